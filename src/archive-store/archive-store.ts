@@ -1,0 +1,107 @@
+import type { Readable } from 'node:stream';
+
+/**
+ * Where bytes live: archives, metadata entries and manifests, each under the SHA-256 of its content.
+ * An object appears whole, verified and durable, or not at all; it is never overwritten.
+ */
+export interface ArchiveStore extends AsyncDisposable {
+  /**
+   * Takes the bytes as they come, verifying what was promised. Resolves once the object is durable.
+   * Nothing is left behind when it rejects, be it because the source failed or a promise was broken.
+   * @throws {BrokenPromise} the bytes are not what was promised, or more than `maxLength`.
+   * @throws {ArchiveStoreUnavailable} the store cannot be reached, is full or fails to write.
+   */
+  put(source: AsyncIterable<Uint8Array>, promised?: Promised): Promise<StoredObject>;
+
+  /**
+   * The bytes again, hashed on the way: a stream that ends without an error has delivered exactly the object.
+   * @throws {ObjectMissing}
+   * The stream itself fails with {@link ObjectCorrupt} when the bytes are not those of the name.
+   */
+  get(sha256: string): Promise<{ readonly length: number; readonly body: Readable }>;
+
+  /** Length in bytes, or `undefined` for an object that is not there. */
+  stat(sha256: string): Promise<{ readonly length: number } | undefined>;
+
+  /**
+   * The object where synchronous readers can reach it: a local file, or memory when it is small.
+   * To be disposed of: a store that is not local hands out a temporary copy. The bytes are not verified.
+   * @throws {ObjectMissing}
+   */
+  checkOut(sha256: string): Promise<LocalObject>;
+
+  /** Every object, in no particular order. */
+  list(): AsyncIterable<ListedObject>;
+
+  /** Removes an object; no error when it is not there. Only for objects that no event names. */
+  remove(sha256: string): Promise<void>;
+
+  /** Removes what interrupted uploads left and that is older than `olderThan`; tells how many. */
+  sweepIncoming(olderThan: Date, options?: { readonly dryRun?: boolean }): Promise<number>;
+
+  /** Resolves when the store can take an object now, else rejects with {@link ArchiveStoreUnavailable}. */
+  ready(): Promise<void>;
+}
+
+export type Promised = {
+  /** 32 lower-case hex digits. MD5 is computed only when this is given. */
+  readonly md5?: string;
+  /** 64 lower-case hex digits. */
+  readonly sha256?: string;
+  /** Exact number of bytes. */
+  readonly length?: number;
+  /** More bytes than this are refused while they come. */
+  readonly maxLength?: number;
+};
+
+export type StoredObject = {
+  /** 64 lower-case hex digits: the name of the object. */
+  readonly sha256: string;
+  readonly length: number;
+};
+
+export type ListedObject = StoredObject & { readonly storedAt: Date };
+
+export type LocalObject = AsyncDisposable & {
+  readonly length: number;
+  readonly source: LocalSource;
+};
+
+/** Structured-cloneable, so that it can be handed to a worker thread. */
+export type LocalSource =
+  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'bytes'; readonly bytes: Uint8Array };
+
+export class BrokenPromise extends Error {
+  override readonly name = 'BrokenPromise';
+  readonly code: 'MD5_MISMATCH' | 'SHA256_MISMATCH' | 'LENGTH_MISMATCH' | 'TOO_LARGE';
+
+  constructor(code: BrokenPromise['code'], message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** A transient fault: unreachable, full, or failing to write. */
+export class ArchiveStoreUnavailable extends Error {
+  override readonly name = 'ArchiveStoreUnavailable';
+  readonly code = 'ARCHIVE_STORE_UNAVAILABLE';
+}
+
+export class ObjectMissing extends Error {
+  override readonly name = 'ObjectMissing';
+  readonly code = 'OBJECT_MISSING';
+
+  constructor(sha256: string) {
+    super(`The archive store holds no object ${sha256}.`);
+  }
+}
+
+export class ObjectCorrupt extends Error {
+  override readonly name = 'ObjectCorrupt';
+  readonly code = 'OBJECT_CORRUPT';
+
+  constructor(sha256: string, found: string) {
+    super(`The object ${sha256} of the archive store holds other bytes: ${found}.`);
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * The event log, as the rest of the service sees it: streams of small JSON events with exact expected
+ * revisions, and one total order over all of them. Adapters know nothing about deposits.
+ */
+export interface EventLog extends AsyncDisposable {
+  /**
+   * Appends all events or none, durably before it resolves.
+   * `expected` is the revision of the stream's last event, or `'none'` for a stream that must not exist.
+   * Appending the same event ids again at the same expected revision is answered like the first time.
+   * @throws {WrongExpectedRevision} another append won, or the stream is not where `expected` says.
+   * @throws {EventLogUnavailable} the engine cannot be reached or did not answer; the outcome may be unknown.
+   */
+  append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended>;
+
+  /** The events of one stream, oldest first unless `backwards`; an unknown stream is empty. */
+  readStream(stream: string, options?: ReadStreamOptions): AsyncIterable<RecordedEvent>;
+
+  /** Every event after `after` (all, when it is absent) up to the end as it is when the read gets there. */
+  readAll(options?: ReadAllOptions): AsyncIterable<RecordedEvent>;
+
+  /**
+   * Every event after `after`, then those that come, until `signal` aborts (which ends the iteration normally).
+   * Never skips, never repeats within itself. Says `caught-up` each time it has delivered all there is, first
+   * at the latest when it has read what was there at the start (also on an empty log).
+   * Survives faults of the engine by resuming by itself.
+   */
+  subscribe(options?: SubscribeOptions): AsyncIterable<SubscriptionMessage>;
+
+  /** Position of the last event, `undefined` on an empty log. Rejects when the engine cannot be reached. */
+  head(): Promise<Position | undefined>;
+}
+
+/** An opaque token. Tokens of one log are ordered as strings: `a < b` when `a` was appended before `b`. */
+export type Position = string;
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+export type JsonObject = { readonly [key: string]: Json };
+
+export type ExpectedRevision = 'none' | number;
+
+export type NewEvent = {
+  /** UUID, lower case. */
+  readonly id: string;
+  readonly type: string;
+  readonly data: JsonObject;
+  readonly metadata: JsonObject;
+};
+
+export type RecordedEvent = NewEvent & {
+  readonly stream: string;
+  /** Number of the event in its stream, from 0, without gaps. */
+  readonly revision: number;
+  readonly position: Position;
+};
+
+/** Revision and position of the last event of the append. */
+export type Appended = { readonly revision: number; readonly position: Position };
+
+export type ReadStreamOptions = {
+  /** First revision to read (the highest one, when `backwards`). */
+  readonly from?: number;
+  readonly backwards?: boolean;
+  readonly limit?: number;
+  readonly signal?: AbortSignal;
+};
+
+export type ReadAllOptions = {
+  readonly after?: Position | undefined;
+  /** Only streams whose name begins with one of these. */
+  readonly streamPrefixes?: readonly string[];
+  readonly signal?: AbortSignal;
+};
+
+export type SubscribeOptions = ReadAllOptions;
+
+export type SubscriptionMessage =
+  /** At least one event, in order. */
+  | { readonly kind: 'events'; readonly events: readonly RecordedEvent[] }
+  /** All up to `position` has been delivered or filtered out; `undefined` on an empty log. */
+  | { readonly kind: 'caught-up'; readonly position: Position | undefined };
+
+export class WrongExpectedRevision extends Error {
+  override readonly name = 'WrongExpectedRevision';
+  readonly code = 'WRONG_EXPECTED_REVISION';
+  readonly stream: string;
+  readonly expected: ExpectedRevision;
+  readonly actual: ExpectedRevision | 'unknown';
+
+  constructor(stream: string, expected: ExpectedRevision, actual: ExpectedRevision | 'unknown') {
+    super(`Stream ${stream} was expected at revision ${expected} but is at ${actual}.`);
+    this.stream = stream;
+    this.expected = expected;
+    this.actual = actual;
+  }
+}
+
+/** The engine cannot be reached, is too slow or refuses work for now: a transient fault. */
+export class EventLogUnavailable extends Error {
+  override readonly name = 'EventLogUnavailable';
+  readonly code = 'EVENT_LOG_UNAVAILABLE';
+}
