@@ -33,8 +33,15 @@ export interface ArchiveStore extends AsyncDisposable {
   /** Every object, in no particular order. */
   list(): AsyncIterable<ListedObject>;
 
-  /** Removes an object; no error when it is not there. Only for objects that no event names. */
-  remove(sha256: string): Promise<void>;
+  /**
+   * Removes an object; no error when it is not there. Only for objects that no event names.
+   *
+   * An object that is put again is stored from then on (`storedAt`), and with `storedBefore` an object stored
+   * later stays: looking and removing are one step. So whoever removes orphans first takes a moment that lies
+   * back by more than the longest time between a `put` and the append of the event that names it, then reads
+   * the log to its end, and removes what no event names with that moment as `storedBefore`.
+   */
+  remove(sha256: string, options?: { readonly storedBefore?: Date }): Promise<void>;
 
   /** Removes what interrupted uploads left and that is older than `olderThan`; tells how many. */
   sweepIncoming(olderThan: Date, options?: { readonly dryRun?: boolean }): Promise<number>;

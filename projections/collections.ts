@@ -1,0 +1,30 @@
+import { collections as collectionStreams } from '../src/domain/aggregates.ts';
+import { type CollectionEvent, opened } from '../src/domain/collection/collection.ts';
+import type { Projection } from '../src/read-models/projection.ts';
+
+/** What the service document tells of a collection. */
+export type CollectionView = {
+  readonly collection: string;
+  readonly title: string;
+  readonly abstract: string;
+  readonly treatment: string;
+  readonly policy: string;
+  readonly accept: readonly string[];
+};
+
+export const collections: Projection<CollectionView, CollectionEvent> = {
+  name: 'collections',
+  version: 1,
+  source: collectionStreams,
+  key: ({ data }) => data.collection,
+  when: {
+    CollectionOpened: (_, { data: { collection } }) => {
+      const { title, abstract, treatment, policy, accept } = opened(collection);
+      return { collection, title, abstract, treatment, policy, accept };
+    },
+    CollectionDescribed: (view, { data: { title, abstract, treatment } }) =>
+      view && { ...view, title, abstract, treatment },
+    PolicyChanged: (view, { data: { policy } }) => view && { ...view, policy },
+    AcceptedTypesChanged: (view, { data: { accept } }) => view && { ...view, accept },
+  },
+};

@@ -1,0 +1,68 @@
+import type { DepositEvent } from '../src/domain/deposit/events.ts';
+import { type Status, statusDetail } from '../src/domain/deposit/status-detail.ts';
+import type { Projection, Recorded } from '../src/read-models/projection.ts';
+
+/** What every view of a deposit tells of its way. */
+export type OnItsWay = {
+  /** Of the last event of the deposit. */
+  readonly revision: number;
+  readonly updatedAt: string;
+  readonly status: Status;
+  readonly statusDetail: string;
+};
+
+/** The beginning of the way. */
+export function begun({ revision, occurredAt }: Recorded): OnItsWay {
+  return { revision, updatedAt: occurredAt, status: 'partial', statusDetail: statusDetail('partial', []) };
+}
+
+/** The handlers of the events by which a deposit gets another status. */
+export function statusChanges<View extends OnItsWay>(): Pick<
+  Projection<View, DepositEvent>['when'],
+  StatusChange
+> {
+  return {
+    DepositCompleted: (view, event) => view && inStatus(view, event, 'deposited'),
+    DepositVerified: (view, event) =>
+      view && inStatus(view, event, 'verified', statusDetail('verified', [], event.data.warnings)),
+    DepositRejected: (view, event) =>
+      view &&
+      inStatus(view, event, 'rejected', statusDetail('rejected', event.data.reasons, event.data.warnings)),
+    ChecksRetried: (view, event) => view && inStatus(view, event, 'deposited'),
+    LoadingStarted: (view, event) => view && inStatus(view, event, 'loading'),
+    LoadingFailed: (view, event) =>
+      view && inStatus(view, event, 'failed', statusDetail('failed', [event.data.reason])),
+    LoadingRetried: (view, event) => view && inStatus(view, event, 'verified'),
+    DepositLoaded: (view, event) => view && inStatus(view, event, 'done'),
+    DepositDeleted: () => undefined,
+  };
+}
+
+/** A change that leaves the status as it is. */
+export function changed<View extends OnItsWay>(
+  view: View,
+  { revision, occurredAt }: Recorded,
+  change: Partial<View>,
+): View {
+  return { ...view, ...change, revision, updatedAt: occurredAt };
+}
+
+type StatusChange =
+  | 'DepositCompleted'
+  | 'DepositVerified'
+  | 'DepositRejected'
+  | 'ChecksRetried'
+  | 'LoadingStarted'
+  | 'LoadingFailed'
+  | 'LoadingRetried'
+  | 'DepositLoaded'
+  | 'DepositDeleted';
+
+function inStatus<View extends OnItsWay>(
+  view: View,
+  { revision, occurredAt }: Recorded,
+  status: Status,
+  detail = statusDetail(status, []),
+): View {
+  return { ...view, revision, updatedAt: occurredAt, status, statusDetail: detail };
+}

@@ -1,0 +1,162 @@
+import { text } from 'node:stream/consumers';
+import { type ClientLogin, clientLogins } from '../projections/client-logins.ts';
+import { Administration } from '../src/administration.ts';
+import { readConfig } from '../src/config.ts';
+import { clients } from '../src/domain/aggregates.ts';
+import type { ClientCommand } from '../src/domain/client/client.ts';
+import type { EventLog } from '../src/event-log/event-log.ts';
+import { generatePassword } from '../src/password.ts';
+import { foldByKey, foldStream } from '../src/read-models/fold.ts';
+import { openLog } from '../src/service.ts';
+import { only, operator, readArguments, runCommand, UsageError } from './command.ts';
+
+const HELP = `Registers clients and changes what they may do, beside a running service or without one.
+
+  npm run client -- add NAME [--password-stdin] [--collection C]… [--domain D] [--provider-url U]
+  npm run client -- passwd NAME [--password-stdin]
+  npm run client -- grant NAME COLLECTION…       opens a collection that does not exist yet
+  npm run client -- revoke NAME COLLECTION…
+  npm run client -- set NAME [--domain D] [--provider-url U]   an empty value removes it
+  npm run client -- disable NAME
+  npm run client -- enable NAME
+  npm run client -- show NAME [--json]
+  npm run client -- list [--json]
+
+Without --password-stdin a password is generated and printed, this once.
+--domain: host under which at least one url field of each deposit must lie.
+--provider-url: where the origins of the client's deposits lie.
+Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
+`;
+
+await runCommand(HELP, async ([action = '', ...rest]) => {
+  const { values, positionals } = readArguments(rest, {
+    'password-stdin': { type: 'boolean' },
+    collection: { type: 'string', multiple: true },
+    domain: { type: 'string' },
+    'provider-url': { type: 'string' },
+    json: { type: 'boolean' },
+  });
+  await using log = await openLog(readConfig());
+  const administration = new Administration(log, operator());
+  switch (action) {
+    case 'add': {
+      const name = only(positionals, 'NAME');
+      const { password, generated } = await newPassword(values['password-stdin']);
+      await administration.registerClient(name, password);
+      say(`Registered the client ${name}.`);
+      await set(administration, name, values.domain, values['provider-url']);
+      await grant(administration, name, values.collection ?? []);
+      if (generated) say(`Password, shown only now: ${password}`);
+      return;
+    }
+    case 'passwd': {
+      const name = only(positionals, 'NAME');
+      const { password, generated } = await newPassword(values['password-stdin']);
+      await administration.changePassword(name, password);
+      say(`Changed the password of ${name}.`);
+      if (generated) say(`Password, shown only now: ${password}`);
+      return;
+    }
+    case 'grant':
+    case 'revoke': {
+      const [name, ...collections] = positionals;
+      if (name === undefined || collections.length === 0)
+        throw new UsageError(`${action} needs NAME and COLLECTION.`);
+      if (action === 'grant') await grant(administration, name, collections);
+      else await revoke(administration, name, collections);
+      return;
+    }
+    case 'set':
+      await set(administration, only(positionals, 'NAME'), values.domain, values['provider-url']);
+      return;
+    case 'disable':
+      await change(administration, { type: 'DisableClient', client: only(positionals, 'NAME') }, 'disabled');
+      return;
+    case 'enable':
+      await change(administration, { type: 'EnableClient', client: only(positionals, 'NAME') }, 'enabled');
+      return;
+    case 'show':
+      return show(await oneLogin(log, only(positionals, 'NAME')), values.json);
+    case 'list': {
+      const logins = await foldByKey(clientLogins, log.readAll({ streamPrefixes: [clients.prefix] }));
+      if (values.json) say(JSON.stringify([...logins.values()].map(facts)));
+      else for (const login of logins.values()) say(line(login));
+      return;
+    }
+    default:
+      throw new UsageError(`There is no action ${action}; --help lists them.`);
+  }
+});
+
+async function newPassword(fromStdin = false): Promise<{ password: string; generated: boolean }> {
+  if (!fromStdin) return { password: generatePassword(), generated: true };
+  return { password: (await text(process.stdin)).replace(/\r?\n$/, ''), generated: false };
+}
+
+async function grant(
+  administration: Administration,
+  client: string,
+  collections: readonly string[],
+): Promise<void> {
+  for (const collection of collections) {
+    const { opened } = await administration.grant(client, collection);
+    if (opened) say(`Opened the collection ${collection}, which did not exist yet.`);
+    say(`${client} may deposit in ${collection}.`);
+  }
+}
+
+async function revoke(
+  administration: Administration,
+  client: string,
+  collections: readonly string[],
+): Promise<void> {
+  for (const collection of collections) {
+    await administration.client({ type: 'RevokeCollection', client, collection });
+    say(`${client} may not deposit in ${collection} any more.`);
+  }
+}
+
+async function set(
+  administration: Administration,
+  client: string,
+  domain: string | undefined,
+  providerUrl: string | undefined,
+): Promise<void> {
+  if (domain !== undefined) {
+    await administration.client({ type: 'SetDomain', client, domain: domain || null });
+    say(`Domain of ${client}: ${domain || 'none'}`);
+  }
+  if (providerUrl !== undefined) {
+    await administration.client({ type: 'SetProviderUrl', client, providerUrl: providerUrl || null });
+    say(`Provider URL of ${client}: ${providerUrl || 'none'}`);
+  }
+}
+
+async function change(administration: Administration, command: ClientCommand, now: string): Promise<void> {
+  const changed = await administration.client(command);
+  say(`${command.client} is ${changed ? '' : 'already '}${now}.`);
+}
+
+async function oneLogin(log: EventLog, name: string): Promise<ClientLogin> {
+  const login = await foldStream(clientLogins, log.readStream(`${clients.prefix}${name}`));
+  if (!login) throw Object.assign(new Error(`There is no client ${name}.`), { code: 'CLIENT_UNKNOWN' });
+  return login;
+}
+
+function show(login: ClientLogin, json = false): void {
+  if (json) say(JSON.stringify(facts(login)));
+  else for (const [name, value] of Object.entries(facts(login))) say(`${name}: ${String(value ?? 'none')}`);
+}
+
+/** All but the credential. */
+function facts({ client, disabled, collections, domain, providerUrl }: ClientLogin) {
+  return { client, disabled, collections, domain, providerUrl };
+}
+
+function line({ client, disabled, collections }: ClientLogin): string {
+  return `${client}${disabled ? ' (disabled)' : ''}: ${collections.join(', ') || 'no collection'}`;
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

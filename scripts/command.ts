@@ -1,0 +1,53 @@
+import { userInfo } from 'node:os';
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+import type { Actor } from '../src/command-handler.ts';
+
+/** A mistake in how a command was called; its message goes to the person, with the exit code 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/**
+ * Runs a command: `--help` prints its help; a usage error ends with 2, any other refusal or fault with 1.
+ * Known refusals are one sentence; what is unexpected shows its stack.
+ */
+export async function runCommand(
+  help: string,
+  command: (args: string[]) => Promise<number | void>,
+): Promise<void> {
+  const args = process.argv.slice(2);
+  if (args.length === 0 || args.includes('--help') || args.includes('-h')) {
+    process.stdout.write(help);
+    process.exitCode = args.length === 0 ? 2 : 0;
+    return;
+  }
+  try {
+    process.exitCode = (await command(args)) ?? 0;
+  } catch (error) {
+    const { code = '', message, stack } = error as NodeJS.ErrnoException;
+    const usage = error instanceof UsageError || code.startsWith('ERR_PARSE_ARGS');
+    process.stderr.write(`${usage || code !== '' ? message : stack}\n`);
+    process.exitCode = usage ? 2 : 1;
+  }
+}
+
+/** `parseArgs`, strict, with positionals. */
+export function readArguments<Options extends NonNullable<ParseArgsConfig['options']>>(
+  args: string[],
+  options: Options,
+) {
+  return parseArgs({ args, options, allowPositionals: true, strict: true });
+}
+
+/** The person at the terminal, as events name them. */
+export function operator(): Actor {
+  return { kind: 'operator', name: userInfo().username };
+}
+
+/** The one positional that is needed. */
+export function only(positionals: readonly string[], what: string): string {
+  const [value, ...more] = positionals;
+  if (value === undefined) throw new UsageError(`${what} is missing.`);
+  if (more.length > 0) throw new UsageError(`Only one ${what} is expected, not ${more.join(' ')} as well.`);
+  return value;
+}

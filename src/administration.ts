@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import { type Actor, type CommandContext, execute, load } from './command-handler.ts';
+import { clients, collections } from './domain/aggregates.ts';
+import type { ClientCommand } from './domain/client/client.ts';
+import type { CollectionCommand } from './domain/collection/collection.ts';
+import type { EventLog } from './event-log/event-log.ts';
+import { credentialOf } from './password.ts';
+
+/** What an operator does about clients and collections: each step a command, so each an event. */
+export class Administration {
+  readonly #log: EventLog;
+  readonly #actor: Actor;
+
+  constructor(log: EventLog, actor: Actor) {
+    this.#log = log;
+    this.#actor = actor;
+  }
+
+  async registerClient(client: string, password: string): Promise<void> {
+    await this.client({ type: 'RegisterClient', client, credential: await credentialOf(password) });
+  }
+
+  async changePassword(client: string, password: string): Promise<void> {
+    await this.client({ type: 'ChangeCredential', client, credential: await credentialOf(password) });
+  }
+
+  /** Tells whether anything changed. */
+  async client(command: ClientCommand): Promise<boolean> {
+    const { events } = await execute(this.#log, clients, command.client, command, this.#context());
+    return events.length > 0;
+  }
+
+  /** Tells whether anything changed. */
+  async collection(command: CollectionCommand): Promise<boolean> {
+    const { events } = await execute(this.#log, collections, command.collection, command, this.#context());
+    return events.length > 0;
+  }
+
+  /** Grants a collection, opening it first if it does not exist yet; tells whether it was opened. */
+  async grant(client: string, collection: string): Promise<{ readonly opened: boolean }> {
+    const { revision } = await load(this.#log, collections, collection);
+    const opened = revision === 'none';
+    if (opened) await this.collection({ type: 'OpenCollection', collection });
+    await this.client({ type: 'GrantCollection', client, collection });
+    return { opened };
+  }
+
+  #context(): CommandContext {
+    const [commandId, correlationId] = [randomUUID(), randomUUID()];
+    return { commandId, correlationId, actor: this.#actor, now: new Date().toISOString() };
+  }
+}

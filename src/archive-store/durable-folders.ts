@@ -1,0 +1,34 @@
+import { mkdir, open } from 'node:fs/promises';
+import path from 'node:path';
+
+/** Folders below one top folder that are still there after a power cut. */
+export class DurableFolders {
+  readonly #top: string;
+  readonly #durable = new Set<string>();
+
+  constructor(top: string) {
+    this.#top = top;
+  }
+
+  /** Makes the folder where it is missing, and its name and those of its parents durable. */
+  async make(folder: string): Promise<void> {
+    const made = await mkdir(folder, { recursive: true });
+    if (made === undefined && this.#durable.has(folder)) return;
+    const madeTop = made !== undefined && made.length <= this.#top.length;
+    const last = madeTop ? path.dirname(made) : this.#top;
+    for (let child = folder; child !== last; child = path.dirname(child)) {
+      await syncFolder(path.dirname(child));
+    }
+    this.#durable.add(folder);
+  }
+}
+
+/** Makes the names in a folder durable. */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

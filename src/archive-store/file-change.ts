@@ -1,0 +1,72 @@
+import {
+  closeSync,
+  fsyncSync,
+  futimesSync,
+  openSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+  utimesSync,
+} from 'node:fs';
+import path from 'node:path';
+import { hasCode } from './unavailable.ts';
+
+export type FileChange =
+  | { readonly kind: 'place-file'; readonly from: string; readonly file: string }
+  | { readonly kind: 'touch-file'; readonly file: string }
+  | { readonly kind: 'remove-file'; readonly file: string; readonly storedBefore: number };
+
+/** Changes one file under the lock; tells whether the file that it is about was there. */
+export function changeFile(change: FileChange): boolean {
+  switch (change.kind) {
+    case 'place-file':
+      return place(change.from, change.file);
+    case 'touch-file':
+      return ifThere(() => touch(change.file));
+    case 'remove-file':
+      return ifThere(() => remove(change.file, change.storedBefore));
+    default:
+      throw new Error(`unknown change ${JSON.stringify(change satisfies never)}`);
+  }
+}
+
+/** The time of its last write may be older than the object, which begins now. */
+function place(from: string, file: string): true {
+  const now = new Date();
+  utimesSync(from, now, now);
+  renameSync(from, file);
+  return true;
+}
+
+/** Also what an interrupted put wrote, or another process a moment ago, is durable after this. */
+function touch(file: string): true {
+  const now = new Date();
+  synced(file, 'r+', (descriptor) => futimesSync(descriptor, now, now));
+  return true;
+}
+
+function remove(file: string, storedBefore: number): boolean {
+  if (statSync(file).mtimeMs >= storedBefore) return false;
+  unlinkSync(file);
+  synced(path.dirname(file), 'r', () => {});
+  return true;
+}
+
+function synced(file: string, flags: 'r' | 'r+', change: (descriptor: number) => void): void {
+  const descriptor = openSync(file, flags);
+  try {
+    change(descriptor);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function ifThere(change: () => boolean): boolean {
+  try {
+    return change();
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return false;
+    throw error;
+  }
+}

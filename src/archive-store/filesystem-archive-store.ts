@@ -1,0 +1,159 @@
+import path from 'node:path';
+import type { Readable } from 'node:stream';
+import {
+  type ArchiveStore,
+  ArchiveStoreUnavailable,
+  type ListedObject,
+  type LocalObject,
+  type LocalSource,
+  ObjectMissing,
+  type Promised,
+  type StoredObject,
+} from './archive-store.ts';
+import type { IncomingFile } from './incoming-file.ts';
+import { IncomingFolder } from './incoming-folder.ts';
+import { ObjectFiles } from './object-files.ts';
+import { ObjectRows } from './object-rows.ts';
+import { Sha256Threads } from './sha256-threads.ts';
+import { Spool } from './spool.ts';
+import { StoreWriter } from './store-writer.ts';
+import { verifiedBody } from './verified-body.ts';
+import { Verification } from './verify.ts';
+
+/**
+ * The archive store in a folder: small objects as rows of `small.sqlite`, larger ones as files.
+ * Several processes may have the same folder open. Where an object is both, the row is the one that is read.
+ */
+export class FilesystemArchiveStore implements ArchiveStore {
+  readonly #parts: Parts;
+  readonly #inFlight = new Set<Promise<unknown>>();
+  #closed = false;
+
+  /** @throws {ArchiveStoreUnavailable} the folder cannot be made or used. */
+  static async open({ folder }: { readonly folder: string }): Promise<FilesystemArchiveStore> {
+    const top = path.resolve(folder);
+    await using opened = new AsyncDisposableStack();
+    const incoming = await IncomingFolder.open(top);
+    const database = path.join(top, 'small.sqlite');
+    const hashing = opened.use(new Sha256Threads());
+    const writer = opened.use(await StoreWriter.open(database));
+    const rows = opened.use(new ObjectRows(database)); // closed before the writer, which tidies up the database
+    const files = await ObjectFiles.open(top, writer, hashing);
+    return new FilesystemArchiveStore({ incoming, hashing, writer, rows, files, opened: opened.move() });
+  }
+
+  private constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  put(source: AsyncIterable<Uint8Array>, promised: Promised = {}): Promise<StoredObject> {
+    return this.#tracked(() => this.#put(source, promised));
+  }
+
+  async get(sha256: string): Promise<{ readonly length: number; readonly body: Readable }> {
+    const { rows, files, hashing } = this.#parts;
+    const row = rows.bytes(sha256);
+    const length = row?.byteLength ?? (await files.length(sha256));
+    if (length === undefined) throw new ObjectMissing(sha256);
+    const bytes = row === undefined ? files.bytes(sha256) : once(row);
+    return { length, body: verifiedBody({ sha256, length }, bytes, hashing.begin()) };
+  }
+
+  async stat(sha256: string): Promise<{ readonly length: number } | undefined> {
+    const length = this.#parts.rows.length(sha256) ?? (await this.#parts.files.length(sha256));
+    return length === undefined ? undefined : { length };
+  }
+
+  async checkOut(sha256: string): Promise<LocalObject> {
+    const { rows, files } = this.#parts;
+    const bytes = rows.bytes(sha256);
+    if (bytes !== undefined) return localObject(bytes.byteLength, { kind: 'bytes', bytes });
+    const length = await files.length(sha256);
+    if (length === undefined) throw new ObjectMissing(sha256);
+    return localObject(length, { kind: 'file', path: files.pathOf(sha256) });
+  }
+
+  async *list(): AsyncGenerator<ListedObject> {
+    const { rows, files } = this.#parts;
+    yield* rows.list();
+    for await (const object of files.list()) {
+      if (rows.length(object.sha256) === undefined) yield object;
+    }
+  }
+
+  remove(sha256: string, { storedBefore }: { readonly storedBefore?: Date } = {}): Promise<void> {
+    const before = storedBefore?.getTime() ?? Infinity;
+    return this.#tracked(async () => {
+      await this.#parts.writer.change({ kind: 'remove-row', sha256, storedBefore: before });
+      await this.#parts.files.remove(sha256, before);
+    });
+  }
+
+  sweepIncoming(olderThan: Date, options: { readonly dryRun?: boolean } = {}): Promise<number> {
+    return this.#parts.incoming.sweep(olderThan, options);
+  }
+
+  async ready(): Promise<void> {
+    this.#assertOpen();
+    await this.#parts.incoming.probe();
+    await this.#parts.writer.probe();
+    this.#parts.rows.probe();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
+    await Promise.allSettled(this.#inFlight);
+    await this.#parts.opened.disposeAsync();
+  }
+
+  async #put(source: AsyncIterable<Uint8Array>, promised: Promised): Promise<StoredObject> {
+    const { incoming, hashing, writer } = this.#parts;
+    const verification = new Verification(promised, hashing.begin());
+    await using spool = new Spool(() => incoming.create());
+    for await (const chunk of verification.check(source)) await spool.write(chunk);
+    const { stored } = verification;
+    if (spool.file === undefined) await writer.putRow(stored.sha256, spool.bytes());
+    else await this.#putFile(spool.file, stored);
+    return stored;
+  }
+
+  async #putFile(file: IncomingFile, stored: StoredObject): Promise<void> {
+    const { rows, files, writer } = this.#parts;
+    await files.adopt(file, stored);
+    // A row of this name is from a time when larger objects were small; it may be damaged, the file is not.
+    if (rows.length(stored.sha256) === undefined) return;
+    await writer.change({ kind: 'remove-row', sha256: stored.sha256, storedBefore: Infinity });
+  }
+
+  async #tracked<T>(work: () => Promise<T>): Promise<T> {
+    this.#assertOpen();
+    const running = work();
+    this.#inFlight.add(running);
+    try {
+      return await running;
+    } finally {
+      this.#inFlight.delete(running);
+    }
+  }
+
+  #assertOpen(): void {
+    if (this.#closed) throw new ArchiveStoreUnavailable('The archive store is closed.');
+  }
+}
+
+type Parts = {
+  readonly incoming: IncomingFolder;
+  readonly hashing: Sha256Threads;
+  readonly writer: StoreWriter;
+  readonly rows: ObjectRows;
+  readonly files: ObjectFiles;
+  readonly opened: AsyncDisposableStack;
+};
+
+function localObject(length: number, source: LocalSource): LocalObject {
+  return { length, source, [Symbol.asyncDispose]: async () => {} };
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}

@@ -1,0 +1,123 @@
+import { type FileHandle, open, rm } from 'node:fs/promises';
+import { orUnavailable, unavailable } from './unavailable.ts';
+
+/** Bytes that may wait for the disk before the source has to. */
+const HIGH_WATER = 1024 * 1024;
+
+/** Bytes after which the disk begins to take them, so that little is left for the end. */
+const SYNC_BYTES = 4 * 1024 * 1024;
+
+/**
+ * A file on its way into the store, written in few big writes: what comes during one goes with the next.
+ * Disposing removes it, unless it was kept.
+ */
+export class IncomingFile implements AsyncDisposable {
+  readonly path: string;
+  readonly #handle: FileHandle;
+  readonly #onDisposed: () => void;
+  #waiting: Uint8Array[] = [];
+  #waitingBytes = 0;
+  #writing: Promise<void> | undefined;
+  #unsyncedBytes = 0;
+  #syncing: Promise<void> | undefined;
+  #failure: unknown;
+  #kept = false;
+
+  /** @throws {ArchiveStoreUnavailable} as every method of it. */
+  static async create(path: string, onDisposed: () => void): Promise<IncomingFile> {
+    return new IncomingFile(path, await orUnavailable('write', open(path, 'wx')), onDisposed);
+  }
+
+  private constructor(path: string, handle: FileHandle, onDisposed: () => void) {
+    this.path = path;
+    this.#handle = handle;
+    this.#onDisposed = onDisposed;
+  }
+
+  /** Resolves when more may come. */
+  async write(chunk: Uint8Array): Promise<void> {
+    this.#waiting.push(chunk);
+    this.#waitingBytes += chunk.byteLength;
+    this.#writing ??= this.#writeWaiting();
+    while (this.#waitingBytes >= HIGH_WATER && this.#writing !== undefined) await this.#writing;
+    this.#assertWritten();
+  }
+
+  /** Resolves when the file system has taken all bytes. */
+  async written(): Promise<void> {
+    while (this.#writing !== undefined) await this.#writing;
+    this.#assertWritten();
+  }
+
+  /** Resolves when all bytes are on the disk. */
+  async flush(): Promise<void> {
+    await this.written();
+    await this.#syncing;
+    await this.#sync();
+    this.#assertWritten();
+  }
+
+  /** To be called when the file has another name. */
+  keep(): void {
+    this.#kept = true;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    while (this.#writing !== undefined) await this.#writing;
+    await this.#syncing;
+    // Whatever fails here leaves a file that is swept later, and must not hide why the upload failed.
+    await this.#handle.close().catch(() => {});
+    if (!this.#kept) await rm(this.path, { force: true }).catch(() => {});
+    this.#onDisposed();
+  }
+
+  /** Never rejects: a failure is told to whoever writes or flushes next. */
+  async #writeWaiting(): Promise<void> {
+    const batch = this.#waiting;
+    this.#unsyncedBytes += this.#waitingBytes;
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+    try {
+      await writeAll(this.#handle, batch);
+    } catch (error) {
+      this.#failure ??= error;
+      this.#waiting = [];
+    }
+    if (this.#unsyncedBytes >= SYNC_BYTES) this.#syncing ??= this.#sync();
+    this.#writing = this.#waiting.length > 0 ? this.#writeWaiting() : undefined;
+  }
+
+  /** Never rejects either: the kernel tells a lost write only once, so the failure has to be kept. */
+  async #sync(): Promise<void> {
+    this.#unsyncedBytes = 0;
+    await this.#handle.datasync().catch((error: unknown) => {
+      this.#failure ??= error;
+    });
+    this.#syncing = undefined;
+  }
+
+  #assertWritten(): void {
+    if (this.#failure !== undefined) throw unavailable('write', this.#failure);
+  }
+}
+
+/** A write may take fewer bytes than it was given, as it does shortly before the disk is full. */
+async function writeAll(handle: FileHandle, chunks: Uint8Array[]): Promise<void> {
+  let rest = chunks.filter((chunk) => chunk.byteLength > 0);
+  while (rest.length > 0) {
+    const { bytesWritten } = await handle.writev(rest);
+    if (bytesWritten === 0) throw new Error('nothing was written');
+    rest = after(rest, bytesWritten);
+  }
+}
+
+function after(chunks: Uint8Array[], bytes: number): Uint8Array[] {
+  let skipped = bytes;
+  let first = 0;
+  for (let chunk = chunks[first]; chunk && chunk.byteLength <= skipped; chunk = chunks[first]) {
+    skipped -= chunk.byteLength;
+    first += 1;
+  }
+  const [cut, ...rest] = chunks.slice(first);
+  return cut === undefined ? [] : [cut.subarray(skipped), ...rest];
+}

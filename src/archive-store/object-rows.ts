@@ -1,0 +1,71 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { ListedObject } from './archive-store.ts';
+import { openToRead } from './object-database.ts';
+import { unavailable } from './unavailable.ts';
+
+const PAGE = 1000;
+
+/** The small objects as this thread reads them. */
+export class ObjectRows implements Disposable {
+  readonly #database: DatabaseSync;
+  readonly #bytes: StatementSync;
+  readonly #length: StatementSync;
+  readonly #page: StatementSync;
+
+  /** The database has to be there. */
+  constructor(file: string) {
+    this.#database = openToRead(file);
+    this.#bytes = this.#database.prepare('SELECT bytes FROM small_object WHERE sha256 = ?');
+    this.#length = this.#database.prepare(
+      'SELECT length(bytes) AS length FROM small_object WHERE sha256 = ?',
+    );
+    this.#page = this.#database.prepare(`
+      SELECT id, sha256, stored_at AS storedAt, length(bytes) AS length
+      FROM small_object WHERE id > ? ORDER BY id LIMIT ${PAGE}
+    `);
+  }
+
+  bytes(sha256: string): Uint8Array | undefined {
+    // The type of the column, which is STRICT.
+    return read(() => this.#bytes.get(sha256)?.['bytes'] as Uint8Array | undefined);
+  }
+
+  length(sha256: string): number | undefined {
+    return read(() => this.#length.get(sha256)?.['length'] as number | undefined);
+  }
+
+  *list(): Generator<ListedObject> {
+    let last = 0;
+    for (;;) {
+      const rows = read(() => this.#page.all(last) as Row[]);
+      yield* rows.map(({ sha256, length, storedAt }) => ({ sha256, length, storedAt: new Date(storedAt) }));
+      if (rows.length < PAGE) return;
+      last = rows.at(-1)?.id ?? last;
+    }
+  }
+
+  /** Throws when the database cannot be read. */
+  probe(): void {
+    this.length('');
+  }
+
+  [Symbol.dispose](): void {
+    this.#database.close();
+  }
+}
+
+/** What the columns of a page hold; the table is STRICT. */
+type Row = {
+  readonly id: number;
+  readonly sha256: string;
+  readonly storedAt: number;
+  readonly length: number;
+};
+
+function read<T>(query: () => T): T {
+  try {
+    return query();
+  } catch (cause) {
+    throw unavailable('read', cause);
+  }
+}

@@ -1,0 +1,29 @@
+import { ArchiveStoreUnavailable } from './archive-store.ts';
+
+/** Passes on what `work` gives; its failure becomes an {@link ArchiveStoreUnavailable} with the cause. */
+export async function orUnavailable<T>(cannot: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (cause) {
+    throw unavailable(cannot, cause);
+  }
+}
+
+export function unavailable(cannot: string, cause: unknown): ArchiveStoreUnavailable {
+  if (cause instanceof ArchiveStoreUnavailable) return cause;
+  return new ArchiveStoreUnavailable(`The archive store cannot ${cannot}: ${inShort(cause)}.`, { cause });
+}
+
+/** Messages of file system errors hold paths, which are for operators: they stay in the cause. */
+function inShort(cause: unknown): string {
+  if (!(cause instanceof Error)) return 'unknown fault';
+  return isFileSystemError(cause) ? cause.code : cause.message;
+}
+
+function isFileSystemError(error: Error): error is Error & { code: string } {
+  return 'code' in error && typeof error.code === 'string' && /^E[A-Z0-9]+$/.test(error.code);
+}
+
+export function hasCode(error: unknown, ...codes: string[]): boolean {
+  return error instanceof Error && isFileSystemError(error) && codes.includes(error.code);
+}

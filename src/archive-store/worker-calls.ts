@@ -1,0 +1,84 @@
+import { type Transferable, Worker } from 'node:worker_threads';
+import { unavailable } from './unavailable.ts';
+
+export type Call<Request> = { readonly call: number; readonly request: Request };
+
+export type Answer<Reply> =
+  | { readonly call: number; readonly reply: Reply }
+  | { readonly call: number; readonly fault: Fault };
+
+/** An error on its way between threads, which would lose its `code`. */
+export type Fault = { readonly message: string; readonly code: string | undefined };
+
+/**
+ * Calls into one worker thread, which starts with the first call and is started again after it died.
+ * All calls that a dying worker leaves open reject. An idle worker does not keep the process alive.
+ */
+export class WorkerCalls<Request, Reply> implements AsyncDisposable {
+  readonly #program: URL;
+  readonly #workerData: unknown;
+  readonly #purpose: string;
+  readonly #open = new Map<number, PromiseWithResolvers<Reply>>();
+  #worker: Worker | undefined;
+  #calls = 0;
+  #closed = false;
+
+  /** `purpose` completes the sentence “The archive store cannot …”. */
+  constructor(program: URL, purpose: string, workerData?: unknown) {
+    this.#program = program;
+    this.#purpose = purpose;
+    this.#workerData = workerData;
+  }
+
+  /** @throws {ArchiveStoreUnavailable} the worker died or answered with a fault. */
+  async call(request: Request, transfer: Transferable[] = []): Promise<Reply> {
+    if (this.#closed) throw unavailable(this.#purpose, new Error('it is closed'));
+    const worker = (this.#worker ??= this.#start());
+    const call = ++this.#calls;
+    const settled = Promise.withResolvers<Reply>();
+    worker.postMessage({ call, request } satisfies Call<Request>, transfer);
+    this.#open.set(call, settled);
+    worker.ref();
+    return settled.promise;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
+    await this.#worker?.terminate();
+  }
+
+  #start(): Worker {
+    const worker = new Worker(this.#program, { workerData: this.#workerData });
+    worker.on('message', (answers: Answer<Reply>[]) => this.#settle(worker, answers));
+    worker.on('error', (cause) => this.#lose(worker, cause));
+    worker.on('exit', (code) => this.#lose(worker, new Error(`the worker thread ended with code ${code}`)));
+    return worker;
+  }
+
+  #settle(worker: Worker, answers: Answer<Reply>[]): void {
+    for (const answer of answers) {
+      const settled = this.#open.get(answer.call);
+      this.#open.delete(answer.call);
+      if ('reply' in answer) settled?.resolve(answer.reply);
+      else settled?.reject(unavailable(this.#purpose, errorOf(answer.fault)));
+    }
+    if (this.#open.size === 0) worker.unref();
+  }
+
+  #lose(worker: Worker, cause: unknown): void {
+    if (this.#worker !== worker) return;
+    this.#worker = undefined;
+    const lost = [...this.#open.values()];
+    this.#open.clear();
+    for (const settled of lost) settled.reject(unavailable(this.#purpose, cause));
+  }
+}
+
+export function faultOf(error: unknown): Fault {
+  if (!(error instanceof Error)) return { message: String(error), code: undefined };
+  return { message: error.message, code: 'code' in error ? String(error.code) : undefined };
+}
+
+function errorOf({ message, code }: Fault): Error {
+  return Object.assign(new Error(message), { code });
+}

@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import type { LocalSource } from '../archive-store/archive-store.ts';
+import { Unreadable } from './faults.ts';
+
+const pieceLength = 256 * 1024;
+
+/**
+ * The bytes of an archive, read synchronously at any place. Whatever is read in order goes into the SHA-256
+ * at the same time, so that hashing the archive costs no second reading.
+ */
+export class ArchiveBytes implements Disposable {
+  readonly length: number;
+  readonly #source: Uint8Array | number;
+  readonly #hash = createHash('sha256');
+  #hashed = 0;
+
+  private constructor(source: Uint8Array | number, length: number) {
+    this.#source = source;
+    this.length = length;
+  }
+
+  /** @throws the error of the file system, when the file cannot be opened. */
+  static open(source: LocalSource): ArchiveBytes {
+    if (source.kind === 'bytes') return new ArchiveBytes(source.bytes, source.bytes.length);
+    const file = openSync(source.path, 'r');
+    return new ArchiveBytes(file, fstatSync(file).size);
+  }
+
+  /** Fills `target` from `position` on. */
+  read(target: Uint8Array, position: number): void {
+    if (position < 0 || position + target.length > this.length) {
+      throw new Unreadable(
+        'TRUNCATED',
+        `The archive is truncated: bytes up to ${position + target.length} are named, but it is ${this.length} bytes long.`,
+      );
+    }
+    this.#copy(target, position);
+    if (position > this.#hashed || position + target.length <= this.#hashed) return;
+    this.#hash.update(target.subarray(this.#hashed - position));
+    this.#hashed = position + target.length;
+  }
+
+  /** The bytes from `from` to `to` in pieces, each in a buffer of its own. */
+  *pieces(from = 0, to = this.length): Generator<Buffer<ArrayBuffer>> {
+    for (let position = from; position < to; position += pieceLength) {
+      const piece = Buffer.allocUnsafeSlow(Math.min(pieceLength, to - position));
+      this.read(piece, position);
+      yield piece;
+    }
+  }
+
+  /** SHA-256 of all bytes, 64 hex digits; reads those that were not read yet. */
+  digest(): string {
+    for (const _ of this.pieces(this.#hashed));
+    return this.#hash.digest('hex');
+  }
+
+  [Symbol.dispose](): void {
+    if (typeof this.#source === 'number') closeSync(this.#source);
+  }
+
+  #copy(target: Uint8Array, position: number): void {
+    if (typeof this.#source !== 'number') {
+      target.set(this.#source.subarray(position, position + target.length));
+      return;
+    }
+    for (let filled = 0; filled < target.length; ) {
+      const count = readSync(this.#source, target, filled, target.length - filled, position + filled);
+      if (count === 0) throw new BecameShorter(this.length);
+      filled += count;
+    }
+  }
+}
+
+/** Told apart from faults of the archive like any failed reading, by its system call. */
+class BecameShorter extends Error {
+  readonly code = 'EIO';
+  readonly syscall = 'read';
+
+  constructor(length: number) {
+    super(`The file of the archive became shorter than its ${length} bytes while it was read.`);
+  }
+}

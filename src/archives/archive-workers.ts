@@ -1,0 +1,87 @@
+import { stat } from 'node:fs/promises';
+import { extname } from 'node:path';
+import type { LocalSource } from '../archive-store/archive-store.ts';
+import type { ArchiveJob, ArchiveReply, SystemError } from './archive-job.ts';
+import type { FaultCode } from './faults.ts';
+import {
+  type ArchiveLimits,
+  type ArchiveReader,
+  defaultArchiveLimits,
+  type Inspection,
+  type Overlay,
+} from './inspection.ts';
+import type { OverlayListing } from './overlay.ts';
+import { trustReading } from './reading.ts';
+import { JobAborted, WorkerPool } from './worker-pool.ts';
+
+export type ArchiveWorkersOptions = {
+  readonly size?: number;
+  readonly queueLength?: number;
+  /** Of each worker's heap; buffers are bounded by the readers themselves. */
+  readonly heapMegabytes?: number;
+  /** Told of every check that was aborted, for the operator's log. */
+  readonly onAborted?: (error: JobAborted) => void;
+};
+
+/** The {@link ArchiveReader} that works in threads of its own: hostile bytes can kill or occupy no more than one of them. */
+export class ArchiveWorkers implements ArchiveReader {
+  readonly #pool: WorkerPool<ArchiveJob, ArchiveReply>;
+  readonly #onAborted: (error: JobAborted) => void;
+
+  constructor({ size = 2, queueLength = 1000, heapMegabytes = 512, onAborted }: ArchiveWorkersOptions = {}) {
+    const resourceLimits = { maxOldGenerationSizeMb: heapMegabytes, maxYoungGenerationSizeMb: 32 };
+    this.#pool = new WorkerPool(entry, { size, queueLength, worker: { resourceLimits } });
+    this.#onAborted = onAborted ?? (() => undefined);
+  }
+
+  async inspect(source: LocalSource, sha256: string, limits: ArchiveLimits): Promise<Inspection> {
+    const milliseconds = await wallTime(source, limits);
+    const reply = await this.#run({ kind: 'inspect', source, sha256, limits }, milliseconds);
+    if (reply.kind === 'aborted') return { outcome: 'refused', format: null, faults: [reply.fault] };
+    if (reply.kind === 'inspected') return trustReading(reply.reading, sha256);
+    throw unexpected(reply);
+  }
+
+  async overlay(listings: readonly OverlayListing[]): Promise<Overlay> {
+    const reply = await this.#run({ kind: 'overlay', listings }, defaultArchiveLimits.wallTime);
+    if (reply.kind === 'aborted') return { outcome: 'refused', faults: [reply.fault] };
+    if (reply.kind === 'overlaid') return reply.overlay;
+    throw unexpected(reply);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#pool[Symbol.asyncDispose]();
+  }
+
+  async #run(job: ArchiveJob, milliseconds: number): Promise<ArchiveReply | Aborted> {
+    try {
+      const reply = await this.#pool.run(job, milliseconds);
+      if (reply.kind === 'failed') throw asError(reply.error);
+      return reply;
+    } catch (error) {
+      if (!(error instanceof JobAborted)) throw error;
+      this.#onAborted(error);
+      const text = `The check of the archive was aborted: it took more than ${Math.ceil(milliseconds / 1000)} seconds (the limit), or more memory than a check may use.`;
+      return { kind: 'aborted', fault: { code: 'CHECK_ABORTED', text } };
+    }
+  }
+}
+
+type Aborted = { kind: 'aborted'; fault: { code: FaultCode; text: string } };
+
+// The same extension as this file: the sources run as they are, but a published package holds JavaScript.
+const entry = new URL(`./archive-worker${extname(import.meta.filename)}`, import.meta.url);
+
+/** Milliseconds; an archive that cannot be reached rejects here already. */
+async function wallTime(source: LocalSource, limits: ArchiveLimits): Promise<number> {
+  const length = source.kind === 'bytes' ? source.bytes.length : (await stat(source.path)).size;
+  return limits.wallTime + Math.ceil(length / limits.wallBytesPerMs);
+}
+
+function asError({ message, code, syscall }: SystemError): Error {
+  return Object.assign(new Error(message), { code, syscall });
+}
+
+function unexpected(reply: ArchiveReply | Aborted): Error {
+  return new Error(`An archive worker gave a reply of the wrong kind: ${reply.kind}.`);
+}

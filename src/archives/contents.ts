@@ -1,0 +1,197 @@
+import type { LeafMode } from '../swhid/directory.ts';
+import { entryPath, pointsOutOfTree } from './entry-path.ts';
+import { type FaultCode, Faults, Unreadable } from './faults.ts';
+import type { ArchiveFormat, ArchiveLimits, Inspection } from './inspection.ts';
+import { encodeListing } from './manifest.ts';
+import type { Hashed } from './member-hash.ts';
+import { printableName } from './printable-name.ts';
+
+/** A file or link of the archive. Hard links share one; its hashes are filled in once its bytes were read. */
+export type Member = { mode: LeafMode; length: number; id: string; sha256: string; archive: boolean };
+
+/** All paths of one archive or deposit together; keeps listings and manifests bounded. */
+export const totalPathBytes = 64 * 1024 ** 2;
+
+/**
+ * What was found in an archive so far. Readers report members here in the order of the archive; the rules
+ * that hold for every format, the limits and the faults are kept in this one place.
+ */
+export class Contents {
+  readonly faults = new Faults();
+  readonly warnings = new Faults();
+  readonly #limits: ArchiveLimits;
+  /** Explicit members by path, in the order of the archive; `null` is a directory. */
+  readonly #members = new Map<string, Member | null>();
+  /** All directories, the root and the implied ones too. */
+  readonly #directories = new Set(['']);
+  #count = 0;
+  #bytes = 0;
+  #nameBytes = 0;
+
+  constructor(limits: ArchiveLimits) {
+    this.#limits = limits;
+  }
+
+  /** @throws {Unreadable} more members, or more bytes of names, than the limit. */
+  countMember(name: string): void {
+    this.#count += 1;
+    if (this.#count > this.#limits.members) throw tooMany('entries', this.#limits.members);
+    this.#nameBytes += name.length;
+    if (this.#nameBytes > totalPathBytes) {
+      throw new Unreadable(
+        'PATHS_TOO_LARGE',
+        `The paths of the archive are too large: more than ${totalPathBytes} bytes together (the limit).`,
+      );
+    }
+  }
+
+  /** @throws {Unreadable} more unpacked bytes than the limit. */
+  countBytes(length: number): void {
+    this.#bytes += length;
+    const { unpackedBytes } = this.#limits;
+    if (this.#bytes > unpackedBytes) {
+      throw new Unreadable(
+        'TOO_LARGE',
+        `The archive is too large: more than ${unpackedBytes} bytes (the limit of the unpacked size).`,
+      );
+    }
+  }
+
+  /** @throws {Unreadable} so much was counted from so few packed bytes. */
+  checkRatio(packed: number, unpacked = this.#bytes): void {
+    const { ratio, ratioFloor } = this.#limits;
+    if (unpacked > ratioFloor && unpacked > ratio * packed) {
+      throw new Unreadable(
+        'RATIO',
+        `The archive unpacks to more than ${ratio} times its size of ${packed} bytes (the limit of the ratio): it looks like a bomb.`,
+      );
+    }
+  }
+
+  /** Clean path of a member, or `undefined` after its fault was noted. */
+  pathOf(name: string): string | undefined {
+    const result = entryPath(name, this.#limits);
+    if ('path' in result) return result.path;
+    this.faults.add(result.code, result.text);
+  }
+
+  /** Like `addMember`; the root itself is always there and no member. */
+  addDirectory(path: string): 'added' | 'replaced' | undefined {
+    if (path === '') return 'added';
+    if (!this.#enterDirectory(path)) return undefined;
+    if (this.#members.has(path)) return 'replaced';
+    this.#members.set(path, null);
+    return 'added';
+  }
+
+  /** Tells whether another file or link was replaced; `undefined` when the path is not possible. */
+  addMember(path: string, member: Member): 'added' | 'replaced' | undefined {
+    if (path === '')
+      return this.#conflict('PATH_CONFLICT', 'A file of the archive has the name of its root directory.');
+    if (this.#directories.has(path)) {
+      return this.#conflict(
+        'PATH_CONFLICT',
+        `The path “${printableName(path)}” is both a file and a directory (conflict).`,
+      );
+    }
+    if (!this.#enterDirectory(parentOf(path))) return undefined;
+    const replaced = this.#members.delete(path);
+    this.#members.set(path, member);
+    return replaced ? 'replaced' : 'added';
+  }
+
+  /** The file or link of this path, as far as the archive was read. */
+  memberAt(path: string): Member | undefined {
+    return this.#members.get(path) ?? undefined;
+  }
+
+  /** Length and whereabouts of a link's target are looked at, but it is never followed. */
+  checkLink(path: string, target: string): void {
+    const { linkTargetBytes } = this.#limits;
+    const shown = `The link “${printableName(path)}”`;
+    if (target === '') this.faults.add('BAD_LINK', `${shown} has an empty target.`);
+    if (target.length > linkTargetBytes) {
+      this.faults.add(
+        'BAD_LINK',
+        `${shown} has a target that is too long: ${target.length} bytes; the limit is ${linkTargetBytes}.`,
+      );
+    } else if (pointsOutOfTree(path, target)) {
+      this.warnings.add(
+        'LINK_OUT_OF_TREE',
+        `${shown} points out of the tree, to “${printableName(target)}”; it is kept as it is.`,
+      );
+    }
+  }
+
+  toInspection(format: ArchiveFormat, sha256: string): Inspection {
+    const files = [...this.#members.values()].filter((member) => member !== null);
+    if (this.faults.none) this.#judgeWhole(files);
+    if (!this.faults.none) return { outcome: 'refused', format, faults: this.faults.toArray() };
+    return {
+      outcome: 'accepted',
+      format,
+      files: files.length,
+      bytes: bytesOf(files),
+      warnings: this.warnings.toArray(),
+      listing: encodeListing({ format, sha256 }, this.#members),
+    };
+  }
+
+  #judgeWhole(files: readonly Member[]): void {
+    if (this.#members.size === 0) this.faults.add('EMPTY', 'The archive is empty: it has no entries.');
+    const regular = files.filter(({ mode }) => mode !== '120000');
+    if (regular.length > 0 && regular.every(({ archive }) => archive)) {
+      this.faults.add(
+        'ONLY_ARCHIVES',
+        'The archive holds nothing but an archive within an archive: each of its files is an archive itself.',
+      );
+    }
+  }
+
+  /** Makes the directories down to `path`; false when one of them is a file or a link. */
+  #enterDirectory(path: string): boolean {
+    if (this.#directories.has(path)) return true;
+    const member = this.#members.get(path);
+    if (member) {
+      const kind = member.mode === '120000' ? 'link' : 'file';
+      this.#conflict(
+        'PATH_CONFLICT',
+        `The path “${printableName(path)}” is a ${kind} and a directory too (conflict): members lie below it.`,
+      );
+      return false;
+    }
+    if (!this.#enterDirectory(parentOf(path))) return false;
+    this.#directories.add(path);
+    if (this.#directories.size - 1 > this.#limits.members)
+      throw tooMany('directory entries', this.#limits.members);
+    return true;
+  }
+
+  #conflict(code: FaultCode, text: string): undefined {
+    this.faults.add(code, text);
+  }
+}
+
+/** A member whose bytes are still to be read. */
+export function unreadMember(mode: LeafMode): Member {
+  return { mode, length: 0, id: '', sha256: '', archive: false };
+}
+
+export function fillMember(member: Member, hashed: Hashed): void {
+  Object.assign(member, hashed);
+}
+
+function bytesOf(files: readonly Member[]): number {
+  return files.reduce((sum, { mode, length }) => (mode === '120000' ? sum : sum + length), 0);
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
+}
+
+function tooMany(what: string, limit: number): Unreadable {
+  return new Unreadable(
+    'TOO_MANY_ENTRIES',
+    `The archive has too many ${what}: more than ${limit} (the limit).`,
+  );
+}

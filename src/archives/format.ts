@@ -1,0 +1,31 @@
+import type { ArchiveFormat } from './inspection.ts';
+import { blockLength, hasTarChecksum, isZeroBlock } from './tar-block.ts';
+
+/** How many bytes from the start of an archive `sniffFormat` looks at. */
+export const sniffLength = 512;
+
+/** What an archive is, by its first 512 bytes (or all of them, when there are fewer). */
+export function sniffFormat(head: Uint8Array): ArchiveFormat | 'unknown' {
+  // A tar may be nothing but its end marker: it is an archive, though an empty one.
+  return sniffInnerFormat(head) ?? (isZeroBlock(head.subarray(0, blockLength)) ? 'tar' : 'unknown');
+}
+
+/** The same for a member of an archive, where a block of zeros is just a file of zeros. */
+export function sniffInnerFormat(head: Uint8Array): ArchiveFormat | undefined {
+  for (const [format, magic] of magics) {
+    if (magic.length <= head.length && magic.equals(head.subarray(0, magic.length))) return format;
+  }
+  return hasTarChecksum(head.subarray(0, blockLength)) ? 'tar' : undefined;
+}
+
+const magics = (
+  [
+    ['zip', 'PK\x03\x04'],
+    ['zip', 'PK\x05\x06'],
+    ['tar.gz', '\x1F\x8B'],
+    // The level, then the mark of a first block or that of the end.
+    ...Array.from('123456789', (level) => ['tar.bz2', `BZh${level}1AY&SY`] as const),
+    ...Array.from('123456789', (level) => ['tar.bz2', `BZh${level}\x17rE8P\x90`] as const),
+    ['tar.xz', '\xFD7zXZ\0'],
+  ] as const
+).map(([format, magic]): [ArchiveFormat, Buffer] => [format, Buffer.from(magic, 'latin1')]);

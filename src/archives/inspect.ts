@@ -1,0 +1,56 @@
+import type { LocalSource } from '../archive-store/archive-store.ts';
+import { ArchiveBytes } from './archive-bytes.ts';
+import { Contents } from './contents.ts';
+import { type TarFormat, tarPieces } from './decompress.ts';
+import { Unreadable } from './faults.ts';
+import { sniffFormat, sniffLength } from './format.ts';
+import type { ArchiveLimits, Inspection } from './inspection.ts';
+import type { Reading } from './reading.ts';
+import { TarReader } from './tar.ts';
+import { TarMembers } from './tar-members.ts';
+import { readZip } from './zip.ts';
+
+/**
+ * Reads the archive to its end, in this thread. `sha256` is what its bytes are expected to be.
+ * @throws the error of the file system, when the archive cannot be opened or read.
+ */
+export async function readArchive(
+  source: LocalSource,
+  sha256: string,
+  limits: ArchiveLimits,
+): Promise<Reading> {
+  using bytes = ArchiveBytes.open(source);
+  const inspection = await inspectBytes(bytes, sha256, limits);
+  return { inspection, found: bytes.digest() };
+}
+
+async function inspectBytes(bytes: ArchiveBytes, sha256: string, limits: ArchiveLimits): Promise<Inspection> {
+  const head = Buffer.alloc(Math.min(sniffLength, bytes.length));
+  bytes.read(head, 0);
+  const format = sniffFormat(head);
+  if (format === 'unknown') return { outcome: 'refused', format: null, faults: [unknownFormat] };
+  const contents = new Contents(limits);
+  try {
+    await (format === 'zip' ? readZip(bytes, limits, contents) : readTar(bytes, format, contents));
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error;
+    contents.faults.add(error.code, error.message);
+  }
+  return contents.toInspection(format, sha256);
+}
+
+async function readTar(bytes: ArchiveBytes, format: TarFormat, contents: Contents): Promise<void> {
+  const reader = new TarReader(new TarMembers(contents));
+  let unpacked = 0;
+  for await (const piece of tarPieces(bytes, format)) {
+    unpacked += piece.length;
+    contents.checkRatio(bytes.length, unpacked);
+    reader.push(piece);
+  }
+  reader.finish();
+}
+
+const unknownFormat = {
+  code: 'UNKNOWN_FORMAT',
+  text: 'The format is unsupported: the bytes are neither a zip nor a tar (plain, gzip, bzip2 or xz).',
+};

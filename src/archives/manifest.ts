@@ -1,0 +1,122 @@
+import { directoryMode, type LeafMode } from '../swhid/directory.ts';
+import { escapePath, unescapePath } from '../swhid/escape-path.ts';
+import type { ArchiveFormat } from './inspection.ts';
+
+// Both documents are NDJSON with fixed keys in a fixed order, and paths percent-encoded as in SWHIDs:
+// ASCII, one line each, and the same bytes whenever they are made again.
+
+export type ListingHeader = { readonly format: ArchiveFormat; readonly sha256: string };
+
+export type ListedLeaf = {
+  readonly mode: LeafMode;
+  /** Content id, 40 hex digits. */
+  readonly id: string;
+  readonly length: number;
+  readonly sha256: string;
+};
+
+/** `leaf` is `null` for a directory. Paths are latin1 strings of raw bytes here and below. */
+export type ListedMember = { readonly path: string; readonly leaf: ListedLeaf | null };
+
+export type ManifestHeader = {
+  /** Id of the root directory, 40 hex digits. */
+  readonly directory: string;
+  readonly files: number;
+  readonly bytes: number;
+  /** SHA-256 of the archives in upload order. */
+  readonly archives: readonly string[];
+};
+
+export type ManifestEntry =
+  | { readonly path: string; readonly mode: typeof directoryMode; readonly id: string }
+  | ({
+      readonly path: string /** SHA-256 of the archive it came from. */;
+      readonly archive: string;
+    } & ListedLeaf);
+
+/** The members of one archive in its order, directories it names included. */
+export function encodeListing(
+  { format, sha256 }: ListingHeader,
+  members: Iterable<[string, ListedLeaf | null]>,
+): Uint8Array {
+  const lines = [JSON.stringify({ listing: 1, format, archive: sha256 })];
+  for (const [path, leaf] of members) {
+    lines.push(leaf === null ? encodeLine(path, directoryMode) : encodeLine(path, leaf.mode, leaf));
+  }
+  return encodeLines(lines);
+}
+
+/** @throws {Error} the bytes are no listing. */
+export function* decodeListing(bytes: Uint8Array): Generator<ListedMember> {
+  const lines = decodeLines(bytes);
+  assertHeader(lines.next().value, 'listing');
+  for (const line of lines) {
+    const { path, mode, id, length, sha256 } = line as EncodedLine;
+    const leaf = mode === directoryMode ? null : { mode, id: id!, length: length!, sha256: sha256! };
+    yield { path: unescapePath(path), leaf };
+  }
+}
+
+/** Every path of a deposit's tree in the order of their bytes; the root itself is in the header. */
+export function encodeManifest(header: ManifestHeader, entries: readonly ManifestEntry[]): Uint8Array {
+  const { directory, files, bytes, archives } = header;
+  const lines = [JSON.stringify({ manifest: 1, directory, files, bytes, archives })];
+  const sorted = entries.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  for (const entry of sorted) lines.push(encodeLine(entry.path, entry.mode, entry));
+  return encodeLines(lines);
+}
+
+/** @throws {Error} the bytes are no manifest. */
+export function decodeManifest(bytes: Uint8Array): {
+  header: ManifestHeader;
+  entries: Generator<ManifestEntry>;
+} {
+  const lines = decodeLines(bytes);
+  const header = assertHeader(lines.next().value, 'manifest') as ManifestHeader;
+  return { header, entries: decodeEntries(lines) };
+}
+
+type EncodedLine = {
+  path: string;
+  mode: LeafMode | typeof directoryMode;
+  id?: string;
+  length?: number;
+  sha256?: string;
+  archive?: string;
+};
+
+function encodeLine(path: string, mode: string, rest: Omit<EncodedLine, 'path' | 'mode'> = {}): string {
+  const { id, length, sha256, archive } = rest;
+  // Keys whose value is undefined are left out.
+  return JSON.stringify({ path: escapePath(path), mode, id, length, sha256, archive });
+}
+
+function encodeLines(lines: readonly string[]): Uint8Array {
+  const text = `${lines.join('\n')}\n`;
+  const bytes = new Uint8Array(text.length);
+  Buffer.from(bytes.buffer).write(text, 'latin1');
+  return bytes;
+}
+
+function* decodeLines(bytes: Uint8Array): Generator {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let start = 0; start < buffer.length; ) {
+    const end = buffer.indexOf(0x0a, start);
+    if (end === -1) throw new Error('The last line of a listing or manifest has no end.');
+    yield JSON.parse(buffer.toString('latin1', start, end));
+    start = end + 1;
+  }
+}
+
+function* decodeEntries(lines: Generator): Generator<ManifestEntry> {
+  for (const line of lines) {
+    const { path, ...rest } = line as ManifestEntry;
+    yield { path: unescapePath(path), ...rest };
+  }
+}
+
+function assertHeader(header: unknown, kind: 'listing' | 'manifest'): unknown {
+  const version = (header as { [kind: string]: unknown } | undefined)?.[kind];
+  if (version !== 1) throw new Error(`The bytes are no ${kind} of version 1.`);
+  return header;
+}

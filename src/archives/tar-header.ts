@@ -1,0 +1,61 @@
+import { corrupt } from './faults.ts';
+import { printableName } from './printable-name.ts';
+import { hasTarChecksum } from './tar-block.ts';
+
+export type TarHeader = {
+  /** Latin1 string of the raw bytes, as is `linkName`. */
+  readonly name: string;
+  readonly mode: number;
+  readonly size: number;
+  /** The type flag; that of old plain files is `\0`. */
+  readonly type: string;
+  readonly linkName: string;
+};
+
+/** @throws {Unreadable} wrong checksum or a number that is none. */
+export function parseTarHeader(block: Buffer): TarHeader {
+  if (!hasTarChecksum(block)) throw corrupt('CORRUPT', 'a header of the tar has a wrong checksum');
+  const name = fullName(block);
+  return {
+    name,
+    mode: numberAt(block, 100, 8, `the mode of the member “${printableName(name)}”`) & 0o7777,
+    size: numberAt(block, 124, 12, `the size of the member “${printableName(name)}”`),
+    type: block.toString('latin1', 156, 157),
+    linkName: textAt(block, 157, 100),
+  };
+}
+
+/** Only POSIX headers have a prefix; GNU and v7 ones hold other things in its place. */
+function fullName(block: Buffer): string {
+  const name = textAt(block, 0, 100);
+  if (block.toString('latin1', 257, 263) !== 'ustar\0') return name;
+  const isStar = block.toString('latin1', 508, 512) === 'tar\0';
+  const prefix = textAt(block, 345, isStar ? 131 : 155);
+  return prefix === '' ? name : `${prefix}/${name}`;
+}
+
+function textAt(block: Buffer, at: number, length: number): string {
+  const field = block.subarray(at, at + length);
+  const end = field.indexOf(0);
+  return field.toString('latin1', 0, end === -1 ? length : end);
+}
+
+/** Octal digits between spaces and NULs, or base 256 where the first bit is set. */
+function numberAt(block: Buffer, at: number, length: number, what: string): number {
+  if (block[at]! & 0x80) return base256(block.subarray(at, at + length), what);
+  const text = block.toString('latin1', at, at + length);
+  const [, digits] = /^[ \0]*([0-7]*)(?:[ \0]|$)/.exec(text) ?? [];
+  if (digits === undefined) throw corrupt('CORRUPT', `${what} is invalid`);
+  return digits === '' ? 0 : Number.parseInt(digits, 8);
+}
+
+function base256(field: Buffer, what: string): number {
+  const positive =
+    field[0]! & 0x40
+      ? undefined
+      : BigInt(`0x${field.toString('hex')}`) ^ (0x80n << BigInt(8 * (field.length - 1)));
+  if (positive === undefined || positive > BigInt(Number.MAX_SAFE_INTEGER)) {
+    throw corrupt('CORRUPT', `${what} is invalid: negative or too large`);
+  }
+  return Number(positive);
+}

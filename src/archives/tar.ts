@@ -1,0 +1,190 @@
+import { corrupt, Unreadable } from './faults.ts';
+import { type PaxRecords, parsePax } from './pax.ts';
+import { printableName } from './printable-name.ts';
+import { blockLength, isZero } from './tar-block.ts';
+import { parseTarHeader, type TarHeader } from './tar-header.ts';
+
+/** Takes the members as they come; `data` is called only between `member` and `end`. */
+export interface TarSink {
+  member(header: TarHeader): void;
+  data(piece: Buffer): void;
+  end(): void;
+}
+
+const longestExtension = { L: 64 * 1024, K: 64 * 1024, x: 1024 ** 2, g: 1024 ** 2 };
+type ExtensionType = keyof typeof longestExtension;
+
+// Sizes below this have room in the plain header, so that a pax size has no reason to differ from it.
+const octalSizes = 8 ** 11;
+
+/**
+ * Reads a tar from pieces of any length: v7, ustar, GNU long names and pax headers. It keeps nothing but one
+ * header; the sink sees the pieces' own memory. A fault is thrown as {@link Unreadable}.
+ */
+export class TarReader {
+  readonly #sink: TarSink;
+  readonly #block = Buffer.alloc(blockLength);
+  #blockFilled = 0;
+  #state: 'header' | 'data' | 'padding' | 'ended' = 'header';
+  /** Bytes of data or padding still to come. */
+  #remaining = 0;
+  #padding = 0;
+  #extension: { readonly type: ExtensionType; readonly body: Buffer; filled: number } | undefined;
+  #global: PaxRecords = new Map();
+  /** What extension headers said about the member that comes next. */
+  #next: { pax?: PaxRecords; name?: string; linkName?: string } = {};
+
+  constructor(sink: TarSink) {
+    this.#sink = sink;
+  }
+
+  push(piece: Buffer): void {
+    for (let at = 0; at < piece.length; ) at = this.#step(piece, at);
+  }
+
+  /** To be called after the last piece: the end marker may be missing, but nothing may be cut. */
+  finish(): void {
+    if (this.#state === 'ended') return;
+    if (this.#state !== 'header' || this.#blockFilled > 0) throw corrupt('TRUNCATED', 'the tar is truncated');
+    this.#assertNoOrphan();
+  }
+
+  #step(piece: Buffer, at: number): number {
+    switch (this.#state) {
+      case 'header':
+        return this.#readHeader(piece, at);
+      case 'data':
+        return this.#readData(piece, at);
+      case 'padding':
+        return this.#skipPadding(piece, at);
+      case 'ended':
+        if (!isZero(piece.subarray(at)))
+          throw corrupt('TRAILING_BYTES', 'there are trailing bytes after the end of the tar');
+        return piece.length;
+    }
+  }
+
+  #readHeader(piece: Buffer, at: number): number {
+    if (this.#blockFilled === 0 && piece.length - at >= blockLength) {
+      this.#takeHeader(piece.subarray(at, at + blockLength));
+      return at + blockLength;
+    }
+    const part = piece.subarray(at, at + blockLength - this.#blockFilled);
+    part.copy(this.#block, this.#blockFilled);
+    this.#blockFilled += part.length;
+    if (this.#blockFilled === blockLength) {
+      this.#blockFilled = 0;
+      this.#takeHeader(this.#block);
+    }
+    return at + part.length;
+  }
+
+  #takeHeader(block: Buffer): void {
+    if (isZero(block)) {
+      this.#assertNoOrphan();
+      this.#state = 'ended';
+      return;
+    }
+    const header = parseTarHeader(block);
+    if (isExtension(header.type)) return this.#beginExtension(header.type, header.size);
+    const member = this.#resolve(header);
+    this.#sink.member(member);
+    this.#begin(member.size);
+  }
+
+  #begin(size: number): void {
+    this.#remaining = size;
+    this.#padding = (blockLength - (size % blockLength)) % blockLength;
+    this.#state = 'data';
+    if (size === 0) this.#endData();
+  }
+
+  #readData(piece: Buffer, at: number): number {
+    const part = piece.subarray(at, at + Math.min(this.#remaining, piece.length - at));
+    if (this.#extension) this.#extension.filled += part.copy(this.#extension.body, this.#extension.filled);
+    else this.#sink.data(part);
+    this.#remaining -= part.length;
+    if (this.#remaining === 0) this.#endData();
+    return at + part.length;
+  }
+
+  #endData(): void {
+    if (this.#extension) this.#endExtension();
+    else this.#sink.end();
+    this.#remaining = this.#padding;
+    this.#state = this.#padding === 0 ? 'header' : 'padding';
+  }
+
+  #skipPadding(piece: Buffer, at: number): number {
+    const length = Math.min(this.#remaining, piece.length - at);
+    this.#remaining -= length;
+    if (this.#remaining === 0) this.#state = 'header';
+    return at + length;
+  }
+
+  #beginExtension(type: ExtensionType, size: number): void {
+    const limit = longestExtension[type];
+    if (size > limit) {
+      const what = type === 'L' || type === 'K' ? 'a long name' : 'an extended (pax) header';
+      throw corrupt('NAME_TOO_LONG', `${what} of the tar is too long: ${size} bytes; the limit is ${limit}`);
+    }
+    this.#extension = { type, body: Buffer.alloc(size), filled: 0 };
+    this.#begin(size);
+  }
+
+  #endExtension(): void {
+    const { type, body } = this.#extension!;
+    this.#extension = undefined;
+    const key = ({ L: 'name', K: 'linkName', x: 'pax', g: undefined } as const)[type];
+    if (key && this.#next[key] !== undefined)
+      throw corrupt('CORRUPT', 'two extended headers of the tar belong to one member');
+    if (type === 'g') this.#global = new Map([...this.#global, ...parsePax(body)]);
+    else if (type === 'x') this.#next.pax = parsePax(body);
+    else this.#next[type === 'L' ? 'name' : 'linkName'] = body.toString('latin1').replace(/\0+$/, '');
+  }
+
+  /** The header with what its extension headers say instead. */
+  #resolve(header: TarHeader): TarHeader {
+    const { pax, name, linkName } = this.#next;
+    this.#next = {};
+    const said = (key: string) => pax?.get(key) ?? this.#global.get(key);
+    const resolved = {
+      ...header,
+      name: said('path') ?? name ?? header.name,
+      linkName: said('linkpath') ?? linkName ?? header.linkName,
+    };
+    assertNotSparse(resolved, [...(pax?.keys() ?? []), ...this.#global.keys()]);
+    return { ...resolved, size: paxSize(resolved, said('size')) };
+  }
+
+  #assertNoOrphan(): void {
+    if (Object.keys(this.#next).length > 0)
+      throw corrupt('TRUNCATED', 'the tar ends after an extended header, without its member (truncated)');
+  }
+}
+
+function isExtension(type: string): type is ExtensionType {
+  return Object.hasOwn(longestExtension, type);
+}
+
+function assertNotSparse({ name, type }: TarHeader, keys: readonly string[]): void {
+  if (type !== 'S' && !keys.some((key) => key.startsWith('GNU.sparse.'))) return;
+  throw new Unreadable(
+    'UNSUPPORTED',
+    `The member “${printableName(name)}” is a sparse file, which is unsupported.`,
+  );
+}
+
+function paxSize({ name, size }: TarHeader, said: string | undefined): number {
+  if (said === undefined) return size;
+  const value = /^[0-9]{1,16}$/.test(said) ? Number(said) : Number.NaN;
+  if (!Number.isSafeInteger(value))
+    throw corrupt('CORRUPT', `the size of the member “${printableName(name)}” is invalid`);
+  if (value !== size && value < octalSizes) {
+    throw corrupt(
+      'HEADER_MISMATCH',
+      `the headers of the member “${printableName(name)}” disagree in its size: ${value} and ${size} bytes (mismatch)`,
+    );
+  }
+  return value;
+}

@@ -1,0 +1,115 @@
+import { Worker, type WorkerOptions } from 'node:worker_threads';
+
+export type PoolOptions = {
+  /** Threads at most. They are started when they are first needed. */
+  readonly size: number;
+  /** Jobs that may wait; one more is refused. */
+  readonly queueLength: number;
+  readonly worker: WorkerOptions;
+};
+
+/** The worker died of the job, or was stopped because the job took too long. */
+export class JobAborted extends Error {
+  override readonly name = 'JobAborted';
+}
+
+export class PoolBusy extends Error {
+  override readonly name = 'PoolBusy';
+  readonly code = 'POOL_BUSY';
+}
+
+export class PoolClosed extends Error {
+  override readonly name = 'PoolClosed';
+  readonly code = 'POOL_CLOSED';
+}
+
+type Task<Job, Reply> = {
+  readonly job: Job;
+  readonly milliseconds: number;
+  readonly resolve: (reply: Reply) => void;
+  readonly reject: (error: Error) => void;
+};
+
+/** Runs jobs on a few worker threads, in the order they came. An idle thread does not keep the process alive. */
+export class WorkerPool<Job, Reply> implements AsyncDisposable {
+  readonly #entry: URL;
+  readonly #options: PoolOptions;
+  readonly #queue: Task<Job, Reply>[] = [];
+  readonly #idle: Worker[] = [];
+  readonly #busy = new Map<Worker, Task<Job, Reply>>();
+  #closed = false;
+
+  constructor(entry: URL, options: PoolOptions) {
+    this.#entry = entry;
+    this.#options = options;
+  }
+
+  /**
+   * The worker's one reply to the job. The time counts from when a worker takes it.
+   * @throws {JobAborted}
+   * @throws {PoolBusy} too many jobs wait already.
+   * @throws {PoolClosed} the pool was disposed of before the reply came.
+   */
+  run(job: Job, milliseconds: number): Promise<Reply> {
+    return new Promise((resolve, reject) => {
+      if (this.#closed) throw new PoolClosed('The worker pool is closed.');
+      if (this.#queue.length >= this.#options.queueLength) {
+        throw new PoolBusy(`More than ${this.#options.queueLength} jobs wait for a worker.`);
+      }
+      this.#queue.push({ job, milliseconds, resolve, reject });
+      this.#startNext();
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
+    const unfinished = [...this.#busy.values(), ...this.#queue.splice(0)];
+    const workers = [...this.#idle.splice(0), ...this.#busy.keys()];
+    for (const { reject } of unfinished)
+      reject(new PoolClosed('The worker pool was closed before the job was done.'));
+    await Promise.all(workers.map((worker) => worker.terminate()));
+  }
+
+  #startNext(): void {
+    if (this.#closed || this.#busy.size >= this.#options.size) return;
+    const task = this.#queue.shift();
+    if (task) this.#start(this.#idle.pop() ?? new Worker(this.#entry, this.#options.worker), task);
+  }
+
+  #start(worker: Worker, task: Task<Job, Reply>): void {
+    const { job, milliseconds, resolve, reject } = task;
+    worker.removeAllListeners();
+    const timer = setTimeout(() => abort(`It took more than ${milliseconds} ms.`), milliseconds);
+    const release = () => {
+      clearTimeout(timer);
+      worker.removeAllListeners();
+      this.#busy.delete(worker);
+    };
+    const abort = (reason: string, cause?: Error) => {
+      release();
+      // A dead or dying worker may still report an error, which nobody needs.
+      worker.on('error', () => undefined);
+      void worker.terminate();
+      reject(new JobAborted(reason, { cause }));
+      this.#startNext();
+    };
+    worker.once('error', (error: Error) => abort('The worker failed.', error));
+    worker.once('exit', (code) => abort(`The worker exited with code ${code}.`));
+    worker.once('message', (reply: Reply) => {
+      release();
+      this.#rest(worker);
+      resolve(reply);
+      this.#startNext();
+    });
+    this.#busy.set(worker, task);
+    worker.ref();
+    worker.postMessage(job);
+  }
+
+  #rest(worker: Worker): void {
+    worker.unref();
+    worker.once('error', () => undefined);
+    worker.once('exit', () => this.#idle.splice(this.#idle.indexOf(worker), 1));
+    this.#idle.push(worker);
+  }
+}

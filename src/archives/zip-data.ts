@@ -1,0 +1,120 @@
+import { pipeline } from 'node:stream/promises';
+import { crc32, createInflateRaw, type InflateRaw, inflateRawSync } from 'node:zlib';
+import type { FaultCode } from './faults.ts';
+import { type Hashed, MemberHash } from './member-hash.ts';
+import { printableName } from './printable-name.ts';
+import type { ZipEntry } from './zip-directory.ts';
+
+export const stored = 0;
+export const deflated = 8;
+
+const pieceLength = 256 * 1024;
+
+/** The data of one entry is bad; the next one can still be read. */
+export class BadMember extends Error {
+  override readonly name = 'BadMember';
+  readonly code: FaultCode;
+
+  constructor(code: FaultCode, entry: ZipEntry, what: string) {
+    super(`The member “${printableName(entry.rawName)}” is corrupt: ${what}.`);
+    this.code = code;
+  }
+}
+
+/**
+ * The whole entry at once. An inflater's set-up is all it costs, where a stream costs turns of the event loop.
+ * @throws {BadMember}
+ */
+export function unpack(data: Buffer, entry: ZipEntry): Buffer {
+  const unpacked = entry.method === stored ? data : inflate(data, entry);
+  assertUnpacked(entry, unpacked.length, crc32(unpacked));
+  return unpacked;
+}
+
+/**
+ * A large entry, in pieces of bounded size.
+ * @throws {BadMember}
+ */
+export async function hashLarge(pieces: Iterable<Buffer>, entry: ZipEntry): Promise<Hashed> {
+  const hash = new MemberHash(entry.unpacked);
+  let crc = 0;
+  let length = 0;
+  for await (const piece of entry.method === stored ? pieces : inflated(pieces, entry)) {
+    length += piece.length;
+    if (length > entry.unpacked) throw tooLong(entry);
+    crc = crc32(piece, crc);
+    hash.update(piece);
+  }
+  assertUnpacked(entry, length, crc);
+  return hash.digest();
+}
+
+function inflate(data: Buffer, entry: ZipEntry): Buffer {
+  const maxOutputLength = entry.unpacked + 1;
+  try {
+    // One output buffer that fits, instead of pieces to be joined. `info` is what tells how much was consumed.
+    const options = { maxOutputLength, chunkSize: Math.max(64, maxOutputLength), info: true };
+    const { buffer, engine } = inflateRawSync(data, options) as unknown as {
+      buffer: Buffer;
+      engine: InflateRaw;
+    };
+    assertConsumed(entry, engine.bytesWritten);
+    return buffer;
+  } catch (error) {
+    throw asBadMember(error, entry);
+  }
+}
+
+async function* inflated(pieces: Iterable<Buffer>, entry: ZipEntry): AsyncGenerator<Buffer> {
+  const engine = createInflateRaw({ chunkSize: pieceLength });
+  // What goes wrong surfaces below, where the output is read.
+  const writing = pipeline(pieces, engine).catch(() => undefined);
+  try {
+    for await (const piece of engine) yield piece as Buffer;
+    assertConsumed(entry, engine.bytesWritten);
+  } catch (error) {
+    throw asBadMember(error, entry);
+  } finally {
+    engine.destroy();
+    await writing;
+  }
+}
+
+function assertConsumed(entry: ZipEntry, consumed: number): void {
+  if (consumed === entry.packed) return;
+  throw new BadMember(
+    'TRAILING_BYTES',
+    entry,
+    `${entry.packed - consumed} bytes follow the end of its compressed data (trailing)`,
+  );
+}
+
+function assertUnpacked(entry: ZipEntry, length: number, crc: number): void {
+  if (length !== entry.unpacked) {
+    throw new BadMember(
+      'SIZE_MISMATCH',
+      entry,
+      `its size is ${length} bytes where its header says ${entry.unpacked} (mismatch)`,
+    );
+  }
+  if (crc !== entry.crc)
+    throw new BadMember('CRC_MISMATCH', entry, 'its CRC does not match the one in its header (mismatch)');
+}
+
+function tooLong(entry: ZipEntry): BadMember {
+  return new BadMember(
+    'SIZE_MISMATCH',
+    entry,
+    `its size is more than the ${entry.unpacked} bytes its header says (mismatch)`,
+  );
+}
+
+/** Turns what zlib says about the data into a fault; other errors stay what they are. */
+function asBadMember(error: unknown, entry: ZipEntry): unknown {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'ERR_BUFFER_TOO_LARGE') return tooLong(entry);
+  if (code === 'Z_BUF_ERROR') return new BadMember('TRUNCATED', entry, 'its compressed data is truncated');
+  if (code === 'Z_DATA_ERROR' || code === 'Z_NEED_DICT')
+    return new BadMember('CORRUPT', entry, `its compressed data is invalid (${message})`);
+  return error;
+}

@@ -1,0 +1,104 @@
+import type { ArchiveBytes } from './archive-bytes.ts';
+import { corrupt } from './faults.ts';
+import { printableName } from './printable-name.ts';
+import { type DirectoryPlace, safeInteger } from './zip-end-record.ts';
+
+export type ZipEntry = {
+  /** Latin1 string of the bytes as they are in the headers. */
+  readonly rawName: string;
+  readonly flags: number;
+  readonly method: number;
+  readonly crc: number;
+  /** Bytes in the archive, and unpacked. */
+  readonly packed: number;
+  readonly unpacked: number;
+  /** Where its local header begins. */
+  readonly offset: number;
+  readonly madeBy: number;
+  readonly attributes: number;
+};
+
+const signature = 0x02014b50;
+const headerLength = 46;
+const longestEntry = headerLength + 3 * 0xffff;
+const windowLength = 1024 ** 2;
+
+/** The entries of the directory in its order; it must hold exactly as many as the end record says. */
+export function* readDirectory(bytes: ArchiveBytes, place: DirectoryPlace): Generator<ZipEntry> {
+  const end = place.start + place.length;
+  let window: Buffer = Buffer.alloc(0);
+  let at = 0;
+  let count = 0;
+  for (let position = place.start; position < end; count += 1) {
+    if (window.length - at < Math.min(longestEntry, end - position)) {
+      window = Buffer.allocUnsafeSlow(Math.min(windowLength, end - position));
+      bytes.read(window, position);
+      at = 0;
+    }
+    const length = entryLength(window, at);
+    yield parseEntry(window.subarray(at, at + length));
+    at += length;
+    position += length;
+  }
+  if (count !== place.count)
+    throw corrupt(
+      'HEADER_MISMATCH',
+      `its end record counts ${place.count} entries, its directory has ${count} (mismatch)`,
+    );
+}
+
+export type Zip64Values = { unpacked: number; packed: number; offset: number };
+
+/** Replaces the values that are all ones by those of the zip64 extra field, which lists just these, in this order. */
+export function applyZip64(extra: Buffer, values: Zip64Values, name: string): Zip64Values {
+  const keys = (['unpacked', 'packed', 'offset'] as const).filter((key) => values[key] === 0xffffffff);
+  const field = keys.length === 0 ? undefined : extraField(extra, 0x0001, name);
+  if (field === undefined) return values;
+  if (field.length < 8 * keys.length)
+    throw corrupt('CORRUPT', `the zip64 field of the entry “${printableName(name)}” is too short`);
+  const large = keys.map((key, index) => [
+    key,
+    safeInteger(field, 8 * index, `a size or offset of the entry “${printableName(name)}”`),
+  ]);
+  return { ...values, ...(Object.fromEntries(large) as Partial<Zip64Values>) };
+}
+
+function entryLength(window: Buffer, at: number): number {
+  const room = window.length - at;
+  if (room < headerLength || window.readUInt32LE(at) !== signature)
+    throw corrupt('CORRUPT', 'its directory is malformed or truncated');
+  const length =
+    headerLength + window.readUInt16LE(at + 28) + window.readUInt16LE(at + 30) + window.readUInt16LE(at + 32);
+  if (length > room) throw corrupt('CORRUPT', 'the last entry of its directory is truncated');
+  return length;
+}
+
+function parseEntry(entry: Buffer): ZipEntry {
+  const nameEnd = headerLength + entry.readUInt16LE(28);
+  const rawName = entry.toString('latin1', headerLength, nameEnd);
+  const extra = entry.subarray(nameEnd, nameEnd + entry.readUInt16LE(30));
+  const small = {
+    unpacked: entry.readUInt32LE(24),
+    packed: entry.readUInt32LE(20),
+    offset: entry.readUInt32LE(42),
+  };
+  return {
+    rawName,
+    madeBy: entry.readUInt16LE(4),
+    flags: entry.readUInt16LE(8),
+    method: entry.readUInt16LE(10),
+    crc: entry.readUInt32LE(16),
+    attributes: entry.readUInt32LE(38),
+    ...applyZip64(extra, small, rawName),
+  };
+}
+
+function extraField(extra: Buffer, wanted: number, name: string): Buffer | undefined {
+  for (let at = 0; at + 4 <= extra.length; ) {
+    const end = at + 4 + extra.readUInt16LE(at + 2);
+    if (end > extra.length)
+      throw corrupt('CORRUPT', `an extra field of the entry “${printableName(name)}” is truncated`);
+    if (extra.readUInt16LE(at) === wanted) return extra.subarray(at + 4, end);
+    at = end;
+  }
+}

@@ -1,0 +1,153 @@
+import type { ArchiveBytes } from './archive-bytes.ts';
+import { corrupt, type Unreadable } from './faults.ts';
+
+/** Where a zip's directory is; `start + length` is where the end records begin. */
+export type DirectoryPlace = { readonly start: number; readonly length: number; readonly count: number };
+
+const signatureBytes = Buffer.from('PK\x05\x06', 'latin1');
+const recordLength = 22;
+const longestComment = 0xffff;
+
+const locatorSignature = 0x07064b50;
+const locatorLength = 20;
+const record64Signature = 0x06064b50;
+const record64Length = 56;
+
+/**
+ * Reads the end record, and the zip64 one before it where there is one. The directory must reach exactly up
+ * to them, so that no two readers can find different directories in one file.
+ */
+export function readEndRecords(bytes: ArchiveBytes): DirectoryPlace {
+  const { record, at } = findEndRecord(bytes);
+  const disks = [
+    record.readUInt16LE(4),
+    record.readUInt16LE(6),
+    record.readUInt16LE(8) - record.readUInt16LE(10),
+  ];
+  const place = {
+    count: record.readUInt16LE(10),
+    length: record.readUInt32LE(12),
+    start: record.readUInt32LE(16),
+  };
+  const asksForZip64 = place.count === 0xffff || place.length === 0xffffffff || place.start === 0xffffffff;
+  if (!asksForZip64 && place.start + place.length === at) return assertOneDisk(disks, place);
+  const zip64 = readZip64Records(bytes, at);
+  if (zip64 === undefined)
+    throw asksForZip64 && place.start + place.length !== at ? noZip64() : gap(place, at);
+  assertSame(place, zip64.place);
+  if (zip64.place.start + zip64.place.length !== zip64.at) throw gap(zip64.place, zip64.at);
+  return zip64.place;
+}
+
+function findEndRecord(bytes: ArchiveBytes): { record: Buffer; at: number } {
+  const tailLength = Math.min(bytes.length, recordLength + longestComment);
+  const tail = Buffer.allocUnsafeSlow(tailLength);
+  bytes.read(tail, bytes.length - tailLength);
+  const found: number[] = [];
+  let overshoot: 'none' | 'trailing' | 'truncated' = 'none';
+  for (
+    let at = tail.lastIndexOf(signatureBytes);
+    at !== -1;
+    at = at === 0 ? -1 : tail.lastIndexOf(signatureBytes, at - 1)
+  ) {
+    const end =
+      at + recordLength <= tailLength
+        ? at + recordLength + tail.readUInt16LE(at + 20)
+        : Number.POSITIVE_INFINITY;
+    if (end === tailLength) found.push(at);
+    else if (overshoot === 'none') overshoot = end > tailLength ? 'truncated' : 'trailing';
+  }
+  const [at] = found;
+  if (at === undefined) throw noEndRecord(overshoot);
+  if (found.length > 1 || tail.includes(signatureBytes, at + 4))
+    throw corrupt('CORRUPT', 'it has more than one end record');
+  return { record: tail.subarray(at), at: bytes.length - tailLength + at };
+}
+
+function readZip64Records(
+  bytes: ArchiveBytes,
+  endRecordAt: number,
+): { place: DirectoryPlace; at: number } | undefined {
+  const locatorAt = endRecordAt - locatorLength;
+  if (locatorAt < record64Length) return undefined;
+  const locator = readAt(bytes, locatorAt, locatorLength);
+  if (locator.readUInt32LE(0) !== locatorSignature) return undefined;
+  const at = safeInteger(locator, 8, 'the offset of the zip64 end record');
+  if (at > locatorAt - record64Length)
+    throw corrupt('CORRUPT', `its zip64 end record is said to be at byte ${at}, past the place for it`);
+  const record = readAt(bytes, at, record64Length);
+  if (record.readUInt32LE(0) !== record64Signature)
+    throw corrupt('CORRUPT', `it has no zip64 end record at byte ${at}`);
+  if (at + 12 + safeInteger(record, 4, 'the length of the zip64 end record') !== locatorAt) {
+    throw corrupt('CORRUPT', 'its zip64 end record does not reach up to its locator');
+  }
+  const place = {
+    count: safeInteger(record, 32, 'the number of entries'),
+    length: safeInteger(record, 40, 'the length of the directory'),
+    start: safeInteger(record, 48, 'the offset of the directory'),
+  };
+  const disks = [
+    locator.readUInt32LE(4),
+    locator.readUInt32LE(16) - 1,
+    record.readUInt32LE(16),
+    record.readUInt32LE(20),
+  ];
+  // Some writers say “disk 0 of 0”.
+  if (disks[1] === -1) disks[1] = 0;
+  return {
+    place: assertOneDisk([...disks, safeInteger(record, 24, 'the number of entries') - place.count], place),
+    at,
+  };
+}
+
+/** Little-endian, 8 bytes. */
+export function safeInteger(buffer: Buffer, at: number, what: string): number {
+  const value = buffer.readBigUInt64LE(at);
+  if (value > BigInt(Number.MAX_SAFE_INTEGER))
+    throw corrupt('CORRUPT', `${what} is ${value}, which no archive can have`);
+  return Number(value);
+}
+
+function readAt(bytes: ArchiveBytes, at: number, length: number): Buffer {
+  const buffer = Buffer.allocUnsafe(length);
+  bytes.read(buffer, at);
+  return buffer;
+}
+
+function assertOneDisk(disks: readonly number[], place: DirectoryPlace): DirectoryPlace {
+  if (disks.some((disk) => disk !== 0))
+    throw corrupt(
+      'UNSUPPORTED',
+      'it is a part of an archive that is split over several files, or its counts disagree',
+    );
+  return place;
+}
+
+/** A field of the plain record is either all ones or says the same as the zip64 record. */
+function assertSame(plain: DirectoryPlace, zip64: DirectoryPlace): void {
+  const same =
+    (plain.count === 0xffff || plain.count === zip64.count) &&
+    (plain.length === 0xffffffff || plain.length === zip64.length) &&
+    (plain.start === 0xffffffff || plain.start === zip64.start);
+  if (!same) throw corrupt('HEADER_MISMATCH', 'its end record and its zip64 end record disagree (mismatch)');
+}
+
+function noEndRecord(overshoot: 'none' | 'trailing' | 'truncated'): Unreadable {
+  if (overshoot === 'trailing')
+    return corrupt('TRAILING_BYTES', 'there are trailing bytes after its end record');
+  return corrupt(
+    'TRUNCATED',
+    overshoot === 'none' ? 'it has no end record (truncated)' : 'its end record is truncated',
+  );
+}
+
+function noZip64(): Unreadable {
+  return corrupt('CORRUPT', 'its end record asks for a zip64 end record, and there is none');
+}
+
+function gap({ start, length }: DirectoryPlace, at: number): Unreadable {
+  return corrupt(
+    'TRAILING_BYTES',
+    `its directory is said to end at byte ${start + length}, but its end record begins at byte ${at} (bytes prepended, trailing or missing)`,
+  );
+}

@@ -1,0 +1,19 @@
+import { isUtf8 } from 'node:buffer';
+
+const utf8Flag = 0x0800;
+
+/**
+ * The name of an entry as a latin1 string of its UTF-8 bytes: as it stands when the entry says it is UTF-8,
+ * else taken as code page 437. `undefined` when it says so and is not.
+ */
+export function zipName(rawName: string, flags: number): string | undefined {
+  // ASCII is the same in both.
+  if (!/[\x80-\xFF]/.test(rawName)) return rawName;
+  if (flags & utf8Flag) return isUtf8(Buffer.from(rawName, 'latin1')) ? rawName : undefined;
+  return rawName.replace(/[\x80-\xFF]/g, (byte) => upperHalf[byte.charCodeAt(0) - 0x80]!);
+}
+
+const upperHalf = Array.from(
+  'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u00A0',
+  (character) => Buffer.from(character).toString('latin1'),
+);

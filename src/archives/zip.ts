@@ -1,0 +1,107 @@
+import type { ArchiveBytes } from './archive-bytes.ts';
+import { ByteWindow } from './byte-window.ts';
+import { type Contents, fillMember } from './contents.ts';
+import { corrupt } from './faults.ts';
+import type { ArchiveLimits } from './inspection.ts';
+import { hashMember } from './member-hash.ts';
+import { printableName } from './printable-name.ts';
+import { BadMember, hashLarge, unpack } from './zip-data.ts';
+import { readDirectory, type ZipEntry } from './zip-directory.ts';
+import { readEndRecords } from './zip-end-record.ts';
+import { type PlacedEntry, placeEntry } from './zip-entry.ts';
+import { assertSameHeaders, localHeaderLength, localLength, longestDescriptor } from './zip-local-header.ts';
+
+/** An entry with all that belongs to it, from its local header up to the next entry. */
+type Extent = { readonly entry: ZipEntry; readonly end: number; readonly placed: PlacedEntry | undefined };
+
+// Up to here an entry is unpacked in memory at once.
+const largeMember = 8 * 1024 ** 2;
+
+/**
+ * Reads a zip: what its directory says is judged first, then each entry is unpacked, checked and hashed in
+ * the order of the file, where one must begin exactly where the last one ended.
+ * @throws {Unreadable} at a fault of the structure.
+ */
+export async function readZip(bytes: ArchiveBytes, limits: ArchiveLimits, contents: Contents): Promise<void> {
+  const place = readEndRecords(bytes);
+  const entries = countEntries(readDirectory(bytes, place), contents);
+  contents.checkRatio(bytes.length);
+  entries.sort((a, b) => a.offset - b.offset);
+  if ((entries[0]?.offset ?? place.start) !== 0) {
+    throw corrupt(
+      'TRAILING_BYTES',
+      'its first entry does not begin at its first byte (bytes prepended, or trailing those of another archive)',
+    );
+  }
+  const extents = entries.map((entry, index): Extent => {
+    const end = entries[index + 1]?.offset ?? place.start;
+    return { entry, end, placed: placeEntry(entry, contents, limits.linkTargetBytes) };
+  });
+  const window = new ByteWindow(bytes);
+  for (const extent of extents) await readEntry(bytes, window, extent, contents);
+}
+
+function countEntries(directory: Iterable<ZipEntry>, contents: Contents): ZipEntry[] {
+  const entries: ZipEntry[] = [];
+  for (const entry of directory) {
+    contents.countMember(entry.rawName);
+    contents.countBytes(entry.unpacked);
+    entries.push(entry);
+  }
+  return entries;
+}
+
+async function readEntry(
+  bytes: ArchiveBytes,
+  window: ByteWindow,
+  extent: Extent,
+  contents: Contents,
+): Promise<void> {
+  const { entry, placed } = extent;
+  const data = findData(window, extent);
+  try {
+    if (placed === undefined) return;
+    if (entry.packed <= largeMember && entry.unpacked <= largeMember) {
+      readSmall(window.take(data.start, data.end), entry, placed, contents);
+    } else fillMember(placed.member, await hashLarge(bytes.pieces(data.start, data.end), entry));
+  } catch (error) {
+    if (!(error instanceof BadMember)) throw error;
+    contents.faults.add(error.code, error.message);
+  }
+}
+
+/** Where the entry's data is, once its local header and its data descriptor are found to be right. */
+function findData(window: ByteWindow, { entry, end }: Extent): { start: number; end: number } {
+  const { offset } = entry;
+  if (end - offset < localHeaderLength) throw overlap(entry);
+  const start = offset + localLength(window.take(offset, offset + localHeaderLength));
+  const dataEnd = start + entry.packed;
+  if (dataEnd > end) throw overlap(entry);
+  if (end - dataEnd > longestDescriptor) {
+    throw corrupt(
+      'TRAILING_BYTES',
+      `${end - dataEnd} bytes after the entry “${printableName(entry.rawName)}” belong to no entry (trailing)`,
+    );
+  }
+  const descriptor = Buffer.from(window.take(dataEnd, end));
+  assertSameHeaders(entry, window.take(offset, start), descriptor);
+  return { start, end: dataEnd };
+}
+
+function readSmall(
+  data: Buffer,
+  entry: ZipEntry,
+  { path, member, isLink }: PlacedEntry,
+  contents: Contents,
+): void {
+  const unpacked = unpack(data, entry);
+  fillMember(member, hashMember(unpacked));
+  if (isLink) contents.checkLink(path, unpacked.toString('latin1'));
+}
+
+function overlap({ rawName }: ZipEntry) {
+  return corrupt(
+    'OVERLAP',
+    `the entry “${printableName(rawName)}” overlaps the one after it or the directory`,
+  );
+}

@@ -1,0 +1,151 @@
+import type { Aggregate } from './domain/aggregates.ts';
+import type { Codec } from './domain/codec.ts';
+import {
+  type EventLog,
+  type ExpectedRevision,
+  type JsonObject,
+  type NewEvent,
+  type Position,
+  WrongExpectedRevision,
+} from './event-log/event-log.ts';
+import { chainHash, eventId, seal } from './event-log/hash-chain.ts';
+
+/** Who acts, and in what connection. */
+export type CommandContext = {
+  /** UUID. The same command under the same id, decided at the same revision, is appended once. */
+  readonly commandId: string;
+  readonly actor: Actor;
+  /** RFC 3339, UTC. */
+  readonly now: string;
+  readonly correlationId: string;
+  /** Id of the event that caused this command, if one did. */
+  readonly causationId?: string;
+};
+
+export type Actor = { readonly kind: 'client' | 'operator' | 'reactor' | 'service'; readonly name: string };
+
+/** A stream folded to its present. */
+export type Loaded<State> = {
+  readonly state: State;
+  readonly revision: ExpectedRevision;
+  readonly hash: string | null;
+  /** Position of its last event. */
+  readonly position: Position | undefined;
+};
+
+export type Outcome<State, Event> = {
+  readonly state: State;
+  /** Appended now; none when all was so already. */
+  readonly events: readonly Event[];
+  /** Of the last event of the stream. */
+  readonly revision: number;
+  readonly position: Position;
+};
+
+export type ExecuteOptions = {
+  /** The stream is known not to exist, so nothing is read first. */
+  readonly fresh?: boolean;
+  /** Decide only at this revision; otherwise throw {@link RevisionNotMatched}. */
+  readonly atRevision?: number;
+};
+
+/** Other writers of this stream won again and again. */
+export class ConcurrentWrites extends Error {
+  override readonly name = 'ConcurrentWrites';
+  readonly code = 'CONCURRENT_WRITES';
+}
+
+/** The stream is not at the revision that the caller insisted on. */
+export class RevisionNotMatched extends Error {
+  override readonly name = 'RevisionNotMatched';
+  readonly code = 'REVISION_NOT_MATCHED';
+}
+
+/**
+ * Load, decide, append; on a lost race the same again with what the winner has left.
+ * @throws what `decide` throws; {@link ConcurrentWrites}; EventLogUnavailable
+ */
+export async function execute<State, Command, Event extends { type: string; data: object }>(
+  log: EventLog,
+  aggregate: Aggregate<State, Command, Event>,
+  id: string | number,
+  command: Command,
+  context: CommandContext,
+  options: ExecuteOptions = {},
+): Promise<Outcome<State, Event>> {
+  const stream = `${aggregate.prefix}${id}`;
+  for (let attempt = 1; ; attempt += 1) {
+    const loaded = options.fresh ? nothing(aggregate) : await load(log, aggregate, id);
+    assertAt(options.atRevision, loaded.revision, stream);
+    const events = aggregate.decider.decide(command, loaded.state);
+    const state = events.reduce(aggregate.decider.evolve, loaded.state);
+    if (events.length === 0) return { state, events, ...standing(loaded, stream) };
+    try {
+      const first = loaded.revision === 'none' ? 0 : loaded.revision + 1;
+      const sealed = seal(stream, first, loaded.hash, described(aggregate.codec, events, context));
+      return { state, events, ...(await log.append(stream, loaded.revision, sealed)) };
+    } catch (error) {
+      if (!(error instanceof WrongExpectedRevision) || options.fresh) throw error;
+      if (attempt === MAX_ATTEMPTS)
+        throw new ConcurrentWrites(`${stream} was written to by others ${attempt} times.`);
+      await pause(attempt);
+    }
+  }
+}
+
+/** The present of a stream; of one that does not exist, the initial state at revision `none`. */
+export async function load<State, Command, Event>(
+  log: EventLog,
+  aggregate: Aggregate<State, Command, Event>,
+  id: string | number,
+): Promise<Loaded<State>> {
+  let { state, revision, hash, position }: Loaded<State> = nothing(aggregate);
+  for await (const stored of log.readStream(`${aggregate.prefix}${id}`)) {
+    state = aggregate.decider.evolve(state, aggregate.codec.read(stored));
+    ({ revision, position } = stored);
+    hash = chainHash(stored);
+  }
+  return { state, revision, hash, position };
+}
+
+const MAX_ATTEMPTS = 30;
+
+function nothing<State, Command, Event>(aggregate: Aggregate<State, Command, Event>): Loaded<State> {
+  return { state: aggregate.decider.initial, revision: 'none', hash: null, position: undefined };
+}
+
+function assertAt(wanted: number | undefined, revision: ExpectedRevision, stream: string): void {
+  if (wanted === undefined || wanted === revision) return;
+  throw new RevisionNotMatched(`${stream} is at revision ${revision}, not at ${wanted}.`);
+}
+
+function standing(loaded: Loaded<unknown>, stream: string): { revision: number; position: Position } {
+  if (loaded.revision === 'none' || loaded.position === undefined) {
+    throw new Error(`A command on the empty stream ${stream} decided nothing.`);
+  }
+  return { revision: loaded.revision, position: loaded.position };
+}
+
+function described<Event extends { type: string; data: object }>(
+  codec: Codec<Event>,
+  events: readonly Event[],
+  { commandId, actor, now, correlationId, causationId }: CommandContext,
+): NewEvent[] {
+  return events.map(({ type, data }, index) => ({
+    id: eventId(commandId, index),
+    type,
+    data: data as JsonObject, // events are declared as plain JSON
+    metadata: {
+      schemaVersion: codec.versionOf(type),
+      occurredAt: now,
+      actor,
+      $correlationId: correlationId,
+      ...(causationId === undefined ? {} : { $causationId: causationId }),
+    },
+  }));
+}
+
+/** A little longer each time, and never in step with the others. */
+function pause(attempt: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, Math.random() * Math.min(attempt * 2, 50)));
+}

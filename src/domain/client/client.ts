@@ -1,0 +1,164 @@
+import { type Decider, Refusal } from '../decider.ts';
+
+/** Everything that can happen to a client. */
+export type ClientEvent =
+  | { type: 'ClientRegistered'; data: { client: string; credential: Credential } }
+  | { type: 'CredentialChanged'; data: { client: string; credential: Credential } }
+  | { type: 'ClientDisabled'; data: { client: string } }
+  | { type: 'ClientEnabled'; data: { client: string } }
+  | { type: 'CollectionGranted'; data: { client: string; collection: string } }
+  | { type: 'CollectionRevoked'; data: { client: string; collection: string } }
+  | { type: 'DomainSet'; data: { client: string; domain: string | null } }
+  | { type: 'ProviderUrlSet'; data: { client: string; providerUrl: string | null } };
+
+/** A password's scrypt digest with its salt (base64 each) and cost parameters; never the password. */
+export type Credential = {
+  readonly scheme: 'scrypt';
+  readonly N: number;
+  readonly r: number;
+  readonly p: number;
+  readonly salt: string;
+  readonly digest: string;
+};
+
+export type ClientCommand =
+  | { type: 'RegisterClient'; client: string; credential: Credential }
+  | { type: 'ChangeCredential'; client: string; credential: Credential }
+  | { type: 'DisableClient'; client: string }
+  | { type: 'EnableClient'; client: string }
+  | { type: 'GrantCollection'; client: string; collection: string }
+  | { type: 'RevokeCollection'; client: string; collection: string }
+  | { type: 'SetDomain'; client: string; domain: string | null }
+  | { type: 'SetProviderUrl'; client: string; providerUrl: string | null };
+
+export type Client =
+  | { readonly status: 'unknown' }
+  | {
+      readonly status: 'active' | 'disabled';
+      readonly collections: readonly string[];
+      readonly domain: string | null;
+      readonly providerUrl: string | null;
+    };
+
+export type ClientRefusalCode =
+  | 'CLIENT_EXISTS'
+  | 'CLIENT_UNKNOWN'
+  | 'BAD_CLIENT_NAME'
+  | 'BAD_DOMAIN'
+  | 'BAD_PROVIDER_URL';
+export class ClientRefusal extends Refusal<ClientRefusalCode> {}
+
+export const clientDecider: Decider<Client, ClientCommand, ClientEvent> = {
+  initial: { status: 'unknown' },
+  decide,
+  evolve,
+};
+
+type Registered = Exclude<Client, { status: 'unknown' }>;
+
+function decide(command: ClientCommand, client: Client): readonly ClientEvent[] {
+  const name = command.client;
+  if (command.type === 'RegisterClient') return register(command, client);
+  if (client.status === 'unknown') throw new ClientRefusal('CLIENT_UNKNOWN', `There is no client ${name}.`);
+  return decideRegistered(command, client);
+}
+
+type AfterRegistration = Exclude<ClientCommand, { type: 'RegisterClient' }>;
+
+function decideRegistered(command: AfterRegistration, client: Registered): readonly ClientEvent[] {
+  switch (command.type) {
+    case 'ChangeCredential':
+      return [
+        { type: 'CredentialChanged', data: { client: command.client, credential: command.credential } },
+      ];
+    case 'DisableClient':
+      return client.status === 'disabled'
+        ? []
+        : [{ type: 'ClientDisabled', data: { client: command.client } }];
+    case 'EnableClient':
+      return client.status === 'active' ? [] : [{ type: 'ClientEnabled', data: { client: command.client } }];
+    case 'GrantCollection':
+      if (client.collections.includes(command.collection)) return [];
+      return [
+        { type: 'CollectionGranted', data: { client: command.client, collection: command.collection } },
+      ];
+    case 'RevokeCollection':
+      if (!client.collections.includes(command.collection)) return [];
+      return [
+        { type: 'CollectionRevoked', data: { client: command.client, collection: command.collection } },
+      ];
+    case 'SetDomain':
+      return setDomain(command.client, command.domain, client);
+    case 'SetProviderUrl':
+      return setProviderUrl(command.client, command.providerUrl, client);
+    default:
+      return command satisfies never;
+  }
+}
+
+function register(
+  { client: name, credential }: Extract<ClientCommand, { type: 'RegisterClient' }>,
+  client: Client,
+): readonly ClientEvent[] {
+  if (client.status !== 'unknown') throw new ClientRefusal('CLIENT_EXISTS', `Client ${name} exists already.`);
+  if (!/^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/.test(name)) {
+    const text = `"${name}" is no client name: use up to 64 of A-Z a-z 0-9 . _ @ -, beginning with a letter or digit.`;
+    throw new ClientRefusal('BAD_CLIENT_NAME', text);
+  }
+  return [{ type: 'ClientRegistered', data: { client: name, credential } }];
+}
+
+function setDomain(name: string, wanted: string | null, client: Registered): readonly ClientEvent[] {
+  const domain = wanted === null ? null : hostOf(wanted);
+  if (domain === client.domain) return [];
+  return [{ type: 'DomainSet', data: { client: name, domain } }];
+}
+
+/** A domain may be given as a host name or as a URL of it. */
+function hostOf(domain: string): string {
+  const url = domain.includes('://') ? domain : `https://${domain}/`;
+  const host = URL.canParse(url) ? new URL(url).hostname.replace(/\.$/, '') : '';
+  if (host !== '' && !/[\s/@]/.test(domain.replace(/^https?:\/\//, '').replace(/\/$/, ''))) return host;
+  throw new ClientRefusal('BAD_DOMAIN', `"${domain}" is no domain name: give a host like example.org.`);
+}
+
+function setProviderUrl(name: string, wanted: string | null, client: Registered): readonly ClientEvent[] {
+  if (wanted !== null && !/^https?:$/.test(URL.canParse(wanted) ? new URL(wanted).protocol : '')) {
+    const text = `"${wanted}" is no provider URL: give an absolute http or https URL.`;
+    throw new ClientRefusal('BAD_PROVIDER_URL', text);
+  }
+  const providerUrl = wanted?.replace(/\/+$/, '') ?? null;
+  if (providerUrl === client.providerUrl) return [];
+  return [{ type: 'ProviderUrlSet', data: { client: name, providerUrl } }];
+}
+
+function evolve(client: Client, event: ClientEvent): Client {
+  if (event.type === 'ClientRegistered') {
+    return { status: 'active', collections: [], domain: null, providerUrl: null };
+  }
+  return evolveRegistered(client as Registered, event); // a stream begins with ClientRegistered
+}
+
+function evolveRegistered(
+  client: Registered,
+  event: Exclude<ClientEvent, { type: 'ClientRegistered' }>,
+): Client {
+  switch (event.type) {
+    case 'CredentialChanged':
+      return client;
+    case 'ClientDisabled':
+      return { ...client, status: 'disabled' };
+    case 'ClientEnabled':
+      return { ...client, status: 'active' };
+    case 'CollectionGranted':
+      return { ...client, collections: [...client.collections, event.data.collection] };
+    case 'CollectionRevoked':
+      return { ...client, collections: client.collections.filter((name) => name !== event.data.collection) };
+    case 'DomainSet':
+      return { ...client, domain: event.data.domain };
+    case 'ProviderUrlSet':
+      return { ...client, providerUrl: event.data.providerUrl };
+    default:
+      return event satisfies never;
+  }
+}

@@ -1,0 +1,20 @@
+import { codec } from '../codec.ts';
+import type { DepositEvent } from './events.ts';
+
+export const depositCodec = codec<DepositEvent>({
+  DepositCreated: [],
+  ArchiveAdded: [],
+  ArchivesReplaced: [],
+  ArchivesRemoved: [],
+  MetadataAdded: [],
+  MetadataReplaced: [],
+  DepositCompleted: [],
+  DepositDeleted: [],
+  DepositVerified: [],
+  DepositRejected: [],
+  ChecksRetried: [],
+  LoadingStarted: [],
+  DepositLoaded: [],
+  LoadingFailed: [],
+  LoadingRetried: [],
+});

@@ -1,0 +1,83 @@
+import type { Archive, ArchiveReading, DepositLoaded, MetadataEntry, Reason } from './events.ts';
+
+export type DepositCommand =
+  | CreateDeposit
+  | ChangeDeposit
+  | CompleteDeposit
+  | DeleteDeposit
+  | RecordVerified
+  | RecordRejected
+  | RetryChecks
+  | StartLoading
+  | RecordLoaded
+  | RecordLoadingFailed
+  | RetryLoading;
+
+export type CreateDeposit = {
+  type: 'CreateDeposit';
+  depositId: number;
+  uuid: string;
+  client: string;
+  collection: string;
+  slug: string | null;
+  fallbackOrigin: string;
+  archive: Archive | null;
+  entry: MetadataEntry | null;
+  /** The final request: nothing more will come. */
+  final: boolean;
+  now: string;
+} & OriginRule;
+
+/** A change of a partial deposit, and its completion in the same append when the request is the final one. */
+export type ChangeDeposit = {
+  type: 'ChangeDeposit';
+  depositId: number;
+  change: Change;
+  final: boolean;
+  maxArchives: number;
+  now: string;
+} & OriginRule;
+
+export type Change =
+  | { readonly kind: 'add-content'; readonly archive: Archive | null; readonly entry: MetadataEntry | null }
+  | {
+      readonly kind: 'replace-content';
+      readonly archive: Archive | null;
+      readonly entry: MetadataEntry | null;
+    }
+  | { readonly kind: 'remove-archives' };
+
+export type OriginRule = {
+  /** Where the client's origins must lie; `null` when it may name none. */
+  providerUrl: string | null;
+};
+
+export type CompleteDeposit = { type: 'CompleteDeposit'; depositId: number; now: string };
+export type DeleteDeposit = { type: 'DeleteDeposit'; depositId: number; reason: string };
+
+export type RecordVerified = {
+  type: 'RecordVerified';
+  depositId: number;
+  attempt: number;
+  readings: readonly ArchiveReading[];
+  warnings: readonly Reason[];
+};
+
+export type RecordRejected = {
+  type: 'RecordRejected';
+  depositId: number;
+  attempt: number;
+  reasons: readonly Reason[];
+  warnings: readonly Reason[];
+};
+
+export type RetryChecks = { type: 'RetryChecks'; depositId: number };
+export type StartLoading = { type: 'StartLoading'; depositId: number; attempt: number };
+export type RecordLoaded = { type: 'RecordLoaded'; loaded: DepositLoaded['data'] };
+export type RecordLoadingFailed = {
+  type: 'RecordLoadingFailed';
+  depositId: number;
+  attempt: number;
+  reason: Reason;
+};
+export type RetryLoading = { type: 'RetryLoading'; depositId: number };

@@ -1,0 +1,224 @@
+import type { Decider } from '../decider.ts';
+import type {
+  Change,
+  ChangeDeposit,
+  CompleteDeposit,
+  CreateDeposit,
+  DeleteDeposit,
+  DepositCommand,
+  RecordLoaded,
+  RecordLoadingFailed,
+  RecordRejected,
+  RecordVerified,
+  RetryChecks,
+  RetryLoading,
+  StartLoading,
+} from './commands.ts';
+import { DepositRefusal } from './errors.ts';
+import type { DepositEvent, MetadataEntry } from './events.ts';
+import { assertOriginAllowed, originOf } from './origin.ts';
+import { absent, type Deposit, evolve } from './state.ts';
+
+export const depositDecider: Decider<Deposit, DepositCommand, DepositEvent> = {
+  initial: absent,
+  decide,
+  evolve,
+};
+
+/** More entries than this cannot be added to one deposit; replacing them starts anew. */
+export const MAX_ENTRIES = 100;
+
+function decide(command: DepositCommand, deposit: Deposit): readonly DepositEvent[] {
+  switch (command.type) {
+    case 'CreateDeposit':
+      return createDeposit(command, deposit);
+    case 'ChangeDeposit':
+      return changeDeposit(command, deposit);
+    case 'CompleteDeposit':
+      return completeDeposit(command, deposit);
+    case 'DeleteDeposit':
+      return deleteDeposit(command, deposit);
+    case 'RecordVerified':
+      return recordVerified(command, deposit);
+    case 'RecordRejected':
+      return recordRejected(command, deposit);
+    case 'RetryChecks':
+      return retryChecks(command, deposit);
+    case 'StartLoading':
+      return startLoading(command, deposit);
+    case 'RecordLoaded':
+      return recordLoaded(command, deposit);
+    case 'RecordLoadingFailed':
+      return recordLoadingFailed(command, deposit);
+    case 'RetryLoading':
+      return retryLoading(command, deposit);
+    default:
+      return command satisfies never;
+  }
+}
+
+function createDeposit(command: CreateDeposit, deposit: Deposit): readonly DepositEvent[] {
+  const { depositId, uuid, client, collection, slug, fallbackOrigin, archive, entry, now } = command;
+  if (deposit.status !== 'absent') {
+    throw new DepositRefusal('DEPOSIT_EXISTS', `Deposit ${depositId} exists already.`);
+  }
+  if (!archive && !entry) {
+    throw new DepositRefusal(
+      'NOTHING_DEPOSITED',
+      'A deposit needs an archive or a metadata entry to begin with.',
+    );
+  }
+  if (entry) assertOriginAllowed(entry.facts, command.providerUrl);
+  const created: DepositEvent = {
+    type: 'DepositCreated',
+    data: { depositId, uuid, client, collection, createdAt: now, slug, fallbackOrigin },
+  };
+  const entries = entry ? [entry] : [];
+  return [
+    created,
+    ...contentAdded(depositId, { archive, entry }),
+    ...(command.final ? [completed(depositId, now, entries, fallbackOrigin)] : []),
+  ];
+}
+
+function changeDeposit(command: ChangeDeposit, deposit: Deposit): readonly DepositEvent[] {
+  const { depositId, change, final, now } = command;
+  assertPartial(depositId, deposit);
+  if (change.kind !== 'remove-archives' && change.entry) {
+    assertOriginAllowed(change.entry.facts, command.providerUrl);
+  }
+  const changes = changesOf(depositId, change);
+  const after = changes.reduce<Deposit>(evolve, deposit);
+  assertPartial(depositId, after);
+  assertWithin('TOO_MANY_ARCHIVES', 'archives', after.archives.length, command.maxArchives);
+  assertWithin('TOO_MANY_ENTRIES', 'metadata entries', after.entries.length, MAX_ENTRIES);
+  return final ? [...changes, completed(depositId, now, after.entries, after.fallbackOrigin)] : changes;
+}
+
+function changesOf(depositId: number, change: Change): DepositEvent[] {
+  switch (change.kind) {
+    case 'add-content':
+      return contentAdded(depositId, change);
+    case 'replace-content':
+      return contentReplaced(depositId, change);
+    case 'remove-archives':
+      return [{ type: 'ArchivesRemoved', data: { depositId } }];
+    default:
+      return change satisfies never;
+  }
+}
+
+type NewContent = Pick<CreateDeposit, 'archive' | 'entry'>;
+
+function contentAdded(depositId: number, { archive, entry }: NewContent): DepositEvent[] {
+  return [
+    ...(archive ? [{ type: 'ArchiveAdded' as const, data: { depositId, archive } }] : []),
+    ...(entry ? [{ type: 'MetadataAdded' as const, data: { depositId, entry } }] : []),
+  ];
+}
+
+function contentReplaced(depositId: number, { archive, entry }: NewContent): DepositEvent[] {
+  return [
+    ...(archive ? [{ type: 'ArchivesReplaced' as const, data: { depositId, archive } }] : []),
+    ...(entry ? [{ type: 'MetadataReplaced' as const, data: { depositId, entry } }] : []),
+  ];
+}
+
+function completed(
+  depositId: number,
+  now: string,
+  entries: readonly MetadataEntry[],
+  fallbackOrigin: string,
+): DepositEvent {
+  const origin = originOf(entries, fallbackOrigin);
+  return { type: 'DepositCompleted', data: { depositId, completedAt: now, origin } };
+}
+
+function completeDeposit({ depositId, now }: CompleteDeposit, deposit: Deposit): readonly DepositEvent[] {
+  assertExists(depositId, deposit);
+  if (deposit.status !== 'partial') return []; // asked again: it is completed already
+  return [completed(depositId, now, deposit.entries, deposit.fallbackOrigin)];
+}
+
+function deleteDeposit({ depositId, reason }: DeleteDeposit, deposit: Deposit): readonly DepositEvent[] {
+  assertPartial(depositId, deposit);
+  return [{ type: 'DepositDeleted', data: { depositId, reason } }];
+}
+
+/** An outcome that comes twice, or late after a retry, changes nothing. */
+function recordVerified(command: RecordVerified, deposit: Deposit): readonly DepositEvent[] {
+  const { depositId, attempt, readings, warnings } = command;
+  if (deposit.status !== 'deposited' || deposit.checkAttempt !== attempt) return [];
+  return [{ type: 'DepositVerified', data: { depositId, attempt, readings, warnings } }];
+}
+
+function recordRejected(command: RecordRejected, deposit: Deposit): readonly DepositEvent[] {
+  const { depositId, attempt, reasons, warnings } = command;
+  if (deposit.status !== 'deposited' || deposit.checkAttempt !== attempt) return [];
+  return [{ type: 'DepositRejected', data: { depositId, attempt, reasons, warnings } }];
+}
+
+function retryChecks({ depositId }: RetryChecks, deposit: Deposit): readonly DepositEvent[] {
+  assertExists(depositId, deposit);
+  if (deposit.status === 'deposited') return [];
+  if (deposit.status !== 'rejected') {
+    const text = `Deposit ${depositId} is ${deposit.status}; only a rejected deposit can be checked again.`;
+    throw new DepositRefusal('DEPOSIT_NOT_REJECTED', text);
+  }
+  return [{ type: 'ChecksRetried', data: { depositId, attempt: deposit.checkAttempt + 1 } }];
+}
+
+function startLoading({ depositId, attempt }: StartLoading, deposit: Deposit): readonly DepositEvent[] {
+  if (deposit.status !== 'verified' || deposit.loadAttempt !== attempt) return [];
+  return [{ type: 'LoadingStarted', data: { depositId, attempt } }];
+}
+
+function recordLoaded({ loaded }: RecordLoaded, deposit: Deposit): readonly DepositEvent[] {
+  if (deposit.status !== 'loading' || deposit.loadAttempt !== loaded.attempt) return [];
+  return [{ type: 'DepositLoaded', data: loaded }];
+}
+
+function recordLoadingFailed(command: RecordLoadingFailed, deposit: Deposit): readonly DepositEvent[] {
+  const { depositId, attempt, reason } = command;
+  if (deposit.status !== 'loading' || deposit.loadAttempt !== attempt) return [];
+  return [{ type: 'LoadingFailed', data: { depositId, attempt, reason } }];
+}
+
+function retryLoading({ depositId }: RetryLoading, deposit: Deposit): readonly DepositEvent[] {
+  assertExists(depositId, deposit);
+  if (deposit.status === 'verified' || deposit.status === 'loading') return [];
+  if (deposit.status !== 'failed') {
+    const text = `Deposit ${depositId} is ${deposit.status}; only a failed deposit can be loaded again.`;
+    throw new DepositRefusal('DEPOSIT_NOT_FAILED', text);
+  }
+  return [{ type: 'LoadingRetried', data: { depositId, attempt: deposit.loadAttempt + 1 } }];
+}
+
+type Absent = { status: 'absent' | 'deleted' };
+
+function assertExists(depositId: number, deposit: Deposit): asserts deposit is Exclude<Deposit, Absent> {
+  if (deposit.status === 'absent' || deposit.status === 'deleted') {
+    throw new DepositRefusal('DEPOSIT_NOT_FOUND', `There is no deposit ${depositId}.`);
+  }
+}
+
+/** interface.md, States, rule 1. */
+function assertPartial(
+  depositId: number,
+  deposit: Deposit,
+): asserts deposit is Deposit & { status: 'partial' } {
+  assertExists(depositId, deposit);
+  if (deposit.status === 'partial') return;
+  const text = `Deposit ${depositId} is ${deposit.status}: archives and metadata can be changed only while it is partial.`;
+  throw new DepositRefusal('DEPOSIT_NOT_PARTIAL', text);
+}
+
+function assertWithin(
+  code: 'TOO_MANY_ARCHIVES' | 'TOO_MANY_ENTRIES',
+  what: string,
+  count: number,
+  limit: number,
+): void {
+  if (count <= limit) return;
+  throw new DepositRefusal(code, `A deposit holds at most ${limit} ${what}; this would be number ${count}.`);
+}

@@ -1,0 +1,14 @@
+import { Refusal } from '../decider.ts';
+
+export type DepositRefusalCode =
+  | 'DEPOSIT_EXISTS'
+  | 'DEPOSIT_NOT_FOUND'
+  | 'DEPOSIT_NOT_PARTIAL'
+  | 'NOTHING_DEPOSITED'
+  | 'TOO_MANY_ARCHIVES'
+  | 'TOO_MANY_ENTRIES'
+  | 'ORIGIN_OUTSIDE_PROVIDER'
+  | 'DEPOSIT_NOT_REJECTED'
+  | 'DEPOSIT_NOT_FAILED';
+
+export class DepositRefusal extends Refusal<DepositRefusalCode> {}

@@ -1,0 +1,35 @@
+import type { GitDate } from './events.ts';
+
+const FORM =
+  /^(-?\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?)?)?)?$/i;
+
+/**
+ * Reads `YYYY`, `YYYY-MM`, a date or a date-time; what is left out is the beginning, an absent offset is UTC.
+ * Whole seconds; `undefined` for anything else, days that no calendar has included.
+ */
+export function parseGitDate(text: string): GitDate | undefined {
+  const parts = FORM.exec(text.trim());
+  if (!parts) return undefined;
+  const [, year, month = '01', day = '01', hour = '00', minute = '00', second = '00', zone = 'Z'] = parts;
+  const iso = `${year}-${month}-${day}T${hour}:${minute}:${second}Z`;
+  const time = Date.parse(iso);
+  // Date.parse rolls 30 February over to March: what does not come back as written was no date.
+  if (Number.isNaN(time) || new Date(time).toISOString() !== iso.replace('Z', '.000Z')) return undefined;
+  const offset = offsetOf(zone);
+  return offset && { seconds: time / 1000 - offset.minutes * 60, offset: offset.text };
+}
+
+/** The moment of an RFC 3339 time in UTC. */
+export function gitDateOf(utc: string): GitDate {
+  return { seconds: Math.floor(Date.parse(utc) / 1000), offset: '+0000' };
+}
+
+function offsetOf(zone: string): { minutes: number; text: string } | undefined {
+  if (/^z$/i.test(zone)) return { minutes: 0, text: '+0000' };
+  const sign = zone.startsWith('-') ? -1 : 1;
+  const hours = Number(zone.slice(1, 3));
+  const minutes = Number(zone.slice(3).replace(':', '') || '0');
+  if (hours > 14 || minutes > 59) return undefined;
+  const text = `${zone[0]}${String(hours).padStart(2, '0')}${String(minutes).padStart(2, '0')}`;
+  return { minutes: sign * (hours * 60 + minutes), text };
+}

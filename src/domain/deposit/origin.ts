@@ -1,0 +1,41 @@
+import { DepositRefusal } from './errors.ts';
+import type { EntryFacts, MetadataEntry } from './events.ts';
+
+/** Refuses an entry that names an origin outside the provider URL of its client. */
+export function assertOriginAllowed(
+  { origin }: Pick<EntryFacts, 'origin'>,
+  providerUrl: string | null,
+): void {
+  if (!origin) return;
+  if (providerUrl === null) {
+    throw new DepositRefusal(
+      'ORIGIN_OUTSIDE_PROVIDER',
+      `The entry names the origin ${origin.url}, but this client has no provider URL under which it may name origins.`,
+    );
+  }
+  if (isBelow(origin.url, providerUrl)) return;
+  throw new DepositRefusal(
+    'ORIGIN_OUTSIDE_PROVIDER',
+    `The origin ${origin.url} is not below the provider URL ${providerUrl} of this client.`,
+  );
+}
+
+/** The origin that counts: the first one an entry names, else the one made when the deposit was created. */
+export function originOf(entries: readonly MetadataEntry[], fallbackOrigin: string): string {
+  return entries.find(({ facts }) => facts.origin)?.facts.origin?.url ?? fallbackOrigin;
+}
+
+/** Compares whole path segments, so that `https://a.example/x` is not below `https://a.example/xy`. */
+function isBelow(url: string, provider: string): boolean {
+  const [inner, outer] = [parse(url), parse(provider)];
+  if (!inner || !outer || inner.origin !== outer.origin) return false;
+  const folder = outer.pathname.endsWith('/') ? outer.pathname : `${outer.pathname}/`;
+  return inner.pathname === outer.pathname || inner.pathname.startsWith(folder);
+}
+
+function parse(url: string): URL | undefined {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  return parsed && /^https?:$/.test(parsed.protocol) && !parsed.username && !parsed.password
+    ? parsed
+    : undefined;
+}

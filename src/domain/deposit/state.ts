@@ -1,0 +1,123 @@
+import type {
+  Archive,
+  ArchiveReading,
+  DepositEvent,
+  DepositLoaded,
+  MetadataEntry,
+  Reason,
+} from './events.ts';
+
+/** A deposit as its events have made it. */
+export type Deposit =
+  | { readonly status: 'absent' }
+  | ({ readonly status: 'partial' } & Content)
+  | ({ readonly status: 'deleted'; readonly reason: string } & Content)
+  | ({ readonly status: 'deposited' } & Completed)
+  | ({ readonly status: 'rejected'; readonly reasons: readonly Reason[] } & Completed)
+  | ({ readonly status: 'verified' } & Verified)
+  | ({ readonly status: 'loading' } & Verified)
+  | ({ readonly status: 'failed'; readonly reason: Reason } & Verified)
+  | ({ readonly status: 'done'; readonly loaded: DepositLoaded['data'] } & Verified);
+
+export type Content = {
+  readonly depositId: number;
+  readonly uuid: string;
+  readonly client: string;
+  readonly collection: string;
+  readonly fallbackOrigin: string;
+  readonly archives: readonly Archive[];
+  readonly entries: readonly MetadataEntry[];
+};
+
+export type Completed = Content & {
+  readonly completedAt: string;
+  readonly origin: string;
+  /** The check that is due or was the last, from 1. */
+  readonly checkAttempt: number;
+};
+
+export type Verified = Completed & {
+  readonly readings: readonly ArchiveReading[];
+  readonly warnings: readonly Reason[];
+  /** The load that is due, on its way or was the last, from 1. */
+  readonly loadAttempt: number;
+};
+
+export const absent: Deposit = { status: 'absent' };
+
+export function evolve(deposit: Deposit, event: DepositEvent): Deposit {
+  if (event.type === 'DepositCreated') {
+    const { depositId, uuid, client, collection, fallbackOrigin } = event.data;
+    return {
+      status: 'partial',
+      depositId,
+      uuid,
+      client,
+      collection,
+      fallbackOrigin,
+      archives: [],
+      entries: [],
+    };
+  }
+  return evolveExisting(deposit as Existing, event); // a stream begins with DepositCreated: decide sees to it
+}
+
+type Existing = Exclude<Deposit, { status: 'absent' }>;
+
+function evolveExisting(
+  deposit: Existing,
+  event: Exclude<DepositEvent, { type: 'DepositCreated' }>,
+): Deposit {
+  switch (event.type) {
+    case 'ArchiveAdded':
+      return { ...deposit, archives: [...deposit.archives, event.data.archive] };
+    case 'ArchivesReplaced':
+      return { ...deposit, archives: [event.data.archive] };
+    case 'ArchivesRemoved':
+      return { ...deposit, archives: [] };
+    case 'MetadataAdded':
+      return { ...deposit, entries: [...deposit.entries, event.data.entry] };
+    case 'MetadataReplaced':
+      return { ...deposit, entries: [event.data.entry] };
+    case 'DepositDeleted':
+      return { ...deposit, status: 'deleted', reason: event.data.reason };
+    default:
+      return evolveCompleted(deposit, event);
+  }
+}
+
+type AfterCompletion = Exclude<
+  DepositEvent,
+  | { type: 'DepositCreated' | 'DepositDeleted' | 'ArchiveAdded' | 'ArchivesReplaced' | 'ArchivesRemoved' }
+  | { type: 'MetadataAdded' | 'MetadataReplaced' }
+>;
+
+function evolveCompleted(deposit: Existing, event: AfterCompletion): Deposit {
+  // Each event implies the status before it: decide has seen to that when the event was made.
+  const completed = deposit as Existing & Completed;
+  const verified = deposit as Existing & Verified;
+  switch (event.type) {
+    case 'DepositCompleted': {
+      const { completedAt, origin } = event.data;
+      return { ...deposit, status: 'deposited', completedAt, origin, checkAttempt: 1 };
+    }
+    case 'DepositVerified': {
+      const { readings, warnings } = event.data;
+      return { ...completed, status: 'verified', readings, warnings, loadAttempt: 1 };
+    }
+    case 'DepositRejected':
+      return { ...completed, status: 'rejected', reasons: event.data.reasons };
+    case 'ChecksRetried':
+      return { ...completed, status: 'deposited', checkAttempt: event.data.attempt };
+    case 'LoadingStarted':
+      return { ...verified, status: 'loading' };
+    case 'DepositLoaded':
+      return { ...verified, status: 'done', loaded: event.data };
+    case 'LoadingFailed':
+      return { ...verified, status: 'failed', reason: event.data.reason };
+    case 'LoadingRetried':
+      return { ...verified, status: 'verified', loadAttempt: event.data.attempt };
+    default:
+      return event satisfies never;
+  }
+}

@@ -1,0 +1,58 @@
+import { createHash, hash } from 'node:crypto';
+import type { Json, JsonObject, NewEvent, RecordedEvent } from './event-log.ts';
+
+/** An event of a stream that is about to be appended, not yet linked to the one before it. */
+export type UnsealedEvent = NewEvent;
+
+/**
+ * Links events to the chain of their stream: each carries the hash of the one before it (`prevHash`, `null`
+ * for the first) and its own `hash`, SHA-256 over stream, revision, id, type, data and metadata in canonical
+ * form. Whoever changes one event must change all that follow.
+ */
+export function seal(
+  stream: string,
+  firstRevision: number,
+  prevHash: string | null,
+  events: readonly UnsealedEvent[],
+): NewEvent[] {
+  let previous = prevHash;
+  return events.map((event, index) => {
+    const linked = { ...event, metadata: { ...event.metadata, prevHash: previous } };
+    previous = hashOf(stream, firstRevision + index, linked);
+    return { ...linked, metadata: { ...linked.metadata, hash: previous } };
+  });
+}
+
+/** The hash an event must carry, recomputed from everything else in it. */
+export function hashOf(stream: string, revision: number, event: NewEvent): string {
+  const { hash: _carried, ...metadata } = event.metadata;
+  const { id, type, data } = event;
+  return hash('sha256', canonicalJson({ stream, revision, id, type, data, metadata }));
+}
+
+/** The hash that the next event of the stream has to name. */
+export function chainHash(event: RecordedEvent): string | null {
+  return typeof event.metadata['hash'] === 'string' ? event.metadata['hash'] : null;
+}
+
+/** JSON with the keys of every object in UTF-16 order and no white space (as RFC 8785 has it). */
+export function canonicalJson(value: Json): string {
+  if (Array.isArray(value)) return `[${value.map((item: Json) => canonicalJson(item)).join(',')}]`;
+  if (value === null || typeof value !== 'object') return JSON.stringify(value);
+  const object = value as JsonObject;
+  const members = Object.keys(object)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${canonicalJson(object[key] as Json)}`);
+  return `{${members.join(',')}}`;
+}
+
+/** UUID version 5 in the namespace of this service: the same command gives its events the same ids. */
+export function eventId(commandId: string, index: number): string {
+  const bytes = createHash('sha1').update(NAMESPACE).update(`${commandId}/${index}`).digest().subarray(0, 16);
+  bytes[6] = ((bytes[6] as number) & 0x0f) | 0x50;
+  bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
+  const hex = bytes.toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}
+
+const NAMESPACE = Buffer.from('4c0d6f5e0d2b4e5c9a3f7b1e8d6a2c94', 'hex');

@@ -1,0 +1,96 @@
+import { DatabaseSync } from 'node:sqlite';
+import { EventLogUnavailable } from './event-log.ts';
+import { createSchemaIfEmpty } from './sqlite-schema.ts';
+
+/** How long one process waits for its turn to write, in ms. */
+const PATIENCE = 5_000;
+
+/**
+ * Why a resolved append survives a power cut:
+ * - WAL with synchronous=FULL syncs the WAL inside every COMMIT, before readers see it; the first sync of a new
+ *   WAL also syncs the folder, which names the database. `fullfsync` makes macOS mean it.
+ * - What an earlier process wrote but died before it synced is visible again after recovery. The checkpoint
+ *   here syncs it, before anyone is answered from it.
+ * The settings are read back, since SQLite ignores what it does not like without an error.
+ */
+export function openForWriting(file: string): DatabaseSync {
+  // SQLite's own waiting sleeps up to 100 ms between tries and so starves; short, and repeated by `whileBusy`.
+  const db = new DatabaseSync(file, { timeout: 20 });
+  try {
+    whileBusy(() => set(db, 'journal_mode', 'wal'));
+    set(db, 'synchronous', 2);
+    set(db, 'fullfsync', 1);
+    set(db, 'checkpoint_fullfsync', 1);
+    inTransaction(db, () => createSchemaIfEmpty(db));
+    db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** Waits only while a neighbour recovers the file after a crash. */
+export function openForReading(file: string): DatabaseSync {
+  return new DatabaseSync(file, { readOnly: true, timeout: 1_000 });
+}
+
+/** All or nothing; the lock is taken first, so nothing that `work` reads can change before it writes. */
+export function inTransaction<T>(db: DatabaseSync, work: () => T): T {
+  whileBusy(() => db.exec('BEGIN IMMEDIATE'));
+  try {
+    const result = work();
+    db.exec('COMMIT');
+    return result;
+  } catch (error) {
+    rollback(db);
+    throw error;
+  }
+}
+
+/** After some faults SQLite has rolled back by itself. */
+export function rollback(db: DatabaseSync): void {
+  if (db.isTransaction) db.exec('ROLLBACK');
+}
+
+export function isBusy(error: unknown): boolean {
+  const SQLITE_BUSY = 5;
+  return primaryCode(error) === SQLITE_BUSY;
+}
+
+export function isDamage(error: unknown): boolean {
+  const SQLITE_CORRUPT = 11;
+  const SQLITE_NOTADB = 26;
+  const code = primaryCode(error);
+  return code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
+}
+
+/** Faults of the engine become the port's error; others are ours and pass. */
+export function unavailable(file: string, error: unknown): unknown {
+  if (primaryCode(error) === undefined) return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  return new EventLogUnavailable(`The event log ${file} cannot be read: ${reason}.`, { cause: error });
+}
+
+function whileBusy(action: () => void): void {
+  const deadline = performance.now() + PATIENCE;
+  while (true) {
+    try {
+      return action();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > deadline) throw error;
+    }
+  }
+}
+
+function set(db: DatabaseSync, pragma: string, value: string | number): void {
+  db.exec(`PRAGMA ${pragma} = ${value}`);
+  const now = db.prepare(`PRAGMA ${pragma}`).get()?.[pragma];
+  if (now !== value) throw new Error(`SQLite keeps ${pragma} at ${String(now)} where ${value} is needed.`);
+}
+
+/** SQLite's result code without its extension; undefined when the error is not SQLite's. */
+function primaryCode(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return undefined;
+  return error.errcode & 0xff;
+}

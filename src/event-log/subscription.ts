@@ -1,0 +1,89 @@
+import { setImmediate, setTimeout } from 'node:timers/promises';
+import type { CommitSignal } from './commit-signal.ts';
+import {
+  EventLogUnavailable,
+  type Position,
+  type ReadAllOptions,
+  type RecordedEvent,
+  type SubscriptionMessage,
+} from './event-log.ts';
+
+/** A log that is read in pages, each at once. */
+export interface PagedLog {
+  /** @throws {EventLogUnavailable} */
+  pageAfter(after: Position | undefined, streamPrefixes: readonly string[] | undefined): LogPage;
+}
+
+export type LogPage = {
+  readonly events: readonly RecordedEvent[];
+  /** All up to here is in `events` or was filtered out; never before the `after` that was asked for. */
+  readonly upTo: Position | undefined;
+  /** Nothing lay behind `upTo` when the page was read. */
+  readonly atEnd: boolean;
+};
+
+const FIRST_PAUSE = 50;
+const LONGEST_PAUSE = 5_000;
+
+export async function* readPages(log: PagedLog, options: ReadAllOptions): AsyncGenerator<RecordedEvent> {
+  let after = options.after;
+  while (true) {
+    options.signal?.throwIfAborted();
+    const page = log.pageAfter(after, options.streamPrefixes);
+    yield* page.events;
+    if (page.atEnd) return;
+    after = page.upTo;
+    await setImmediate();
+  }
+}
+
+/** Follows the log until `signal` aborts. Holds nothing but its position, however slow the consumer is. */
+export async function* follow(
+  log: PagedLog,
+  commits: CommitSignal,
+  { after, streamPrefixes }: Pick<ReadAllOptions, 'after' | 'streamPrefixes'>,
+  signal: AbortSignal,
+): AsyncGenerator<SubscriptionMessage> {
+  let reached = after;
+  let told: Position | 'nothing' | undefined = 'nothing';
+  let pause = FIRST_PAUSE;
+  while (!signal.aborted) {
+    const seen = commits.count;
+    const page = pageUnlessUnavailable(log, reached, streamPrefixes);
+    if (page === undefined) {
+      await pausing(pause, signal);
+      pause = Math.min(pause * 2, LONGEST_PAUSE);
+      continue;
+    }
+    pause = FIRST_PAUSE;
+    reached = page.upTo;
+    if (page.events.length > 0) yield { kind: 'events', events: page.events };
+    if (!page.atEnd) {
+      await setImmediate();
+      continue;
+    }
+    if (told !== reached && !signal.aborted) {
+      told = reached;
+      yield { kind: 'caught-up', position: reached };
+    }
+    await commits.after(seen, signal);
+  }
+}
+
+function pageUnlessUnavailable(log: PagedLog, after: Position | undefined, prefixes?: readonly string[]) {
+  try {
+    return log.pageAfter(after, prefixes);
+  } catch (error) {
+    if (error instanceof EventLogUnavailable) return undefined;
+    throw error;
+  }
+}
+
+/** Unlike the plain timer, ends normally when the signal aborts. */
+async function pausing(milliseconds: number, signal: AbortSignal): Promise<void> {
+  try {
+    await setTimeout(milliseconds, undefined, { signal });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}

@@ -1,0 +1,37 @@
+import { Administration } from './administration.ts';
+import type { Config } from './config.ts';
+import { generatePassword } from './password.ts';
+import type { Service } from './service.ts';
+
+/** Says where the service is; on the first start on this machine alone, with something to try it with. */
+export async function introduce({ url, log }: Service, config: Config): Promise<void> {
+  const base = config.baseUrl ?? url;
+  process.stdout.write(`The deposit service listens at ${base}/1/servicedocument/\n`);
+  if (!isLoopback(url) || (await log.head()) !== undefined) return;
+  const password = generatePassword();
+  const administration = new Administration(log, { kind: 'service', name: 'first start' });
+  await administration.registerClient('demo', password);
+  await administration.grant('demo', 'demo');
+  process.stdout.write(firstSteps(base, password));
+}
+
+function isLoopback(url: string): boolean {
+  return /^https?:\/\/(127\.|\[::1\])/.test(url);
+}
+
+function firstSteps(base: string, password: string): string {
+  return `
+A client "demo" was registered for trying it out, with the collection "demo" and the
+password ${password} (shown only now). A first deposit:
+
+  printf 'print("hello")\\n' > hello.py && tar czf hello.tar.gz hello.py
+  printf '<entry xmlns="http://www.w3.org/2005/Atom"><title>Hello</title><author><name>Me</name></author></entry>' > hello.xml
+
+  curl -u demo:${password} -H 'In-Progress: false' -F 'file=@hello.tar.gz;type=application/x-tar' -F 'atom=@hello.xml;type=application/atom+xml;charset=UTF-8' ${base}/1/demo/
+
+  curl -u demo:${password} ${base}/1/demo/1/status/
+
+Real clients: npm run client -- add NAME --collection NAME   (npm run client -- --help tells more)
+
+`;
+}

@@ -1,0 +1,113 @@
+import type { DepositContentView } from '../../projections/deposit-content.ts';
+import type { DepositStatusView } from '../../projections/deposit-status.ts';
+import { formatQualifiedSwhid, formatSwhid } from '../swhid/swhid.ts';
+import { contentDocument, contentDocumentJson } from '../sword/content-document.ts';
+import { depositReceipt, depositReceiptJson } from '../sword/deposit-receipt.ts';
+import { entityTag, isNotModified } from '../sword/entity-tag.ts';
+import type { Generator } from '../sword/generator.ts';
+import type { Iris } from '../sword/iris.ts';
+import { negotiate } from '../sword/negotiate.ts';
+import { statusDocument, statusDocumentJson } from '../sword/status-document.ts';
+import type { ServiceContext } from './service-context.ts';
+
+export type DocumentOptions = {
+  readonly iris: Iris;
+  readonly depositNamespace: string;
+  readonly refIdAliases: boolean;
+  readonly generator: Generator;
+};
+
+const MAX_RENDERED = 4096;
+
+/**
+ * Answers with documents about deposits, as XML or JSON. What has been rendered once is kept by resource,
+ * revision and representation, up to a number of bodies.
+ */
+export class DepositDocuments {
+  readonly #options: DocumentOptions;
+  readonly #rendered = new Map<string, string>();
+
+  constructor(options: DocumentOptions) {
+    this.#options = options;
+  }
+
+  receipt(ctx: ServiceContext, deposit: DepositContentView, treatment: string): void {
+    const latest = deposit.archives.at(-1);
+    const receipt = {
+      ...deposit,
+      author: deposit.client,
+      archive: latest ? { filename: latest.filename, mediaType: mediaTypeOf(deposit) } : null,
+      treatment,
+    };
+    this.#answer(ctx, deposit, `receipt ${treatment}`, {
+      xml: () => depositReceipt(receipt, this.#options),
+      json: () => depositReceiptJson(receipt, this.#options),
+    });
+  }
+
+  status(ctx: ServiceContext, deposit: DepositStatusView): void {
+    const document = { ...deposit, loaded: identifiersOf(deposit) };
+    this.#answer(ctx, deposit, 'status', {
+      xml: () => statusDocument(document, this.#options),
+      json: () => statusDocumentJson(document, this.#options),
+    });
+  }
+
+  content(ctx: ServiceContext, deposit: DepositContentView): void {
+    this.#answer(ctx, deposit, 'content', {
+      xml: () => contentDocument(deposit, this.#options),
+      json: () => contentDocumentJson(deposit),
+    });
+  }
+
+  #answer(
+    ctx: ServiceContext,
+    { depositId, revision }: { depositId: number; revision: number },
+    document: string,
+    render: { xml: () => string; json: () => string },
+  ): void {
+    const tag = entityTag(depositId, revision);
+    ctx.set('ETag', tag);
+    ctx.vary('Accept');
+    if (isRead(ctx) && isNotModified(ctx.req.headers['if-none-match'], tag)) {
+      ctx.status = 304;
+      return;
+    }
+    const { contentType, format } = negotiate(ctx.req.headers.accept);
+    ctx.body = this.#remembered(`${tag} ${format} ${document}`, render[format]);
+    ctx.set('Content-Type', contentType);
+  }
+
+  /** Least recently used leave first. */
+  #remembered(key: string, render: () => string): string {
+    const body = this.#rendered.get(key) ?? render();
+    this.#rendered.delete(key);
+    this.#rendered.set(key, body);
+    for (const [oldest] of this.#rendered) {
+      if (this.#rendered.size <= MAX_RENDERED) break;
+      this.#rendered.delete(oldest);
+    }
+    return body;
+  }
+}
+
+/** Several archives are given back as one zip. */
+export function mediaTypeOf({ archives: [first, ...more] }: Pick<DepositContentView, 'archives'>): string {
+  return first && more.length === 0 ? first.mediaType : 'application/zip';
+}
+
+function identifiersOf({ loaded }: DepositStatusView): { refId: string; refIdContext: string } | null {
+  if (!loaded) return null;
+  const core = { type: 'dir', id: loaded.directory } as const;
+  const refIdContext = formatQualifiedSwhid(core, {
+    origin: loaded.origin,
+    visit: { type: 'snp', id: loaded.snapshot },
+    anchor: { type: 'rev', id: loaded.revision },
+    path: '/',
+  });
+  return { refId: formatSwhid(core), refIdContext };
+}
+
+function isRead({ method }: ServiceContext): boolean {
+  return method === 'GET' || method === 'HEAD';
+}

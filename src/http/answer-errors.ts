@@ -1,0 +1,110 @@
+import type { Middleware } from 'koa';
+import type { ArchiveStoreUnavailable, BrokenPromise } from '../archive-store/archive-store.ts';
+import type { DepositRefusalCode } from '../domain/deposit/errors.ts';
+import type { Logger } from '../logger.ts';
+import { errorDocument, errorStatus } from '../sword/error-document.ts';
+import type { Generator } from '../sword/generator.ts';
+import { SwordError, type SwordErrorCode } from '../sword/sword-error.ts';
+import { ClientGone, holdsBodyBack } from './request-body.ts';
+
+export type ErrorOptions = {
+  readonly depositNamespace: string;
+  readonly generator: Generator;
+};
+
+/** Every answer from 400 up, whatever caused it, is a SWORD error document. */
+export function answerErrors(logger: Logger, options: ErrorOptions): Middleware {
+  return async (ctx, next) => {
+    try {
+      await next();
+    } catch (error) {
+      if (error instanceof ClientGone || isGone(error)) {
+        ctx.respond = false;
+        ctx.res.destroy();
+        return;
+      }
+      const answer = swordErrorOf(error);
+      if (answer.code === 'InternalError') logger.error({ err: error, path: ctx.path }, 'unexpected error');
+      if (ctx.res.headersSent) {
+        ctx.res.destroy();
+        return;
+      }
+      for (const name of ['ETag', 'Content-Disposition', 'Content-Length', 'Location']) ctx.remove(name);
+      // A body that was never sent will not come: the connection would be out of step.
+      if (holdsBodyBack(ctx)) ctx.set('Connection', 'close');
+      ctx.status = errorStatus(answer.code);
+      ctx.body = errorBody(answer, options);
+      ctx.set(answer.headers);
+      ctx.set('Content-Type', 'application/xml');
+    }
+  };
+}
+
+export function errorBody({ code, summary, verboseDescription }: SwordError, options: ErrorOptions): string {
+  return errorDocument({ code, summary, verboseDescription, updated: new Date().toISOString() }, options);
+}
+
+const REFUSALS: Readonly<Record<DepositRefusalCode, SwordErrorCode>> = {
+  DEPOSIT_EXISTS: 'Conflict',
+  DEPOSIT_NOT_FOUND: 'NotFound',
+  DEPOSIT_NOT_PARTIAL: 'MethodNotAllowed',
+  NOTHING_DEPOSITED: 'ErrorBadRequest',
+  TOO_MANY_ARCHIVES: 'ErrorBadRequest',
+  TOO_MANY_ENTRIES: 'ErrorBadRequest',
+  ORIGIN_OUTSIDE_PROVIDER: 'Forbidden',
+  DEPOSIT_NOT_REJECTED: 'Conflict',
+  DEPOSIT_NOT_FAILED: 'Conflict',
+};
+
+type OtherCode =
+  | BrokenPromise['code']
+  | ArchiveStoreUnavailable['code']
+  | 'EVENT_LOG_UNAVAILABLE'
+  | 'CONCURRENT_WRITES'
+  | 'WRONG_EXPECTED_REVISION'
+  | 'REVISION_NOT_MATCHED';
+
+const OTHERS: Readonly<Record<OtherCode, SwordErrorCode>> = {
+  MD5_MISMATCH: 'ErrorChecksumMismatch',
+  SHA256_MISMATCH: 'ErrorChecksumMismatch',
+  LENGTH_MISMATCH: 'ErrorChecksumMismatch',
+  TOO_LARGE: 'MaxUploadSizeExceeded',
+  ARCHIVE_STORE_UNAVAILABLE: 'ServiceUnavailable',
+  EVENT_LOG_UNAVAILABLE: 'ServiceUnavailable',
+  CONCURRENT_WRITES: 'Conflict',
+  WRONG_EXPECTED_REVISION: 'Conflict',
+  REVISION_NOT_MATCHED: 'ETagNotMatched',
+};
+
+const ANSWERS = new Map<string, SwordErrorCode>(Object.entries({ ...REFUSALS, ...OTHERS }));
+
+/** Summaries of what the client could not have known; the others say it best themselves. */
+const SUMMARIES: Partial<Record<SwordErrorCode, string>> = {
+  ServiceUnavailable: 'The service cannot keep deposits at the moment: nothing was stored, try again later.',
+  Conflict: 'Others changed the deposit at the same time: read it again, then repeat.',
+  ETagNotMatched: 'The deposit has changed since you read it: read it again, then repeat.',
+};
+
+function swordErrorOf(error: unknown): SwordError {
+  if (error instanceof SwordError) return error;
+  if (error instanceof URIError) return new SwordError('NotFound', 'The path is not percent-encoded UTF-8.');
+  const code = error instanceof Error && 'code' in error ? ANSWERS.get(String(error.code)) : undefined;
+  if (!code)
+    return new SwordError(
+      'InternalError',
+      'An unexpected error occurred; the operator can find it in the log.',
+    );
+  const summary = SUMMARIES[code] ?? (error as Error).message;
+  const headers = code === 'ServiceUnavailable' ? { 'Retry-After': '5' } : { ...allowHeader(code) };
+  return new SwordError(code, summary, { headers, cause: error });
+}
+
+/** A deposit that was completed while its change was under way. */
+function allowHeader(code: SwordErrorCode): Record<string, string> | undefined {
+  return code === 'MethodNotAllowed' ? { Allow: 'GET, HEAD, OPTIONS' } : undefined;
+}
+
+function isGone(error: unknown): boolean {
+  const code = (error as NodeJS.ErrnoException | undefined)?.code;
+  return code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ECONNRESET' || code === 'EPIPE';
+}

@@ -1,0 +1,80 @@
+import { Router } from '@koa/router';
+import Koa from 'koa';
+import type { ClientLogin } from '../../projections/client-logins.ts';
+import type { CollectionView } from '../../projections/collections.ts';
+import type { ArchiveStore } from '../archive-store/archive-store.ts';
+import type { Logger } from '../logger.ts';
+import type { View } from '../read-models/projector.ts';
+import type { Generator } from '../sword/generator.ts';
+import { Iris } from '../sword/iris.ts';
+import { DepositDocuments } from './answer-documents.ts';
+import { answerErrors } from './answer-errors.ts';
+import { authenticate } from './authenticate.ts';
+import { Credentials } from './credentials.ts';
+import type { DepositDesk } from './deposit-desk.ts';
+import { health, type ReadinessChecks, refuseUntil } from './health.ts';
+import { collectionIri } from './iris/collection-iri.ts';
+import { contentIri } from './iris/content-iri.ts';
+import { editIri } from './iris/edit-iri.ts';
+import { mediaIri } from './iris/media-iri.ts';
+import { serviceDocumentIri } from './iris/service-document-iri.ts';
+import { statusIri } from './iris/status-iri.ts';
+import { notFound } from './not-found.ts';
+import { observeRequests } from './observe-requests.ts';
+import type { ServiceState } from './service-context.ts';
+import { DepositWrites } from './write-deposits.ts';
+
+/** What the app speaks for, and what it needs of it. */
+export type AppOptions = {
+  readonly desk: DepositDesk;
+  readonly store: ArchiveStore;
+  readonly logins: View<ClientLogin>;
+  readonly collections: View<CollectionView>;
+  readonly logger: Logger;
+  readonly readiness: ReadinessChecks;
+  /** Whether the views have caught up. */
+  readonly ready: () => boolean;
+  readonly baseUrl: string;
+  readonly depositNamespace: string;
+  readonly refIdAliases: boolean;
+  readonly generator: Generator;
+  readonly maxUploadSize: number;
+  readonly maxEntrySize: number;
+  readonly maxArchives: number;
+  readonly trustProxy: boolean;
+};
+
+export function createApp(options: AppOptions): Koa<ServiceState> {
+  const app = new Koa<ServiceState>();
+  app.silent = true; // errors are answered and logged by answerErrors
+  app.use(observeRequests(options.logger));
+  app.use(answerErrors(options.logger, options));
+  app.use(health(options.readiness));
+  app.use(refuseUntil(options.ready));
+  app.use(authenticate(new Credentials(options.logins), options.trustProxy));
+  app.use(routes(options));
+  app.use((ctx) => {
+    throw notFound(`There is nothing at ${ctx.path}.`);
+  });
+  return app;
+}
+
+function routes(options: AppOptions): Koa.Middleware<ServiceState> {
+  const { desk, store, collections, maxUploadSize, maxEntrySize, maxArchives, depositNamespace } = options;
+  const iris = new Iris(options.baseUrl);
+  const documents = new DepositDocuments({ ...options, iris });
+  const receive = { store, maxUploadSize, maxEntrySize, depositNamespace };
+  const writes = new DepositWrites(desk, documents, collections, { receive, iris, maxArchives });
+  const router = new Router<ServiceState>({ sensitive: true });
+  router.all(
+    '/1/servicedocument',
+    serviceDocumentIri(collections, { iris, depositNamespace, maxUploadSize }),
+  );
+  router.all('/1/:collection', collectionIri(writes));
+  router.all('/1/:collection/:deposit/metadata', editIri(writes));
+  router.all('/1/:collection/:deposit/atom', editIri(writes)); // as an existing client spells it
+  router.all('/1/:collection/:deposit/media', mediaIri(writes, store));
+  router.all('/1/:collection/:deposit/status', statusIri(desk, documents));
+  router.all('/1/:collection/:deposit/content', contentIri(desk, documents));
+  return router.routes() as Koa.Middleware<ServiceState>; // Koa's and the router's types differ in the context only
+}

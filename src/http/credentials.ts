@@ -1,0 +1,119 @@
+import { hash, randomBytes } from 'node:crypto';
+import type { ClientLogin } from '../../projections/client-logins.ts';
+import { matches, nobody } from '../password.ts';
+import type { View } from '../read-models/projector.ts';
+import { SwordError } from '../sword/sword-error.ts';
+import { LoginAttempts } from './login-attempts.ts';
+
+const MAX_REMEMBERED = 10_000;
+/** scrypt takes a thread of the pool that file access needs, too. */
+const AT_ONCE = 2;
+const IN_LINE = 32;
+
+/**
+ * Tells who an `Authorization` header is from. What has been verified once is remembered under a keyed hash, so
+ * that a request costs no scrypt; a changed password or a disabled client counts at once all the same.
+ */
+export class Credentials {
+  readonly #logins: View<ClientLogin>;
+  readonly #attempts: LoginAttempts;
+  readonly #key = randomBytes(32).toString('base64');
+  readonly #verified = new Map<string, { client: string; credentialRevision: number }>();
+  readonly #verifying = new Map<string, Promise<boolean>>();
+  readonly #line: (() => void)[] = [];
+  #busy = 0;
+
+  constructor(logins: View<ClientLogin>, attempts = new LoginAttempts()) {
+    this.#logins = logins;
+    this.#attempts = attempts;
+  }
+
+  /** @throws {SwordError} 401, the same for an unknown name and a wrong password; 429; 503 */
+  async verify(authorization: string | undefined, address: string): Promise<ClientLogin> {
+    const sent = parseBasic(authorization);
+    if (!sent) throw unauthorized();
+    const fingerprint = hash('sha256', `${this.#key}${authorization}`, 'base64');
+    const login = this.#logins.get(sent.name);
+    if (login && this.#isRemembered(fingerprint, login)) return login;
+    this.#refuseGuessing(address);
+    const known = login && !login.disabled ? login : undefined;
+    const right = await this.#verifyOnce(fingerprint, sent.password, known);
+    if (!right || !known) {
+      this.#attempts.failed(address);
+      throw unauthorized();
+    }
+    this.#remember(fingerprint, known);
+    return known;
+  }
+
+  #isRemembered(fingerprint: string, { client, credentialRevision, disabled }: ClientLogin): boolean {
+    const remembered = this.#verified.get(fingerprint);
+    return !disabled && remembered?.client === client && remembered.credentialRevision === credentialRevision;
+  }
+
+  #remember(fingerprint: string, { client, credentialRevision }: ClientLogin): void {
+    this.#verified.set(fingerprint, { client, credentialRevision });
+    const [oldest] = this.#verified.keys();
+    if (this.#verified.size > MAX_REMEMBERED && oldest !== undefined) this.#verified.delete(oldest);
+  }
+
+  #refuseGuessing(address: string): void {
+    const wait = this.#attempts.waitOf(address);
+    if (wait === 0) return;
+    const text = `Too many failed logins from your address: try again in ${wait} seconds.`;
+    throw new SwordError('TooManyRequests', text, { headers: { 'Retry-After': String(wait) } });
+  }
+
+  /** Requests that come at the same time with the same header share one scrypt. */
+  #verifyOnce(fingerprint: string, password: string, login: ClientLogin | undefined): Promise<boolean> {
+    const key = `${fingerprint} ${login?.credentialRevision}`;
+    const under = this.#verifying.get(key);
+    if (under) return under;
+    const verifying = this.#inTurn(() => matches(password, login?.credential ?? nobody)).finally(() =>
+      this.#verifying.delete(key),
+    );
+    this.#verifying.set(key, verifying);
+    return verifying;
+  }
+
+  async #inTurn(work: () => Promise<boolean>): Promise<boolean> {
+    if (this.#busy < AT_ONCE) this.#busy += 1;
+    else {
+      if (this.#line.length >= IN_LINE) throw crowded();
+      await new Promise<void>((resolve) => this.#line.push(resolve)); // the place is handed over
+    }
+    try {
+      return await work();
+    } finally {
+      const next = this.#line.shift();
+      if (next) next();
+      else this.#busy -= 1;
+    }
+  }
+}
+
+function parseBasic(authorization: string | undefined): { name: string; password: string } | undefined {
+  const [, base64] = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i.exec(authorization ?? '') ?? [];
+  if (base64 === undefined) return undefined;
+  const text = Buffer.from(base64, 'base64').toString('utf8');
+  const colon = text.indexOf(':');
+  return colon < 1 ? undefined : { name: text.slice(0, colon), password: text.slice(colon + 1) };
+}
+
+function unauthorized(): SwordError {
+  const headers = { 'WWW-Authenticate': 'Basic realm="deposit", charset="UTF-8"' };
+  return new SwordError(
+    'Unauthorized',
+    'Send the name and the password of a client as HTTP Basic credentials.',
+    {
+      headers,
+    },
+  );
+}
+
+function crowded(): SwordError {
+  const headers = { 'Retry-After': '1' };
+  return new SwordError('ServiceUnavailable', 'Too many logins at the same time: try again in a second.', {
+    headers,
+  });
+}

@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import { type DepositContentView, depositContent } from '../../projections/deposit-content.ts';
+import { type DepositStatusView, depositStatus } from '../../projections/deposit-status.ts';
+import { type Actor, type CommandContext, execute, type Outcome } from '../command-handler.ts';
+import type { DepositIds } from '../deposit-ids.ts';
+import { deposits } from '../domain/aggregates.ts';
+import type { CreateDeposit, DepositCommand } from '../domain/deposit/commands.ts';
+import type { DepositEvent } from '../domain/deposit/events.ts';
+import type { Deposit } from '../domain/deposit/state.ts';
+import type { EventLog } from '../event-log/event-log.ts';
+import { foldStream } from '../read-models/fold.ts';
+import type { Projection } from '../read-models/projection.ts';
+import type { Projector, View } from '../read-models/projector.ts';
+
+/** How long a write waits for this node's views, in milliseconds; after it they are folded from the stream. */
+const VIEW_PATIENCE = 2000;
+
+/** Where requests meet the log: commands go in, and the views that answer come out, never older than the write. */
+export class DepositDesk {
+  readonly #log: EventLog;
+  readonly #ids: DepositIds;
+  readonly #projector: Projector;
+  readonly #statuses: View<DepositStatusView>;
+  readonly #contents: View<DepositContentView>;
+
+  constructor(log: EventLog, ids: DepositIds, projector: Projector) {
+    this.#log = log;
+    this.#ids = ids;
+    this.#projector = projector;
+    this.#statuses = projector.add(depositStatus);
+    this.#contents = projector.add(depositContent);
+  }
+
+  /** Of any client's deposit; `undefined` when there is none of this id, or no more. */
+  status(depositId: number): Promise<DepositStatusView | undefined> {
+    return this.#read(depositStatus, this.#statuses, depositId);
+  }
+
+  /** Of any client's deposit; `undefined` when there is none of this id, or no more. */
+  content(depositId: number): Promise<DepositContentView | undefined> {
+    return this.#read(depositContent, this.#contents, depositId);
+  }
+
+  /** `command` is made for the id that the deposit gets, once everything else is settled. */
+  async create(
+    command: (depositId: number, uuid: string, now: string) => CreateDeposit,
+    requestId: string,
+  ): Promise<number> {
+    const depositId = await this.#ids.next();
+    const uuid = randomUUID();
+    const now = new Date().toISOString();
+    const creation = command(depositId, uuid, now);
+    const context = contextOf({ kind: 'client', name: creation.client }, requestId, now);
+    await this.#shown(await execute(this.#log, deposits, depositId, creation, context, { fresh: true }));
+    return depositId;
+  }
+
+  /** `command` is made for the moment at which it happens. */
+  async change(
+    depositId: number,
+    command: (now: string) => DepositCommand,
+    client: string,
+    requestId: string,
+  ): Promise<Outcome<Deposit, DepositEvent>> {
+    const now = new Date().toISOString();
+    const context = contextOf({ kind: 'client', name: client }, requestId, now);
+    return this.#shown(await execute(this.#log, deposits, depositId, command(now), context));
+  }
+
+  async #shown(outcome: Outcome<Deposit, DepositEvent>): Promise<Outcome<Deposit, DepositEvent>> {
+    await this.#projector.passed(outcome.position, VIEW_PATIENCE);
+    return outcome;
+  }
+
+  /** A view that is missing here may only be late: the stream knows. */
+  async #read<Type>(
+    projection: Projection<Type, DepositEvent>,
+    view: View<Type>,
+    depositId: number,
+  ): Promise<Type | undefined> {
+    const shown = view.get(String(depositId));
+    return shown ?? foldStream(projection, this.#log.readStream(`${deposits.prefix}${depositId}`));
+  }
+}
+
+function contextOf(actor: Actor, requestId: string, now: string): CommandContext {
+  return { commandId: requestId, actor, now, correlationId: requestId };
+}

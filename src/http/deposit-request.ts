@@ -1,0 +1,120 @@
+import type { Context } from 'koa';
+import {
+  type ContentDisposition,
+  parseContentDisposition,
+  requireFilename,
+} from '../sword/content-disposition.ts';
+import { parseContentMd5 } from '../sword/content-md5.ts';
+import { parseInProgress } from '../sword/in-progress.ts';
+import {
+  isArchiveType,
+  isEntryType,
+  isMultipartForm,
+  type MediaType,
+  parseMediaType,
+} from '../sword/media-type.ts';
+import { parsePackaging } from '../sword/packaging.ts';
+import { parseSlug } from '../sword/slug.ts';
+import { badRequest, quoted, SwordError } from '../sword/sword-error.ts';
+
+/** The headers of a write, read and found well-formed. */
+export type DepositRequest = {
+  /** `null`: not said. */
+  readonly inProgress: boolean | null;
+  readonly md5: string | null;
+  readonly disposition: ContentDisposition;
+  readonly slug: string | null;
+  /** Bytes; `null` when the body comes in chunks. */
+  readonly declaredLength: number | null;
+};
+
+/** @throws {SwordError} 400 or 412: a header is malformed. */
+export function parseDepositRequest({ req }: Context): DepositRequest {
+  const { headers } = req;
+  refuseTransferCodings(headers['transfer-encoding']);
+  return {
+    inProgress: parseInProgress(headers['in-progress']),
+    md5: parseContentMd5(headers['content-md5'], headers['content_md5']),
+    disposition: parseContentDisposition(headers['content-disposition']),
+    slug: parseSlug(headers['slug']),
+    declaredLength: declaredLength(headers),
+  };
+}
+
+/** Whether no body comes at all. */
+export function isEmpty({ req }: Context): boolean {
+  return req.headers['transfer-encoding'] === undefined && (declaredLength(req.headers) ?? 0) === 0;
+}
+
+/** What the body is, and how it is called. */
+export type BodyKind =
+  | { readonly kind: 'archive'; readonly mediaType: string; readonly filename: string }
+  | { readonly kind: 'entry'; readonly charset: string | undefined }
+  | { readonly kind: 'multipart'; readonly mediaType: MediaType };
+
+export type Accepted = {
+  /** Media types of archives; none where an archive has no place. */
+  readonly archives: readonly string[];
+  readonly entry: boolean;
+  /** The entry may come without a media type, as the interface lists no Content-Type for it. */
+  readonly untypedEntry?: boolean;
+};
+
+/** @throws {SwordError} 415 for what is not accepted here, 400 for an archive without a name. */
+export function bodyKind(ctx: Context, accepted: Accepted): BodyKind {
+  const { headers } = ctx.req;
+  refuseContentCodings(headers['content-encoding']);
+  if (accepted.untypedEntry && headers['content-type'] === undefined)
+    return { kind: 'entry', charset: undefined };
+  const mediaType = parseMediaType(headers['content-type']);
+  if (isMultipartForm(mediaType)) return { kind: 'multipart', mediaType };
+  if (accepted.entry && isEntryType(mediaType))
+    return { kind: 'entry', charset: mediaType.parameters.get('charset') };
+  if (isArchiveType(mediaType, accepted.archives)) {
+    parsePackaging(headers['packaging']);
+    const filename = requireFilename(headers['content-disposition']);
+    return { kind: 'archive', mediaType: mediaType.type, filename };
+  }
+  throw unaccepted(mediaType.type, accepted);
+}
+
+export function unaccepted(type: string, { archives, entry }: Accepted): SwordError {
+  const accepted = [
+    ...archives,
+    ...(entry ? ['application/atom+xml;type=entry'] : []),
+    'multipart/form-data',
+  ];
+  return new SwordError('ErrorContent', `The media type ${quoted(type)} is not accepted here.`, {
+    verboseDescription: `Accepted: ${accepted.join(', ')}; compressed tars wherever application/x-tar is.`,
+  });
+}
+
+/** Refuses by its declaration what would be refused while it comes. */
+export function assertDeclaredWithin(declared: number | null, limit: number): void {
+  if (declared !== null && declared > limit) throw tooLarge(declared, limit);
+}
+
+export function tooLarge(bytes: number, limit: number): SwordError {
+  const text = `The upload of ${bytes} bytes is larger than the ${limit} bytes that are accepted.`;
+  return new SwordError('MaxUploadSizeExceeded', text);
+}
+
+function declaredLength(headers: Context['req']['headers']): number | null {
+  const text = headers['content-length'];
+  return text === undefined ? null : Number(text); // Node lets nothing but digits through
+}
+
+function refuseTransferCodings(codings: string | undefined): void {
+  if (codings === undefined || codings.trim().toLowerCase() === 'chunked') return;
+  throw badRequest(
+    `Transfer-Encoding ${quoted(codings)} is not possible: send the body as it is, or chunked.`,
+  );
+}
+
+function refuseContentCodings(codings: string | undefined): void {
+  if (codings === undefined || /^\s*(identity)?\s*$/i.test(codings)) return;
+  throw new SwordError(
+    'ErrorContent',
+    `Content-Encoding ${quoted(codings)} is not accepted: send the bytes as they are.`,
+  );
+}

@@ -1,0 +1,51 @@
+import type { DepositContentView } from '../../projections/deposit-content.ts';
+import { notFound } from './not-found.ts';
+import { depositIdIn, type Handlers, notAllowed, resource } from './resource.ts';
+import type { ServiceContext, ServiceMiddleware } from './service-context.ts';
+
+/** The part of a view that tells whose deposit it is and how far it is. */
+export type OwnedDeposit = Pick<
+  DepositContentView,
+  'depositId' | 'client' | 'collection' | 'status' | 'revision'
+>;
+
+/**
+ * A resource of one deposit of the client that asks. What is another's, deleted, or of another collection does
+ * not exist. Writes are possible only while the deposit is partial (interface.md, States, rule 1).
+ */
+export function depositResource<Shown extends OwnedDeposit>(
+  read: (depositId: number) => Promise<Shown | undefined>,
+  handlers: Handlers<Shown>,
+): ServiceMiddleware {
+  return resource<Shown>({
+    find: async (ctx) => {
+      const { collection, deposit: text } = paramsOf(ctx);
+      assertGranted(ctx, collection);
+      const id = depositIdIn(text);
+      const deposit = id === undefined ? undefined : await read(id);
+      if (!deposit || deposit.client !== ctx.state.login.client || deposit.collection !== collection) {
+        throw notFound(`There is no deposit ${text} in the collection ${collection}.`);
+      }
+      return deposit;
+    },
+    handlers,
+    possible: ({ status }, method) => method === 'GET' || status === 'partial',
+  });
+}
+
+/** A collection that is not granted to the client does not exist for it. */
+export function assertGranted(ctx: ServiceContext, collection: string): void {
+  if (ctx.state.login.collections.includes(collection)) return;
+  throw notFound(`There is no collection ${collection} for this client.`);
+}
+
+/** @throws 405 with what is possible instead. */
+export function assertPartialNow(ctx: ServiceContext, { depositId, status }: OwnedDeposit): void {
+  if (status === 'partial') return;
+  const summary = `Deposit ${depositId} is ${status}: it can be changed only while it is partial.`;
+  throw notAllowed(ctx.method, ctx.state.allow, summary);
+}
+
+export function paramsOf(ctx: ServiceContext): { readonly collection: string; readonly deposit: string } {
+  return (ctx as unknown as { params: { collection: string; deposit: string } }).params; // set by the router
+}

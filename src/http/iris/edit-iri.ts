@@ -1,0 +1,58 @@
+import type { DepositContentView } from '../../../projections/deposit-content.ts';
+import type { Change } from '../../domain/deposit/commands.ts';
+import { type Accepted, bodyKind, isEmpty, parseDepositRequest } from '../deposit-request.ts';
+import { assertPartialNow, depositResource } from '../deposit-resource.ts';
+import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
+import type { DepositWrites } from '../write-deposits.ts';
+
+/** Edit-IRI and SE-IRI: the receipt, the metadata, completion and deletion. */
+export function editIri(writes: DepositWrites): ServiceMiddleware {
+  return depositResource<DepositContentView>((id) => writes.find(id), {
+    GET: async (ctx, deposit) => writes.answerReceipt(ctx, deposit),
+    POST: async (ctx, deposit) => {
+      if (isCompletion(ctx)) await completeWithoutBody(ctx, deposit);
+      else {
+        await changeMetadata(ctx, deposit, 'add-content');
+        writes.answerCreated(ctx, await writes.shown(deposit.depositId), 'edit');
+      }
+    },
+    PUT: async (ctx, deposit) => {
+      await changeMetadata(ctx, deposit, 'replace-content');
+      ctx.status = 204;
+    },
+    DELETE: async (ctx, deposit) => {
+      assertPartialNow(ctx, deposit);
+      writes.assertMatches(ctx, deposit);
+      await writes.remove(ctx, deposit);
+      ctx.status = 204;
+    },
+  });
+
+  /** Asked again of a deposit that is completed already, it answers the same and changes nothing. */
+  async function completeWithoutBody(ctx: ServiceContext, deposit: DepositContentView): Promise<void> {
+    if (deposit.status === 'partial') {
+      writes.assertMatches(ctx, deposit);
+      await writes.complete(ctx, deposit);
+    }
+    writes.answerReceipt(ctx, await writes.shown(deposit.depositId));
+  }
+
+  async function changeMetadata(
+    ctx: ServiceContext,
+    deposit: DepositContentView,
+    kind: Exclude<Change['kind'], 'remove-archives'>,
+  ): Promise<void> {
+    const request = parseDepositRequest(ctx);
+    assertPartialNow(ctx, deposit);
+    writes.assertMatches(ctx, deposit);
+    const accepted: Accepted = { archives: [], entry: true, untypedEntry: true };
+    const content = await writes.receive(ctx, request, bodyKind(ctx, accepted), accepted);
+    // Absent means final here, decisions of the interface: In-Progress.
+    await writes.change(ctx, deposit, { kind, ...content }, request.inProgress !== true);
+  }
+}
+
+/** A POST without a body to the SE-IRI says that nothing more will come (SWORD 2.0, 9.3). */
+function isCompletion(ctx: ServiceContext): boolean {
+  return isEmpty(ctx) && parseDepositRequest(ctx).inProgress !== true;
+}

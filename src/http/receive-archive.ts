@@ -1,0 +1,58 @@
+import type { ArchiveStore } from '../archive-store/archive-store.ts';
+import { sniffFormat } from '../archives/format.ts';
+import type { Archive } from '../domain/deposit/events.ts';
+import { badRequest, SwordError } from '../sword/sword-error.ts';
+
+/** What is known of an archive before its bytes come. */
+export type AnnouncedArchive = {
+  readonly filename: string;
+  readonly mediaType: string;
+  readonly md5: string | null;
+  /** Exact number of bytes, when it was declared. */
+  readonly length: number | null;
+};
+
+/** Streams an archive into the store; it is there, whole and durable, when this resolves. */
+export async function receiveArchive(
+  body: AsyncIterable<Uint8Array>,
+  { filename, mediaType, md5, length }: AnnouncedArchive,
+  store: ArchiveStore,
+  maxLength: number,
+): Promise<Archive> {
+  const promised = { maxLength, ...(md5 && { md5 }), ...(length !== null && { length }) };
+  const stored = await store.put(recognised(body), promised);
+  return { sha256: stored.sha256, length: stored.length, md5, filename, mediaType };
+}
+
+/** Enough to tell a tar, whose mark is the checksum of its first header. */
+const HEAD_BYTES = 512;
+
+/** Passes the bytes on once the first of them are those of an archive. */
+async function* recognised(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let head: Buffer | undefined = Buffer.alloc(0);
+  for await (const chunk of body) {
+    if (!head) yield chunk;
+    else {
+      head = Buffer.concat([head, chunk]);
+      if (head.length < HEAD_BYTES) continue;
+      assertArchive(head);
+      yield head;
+      head = undefined;
+    }
+  }
+  if (!head) return;
+  assertArchive(head);
+  yield head;
+}
+
+function assertArchive(head: Buffer): void {
+  if (head.length === 0) throw badRequest('The body is empty where an archive is needed.');
+  if (sniffFormat(head.subarray(0, HEAD_BYTES)) !== 'unknown') return;
+  throw new SwordError(
+    'ErrorContent',
+    'The bytes are neither a zip nor a tar: send a zip, tar, tar.gz, tar.bz2 or tar.xz.',
+    {
+      verboseDescription: `The file begins with the bytes ${head.subarray(0, 8).toString('hex')}.`,
+    },
+  );
+}

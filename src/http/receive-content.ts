@@ -1,0 +1,67 @@
+import type { Context } from 'koa';
+import type { ArchiveStore } from '../archive-store/archive-store.ts';
+import type { Archive, EntryFacts, MetadataEntry } from '../domain/deposit/events.ts';
+import {
+  type Accepted,
+  assertDeclaredWithin,
+  type BodyKind,
+  type DepositRequest,
+} from './deposit-request.ts';
+import { receiveArchive } from './receive-archive.ts';
+import { entryTooLarge, receiveEntryBytes, storeEntry, understandEntry } from './receive-entry.ts';
+import { receiveMultipart } from './receive-multipart.ts';
+import { requestBody } from './request-body.ts';
+
+/** What came with a request, stored and durable. */
+export type ReceivedContent = { readonly archive: Archive | null; readonly entry: MetadataEntry | null };
+
+export type ReceiveOptions = {
+  readonly store: ArchiveStore;
+  readonly maxUploadSize: number;
+  readonly maxEntrySize: number;
+  readonly depositNamespace: string;
+};
+
+/** Bytes that a multipart body may have beside its archive and its entry. */
+const MULTIPART_OVERHEAD = 256 * 1024;
+
+/**
+ * Receives the body, whatever its kind. `judge` sees the facts of an entry before anything is stored and may
+ * refuse it.
+ */
+export async function receiveContent(
+  ctx: Context,
+  request: DepositRequest,
+  body: BodyKind,
+  accepted: Accepted,
+  judge: (facts: EntryFacts) => void,
+  options: ReceiveOptions,
+): Promise<ReceivedContent> {
+  const { store, maxUploadSize, maxEntrySize, depositNamespace } = options;
+  const { declaredLength, md5 } = request;
+  switch (body.kind) {
+    case 'archive': {
+      assertDeclaredWithin(declaredLength, maxUploadSize);
+      const announced = { filename: body.filename, mediaType: body.mediaType, md5, length: declaredLength };
+      const archive = await receiveArchive(requestBody(ctx, maxUploadSize), announced, store, maxUploadSize);
+      return { archive, entry: null };
+    }
+    case 'entry': {
+      if ((declaredLength ?? 0) > maxEntrySize) throw entryTooLarge(maxEntrySize);
+      const read = understandEntry(
+        await receiveEntryBytes(ctx, maxEntrySize),
+        body.charset,
+        depositNamespace,
+      );
+      judge(read.facts);
+      return { archive: null, entry: await storeEntry(read, store) };
+    }
+    case 'multipart': {
+      const limit = maxUploadSize + maxEntrySize + MULTIPART_OVERHEAD;
+      assertDeclaredWithin(declaredLength, limit);
+      return receiveMultipart(requestBody(ctx, limit), body.mediaType, md5, accepted, judge, options);
+    }
+    default:
+      return body satisfies never;
+  }
+}

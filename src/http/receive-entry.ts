@@ -1,0 +1,86 @@
+import type { Context } from 'koa';
+import { koaBody } from 'koa-body';
+import type { ArchiveStore } from '../archive-store/archive-store.ts';
+import type { EntryFacts, MetadataEntry } from '../domain/deposit/events.ts';
+import { readEntry } from '../sword/atom-entry.ts';
+import { entryFacts } from '../sword/entry-facts.ts';
+import { badRequest, SwordError } from '../sword/sword-error.ts';
+import { ClientGone, continueIfAsked, defaultPatience } from './request-body.ts';
+
+/** An entry that has been read, not yet stored. */
+export type ReadEntry = { readonly bytes: Buffer; readonly encoding: string; readonly facts: EntryFacts };
+
+/** The bytes of an entry that is the whole body of its request. */
+export async function receiveEntryBytes(ctx: Context, maxBytes: number): Promise<Buffer> {
+  continueIfAsked(ctx);
+  const parse = koaBody({
+    // latin1 keeps every byte as it is: in which encoding they are is for the XML to say.
+    encoding: 'latin1',
+    text: true,
+    textTypes: ['*/*'],
+    textLimit: maxBytes,
+    json: false,
+    urlencoded: false,
+    multipart: false,
+    patchNode: false,
+  });
+  await inTime(parse(ctx, async () => undefined).catch((error: unknown) => refuse(error, maxBytes)));
+  const text: unknown = ctx.request.body;
+  return Buffer.from(typeof text === 'string' ? text : '', 'latin1');
+}
+
+/** What the bytes say. @throws {SwordError} they are no Atom entry. */
+export function understandEntry(
+  bytes: Uint8Array,
+  charset: string | undefined,
+  depositNamespace: string,
+): ReadEntry {
+  if (bytes.length === 0) throw badRequest('The body is empty where an Atom entry is needed.');
+  const document = readEntry(bytes, charset === undefined ? {} : { charset });
+  const facts = entryFacts(document, depositNamespace);
+  return { bytes: Buffer.from(bytes), encoding: document.encoding, facts };
+}
+
+/** Keeps the entry verbatim. */
+export async function storeEntry(
+  { bytes, encoding, facts }: ReadEntry,
+  store: ArchiveStore,
+): Promise<MetadataEntry> {
+  const { sha256, length } = await store.put(once(bytes));
+  return { sha256, length, encoding, facts };
+}
+
+export function entryTooLarge(maxBytes: number): SwordError {
+  const text = `The metadata entry is larger than the ${maxBytes} bytes that are accepted.`;
+  return new SwordError('MaxUploadSizeExceeded', text);
+}
+
+async function inTime(work: Promise<unknown>): Promise<void> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const seconds = defaultPatience.base / 1000;
+  const expire = (): void => reject(badRequest(`The entry did not arrive within ${seconds} seconds.`));
+  const timer = setTimeout(expire, defaultPatience.base);
+  try {
+    await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The words of koa-body's own reader, in ours. */
+function refuse(error: unknown, maxBytes: number): never {
+  const type = (error as { type?: unknown }).type;
+  if (type === 'entity.too.large') throw entryTooLarge(maxBytes);
+  if (type === 'request.aborted') throw new ClientGone('The client went away.', { cause: error });
+  if (type === 'request.size.invalid') {
+    throw new SwordError(
+      'ErrorChecksumMismatch',
+      'The body has not the length that Content-Length declares.',
+    );
+  }
+  throw error;
+}
+
+async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
+}

@@ -1,0 +1,91 @@
+import type { Context } from 'koa';
+import { badRequest } from '../sword/sword-error.ts';
+
+/** The client went away before its request was whole; nobody is there to be answered. */
+export class ClientGone extends Error {
+  override readonly name = 'ClientGone';
+  readonly code = 'CLIENT_GONE';
+}
+
+/** Time a body may take: a base and what its size needs at the slowest rate that is borne. */
+export type Patience = { readonly base: number; readonly bytesPerMs: number; readonly idle: number };
+
+export const defaultPatience: Patience = { base: 30_000, bytesPerMs: 16, idle: 30_000 };
+
+/**
+ * The body as it comes. Says `100 Continue` only now, when everything before the body has been judged.
+ * A client that is too slow is refused, be it that it stalls or that it drips.
+ */
+export async function* requestBody(
+  ctx: Context,
+  maxBytes: number,
+  patience: Patience = defaultPatience,
+): AsyncGenerator<Buffer> {
+  continueIfAsked(ctx);
+  const size = ctx.request.length ?? maxBytes;
+  const { promise: tooSlow, reject } = Promise.withResolvers<never>();
+  tooSlow.catch(() => undefined); // it is raced below
+  const expire = (ms: number): NodeJS.Timeout => setTimeout(() => reject(slow(ms)), ms).unref();
+  const [idle, whole] = [expire(patience.idle), expire(patience.base + size / patience.bytesPerMs)];
+  // The socket outlives the iterator: a refusal is answered on it.
+  const chunks = ctx.req.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
+  try {
+    for (;;) {
+      const next = await Promise.race([chunks.next(), tooSlow]);
+      if (next.done) break;
+      idle.refresh();
+      yield next.value;
+    }
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === 'ECONNRESET' ? gone(error) : error;
+  } finally {
+    clearTimeout(idle);
+    clearTimeout(whole);
+  }
+  if (!ctx.req.complete) throw gone();
+}
+
+/** Bytes of a body that must be small, whole in memory. */
+export async function collect(
+  body: AsyncIterable<Uint8Array>,
+  limit: number,
+  refuse: () => Error,
+): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    length += chunk.length;
+    if (length > limit) throw refuse();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, length);
+}
+
+/** Sent at most once, and only to a client that waits for it. */
+export function continueIfAsked({ req, res }: Context): void {
+  if (awaitsContinue(req) && !continued.has(res)) {
+    continued.add(res);
+    res.writeContinue();
+  }
+}
+
+/** Whether the client holds its body back still: it was never told to go on. */
+export function holdsBodyBack({ req, res }: Pick<Context, 'req' | 'res'>): boolean {
+  return awaitsContinue(req) && !continued.has(res);
+}
+
+const continued = new WeakSet<object>();
+
+function awaitsContinue(req: Context['req']): boolean {
+  return req.headers.expect?.trim().toLowerCase() === '100-continue';
+}
+
+function slow(ms: number): Error {
+  return badRequest(
+    `The body did not arrive in time: more than ${Math.round(ms / 1000)} seconds were needed.`,
+  );
+}
+
+function gone(cause?: unknown): ClientGone {
+  return new ClientGone('The client closed the connection before its request was whole.', { cause });
+}

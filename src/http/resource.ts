@@ -1,0 +1,79 @@
+import { refuseMediation } from '../sword/on-behalf-of.ts';
+import { SwordError } from '../sword/sword-error.ts';
+import type { ServiceContext, ServiceMiddleware } from './service-context.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+/** What a resource can do; HEAD goes with GET, OPTIONS with everything. */
+export type Handlers<Target> = {
+  readonly [M in Method]?: (ctx: ServiceContext, target: Target) => Promise<void>;
+};
+
+export type Resource<Target> = {
+  /** Finds what the path names, or answers 404. */
+  readonly find: (ctx: ServiceContext) => Promise<Target>;
+  readonly handlers: Handlers<Target>;
+  /** Which of the methods are possible in the target's present state; all, when left out. */
+  readonly possible?: (target: Target, method: Method) => boolean;
+};
+
+/** Routes the methods of one resource; `decisions`: 405 for the route, then 404, then mediation, then the handler. */
+export function resource<Target>({
+  find,
+  handlers,
+  possible = () => true,
+}: Resource<Target>): ServiceMiddleware {
+  return async (ctx) => {
+    const method = ctx.method === 'HEAD' ? 'GET' : ctx.method;
+    const handler = isMethod(method) ? handlers[method] : undefined;
+    if (!handler && method !== 'OPTIONS') {
+      const target = await find(ctx).catch(() => undefined);
+      throw notAllowed(
+        ctx.method,
+        allowed(handlers, (one) => target === undefined || possible(target, one)),
+      );
+    }
+    const target = await find(ctx);
+    const allow = allowed(handlers, (one) => possible(target, one));
+    if (!handler) {
+      ctx.set('Allow', allow);
+      ctx.status = 204;
+      return;
+    }
+    if (method !== 'GET') refuseMediation(ctx.req.headers['on-behalf-of']);
+    ctx.state.allow = allow;
+    await handler(ctx, target);
+  };
+}
+
+export function notAllowed(
+  method: string,
+  allow: string,
+  summary = `${method} is not possible here.`,
+): SwordError {
+  return new SwordError('MethodNotAllowed', summary, {
+    verboseDescription: `Possible now: ${allow}.`,
+    headers: { Allow: allow },
+  });
+}
+
+/** Digits, as every deposit id is written; anything else names no deposit. */
+export function depositIdIn(text: string | undefined): number | undefined {
+  if (text === undefined || !/^[1-9][0-9]{0,15}$/.test(text)) return undefined;
+  const id = Number(text);
+  return Number.isSafeInteger(id) ? id : undefined;
+}
+
+function allowed<Target>(handlers: Handlers<Target>, possible: (method: Method) => boolean): string {
+  const methods = METHODS.filter((method) => handlers[method] && possible(method));
+  return methods
+    .flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+    .concat('OPTIONS')
+    .join(', ');
+}
+
+const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE'];
+
+function isMethod(method: string): method is Method {
+  return METHODS.some((known) => known === method);
+}

@@ -1,0 +1,145 @@
+import { readFileSync } from 'node:fs';
+import http, { type IncomingMessage, type ServerResponse } from 'node:http';
+import https from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { badRequest, SwordError } from '../sword/sword-error.ts';
+import { type ErrorOptions, errorBody } from './answer-errors.ts';
+
+export type ServerOptions = {
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+  readonly tls: { readonly cert: string; readonly key: string } | null;
+  readonly errors: ErrorOptions;
+};
+
+export type Handler = (req: IncomingMessage, res: ServerResponse) => void;
+
+/** Headers have to come in this time; idle connections are closed after that one. */
+const HEADERS_TIMEOUT = 15_000;
+const KEEP_ALIVE_TIMEOUT = 10_000;
+const IDLE_TIMEOUT = 60_000;
+const MAX_HEADER_SIZE = 16_384;
+/** A body that was refused is taken up to here, so that its sender gets to read the answer. */
+const DRAIN_BYTES = 64 * 1024 ** 2;
+const DRAIN_TIME = 30_000;
+
+/** The listening server: what Koa does not see of HTTP happens here. */
+export class Server {
+  readonly #server: http.Server;
+  readonly #tls: boolean;
+  #handler: Handler = (_req, res) => res.writeHead(503).end();
+
+  /** Resolves once it listens. */
+  static async listen(options: ServerOptions): Promise<Server> {
+    const server = new Server(options);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    server.#server.once('error', reject);
+    server.#server.listen(options.port, options.host, resolve);
+    await promise;
+    return server;
+  }
+
+  private constructor({ tls, errors }: ServerOptions) {
+    // Bodies have time-outs of their own, which grow with their size.
+    const limits = { headersTimeout: HEADERS_TIMEOUT, requestTimeout: 0, maxHeaderSize: MAX_HEADER_SIZE };
+    const timeouts = { ...limits, keepAliveTimeout: KEEP_ALIVE_TIMEOUT, connectionsCheckingInterval: 5000 };
+    this.#tls = tls !== null;
+    this.#server = tls
+      ? https.createServer({ ...timeouts, cert: readFileSync(tls.cert), key: readFileSync(tls.key) })
+      : http.createServer(timeouts);
+    this.#server.setTimeout(IDLE_TIMEOUT);
+    const handle = (req: IncomingMessage, res: ServerResponse): void => {
+      boundDraining(req, res);
+      this.#handler(req, res);
+    };
+    this.#server.on('request', handle);
+    this.#server.on('checkContinue', handle); // whoever reads the body says 100 Continue
+    this.#server.on('checkExpectation', handle);
+    this.#server.on('clientError', (error, socket) => answerParseError(error, socket, errors));
+  }
+
+  /** What answers from now on. */
+  serve(handler: Handler): void {
+    this.#handler = handler;
+  }
+
+  get url(): string {
+    const { address, port, family } = this.#server.address() as AddressInfo; // it listens on TCP
+    return `${this.#tls ? 'https' : 'http'}://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+  }
+
+  /** Takes no new requests, lets running ones finish for up to `patience` ms, then cuts what is left. */
+  async close(patience: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#server.close(() => resolve());
+    this.#server.closeIdleConnections();
+    const idle = setInterval(() => this.#server.closeIdleConnections(), 100);
+    const timer = setTimeout(() => this.#server.closeAllConnections(), patience);
+    await promise;
+    clearInterval(idle);
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Once the answer is sent, what is left of the request is read and dropped within bounds: closing at once
+ * would reset the connection under a client that is still sending, and it would never see the answer.
+ */
+function boundDraining(req: IncomingMessage, res: ServerResponse): void {
+  res.once('finish', () => {
+    if (req.complete) return;
+    const { socket } = req;
+    const [start, deadline] = [socket.bytesRead, performance.now() + DRAIN_TIME];
+    const timer = setInterval(() => {
+      const over = socket.bytesRead - start > DRAIN_BYTES || performance.now() > deadline;
+      if (over) socket.destroy();
+      if (over || req.complete || socket.destroyed) clearInterval(timer);
+    }, 100).unref();
+    req.resume();
+  });
+}
+
+/** What is no HTTP gets a SWORD error, too, and the connection ends. */
+function answerParseError(error: NodeJS.ErrnoException, socket: Duplex, options: ErrorOptions): void {
+  if (error.code === 'ECONNRESET' || !socket.writable || hasAnswered(socket as Socket)) {
+    socket.destroy();
+    return;
+  }
+  const [status, answer] = parseErrorOf(error.code);
+  const body = errorBody(answer, options);
+  const head = [
+    `HTTP/1.1 ${status}`,
+    'Content-Type: application/xml',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+function parseErrorOf(code: string | undefined): readonly [string, SwordError] {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return [
+        '431 Request Header Fields Too Large',
+        badRequest(`The headers exceed ${MAX_HEADER_SIZE} bytes.`),
+      ];
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return [
+        '408 Request Timeout',
+        badRequest(`The headers did not arrive within ${HEADERS_TIMEOUT / 1000} seconds.`),
+      ];
+    case 'HPE_INVALID_EOF_STATE': {
+      const text = 'The request ended before its body had the length that was declared.';
+      return ['412 Precondition Failed', new SwordError('ErrorChecksumMismatch', text)];
+    }
+    default:
+      return ['400 Bad Request', badRequest('The request is not valid HTTP/1.1.')];
+  }
+}
+
+/** Whether an answer is under way on the connection already: a second one would be mistaken for the next. */
+function hasAnswered(socket: Socket & { _httpMessage?: ServerResponse | null }): boolean {
+  return socket._httpMessage?.headersSent === true;
+}

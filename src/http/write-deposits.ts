@@ -1,0 +1,163 @@
+import type { CollectionView } from '../../projections/collections.ts';
+import type { DepositContentView } from '../../projections/deposit-content.ts';
+import type { Change } from '../domain/deposit/commands.ts';
+import { assertOriginAllowed } from '../domain/deposit/origin.ts';
+import type { View } from '../read-models/projector.ts';
+import { assertMatches, entityTag } from '../sword/entity-tag.ts';
+import type { Iris } from '../sword/iris.ts';
+import type { DepositDocuments } from './answer-documents.ts';
+import type { DepositDesk } from './deposit-desk.ts';
+import type { Accepted, BodyKind, DepositRequest } from './deposit-request.ts';
+import { notFound } from './not-found.ts';
+import { type ReceivedContent, type ReceiveOptions, receiveContent } from './receive-content.ts';
+import type { ServiceContext } from './service-context.ts';
+
+export type WriteOptions = {
+  readonly receive: ReceiveOptions;
+  readonly iris: Iris;
+  readonly maxArchives: number;
+};
+
+/** What the IRIs that take deposits have in common: receive, command, answer. */
+export class DepositWrites {
+  readonly #desk: DepositDesk;
+  readonly #documents: DepositDocuments;
+  readonly #collections: View<CollectionView>;
+  readonly #options: WriteOptions;
+
+  constructor(
+    desk: DepositDesk,
+    documents: DepositDocuments,
+    collections: View<CollectionView>,
+    options: WriteOptions,
+  ) {
+    this.#desk = desk;
+    this.#documents = documents;
+    this.#collections = collections;
+    this.#options = options;
+  }
+
+  /** A collection the client may use, so that it exists. */
+  collection(name: string): CollectionView {
+    const collection = this.#collections.get(name);
+    if (!collection) throw notFound(`There is no collection ${name}.`);
+    return collection;
+  }
+
+  /** The content of a deposit, whoever's it is. */
+  find(depositId: number): Promise<DepositContentView | undefined> {
+    return this.#desk.content(depositId);
+  }
+
+  receive(
+    ctx: ServiceContext,
+    request: DepositRequest,
+    body: BodyKind,
+    accepted: Accepted,
+  ): Promise<ReceivedContent> {
+    const { providerUrl } = ctx.state.login;
+    const judge = (facts: Parameters<typeof assertOriginAllowed>[0]): void =>
+      assertOriginAllowed(facts, providerUrl);
+    return receiveContent(ctx, request, body, accepted, judge, this.#options.receive);
+  }
+
+  async create(
+    ctx: ServiceContext,
+    collection: string,
+    { archive, entry }: ReceivedContent,
+    { slug, inProgress }: DepositRequest,
+  ): Promise<DepositContentView> {
+    const { client, providerUrl } = ctx.state.login;
+    const depositId = await this.#desk.create(
+      (id, uuid, now) => ({
+        type: 'CreateDeposit',
+        depositId: id,
+        uuid,
+        client,
+        collection,
+        slug,
+        archive,
+        entry,
+        now,
+        providerUrl,
+        fallbackOrigin: this.#fallbackOrigin(providerUrl, slug, uuid, collection, id),
+        final: inProgress !== true,
+      }),
+      ctx.state.requestId,
+    );
+    return this.shown(depositId);
+  }
+
+  /** Changes a partial deposit, and completes it if this is its final request. */
+  async change(
+    ctx: ServiceContext,
+    deposit: DepositContentView,
+    change: Change,
+    final: boolean,
+  ): Promise<void> {
+    const { client, providerUrl } = ctx.state.login;
+    const { depositId } = deposit;
+    const { maxArchives } = this.#options;
+    const outcome = await this.#desk.change(
+      depositId,
+      (now) => ({ type: 'ChangeDeposit', depositId, change, final, maxArchives, now, providerUrl }),
+      client,
+      ctx.state.requestId,
+    );
+    ctx.set('ETag', entityTag(depositId, outcome.revision));
+  }
+
+  /** Completes a deposit to which nothing more comes. */
+  async complete(ctx: ServiceContext, { depositId, client }: DepositContentView): Promise<void> {
+    await this.#desk.change(
+      depositId,
+      (now) => ({ type: 'CompleteDeposit', depositId, now }),
+      client,
+      ctx.state.requestId,
+    );
+  }
+
+  async remove(ctx: ServiceContext, { depositId, client }: DepositContentView): Promise<void> {
+    const reason = 'Deleted by the client.';
+    await this.#desk.change(
+      depositId,
+      () => ({ type: 'DeleteDeposit', depositId, reason }),
+      client,
+      ctx.state.requestId,
+    );
+  }
+
+  /** The present content of a deposit that is known to exist. */
+  async shown(depositId: number): Promise<DepositContentView> {
+    const deposit = await this.#desk.content(depositId);
+    if (!deposit) throw notFound(`Deposit ${depositId} has been deleted.`);
+    return deposit;
+  }
+
+  /** 201 with the receipt; `Location` is the IRI that the write was about. */
+  answerCreated(ctx: ServiceContext, deposit: DepositContentView, location: 'edit' | 'media'): void {
+    ctx.status = 201;
+    ctx.set('Location', this.#options.iris[location](deposit.collection, deposit.depositId));
+    this.answerReceipt(ctx, deposit);
+  }
+
+  answerReceipt(ctx: ServiceContext, deposit: DepositContentView): void {
+    this.#documents.receipt(ctx, deposit, this.collection(deposit.collection).treatment);
+  }
+
+  /** `If-Match`, when it was sent. */
+  assertMatches(ctx: ServiceContext, { depositId, revision }: DepositContentView): void {
+    assertMatches(ctx.req.headers['if-match'], entityTag(depositId, revision));
+  }
+
+  #fallbackOrigin(
+    providerUrl: string | null,
+    slug: string | null,
+    uuid: string,
+    collection: string,
+    depositId: number,
+  ): string {
+    if (providerUrl === null) return this.#options.iris.deposit(collection, depositId);
+    return `${providerUrl}/${slug === null ? uuid : encodeURIComponent(slug)}`;
+  }
+}

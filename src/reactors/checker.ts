@@ -1,0 +1,114 @@
+import type { ArchiveStore } from '../archive-store/archive-store.ts';
+import type { ArchiveLimits, ArchiveReader, Inspection } from '../archives/inspection.ts';
+import { execute, load } from '../command-handler.ts';
+import { clients, deposits } from '../domain/aggregates.ts';
+import { type ArchiveVerdict, check, type Finding } from '../domain/deposit/checks.ts';
+import type { DepositCommand } from '../domain/deposit/commands.ts';
+import type { Archive } from '../domain/deposit/events.ts';
+import type { Deposit } from '../domain/deposit/state.ts';
+import type { EventLog, RecordedEvent } from '../event-log/event-log.ts';
+import { causedBy, depositIdOf } from './causation.ts';
+import { chunked } from './chunked.ts';
+import type { Reactor } from './reactor.ts';
+
+/** Checks each deposit that is complete: `deposited` → `verified` or `rejected`. */
+export class Checker implements Reactor {
+  readonly name = 'checker';
+  readonly streamPrefix = deposits.prefix;
+  readonly #log: EventLog;
+  readonly #store: ArchiveStore;
+  readonly #reader: ArchiveReader;
+  readonly #limits: ArchiveLimits;
+
+  constructor(log: EventLog, store: ArchiveStore, reader: ArchiveReader, limits: ArchiveLimits) {
+    this.#log = log;
+    this.#store = store;
+    this.#reader = reader;
+    this.#limits = limits;
+  }
+
+  reactsTo({ type }: RecordedEvent): boolean {
+    return type === 'DepositCompleted' || type === 'ChecksRetried';
+  }
+
+  async react(event: RecordedEvent): Promise<void> {
+    const deposit = await this.#awaiting(event);
+    if (!deposit) return;
+    const { depositId, checkAttempt: attempt } = deposit;
+    const inspected = await Promise.all(deposit.archives.map((archive) => this.#inspect(archive)));
+    const outcome = check({
+      entries: deposit.entries,
+      archives: inspected.map(({ verdict }) => verdict),
+      conflicts: await this.#conflicts(inspected),
+      clientDomain: await this.#domainOf(deposit.client),
+    });
+    const { warnings } = outcome;
+    await this.#record(
+      event,
+      attempt,
+      outcome.verified
+        ? { type: 'RecordVerified', depositId, attempt, readings: outcome.readings, warnings }
+        : { type: 'RecordRejected', depositId, attempt, reasons: outcome.reasons, warnings },
+    );
+  }
+
+  async giveUp(event: RecordedEvent, error: unknown): Promise<void> {
+    const deposit = await this.#awaiting(event);
+    if (!deposit) return;
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unexpected error';
+    const text = `The checks could not be carried out (${code}); the operator of the service has to repeat them`;
+    const reasons = [{ code: 'CHECKS_IMPOSSIBLE', text, fields: ['archive'] }];
+    const { depositId, checkAttempt: attempt } = deposit;
+    await this.#record(event, attempt, { type: 'RecordRejected', depositId, attempt, reasons, warnings: [] });
+  }
+
+  async #awaiting(event: RecordedEvent): Promise<Extract<Deposit, { status: 'deposited' }> | undefined> {
+    const { state } = await load(this.#log, deposits, depositIdOf(event));
+    return state.status === 'deposited' ? state : undefined;
+  }
+
+  async #record(event: RecordedEvent, attempt: number, command: DepositCommand): Promise<void> {
+    const id = depositIdOf(event);
+    await execute(this.#log, deposits, id, command, causedBy(event, this.name, `${attempt}`));
+  }
+
+  async #inspect(archive: Archive): Promise<Inspected> {
+    await using object = await this.#store.checkOut(archive.sha256);
+    const inspection = await this.#reader.inspect(object.source, archive.sha256, this.#limits);
+    if (inspection.outcome === 'refused') return refused(archive, inspection.faults);
+    const stored = await this.#store.put(chunked(inspection.listing));
+    return accepted(archive, inspection, stored.sha256);
+  }
+
+  /** Whether the archives fit on top of each other; one alone fits by itself. */
+  async #conflicts(inspected: readonly Inspected[]): Promise<readonly Finding[]> {
+    const layers = inspected.flatMap(({ layer }) => layer ?? []);
+    if (layers.length < 2 || layers.length < inspected.length) return [];
+    const overlay = await this.#reader.overlay(layers);
+    return overlay.outcome === 'refused' ? overlay.faults : [];
+  }
+
+  /** From the log, not from a view: any node may check, however far its views are. */
+  async #domainOf(client: string): Promise<string | null> {
+    const { state } = await load(this.#log, clients, client);
+    return state.status === 'unknown' ? null : state.domain;
+  }
+}
+
+type Inspected = {
+  readonly verdict: ArchiveVerdict;
+  readonly layer: { readonly sha256: string; readonly listing: Uint8Array } | null;
+};
+
+function refused(archive: Archive, faults: readonly Finding[]): Inspected {
+  return { verdict: { archive, reading: null, faults, warnings: [] }, layer: null };
+}
+
+function accepted(
+  archive: Archive,
+  { format, files, bytes, warnings, listing }: Extract<Inspection, { outcome: 'accepted' }>,
+  listingSha256: string,
+): Inspected {
+  const reading = { archive: archive.sha256, format, files, bytes, listing: listingSha256 };
+  return { verdict: { archive, reading, faults: [], warnings }, layer: { sha256: archive.sha256, listing } };
+}

@@ -1,0 +1,154 @@
+import { buffer } from 'node:stream/consumers';
+import type { ArchiveStore } from '../archive-store/archive-store.ts';
+import type { ArchiveReader, Overlay } from '../archives/inspection.ts';
+import { execute, load } from '../command-handler.ts';
+import { deposits } from '../domain/aggregates.ts';
+import type { DepositCommand } from '../domain/deposit/commands.ts';
+import type { DepositLoaded, Reason } from '../domain/deposit/events.ts';
+import { revisionDates } from '../domain/deposit/revision-dates.ts';
+import type { Deposit } from '../domain/deposit/state.ts';
+import type { EventLog, RecordedEvent } from '../event-log/event-log.ts';
+import { revisionId } from '../swhid/revision.ts';
+import { snapshotId } from '../swhid/snapshot.ts';
+import { causedBy, depositIdOf } from './causation.ts';
+import { chunked } from './chunked.ts';
+import type { Reactor } from './reactor.ts';
+
+type Loading = Extract<Deposit, { status: 'loading' }>;
+
+/** Loads each verified deposit, that is computes its identifiers: `verified` → `loading` → `done` or `failed`. */
+export class Loader implements Reactor {
+  readonly name = 'loader';
+  readonly streamPrefix = deposits.prefix;
+  readonly #log: EventLog;
+  readonly #store: ArchiveStore;
+  readonly #reader: ArchiveReader;
+  readonly #identity: string;
+
+  /** `identity` becomes author and committer of the revisions: `Name <mail@host>`. */
+  constructor(log: EventLog, store: ArchiveStore, reader: ArchiveReader, identity: string) {
+    this.#log = log;
+    this.#store = store;
+    this.#reader = reader;
+    this.#identity = identity;
+  }
+
+  reactsTo({ type }: RecordedEvent): boolean {
+    return type === 'DepositVerified' || type === 'LoadingRetried';
+  }
+
+  async react(event: RecordedEvent): Promise<void> {
+    const deposit = await this.#started(event);
+    if (!deposit) return;
+    const overlay = await this.#reader.overlay(await this.#layers(deposit));
+    if (overlay.outcome === 'refused') {
+      const text = overlay.faults.map((fault) => fault.text).join(' ');
+      await this.#fail(event, deposit, {
+        code: overlay.faults[0]?.code ?? 'REFUSED',
+        text,
+        fields: ['archive'],
+      });
+      return;
+    }
+    const manifest = await this.#store.put(chunked(overlay.manifest));
+    const loaded = loadedAs(deposit, overlay, manifest.sha256, this.#identity);
+    await this.#record(event, deposit, 'load', { type: 'RecordLoaded', loaded });
+  }
+
+  async giveUp(event: RecordedEvent, error: unknown): Promise<void> {
+    const deposit = await this.#started(event);
+    if (!deposit) return;
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unexpected error';
+    const text = `The deposit could not be loaded (${code}); the operator of the service has to repeat it`;
+    await this.#fail(event, deposit, { code: 'LOADING_IMPOSSIBLE', text, fields: ['archive'] });
+  }
+
+  /** The deposit on its way, be it that it starts now or that an earlier try was cut off. */
+  async #started(event: RecordedEvent): Promise<Loading | undefined> {
+    const { state } = await load(this.#log, deposits, depositIdOf(event));
+    if (state.status === 'loading') return state;
+    if (state.status !== 'verified') return undefined;
+    const { depositId, loadAttempt: attempt } = state;
+    const context = causedBy(event, this.name, `start/${attempt}`);
+    const outcome = await execute(
+      this.#log,
+      deposits,
+      depositId,
+      { type: 'StartLoading', depositId, attempt },
+      context,
+    );
+    return outcome.state.status === 'loading' ? outcome.state : undefined;
+  }
+
+  async #layers({ readings }: Loading): Promise<{ sha256: string; listing: Uint8Array }[]> {
+    const layers = [];
+    for (const { archive, listing } of readings) {
+      const { body } = await this.#store.get(listing);
+      layers.push({ sha256: archive, listing: await buffer(body) });
+    }
+    return layers;
+  }
+
+  async #fail(
+    event: RecordedEvent,
+    { depositId, loadAttempt: attempt }: Loading,
+    reason: Reason,
+  ): Promise<void> {
+    const command = { type: 'RecordLoadingFailed' as const, depositId, attempt, reason };
+    await this.#record(event, { depositId, loadAttempt: attempt }, 'fail', command);
+  }
+
+  async #record(
+    event: RecordedEvent,
+    { depositId, loadAttempt }: Pick<Loading, 'depositId' | 'loadAttempt'>,
+    step: string,
+    command: DepositCommand,
+  ): Promise<void> {
+    const context = causedBy(event, this.name, `${step}/${loadAttempt}`);
+    await execute(this.#log, deposits, depositId, command, context);
+  }
+}
+
+/** The recipe `swh-1`: revision and snapshot follow from the events alone, so a replay gives the same. */
+function loadedAs(
+  deposit: Loading,
+  overlay: Extract<Overlay, { outcome: 'accepted' }>,
+  manifest: string,
+  identity: string,
+): DepositLoaded['data'] {
+  const {
+    depositId,
+    client,
+    collection,
+    entries,
+    completedAt,
+    origin,
+    archives,
+    loadAttempt: attempt,
+  } = deposit;
+  const { directory, files, bytes } = overlay;
+  const { author: authorDate, committer: committerDate } = revisionDates(entries, completedAt);
+  const revision = revisionId({
+    directory,
+    author: { fullname: identity, time: authorDate },
+    committer: { fullname: identity, time: committerDate },
+    message: `${client}: Deposit ${depositId} in collection ${collection}`,
+  });
+  const snapshot = snapshotId([{ name: 'HEAD', targetType: 'revision', target: revision }]);
+  return {
+    depositId,
+    attempt,
+    policy: 'swh-1',
+    directory,
+    revision,
+    snapshot,
+    origin,
+    identity,
+    authorDate,
+    committerDate,
+    archives: archives.map(({ sha256 }) => sha256),
+    files,
+    bytes,
+    manifest,
+  };
+}

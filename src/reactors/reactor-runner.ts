@@ -1,0 +1,164 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RecordedEvent } from '../event-log/event-log.ts';
+import type { Logger } from '../logger.ts';
+import type { Deliveries, Delivery, Parking, Reactor } from './reactor.ts';
+
+export type RunnerOptions = {
+  readonly deliveries: Deliveries;
+  readonly parking: Parking;
+  readonly logger: Logger;
+  /** How many streams are worked on at the same time. */
+  readonly concurrency: number;
+  /** Milliseconds after the first failed try; doubled each time, up to a hundred times as much. */
+  readonly firstPause?: number;
+};
+
+const MAX_UNDER_WAY = 1000;
+/** Tries of work that fails for a reason that time alone does not heal. */
+const MAX_TRIES = 5;
+/** Errors that time heals. */
+const TRANSIENT = new Set([
+  'EVENT_LOG_UNAVAILABLE',
+  'ARCHIVE_STORE_UNAVAILABLE',
+  'CONCURRENT_WRITES',
+  'POOL_BUSY',
+]);
+/** How long work under way may go on when the runner stops, in milliseconds; cut off, it comes again. */
+const STOP_PATIENCE = 3000;
+
+/**
+ * Runs one reactor: in order per stream, several streams at a time. A transient fault is tried again for ever
+ * with growing pauses; other failures end in the reactor's own `giveUp`, and if even that fails the event is
+ * parked, which blocks nothing else.
+ */
+export class ReactorRunner {
+  readonly #reactor: Reactor;
+  readonly #options: RunnerOptions;
+  readonly #stop = new AbortController();
+  /** The last work queued of each stream that has any. */
+  readonly #streams = new Map<string, Promise<void>>();
+  readonly #slots: Slots;
+  readonly #cutOff = Promise.withResolvers<never>();
+  #running: Promise<void> | undefined;
+
+  constructor(reactor: Reactor, options: RunnerOptions) {
+    this.#reactor = reactor;
+    this.#options = options;
+    this.#slots = new Slots(options.concurrency);
+    this.#cutOff.promise.catch(() => undefined); // it is raced where work is under way
+  }
+
+  /** `failed` is called if receiving events ends with an error. */
+  start(failed: (error: unknown) => void): void {
+    this.#running = this.#receive().catch(failed);
+  }
+
+  /** Takes no more events and resolves when what is under way has ended or been cut off. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    const timer = setTimeout(() => this.#cutOff.reject(this.#stop.signal.reason), STOP_PATIENCE);
+    await this.#running;
+    await Promise.all(this.#streams.values());
+    clearTimeout(timer);
+  }
+
+  async #receive(): Promise<void> {
+    const { name, streamPrefix } = this.#reactor;
+    for await (const delivery of this.#options.deliveries.receive(name, streamPrefix, this.#stop.signal)) {
+      if (!this.#reactor.reactsTo(delivery.event)) await delivery.acknowledge();
+      else {
+        this.#queue(delivery);
+        while (this.#streams.size >= MAX_UNDER_WAY) await Promise.race(this.#streams.values());
+      }
+    }
+  }
+
+  #queue(delivery: Delivery): void {
+    const { stream } = delivery.event;
+    const before = this.#streams.get(stream) ?? Promise.resolve();
+    const work = before.then(() => this.#slots.run(() => this.#handle(delivery)));
+    this.#streams.set(stream, work);
+    void work.then(() => this.#streams.get(stream) === work && this.#streams.delete(stream));
+  }
+
+  /** Never rejects: what cannot be done now comes again after the next start. */
+  async #handle(delivery: Delivery): Promise<void> {
+    try {
+      await this.#persist(delivery.event);
+      await delivery.acknowledge();
+    } catch (error) {
+      if (!this.#stop.signal.aborted) this.#options.logger.error({ err: error }, 'event left unacknowledged');
+    }
+  }
+
+  async #persist(event: RecordedEvent): Promise<void> {
+    const { signal } = this.#stop;
+    const react = (): Promise<void> => this.#reactor.react(event, signal);
+    const giveUp = (cause: unknown) => (): Promise<void> => this.#reactor.giveUp(event, cause);
+    const park = (cause: unknown) => (): Promise<void> =>
+      this.#options.parking.park(this.#reactor.name, event, cause);
+    const failure = await this.#attempt(event, react, MAX_TRIES);
+    const second = failure && (await this.#attempt(event, giveUp(failure.error), 1));
+    const third = second && (await this.#attempt(event, park(second.error), MAX_TRIES));
+    if (third) throw third.error;
+  }
+
+  /** Tries until it works, the tries are used up (then the last error is returned), or the runner stops. */
+  async #attempt(
+    event: RecordedEvent,
+    work: () => Promise<void>,
+    tries: number,
+  ): Promise<{ error: unknown } | undefined> {
+    const { signal } = this.#stop;
+    for (let failures = 0, pauses = 0; ; pauses += 1) {
+      signal.throwIfAborted();
+      try {
+        await Promise.race([work(), this.#cutOff.promise]);
+        return undefined;
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!isTransient(error)) failures += 1;
+        this.#warn(event, error, failures);
+        if (failures === tries) return { error };
+        await sleep(this.#pauseAfter(pauses), undefined, { signal });
+      }
+    }
+  }
+
+  #pauseAfter(pauses: number): number {
+    const first = this.#options.firstPause ?? 300;
+    return Math.min(first * 2 ** pauses, first * 100) * (0.75 + Math.random() / 2);
+  }
+
+  #warn(event: RecordedEvent, err: unknown, failures: number): void {
+    const { stream, type, position } = event;
+    const fields = { reactor: this.#reactor.name, stream, type, position, failures, err };
+    this.#options.logger.warn(fields, 'reaction failed');
+  }
+}
+
+function isTransient(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && TRANSIENT.has(String(error.code));
+}
+
+/** A number of places; who finds none waits in line. */
+class Slots {
+  #free: number;
+  readonly #line: (() => void)[] = [];
+
+  constructor(count: number) {
+    this.#free = count;
+  }
+
+  async run(work: () => Promise<void>): Promise<void> {
+    if (this.#free > 0) this.#free -= 1;
+    else await new Promise<void>((resolve) => this.#line.push(resolve));
+    try {
+      await work();
+    } finally {
+      const next = this.#line.shift();
+      if (next) next();
+      else this.#free += 1;
+    }
+  }
+}

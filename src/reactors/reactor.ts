@@ -1,0 +1,32 @@
+import type { RecordedEvent } from '../event-log/event-log.ts';
+
+/** Does outside work when something has happened, and appends the outcome. */
+export interface Reactor {
+  readonly name: string;
+  /** Of the streams it follows. */
+  readonly streamPrefix: string;
+  reactsTo(event: RecordedEvent): boolean;
+  /**
+   * Does the work. May be called again for the same event, at any later time and on any node: it looks at the
+   * present of the stream first, and an outcome recorded twice changes nothing.
+   */
+  react(event: RecordedEvent, signal: AbortSignal): Promise<void>;
+  /** The work has failed again and again: records an outcome that others see, so that nothing waits for ever. */
+  giveUp(event: RecordedEvent, error: unknown): Promise<void>;
+}
+
+/** An event handed to a reactor of a group; it comes again, here or elsewhere, until it is acknowledged. */
+export type Delivery = {
+  readonly event: RecordedEvent;
+  acknowledge(): Promise<void>;
+};
+
+/** Where a group of reactors gets its events from: at least once each, in order per stream. */
+export interface Deliveries {
+  receive(group: string, streamPrefix: string, signal: AbortSignal): AsyncIterable<Delivery>;
+}
+
+/** Keeps the events that no attempt got through, for an operator. */
+export interface Parking {
+  park(reactor: string, event: RecordedEvent, error: unknown): Promise<void>;
+}

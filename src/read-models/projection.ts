@@ -1,0 +1,27 @@
+import type { Codec } from '../domain/codec.ts';
+
+/**
+ * One view: how each event changes it. Handlers are pure and never refuse; what they return is the new view,
+ * `undefined` removes it. A change of shape or meaning raises `version`, and the view is built anew.
+ */
+export type Projection<View, Event extends { type: string }> = {
+  readonly name: string;
+  readonly version: number;
+  /** Whose events it shows. */
+  readonly source: { readonly prefix: string; readonly codec: Codec<Event> };
+  readonly key: (event: Event) => string;
+  readonly when: {
+    readonly [Type in Event['type']]?: (
+      view: View | undefined,
+      event: Extract<Event, { type: Type }> & Recorded,
+    ) => View | undefined;
+  };
+};
+
+/** When and where an event was recorded. */
+export type Recorded = {
+  /** RFC 3339, UTC. */
+  readonly occurredAt: string;
+  /** Number of the event in its stream. */
+  readonly revision: number;
+};

@@ -1,0 +1,117 @@
+import { escapePath, unescapePath } from './escape-path.ts';
+
+export type SwhidType = 'snp' | 'rel' | 'rev' | 'dir' | 'cnt';
+
+export type CoreSwhid = {
+  readonly type: SwhidType;
+  /** 40 lower-case hex digits. */
+  readonly id: string;
+};
+
+/** What places an object: where it was seen, in which visit, below which node, at which path and lines. */
+export type Qualifiers = {
+  readonly origin?: string;
+  readonly visit?: CoreSwhid;
+  readonly anchor?: CoreSwhid;
+  /** Latin1 string of the raw bytes, absolute. */
+  readonly path?: string;
+  readonly lines?: { readonly first: number; readonly last?: number };
+};
+
+export type Swhid = CoreSwhid & { readonly qualifiers: Qualifiers };
+
+export class InvalidSwhid extends Error {
+  override readonly name = 'InvalidSwhid';
+  readonly code = 'INVALID_SWHID';
+}
+
+export function formatSwhid({ type, id }: CoreSwhid): string {
+  return `swh:1:${type}:${id}`;
+}
+
+/** The core identifier, then the qualifiers in their canonical order. */
+export function formatQualifiedSwhid(core: CoreSwhid, qualifiers: Qualifiers): string {
+  const { origin, visit, anchor, path, lines } = qualifiers;
+  return [
+    formatSwhid(core),
+    ...(origin === undefined ? [] : [`origin=${escapeOrigin(origin)}`]),
+    ...(visit === undefined ? [] : [`visit=${formatSwhid(visit)}`]),
+    ...(anchor === undefined ? [] : [`anchor=${formatSwhid(anchor)}`]),
+    ...(path === undefined ? [] : [`path=${escapePath(path)}`]),
+    ...(lines === undefined ? [] : [`lines=${formatLines(lines)}`]),
+  ].join(';');
+}
+
+/** @throws {InvalidSwhid} */
+export function parseSwhid(text: string): CoreSwhid {
+  const [, type, id] = /^swh:1:(snp|rel|rev|dir|cnt):([0-9a-f]{40})$/.exec(text) ?? [];
+  if (type === undefined || id === undefined || text.endsWith('\n'))
+    throw invalid(text, 'is not a core identifier');
+  return { type: type as SwhidType, id };
+}
+
+/**
+ * Takes qualifiers in any order, each at most once.
+ * @throws {InvalidSwhid}
+ */
+export function parseQualifiedSwhid(text: string): Swhid {
+  const [core = '', ...pairs] = text.split(';');
+  const qualifiers: { -readonly [K in keyof Qualifiers]: Qualifiers[K] } = {};
+  for (const pair of pairs) {
+    const at = pair.indexOf('=');
+    const key = pair.slice(0, at);
+    if (at < 1 || !isQualifier(key)) throw invalid(text, `has the unknown qualifier “${pair}”`);
+    if (qualifiers[key] !== undefined) throw invalid(text, `has the qualifier ${key} twice`);
+    Object.assign(qualifiers, { [key]: qualifierParsers[key](pair.slice(at + 1), text) });
+  }
+  return { ...parseSwhid(core), qualifiers };
+}
+
+// The percent sign first, else those of the escaped semicolons would be escaped again.
+function escapeOrigin(origin: string): string {
+  return origin.replaceAll('%', '%25').replaceAll(';', '%3B');
+}
+
+function unescapeOrigin(escaped: string): string {
+  return escaped.replace(/%3B/gi, ';').replaceAll('%25', '%');
+}
+
+function formatLines({ first, last }: NonNullable<Qualifiers['lines']>): string {
+  return last === undefined ? String(first) : `${first}-${last}`;
+}
+
+type QualifierParsers = {
+  [K in keyof Required<Qualifiers>]: (value: string, whole: string) => Required<Qualifiers>[K];
+};
+
+const qualifierParsers: QualifierParsers = {
+  origin: (value, whole) => {
+    if (value === '' || /[\s\p{Cc}]/u.test(value)) throw invalid(whole, 'has an origin that is no IRI');
+    return unescapeOrigin(value);
+  },
+  visit: (value, whole) => parseCoreOf(value, ['snp'], 'visit', whole),
+  anchor: (value, whole) => parseCoreOf(value, ['dir', 'rev', 'rel', 'snp'], 'anchor', whole),
+  path: (value, whole) => {
+    if (!/^\/(?:[\x21-$&-~]|%[0-9A-Fa-f]{2})*$/.test(value)) throw invalid(whole, 'has a malformed path');
+    return unescapePath(value);
+  },
+  lines: (value, whole) => {
+    const [, first, last] = /^([1-9][0-9]*)(?:-([1-9][0-9]*))?$/.exec(value) ?? [];
+    if (first === undefined) throw invalid(whole, 'has malformed lines');
+    return { first: Number(first), ...(last !== undefined && { last: Number(last) }) };
+  },
+};
+
+function isQualifier(key: string): key is keyof Qualifiers {
+  return Object.hasOwn(qualifierParsers, key);
+}
+
+function parseCoreOf(value: string, types: readonly SwhidType[], key: string, whole: string): CoreSwhid {
+  const core = parseSwhid(value);
+  if (!types.includes(core.type)) throw invalid(whole, `has a ${key} of the type ${core.type}`);
+  return core;
+}
+
+function invalid(text: string, what: string): InvalidSwhid {
+  return new InvalidSwhid(`“${text}” ${what}.`);
+}

@@ -1,0 +1,45 @@
+import { humanDate } from './deposit-date.ts';
+import { depositElements } from './deposit-elements.ts';
+import { ATOM } from './namespaces.ts';
+import { type ShownDeposit, titleOf, urnOf } from './shown-deposit.ts';
+import { element, xmlBody } from './xml-body.ts';
+
+export type ContentDocument = Pick<
+  ShownDeposit,
+  'depositId' | 'uuid' | 'title' | 'createdAt' | 'updatedAt' | 'status' | 'statusDetail'
+>;
+
+/** The answer of the CONT-FILE-IRI. */
+export function contentDocument(
+  document: ContentDocument,
+  { depositNamespace }: { depositNamespace: string },
+): string {
+  const entry = [
+    element('id', urnOf(document)),
+    element('title', titleOf(document)),
+    element('updated', document.updatedAt),
+    element('published', document.createdAt),
+    ...depositElements(fieldsOf(document)),
+  ];
+  return xmlBody(element('entry', entry), { defaultNamespace: ATOM, depositNamespace });
+}
+
+/** The same facts as JSON. */
+export function contentDocumentJson(document: ContentDocument): string {
+  return JSON.stringify({
+    id: urnOf(document),
+    title: titleOf(document),
+    updated: document.updatedAt,
+    published: document.createdAt,
+    ...fieldsOf(document),
+  });
+}
+
+function fieldsOf({ depositId, createdAt, status, statusDetail }: ContentDocument) {
+  return {
+    deposit_id: depositId,
+    deposit_date: humanDate(new Date(createdAt)),
+    deposit_status: status,
+    deposit_status_detail: statusDetail,
+  };
+}

@@ -1,0 +1,84 @@
+import { humanDate } from './deposit-date.ts';
+import { depositElements } from './deposit-elements.ts';
+import { type Generator, generatorElement } from './generator.ts';
+import type { Iris } from './iris.ts';
+import { ADD_RELATION, ATOM, SIMPLE_ZIP } from './namespaces.ts';
+import { type ShownDeposit, titleOf, urnOf } from './shown-deposit.ts';
+import { type BodyElement, element, xmlBody } from './xml-body.ts';
+
+export type Receipt = Omit<ShownDeposit, 'statusDetail' | 'loaded'> & {
+  /** What is done with deposits of this collection, in a sentence. */
+  readonly treatment: string;
+};
+
+/** The answer to writes and to GET on the Edit-IRI. */
+export function depositReceipt(
+  receipt: Receipt,
+  { iris, depositNamespace, generator }: { iris: Iris; depositNamespace: string; generator: Generator },
+): string {
+  const entry = [
+    element('id', urnOf(receipt)),
+    element('title', titleOf(receipt)),
+    element('updated', receipt.updatedAt),
+    element('published', receipt.createdAt),
+    element('author', [element('name', receipt.author)]),
+    generatorElement(generator),
+    ...depositElements(fieldsOf(receipt)),
+    ...contentElements(receipt, iris),
+    ...linksOf(receipt, iris).map(([rel, href]) => element('link', '', { rel, href })),
+    element('sword:packaging', SIMPLE_ZIP),
+    element('sword:treatment', receipt.treatment),
+  ];
+  return xmlBody(element('entry', entry), { defaultNamespace: ATOM, depositNamespace });
+}
+
+/** The same facts as JSON. */
+export function depositReceiptJson(
+  receipt: Receipt,
+  { iris, generator }: { iris: Iris; generator: Generator },
+): string {
+  const { collection, depositId, archive } = receipt;
+  return JSON.stringify({
+    id: urnOf(receipt),
+    title: titleOf(receipt),
+    updated: receipt.updatedAt,
+    published: receipt.createdAt,
+    author: { name: receipt.author },
+    generator,
+    ...fieldsOf(receipt),
+    deposit_archive: archive?.filename ?? null,
+    content: archive && { src: iris.media(collection, depositId), type: archive.mediaType },
+    links: linksOf(receipt, iris).map(([rel, href]) => ({ rel, href })),
+    packaging: SIMPLE_ZIP,
+    treatment: receipt.treatment,
+  });
+}
+
+function fieldsOf({ depositId, createdAt, archive, status }: Receipt) {
+  return {
+    deposit_id: depositId,
+    deposit_date: humanDate(new Date(createdAt)),
+    deposit_archive: archive?.filename ?? 'None',
+    deposit_status: status,
+  };
+}
+
+function linksOf({ collection, depositId }: Receipt, iris: Iris): readonly (readonly [string, string])[] {
+  const edit = iris.edit(collection, depositId);
+  return [
+    ['edit', edit],
+    ['edit-media', iris.media(collection, depositId)],
+    [ADD_RELATION, edit],
+    ['alternate', iris.status(collection, depositId)],
+  ];
+}
+
+/** An entry whose content is elsewhere owes its reader a summary (RFC 4287, section 4.1.2). */
+function contentElements(receipt: Receipt, iris: Iris): BodyElement[] {
+  const { archive, collection, depositId } = receipt;
+  if (!archive) return [];
+  return [
+    element('summary', `Source code of ${titleOf(receipt)}`),
+    element('content', '', { src: iris.media(collection, depositId), type: archive.mediaType }),
+  ];
+}

@@ -1,0 +1,39 @@
+import { headerText, type RawHeader } from './raw-header.ts';
+import { quoted, SwordError } from './sword-error.ts';
+
+/** The `ETag` of everything shown of a deposit at one revision of its stream. */
+export function entityTag(depositId: number, revision: number | bigint): string {
+  return `"${depositId}-${revision}"`;
+}
+
+/** `If-Match`: refuses a write that was meant for another revision. Never required. */
+export function assertMatches(ifMatch: RawHeader, current: string): void {
+  const wanted = headerText(ifMatch);
+  if (wanted === undefined || names(wanted, current)) return;
+  throw new SwordError(
+    'ETagNotMatched',
+    'The deposit has changed since you read it: read it again, then repeat.',
+    {
+      verboseDescription: `If-Match was ${quoted(wanted)}, the deposit is at ${current}.`,
+    },
+  );
+}
+
+/** `If-None-Match`: whether the client holds what it asks for already, so that 304 is the answer. */
+export function isNotModified(ifNoneMatch: RawHeader, current: string): boolean {
+  const held = headerText(ifNoneMatch);
+  return held !== undefined && names(held, current);
+}
+
+/** Weak tags and tags without their quotes are taken for the strong one, since ours hold no comma or quote. */
+function names(list: string, current: string): boolean {
+  if (list === '*') return true;
+  const bare = current.replaceAll('"', '');
+  return list.split(',').some(
+    (tag) =>
+      tag
+        .trim()
+        .replace(/^W\//, '')
+        .replace(/^"(.*)"$/, '$1') === bare,
+  );
+}

@@ -1,0 +1,123 @@
+import type { EntryDocument } from './atom-entry.ts';
+import { type NamedOrigin, namedOrigin } from './entry-origin.ts';
+import { type UrlHosts, urlHosts } from './entry-url-hosts.ts';
+import { ATOM, CODEMETA, DCTERMS } from './namespaces.ts';
+import type { XmlElement } from './xml-tree.ts';
+
+/** What checks and views need of an entry: plain JSON, below 5 kB whatever the entry holds. */
+export type EntryFacts = UrlHosts & {
+  /** White space collapsed; `null` when no title or name has text. */
+  readonly title: string | null;
+  /** A title or name with text is there, in Atom or CodeMeta. */
+  readonly hasTitle: boolean;
+  /** An author with text is there, in Atom or CodeMeta. */
+  readonly hasAuthor: boolean;
+  /** Names, in document order; the first 20 at most. */
+  readonly authors: readonly string[];
+  readonly origin: NamedOrigin | null;
+  readonly externalIdentifier: string | null;
+  readonly version: string | null;
+  /** As written. */
+  readonly dateCreated: string | null;
+  readonly datePublished: string | null;
+  readonly id: string | null;
+  readonly updated: string | null;
+};
+
+export function entryFacts({ root }: EntryDocument, depositNamespace: string): EntryFacts {
+  const single = singleFacts(root, depositNamespace);
+  const free = MAX_BYTES - jsonBytes(single) - RESERVED_BYTES;
+  const hosts = urlHosts(root, Math.min(MAX_HOST_BYTES, free));
+  const authors = fitting(authorNames(root), free - jsonBytes(hosts.urlHosts));
+  return { ...single, ...hosts, authors };
+}
+
+/** Characters of a single value. */
+const MAX = { title: 500, author: 200, identifier: 200, short: 64 } as const;
+const MAX_AUTHORS = 20;
+/** Bytes of JSON: of all facts, kept back for the names and flags of the lists, and of the hosts. */
+const MAX_BYTES = 5_000;
+const RESERVED_BYTES = 100;
+const MAX_HOST_BYTES = 3_000;
+
+const TITLED = [ATOM, ...CODEMETA];
+
+function singleFacts(root: XmlElement, depositNamespace: string) {
+  const ownTitle =
+    firstText(root, [ATOM], 'title') ??
+    firstText(root, CODEMETA, 'name') ??
+    firstText(root, TITLED, 'name', 'title');
+  const title = ownTitle ?? firstText(root, [DCTERMS], 'title');
+  return {
+    title: cut(title, MAX.title),
+    hasTitle: ownTitle !== null,
+    hasAuthor: authorElements(root).some(({ text }) => /\S/.test(text)),
+    origin: namedOrigin(root, depositNamespace),
+    externalIdentifier: cut(
+      firstText(root, [ATOM, ...CODEMETA, depositNamespace], 'external_identifier'),
+      MAX.identifier,
+    ),
+    version: cut(
+      firstText(root, CODEMETA, 'softwareVersion') ?? firstText(root, CODEMETA, 'version'),
+      MAX.short,
+    ),
+    dateCreated: cut(firstText(root, CODEMETA, 'dateCreated'), MAX.short),
+    datePublished: cut(firstText(root, CODEMETA, 'datePublished'), MAX.short),
+    id: cut(firstText(root, [ATOM], 'id'), MAX.identifier),
+    updated: cut(firstText(root, [ATOM], 'updated'), MAX.short),
+  };
+}
+
+function authorElements(root: XmlElement): readonly XmlElement[] {
+  return childrenOf(root, TITLED, 'author');
+}
+
+/** An author is named by a `name`, by given and family name, or by whatever text there is. */
+function authorNames(root: XmlElement): string[] {
+  return authorElements(root)
+    .map(
+      (author) => firstText(author, TITLED, 'name') ?? givenAndFamilyName(author) ?? collapsed(author.text),
+    )
+    .filter((name) => name !== '')
+    .slice(0, MAX_AUTHORS)
+    .map((name) => cut(name, MAX.author));
+}
+
+function givenAndFamilyName(author: XmlElement): string | null {
+  const names = [firstText(author, CODEMETA, 'givenName'), firstText(author, CODEMETA, 'familyName')];
+  return names.some((name) => name !== null) ? names.filter((name) => name !== null).join(' ') : null;
+}
+
+/** The first of the children with one of these names that has any text. */
+function firstText(parent: XmlElement, namespaces: readonly string[], ...locals: string[]): string | null {
+  const found = childrenOf(parent, namespaces, ...locals).find(({ text }) => /\S/.test(text));
+  return found ? collapsed(found.text) : null;
+}
+
+function childrenOf(
+  parent: XmlElement,
+  namespaces: readonly string[],
+  ...locals: string[]
+): readonly XmlElement[] {
+  return parent.children.filter(({ ns, local }) => locals.includes(local) && namespaces.includes(ns));
+}
+
+function collapsed(text: string): string {
+  return text.trim().replace(/\s+/g, ' ');
+}
+
+/** Never through the middle of a surrogate pair. */
+function cut<Text extends string | null>(text: Text, length: number): Text | string {
+  return text === null || text.length <= length
+    ? text
+    : text.slice(0, length).replace(/[\ud800-\udbff]$/, '');
+}
+
+function fitting(names: readonly string[], bytes: number): string[] {
+  let used = 0;
+  return names.filter((name) => (used += jsonBytes(name) + 1) <= bytes);
+}
+
+function jsonBytes(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
+}

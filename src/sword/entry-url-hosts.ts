@@ -1,0 +1,32 @@
+import type { XmlElement } from './xml-tree.ts';
+
+export type UrlHosts = {
+  /** Distinct, lower case, without port; from all elements whose local name contains `url`. */
+  readonly urlHosts: readonly string[];
+  /** Whether there are such elements at all, whatever they hold. */
+  readonly hasUrlField: boolean;
+  /** There were more hosts than are kept. */
+  readonly urlHostsTruncated: boolean;
+};
+
+/** The hosts of the URLs in an entry, as many as take no more than `maxBytes` of JSON. */
+export function urlHosts(root: XmlElement, maxBytes: number): UrlHosts {
+  const fields = urlFields(root);
+  const hosts = new Set(fields.map(({ text }) => hostOf(text.trim())).filter((host) => host !== undefined));
+  let bytes = 2;
+  const kept = [...hosts].filter((host) => (bytes += host.length + 3) <= maxBytes);
+  return { urlHosts: kept, hasUrlField: fields.length > 0, urlHostsTruncated: kept.length < hosts.size };
+}
+
+/** Only elements without children: the text of others is not one value. */
+function urlFields(element: XmlElement): XmlElement[] {
+  if (element.children.length > 0) return element.children.flatMap(urlFields);
+  return /url/i.test(element.local) ? [element] : [];
+}
+
+/** A backslash, white space inside or credentials make people and programs read different hosts: not counted. */
+function hostOf(text: string): string | undefined {
+  if (!/^https?:\/\/[^\s\\]+$/i.test(text) || !URL.canParse(text)) return undefined;
+  const { hostname, username, password } = new URL(text);
+  return username || password ? undefined : hostname;
+}

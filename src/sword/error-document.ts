@@ -1,0 +1,60 @@
+import { type Generator, generatorElement } from './generator.ts';
+import { ATOM, SWORD_ERROR } from './namespaces.ts';
+import type { SwordErrorCode } from './sword-error.ts';
+import { element, xmlBody } from './xml-body.ts';
+
+export type ErrorDocument = {
+  readonly code: SwordErrorCode;
+  readonly summary: string;
+  readonly verboseDescription: string;
+  /** RFC 3339 in UTC. */
+  readonly updated: string;
+};
+
+/** The body of every answer from 400 up. */
+export function errorDocument(
+  error: ErrorDocument,
+  { depositNamespace, generator }: { depositNamespace: string; generator: Generator },
+): string {
+  const children = [
+    element('title', ANSWERS[error.code].title),
+    element('updated', error.updated),
+    generatorElement(generator),
+    element('summary', error.summary),
+    element('sword:treatment', 'processing failed'),
+    element('sword:verboseDescription', error.verboseDescription),
+  ];
+  const root = element('sword:error', children, { href: errorIri(error.code, depositNamespace) });
+  return xmlBody(root, { defaultNamespace: ATOM, depositNamespace });
+}
+
+/** HTTP status that goes with the code. */
+export function errorStatus(code: SwordErrorCode): number {
+  return ANSWERS[code].status;
+}
+
+export function errorIri(code: SwordErrorCode, depositNamespace: string): string {
+  return ANSWERS[code].of === 'SWORD'
+    ? `${SWORD_ERROR}${code}`
+    : `${depositNamespace.replace(/\/$/, '')}/error/${code}`;
+}
+
+/** Whether SWORD 2.0 defines the error or this service does. */
+type Answer = { readonly status: number; readonly of: 'SWORD' | 'service'; readonly title: string };
+
+const ANSWERS: Readonly<Record<SwordErrorCode, Answer>> = {
+  ErrorBadRequest: { status: 400, of: 'SWORD', title: 'Bad request' },
+  Unauthorized: { status: 401, of: 'service', title: 'Unauthorized' },
+  Forbidden: { status: 403, of: 'service', title: 'Forbidden' },
+  NotFound: { status: 404, of: 'service', title: 'Not found' },
+  MethodNotAllowed: { status: 405, of: 'SWORD', title: 'Method not allowed' },
+  Conflict: { status: 409, of: 'service', title: 'Conflict' },
+  ErrorChecksumMismatch: { status: 412, of: 'SWORD', title: 'Checksum mismatch' },
+  MediationNotAllowed: { status: 412, of: 'SWORD', title: 'Mediation not allowed' },
+  ETagNotMatched: { status: 412, of: 'service', title: 'ETag not matched' },
+  MaxUploadSizeExceeded: { status: 413, of: 'SWORD', title: 'Maximum upload size exceeded' },
+  ErrorContent: { status: 415, of: 'SWORD', title: 'Unsupported media type' },
+  TooManyRequests: { status: 429, of: 'service', title: 'Too many requests' },
+  InternalError: { status: 500, of: 'service', title: 'Internal error' },
+  ServiceUnavailable: { status: 503, of: 'service', title: 'Service unavailable' },
+};

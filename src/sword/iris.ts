@@ -1,0 +1,58 @@
+/**
+ * Where everything is, as absolute IRIs with a trailing slash: `{base_url}` and the paths of the interface.
+ * `baseUrl` is configuration, never what a request says its host is.
+ */
+export class Iris {
+  readonly base: string;
+
+  constructor(baseUrl: string) {
+    this.base = normalised(baseUrl);
+  }
+
+  /** SD-IRI */
+  serviceDocument(): string {
+    return this.#at('servicedocument');
+  }
+
+  /** COL-IRI */
+  collection(name: string): string {
+    return this.#at(name);
+  }
+
+  /** No resource of its own; the origin of a deposit that has no better one. */
+  deposit(collection: string, id: number): string {
+    return this.#at(collection, id);
+  }
+
+  /** Edit-IRI and SE-IRI */
+  edit(collection: string, id: number): string {
+    return this.#at(collection, id, 'metadata');
+  }
+
+  /** EM-IRI */
+  media(collection: string, id: number): string {
+    return this.#at(collection, id, 'media');
+  }
+
+  /** State-IRI */
+  status(collection: string, id: number): string {
+    return this.#at(collection, id, 'status');
+  }
+
+  /** CONT-FILE-IRI */
+  content(collection: string, id: number): string {
+    return this.#at(collection, id, 'content');
+  }
+
+  #at(...segments: readonly (string | number)[]): string {
+    return `${this.base}/1/${segments.map(encodeURIComponent).join('/')}/`;
+  }
+}
+
+function normalised(baseUrl: string): string {
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash) {
+    throw new TypeError(`"${baseUrl}" is not a base URL: write http or https, a host, and perhaps a path.`);
+  }
+  return url.origin + url.pathname.replace(/\/+$/, '');
+}

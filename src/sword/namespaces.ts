@@ -1,0 +1,22 @@
+export const ATOM = 'http://www.w3.org/2005/Atom';
+export const APP = 'http://www.w3.org/2007/app';
+export const SWORD = 'http://purl.org/net/sword/terms/';
+export const DCTERMS = 'http://purl.org/dc/terms/';
+
+/** CodeMeta as entries spell it: version 2.0, then 3.0. */
+export const CODEMETA: readonly string[] = [
+  'https://doi.org/10.5063/SCHEMA/CODEMETA-2.0',
+  'https://w3id.org/codemeta/3.0',
+];
+
+/** Unless configured otherwise; the one existing clients read. */
+export const DEFAULT_DEPOSIT_NAMESPACE = 'https://www.softwareheritage.org/schema/2018/deposit';
+
+/** `rel` of the link to the SE-IRI. */
+export const ADD_RELATION = 'http://purl.org/net/sword/terms/add';
+
+export const SIMPLE_ZIP = 'http://purl.org/net/sword/package/SimpleZip';
+export const BINARY = 'http://purl.org/net/sword/package/Binary';
+
+/** Error IRIs that SWORD 2.0 itself defines begin with this. */
+export const SWORD_ERROR = 'http://purl.org/net/sword/error/';

@@ -1,0 +1,80 @@
+import { headerText, type RawHeader } from './raw-header.ts';
+
+export type Representation = { readonly contentType: string; readonly format: 'xml' | 'json' };
+
+/** In the order of our own preference. */
+const OFFERED: readonly Representation[] = [
+  { contentType: 'application/xml', format: 'xml' },
+  { contentType: 'application/atom+xml', format: 'xml' },
+  { contentType: 'application/atom+xml;type=entry', format: 'xml' },
+  { contentType: 'application/atomsvc+xml', format: 'xml' },
+  { contentType: 'application/json', format: 'json' },
+];
+const DEFAULT = { contentType: 'application/xml', format: 'xml' } as const;
+
+/**
+ * What to send for an `Accept` header: the best of what we offer by q-value, then by how exactly it was named,
+ * then by its place in the header. A client that accepts none of it is sent XML all the same, never 406.
+ */
+export function negotiate(accept: RawHeader): Representation {
+  const ranges = (headerText(accept) ?? '').split(',').flatMap(parseRange);
+  const candidates = OFFERED.flatMap((offer) => {
+    const range = mostExactFor(offer.contentType, ranges);
+    return range && range.quality > 0 ? [{ offer, range }] : [];
+  });
+  const [best] = candidates.sort((a, b) => compare(a.range, b.range));
+  return best?.offer ?? DEFAULT;
+}
+
+type Range = {
+  readonly type: string;
+  /** Of the parameters only `type` tells our offers apart. */
+  readonly atomType: string | undefined;
+  readonly quality: number;
+  readonly exactness: number;
+  readonly place: number;
+};
+
+function parseRange(text: string, place: number): Range[] {
+  const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
+  if (!/^[^/\s]+\/[^/\s]+$/.test(type)) return [];
+  const values = new Map(parameters.map((parameter) => parsePair(parameter)));
+  const atomType = values.get('type');
+  const wild = type === '*/*' ? 0 : type.endsWith('/*') ? 1 : 2;
+  return [
+    { type, atomType, quality: qualityOf(values.get('q')), exactness: wild + (atomType ? 1 : 0), place },
+  ];
+}
+
+function parsePair(parameter: string): [string, string] {
+  const at = parameter.indexOf('=');
+  if (at < 0) return [parameter, ''];
+  return [
+    parameter.slice(0, at).trim(),
+    parameter
+      .slice(at + 1)
+      .trim()
+      .replaceAll('"', ''),
+  ];
+}
+
+/** A malformed weight counts as none given. */
+function qualityOf(text: string | undefined): number {
+  const quality = text === undefined || text === '' ? 1 : Number(text);
+  return quality >= 0 && quality <= 1 ? quality : 1;
+}
+
+function mostExactFor(contentType: string, ranges: readonly Range[]): Range | undefined {
+  const matching = ranges.filter((range) => matches(range, contentType));
+  return matching.sort((a, b) => b.exactness - a.exactness || a.place - b.place)[0];
+}
+
+function matches({ type, atomType }: Range, contentType: string): boolean {
+  const [offered = '', parameter] = contentType.split(';type=');
+  if (atomType !== undefined && atomType !== parameter) return false;
+  return type === '*/*' || type === offered || (type.endsWith('/*') && offered.startsWith(type.slice(0, -1)));
+}
+
+function compare(a: Range, b: Range): number {
+  return b.quality - a.quality || b.exactness - a.exactness || a.place - b.place;
+}

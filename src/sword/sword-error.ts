@@ -1,0 +1,51 @@
+export type SwordErrorCode =
+  | 'ErrorBadRequest'
+  | 'Unauthorized'
+  | 'Forbidden'
+  | 'NotFound'
+  | 'MethodNotAllowed'
+  | 'Conflict'
+  | 'ErrorChecksumMismatch'
+  | 'MediationNotAllowed'
+  | 'ETagNotMatched'
+  | 'MaxUploadSizeExceeded'
+  | 'ErrorContent'
+  | 'TooManyRequests'
+  | 'InternalError'
+  | 'ServiceUnavailable';
+
+export type SwordErrorOptions = {
+  /** Values and limits beyond the summary; the summary again when left out. */
+  readonly verboseDescription?: string;
+  /** To be sent with the answer, such as `Allow` or `Retry-After`. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly cause?: unknown;
+};
+
+/** A request that is refused. The summary is one sentence a depositor can act on. */
+export class SwordError extends Error {
+  override readonly name = 'SwordError';
+  readonly code: SwordErrorCode;
+  readonly verboseDescription: string;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: SwordErrorCode, summary: string, options: SwordErrorOptions = {}) {
+    super(summary, 'cause' in options ? { cause: options.cause } : undefined);
+    this.code = code;
+    this.verboseDescription = options.verboseDescription ?? summary;
+    this.headers = options.headers ?? {};
+  }
+
+  get summary(): string {
+    return this.message;
+  }
+}
+
+export function badRequest(summary: string, options: SwordErrorOptions = {}): SwordError {
+  return new SwordError('ErrorBadRequest', summary, options);
+}
+
+/** Echoes what a client sent, but never more of it than helps. */
+export function quoted(text: string): string {
+  return `"${text.length <= 80 ? text : `${text.slice(0, 79).toWellFormed()}…`}"`;
+}

@@ -1,0 +1,113 @@
+import { badRequest, quoted } from './sword-error.ts';
+
+export type DecodedXml = {
+  readonly text: string;
+  /** Name of the encoding it was read in, lower case. */
+  readonly encoding: string;
+};
+
+/**
+ * Text of an XML document: by its byte order mark, else the charset of its Content-Type, else its XML declaration,
+ * else UTF-8 (RFC 7303). A byte that is wrong in the encoding is refused, never replaced.
+ */
+export function decodeXml(bytes: Uint8Array, charset: string | undefined): DecodedXml {
+  const label = (
+    byteOrderMark(bytes) ??
+    utf16(charset, bytes) ??
+    charset ??
+    declared(bytes) ??
+    'utf-8'
+  ).toLowerCase();
+  const decoder = decoderFor(label);
+  return { text: decoder.decode(bytes), encoding: decoder.encoding };
+}
+
+const MARKS: readonly (readonly [string, readonly number[]])[] = [
+  ['utf-8', [0xef, 0xbb, 0xbf]],
+  ['utf-16be', [0xfe, 0xff]],
+  ['utf-16le', [0xff, 0xfe]],
+];
+
+function byteOrderMark(bytes: Uint8Array): string | undefined {
+  return MARKS.find(([, mark]) => mark.every((byte, at) => bytes[at] === byte))?.[0];
+}
+
+/** UTF-16 is told by the zero beside the first `<`; a charset `utf-16` leaves the byte order to be found out. */
+function utf16(charset: string | undefined, bytes: Uint8Array): string | undefined {
+  if (charset !== undefined && charset.toLowerCase() !== 'utf-16') return undefined;
+  if (bytes[0] === 0 && bytes[1] === 0x3c) return 'utf-16be';
+  if (bytes[0] === 0x3c && bytes[1] === 0) return 'utf-16le';
+  return undefined;
+}
+
+/** What the XML declaration says, which can be read as Latin-1 in every encoding that is not UTF-16. */
+function declared(bytes: Uint8Array): string | undefined {
+  const head = Buffer.from(bytes.subarray(0, 256)).toString('latin1');
+  const label = /^<\?xml\s[^>]*?\sencoding\s*=\s*(["'])([^"'>]*)\1/.exec(head)?.[2];
+  if (label !== undefined && /^utf-?16/i.test(label)) {
+    throw badRequest(`The entry declares the encoding ${quoted(label)} but is not written in it.`);
+  }
+  return label;
+}
+
+type XmlDecoder = { readonly encoding: string; decode(bytes: Uint8Array): string };
+
+/** `TextDecoder` takes these labels for windows-1252, which is another encoding. */
+const LATIN1 = /^(?:iso[-_]?8859-?1(?::1987)?|latin1|l1|ibm819|cp819|csisolatin1)$/;
+const ASCII = /^(?:us-ascii|ascii|ansi_x3\.4-1968|iso-ir-6)$/;
+
+function decoderFor(label: string): XmlDecoder {
+  if (LATIN1.test(label)) return { encoding: 'iso-8859-1', decode: latin1 };
+  if (ASCII.test(label)) return { encoding: 'us-ascii', decode: ascii };
+  try {
+    const { encoding } = new TextDecoder(label);
+    return { encoding, decode: (bytes) => strictly(encoding, bytes) };
+  } catch (cause) {
+    throw badRequest(`The encoding ${quoted(label)} of the entry is not known here: write it in UTF-8.`, {
+      cause,
+    });
+  }
+}
+
+function latin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+}
+
+function ascii(bytes: Uint8Array): string {
+  const wrong = bytes.findIndex((byte) => byte > 0x7f);
+  if (wrong >= 0) throw wrongByte('us-ascii', latin1(bytes.subarray(0, wrong)));
+  return latin1(bytes);
+}
+
+function strictly(encoding: string, bytes: Uint8Array): string {
+  try {
+    return decodeStart(encoding, bytes, { stream: false });
+  } catch {
+    throw wrongByte(encoding, longestValidStart(encoding, bytes));
+  }
+}
+
+/** The byte order mark is kept: the parser skips one, and a second one is an error. */
+function decodeStart(encoding: string, bytes: Uint8Array, options: { stream: boolean }): string {
+  return new TextDecoder(encoding, { fatal: true, ignoreBOM: true }).decode(bytes, options);
+}
+
+/** `TextDecoder` does not say where it failed; halving finds out in a few decodings. */
+function longestValidStart(encoding: string, bytes: Uint8Array): string {
+  let [valid, invalid, text] = [0, bytes.length + 1, ''];
+  while (invalid - valid > 1) {
+    const middle = (valid + invalid) >> 1;
+    try {
+      text = decodeStart(encoding, bytes.subarray(0, middle), { stream: true });
+      valid = middle;
+    } catch {
+      invalid = middle;
+    }
+  }
+  return text;
+}
+
+function wrongByte(encoding: string, before: string) {
+  const line = before.split('\n').length;
+  return badRequest(`Line ${line} of the entry has a byte that is wrong in its encoding, ${encoding}.`);
+}

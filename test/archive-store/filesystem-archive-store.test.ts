@@ -1,0 +1,300 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import {
+  appendFile,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rm,
+  truncate,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { promisify } from 'node:util';
+import test, { type ExecutionContext } from 'ava';
+import { ArchiveStoreUnavailable, ObjectCorrupt } from '../../src/archive-store/archive-store.ts';
+import { FilesystemArchiveStore } from '../../src/archive-store/filesystem-archive-store.ts';
+import { breakingAfter, bytesOf, inChunks, listOf, md5Of, newBody, sha256Of } from './bodies.ts';
+import { archiveStoreContract } from './contract.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+const SMALL = 1000;
+const LARGE = 300_000;
+
+archiveStoreContract(async (t) => (await openIn(t, await temporaryFolder(t))).store);
+
+test.serial('five hundred puts that fail leave no descriptor open', async (t) => {
+  const { store } = await openIn(t, await temporaryFolder(t));
+  await failingPuts(store, 10);
+  const before = await openDescriptors();
+  await failingPuts(store, 500);
+  t.is(await openDescriptors(), before);
+  t.is(await store.sweepIncoming(later(), { dryRun: true }), 0);
+});
+
+test('large objects are files under their digest, small ones are rows', async (t) => {
+  const { store, folder } = await openIn(t, await temporaryFolder(t));
+  const { sha256 } = await store.put(inChunks(newBody(65_537)));
+  await store.put(inChunks(newBody(65_536)));
+  const names = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = names
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => path.join(parentPath, name));
+  t.deepEqual(
+    files.filter((file) => !path.basename(file).startsWith('small.sqlite')),
+    [fileOf(folder, sha256)],
+  );
+});
+
+test('objects are there when the store is opened again', async (t) => {
+  const folder = await temporaryFolder(t);
+  const bodies = [SMALL, LARGE].map(newBody);
+  {
+    await using store = await FilesystemArchiveStore.open({ folder });
+    for (const body of bodies) await store.put(inChunks(body));
+  }
+  t.false(existsSync(path.join(folder, 'small.sqlite-wal')));
+  const { store } = await openIn(t, folder);
+  for (const body of bodies) t.true(body.equals(await bytesOf(store, sha256Of(body))));
+});
+
+test('a store that is closed finishes what it was putting and takes nothing more', async (t) => {
+  const folder = await temporaryFolder(t);
+  const store = await FilesystemArchiveStore.open({ folder });
+  const body = newBody(LARGE);
+  const put = store.put(inChunks(body));
+  await store[Symbol.asyncDispose]();
+  t.is((await put).sha256, sha256Of(body));
+  t.true(existsSync(fileOf(folder, sha256Of(body))));
+  await t.throwsAsync(store.put(inChunks(body)), { instanceOf: ArchiveStoreUnavailable });
+});
+
+for (const damage of ['flipped', 'truncated', 'longer'] as const) {
+  test(`a ${damage} file is told before its last bytes, and is replaced when it is put again`, async (t) => {
+    const { store, folder } = await openIn(t, await temporaryFolder(t));
+    const body = newBody(LARGE);
+    const { sha256 } = await store.put(inChunks(body));
+    await damaging[damage](fileOf(folder, sha256));
+    t.true((await corruptAfter(t, store, sha256)) < LARGE);
+    await store.put(inChunks(body));
+    t.true(body.equals(await bytesOf(store, sha256)));
+    t.is((await listOf(store)).length, 1);
+  });
+}
+
+test('a damaged row gives no bytes at all, and is replaced when it is put again', async (t) => {
+  const { store, folder } = await openIn(t, await temporaryFolder(t));
+  const body = newBody(SMALL);
+  const { sha256 } = await store.put(inChunks(body));
+  inDatabase(folder, (database) => {
+    database.prepare('UPDATE small_object SET bytes = ?').run(newBody(SMALL));
+  });
+  t.is(await corruptAfter(t, store, sha256), 0);
+  await store.put(inChunks(body));
+  t.true(body.equals(await bytesOf(store, sha256)));
+});
+
+test('an object that is both a file and a row is one object, and none once it is removed', async (t) => {
+  const { store, folder } = await openIn(t, await temporaryFolder(t));
+  const small = newBody(SMALL);
+  const large = newBody(LARGE);
+  await store.put(inChunks(large));
+  await store.put(inChunks(small));
+  await writeFile(await madeFileOf(folder, sha256Of(small)), small);
+  inDatabase(folder, (database) => {
+    const insert = database.prepare('INSERT INTO small_object (sha256, stored_at, bytes) VALUES (?, 0, ?)');
+    insert.run(sha256Of(large), newBody(LARGE)); // damaged, too
+  });
+  t.is((await listOf(store)).length, 2);
+  await store.put(inChunks(large));
+  await store.put(inChunks(small));
+  t.is((await listOf(store)).length, 2);
+  t.true(large.equals(await bytesOf(store, sha256Of(large))));
+  for (const { sha256 } of await listOf(store)) await store.remove(sha256);
+  t.deepEqual(await listOf(store), []);
+});
+
+test('what an interrupted upload left is swept once it is old, what is being written is not', async (t) => {
+  const { store, folder } = await openIn(t, await temporaryFolder(t));
+  const left = path.join(folder, 'incoming', 'left-over');
+  await writeFile(left, newBody(10));
+  await utimes(left, new Date(0), new Date(0));
+  await writeFile(path.join(folder, 'incoming', 'young'), newBody(10));
+  t.is(await store.sweepIncoming(new Date(60_000), { dryRun: true }), 1);
+  t.true(existsSync(left));
+  t.is(await store.sweepIncoming(new Date(60_000)), 1);
+  t.deepEqual(await readdir(path.join(folder, 'incoming')), ['young']);
+
+  const body = newBody(LARGE);
+  async function* source() {
+    yield* inChunks(body);
+    t.is(await store.sweepIncoming(later()), 1);
+  }
+  t.is((await store.put(source())).sha256, sha256Of(body));
+});
+
+test('a store whose folder was taken away is neither ready nor takes anything', async (t) => {
+  const { store, folder } = await openIn(t, await temporaryFolder(t));
+  await rm(path.join(folder, 'incoming'), { recursive: true });
+  const error = await t.throwsAsync(store.ready(), { instanceOf: ArchiveStoreUnavailable });
+  t.true(error.cause instanceof Error);
+  t.false(error.message.includes(folder));
+  await t.throwsAsync(store.put(inChunks(newBody(LARGE))), { instanceOf: ArchiveStoreUnavailable });
+});
+
+test('a folder that cannot be one is refused', async (t) => {
+  const file = path.join(await temporaryFolder(t), 'file');
+  await writeFile(file, 'not a folder');
+  const open = FilesystemArchiveStore.open({ folder: path.join(file, 'store') });
+  await t.throwsAsync(open, { instanceOf: ArchiveStoreUnavailable });
+});
+
+test('a disk that takes no more is told, and leaves nothing', async (t) => {
+  const folder = await temporaryFolder(t);
+  const { stdout } = await inChild('puts-on-a-full-disk.ts', [folder], 'ulimit -f 1024;');
+  t.deepEqual(JSON.parse(stdout), {
+    large: ['ARCHIVE_STORE_UNAVAILABLE', 'EFBIG'],
+    small: ['ARCHIVE_STORE_UNAVAILABLE', 'ERR_SQLITE_ERROR'],
+    incoming: 0,
+    damaged: 0,
+    largeThere: false,
+    refusedThere: false,
+  });
+});
+
+test('whatever was acknowledged before a kill -9 is there and whole', async (t) => {
+  const folder = await temporaryFolder(t);
+  const acknowledged: string[] = [];
+  for (const wait of [120, 250, 400]) acknowledged.push(...(await putUntilKilled(folder, wait)));
+  const { store } = await openIn(t, folder);
+  t.true(acknowledged.length > 20, `${acknowledged.length} objects`);
+  for (const sha256 of acknowledged) t.is(sha256Of(await bytesOf(store, sha256)), sha256);
+  for await (const { sha256 } of store.list()) t.is(sha256Of(await bytesOf(store, sha256)), sha256);
+  await store.sweepIncoming(later());
+  t.deepEqual(await readdir(path.join(folder, 'incoming')), []);
+});
+
+test('several processes may open a new folder at once and put the same objects', async (t) => {
+  const folder = await temporaryFolder(t);
+  const outcomes = await Promise.all([1, 2, 3].map(() => inChild('puts-what-others-put.ts', [folder])));
+  const [first] = outcomes;
+  const digests: unknown = JSON.parse(first?.stdout ?? '');
+  for (const { stdout } of outcomes) t.deepEqual(JSON.parse(stdout), digests);
+  const { store } = await openIn(t, folder);
+  t.deepEqual((await listOf(store)).map(({ sha256 }) => sha256).sort(), digests);
+});
+
+test('a file is durable before it has its name, and its name before the put is done', async (t) => {
+  if (!existsSync('/usr/bin/strace')) return void t.pass('strace is not there');
+  const folder = await temporaryFolder(t);
+  const trace = path.join(folder, 'trace');
+  const calls = 'trace=openat,fsync,fdatasync,rename,renameat,renameat2,write';
+  await inChild('puts-one.ts', [path.join(folder, 'store')], `exec strace -f -y -e ${calls} -o ${trace}`);
+  const lines = (await readFile(trace, 'utf8')).split('\n').filter((line) => !line.includes('resumed'));
+  const order = [
+    /fdatasync\(.*incoming/,
+    /rename.*incoming.*v1\/sha256/,
+    /fsync\(.*v1\/sha256\/[0-9a-f]{2}\/[0-9a-f]{2}>/,
+    /write\(1.*done/,
+  ].map((step) => lines.findLastIndex((line) => step.test(line)));
+  t.deepEqual(
+    order,
+    [...order].sort((a, b) => a - b),
+  );
+  t.true(order.every((line) => line >= 0));
+  for (const parent of ['v1/sha256/[0-9a-f]{2}', 'v1/sha256', 'v1', '']) {
+    const step = new RegExp(`fsync\\(.*${path.join(folder, 'store', parent)}/?>`);
+    t.true(
+      lines.some((line) => step.test(line)),
+      parent,
+    );
+  }
+});
+
+async function openIn(t: ExecutionContext, folder: string) {
+  const store = await FilesystemArchiveStore.open({ folder });
+  t.teardown(() => store[Symbol.asyncDispose]());
+  return { store, folder };
+}
+
+function fileOf(folder: string, sha256: string): string {
+  return path.join(folder, 'v1', 'sha256', sha256.slice(0, 2), sha256.slice(2, 4), sha256);
+}
+
+async function madeFileOf(folder: string, sha256: string): Promise<string> {
+  await mkdir(path.dirname(fileOf(folder, sha256)), { recursive: true });
+  return fileOf(folder, sha256);
+}
+
+function inDatabase(folder: string, work: (database: DatabaseSync) => void): void {
+  const database = new DatabaseSync(path.join(folder, 'small.sqlite'));
+  work(database);
+  database.close();
+}
+
+const damaging = {
+  flipped: async (file: string) => {
+    const handle = await open(file, 'r+');
+    await handle.write(Buffer.from([1, 2, 3]), 0, 3, 150_000);
+    await handle.close();
+  },
+  truncated: (file: string) => truncate(file, LARGE - 1),
+  longer: (file: string) => appendFile(file, 'x'),
+};
+
+/** Bytes that were read before the damage was told. */
+async function corruptAfter(t: ExecutionContext, store: FilesystemArchiveStore, sha256: string) {
+  let read = 0;
+  const reading = async () => {
+    for await (const chunk of (await store.get(sha256)).body) read += Buffer.from(chunk).length;
+  };
+  await t.throwsAsync(reading, { instanceOf: ObjectCorrupt });
+  return read;
+}
+
+async function failingPuts(store: FilesystemArchiveStore, puts: number): Promise<void> {
+  const body = newBody(100_000);
+  const failing = Array.from({ length: puts }, async (_, put) => {
+    if (put % 2 === 0) return store.put(breakingAfter(80_000, body));
+    return store.put(inChunks(body), { md5: md5Of(Buffer.alloc(0)) });
+  });
+  const outcomes = await Promise.allSettled(failing);
+  if (outcomes.some(({ status }) => status === 'fulfilled')) throw new Error('a put did not fail');
+}
+
+async function openDescriptors(): Promise<number> {
+  return (await readdir('/proc/self/fd')).length;
+}
+
+async function putUntilKilled(folder: string, wait: number): Promise<string[]> {
+  const child = spawn(process.execPath, [scriptOf('puts-until-killed.ts'), folder], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const printed = child.stdout.toArray();
+  await once(child.stdout, 'readable');
+  await new Promise((resolve) => setTimeout(resolve, wait));
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  if (child.signalCode !== 'SIGKILL') throw new Error(`the child ended with ${child.exitCode} by itself`);
+  return Buffer.concat(await printed)
+    .toString()
+    .split('\n')
+    .filter((line) => line.length === 64);
+}
+
+function inChild(script: string, args: string[], before = '') {
+  const command = `${before} "$0" "$@"`;
+  return promisify(execFile)('/bin/bash', ['-c', command, process.execPath, scriptOf(script), ...args]);
+}
+
+function scriptOf(name: string): string {
+  return path.join(import.meta.dirname, 'processes', name);
+}
+
+function later(): Date {
+  return new Date(Date.now() + 60_000);
+}

@@ -1,0 +1,70 @@
+import test, { type ExecutionContext } from 'ava';
+import { ArchiveStoreUnavailable } from '../../src/archive-store/archive-store.ts';
+import { Sha256Threads } from '../../src/archive-store/sha256-threads.ts';
+import { WorkerCalls } from '../../src/archive-store/worker-calls.ts';
+import { newBody, sha256Of } from './bodies.ts';
+
+/** Echoes what it is asked, but for the words that make it fail, end or stay silent. */
+const PROGRAM = `
+  import { parentPort } from 'node:worker_threads';
+  parentPort.on('message', ({ call, request }) => {
+    if (request === 'throw') throw new Error('out of order');
+    if (request === 'exit') process.exit(3);
+    if (request === 'fail') parentPort.postMessage([{ call, fault: { message: 'no room', code: 'ENOSPC' } }]);
+    else if (request !== 'wait') parentPort.postMessage([{ call, reply: request }]);
+  });
+`;
+
+for (const death of ['throw', 'exit']) {
+  test(`every open call rejects when the worker dies by ${death}, and the next has a new worker`, async (t) => {
+    const calls = callsIn(t);
+    const waiting = t.throwsAsync(calls.call('wait'), { instanceOf: ArchiveStoreUnavailable });
+    const error = await t.throwsAsync(calls.call(death), { instanceOf: ArchiveStoreUnavailable });
+    t.regex(error.message, death === 'throw' ? /out of order/ : /code 3/);
+    await waiting;
+    t.is(await calls.call('hello'), 'hello');
+  });
+}
+
+test('a fault of the worker keeps its code', async (t) => {
+  const error = await t.throwsAsync(callsIn(t).call('fail'), { instanceOf: ArchiveStoreUnavailable });
+  t.is(error.message, 'The archive store cannot test: ENOSPC.');
+  t.like(error.cause, { code: 'ENOSPC', message: 'no room' });
+});
+
+test('calls that are open when the worker is closed reject, later ones too', async (t) => {
+  const calls = callsIn(t);
+  const waiting = t.throwsAsync(calls.call('wait'), { instanceOf: ArchiveStoreUnavailable });
+  await calls[Symbol.asyncDispose]();
+  await waiting;
+  await t.throwsAsync(calls.call('hello'), { instanceOf: ArchiveStoreUnavailable });
+});
+
+test('many bodies at once have each their own hash', async (t) => {
+  await using threads = new Sha256Threads(2);
+  const bodies = [0, 1, 262_143, 262_144, 262_145, 524_288, 3_000_000].map(newBody);
+  await Promise.all(
+    bodies.map(async (body) => {
+      using sha256 = threads.begin();
+      for (let start = 0; start < body.length; start += 50_001) {
+        await sha256.update(body.subarray(start, start + 50_001));
+      }
+      t.is(await sha256.digest(), sha256Of(body));
+    }),
+  );
+});
+
+test('a hash whose thread is gone rejects rather than begin anew', async (t) => {
+  const threads = new Sha256Threads(1);
+  using sha256 = threads.begin();
+  await sha256.update(newBody(600_000));
+  await threads[Symbol.asyncDispose]();
+  await t.throwsAsync(sha256.digest(), { instanceOf: ArchiveStoreUnavailable });
+});
+
+function callsIn(t: ExecutionContext): WorkerCalls<string, string> {
+  const program = new URL(`data:text/javascript,${encodeURIComponent(PROGRAM)}`);
+  const calls = new WorkerCalls<string, string>(program, 'test');
+  t.teardown(() => calls[Symbol.asyncDispose]());
+  return calls;
+}

@@ -1,0 +1,140 @@
+import { execFile } from 'node:child_process';
+import { hash } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import test from 'ava';
+import { ObjectCorrupt } from '../../src/archive-store/archive-store.ts';
+import { ArchiveWorkers } from '../../src/archives/archive-workers.ts';
+import { defaultArchiveLimits as limits } from '../../src/archives/inspection.ts';
+import { tarOf, zipOf } from '../support/archive-builders.ts';
+import { inspect } from './reading.ts';
+
+const demo = zipOf([{ name: 'demo/README.md', data: 'A small project.\n' }]);
+const demoSource = { kind: 'bytes', bytes: demo } as const;
+const demoSha256 = hash('sha256', demo);
+
+/** Takes seconds to read: 400 MB of zeros that hold no member. */
+const slow = gzipSync(Buffer.concat([tarOf([{ name: 'a', data: 'x' }]), Buffer.alloc(400 * 1024 ** 2)]), {
+  level: 1,
+});
+const slowLimits = { ...limits, ratio: 1e6, unpackedBytes: 1e9, wallTime: 50, wallBytesPerMs: 1e9 };
+
+test('a worker finds what the reader finds in this thread', async (t) => {
+  await using workers = new ArchiveWorkers();
+  t.deepEqual(await workers.inspect(demoSource, demoSha256, limits), await inspect(demo));
+});
+
+test('an archive in a file is read by its path', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'workers-test-'));
+  await writeFile(join(folder, 'a'), demo);
+  await using workers = new ArchiveWorkers();
+  const inspection = await workers.inspect({ kind: 'file', path: join(folder, 'a') }, demoSha256, limits);
+  await rm(folder, { recursive: true });
+  t.deepEqual(inspection, await inspect(demo));
+});
+
+test('listings are overlaid in a worker', async (t) => {
+  await using workers = new ArchiveWorkers();
+  const inspection = await workers.inspect(demoSource, demoSha256, limits);
+  if (inspection.outcome === 'refused') return t.fail();
+  const overlay = await workers.overlay([{ sha256: demoSha256, listing: inspection.listing }]);
+  t.like(overlay, { outcome: 'accepted', files: 1, bytes: 17 });
+  // What was handed in is still there.
+  t.true(inspection.listing.length > 0);
+});
+
+test('bytes that are not those of the digest are the fault of the store', async (t) => {
+  await using workers = new ArchiveWorkers();
+  for (const bytes of [demo, demo.subarray(0, 50), Buffer.from('no archive')]) {
+    const reading = workers.inspect({ kind: 'bytes', bytes }, '0'.repeat(64), limits);
+    await t.throwsAsync(reading, { instanceOf: ObjectCorrupt, code: 'OBJECT_CORRUPT' });
+  }
+});
+
+test('an archive that cannot be opened rejects with the error of the file system', async (t) => {
+  await using workers = new ArchiveWorkers();
+  const path = join(tmpdir(), 'there-is-no-such-archive');
+  await t.throwsAsync(workers.inspect({ kind: 'file', path }, demoSha256, limits), { code: 'ENOENT' });
+  await t.throwsAsync(workers.inspect({ kind: 'file', path: tmpdir() }, demoSha256, limits), {
+    code: 'EISDIR',
+  });
+  t.is((await workers.inspect(demoSource, demoSha256, limits)).outcome, 'accepted');
+});
+
+test('a check that takes too long is aborted, and the next one is not', async (t) => {
+  const aborted: string[] = [];
+  await using workers = new ArchiveWorkers({ size: 1, onAborted: ({ message }) => aborted.push(message) });
+  const [tooSlow, next] = await Promise.all([
+    workers.inspect({ kind: 'bytes', bytes: slow }, hash('sha256', slow), slowLimits),
+    workers.inspect(demoSource, demoSha256, limits),
+  ]);
+  t.like(tooSlow, { outcome: 'refused', faults: [{ code: 'CHECK_ABORTED' }] });
+  t.is(next.outcome, 'accepted');
+  t.deepEqual(aborted, ['It took more than 51 ms.']);
+});
+
+test('a worker that runs out of memory refuses its archive, and the next one is read', async (t) => {
+  const many = tarOf(Array.from({ length: 60_000 }, (_, index) => ({ name: `${'n'.repeat(80)}${index}` })));
+  await using workers = new ArchiveWorkers({ size: 1, heapMegabytes: 16 });
+  const [crashed, next] = await Promise.all([
+    workers.inspect({ kind: 'bytes', bytes: many }, hash('sha256', many), limits),
+    workers.inspect(demoSource, demoSha256, limits),
+  ]);
+  t.like(crashed, { outcome: 'refused', faults: [{ code: 'CHECK_ABORTED' }] });
+  t.is(next.outcome, 'accepted');
+});
+
+test('archives are read in the order they came', async (t) => {
+  await using workers = new ArchiveWorkers({ size: 1 });
+  const order: number[] = [];
+  const jobs = Array.from({ length: 10 }, async (_, index) => {
+    await workers.inspect(demoSource, demoSha256, limits);
+    order.push(index);
+  });
+  await Promise.all(jobs);
+  t.deepEqual(order, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+});
+
+test('no more jobs wait than may', async (t) => {
+  await using workers = new ArchiveWorkers({ size: 1, queueLength: 1 });
+  const jobs = Array.from({ length: 3 }, () => workers.inspect(demoSource, demoSha256, limits));
+  const results = await Promise.allSettled(jobs);
+  t.deepEqual(
+    results.map(({ status }) => status),
+    ['fulfilled', 'fulfilled', 'rejected'],
+  );
+  t.like(results[2], { reason: { code: 'POOL_BUSY' } });
+});
+
+test('disposing stops what runs and what waits', async (t) => {
+  const workers = new ArchiveWorkers({ size: 1 });
+  const patient = { ...slowLimits, wallTime: 60_000 };
+  const jobs = [
+    workers.inspect({ kind: 'bytes', bytes: slow }, hash('sha256', slow), patient),
+    workers.inspect(demoSource, demoSha256, limits),
+  ];
+  const results = Promise.allSettled(jobs);
+  await setTimeout(100);
+  await workers[Symbol.asyncDispose]();
+  for (const result of await results) t.like(result, { status: 'rejected', reason: { code: 'POOL_CLOSED' } });
+  await t.throwsAsync(workers.inspect(demoSource, demoSha256, limits), { code: 'POOL_CLOSED' });
+});
+
+test('an idle worker does not keep the process alive', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'workers-test-'));
+  const script = join(folder, 'script.ts');
+  const room = new URL('../../src/archives/', import.meta.url).href;
+  await writeFile(
+    script,
+    `import { ArchiveWorkers } from '${room}archive-workers.ts';
+     const workers = new ArchiveWorkers();
+     console.log((await workers.overlay([])).outcome);`,
+  );
+  const { stdout } = await promisify(execFile)(process.execPath, [script], { timeout: 20_000 });
+  await rm(folder, { recursive: true });
+  t.is(stdout, 'accepted\n');
+});

@@ -1,0 +1,128 @@
+import { hash } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import test from 'ava';
+import { decodeListing, decodeManifest } from '../../src/archives/manifest.ts';
+import { type OverlayListing, overlayListings } from '../../src/archives/overlay.ts';
+import { type TarSpec, tarOf, zipOf } from '../support/archive-builders.ts';
+import { demoFiles, demoTar, demoTarBzip2, demoTarXz } from '../support/demo-tars.ts';
+import { archiveBytes, vectors } from '../swhid/vectors.ts';
+import { accepted, directoryOf, inspect, membersOf } from './reading.ts';
+
+const demoZip = zipOf([...demoFiles, { name: 'demo/empty/' }]);
+
+const demos = { demoZip, demoTar, demoTarGzip: gzipSync(demoTar), demoTarBzip2, demoTarXz };
+for (const [name, bytes] of Object.entries(demos)) {
+  test(`${name} has the directory id that git gives to its tree`, async (t) => {
+    // Computed once with `git mktree`, which keeps the empty directory.
+    t.is(directoryOf(bytes, await accepted(t, bytes)), '63646f3069966257f2a79c4b17b2476e46b242ea');
+  });
+}
+
+test('compressed tars may consist of several streams', async (t) => {
+  const halves = [demoTar.subarray(0, 777), demoTar.subarray(777)];
+  const gzip = Buffer.concat([...halves.map((half) => gzipSync(half)), Buffer.alloc(5)]);
+  t.deepEqual(membersOf(await accepted(t, gzip)), membersOf(await accepted(t, demoTar)));
+  for (const twice of [demoTarBzip2, demoTarXz]) {
+    const inspection = await inspect(Buffer.concat([twice, twice]));
+    // The second tar is reached, and refused for coming after the end of the first.
+    t.deepEqual(inspection.outcome === 'refused' && inspection.faults.map(({ code }) => code), [
+      'TRAILING_BYTES',
+    ]);
+  }
+});
+
+for (const vector of vectors.archives) {
+  test(`the archive ${vector.id} has the directory id that others compute, or is refused`, async (t) => {
+    const bytes = archiveBytes(vector);
+    const inspection = await inspect(bytes);
+    const found =
+      inspection.outcome === 'accepted' ? `swh:1:dir:${directoryOf(bytes, inspection)}` : 'reject';
+    t.is(found, vector.expected);
+  });
+}
+
+for (const vector of vectors.merges) {
+  test(`the archives of ${vector.id} overlay to the directory id that others compute`, async (t) => {
+    const overlay = overlayListings(
+      await Promise.all(vector.archives.map(async (one) => listed(t, archiveBytes(one)))),
+    );
+    t.is(overlay.outcome === 'accepted' && `swh:1:dir:${overlay.directory}`, vector.expected);
+  });
+}
+
+for (const vector of vectors.mode_mapping) {
+  test(`the mode ${vector.mode_octal} is ${vector.tar_or_disk_after_normalisation} in a tar and ${vector.zip} in a zip`, async (t) => {
+    const mode = Number.parseInt(vector.mode_octal, 8);
+    const tar = await accepted(t, tarOf([{ name: 'f', data: 'x', mode: mode & 0o7777 }]));
+    t.deepEqual(membersOf(tar), [['f', vector.tar_or_disk_after_normalisation]]);
+    t.deepEqual(membersOf(await accepted(t, zipOf([{ name: 'f', data: 'x', mode }]))), [['f', vector.zip]]);
+  });
+}
+
+test('a manifest names every path of the tree in byte order, with where its bytes came from', async (t) => {
+  const first = await listed(
+    t,
+    tarOf([
+      { name: 'a.b', data: '1' },
+      { name: 'a/x', data: '2', mode: 0o755 },
+      { name: 'é', type: '5' },
+    ]),
+  );
+  const second = await listed(t, zipOf([{ name: 'a/x', data: 'new' }]));
+  const overlay = overlayListings([first, second]);
+  if (overlay.outcome === 'refused') return t.fail();
+  const { header, entries } = decodeManifest(overlay.manifest);
+  t.deepEqual(header, {
+    manifest: 1,
+    directory: overlay.directory,
+    files: 2,
+    bytes: 4,
+    archives: [first.sha256, second.sha256],
+  } as typeof header);
+  const found = [...entries].map((entry) => [
+    entry.path,
+    entry.mode,
+    'archive' in entry ? entry.archive : undefined,
+  ]);
+  t.deepEqual(found, [
+    ['a', '40000', undefined],
+    ['a.b', '100644', first.sha256],
+    ['a/x', '100644', second.sha256],
+    ['Ã©', '40000', undefined],
+  ]);
+  t.regex(Buffer.from(overlay.manifest).toString(), /"path":"%C3%A9"/);
+});
+
+test('any bytes of a name come back from a listing', async (t) => {
+  const bytes = Array.from({ length: 255 }, (_, index) => index + 1).filter(
+    (byte) => byte !== 0x2f && byte !== 0x5c,
+  );
+  const members = bytes.map((byte): TarSpec => ({ name: Buffer.from([0x61, 0x61, byte]), data: 'x' }));
+  const { listing } = await accepted(t, tarOf(members));
+  t.deepEqual(
+    [...decodeListing(listing)].map(({ path }) => path.charCodeAt(2)),
+    bytes,
+  );
+  t.true(listing.every((byte) => byte === 0x0a || (byte >= 0x20 && byte < 0x7f)));
+});
+
+test('a file in one archive and a directory in another cannot be overlaid', async (t) => {
+  const file = await listed(t, tarOf([{ name: 'a/b', data: 'x' }]));
+  const directory = await listed(t, tarOf([{ name: 'a/b/c', data: 'x' }]));
+  const empty = await listed(t, tarOf([{ name: 'a/b', type: '5' }]));
+  for (const pair of [
+    [file, directory],
+    [directory, file],
+    [file, empty],
+    [empty, file],
+  ]) {
+    const overlay = overlayListings(pair);
+    if (overlay.outcome === 'accepted') return t.fail();
+    t.like(overlay.faults, [{ code: 'PATH_CONFLICT' }]);
+    t.regex(overlay.faults[0]?.text ?? '', /“a\/b/);
+  }
+});
+
+async function listed(t: Parameters<typeof accepted>[0], bytes: Buffer): Promise<OverlayListing> {
+  return { sha256: hash('sha256', bytes), listing: (await accepted(t, bytes)).listing };
+}

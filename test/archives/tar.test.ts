@@ -1,0 +1,287 @@
+import { hash, randomBytes } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
+import test from 'ava';
+import { pack } from 'tar-stream';
+import { Contents } from '../../src/archives/contents.ts';
+import { defaultArchiveLimits } from '../../src/archives/inspection.ts';
+import { decodeListing } from '../../src/archives/manifest.ts';
+import { TarReader } from '../../src/archives/tar.ts';
+import { TarMembers } from '../../src/archives/tar-members.ts';
+import { contentId } from '../../src/swhid/content.ts';
+import { paxHeader, type TarSpec, tarMember, tarOf } from '../support/archive-builders.ts';
+import { demoTar, demoTarBzip2, demoTarXz } from '../support/demo-tars.ts';
+import { accepted, inspect, membersOf, refused } from './reading.ts';
+
+const readme: TarSpec = { name: 'demo/README.md', data: 'A small project.\n' };
+const hello: TarSpec = { name: 'demo/hello', data: 'hello\n', mode: 0o755 };
+
+test('a tar written by another program is read with its long names, links and large files', async (t) => {
+  const tar = pack();
+  const long = `${'directory/'.repeat(20)}é`;
+  const large = randomBytes(2 * 1024 ** 2 + 1);
+  tar.entry({ name: long, mode: 0o755 }, 'x');
+  tar.entry({ name: 'large' }, large);
+  tar.entry({ name: 'link', type: 'symlink', linkname: 'large' });
+  tar.entry({ name: 'empty', type: 'directory' });
+  tar.finalize();
+  const inspection = await accepted(t, await buffer(tar));
+  const path = Buffer.from(long).toString('latin1');
+  t.deepEqual(membersOf(inspection), [
+    [path, '100755'],
+    ['large', '100644'],
+    ['link', '120000'],
+    ['empty', '40000'],
+  ]);
+  const ids = [...decodeListing(inspection.listing)].map(({ leaf }) => leaf?.id);
+  t.deepEqual(ids, [
+    contentId(Buffer.from('x')),
+    contentId(large),
+    contentId(Buffer.from('large')),
+    undefined,
+  ]);
+  t.is(inspection.bytes, 1 + large.length);
+});
+
+const v7 = { type: '\0', magic: '', prefix: 'not a prefix' };
+const gnu = { magic: 'ustar  \0', prefix: 'not a prefix' };
+const names: [title: string, specs: TarSpec[], path: string][] = [
+  ['a v7 header', [{ ...readme, ...v7 }], 'demo/README.md'],
+  ['a GNU header', [{ ...readme, ...gnu }], 'demo/README.md'],
+  ['a ustar prefix', [{ ...readme, prefix: 'top' }], 'top/demo/README.md'],
+  ['a GNU long name', [{ name: 'long', type: 'L', data: 'a/long/name\0' }, readme], 'a/long/name'],
+  ['a pax path', [paxHeader({ path: 'pax/é', __proto__x: 'y' }), readme], 'pax/Ã©'],
+  ['a global pax header', [paxHeader({ comment: 'from git' }, 'g'), readme], 'demo/README.md'],
+  ['a name of raw bytes', [{ ...readme, name: Buffer.from([0x64, 0xe9]) }], 'd\xe9'],
+  ['a name that is not clean', [{ ...readme, name: './demo//./README.md' }], 'demo/README.md'],
+];
+
+for (const [title, specs, path] of names) {
+  test(`${title} gives the name of a member`, async (t) => {
+    t.deepEqual(membersOf(await accepted(t, tarOf(specs))), [[path, '100644']]);
+  });
+}
+
+test('a slash at the end of an old name makes a directory', async (t) => {
+  t.deepEqual(membersOf(await accepted(t, tarOf([{ name: 'old/', type: '\0' }]))), [['old', '40000']]);
+});
+
+test('a size in base 256 is a size', async (t) => {
+  const size = Buffer.alloc(12);
+  size[0] = 0x80;
+  size.writeUInt32BE(6, 8);
+  t.is((await accepted(t, tarOf([{ ...hello, size }, readme]))).bytes, 23);
+});
+
+test('the end marker of a tar may be missing', async (t) => {
+  t.is((await accepted(t, tarMember(readme))).files, 1);
+});
+
+for (const length of [1, 7, 512, 513, 5000]) {
+  test(`a tar that comes in pieces of ${length} bytes has the same members`, async (t) => {
+    const tar = tarOf([readme, paxHeader({ path: 'pax' }), { name: 'x', data: 'x'.repeat(20_000) }, hello]);
+    const contents = new Contents(defaultArchiveLimits);
+    const reader = new TarReader(new TarMembers(contents));
+    for (let at = 0; at < tar.length; at += length) reader.push(tar.subarray(at, at + length));
+    reader.finish();
+    t.deepEqual(contents.toInspection('tar', hash('sha256', tar)), await accepted(t, tar));
+  });
+}
+
+test('of two members of one name the later counts, and a warning names it', async (t) => {
+  const inspection = await accepted(t, tarOf([readme, { ...readme, data: 'new', mode: 0o755 }]));
+  t.deepEqual(membersOf(inspection), [['demo/README.md', '100755']]);
+  t.regex(inspection.warnings[0]?.text ?? '', /README.md.*duplicate/);
+});
+
+test('hard links share the bytes of an earlier member, and the mode of the last one', async (t) => {
+  const link = { name: 'demo/twin', type: '1', linkName: './demo/hello', mode: 0o644 };
+  const inspection = await accepted(t, tarOf([hello, link]));
+  t.deepEqual(membersOf(inspection), [
+    ['demo/hello', '100644'],
+    ['demo/twin', '100644'],
+  ]);
+  const [first, second] = [...decodeListing(inspection.listing)];
+  t.is(first?.leaf?.id, second?.leaf?.id);
+});
+
+test('a link out of the tree is kept, with a warning', async (t) => {
+  const link = { name: 'demo/passwd', type: '2', linkName: '../../etc/passwd' };
+  const inspection = await accepted(t, tarOf([readme, link]));
+  t.deepEqual(
+    inspection.warnings.map(({ code }) => code),
+    ['LINK_OUT_OF_TREE'],
+  );
+  const inside = await accepted(t, tarOf([readme, { ...link, linkName: '../other' }]));
+  t.deepEqual(inside.warnings, []);
+});
+
+const hostile: [title: string, bytes: Buffer, code: string, text: RegExp][] = [
+  ['no members', Buffer.alloc(10240), 'EMPTY', /no entries/],
+  ['only its root directory', tarOf([{ name: './', type: '5' }]), 'EMPTY', /no entries/],
+  ['a cut member', tarMember(readme).subarray(0, 522), 'TRUNCATED', /truncated/],
+  [
+    'a cut header',
+    Buffer.concat([tarMember(readme), tarMember(hello).subarray(0, 100)]),
+    'TRUNCATED',
+    /truncated/,
+  ],
+  [
+    'a wrong checksum in a later header',
+    Buffer.concat([tarMember(readme), Buffer.alloc(512, 'x')]),
+    'CORRUPT',
+    /checksum/,
+  ],
+  ['another tar behind it', Buffer.concat([tarOf([readme]), tarOf([hello])]), 'TRAILING_BYTES', /trailing/],
+  ['a size of -1', tarOf([{ ...readme, size: Buffer.alloc(12, 0xff) }]), 'CORRUPT', /size.*invalid/],
+  [
+    'a size that is no number',
+    tarOf([{ ...readme, size: Buffer.concat([Buffer.from([0x81]), Buffer.alloc(11)]) }]),
+    'CORRUPT',
+    /size.*invalid/,
+  ],
+  [
+    'a size that is no octal number',
+    tarOf([{ ...readme, size: Buffer.from('0000000009 \0') }]),
+    'CORRUPT',
+    /size.*invalid/,
+  ],
+  [
+    'a directory that has a size',
+    tarOf([{ name: 'd/', type: '5', data: 'x' }]),
+    'CORRUPT',
+    /no regular file/,
+  ],
+  [
+    'two sizes for one member',
+    tarOf([paxHeader({ size: '1024' }), readme]),
+    'HEADER_MISMATCH',
+    /size.*mismatch/,
+  ],
+  [
+    'a pax header that is none',
+    tarOf([{ name: 'pax', type: 'x', data: '99 path=x\n' }, readme]),
+    'CORRUPT',
+    /pax/,
+  ],
+  [
+    'a pax header without its member',
+    tarOf([readme, paxHeader({ path: 'x' })]),
+    'TRUNCATED',
+    /without its member/,
+  ],
+  [
+    'two long names for one member',
+    tarOf([{ name: 'l', type: 'L', data: 'a' }, { name: 'l', type: 'L', data: 'b' }, readme]),
+    'CORRUPT',
+    /two extended/,
+  ],
+  [
+    'a long name of 5 MiB',
+    tarOf([{ name: 'l', type: 'L', size: 5 * 1024 ** 2 }]),
+    'NAME_TOO_LONG',
+    /too long: 5242880/,
+  ],
+  ['a NUL in a pax path', tarOf([paxHeader({ path: 'a\0b' }), readme]), 'BAD_NAME', /NUL/],
+  ['a sparse file', tarOf([paxHeader({ 'GNU.sparse.major': '1' }), readme]), 'UNSUPPORTED', /sparse/],
+  ['an old sparse file', tarOf([{ ...readme, type: 'S' }]), 'UNSUPPORTED', /sparse/],
+  ['a character device', tarOf([{ name: 'null', type: '3' }]), 'SPECIAL_FILE', /character device/],
+  ['a FIFO', tarOf([{ name: 'pipe', type: '6' }]), 'SPECIAL_FILE', /FIFO/],
+  ['a member of an unknown type', tarOf([{ name: 'x', type: 'Z' }]), 'SPECIAL_FILE', /type “Z”/],
+  ['a name with “..”', tarOf([{ ...readme, name: '../evil' }]), 'PATH_TRAVERSAL', /traversal/],
+  [
+    'a member below a link',
+    tarOf([
+      { name: 'd', type: '2', linkName: '/tmp' },
+      { name: 'd/x', data: 'x' },
+    ]),
+    'PATH_CONFLICT',
+    /link and a directory/,
+  ],
+  [
+    'a file with the name of a directory',
+    tarOf([readme, { name: 'demo', data: 'x' }]),
+    'PATH_CONFLICT',
+    /conflict/,
+  ],
+  [
+    'a hard link to a later member',
+    tarOf([{ name: 'h', type: '1', linkName: 'demo/hello' }, hello]),
+    'BAD_LINK',
+    /no earlier file/,
+  ],
+  [
+    'a hard link out of the tree',
+    tarOf([{ name: 'h', type: '1', linkName: '../../etc/passwd' }]),
+    'BAD_LINK',
+    /hard link/,
+  ],
+  ['a link without a target', tarOf([{ name: 'l', type: '2' }]), 'BAD_LINK', /empty target/],
+  [
+    'nothing but an archive',
+    tarOf([{ name: 'inner.tar.gz', data: gzipSync(demoTar) }]),
+    'ONLY_ARCHIVES',
+    /archive within an archive/,
+  ],
+  ['a gzip CRC that is wrong', changed(gzipSync(demoTar), -6), 'CORRUPT', /gzip/],
+  ['cut gzip data', gzipSync(demoTar).subarray(0, -9), 'TRUNCATED', /truncated/],
+  [
+    'bytes behind the gzip data',
+    Buffer.concat([gzipSync(demoTar), Buffer.from('\0\0rest')]),
+    'TRAILING_BYTES',
+    /trailing/,
+  ],
+  ['a bzip2 CRC that is wrong', changed(demoTarBzip2, 12), 'CRC_MISMATCH', /CRC/],
+  ['cut bzip2 data', demoTarBzip2.subarray(0, -1), 'TRUNCATED', /truncated/],
+  // Here ends the first block: the data is cut where a reader may take it for whole.
+  ['bzip2 data cut after a block', demoTarBzip2.subarray(0, 230), 'TRUNCATED', /truncated/],
+  [
+    'bytes behind the bzip2 data',
+    Buffer.concat([demoTarBzip2, Buffer.from('x')]),
+    'TRAILING_BYTES',
+    /trailing/,
+  ],
+  ['an xz CRC that is wrong', changed(demoTarXz, 60), 'CORRUPT', /xz/],
+  ['cut xz data', demoTarXz.subarray(0, -1), 'TRUNCATED', /truncated/],
+  ['bytes behind the xz data', Buffer.concat([demoTarXz, Buffer.from('rest')]), 'TRUNCATED', /trailing/],
+];
+
+for (const [title, bytes, code, text] of hostile) {
+  test(`a tar with ${title} is refused`, (t) => refused(t, bytes, code, text));
+}
+
+test('bytes that are no archive are refused', (t) =>
+  refused(t, Buffer.from('hello'), 'UNKNOWN_FORMAT', /format/));
+
+test('a tar that exceeds a limit is refused as soon as it does', async (t) => {
+  const zeros = gzipSync(tarOf([{ name: 'zeros', data: Buffer.alloc(1024 ** 2) }]));
+  await refused(t, zeros, 'TOO_LARGE', /too large.*1000000/, { unpackedBytes: 1_000_000 });
+  await refused(t, zeros, 'RATIO', /ratio/, { ratioFloor: 1000 });
+  await refused(t, tarOf([readme, hello]), 'TOO_MANY_ENTRIES', /too many entries.*1/, { members: 1 });
+});
+
+test('directories that members imply count against the limit of members', (t) =>
+  refused(t, tarOf([{ name: 'a/b/c/d', data: 'x' }]), 'TOO_MANY_ENTRIES', /directory entries/, {
+    members: 2,
+  }));
+
+test('a tar with any byte changed is either accepted or refused, and never fails', async (t) => {
+  const tar = tarOf([paxHeader({ path: 'p' }), readme, { name: 'l', type: '2', linkName: 'p' }, hello]);
+  for (let at = 0; at < tar.length; at += 1) {
+    t.regex((await inspect(changed(tar, at))).outcome, /accepted|refused/);
+  }
+});
+
+test('compressed data with any byte changed is either accepted or refused, and never fails', async (t) => {
+  for (const packed of [gzipSync(demoTar), demoTarBzip2, demoTarXz]) {
+    for (let at = 0; at < packed.length; at += 3) {
+      t.regex((await inspect(changed(packed, at))).outcome, /accepted|refused/);
+    }
+  }
+});
+
+function changed(bytes: Buffer, at: number): Buffer {
+  const copy = Buffer.from(bytes);
+  copy[at < 0 ? copy.length + at : at]! ^= 0x55;
+  return copy;
+}

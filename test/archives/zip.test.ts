@@ -1,0 +1,291 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import StreamZip from 'node-stream-zip';
+import { decodeListing } from '../../src/archives/manifest.ts';
+import { contentId } from '../../src/swhid/content.ts';
+import { type ZipSpec, zipOf } from '../support/archive-builders.ts';
+import { accepted, inspect, membersOf, refused } from './reading.ts';
+
+const readme: ZipSpec = { name: 'demo/README.md', data: 'A small project.\n' };
+const main: ZipSpec = { name: 'demo/main.c', data: 'int main(void) { return 0; }\n', method: 0 };
+
+test('the members of a zip are those an independent reader finds, with the same bytes', async (t) => {
+  const large = Buffer.concat([Buffer.alloc(9 * 1024 ** 2, 'text '), randomBytes(1000)]);
+  const bytes = zipOf([
+    readme,
+    main,
+    { name: 'demo/large', data: large },
+    { name: 'demo/stored', data: large, method: 0 },
+    { name: 'empty/' },
+  ]);
+  const found = [...decodeListing((await accepted(t, bytes)).listing)];
+  const folder = await mkdtemp(join(tmpdir(), 'zip-test-'));
+  await writeFile(join(folder, 'a.zip'), bytes);
+  const independent = new StreamZip.async({ file: join(folder, 'a.zip') });
+  try {
+    const entries = Object.values(await independent.entries());
+    t.deepEqual(
+      entries.map(({ name }) => name.replace(/\/$/, '')),
+      found.map(({ path }) => path),
+    );
+    for (const { path, leaf } of found) {
+      if (leaf) t.is(leaf.id, contentId(await independent.entryData(path)));
+    }
+  } finally {
+    await independent.close();
+    await rm(folder, { recursive: true });
+  }
+});
+
+for (const signature of [true, false]) {
+  for (const bytes of [4, 8] as const) {
+    test(`a data descriptor ${signature ? 'with' : 'without'} signature and with sizes of ${bytes} bytes is understood`, async (t) => {
+      const zip = zipOf([{ ...readme, descriptor: { signature, bytes } }, main]);
+      t.is((await accepted(t, zip)).files, 2);
+      await refused(
+        t,
+        zipOf([{ ...readme, descriptor: { signature, bytes, crc: 1 } }, main]),
+        'HEADER_MISMATCH',
+        /descriptor/,
+      );
+    });
+  }
+}
+
+test('a zip64 archive is read like any other', async (t) => {
+  const zip = zipOf(
+    [
+      { ...readme, zip64: true },
+      { ...main, zip64: true },
+    ],
+    { zip64: true },
+  );
+  t.deepEqual(membersOf(await accepted(t, zip)), [
+    ['demo/README.md', '100644'],
+    ['demo/main.c', '100644'],
+  ]);
+});
+
+test('files of a zip are plain files, whatever their modes say, and so are links', async (t) => {
+  const zip = zipOf([
+    { name: 'run.sh', data: '#!', mode: 0o100755 },
+    { name: 'link', data: 'run.sh', mode: 0o120777 },
+  ]);
+  t.deepEqual(membersOf(await accepted(t, zip)), [
+    ['run.sh', '100644'],
+    ['link', '100644'],
+  ]);
+});
+
+test('names are UTF-8 with the flag, code page 437 without, and keep their backslashes', async (t) => {
+  const zip = zipOf([
+    { name: 'é', data: '1' },
+    { name: Buffer.from([0xe9]), flags: 0, data: '2' },
+    { name: 'a\\b', data: '3' },
+    { name: './x//y', data: '4' },
+  ]);
+  const names = membersOf(await accepted(t, zip)).map(([path]) => Buffer.from(path, 'latin1').toString());
+  t.deepEqual(names, ['é', 'Θ', 'a\\b', 'x/y']);
+  await refused(t, zipOf([{ name: Buffer.from([0xe9]), data: '2' }]), 'BAD_NAME', /“\\xe9”.*UTF-8/);
+});
+
+test('an archive comment is accepted', async (t) => {
+  t.is((await accepted(t, zipOf([readme], { comment: Buffer.from('from our git host') }))).files, 1);
+});
+
+test('the same zip always gives the same listing', async (t) => {
+  const zip = zipOf([readme, main, { name: 'empty/' }]);
+  t.deepEqual((await accepted(t, zip)).listing, (await accepted(t, Buffer.from(zip))).listing);
+});
+
+const inner = zipOf([readme]);
+const hostile: [title: string, bytes: Buffer, code: string, text: RegExp][] = [
+  ['no entry', zipOf([]), 'EMPTY', /no entries/],
+  ['a cut end', zipOf([readme]).subarray(0, -1), 'TRUNCATED', /truncated/],
+  ['no end record', zipOf([readme]).subarray(0, 60), 'TRUNCATED', /truncated/],
+  [
+    'bytes after its end record',
+    Buffer.concat([zipOf([readme]), Buffer.alloc(9)]),
+    'TRAILING_BYTES',
+    /trailing/,
+  ],
+  ['another zip before it', Buffer.concat([zipOf([main]), zipOf([readme])]), 'TRAILING_BYTES', /corrupt/],
+  ['bytes before its first entry', zipOf([{ ...readme, offset: 5 }]), 'TRAILING_BYTES', /prepended/],
+  [
+    'bytes between two entries',
+    zipOf([{ ...readme, after: Buffer.alloc(7) }, main]),
+    'TRAILING_BYTES',
+    /7 bytes/,
+  ],
+  [
+    'a second end record in its comment',
+    zipOf([readme], { comment: zipOf([]) }),
+    'CORRUPT',
+    /more than one end record/,
+  ],
+  ['a directory past its end', zipOf([readme], { start: 2 ** 31 }), 'TRAILING_BYTES', /corrupt/],
+  [
+    'a zip64 directory past its end',
+    zipOf([readme], { zip64: true, start: 2 ** 40 }),
+    'TRAILING_BYTES',
+    /corrupt/,
+  ],
+  [
+    'more entries than it counts',
+    zipOf([readme, main], { count: 1 }),
+    'HEADER_MISMATCH',
+    /counts 1 .* has 2/,
+  ],
+  ['overlapping entries', zipOf([readme, { ...main, offset: 20 }]), 'OVERLAP', /overlap/],
+  [
+    'an entry that runs into the next',
+    zipOf([{ ...readme, method: 0, local: { packed: 80 }, central: { packed: 80 } }, main]),
+    'OVERLAP',
+    /overlap/,
+  ],
+  [
+    'two names for one entry',
+    zipOf([{ ...readme, local: { name: 'demo/README.sh' } }]),
+    'HEADER_MISMATCH',
+    /name/,
+  ],
+  ['two methods for one entry', zipOf([{ ...readme, local: { method: 0 } }]), 'HEADER_MISMATCH', /method/],
+  ['two sizes for one entry', zipOf([{ ...readme, local: { unpacked: 3 } }]), 'HEADER_MISMATCH', /sizes/],
+  ['an encrypted member', zipOf([{ ...readme, flags: 0x801 }]), 'ENCRYPTED', /encrypted/],
+  [
+    'a member encrypted in the directory only',
+    zipOf([{ ...readme, central: { flags: 0x801 } }]),
+    'ENCRYPTED',
+    /encrypted/,
+  ],
+  ['another compression method', zipOf([{ ...readme, method: 12 }]), 'UNSUPPORTED', /method 12.*unsupported/],
+  ['a wrong CRC', zipOf([{ ...readme, crc: 1 }]), 'CRC_MISMATCH', /README.md.*CRC/],
+  [
+    'a wrong CRC of a large member',
+    zipOf([{ name: 'l', data: Buffer.alloc(9 * 1024 ** 2), crc: 1 }]),
+    'CRC_MISMATCH',
+    /CRC/,
+  ],
+  ['a size that is too large', zipOf([{ ...readme, size: 5000 }]), 'SIZE_MISMATCH', /5000/],
+  ['a size that is too small', zipOf([{ ...readme, size: 3 }]), 'SIZE_MISMATCH', /more than the 3 bytes/],
+  ['cut compressed data', zipOf([{ ...readme, packed: Buffer.from([0x4b]) }]), 'TRUNCATED', /truncated/],
+  ['invalid compressed data', zipOf([{ ...readme, packed: Buffer.alloc(9, 0xff) }]), 'CORRUPT', /corrupt/],
+  [
+    'bytes behind the compressed data',
+    zipOf([{ ...readme, packed: Buffer.from([3, 0, 9, 9]), size: 0, crc: 0 }]),
+    'TRAILING_BYTES',
+    /trailing/,
+  ],
+  ['a name with “..”', zipOf([{ name: '../../evil.txt', data: 'x' }]), 'PATH_TRAVERSAL', /traversal/],
+  [
+    'a name with “..” and backslashes',
+    zipOf([{ name: 'a\\..\\evil.txt', data: 'x' }]),
+    'PATH_TRAVERSAL',
+    /traversal/,
+  ],
+  ['an absolute name', zipOf([{ name: '/tmp/evil.txt', data: 'x' }]), 'ABSOLUTE_PATH', /absolute/],
+  [
+    'a name with a drive letter',
+    zipOf([{ name: 'C:\\evil.txt', data: 'x' }]),
+    'ABSOLUTE_PATH',
+    /drive letter/,
+  ],
+  ['a name with a NUL', zipOf([{ name: 'a\0b', data: 'x' }]), 'BAD_NAME', /NUL/],
+  [
+    'a name with control characters',
+    zipOf([{ name: '../\x1b[31m', data: 'x' }]),
+    'PATH_TRAVERSAL',
+    /\\x1b\[31m/,
+  ],
+  [
+    'a name that is too long',
+    zipOf([{ name: 'n'.repeat(256), data: 'x' }]),
+    'NAME_TOO_LONG',
+    /too long: 256 .* 255/,
+  ],
+  [
+    'a path that is too long',
+    zipOf([{ name: 'nnn/'.repeat(1025), data: '' }]),
+    'PATH_TOO_LONG',
+    /4100 .* 4096/,
+  ],
+  ['a path that is too deep', zipOf([{ name: 'd/'.repeat(65) }]), 'TOO_DEEP', /depth is 64/],
+  ['two entries of one name', zipOf([readme, { ...readme, data: 'other' }]), 'DUPLICATE', /duplicate/],
+  [
+    'two entries of one path',
+    zipOf([readme, { ...readme, name: './demo//README.md' }]),
+    'DUPLICATE',
+    /duplicate/,
+  ],
+  [
+    'a file and a directory of one name',
+    zipOf([
+      { name: 'a', data: 'x' },
+      { name: 'a/', data: '' },
+    ]),
+    'PATH_CONFLICT',
+    /conflict/,
+  ],
+  [
+    'a member below a link',
+    zipOf([
+      { name: 'd', data: '/tmp', mode: 0o120777 },
+      { name: 'd/x', data: 'x' },
+    ]),
+    'PATH_CONFLICT',
+    /conflict/,
+  ],
+  ['a device', zipOf([{ name: 'null', mode: 0o020666 }]), 'SPECIAL_FILE', /device/],
+  [
+    'a link with a very long target',
+    zipOf([{ name: 'l', data: 'x'.repeat(4097), mode: 0o120777 }]),
+    'BAD_LINK',
+    /too long: 4097 .* 4096/,
+  ],
+  [
+    'nothing but an archive',
+    zipOf([{ name: 'inner.zip', data: inner }]),
+    'ONLY_ARCHIVES',
+    /archive within an archive/,
+  ],
+];
+
+for (const [title, bytes, code, text] of hostile) {
+  test(`a zip with ${title} is refused`, (t) => refused(t, bytes, code, text));
+}
+
+test('an archive beside another file is a file like any other', async (t) => {
+  t.is((await accepted(t, zipOf([{ name: 'inner.zip', data: inner }, readme]))).files, 2);
+});
+
+test('every bad member of a zip is named, up to twenty', async (t) => {
+  const specs = Array.from({ length: 25 }, (_, index) => ({ name: `../${index}`, data: 'x' }));
+  const inspection = await inspect(zipOf(specs));
+  const texts = inspection.outcome === 'refused' ? inspection.faults.map(({ text }) => text) : [];
+  t.is(texts.length, 20);
+  t.regex(texts[1] ?? '', /“\.\.\/1”/);
+  t.regex(texts[19] ?? '', /6 more/);
+});
+
+test('a zip that exceeds a limit is refused without being unpacked', async (t) => {
+  const zeros = zipOf([{ name: 'zeros', data: Buffer.alloc(1024 ** 2) }]);
+  await refused(t, zeros, 'TOO_LARGE', /too large.*1000000/, { unpackedBytes: 1_000_000 });
+  await refused(t, zeros, 'RATIO', /ratio/, { ratioFloor: 1000 });
+  await refused(t, zipOf([readme, main, { name: 'c' }]), 'TOO_MANY_ENTRIES', /too many.*2/, { members: 2 });
+});
+
+test('a zip with any byte changed is either accepted or refused, and never fails', async (t) => {
+  const zip = zipOf([readme, { ...main, zip64: true }, { name: 'l', data: 'x', mode: 0o120777 }], {
+    zip64: true,
+  });
+  for (let at = 0; at < zip.length; at += 1) {
+    for (const change of [0x01, 0x80, 0xff]) {
+      const changed = Buffer.from(zip);
+      changed[at]! ^= change;
+      t.regex((await inspect(changed)).outcome, /accepted|refused/);
+    }
+  }
+});

@@ -1,0 +1,116 @@
+import test from 'ava';
+import { type ArchiveVerdict, type CheckInput, check } from '../../src/domain/deposit/checks.ts';
+import { parseGitDate } from '../../src/domain/deposit/git-date.ts';
+import { revisionDates } from '../../src/domain/deposit/revision-dates.ts';
+import { statusDetail } from '../../src/domain/deposit/status-detail.ts';
+import { aliceArchive, aliceEntry, entryWith, reading, secondArchive } from '../support/example-deposits.ts';
+
+const good: ArchiveVerdict = { archive: aliceArchive, reading, faults: [], warnings: [] };
+const input: CheckInput = { entries: [aliceEntry], archives: [good], conflicts: [], clientDomain: null };
+
+/** The detail a depositor reads. */
+function detailOf(changes: Partial<CheckInput>): string {
+  const outcome = check({ ...input, ...changes });
+  return outcome.verified ? 'verified' : statusDetail('rejected', outcome.reasons);
+}
+
+test('a good deposit is verified with its readings', (t) => {
+  t.deepEqual(check(input), { verified: true, readings: [reading], warnings: [] });
+});
+
+test('every failure is reported, in the order metadata, archives, url', (t) => {
+  const faults = [{ code: 'BAD_CRC', text: 'The member "a" is corrupt.' }];
+  const bad = { archive: secondArchive, reading: null, faults, warnings: [] };
+  const entries = [
+    entryWith({ hasAuthor: false, hasTitle: false, dateCreated: 'soon', urlHosts: ['other.example'] }),
+  ];
+  t.is(
+    detailOf({ entries, archives: [good, bad], clientDomain: 'alice.example' }),
+    [
+      '- Mandatory fields are missing (author)',
+      '- Mandatory alternate fields are missing (title, name)',
+      '- "soon" is not a date: write YYYY, YYYY-MM, YYYY-MM-DD or a date with a time (codemeta:dateCreated)',
+      '- docs.zip: The member "a" is corrupt. (archive)',
+      "- At least one url field must be compatible with the client's domain name (codemeta:url)",
+    ].join('\n'),
+  );
+});
+
+test('without an archive or without metadata a deposit is rejected', (t) => {
+  t.is(detailOf({ archives: [] }), '- The deposit has no software archive (archive)');
+  t.is(detailOf({ entries: [] }), '- The deposit has no metadata (metadata)');
+});
+
+test('a url host counts when it is the domain or below it', (t) => {
+  const withHost = (host: string) =>
+    detailOf({ entries: [entryWith({ urlHosts: [host] })], clientDomain: 'alice.example' });
+  t.is(withHost('alice.example'), 'verified');
+  t.is(withHost('code.alice.example'), 'verified');
+  t.not(withHost('malice.example'), 'verified');
+  t.not(withHost('alice.example.evil.org'), 'verified');
+});
+
+test('added metadata extends: each check looks at all entries together', (t) => {
+  const [first, second] = [entryWith({ hasAuthor: false, title: null }), entryWith({ hasTitle: false })];
+  t.is(detailOf({ entries: [first, second] }), 'verified');
+});
+
+test('warnings do not reject and are told apart', (t) => {
+  const warned = { ...good, warnings: [{ code: 'DUPLICATE', text: 'Two members are called "a".' }] };
+  const outcome = check({ ...input, archives: [warned] });
+  t.true(outcome.verified);
+  t.is(
+    statusDetail('verified', [], outcome.warnings),
+    'The deposit passed its checks and waits to be loaded.\nWarnings:\n- paint-1.0.tar.gz: Two members are called "a". (archive)',
+  );
+});
+
+test('however much is wrong, an event stays small', (t) => {
+  const faults = Array.from({ length: 500 }, (_, index) => ({
+    code: 'X',
+    text: `${index} ${'x'.repeat(2000)}`,
+  }));
+  const outcome = check({ ...input, archives: [{ ...good, reading: null, faults }] });
+  t.false(outcome.verified);
+  t.true(JSON.stringify(outcome).length < 8000);
+  t.regex(outcome.verified ? '' : statusDetail('rejected', outcome.reasons), /and 480 more/);
+});
+
+test('dates are read as years, months, days or moments, and nothing else', (t) => {
+  t.deepEqual(parseGitDate('2017'), { seconds: 1_483_228_800, offset: '+0000' });
+  t.deepEqual(parseGitDate('2017-10'), { seconds: 1_506_816_000, offset: '+0000' });
+  t.deepEqual(parseGitDate(' 2017-10-07 '), { seconds: 1_507_334_400, offset: '+0000' });
+  t.deepEqual(parseGitDate('2017-10-07T15:17:08Z'), { seconds: 1_507_389_428, offset: '+0000' });
+  t.deepEqual(parseGitDate('2017-10-07T17:17:08.9+02:00'), { seconds: 1_507_389_428, offset: '+0200' });
+  t.deepEqual(parseGitDate('2017-10-07 11:47:08-0330'), { seconds: 1_507_389_428, offset: '-0330' });
+  t.deepEqual(parseGitDate('1965-01-01'), { seconds: -157_766_400, offset: '+0000' });
+  for (const text of [
+    '',
+    'soon',
+    '2017-13',
+    '2017-02-30',
+    '7 Oct 2017',
+    '2017-10-07T25:00',
+    '20171007',
+    '2017-1-1',
+  ]) {
+    t.is(parseGitDate(text), undefined, text);
+  }
+});
+
+test('the dates of a revision come from the metadata, else from the completion', (t) => {
+  const completedAt = '2017-10-07T15:17:08.123Z';
+  const completion = { seconds: 1_507_389_428, offset: '+0000' };
+  const [created, published] = [
+    { seconds: 1_483_228_800, offset: '+0000' },
+    { seconds: 1_514_764_800, offset: '+0000' },
+  ];
+  const dates = (facts: object) => revisionDates([entryWith(facts)], completedAt);
+  t.deepEqual(dates({}), { author: completion, committer: completion });
+  t.deepEqual(dates({ dateCreated: '2017' }), { author: created, committer: created });
+  t.deepEqual(dates({ datePublished: '2018' }), { author: published, committer: published });
+  t.deepEqual(dates({ dateCreated: '2017', datePublished: '2018' }), {
+    author: created,
+    committer: published,
+  });
+});

@@ -1,0 +1,75 @@
+import test from 'ava';
+import { type ClientEvent, clientDecider } from '../../src/domain/client/client.ts';
+import { collectionDecider } from '../../src/domain/collection/collection.ts';
+import { scenario } from '../support/given.ts';
+
+const credential = { scheme: 'scrypt', N: 2, r: 1, p: 1, salt: '', digest: '' } as const;
+const registered: ClientEvent = { type: 'ClientRegistered', data: { client: 'alice', credential } };
+const client = 'alice';
+
+test('a client is registered once, under a name that fits Basic credentials', (t) => {
+  const given = scenario(clientDecider);
+  given(t).when({ type: 'RegisterClient', client, credential }).then(registered);
+  given(t, registered).when({ type: 'RegisterClient', client, credential }).thenRefused('CLIENT_EXISTS');
+  for (const name of ['', 'a:b', 'a b', '.hidden', 'é', 'x'.repeat(65), 'a\n']) {
+    given(t).when({ type: 'RegisterClient', client: name, credential }).thenRefused('BAD_CLIENT_NAME');
+  }
+});
+
+test('nothing can be said of a client nobody registered', (t) => {
+  scenario(clientDecider)(t).when({ type: 'DisableClient', client }).thenRefused('CLIENT_UNKNOWN');
+});
+
+test('what is so already gives no event', (t) => {
+  const given = scenario(clientDecider);
+  const granted: ClientEvent = { type: 'CollectionGranted', data: { client, collection: 'c' } };
+  const disabled: ClientEvent = { type: 'ClientDisabled', data: { client } };
+  given(t, registered).when({ type: 'EnableClient', client }).thenNothing();
+  given(t, registered, disabled).when({ type: 'DisableClient', client }).thenNothing();
+  given(t, registered, granted).when({ type: 'GrantCollection', client, collection: 'c' }).thenNothing();
+  given(t, registered).when({ type: 'RevokeCollection', client, collection: 'c' }).thenNothing();
+  given(t, registered).when({ type: 'SetDomain', client, domain: null }).thenNothing();
+});
+
+test('a domain is a host name, also when it is given as a URL', (t) => {
+  const given = scenario(clientDecider);
+  for (const domain of ['alice.example', 'https://Alice.example/']) {
+    given(t, registered)
+      .when({ type: 'SetDomain', client, domain })
+      .then({ type: 'DomainSet', data: { client, domain: 'alice.example' } });
+  }
+  for (const domain of ['a b', 'https://', 'alice.example/path']) {
+    given(t, registered).when({ type: 'SetDomain', client, domain }).thenRefused('BAD_DOMAIN');
+  }
+});
+
+test('a provider URL is absolute and kept without its last slash', (t) => {
+  const given = scenario(clientDecider);
+  given(t, registered)
+    .when({ type: 'SetProviderUrl', client, providerUrl: 'https://alice.example/' })
+    .then({ type: 'ProviderUrlSet', data: { client, providerUrl: 'https://alice.example' } });
+  given(t, registered)
+    .when({ type: 'SetProviderUrl', client, providerUrl: 'alice' })
+    .thenRefused('BAD_PROVIDER_URL');
+});
+
+test('a collection is opened once, under a name that is a path segment of its own', (t) => {
+  const given = scenario(collectionDecider);
+  const opened = { type: 'CollectionOpened', data: { collection: 'software' } } as const;
+  given(t).when({ type: 'OpenCollection', collection: 'software' }).then(opened);
+  given(t, opened).when({ type: 'OpenCollection', collection: 'software' }).thenRefused('COLLECTION_EXISTS');
+  for (const collection of ['', 'a/b', '..', 'ServiceDocument', 'é', 'x'.repeat(65)]) {
+    given(t).when({ type: 'OpenCollection', collection }).thenRefused('BAD_COLLECTION_NAME');
+  }
+});
+
+test('a collection accepts zips, tars or both', (t) => {
+  const given = scenario(collectionDecider);
+  const opened = { type: 'CollectionOpened', data: { collection: 'c' } } as const;
+  given(t, opened)
+    .when({ type: 'ChangeAcceptedTypes', collection: 'c', accept: ['application/zip'] })
+    .then({ type: 'AcceptedTypesChanged', data: { collection: 'c', accept: ['application/zip'] } });
+  for (const accept of [[], ['text/plain']]) {
+    given(t, opened).when({ type: 'ChangeAcceptedTypes', collection: 'c', accept }).thenRefused('BAD_ACCEPT');
+  }
+});

@@ -1,0 +1,238 @@
+import test from 'ava';
+import { depositDecider, MAX_ENTRIES } from '../../src/domain/deposit/decide.ts';
+import type { DepositEvent } from '../../src/domain/deposit/events.ts';
+import {
+  aliceArchive,
+  aliceEntry,
+  archiveAdded,
+  broken,
+  changeDeposit,
+  createDeposit,
+  depositCompleted,
+  depositCreated,
+  depositDeleted,
+  depositLoaded,
+  depositRejected,
+  depositVerified,
+  entryWith,
+  loadedData,
+  loadingFailed,
+  loadingStarted,
+  metadataAdded,
+  noArchive,
+  reading,
+  secondArchive,
+  wayTo,
+} from '../support/example-deposits.ts';
+import { scenario } from '../support/given.ts';
+
+const given = scenario(depositDecider);
+const now = '2026-03-01T12:00:00.000Z';
+
+test('a final request creates and completes a deposit at once', (t) => {
+  given(t).when(createDeposit()).then(depositCreated, archiveAdded, metadataAdded, depositCompleted());
+});
+
+test('a deposit that is in progress is partial', (t) => {
+  given(t)
+    .when(createDeposit({ final: false, entry: null }))
+    .then(depositCreated, archiveAdded);
+  t.is(given(t, depositCreated, archiveAdded).state().status, 'partial');
+});
+
+test('a deposit begins with something', (t) => {
+  given(t)
+    .when(createDeposit({ archive: null, entry: null }))
+    .thenRefused('NOTHING_DEPOSITED');
+});
+
+test('an id is used once', (t) => {
+  given(t, depositCreated).when(createDeposit()).thenRefused('DEPOSIT_EXISTS');
+});
+
+test('archives and metadata can be added while a deposit is partial', (t) => {
+  const content = { archive: secondArchive, entry: aliceEntry };
+  given(t, depositCreated)
+    .when(changeDeposit({ kind: 'add-content', ...content }))
+    .then({ type: 'ArchiveAdded', data: { depositId: 1, archive: secondArchive } }, metadataAdded);
+});
+
+test('replacing keeps only what came last', (t) => {
+  const past = [depositCreated, archiveAdded, metadataAdded];
+  const replaced: DepositEvent = { type: 'ArchivesReplaced', data: { depositId: 1, archive: secondArchive } };
+  given(t, ...past)
+    .when(changeDeposit({ kind: 'replace-content', archive: secondArchive, entry: null }))
+    .then(replaced);
+  t.like(given(t, ...past, replaced).state(), { archives: [secondArchive], entries: [aliceEntry] });
+});
+
+test('removing the archives leaves the deposit partial', (t) => {
+  const removed: DepositEvent = { type: 'ArchivesRemoved', data: { depositId: 1 } };
+  given(t, depositCreated, archiveAdded)
+    .when(changeDeposit({ kind: 'remove-archives' }))
+    .then(removed);
+  t.like(given(t, depositCreated, archiveAdded, removed).state(), { status: 'partial', archives: [] });
+});
+
+test('the final change completes the deposit in the same append', (t) => {
+  given(t, depositCreated, archiveAdded)
+    .when(changeDeposit({ kind: 'add-content', archive: null, entry: aliceEntry }, { final: true, now }))
+    .then(metadataAdded, depositCompleted(now));
+});
+
+for (const type of ['DepositCompleted', 'DepositVerified', 'LoadingStarted', 'DepositLoaded'] as const) {
+  test(`after ${type} a deposit takes no more changes and cannot be deleted`, (t) => {
+    const past = wayTo(type);
+    given(t, ...past)
+      .when(changeDeposit({ kind: 'add-content', archive: aliceArchive, entry: null }))
+      .thenRefused('DEPOSIT_NOT_PARTIAL');
+    given(t, ...past)
+      .when({ type: 'DeleteDeposit', depositId: 1, reason: '' })
+      .thenRefused('DEPOSIT_NOT_PARTIAL');
+  });
+
+  test(`after ${type} completing again changes nothing`, (t) => {
+    given(t, ...wayTo(type))
+      .when({ type: 'CompleteDeposit', depositId: 1, now })
+      .thenNothing();
+  });
+}
+
+test('a deleted deposit does not exist for anybody', (t) => {
+  for (const command of [
+    changeDeposit({ kind: 'remove-archives' }),
+    { type: 'CompleteDeposit', depositId: 1, now },
+    { type: 'DeleteDeposit', depositId: 1, reason: '' },
+    { type: 'RetryChecks', depositId: 1 },
+  ] as const) {
+    given(t, depositCreated, depositDeleted).when(command).thenRefused('DEPOSIT_NOT_FOUND');
+  }
+});
+
+test('a deposit holds a bounded number of archives and entries', (t) => {
+  const archives = Array.from({ length: 3 }, () => archiveAdded);
+  given(t, depositCreated, ...archives)
+    .when(changeDeposit({ kind: 'add-content', archive: aliceArchive, entry: null }))
+    .thenRefused('TOO_MANY_ARCHIVES');
+  const entries = Array.from({ length: MAX_ENTRIES }, () => metadataAdded);
+  given(t, depositCreated, ...entries)
+    .when(changeDeposit({ kind: 'add-content', archive: null, entry: aliceEntry }))
+    .thenRefused('TOO_MANY_ENTRIES');
+});
+
+test('an origin must lie below the provider URL, whole segments compared', (t) => {
+  const naming = (url: string) =>
+    createDeposit({ entry: entryWith({ origin: { relation: 'create', url } }) });
+  const allowed = [
+    'https://alice.example/software',
+    'https://alice.example/software/x',
+    'https://ALICE.example/software/y',
+  ];
+  for (const url of allowed)
+    given(t)
+      .when(naming(url))
+      .thenTypes('DepositCreated', 'ArchiveAdded', 'MetadataAdded', 'DepositCompleted');
+  const foreign = [
+    'https://alice.example/softwarez',
+    'https://alice.example.evil/software/x',
+    'http://alice.example/software/x',
+    'https://alice.example/software/../other',
+    'https://alice.example@evil.example/software/x',
+    'not a url',
+  ];
+  for (const url of foreign) given(t).when(naming(url)).thenRefused('ORIGIN_OUTSIDE_PROVIDER');
+  given(t)
+    .when({ ...naming('https://alice.example/software/x'), providerUrl: null })
+    .thenRefused('ORIGIN_OUTSIDE_PROVIDER');
+});
+
+test('the origin an entry names is recorded when the deposit is completed', (t) => {
+  const url = 'https://alice.example/software/v1';
+  const entry = entryWith({ origin: { relation: 'create', url } });
+  const added: DepositEvent = { type: 'MetadataAdded', data: { depositId: 1, entry } };
+  given(t, depositCreated, added)
+    .when({ type: 'CompleteDeposit', depositId: 1, now })
+    .then(depositCompleted(now, url));
+});
+
+test('checks verify or reject a deposit, once', (t) => {
+  const verified = {
+    type: 'RecordVerified',
+    depositId: 1,
+    attempt: 1,
+    readings: [reading],
+    warnings: [],
+  } as const;
+  const rejected = {
+    type: 'RecordRejected',
+    depositId: 1,
+    attempt: 1,
+    reasons: [noArchive],
+    warnings: [],
+  } as const;
+  const past = wayTo('DepositCompleted');
+  given(t, ...past)
+    .when(verified)
+    .then(depositVerified);
+  given(t, ...past)
+    .when(rejected)
+    .then(depositRejected);
+  for (const outcome of [verified, rejected]) {
+    given(t, ...past, depositVerified)
+      .when(outcome)
+      .thenNothing();
+    given(t, ...past, depositRejected)
+      .when(outcome)
+      .thenNothing();
+  }
+});
+
+test('a late outcome of an earlier check changes nothing after a retry', (t) => {
+  const retried: DepositEvent = { type: 'ChecksRetried', data: { depositId: 1, attempt: 2 } };
+  const past = [...wayTo('DepositCompleted'), depositRejected];
+  given(t, ...past)
+    .when({ type: 'RetryChecks', depositId: 1 })
+    .then(retried);
+  given(t, ...past, retried)
+    .when({ type: 'RecordVerified', depositId: 1, attempt: 1, readings: [reading], warnings: [] })
+    .thenNothing();
+  given(t, ...past, retried)
+    .when({ type: 'RecordVerified', depositId: 1, attempt: 2, readings: [reading], warnings: [] })
+    .thenTypes('DepositVerified');
+});
+
+test('only a rejected deposit is checked again, only a failed one loaded again', (t) => {
+  given(t, ...wayTo('DepositLoaded'))
+    .when({ type: 'RetryChecks', depositId: 1 })
+    .thenRefused('DEPOSIT_NOT_REJECTED');
+  given(t, ...wayTo('DepositLoaded'))
+    .when({ type: 'RetryLoading', depositId: 1 })
+    .thenRefused('DEPOSIT_NOT_FAILED');
+  given(t, ...wayTo('LoadingStarted'), loadingFailed)
+    .when({ type: 'RetryLoading', depositId: 1 })
+    .then({ type: 'LoadingRetried', data: { depositId: 1, attempt: 2 } });
+});
+
+test('loading starts once and ends once', (t) => {
+  const start = { type: 'StartLoading', depositId: 1, attempt: 1 } as const;
+  given(t, ...wayTo('DepositVerified'))
+    .when(start)
+    .then(loadingStarted);
+  given(t, ...wayTo('LoadingStarted'))
+    .when(start)
+    .thenNothing();
+  const loaded = { type: 'RecordLoaded', loaded: loadedData } as const;
+  given(t, ...wayTo('LoadingStarted'))
+    .when(loaded)
+    .then(depositLoaded);
+  given(t, ...wayTo('DepositLoaded'))
+    .when(loaded)
+    .thenNothing();
+  const failed = { type: 'RecordLoadingFailed', depositId: 1, attempt: 1, reason: broken } as const;
+  given(t, ...wayTo('LoadingStarted'))
+    .when(failed)
+    .then(loadingFailed);
+  given(t, ...wayTo('DepositLoaded'))
+    .when(failed)
+    .thenNothing();
+});

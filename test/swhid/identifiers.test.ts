@@ -1,0 +1,145 @@
+import { hash } from 'node:crypto';
+import test from 'ava';
+import { contentHash, contentId } from '../../src/swhid/content.ts';
+import { type Directory, directoryBody, directoryId, type Leaf } from '../../src/swhid/directory.ts';
+import { releaseBody, releaseId } from '../../src/swhid/release.ts';
+import { revisionBody, revisionId } from '../../src/swhid/revision.ts';
+import { type Branch, snapshotBody, snapshotId } from '../../src/swhid/snapshot.ts';
+import { formatQualifiedSwhid, formatSwhid, parseQualifiedSwhid, parseSwhid } from '../../src/swhid/swhid.ts';
+import { type BranchVector, type TreeVector, vectors } from './vectors.ts';
+
+for (const vector of vectors.content) {
+  test(`the content ${vector.id} has the same id at once and in pieces`, (t) => {
+    const { data_base64, data_repeat } = vector;
+    const bytes = data_repeat
+      ? Buffer.alloc(data_repeat.count, data_repeat.byte_hex, 'hex')
+      : Buffer.from(data_base64 ?? '', 'base64');
+    t.is(hash('sha256', bytes), vector.sha256);
+    t.is(contentId(bytes), vector.sha1_git);
+    const middle = bytes.length >> 1;
+    const pieces = contentHash(bytes.length).update(bytes.subarray(0, middle)).update(bytes.subarray(middle));
+    t.is(pieces.digest(), vector.sha1_git);
+  });
+}
+
+test('a content longer than the one-shot limit has the id that its pieces have', (t) => {
+  const bytes = Buffer.alloc(1024 ** 2 + 1, 'x');
+  t.is(contentId(bytes), contentHash(bytes.length).update(bytes).digest());
+});
+
+for (const vector of vectors.directory) {
+  test(`the directory ${vector.id} has its id`, (t) => {
+    const directory = vector.entries ? treeOf(vector.entries) : thousandFiles();
+    if (vector.tree_body_hex !== undefined)
+      t.is(directoryBody(directory).toString('hex'), vector.tree_body_hex);
+    t.is(formatSwhid({ type: 'dir', id: directoryId(directory) }), vector.swhid);
+  });
+}
+
+for (const vector of vectors.revision) {
+  test(`the revision ${vector.id} has its id`, (t) => {
+    const revision = {
+      directory: vector.directory,
+      parents: vector.parents,
+      author: { fullname: vector.author, time: vector.author_date },
+      committer: { fullname: vector.committer, time: vector.committer_date },
+      extraHeaders: vector.extra_headers,
+      message: textOf(vector.message_base64),
+    };
+    t.is(revisionBody(revision).toString('base64'), vector.body_base64);
+    t.is(formatSwhid({ type: 'rev', id: revisionId(revision) }), vector.swhid);
+  });
+}
+
+for (const vector of vectors.release) {
+  test(`the release ${vector.id} has its id`, (t) => {
+    const release = {
+      target: vector.target,
+      targetType: vector.target_type,
+      name: textOf(vector.name_base64) ?? '',
+      author: vector.author === null ? null : { fullname: vector.author, time: vector.date },
+      message: textOf(vector.message_base64),
+    };
+    t.is(releaseBody(release).toString('base64'), vector.body_base64);
+    t.is(formatSwhid({ type: 'rel', id: releaseId(release) }), vector.swhid);
+  });
+}
+
+for (const vector of vectors.snapshot) {
+  test(`the snapshot ${vector.id} has its id`, (t) => {
+    const branches = vector.branches.map(branchOf);
+    t.is(snapshotBody(branches).toString('base64'), vector.body_base64);
+    t.is(formatSwhid({ type: 'snp', id: snapshotId(branches) }), vector.swhid);
+  });
+}
+
+for (const vector of vectors.qualified) {
+  test(`the qualified identifier ${vector.id} is written and read`, (t) => {
+    const { origin, visit, anchor, path_base64, lines } = vector;
+    const [first, last] = (lines ?? '').split('-').map(Number);
+    const qualifiers = {
+      ...(origin !== null && { origin }),
+      ...(visit !== null && { visit: parseSwhid(visit) }),
+      ...(anchor !== null && { anchor: parseSwhid(anchor) }),
+      ...(path_base64 !== null && { path: Buffer.from(path_base64, 'base64').toString('latin1') }),
+      ...(lines !== null && { lines: { first: first!, ...(last !== undefined && { last }) } }),
+    };
+    const core = parseSwhid(vector.core);
+    t.is(formatQualifiedSwhid(core, qualifiers), vector.string);
+    t.deepEqual(parseQualifiedSwhid(vector.string), { ...core, qualifiers });
+  });
+}
+
+for (const text of [
+  ...vectors.invalid_strings,
+  `swh:1:dir:${'0'.repeat(40)}\n`,
+  `swh:1:dir:${'0'.repeat(40)};path=/a;path=/b`,
+  `swh:1:dir:${'0'.repeat(40)};path=a`,
+  `swh:1:dir:${'0'.repeat(40)};path=/%4`,
+  `swh:1:dir:${'0'.repeat(40)};__proto__=x`,
+  `swh:1:cnt:${'0'.repeat(40)};lines=0`,
+]) {
+  test(`${JSON.stringify(text)} is no identifier`, (t) => {
+    t.throws(() => parseQualifiedSwhid(text), { code: 'INVALID_SWHID' });
+  });
+}
+
+test('an origin that holds escapes already comes back as it was', (t) => {
+  const core = { type: 'dir', id: '0'.repeat(40) } as const;
+  const origin = 'https://example.org/a%3Bb;c%253B%25';
+  t.is(parseQualifiedSwhid(formatQualifiedSwhid(core, { origin })).qualifiers.origin, origin);
+});
+
+function treeOf(entries: readonly TreeVector[]): Directory {
+  return new Map(
+    entries.map((entry) => [Buffer.from(entry.name_hex, 'hex').toString('latin1'), nodeOf(entry)]),
+  );
+}
+
+const modes = { file: '100644', exec: '100755', link: '120000' } as const;
+
+function nodeOf({ kind, entries, data_base64, link_target_base64 }: TreeVector): Leaf | Directory {
+  if (kind === 'dir') return treeOf(entries ?? []);
+  const bytes = Buffer.from(data_base64 ?? link_target_base64 ?? '', 'base64');
+  return { mode: modes[kind], id: contentId(bytes) };
+}
+
+/** The one directory that the vectors describe in words. */
+function thousandFiles(): Directory {
+  const leaf = (index: number): Leaf => ({ mode: '100644', id: contentId(Buffer.from(`${index}\n`)) });
+  return new Map(
+    Array.from({ length: 1000 }, (_, index) => [`f${String(index).padStart(4, '0')}`, leaf(index)]),
+  );
+}
+
+function branchOf({ name_base64, target_type, target }: BranchVector): Branch {
+  const name = Buffer.from(name_base64, 'base64').toString('latin1');
+  if (target_type === 'dangling' || target === null) return { name, targetType: 'dangling' };
+  if (target_type === 'alias')
+    return { name, targetType: 'alias', target: Buffer.from(target).toString('latin1') };
+  return { name, targetType: target_type, target };
+}
+
+function textOf(base64: string | null): string | null {
+  return base64 === null ? null : Buffer.from(base64, 'base64').toString();
+}

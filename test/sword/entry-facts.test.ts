@@ -1,0 +1,220 @@
+import test from 'ava';
+import { readEntry } from '../../src/sword/atom-entry.ts';
+import { type EntryFacts, entryFacts } from '../../src/sword/entry-facts.ts';
+import { SwordError } from '../../src/sword/sword-error.ts';
+
+const NAMESPACE = 'https://deposit.example/schema';
+const NAMESPACES = `xmlns="http://www.w3.org/2005/Atom" xmlns:c="https://doi.org/10.5063/SCHEMA/CODEMETA-2.0"
+  xmlns:c3="https://w3id.org/codemeta/3.0" xmlns:dct="http://purl.org/dc/terms/" xmlns:d="${NAMESPACE}" xmlns:x="urn:x"`;
+
+function factsOf(inside: string): EntryFacts {
+  return entryFacts(readEntry(Buffer.from(`<entry ${NAMESPACES}>${inside}</entry>`)), NAMESPACE);
+}
+
+test('an empty entry has no facts', (t) => {
+  t.deepEqual(factsOf(''), {
+    title: null,
+    hasTitle: false,
+    hasAuthor: false,
+    authors: [],
+    urlHosts: [],
+    hasUrlField: false,
+    urlHostsTruncated: false,
+    origin: null,
+    externalIdentifier: null,
+    version: null,
+    dateCreated: null,
+    datePublished: null,
+    id: null,
+    updated: null,
+  });
+});
+
+test('a full entry tells what checks and views need', (t) => {
+  const facts = factsOf(`
+    <id> urn:uuid:1 </id><updated>2020-01-02T03:04:05Z</updated>
+    <title type="text"> Orbitals
+      of  atoms </title>
+    <author><name>Alice</name><email>alice@a.example</email></author>
+    <c:author><c:name> Bob  B. </c:name></c:author><c3:author><c3:givenName>Eve</c3:givenName><c3:familyName>E.</c3:familyName></c3:author>
+    <c:url>https://Code.Alice.example:8443/orbitals</c:url>
+    <external_identifier>hal-01</external_identifier>
+    <c:softwareVersion>1.0</c:softwareVersion><c:dateCreated> 2019-12 </c:dateCreated><c:datePublished>2020</c:datePublished>
+    <d:deposit><d:create_origin><d:origin url="https://alice.example/orbitals"/></d:create_origin></d:deposit>`);
+  t.deepEqual(facts, {
+    title: 'Orbitals of atoms',
+    hasTitle: true,
+    hasAuthor: true,
+    authors: ['Alice', 'Bob B.', 'Eve E.'],
+    urlHosts: ['code.alice.example'],
+    hasUrlField: true,
+    urlHostsTruncated: false,
+    origin: { relation: 'create', url: 'https://alice.example/orbitals' },
+    externalIdentifier: 'hal-01',
+    version: '1.0',
+    dateCreated: '2019-12',
+    datePublished: '2020',
+    id: 'urn:uuid:1',
+    updated: '2020-01-02T03:04:05Z',
+  });
+});
+
+test('the title is the first of atom:title, codemeta:name and dcterms:title that has text', (t) => {
+  const cases = [
+    ['<dct:title>D</dct:title><c:name>C</c:name><title>A</title>', 'A', true],
+    ['<dct:title>D</dct:title><c3:name>C</c3:name><title> </title>', 'C', true],
+    ['<title/><title>second</title>', 'second', true],
+    ['<dct:title>D</dct:title>', 'D', false],
+    ['<name>N</name>', 'N', true],
+    [
+      '<title type="xhtml"><div xmlns="http://www.w3.org/1999/xhtml">An <b>X</b>!</div></title>',
+      'An X!',
+      true,
+    ],
+    ['<title> \n\t</title><c:name>&#160;</c:name>', null, false],
+    ['<x:title>X</x:title><x:name>X</x:name>', null, false],
+    ['<source><title>elsewhere</title></source>', null, false],
+  ] as const;
+  for (const [inside, title, hasTitle] of cases) {
+    const facts = factsOf(inside);
+    t.is(facts.title, title, inside);
+    t.is(facts.hasTitle, hasTitle, inside);
+  }
+});
+
+test('an author counts when there is text in it', (t) => {
+  const cases: readonly (readonly [string, readonly string[]])[] = [
+    ['<author><name>Alice</name></author>', ['Alice']],
+    ['<c:author>Alice</c:author>', ['Alice']],
+    ['<author><email>a@a.example</email></author>', ['a@a.example']],
+    ['<author/><author><name> </name></author><c3:author>\n</c3:author>', []],
+    ['<x:author><x:name>Alice</x:name></x:author>', []],
+    ['<contributor><name>Alice</name></contributor>', []],
+  ];
+  for (const [inside, authors] of cases) {
+    const facts = factsOf(inside);
+    t.deepEqual(facts.authors, authors, inside);
+    t.is(facts.hasAuthor, authors.length > 0, inside);
+  }
+});
+
+test('hosts come from all url fields, at any depth and in any namespace', (t) => {
+  const facts = factsOf(`
+    <c:url>HTTPS://ALICE.example/a</c:url><x:codeURL>http://b.alice.example</x:codeURL>
+    <x:deep><x:er><c3:downloadUrl> https://alice.example/b </c3:downloadUrl></x:er></x:deep>
+    <x:urls><x:url>https://c.example</x:url><x:url>https://bücher.example</x:url></x:urls>
+    <x:link>https://not.example</x:link>`);
+  t.deepEqual(facts.urlHosts, ['alice.example', 'b.alice.example', 'c.example', 'xn--bcher-kva.example']);
+  t.true(facts.hasUrlField);
+});
+
+test('what only looks like a URL of a host names none', (t) => {
+  const tricks = [
+    'javascript:alert(1)//alice.example/',
+    '/alice.example',
+    '//alice.example/',
+    'alice.example',
+    'https:alice.example',
+    'ftp://alice.example/',
+    'https://evil.example\\@alice.example/',
+    'https://alice.example@evil.example/',
+    'https://user:secret@alice.example/',
+    'https://alice.example /',
+    'https://ali\nce.example/',
+    'https://',
+    'https://a b',
+    'https://[alice.example]/',
+    '',
+  ];
+  for (const trick of tricks) {
+    const facts = factsOf(`<c:url>${trick}</c:url>`);
+    t.deepEqual(facts.urlHosts, [], trick);
+    t.true(facts.hasUrlField);
+  }
+});
+
+test('the origin is created or added to, inside a deposit element or without', (t) => {
+  const url = 'https://alice.example/o?a=1&amp;b';
+  const origin = (name: string) => `<d:${name}><d:origin url=" ${url} "/></d:${name}>`;
+  const expected = { relation: 'add', url: 'https://alice.example/o?a=1&b' };
+  t.deepEqual(factsOf(origin('add_to_origin')).origin, expected as EntryFacts['origin']);
+  t.deepEqual(
+    factsOf(`<d:deposit>${origin('add_to_origin')}</d:deposit>`).origin,
+    expected as EntryFacts['origin'],
+  );
+  t.is(factsOf(origin('create_origin') + origin('create_origin')).origin?.relation, 'create');
+  t.is(factsOf(`<create_origin><origin url="${url}"/></create_origin>`).origin, null);
+  t.is(factsOf(`<x:wrap>${origin('create_origin')}</x:wrap>`).origin, null);
+});
+
+test('an entry that leaves open which origin it means is refused', (t) => {
+  const origin = (name: string, url: string) => `<d:${name}><d:origin url="${url}"/></d:${name}>`;
+  const unclear = [
+    origin('create_origin', 'https://a.example/') + origin('add_to_origin', 'https://a.example/'),
+    origin('create_origin', 'https://a.example/') + origin('create_origin', 'https://b.example/'),
+    '<d:create_origin><d:origin url="https://a.example/"/><d:origin url="https://b.example/"/></d:create_origin>',
+    origin('create_origin', ''),
+    '<d:create_origin><d:origin/></d:create_origin>',
+    '<d:add_to_origin/>',
+    origin('create_origin', `https://a.example/${'x'.repeat(1_100)}`),
+  ];
+  for (const inside of unclear) {
+    const error = t.throws(() => factsOf(inside), { instanceOf: SwordError }, inside);
+    t.is(error.code, 'ErrorBadRequest');
+  }
+});
+
+test('single values are cut, never through the middle of a character', (t) => {
+  const facts = factsOf(`
+    <title>${'t'.repeat(499)}\u{1f600}</title><c:version>${'v'.repeat(70)}</c:version>
+    <c:dateCreated>${'9'.repeat(70)}</c:dateCreated><c:author><c:name>${'n'.repeat(300)}</c:name></c:author>`);
+  t.is(facts.title, 't'.repeat(499));
+  t.is(facts.version?.length, 64);
+  t.is(facts.dateCreated?.length, 64);
+  t.deepEqual(facts.authors, ['n'.repeat(200)]);
+});
+
+test('twenty authors are kept', (t) => {
+  const authors = Array.from({ length: 30 }, (_, i) => `<author><name>Author ${i}</name></author>`).join('');
+  t.deepEqual(
+    factsOf(authors).authors,
+    Array.from({ length: 20 }, (_, i) => `Author ${i}`),
+  );
+});
+
+test('more hosts than fit are told apart from all hosts', (t) => {
+  const urls = (count: number) =>
+    Array.from({ length: count }, (_, i) => `<c:url>https://host-${i}.example/</c:url>`).join('');
+  const some = factsOf(urls(100));
+  t.is(some.urlHosts.length, 100);
+  t.false(some.urlHostsTruncated);
+  const many = factsOf(urls(2_000));
+  t.true(many.urlHostsTruncated);
+  t.true(Buffer.byteLength(JSON.stringify(many.urlHosts)) <= 3_000);
+  t.true(many.urlHosts.length > 100);
+});
+
+test('the facts stay below 5 kB, whatever the entry holds', (t) => {
+  const origin = (url: string) => `<d:create_origin><d:origin url="${url}"/></d:create_origin>`;
+  for (const character of ['x', '漢', '&quot;', '\u{1f600}', '\\']) {
+    const text = character.repeat(600);
+    const single = [
+      'title',
+      'c:version',
+      'c:dateCreated',
+      'c:datePublished',
+      'id',
+      'updated',
+      'external_identifier',
+    ]
+      .map((name) => `<${name}>${text}</${name}>`)
+      .join('');
+    const authors = `<author><name>${text}</name></author>`.repeat(30);
+    const urls = Array.from({ length: 500 }, (_, i) => `<c:url>https://h${i}.example</c:url>`).join('');
+    const facts = factsOf(single + authors + urls + origin(`https://a.example/${'y'.repeat(1_000)}`));
+    t.true(Buffer.byteLength(JSON.stringify(facts)) <= 5_000, character);
+    t.true(facts.hasAuthor);
+    t.true(facts.urlHostsTruncated || facts.urlHosts.length === 500);
+    t.deepEqual(JSON.parse(JSON.stringify(facts)), facts);
+  }
+});

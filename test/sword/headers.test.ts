@@ -1,0 +1,349 @@
+import { createHash } from 'node:crypto';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import test, { type ExecutionContext } from 'ava';
+import { parseContentDisposition, requireFilename } from '../../src/sword/content-disposition.ts';
+import { parseContentMd5 } from '../../src/sword/content-md5.ts';
+import { assertMatches, entityTag, isNotModified } from '../../src/sword/entity-tag.ts';
+import { parseIdempotencyKey } from '../../src/sword/idempotency-key.ts';
+import { parseInProgress } from '../../src/sword/in-progress.ts';
+import { isArchiveType, isEntryType, parseMediaType } from '../../src/sword/media-type.ts';
+import { negotiate } from '../../src/sword/negotiate.ts';
+import { refuseMediation } from '../../src/sword/on-behalf-of.ts';
+import { parsePackaging } from '../../src/sword/packaging.ts';
+import { parseSlug } from '../../src/sword/slug.ts';
+import { SwordError, type SwordErrorCode } from '../../src/sword/sword-error.ts';
+
+function refused(
+  t: ExecutionContext,
+  code: SwordErrorCode,
+  attempt: () => unknown,
+  what?: string,
+): SwordError {
+  const error = t.throws(attempt, { instanceOf: SwordError }, what);
+  t.is(error.code, code, what);
+  t.regex(error.summary, /^[A-Z].*\.$/, what);
+  return error;
+}
+
+test('a file name is found however clients write the header', (t) => {
+  const cases = [
+    ['attachment; filename=orbitals.zip', 'orbitals.zip'],
+    ['attachment; filename="orbitals.zip"', 'orbitals.zip'],
+    ['ATTACHMENT;FileName = "orbitals.zip" ;', 'orbitals.zip'],
+    ['attachment; filename=my orbitals 1.0.zip', 'my orbitals 1.0.zip'],
+    ['attachment; filename=my orbitals.zip ; size=3', 'my orbitals.zip'],
+    ['filename=orbitals.zip', 'orbitals.zip'],
+    ['filename="a;b=c.zip"', 'a;b=c.zip'],
+    ['; filename=orbitals.zip', 'orbitals.zip'],
+    ['attachment;; filename=orbitals.zip;', 'orbitals.zip'],
+    ['form-data; name="file"; filename="a \\"b\\".zip"', 'a "b".zip'],
+    ['attachment; filename="../../etc/passwd"', 'passwd'],
+    ['attachment; filename=/abs/olute.zip', 'olute.zip'],
+    ['attachment; filename="C:\\temp\\new.zip"', 'new.zip'],
+    ['attachment; filename="C:\\\\temp\\\\new.zip"', 'new.zip'],
+    ['attachment; filename=C:\\temp\\new.zip', 'new.zip'],
+    ["attachment; filename=x.zip; filename*=UTF-8''my%20orbitals.zip", 'my orbitals.zip'],
+    ["attachment; filename*=iso-8859-1'en'..%2Fa.zip", 'a.zip'],
+    [`attachment; filename="${'n'.repeat(255)}"`, 'n'.repeat(255)],
+  ] as const;
+  for (const [header, filename] of cases) t.is(requireFilename(header), filename, header);
+});
+
+test('the name parameter marks an entry, with or without a file name', (t) => {
+  t.deepEqual(parseContentDisposition('attachment; name="atom"; filename=entry.xml'), {
+    filename: 'entry.xml',
+    name: 'atom',
+  });
+  t.deepEqual(parseContentDisposition('attachment; name=atom'), { filename: null, name: 'atom' });
+  t.deepEqual(parseContentDisposition('attachment'), { filename: null, name: null });
+  t.deepEqual(parseContentDisposition(undefined), { filename: null, name: null });
+});
+
+test('a file name that is missing, not ASCII, not a name or too long is a bad request', (t) => {
+  const utf8AsNodeGivesIt = Buffer.from('café.zip').toString('latin1');
+  const headers = [
+    undefined,
+    '',
+    'attachment',
+    'attachment; name=atom',
+    'orbitals.zip',
+    'attachment filename=x.zip',
+    'attachment; filename=',
+    'attachment; filename=""',
+    'attachment; filename="  "',
+    'attachment; filename="."',
+    'attachment; filename=..',
+    'attachment; filename="dir/.."',
+    'attachment; filename="dir/"',
+    'attachment; filename="caf\u00e9.zip"',
+    `attachment; filename="${utf8AsNodeGivesIt}"`,
+    'attachment; filename=caf\u00e9.zip',
+    'attachment; filename="a\tb.zip"',
+    'attachment; filename="a\0b.zip"',
+    'attachment; filename="a\u007fb.zip"',
+    'attachment; filename="a.zip',
+    'attachment; filename= "a.zip',
+    'attachment; filename="a.zip"b',
+    'attachment; filename=a.zip; filename=b.zip',
+    `attachment; filename=${'n'.repeat(256)}`,
+    "attachment; filename*=UTF-8''caf%C3%A9.zip",
+    "attachment; filename=x.zip; filename*=UTF-8''caf%C3%A9.zip",
+    "attachment; filename*=UTF-8''a%0Ab.zip",
+    "attachment; filename*=UTF-8''%",
+    "attachment; filename*=UTF-16''a.zip",
+    'attachment; filename*=a.zip',
+    "attachment; filename*=UTF-8''",
+  ];
+  for (const header of headers) refused(t, 'ErrorBadRequest', () => requireFilename(header), header);
+});
+
+test('a header, however odd, gives a value or a refusal', (t) => {
+  const long = 16_000;
+  const nasty = [
+    'a'.repeat(long),
+    ';'.repeat(long),
+    '="'.repeat(long / 2),
+    ' '.repeat(long),
+    ';a '.repeat(long / 3),
+  ];
+  const attacks = [
+    ...nasty,
+    ...nasty.map((text) => `attachment; filename="${text}\\`),
+    `a/b;${'\\"'.repeat(long / 2)}`,
+  ];
+  for (const header of attacks) {
+    for (const parse of [parseContentDisposition, parseMediaType, negotiate, parseSlug, parseContentMd5]) {
+      try {
+        parse(header);
+      } catch (error) {
+        t.true(error instanceof SwordError, String(error));
+      }
+    }
+  }
+});
+
+test('Content-MD5 is read as hex in any case and as base64', (t) => {
+  const digest = createHash('md5').update('orbitals').digest();
+  const hex = digest.toString('hex');
+  t.is(parseContentMd5(hex), hex);
+  t.is(parseContentMd5(` ${hex.toUpperCase()} `), hex);
+  t.is(parseContentMd5(digest.toString('base64')), hex);
+  t.is(parseContentMd5(undefined, hex), hex);
+  t.is(parseContentMd5(hex, digest.toString('base64')), hex);
+  t.is(parseContentMd5(undefined), null);
+});
+
+test('a malformed Content-MD5 is a checksum mismatch', (t) => {
+  const hex = 'd41d8cd98f00b204e9800998ecf8427e';
+  const wrong = ['', hex.slice(1), `${hex}0`, 'g'.repeat(32), 'AAAA', `${hex}, ${hex}`, `"${hex}"`];
+  for (const header of wrong) refused(t, 'ErrorChecksumMismatch', () => parseContentMd5(header), header);
+  refused(t, 'ErrorChecksumMismatch', () => parseContentMd5(hex, hex.replace('d', 'e')));
+  refused(t, 'ErrorChecksumMismatch', () => parseContentMd5([hex, hex]));
+});
+
+test('In-Progress is true, false or not said', (t) => {
+  t.is(parseInProgress('true'), true);
+  t.is(parseInProgress(' TRUE\t'), true);
+  t.is(parseInProgress('False'), false);
+  t.is(parseInProgress(undefined), null);
+  for (const header of ['', 'yes', '1', 'true, false', 'truely']) {
+    refused(t, 'ErrorBadRequest', () => parseInProgress(header), header);
+  }
+  refused(t, 'ErrorBadRequest', () => parseInProgress(['true', 'true']));
+});
+
+test('a media type is told by its type and parameters, in any case and spacing', (t) => {
+  const type = parseMediaType(' Application/ATOM+xml ; Type = "Entry";charset=UTF-8');
+  t.is(type.type, 'application/atom+xml');
+  t.deepEqual(
+    [...type.parameters],
+    [
+      ['type', 'Entry'],
+      ['charset', 'UTF-8'],
+    ],
+  );
+  t.is(parseMediaType('multipart/form-data; boundary="a;b=c"').parameters.get('boundary'), 'a;b=c');
+  for (const header of [
+    undefined,
+    '',
+    'zip',
+    'application/',
+    '/zip',
+    'application/zip, text/plain',
+    '; a=b',
+  ]) {
+    refused(t, 'ErrorContent', () => parseMediaType(header), header);
+  }
+});
+
+test('a collection takes the archives it lists, and compressed tars wherever it takes tars', (t) => {
+  const takes = (header: string, accept: readonly string[]) => isArchiveType(parseMediaType(header), accept);
+  const both = ['application/zip', 'application/x-tar'];
+  for (const type of ['application/zip; charset=binary', 'APPLICATION/ZIP', 'application/x-tar'])
+    t.true(takes(type, both));
+  const compressed = ['gzip', 'x-gzip', 'x-gtar', 'x-compressed-tar', 'x-bzip2', 'x-bzip', 'x-xz'];
+  for (const subtype of compressed) {
+    t.true(takes(`application/${subtype}`, both), subtype);
+    t.true(takes(`application/${subtype}`, ['application/x-tar']), subtype);
+    t.false(takes(`application/${subtype}`, ['application/zip']), subtype);
+  }
+  t.false(takes('application/zip', ['application/x-tar']));
+  for (const type of [
+    'application/octet-stream',
+    'text/plain',
+    'application/x-7z-compressed',
+    'application/atom+xml',
+  ]) {
+    t.false(takes(type, both), type);
+  }
+});
+
+test('entries come as Atom or as plain XML, feeds are no entries', (t) => {
+  const isEntry = (header: string) => isEntryType(parseMediaType(header));
+  for (const type of [
+    'application/atom+xml',
+    'application/atom+xml; type=ENTRY; charset=utf-8',
+    'text/xml',
+    'application/xml',
+  ]) {
+    t.true(isEntry(type), type);
+  }
+  for (const type of [
+    'application/atom+xml;type=feed',
+    'application/json',
+    'text/plain',
+    'application/atomsvc+xml',
+  ]) {
+    t.false(isEntry(type), type);
+  }
+});
+
+test('SimpleZip, Binary or nothing said is a packaging, anything else is not', (t) => {
+  t.is(parsePackaging(undefined), 'http://purl.org/net/sword/package/SimpleZip');
+  t.is(
+    parsePackaging(' http://purl.org/net/sword/package/SimpleZip'),
+    'http://purl.org/net/sword/package/SimpleZip',
+  );
+  t.is(
+    parsePackaging('http://purl.org/net/sword/package/Binary'),
+    'http://purl.org/net/sword/package/Binary',
+  );
+  for (const header of ['', 'SimpleZip', 'http://purl.org/net/sword/package/METSDSpaceSIP']) {
+    refused(t, 'ErrorContent', () => parsePackaging(header), header);
+  }
+});
+
+test('a slug is percent-decoded as UTF-8', (t) => {
+  t.is(parseSlug('orbitals-1.0'), 'orbitals-1.0');
+  t.is(parseSlug('caf%C3%A9%20au%20lait'), 'café au lait');
+  t.is(parseSlug(Buffer.from('café').toString('latin1')), 'café');
+  t.is(parseSlug(undefined), null);
+  t.is(parseSlug(' %20 '), null);
+  for (const header of ['100%', '%E9', 'caf\u00e9', 'a%00b', 'a%0D%0Ab', 'x'.repeat(256)]) {
+    refused(t, 'ErrorBadRequest', () => parseSlug(header), header);
+  }
+});
+
+test('mediation is refused, an empty header asks for none', (t) => {
+  refused(t, 'MediationNotAllowed', () => refuseMediation('bob'));
+  t.notThrows(() => refuseMediation(undefined));
+  t.notThrows(() => refuseMediation(' '));
+});
+
+test('a write meant for another revision is refused, a read of the same one is not repeated', (t) => {
+  const tag = entityTag(42, 7);
+  t.is(tag, '"42-7"');
+  for (const header of [undefined, '*', '"42-7"', 'W/"42-7"', '"x", "42-7"', '42-7']) {
+    t.notThrows(() => assertMatches(header, tag), header);
+  }
+  for (const header of ['"42-6"', '"42-71"', '', '"x", "y"', '"242-7"']) {
+    refused(t, 'ETagNotMatched', () => assertMatches(header, tag), header);
+  }
+  t.true(isNotModified('W/"42-7"', tag));
+  t.true(isNotModified('*', tag));
+  t.false(isNotModified('"42-8"', tag));
+  t.false(isNotModified(undefined, tag));
+});
+
+test('an idempotency key is up to 255 printable characters', (t) => {
+  t.is(parseIdempotencyKey('"a-b c"'), '"a-b c"');
+  t.is(parseIdempotencyKey(undefined), null);
+  for (const header of ['', '\u00e9', 'x'.repeat(256)]) {
+    refused(t, 'ErrorBadRequest', () => parseIdempotencyKey(header), header);
+  }
+});
+
+test('Accept chooses the representation by weight, then exactness, then place', (t) => {
+  const cases = [
+    [undefined, 'application/xml'],
+    ['', 'application/xml'],
+    ['*/*', 'application/xml'],
+    ['application/*', 'application/xml'],
+    ['application/xml', 'application/xml'],
+    ['text/html, image/png', 'application/xml'],
+    ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'application/xml'],
+    ['application/atom+xml', 'application/atom+xml'],
+    ['Application/Atom+XML; Type="entry"', 'application/atom+xml;type=entry'],
+    ['application/atom+xml;type=feed', 'application/xml'],
+    ['application/atomsvc+xml, */*;q=0.1', 'application/atomsvc+xml'],
+    ['application/json', 'application/json'],
+    ['application/json; charset=utf-8', 'application/json'],
+    ['application/json, text/plain, */*', 'application/json'],
+    ['*/*, application/json', 'application/json'],
+    ['application/json;q=0.5, application/xml;q=0.4', 'application/json'],
+    ['application/json;q=0.4, application/xml;q=0.5', 'application/xml'],
+    ['application/xml, application/json', 'application/xml'],
+    ['application/json;q=0', 'application/xml'],
+    ['*/*;q=0', 'application/xml'],
+    ['application/xml;q=0, */*;q=0.1', 'application/atom+xml'],
+    ['application/xml;q=0, application/json;q=0', 'application/xml'],
+    [';;,,/,q=1', 'application/xml'],
+  ] as const;
+  for (const [accept, contentType] of cases) {
+    const format = contentType === 'application/json' ? 'json' : 'xml';
+    t.deepEqual(negotiate(accept), { contentType, format }, accept);
+  }
+});
+
+test('headers mean the same after a journey through HTTP', async (t) => {
+  const server = createServer((incoming, response) => {
+    const { headers } = incoming;
+    const answer = {
+      md5: parseContentMd5(headers['content-md5']),
+      slug: parseSlug(headers['slug']),
+      refused: '',
+    };
+    try {
+      requireFilename(headers['content-disposition']);
+    } catch (error) {
+      answer.refused = error instanceof SwordError ? error.code : String(error);
+    }
+    response.end(JSON.stringify(answer));
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  t.teardown(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const wire = (text: string) => Buffer.from(text).toString('latin1');
+  const body = await new Promise<string>((resolve, reject) => {
+    const headers = {
+      'Content-MD5': '1B2M2Y8AsgTpgAmY7PhCfg==',
+      Slug: wire('café'),
+      'Content-Disposition': wire('attachment; filename="café.zip"'),
+    };
+    request({ port, host: '127.0.0.1', headers, agent: false }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+      response.on('end', () => resolve(text));
+    })
+      .on('error', reject)
+      .end();
+  });
+  t.deepEqual(JSON.parse(body), {
+    md5: 'd41d8cd98f00b204e9800998ecf8427e',
+    slug: 'café',
+    refused: 'ErrorBadRequest',
+  });
+});
