@@ -10,7 +10,13 @@ export interface Logger {
 
 /** JSON lines on standard output. */
 export function createLogger(level: string): Logger {
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, redact: REDACTED });
+  return pino({
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }) },
+    redact: REDACTED,
+  });
 }
 
 export const silentLogger: Logger = pino({ level: 'silent' });

@@ -15,7 +15,7 @@ import { createApp } from './http/app.ts';
 import { DepositDesk } from './http/deposit-desk.ts';
 import { Server } from './http/server.ts';
 import type { Logger } from './logger.ts';
-import { CatchUpDeliveries } from './reactors/catch-up-deliveries.ts';
+import { CatchUpDeliveries } from './event-log/catch-up-deliveries.ts';
 import { Checker } from './reactors/checker.ts';
 import { Loader } from './reactors/loader.ts';
 import { LogParking } from './reactors/parking.ts';
@@ -58,15 +58,15 @@ export async function startService(config: Config, { logger, progress }: Service
   const log = resources.use(new LoggedEventLog(await openEventLog(config.eventLog), logger));
   const store = resources.use(await openArchiveStore(config.archiveStore));
   const views = resources.use(SqliteViewStore.open(path.join(config.dataDir, 'views.sqlite')));
-  const generator = generatorOf(config);
-  const errors = { depositNamespace: config.depositNamespace, generator };
-  const server = await Server.listen({ host: config.host, port: config.port, tls: config.tls, errors });
+    const server = await Server.listen(config);
   resources.defer(() => server.close(DRAIN_PATIENCE));
 
   const failure = Promise.withResolvers<never>();
   failure.promise.catch(() => undefined); // whoever waits for it hears of it
   const projector = new Projector(log, views);
   resources.defer(() => projector.stop());
+  const baseUrl = config.baseUrl ?? server.url;
+  const generator = { ...manifest(), uri: baseUrl };
   const desk = new DepositDesk(log, new DepositIds(log), projector);
   let caughtUp = false;
   const app = createApp({
@@ -84,11 +84,11 @@ export async function startService(config: Config, { logger, progress }: Service
       },
     },
     ready: () => caughtUp,
-    baseUrl: config.baseUrl ?? server.url,
+    baseUrl,
     generator,
   });
   const handle = app.callback();
-  server.serve((req, res) => void handle(req, res));
+  server.serve((req, res) => void handle(req, res), { depositNamespace: config.depositNamespace, generator });
   const ready = projector.start(failure.reject, progress).then(() => {
     caughtUp = true;
   });
@@ -129,11 +129,9 @@ function reactors(
   ];
 }
 
-/** What is named as the maker of every document. */
-function generatorOf({ depositNamespace }: Config): Generator {
-  const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
-    name: string;
-    version: string;
-  };
-  return { name: manifest.name, version: manifest.version, uri: depositNamespace };
+/** Name and version of this software, named as the maker of every document. */
+function manifest(): Pick<Generator, 'name' | 'version'> {
+  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+  const { name, version } = JSON.parse(text) as { name: string; version: string };
+  return { name, version };
 }

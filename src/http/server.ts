@@ -11,7 +11,6 @@ export type ServerOptions = {
   /** 0: any free one. */
   readonly port: number;
   readonly tls: { readonly cert: string; readonly key: string } | null;
-  readonly errors: ErrorOptions;
 };
 
 export type Handler = (req: IncomingMessage, res: ServerResponse) => void;
@@ -29,7 +28,7 @@ const DRAIN_TIME = 30_000;
 export class Server {
   readonly #server: http.Server;
   readonly #tls: boolean;
-  #handler: Handler = (_req, res) => res.writeHead(503).end();
+  #serving: { handler: Handler; errors: ErrorOptions } | undefined;
 
   /** Resolves once it listens. */
   static async listen(options: ServerOptions): Promise<Server> {
@@ -41,7 +40,7 @@ export class Server {
     return server;
   }
 
-  private constructor({ tls, errors }: ServerOptions) {
+  private constructor({ tls }: ServerOptions) {
     // Bodies have time-outs of their own, which grow with their size.
     const limits = { headersTimeout: HEADERS_TIMEOUT, requestTimeout: 0, maxHeaderSize: MAX_HEADER_SIZE };
     const timeouts = { ...limits, keepAliveTimeout: KEEP_ALIVE_TIMEOUT, connectionsCheckingInterval: 5000 };
@@ -52,17 +51,21 @@ export class Server {
     this.#server.setTimeout(IDLE_TIMEOUT);
     const handle = (req: IncomingMessage, res: ServerResponse): void => {
       boundDraining(req, res);
-      this.#handler(req, res);
+      if (this.#serving) this.#serving.handler(req, res);
+      else res.destroy(); // between listening and serving nothing is awaited but the first tick
     };
     this.#server.on('request', handle);
     this.#server.on('checkContinue', handle); // whoever reads the body says 100 Continue
     this.#server.on('checkExpectation', handle);
-    this.#server.on('clientError', (error, socket) => answerParseError(error, socket, errors));
+    this.#server.on('clientError', (error, socket) => {
+      if (this.#serving) answerParseError(error, socket, this.#serving.errors);
+      else socket.destroy();
+    });
   }
 
-  /** What answers from now on. */
-  serve(handler: Handler): void {
-    this.#handler = handler;
+  /** What answers from now on, and how it speaks of errors. */
+  serve(handler: Handler, errors: ErrorOptions): void {
+    this.#serving = { handler, errors };
   }
 
   get url(): string {

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Deliveries, Delivery } from '../event-log/deliveries.ts';
 import type { RecordedEvent } from '../event-log/event-log.ts';
 import type { Logger } from '../logger.ts';
-import type { Deliveries, Delivery, Parking, Reactor } from './reactor.ts';
+import type { Parking, Reactor } from './reactor.ts';
 
 export type RunnerOptions = {
   readonly deliveries: Deliveries;

@@ -15,17 +15,6 @@ export interface Reactor {
   giveUp(event: RecordedEvent, error: unknown): Promise<void>;
 }
 
-/** An event handed to a reactor of a group; it comes again, here or elsewhere, until it is acknowledged. */
-export type Delivery = {
-  readonly event: RecordedEvent;
-  acknowledge(): Promise<void>;
-};
-
-/** Where a group of reactors gets its events from: at least once each, in order per stream. */
-export interface Deliveries {
-  receive(group: string, streamPrefix: string, signal: AbortSignal): AsyncIterable<Delivery>;
-}
-
 /** Keeps the events that no attempt got through, for an operator. */
 export interface Parking {
   park(reactor: string, event: RecordedEvent, error: unknown): Promise<void>;

@@ -87,14 +87,15 @@ export class Projector {
     const streamPrefixes = [
       ...new Set([...this.#projections.values()].map(({ projection }) => projection.source.prefix)),
     ];
-    let events = 0;
+    let [events, live] = [0, false];
     for await (const message of this.#log.subscribe({ after, streamPrefixes, signal: this.#stop.signal })) {
       if (message.kind === 'events') {
         this.#apply(message.events);
         events += message.events.length;
-        progress({ events, position: this.#position });
+        if (!live) progress({ events, position: this.#position });
       } else {
         this.#moveTo(message.position);
+        live = true;
         caughtUp();
       }
     }

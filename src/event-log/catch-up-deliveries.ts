@@ -1,7 +1,7 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { EventLog, Position } from '../event-log/event-log.ts';
-import type { Deliveries, Delivery } from './reactor.ts';
+import type { Deliveries, Delivery } from './deliveries.ts';
+import type { EventLog, Position } from './event-log.ts';
 
 const SAVE_INTERVAL = 1000;
 
@@ -30,7 +30,7 @@ export class CatchUpDeliveries implements Deliveries {
       else {
         for (const event of message.events) {
           const done = checkpoint.begin(event.position);
-          yield { event, acknowledge: async () => done() };
+          yield { event, count: 1, acknowledge: async () => done() };
         }
       }
     }

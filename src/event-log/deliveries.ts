@@ -1,0 +1,21 @@
+import type { RecordedEvent } from './event-log.ts';
+
+/**
+ * Hands the events of some streams to a group of workers, on one node or many: at least once each, and again,
+ * here or elsewhere, until it is acknowledged. Events of one stream come in order unless a worker dies.
+ */
+export interface Deliveries {
+  /** Ends normally when `signal` aborts. Survives faults of the engine by resuming by itself. */
+  receive(group: string, streamPrefix: string, signal: AbortSignal): AsyncIterable<Delivery>;
+}
+
+/** An event handed out. */
+export type Delivery = {
+  readonly event: RecordedEvent;
+  /**
+   * How often it has been handed out, this time included, as far as it is known: a number that goes on growing
+   * says that its workers die of it.
+   */
+  readonly count: number;
+  acknowledge(): Promise<void>;
+};

@@ -1,0 +1,25 @@
+import type { NewEventRow } from './new-event-row.ts';
+
+/** What crosses between the log and its writer thread. Answers come in the order of the requests. */
+export type ToWriter = { readonly kind: 'appends'; readonly appends: readonly AppendRequest[] } | { readonly kind: 'close' };
+
+export type FromWriter =
+  | { readonly kind: 'opened' }
+  | { readonly kind: 'unopened'; readonly reason: string }
+  | { readonly kind: 'answered'; readonly answers: readonly AppendAnswer[]; readonly committed: boolean }
+  /** The engine failed; the next `count` appends are not done, or it is not known. */
+  | { readonly kind: 'failed'; readonly count: number; readonly reason: string };
+
+export type AppendRequest = {
+  readonly stream: string;
+  /** -1 for a stream that must not exist */
+  readonly expected: number;
+  readonly rows: readonly NewEventRow[];
+};
+
+export type AppendAnswer =
+  | { readonly kind: 'appended'; readonly revision: number; readonly position: number }
+  /** `actual` is -1 when there is no such stream */
+  | { readonly kind: 'refused'; readonly actual: number };
+
+export type WriterData = { readonly file: string };

@@ -1,0 +1,120 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { Administration } from '../../src/administration.ts';
+import { type Config, readConfig } from '../../src/config.ts';
+import { silentLogger } from '../../src/logger.ts';
+import { type Service, startService } from '../../src/service.ts';
+
+/** A service on a free port and a temporary folder, with clients to use it as. */
+export class RunningService implements AsyncDisposable {
+  readonly service: Service;
+  readonly folder: string;
+
+  static async start(overrides: Partial<Config> = {}): Promise<RunningService> {
+    const folder = await mkdtemp(path.join(tmpdir(), 'deposit-'));
+    return RunningService.startIn(folder, overrides);
+  }
+
+  /** On a folder that may have been used before. */
+  static async startIn(folder: string, overrides: Partial<Config> = {}): Promise<RunningService> {
+    const config = readConfig({ DEPOSIT_PORT: '0', DEPOSIT_DATA_DIR: folder });
+    const service = await startService({ ...config, ...overrides }, { logger: silentLogger });
+    await service.ready;
+    return new RunningService(service, folder);
+  }
+
+  private constructor(service: Service, folder: string) {
+    this.service = service;
+    this.folder = folder;
+  }
+
+  get url(): string {
+    return this.service.url;
+  }
+
+  get administration(): Administration {
+    return new Administration(this.service.log, { kind: 'operator', name: 'test' });
+  }
+
+  /** Registers a client with the password `secret`, known to the running service when this resolves. */
+  async register(
+    name: string,
+    options: { readonly collections?: readonly string[]; readonly domain?: string; readonly providerUrl?: string } = {},
+  ): Promise<TestClient> {
+    const { administration } = this;
+    await administration.registerClient(name, 'secret');
+    if (options.domain) await administration.client({ type: 'SetDomain', client: name, domain: options.domain });
+    const { providerUrl } = options;
+    if (providerUrl) await administration.client({ type: 'SetProviderUrl', client: name, providerUrl });
+    for (const collection of options.collections ?? []) await administration.grant(name, collection);
+    const client = new TestClient(this.url, name);
+    const expected = options.collections?.at(-1);
+    await until(async () => {
+      const answer = await client.get('/1/servicedocument/');
+      const body = await answer.text();
+      return answer.status === 200 && (expected === undefined || body.includes(`/1/${expected}/`));
+    });
+    return client;
+  }
+
+  /** Stops the service but keeps its folder. */
+  async stop(): Promise<void> {
+    await this.service[Symbol.asyncDispose]();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** A client over HTTP; paths are relative to the service, absolute IRIs are taken as they are. */
+export class TestClient {
+  readonly url: string;
+  readonly name: string;
+  readonly authorization: string;
+
+  constructor(url: string, name: string, password = 'secret') {
+    this.url = url;
+    this.name = name;
+    this.authorization = `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
+  }
+
+  send(method: string, target: string, init: RequestInit = {}): Promise<Response> {
+    const headers = { Authorization: this.authorization, ...(init.headers as Record<string, string> | undefined) };
+    return fetch(new URL(target, this.url), { redirect: 'manual', ...init, method, headers });
+  }
+
+  get(target: string, headers: Record<string, string> = {}): Promise<Response> {
+    return this.send('GET', target, { headers });
+  }
+
+  post(target: string, body: RequestInit['body'], headers: Record<string, string> = {}): Promise<Response> {
+    return this.send('POST', target, { body, headers });
+  }
+
+  put(target: string, body: RequestInit['body'], headers: Record<string, string> = {}): Promise<Response> {
+    return this.send('PUT', target, { body, headers });
+  }
+
+  delete(target: string, headers: Record<string, string> = {}): Promise<Response> {
+    return this.send('DELETE', target, { headers });
+  }
+
+  /** The status words of the deposit until one of these comes; the last answer's body. */
+  async waitFor(statusIri: string, ...final: readonly string[]): Promise<string> {
+    let body = '';
+    await until(async () => {
+      const answer = await this.get(statusIri);
+      body = await answer.text();
+      return final.some((status) => body.includes(`<deposit_status>${status}</deposit_status>`));
+    });
+    return body;
+  }
+}
+
+/** Asks again until it is so; a test's own time limit bounds it. */
+export async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 20));
+}
