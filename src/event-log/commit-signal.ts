@@ -10,7 +10,7 @@ export class CommitSignal {
 
   committed(): void {
     this.#count += 1;
-    for (const wake of [...this.#waiting]) wake();
+    for (const wake of this.#waiting) wake();
   }
 
   /** Resolves when the count is no longer `seen`, or `signal` aborts. */

@@ -61,6 +61,7 @@ export type ReadStreamOptions = {
   readonly from?: number;
   readonly backwards?: boolean;
   readonly limit?: number;
+  /** A read that is aborted rejects with the signal's reason: half a read must not look like a whole one. */
   readonly signal?: AbortSignal;
 };
 

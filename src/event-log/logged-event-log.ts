@@ -25,7 +25,10 @@ export class LoggedEventLog implements EventLog {
   async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended> {
     const appended = await this.#log.append(stream, expected, events);
     for (const { type, metadata } of events) {
-      this.#logger.info({ stream, type, actor: metadata['actor'], correlationId: metadata['$correlationId'] }, 'event');
+      this.#logger.info(
+        { stream, type, actor: metadata['actor'], correlationId: metadata['$correlationId'] },
+        'event',
+      );
     }
     return appended;
   }

@@ -19,7 +19,12 @@ import { follow, type LogPage, readPages } from './subscription.ts';
 
 const PAGE = 1_000;
 
-type StoredRow = { readonly row: NewEventRow; readonly stream: string; readonly revision: number; number: number };
+type StoredRow = {
+  readonly row: NewEventRow;
+  readonly stream: string;
+  readonly revision: number;
+  number: number;
+};
 
 /** The whole port without a disk, for tests: events live as JSON text until the log is disposed. */
 export class MemoryEventLog implements EventLog {
@@ -46,12 +51,17 @@ export class MemoryEventLog implements EventLog {
   }
 
   async *readStream(stream: string, options: ReadStreamOptions = {}): AsyncGenerator<RecordedEvent> {
-    const { backwards = false, from = backwards ? Number.MAX_SAFE_INTEGER : 0, limit = Number.MAX_SAFE_INTEGER } =
-      options;
+    const {
+      backwards = false,
+      from = backwards ? Number.MAX_SAFE_INTEGER : 0,
+      limit = Number.MAX_SAFE_INTEGER,
+    } = options;
     options.signal?.throwIfAborted();
     this.#assertOpen();
     const stored = this.#streams.get(stream) ?? [];
-    const chosen = backwards ? stored.slice(0, Math.max(0, from + 1)).reverse() : stored.slice(Math.max(0, from));
+    const chosen = backwards
+      ? stored.slice(0, Math.max(0, from + 1)).toReversed()
+      : stored.slice(Math.max(0, from));
     yield* chosen.slice(0, limit).map(toEvent);
   }
 
@@ -75,7 +85,9 @@ export class MemoryEventLog implements EventLog {
     const start = positionNumber(after);
     const page = this.#all.slice(start, start + PAGE);
     const upTo = start + page.length;
-    const wanted = page.filter(({ stream }) => streamPrefixes?.some((prefix) => stream.startsWith(prefix)) ?? true);
+    const wanted = page.filter(
+      ({ stream }) => streamPrefixes?.some((prefix) => stream.startsWith(prefix)) ?? true,
+    );
     return {
       events: wanted.map(toEvent),
       upTo: upTo === 0 ? undefined : toPosition(upTo),

@@ -56,9 +56,9 @@ export class SqliteAppends {
       this.#db.exec('BEGIN IMMEDIATE');
       const head = lastEvent(this.#db);
       if (head) writeHead(this.#file, head);
+      this.#db.exec('ROLLBACK');
     } catch {
       // A head that lags is a weaker guard, not a fault: the appends are durable and answered.
-    } finally {
       rollback(this.#db);
     }
   }

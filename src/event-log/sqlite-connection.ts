@@ -91,6 +91,7 @@ function set(db: DatabaseSync, pragma: string, value: string | number): void {
 
 /** SQLite's result code without its extension; undefined when the error is not SQLite's. */
 function primaryCode(error: unknown): number | undefined {
-  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return undefined;
+  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number')
+    return undefined;
   return error.errcode & 0xff;
 }

@@ -18,7 +18,10 @@ const SLOT_SIZE = 512;
 export function writeHead(file: string, head: Head): void {
   const descriptor = openSync(headFile(file), constants.O_RDWR | constants.O_CREAT, 0o644);
   try {
-    const [first, second] = SLOTS.map((offset) => readSlot(descriptor, offset)?.position ?? 0) as [number, number];
+    const [first, second] = SLOTS.map((offset) => readSlot(descriptor, offset)?.position ?? 0) as [
+      number,
+      number,
+    ];
     const older = first <= second ? 0 : 1;
     writeSync(descriptor, encode(head), 0, null, SLOTS[older]);
   } finally {
@@ -74,7 +77,9 @@ function readSlot(descriptor: number, offset: number): Head | undefined {
   const line = /^(\d+) (\S+) (\S+) (\d+)\n/.exec(slot.toString('latin1', 0, length));
   if (!line) return undefined;
   const [, position = '', id = '', hash = '', sum] = line;
-  return crc32(`${position} ${id} ${hash}`) === Number(sum) ? { position: Number(position), id, hash } : undefined;
+  return crc32(`${position} ${id} ${hash}`) === Number(sum)
+    ? { position: Number(position), id, hash }
+    : undefined;
 }
 
 function openIfThere(file: string): number | undefined {

@@ -39,8 +39,12 @@ export function hasKnownSchema(db: DatabaseSync, file: string): boolean {
   const application = pragma(db, 'application_id');
   const version = pragma(db, 'user_version');
   if (application === APPLICATION_ID && version === VERSION) return true;
-  const found = application === APPLICATION_ID ? `an event log of format ${version}` : 'another SQLite file';
-  throw new EventLogRefused('LOG_FORMAT_UNKNOWN', `${file} is ${found}; an event log of format ${VERSION} was expected.`);
+  const found =
+    application === APPLICATION_ID ? `an event log of format ${String(version)}` : 'another SQLite file';
+  throw new EventLogRefused(
+    'LOG_FORMAT_UNKNOWN',
+    `${file} is ${found}; an event log of format ${VERSION} was expected.`,
+  );
 }
 
 function isEmpty(db: DatabaseSync): boolean {

@@ -1,12 +1,15 @@
 import type { NewEventRow } from './new-event-row.ts';
 
 /** What crosses between the log and its writer thread. Answers come in the order of the requests. */
-export type ToWriter = { readonly kind: 'appends'; readonly appends: readonly AppendRequest[] } | { readonly kind: 'close' };
+export type ToWriter =
+  | { readonly kind: 'appends'; readonly appends: readonly AppendRequest[] }
+  | { readonly kind: 'close' };
 
 export type FromWriter =
   | { readonly kind: 'opened' }
   | { readonly kind: 'unopened'; readonly reason: string }
-  | { readonly kind: 'answered'; readonly answers: readonly AppendAnswer[]; readonly committed: boolean }
+  /** All of one transaction, after its commit. */
+  | { readonly kind: 'answered'; readonly answers: readonly AppendAnswer[] }
   /** The engine failed; the next `count` appends are not done, or it is not known. */
   | { readonly kind: 'failed'; readonly count: number; readonly reason: string };
 

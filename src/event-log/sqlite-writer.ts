@@ -1,6 +1,12 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { SqliteAppends } from './sqlite-appends.ts';
-import type { AppendRequest, FromWriter, ToWriter, WriterData } from './sqlite-writer-messages.ts';
+import type {
+  AppendAnswer,
+  AppendRequest,
+  FromWriter,
+  ToWriter,
+  WriterData,
+} from './sqlite-writer-messages.ts';
 
 /*
  * The writer thread: the only place of this process that writes to the log, and where its syncs block.
@@ -34,21 +40,26 @@ port.on('message', (message: ToWriter) => {
 function waiting(): ToWriter[] {
   const messages: ToWriter[] = [];
   while (true) {
-    const next = receiveMessageOnPort(port) as { message: ToWriter } | undefined;
+    const next = receiveMessageOnPort(port);
     if (!next) return messages;
     messages.push(next.message);
   }
 }
 
 function write(appends: AppendRequest[]): void {
+  const answers = committed(appends);
+  if (!answers) return;
+  answer({ kind: 'answered', answers });
+  if (answers.some(({ kind }) => kind === 'appended')) open?.recordHead();
+}
+
+function committed(appends: AppendRequest[]): AppendAnswer[] | undefined {
   try {
-    const answers = connection().commit(appends);
-    const committed = answers.some(({ kind }) => kind === 'appended');
-    answer({ kind: 'answered', answers, committed });
-    if (committed) connection().recordHead();
+    return connection().commit(appends);
   } catch (error) {
     answer({ kind: 'failed', count: appends.length, reason: reasonOf(error) });
     abandonConnection();
+    return undefined;
   }
 }
 

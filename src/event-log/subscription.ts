@@ -45,7 +45,8 @@ export async function* follow(
   signal: AbortSignal,
 ): AsyncGenerator<SubscriptionMessage> {
   let reached = after;
-  let told: Position | 'nothing' | undefined = 'nothing';
+  /** Null before the first time; on an empty log the position is undefined. */
+  let told: Position | undefined | null = null;
   let pause = FIRST_PAUSE;
   while (!signal.aborted) {
     const seen = commits.count;

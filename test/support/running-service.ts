@@ -90,11 +90,11 @@ export class TestClient {
     return this.send('GET', target, { headers });
   }
 
-  post(target: string, body: RequestInit['body'], headers: Record<string, string> = {}): Promise<Response> {
+  post(target: string, body: NonNullable<RequestInit['body']> | null, headers: Record<string, string> = {}): Promise<Response> {
     return this.send('POST', target, { body, headers });
   }
 
-  put(target: string, body: RequestInit['body'], headers: Record<string, string> = {}): Promise<Response> {
+  put(target: string, body: NonNullable<RequestInit['body']> | null, headers: Record<string, string> = {}): Promise<Response> {
     return this.send('PUT', target, { body, headers });
   }
 

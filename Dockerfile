@@ -1,0 +1,19 @@
+# The service on the embedded default. Node comes with the project, so any image with npm would do.
+FROM node:26-slim
+
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=dev --omit=optional
+COPY src src
+COPY projections projections
+COPY scripts scripts
+
+RUN mkdir /data && chown node:node /data
+USER node
+# Inside the container every address is the container's own; TLS is for the proxy in front of it to end.
+ENV NODE_ENV=production DEPOSIT_HOST=0.0.0.0 DEPOSIT_PORT=8080 DEPOSIT_DATA_DIR=/data DEPOSIT_TRUST_PROXY=true
+VOLUME /data
+EXPOSE 8080
+HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:8080/health/ready').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "src/main.ts"]

@@ -1,0 +1,141 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { Position, RecordedEvent } from './event-log.ts';
+import { positionNumber, toPosition } from './position.ts';
+import { openForReading, unavailable } from './sqlite-connection.ts';
+import type { LogPage, PagedLog } from './subscription.ts';
+
+/** Events a page holds at most, and rows that one page of a filtered read looks at: some milliseconds each. */
+export const PAGE = 1_000;
+const LOOKED_AT = 5_000;
+
+const EVENTS = `
+  SELECT e.position, s.name, e.revision, e.id, e.type, e.data, e.metadata
+  FROM events e JOIN streams s ON s.id = e.stream`;
+const STREAM = `
+  SELECT e.position, s.name, e.revision, e.id, e.type, e.data, e.metadata
+  FROM streams s JOIN events e ON e.stream = s.id WHERE s.name = ?`;
+
+type EventRow = [
+  position: number,
+  stream: string,
+  revision: number,
+  id: Uint8Array,
+  type: string,
+  data: string,
+  metadata: string,
+];
+
+/** The reading side: each page is one statement run to its end, so no snapshot is held between two of them. */
+export class SqlitePages implements PagedLog {
+  readonly #file: string;
+  readonly #db: DatabaseSync;
+  readonly #head: StatementSync;
+  readonly #dataVersion: StatementSync;
+  readonly #forwards: StatementSync;
+  readonly #backwards: StatementSync;
+  /** By the number of prefixes; -1 for no filter. */
+  readonly #after = new Map<number, StatementSync>();
+
+  constructor(file: string) {
+    this.#file = file;
+    const db = openForReading(file);
+    this.#db = db;
+    this.#head = db.prepare('SELECT max(position) AS position FROM events');
+    this.#dataVersion = db.prepare('PRAGMA data_version');
+    this.#forwards = rows(db, `${STREAM} AND e.revision >= ? ORDER BY e.revision LIMIT ?`);
+    this.#backwards = rows(db, `${STREAM} AND e.revision <= ? ORDER BY e.revision DESC LIMIT ?`);
+  }
+
+  /** At most `PAGE` events of one stream, from revision `from` on (or back). */
+  streamPage(stream: string, from: number, backwards: boolean, limit: number): RecordedEvent[] {
+    const statement = backwards ? this.#backwards : this.#forwards;
+    return this.#reading(() => toEvents(statement.all(stream, from, Math.min(limit, PAGE))));
+  }
+
+  pageAfter(after: Position | undefined, streamPrefixes: readonly string[] | undefined): LogPage {
+    const start = positionNumber(after);
+    return this.#reading(() => {
+      const head = this.#headNumber();
+      const end = Math.max(start, Math.min(head, start + LOOKED_AT));
+      const statement = this.#statementAfter(streamPrefixes?.length ?? -1);
+      const events = toEvents(statement.all(start, end, ...(streamPrefixes ?? []), PAGE));
+      const last = events.at(-1);
+      if (last && events.length === PAGE) return { events, upTo: last.position, atEnd: false };
+      return { events, upTo: end === 0 ? undefined : toPosition(end), atEnd: end >= head };
+    });
+  }
+
+  head(): Position | undefined {
+    const head = this.#reading(() => this.#headNumber());
+    return head === 0 ? undefined : toPosition(head);
+  }
+
+  /** Another number after any other connection's commit. */
+  dataVersion(): number {
+    return this.#reading(() => Number(this.#dataVersion.get()?.['data_version']));
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+
+  #headNumber(): number {
+    return Number(this.#head.get()?.['position'] ?? 0);
+  }
+
+  #statementAfter(prefixes: number): StatementSync {
+    const known = this.#after.get(prefixes);
+    if (known) return known;
+    const begins = Array.from({ length: prefixes }, (_, index) => beginsWith(`?${index + 3}`)).join(' OR ');
+    const filter = prefixes < 0 ? '' : `AND (${begins || 'FALSE'})`;
+    const limit = `?${Math.max(prefixes, 0) + 3}`;
+    const statement = rows(
+      this.#db,
+      `${EVENTS} WHERE e.position > ?1 AND e.position <= ?2 ${filter} ORDER BY e.position LIMIT ${limit}`,
+    );
+    this.#after.set(prefixes, statement);
+    return statement;
+  }
+
+  #reading<T>(read: () => T): T {
+    try {
+      return read();
+    } catch (error) {
+      throw unavailable(this.#file, error);
+    }
+  }
+}
+
+/** Not LIKE or GLOB: names may hold their wildcards. */
+function beginsWith(parameter: string): string {
+  return `substr(s.name, 1, length(${parameter})) = ${parameter}`;
+}
+
+/** Rows as arrays, which are cheaper than objects. */
+function rows(db: DatabaseSync, sql: string): StatementSync {
+  const statement = db.prepare(sql);
+  statement.setReturnArrays(true);
+  return statement;
+}
+
+function toEvents(found: unknown[]): RecordedEvent[] {
+  // The schema is STRICT and the columns are those of EVENTS.
+  return (found as EventRow[]).map(toEvent);
+}
+
+function toEvent([position, stream, revision, id, type, data, metadata]: EventRow): RecordedEvent {
+  return {
+    id: toUuid(id),
+    type,
+    data: JSON.parse(data),
+    metadata: JSON.parse(metadata),
+    stream,
+    revision,
+    position: toPosition(position),
+  };
+}
+
+function toUuid(bytes: Uint8Array): string {
+  const hex = bytes.toHex();
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}

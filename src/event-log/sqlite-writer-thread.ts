@@ -1,0 +1,140 @@
+import path from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { type Appended, EventLogUnavailable, WrongExpectedRevision } from './event-log.ts';
+import { toExpected } from './new-event-row.ts';
+import { toPosition } from './position.ts';
+import type {
+  AppendAnswer,
+  AppendRequest,
+  FromWriter,
+  ToWriter,
+  WriterData,
+} from './sqlite-writer-messages.ts';
+
+type Waiting = AppendRequest & {
+  readonly resolve: (appended: Appended) => void;
+  readonly reject: (error: Error) => void;
+};
+
+/** The near end of the writer thread. All appends of one turn of the event loop cross in one message. */
+export class SqliteWriterThread {
+  readonly #file: string;
+  readonly #onCommit: () => void;
+  /** In the order in which they are answered; the last `#unsent` have not crossed yet. */
+  readonly #waiting: Waiting[] = [];
+  #unsent = 0;
+  #worker: Worker | undefined;
+  #closing: Promise<void> | undefined;
+  #transactions = 0;
+
+  constructor(file: string, onCommit: () => void) {
+    this.#file = file;
+    this.#onCommit = onCommit;
+  }
+
+  /** Transactions answered so far; many appends share one. */
+  get transactions(): number {
+    return this.#transactions;
+  }
+
+  /** @throws {EventLogUnavailable} the file cannot be opened for writing */
+  async open(): Promise<void> {
+    const worker = this.#start();
+    const { promise, resolve, reject } = Promise.withResolvers<FromWriter>();
+    worker.once('message', resolve);
+    worker.once('error', reject);
+    worker.once('exit', () =>
+      reject(new EventLogUnavailable('The writer thread of the event log ended at its start.')),
+    );
+    const first = await promise;
+    if (first.kind !== 'unopened') return;
+    await this.close();
+    throw new EventLogUnavailable(`The event log ${this.#file} cannot be opened: ${first.reason}.`);
+  }
+
+  append(request: AppendRequest): Promise<Appended> {
+    if (this.#closing)
+      return Promise.reject(new EventLogUnavailable(`The event log ${this.#file} is closed.`));
+    const { promise, resolve, reject } = Promise.withResolvers<Appended>();
+    this.#waiting.push({ ...request, resolve, reject });
+    if (this.#unsent === 0) setImmediate(() => this.#send());
+    this.#unsent += 1;
+    return promise;
+  }
+
+  /** Resolves when every append is answered and the thread has ended. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#send();
+    const worker = this.#worker;
+    if (!worker) return;
+    const ended = new Promise((resolve) => worker.once('exit', resolve));
+    this.#post({ kind: 'close' });
+    await ended;
+  }
+
+  #start(): Worker {
+    const entry = new URL(`./sqlite-writer${path.extname(import.meta.filename)}`, import.meta.url);
+    const workerData: WriterData = { file: this.#file };
+    const worker = new Worker(entry, { name: 'event-log-writer', workerData });
+    worker.on('message', (message: FromWriter) => this.#hear(message));
+    worker.on('error', (error) => this.#lose(worker, String(error)));
+    worker.on('exit', (code) => this.#lose(worker, `it ended with code ${code}`));
+    this.#worker = worker;
+    return worker;
+  }
+
+  #send(): void {
+    if (this.#unsent === 0) return;
+    const appends = this.#waiting.slice(-this.#unsent);
+    this.#unsent = 0;
+    this.#post({
+      kind: 'appends',
+      appends: appends.map(({ stream, expected, rows }) => ({ stream, expected, rows })),
+    });
+  }
+
+  #post(message: ToWriter): void {
+    const worker = this.#worker ?? this.#start();
+    worker.postMessage(message);
+  }
+
+  #hear(message: FromWriter): void {
+    if (message.kind === 'answered') this.#answer(message.answers);
+    if (message.kind === 'failed') this.#fail(message.count, message.reason);
+  }
+
+  #answer(answers: readonly AppendAnswer[]): void {
+    this.#transactions += 1;
+    const asked = this.#waiting.splice(0, answers.length);
+    for (const [index, answer] of answers.entries()) {
+      settle(asked[index] as Waiting, answer);
+    }
+    this.#onCommit();
+  }
+
+  #fail(count: number, reason: string): void {
+    for (const { reject } of this.#waiting.splice(0, count)) {
+      reject(new EventLogUnavailable(`The event log ${this.#file} could not write: ${reason}.`));
+    }
+  }
+
+  /** What had crossed is without an answer for ever; the next append starts another thread. */
+  #lose(worker: Worker, reason: string): void {
+    if (this.#worker !== worker) return;
+    this.#worker = undefined;
+    this.#fail(this.#waiting.length - this.#unsent, `its writer thread is gone, ${reason}`);
+  }
+}
+
+function settle({ stream, expected, resolve, reject }: Waiting, answer: AppendAnswer): void {
+  if (answer.kind === 'appended') {
+    resolve({ revision: answer.revision, position: toPosition(answer.position) });
+  } else {
+    reject(new WrongExpectedRevision(stream, toExpected(expected), toExpected(answer.actual)));
+  }
+}

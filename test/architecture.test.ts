@@ -1,0 +1,106 @@
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import test from 'ava';
+
+const root = path.join(import.meta.dirname, '..');
+
+/** Who may import whom, as docs/architecture.md has it. The first room whose folder fits a file is its room. */
+const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
+  'src/domain/': [/^src\/domain\//],
+  'src/swhid/': [/^node:/, /^src\/swhid\//],
+  'src/archives/': [
+    /^node:/,
+    /^(seek-bzip|xz-decompress)$/,
+    /^src\/(archives|swhid)\//,
+    /^src\/archive-store\/archive-store\.ts$/,
+  ],
+  'src/sword/': [/^node:/, /^(saxes|xmlbuilder2)$/, /^src\/sword\//, /^src\/domain\//],
+  'src/event-log/open-event-log.ts': [/^src\/(event-log\/|config\.ts$)/],
+  'src/event-log/': [/^node:/, /^@eventstore\/db-client$/, /^src\/event-log\//, /^src\/logger\.ts$/],
+  'src/archive-store/open-archive-store.ts': [/^src\/(archive-store\/|config\.ts$)/],
+  'src/archive-store/': [/^node:/, /^minio$/, /^src\/archive-store\//],
+  'src/read-models/': [/^node:/, /^src\/(read-models|domain)\//, /^src\/event-log\/event-log\.ts$/],
+  'src/reactors/': [
+    /^node:/,
+    /^src\/(reactors|domain|swhid)\//,
+    /^src\/(command-handler|logger)\.ts$/,
+    /^src\/archives\/inspection\.ts$/,
+    /^src\/event-log\/(event-log|deliveries|hash-chain)\.ts$/,
+    /^src\/archive-store\/archive-store\.ts$/,
+  ],
+  'src/http/': [
+    /^node:/,
+    /^(koa|@koa\/router|koa-body|yazl)$/,
+    /^src\/(http|domain|sword|swhid)\//,
+    /^src\/(command-handler|deposit-ids|logger|password)\.ts$/,
+    /^src\/archives\/format\.ts$/,
+    /^src\/event-log\/event-log\.ts$/,
+    /^src\/archive-store\/archive-store\.ts$/,
+    /^src\/read-models\/(fold|projection|projector)\.ts$/,
+    /^projections\//,
+  ],
+  'projections/': [/^projections\//, /^src\/domain\//, /^src\/read-models\/projection\.ts$/],
+  'scripts/': [
+    /^node:/,
+    /^(fast-xml-parser|tar-stream)$/,
+    /^scripts\//,
+    /^projections\//,
+    /^src\/domain\//,
+    /^src\/(administration|command-handler|config|logger|password|progress|service)\.ts$/,
+    /^src\/event-log\/(event-log|hash-chain)\.ts$/,
+    /^src\/read-models\/(fold|projection)\.ts$/,
+  ],
+};
+
+/** Everything a file imports: paths of this project relative to its root, packages as they are named. */
+function importsOf(file: string): string[] {
+  const source = readFileSync(path.join(root, file), 'utf8');
+  const specifiers = [...source.matchAll(/(?:^|\n)\s*(?:import|export)\s[^'"]*?from\s+'([^']+)'|import\(\s*'([^']+)'/g)];
+  return specifiers.map(([, from, dynamic]) => {
+    const specifier = from ?? dynamic ?? '';
+    if (!specifier.startsWith('.')) return specifier;
+    return path.relative(root, path.resolve(root, path.dirname(file), specifier));
+  });
+}
+
+const files = globSync('{src,projections,scripts}/**/*.ts', { cwd: root });
+
+test('every room imports only what it may', (t) => {
+  const violations = files.flatMap((file) => {
+    const room = Object.keys(ROOMS).find((folder) => file.startsWith(folder));
+    const allowed = room === undefined ? undefined : ROOMS[room];
+    const foreign = allowed ? importsOf(file).filter((name) => !allowed.some((rule) => rule.test(name))) : [];
+    return foreign.map((name) => `${file} imports ${name}`);
+  });
+  t.deepEqual(violations, []);
+});
+
+test('the domain and the projections use nothing of the machine', (t) => {
+  const pure = files.filter((file) => /^(src\/domain|projections)\//.test(file));
+  t.true(pure.length > 15);
+  for (const file of pure) {
+    const source = readFileSync(path.join(root, file), 'utf8');
+    t.notRegex(source, /\bprocess\.|Date\.now\(|new Date\(\)|Math\.random|randomUUID|performance\.|setTimeout|fetch\(/, file);
+  }
+});
+
+test('only the configuration reads the environment', (t) => {
+  const readers = files.filter((file) => readFileSync(path.join(root, file), 'utf8').includes('process.env'));
+  t.deepEqual(readers, ['src/config.ts']);
+});
+
+test('engines are loaded only when they are opened', (t) => {
+  for (const file of files.filter((name) => !/^src\/(event-log|archive-store)\//.test(name))) {
+    const adapters = importsOf(file).filter((name) => /^src\/(event-log\/(sqlite|eventstoredb|memory)|archive-store\/(filesystem|minio))/.test(name));
+    t.deepEqual(adapters, [], file);
+  }
+});
+
+test('files keep to one topic and to names that say which', (t) => {
+  for (const file of files) {
+    const lines = readFileSync(path.join(root, file), 'utf8').split('\n').length;
+    t.true(lines <= 280, `${file} has ${lines} lines`);
+    t.notRegex(file, /\/(utils?|helpers?|common|types|index|misc)\.ts$/);
+    t.regex(path.basename(file), /^[a-z0-9]+(-[a-z0-9]+)*\.ts$/);
+  }
+});

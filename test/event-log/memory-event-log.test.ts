@@ -1,0 +1,11 @@
+import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
+import { eventLogContract } from './contract.ts';
+
+eventLogContract({
+  durable: false,
+  startsEmpty: true,
+  place: () => {
+    const log = new MemoryEventLog();
+    return Promise.resolve({ open: () => Promise.resolve(log) });
+  },
+});
