@@ -27,7 +27,7 @@ function expectingRevisions(engine: LogEngine): void {
     const [, ...rest] = await listOf(log.readAll(own));
     t.is(first.revision, 0);
     t.is(second.revision, 3);
-    t.is(second.position, rest.at(-1)?.position);
+    t.is(rest.at(-1)?.position, second.position);
     t.true(first.position < second.position);
   });
 

@@ -25,11 +25,11 @@ export type LogUnderTest = {
   readonly log: EventLog;
   readonly prefix: string;
   readonly own: { readonly after: Position | undefined; readonly streamPrefixes: readonly string[] };
-  stream(name: string): string;
+  readonly stream: (name: string) => string;
   /** Another instance beside the first, as in another process. */
-  another(): Promise<EventLog>;
+  readonly another: () => Promise<EventLog>;
   /** Closes the log and opens it again. */
-  reopened(): Promise<EventLog>;
+  readonly reopened: () => Promise<EventLog>;
 };
 
 export async function logUnderTest(t: ExecutionContext, engine: LogEngine): Promise<LogUnderTest> {

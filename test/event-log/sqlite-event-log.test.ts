@@ -1,9 +1,16 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
-import type { ExecutionContext } from 'ava';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import test from 'ava';
+import type { EventLog, RecordedEvent } from '../../src/event-log/event-log.ts';
 import { SqliteEventLog } from '../../src/event-log/sqlite-event-log.ts';
+import { appendingProcess, killedAppending } from './appending-process.ts';
 import { eventLogContract } from './contract.ts';
+import { newLogFile, openLog } from './log-file.ts';
+import { appendEach, idsOf, listOf, newEvent, newEvents, revisionsOf, upTo } from './log-under-test.ts';
 
 eventLogContract({
   durable: true,
@@ -13,8 +20,131 @@ eventLogContract({
     return { open: () => SqliteEventLog.open({ file }) };
   },
 });
-async function newLogFile(t: ExecutionContext): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'event-log-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  return path.join(folder, 'log.sqlite');
+
+test.serial('appends that come at once share transactions', async (t) => {
+  const log = await openLog(t, { file: await newLogFile(t) });
+  const grow = (number: number) => appendEach(log, `s${number}`, newEvents(4));
+  await Promise.all(upTo(256).map(grow));
+  t.is((await listOf(log.readAll())).length, 1_024);
+  t.true(log.transactions <= 32, `${log.transactions} transactions`);
+});
+
+test.serial('a lost race costs the other appends of its transaction nothing', async (t) => {
+  const log = await openLog(t, { file: await newLogFile(t) });
+  await log.append('taken', 'none', [newEvent()]);
+  const outcomes = await Promise.allSettled([
+    log.append('a', 'none', newEvents(2)),
+    log.append('taken', 'none', newEvents(2)),
+    log.append('b', 'none', newEvents(2)),
+  ]);
+  t.deepEqual(
+    outcomes.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  );
+  t.is(log.transactions, 2);
+  t.is((await listOf(log.readAll())).length, 5);
+});
+
+test.serial(
+  'while a neighbour holds the write lock, the event loop turns, reads answer, and the append waits',
+  async (t) => {
+    const file = await newLogFile(t);
+    const log = await openLog(t, { file });
+    await log.append('a', 'none', [newEvent()]);
+    const neighbour = new DatabaseSync(file, { timeout: 1_000 });
+    neighbour.exec('BEGIN IMMEDIATE');
+    let answered = false;
+    const appending = log.append('a', 0, [newEvent()]).then(() => {
+      answered = true;
+    });
+    for (let turn = 0; turn < 40; turn += 1) {
+      t.deepEqual(revisionsOf(await listOf(log.readStream('a'))), [0]);
+      await setTimeout(5);
+    }
+    t.false(answered);
+    neighbour.exec('ROLLBACK');
+    neighbour.close();
+    await appending;
+    t.deepEqual(revisionsOf(await listOf(log.readStream('a'))), [0, 1]);
+  },
+);
+
+test.serial(
+  'another process may append beside this one, and subscriptions here miss nothing of it',
+  async (t) => {
+    const file = await newLogFile(t);
+    const log = await openLog(t, { file });
+    const here = upTo(3).map((number) => appendEach(log, `here-${number}`, newEvents(60)));
+    const beside = appendingProcess(file, 'beside', 3, 60);
+    const seen = await firstEvents(log, 360);
+    await Promise.all(here);
+    t.is(await beside.ended, 0);
+    t.is(beside.acknowledged.length, 180);
+    t.deepEqual(idsOf(seen), idsOf(await listOf(log.readAll())));
+    for (const { stream, revision, id } of beside.acknowledged) {
+      t.true(seen.some((event) => event.id === id && event.stream === stream && event.revision === revision));
+    }
+  },
+);
+
+test.serial('nothing that was acknowledged is lost when the process is killed at any moment', async (t) => {
+  const file = await newLogFile(t);
+  for (const round of upTo(6)) {
+    const acknowledged = await killedAppending(file, `round${round}`, 20 + round * 37);
+    const log = await SqliteEventLog.open({ file });
+    const all = await listOf(log.readAll());
+    const places = new Map(all.map(({ id, stream, revision }) => [id, `${stream} ${revision}`]));
+    t.true(acknowledged.length >= 20);
+    for (const { id, stream, revision } of acknowledged) t.is(places.get(id), `${stream} ${revision}`);
+    for (const [stream, events] of Map.groupBy(all, (event) => event.stream)) {
+      t.deepEqual(revisionsOf(events), upTo(events.length), stream);
+    }
+    await log[Symbol.asyncDispose]();
+  }
+});
+
+test.serial('a closed log is one file without a WAL, beside its head', async (t) => {
+  const file = await newLogFile(t);
+  const log = await openLog(t, { file });
+  await log.append('a', 'none', [newEvent()]);
+  t.true(existsSync(`${file}-wal`));
+  await log[Symbol.asyncDispose]();
+  t.false(existsSync(`${file}-wal`));
+  t.true(existsSync(`${file}.head`));
+});
+
+test.serial('a log opened to be read shows what others append, and takes no append', async (t) => {
+  const file = await newLogFile(t);
+  const writer = await openLog(t, { file });
+  await writer.append('a', 'none', [newEvent()]);
+  const reader = await openLog(t, { file, readOnly: true, pollInterval: 10 });
+  const seeing = firstEvents(reader, 3);
+  await writer.append('a', 0, newEvents(2));
+  t.deepEqual(revisionsOf(await seeing), [0, 1, 2]);
+  await t.throwsAsync(reader.append('a', 2, [newEvent()]), { instanceOf: TypeError });
+});
+
+test.serial(
+  'writes that the system refuses are "unavailable", leave nothing, and the log goes on',
+  async (t) => {
+    const file = await newLogFile(t);
+    const script = path.join(import.meta.dirname, 'processes', 'appends-beyond-a-limit.ts');
+    // In blocks of 512 bytes (POSIX) or of 1,024 (bash): 0.5 or 1 MiB, against 2 MB in one append.
+    const limited = ['-c', 'ulimit -f 1024 && exec "$@"', 'sh', process.execPath, script, file];
+    const { stdout } = await promisify(execFile)('sh', limited);
+    const UNAVAILABLE = 'EVENT_LOG_UNAVAILABLE';
+    t.deepEqual(JSON.parse(stdout), [UNAVAILABLE, UNAVAILABLE, 'appended', UNAVAILABLE, 'appended']);
+    const log = await openLog(t, { file });
+    const streams = (await listOf(log.readAll())).map(({ stream }) => stream);
+    t.deepEqual(streams, ['afterwards', 'last']);
+  },
+);
+
+async function firstEvents(log: EventLog, count: number): Promise<RecordedEvent[]> {
+  const seen: RecordedEvent[] = [];
+  for await (const message of log.subscribe()) {
+    if (message.kind === 'events') seen.push(...message.events);
+    if (seen.length >= count) break;
+  }
+  return seen;
 }

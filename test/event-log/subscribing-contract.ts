@@ -83,7 +83,7 @@ function followingLive(engine: LogEngine): void {
       const { log, stream, own } = await logUnderTest(t, engine);
       const stop = new AbortController();
       const messages = iterate(log.subscribe({ ...own, signal: stop.signal }));
-      t.is((await messages.next()).value?.kind, 'caught-up');
+      t.deepEqual(eventsOf(await collectUntilCaughtUp(messages)), []);
       for (const event of newEvents(3)) {
         await log.append(stream(event.id), 'none', [event]);
         const live = await collectUntilCaughtUp(messages);
@@ -130,8 +130,9 @@ function followingLive(engine: LogEngine): void {
     let after = own.after;
     while (seen.length < 40) {
       for await (const message of log.subscribe({ ...own, after })) {
-        if (message.kind === 'events') seen.push(...message.events);
-        after = message.kind === 'events' ? message.events.at(-1)?.position : message.position;
+        if (message.kind === 'caught-up') continue;
+        seen.push(...message.events);
+        after = message.events.at(-1)?.position;
         break;
       }
     }
@@ -170,7 +171,7 @@ function ending(engine: LogEngine): void {
   });
 }
 
-type Messages = AsyncIterator<SubscriptionMessage, unknown>;
+type Messages = AsyncIterator<SubscriptionMessage, undefined>;
 
 function iterate(messages: AsyncIterable<SubscriptionMessage>): Messages {
   return messages[Symbol.asyncIterator]();
@@ -183,11 +184,10 @@ async function untilCaughtUp(log: EventLog, options: SubscribeOptions): Promise<
   return messages;
 }
 
-/** Up to the first "caught up" that comes after an event, or the first at all when there is none to come. */
 async function collectUntilCaughtUp(messages: Messages): Promise<SubscriptionMessage[]> {
   const collected: SubscriptionMessage[] = [];
   while (collected.at(-1)?.kind !== 'caught-up') {
-    const { value, done } = (await messages.next()) as IteratorResult<SubscriptionMessage, undefined>;
+    const { value, done } = await messages.next();
     if (done) break;
     collected.push(value);
   }

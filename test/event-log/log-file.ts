@@ -1,0 +1,18 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { ExecutionContext } from 'ava';
+import { SqliteEventLog, type SqliteEventLogOptions } from '../../src/event-log/sqlite-event-log.ts';
+
+/** Where a log may be made, in a folder that is gone after the test. */
+export async function newLogFile(t: ExecutionContext): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'event-log-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  return path.join(folder, 'log.sqlite');
+}
+
+export async function openLog(t: ExecutionContext, options: SqliteEventLogOptions): Promise<SqliteEventLog> {
+  const log = await SqliteEventLog.open(options);
+  t.teardown(() => log[Symbol.asyncDispose]());
+  return log;
+}

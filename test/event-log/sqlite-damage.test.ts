@@ -1,0 +1,155 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { open, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { promisify } from 'node:util';
+import test, { type ExecutionContext } from 'ava';
+import { EventLogUnavailable } from '../../src/event-log/event-log.ts';
+import { EventLogRefused } from '../../src/event-log/event-log-refused.ts';
+import { SqliteEventLog } from '../../src/event-log/sqlite-event-log.ts';
+import { newLogFile, openLog } from './log-file.ts';
+import { appendEach, listOf, newEvent, newEvents } from './log-under-test.ts';
+
+const DAMAGED = { instanceOf: EventLogRefused, code: 'LOG_DAMAGED' };
+
+test.serial('a log whose WAL was cut or has a wrong bit is refused, and its WAL left as it is', async (t) => {
+  const file = await leftByACrash(t);
+  const wal = await readFile(`${file}-wal`);
+  const bent = Buffer.from(wal);
+  const middle = Math.floor(wal.length / 2);
+  bent[middle] = (bent[middle] as number) ^ 1;
+  for (const damaged of [wal.subarray(0, middle), bent, Buffer.alloc(0)]) {
+    await writeFile(`${file}-wal`, damaged);
+    await rm(`${file}-shm`, { force: true });
+    const error = await t.throwsAsync(SqliteEventLog.open({ file }), DAMAGED);
+    t.regex(error.message, /ends at event \d+, but .*\.head records \d+\.$/);
+    t.true(damaged.equals(await readFile(`${file}-wal`)));
+  }
+  await writeFile(`${file}-wal`, wal);
+  await rm(`${file}-shm`, { force: true });
+  const log = await openLog(t, { file });
+  t.is((await listOf(log.readAll())).length, 100);
+});
+
+test.serial('a log that is gone while its head is there is refused, not begun anew', async (t) => {
+  const file = await closedLog(t);
+  await rm(file);
+  await t.throwsAsync(SqliteEventLog.open({ file }), DAMAGED);
+  t.false(existsSync(file));
+});
+
+test.serial('a log whose last event is another than its head says is refused, also to be read', async (t) => {
+  for (const change of [
+    `UPDATE events SET metadata = '{"hash":"forged"}' WHERE position = 3`,
+    `UPDATE events SET id = x'00000000000000000000000000000000' WHERE position = 3`,
+    'DELETE FROM events WHERE position = 3',
+  ]) {
+    const file = await closedLog(t);
+    changed(file, change);
+    await t.throwsAsync(SqliteEventLog.open({ file }), DAMAGED, change);
+    await t.throwsAsync(SqliteEventLog.open({ file, readOnly: true }), DAMAGED, change);
+  }
+});
+
+test.serial('a head that lags, is torn, empty or gone raises no alarm', async (t) => {
+  const file = await closedLog(t);
+  const head = await readFile(`${file}.head`);
+  const heads = [
+    head.subarray(0, 20),
+    Buffer.concat([Buffer.alloc(4_096, '#'), head.subarray(4_096)]),
+    Buffer.alloc(0),
+  ];
+  for (const torn of heads) {
+    await writeFile(`${file}.head`, torn);
+    await (await SqliteEventLog.open({ file }))[Symbol.asyncDispose]();
+  }
+  await rm(`${file}.head`);
+  const log = await SqliteEventLog.open({ file });
+  await log.append('b', 'none', [newEvent()]);
+  await log[Symbol.asyncDispose]();
+  await writeFile(`${file}.head`, head);
+  t.is((await listOf((await openLog(t, { file })).readAll())).length, 4);
+});
+
+test.serial('the head is whole again in the other slot after a write to it was torn', async (t) => {
+  const file = await closedLog(t);
+  const handle = await open(`${file}.head`, 'r+');
+  const log = await SqliteEventLog.open({ file });
+  await log.append('b', 'none', [newEvent()]);
+  await log.append('b', 0, [newEvent()]);
+  await log[Symbol.asyncDispose]();
+  const newest = (await readFile(`${file}.head`, 'latin1')).indexOf('5 ');
+  await handle.write('##', newest);
+  await handle.close();
+  changed(file, 'DELETE FROM events WHERE position >= 4');
+  await t.throwsAsync(SqliteEventLog.open({ file }), DAMAGED);
+});
+
+test.serial('what is no event log, or of another format, is refused and not touched', async (t) => {
+  const file = await newLogFile(t);
+  await writeFile(file, 'a text of some length that is no database at all. '.repeat(100));
+  await t.throwsAsync(SqliteEventLog.open({ file }), DAMAGED);
+
+  const other = `${file}-other`;
+  changed(other, 'CREATE TABLE notes (text TEXT)');
+  const before = await readFile(other);
+  await t.throwsAsync(SqliteEventLog.open({ file: other }), {
+    code: 'LOG_FORMAT_UNKNOWN',
+    message: /another SQLite/,
+  });
+  t.true(before.equals(await readFile(other)));
+
+  const later = await closedLog(t);
+  changed(later, 'PRAGMA user_version = 7');
+  await t.throwsAsync(SqliteEventLog.open({ file: later }), {
+    code: 'LOG_FORMAT_UNKNOWN',
+    message: /format 7/,
+  });
+});
+
+test.serial('a file that was cut in its middle is refused', async (t) => {
+  const file = await newLogFile(t);
+  const log = await SqliteEventLog.open({ file });
+  for (const number of Array(20).keys()) await log.append(`s${number}`, 'none', newEvents(50));
+  await log[Symbol.asyncDispose]();
+  await truncate(file, 40_960);
+  await t.throwsAsync(SqliteEventLog.open({ file }), DAMAGED);
+});
+
+test.serial('a file that cannot be made or is not there to be read is unavailable', async (t) => {
+  const file = await newLogFile(t);
+  const nowhere = path.join(path.dirname(file), 'missing', 'log.sqlite');
+  const unavailable = { instanceOf: EventLogUnavailable };
+  await t.throwsAsync(SqliteEventLog.open({ file: nowhere }), unavailable);
+  await t.throwsAsync(SqliteEventLog.open({ file, readOnly: true }), unavailable);
+});
+
+/** The files of a log of a hundred events, all still in the WAL, as a crash would leave them. */
+async function leftByACrash(t: ExecutionContext): Promise<string> {
+  const file = await newLogFile(t);
+  const log = await openLog(t, { file });
+  await appendEach(log, 'a', newEvents(100));
+  const copy = path.join(path.dirname(await newLogFile(t)), 'log.sqlite');
+  // By another process: if this one opened and closed the file, SQLite would lose its locks.
+  const files = [file, `${file}-wal`, `${file}.head`];
+  await promisify(execFile)('cp', [...files, path.dirname(copy)]);
+  return copy;
+}
+
+/** A log of three events with hashes. */
+async function closedLog(t: ExecutionContext): Promise<string> {
+  const file = path.join(path.dirname(await newLogFile(t)), 'closed.sqlite');
+  const log = await SqliteEventLog.open({ file });
+  for (const number of [1, 2, 3]) {
+    await log.append(`s${number}`, 'none', [{ ...newEvent(), metadata: { hash: `hash-${number}` } }]);
+  }
+  await log[Symbol.asyncDispose]();
+  return file;
+}
+
+function changed(file: string, sql: string): void {
+  const db = new DatabaseSync(file);
+  db.exec(sql);
+  db.close();
+}
