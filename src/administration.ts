@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Actor, type CommandContext, execute, load } from './command-handler.ts';
 import { clients, collections } from './domain/aggregates.ts';
-import type { ClientCommand } from './domain/client/client.ts';
+import { type ClientCommand, ClientRefusal } from './domain/client/client.ts';
 import type { CollectionCommand } from './domain/collection/collection.ts';
 import type { EventLog } from './event-log/event-log.ts';
 import { credentialOf } from './password.ts';
@@ -38,6 +38,8 @@ export class Administration {
 
   /** Grants a collection, opening it first if it does not exist yet; tells whether it was opened. */
   async grant(client: string, collection: string): Promise<{ readonly opened: boolean }> {
+    const { state } = await load(this.#log, clients, client);
+    if (state.status === 'unknown') throw new ClientRefusal('CLIENT_UNKNOWN', `There is no client ${client}.`);
     const { revision } = await load(this.#log, collections, collection);
     const opened = revision === 'none';
     if (opened) await this.collection({ type: 'OpenCollection', collection });

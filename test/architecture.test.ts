@@ -55,7 +55,9 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
 /** Everything a file imports: paths of this project relative to its root, packages as they are named. */
 function importsOf(file: string): string[] {
   const source = readFileSync(path.join(root, file), 'utf8');
-  const specifiers = [...source.matchAll(/(?:^|\n)\s*(?:import|export)\s[^'"]*?from\s+'([^']+)'|import\(\s*'([^']+)'/g)];
+  const specifiers = [
+    ...source.matchAll(/(?:^|\n)\s*(?:import|export)\s[^'"]*?from\s+'([^']+)'|import\(\s*'([^']+)'/g),
+  ];
   return specifiers.map(([, from, dynamic]) => {
     const specifier = from ?? dynamic ?? '';
     if (!specifier.startsWith('.')) return specifier;
@@ -80,7 +82,11 @@ test('the domain and the projections use nothing of the machine', (t) => {
   t.true(pure.length > 15);
   for (const file of pure) {
     const source = readFileSync(path.join(root, file), 'utf8');
-    t.notRegex(source, /\bprocess\.|Date\.now\(|new Date\(\)|Math\.random|randomUUID|performance\.|setTimeout|fetch\(/, file);
+    t.notRegex(
+      source,
+      /\bprocess\.|Date\.now\(|new Date\(\)|Math\.random|randomUUID|performance\.|setTimeout|fetch\(/,
+      file,
+    );
   }
 });
 
@@ -91,7 +97,9 @@ test('only the configuration reads the environment', (t) => {
 
 test('engines are loaded only when they are opened', (t) => {
   for (const file of files.filter((name) => !/^src\/(event-log|archive-store)\//.test(name))) {
-    const adapters = importsOf(file).filter((name) => /^src\/(event-log\/(sqlite|eventstoredb|memory)|archive-store\/(filesystem|minio))/.test(name));
+    const adapters = importsOf(file).filter((name) =>
+      /^src\/(event-log\/(sqlite|eventstoredb|memory)|archive-store\/(filesystem|minio))/.test(name),
+    );
     t.deepEqual(adapters, [], file);
   }
 });

@@ -158,6 +158,23 @@ function appendingAtOnce(engine: LogEngine): void {
     t.deepEqual(revisionsOf(await listOf(log.readStream(stream('a')))), [0, 1, 2]);
   });
 
+  test.serial(
+    'two instances may write one stream in turns, and each knows what the other wrote',
+    async (t) => {
+      const { log, stream, another } = await logUnderTest(t, engine);
+      const other = await another();
+      await log.append(stream('a'), 'none', [newEvent()]);
+      await other.append(stream('a'), 0, [newEvent()]);
+      const behind = await t.throwsAsync<WrongExpectedRevision>(log.append(stream('a'), 0, [newEvent()]));
+      t.deepEqual([behind.name, behind.actual], ['WrongExpectedRevision', 1]);
+      for (let revision = 1; revision < 9; revision += 2) {
+        await log.append(stream('a'), revision, [newEvent()]);
+        await other.append(stream('a'), revision + 1, [newEvent()]);
+      }
+      t.deepEqual(revisionsOf(await listOf(log.readStream(stream('a')))), upTo(10));
+    },
+  );
+
   test.serial('many streams grow at once without gaps, each in its own order', async (t) => {
     const { log, stream, own } = await logUnderTest(t, engine);
     const written = upTo(40).map((number) => ({ name: stream(`s${number}`), events: newEvents(5) }));

@@ -1,0 +1,130 @@
+import test from 'ava';
+import { execute, load } from '../src/command-handler.ts';
+import { DepositIds } from '../src/deposit-ids.ts';
+import { deposits } from '../src/domain/aggregates.ts';
+import type { EventLog, RecordedEvent } from '../src/event-log/event-log.ts';
+import { canonicalJson, hashOf } from '../src/event-log/hash-chain.ts';
+import { MemoryEventLog } from '../src/event-log/memory-event-log.ts';
+import { anyContext, executeDeposit } from './support/commands.ts';
+import { aliceArchive, aliceEntry, changeDeposit, createDeposit } from './support/example-deposits.ts';
+
+async function eventsOf(log: EventLog, stream: string): Promise<RecordedEvent[]> {
+  return Array.fromAsync(log.readStream(stream));
+}
+
+const partial = createDeposit({ final: false, entry: null });
+const complete = { type: 'CompleteDeposit', depositId: 1, now: '2026-03-01T12:00:00.000Z' } as const;
+
+test('events tell who did what, when, and because of what', async (t) => {
+  await using log = new MemoryEventLog();
+  const context = anyContext({ causationId: 'cause' });
+  await execute(log, deposits, 1, createDeposit(), context);
+  const [first] = await eventsOf(log, 'deposit-1');
+  t.like(first?.metadata, {
+    schemaVersion: 1,
+    occurredAt: context.now,
+    actor: { kind: 'client', name: 'alice' },
+    $correlationId: context.correlationId,
+    $causationId: 'cause',
+  });
+});
+
+test('each event is linked to the one before it by its hash', async (t) => {
+  await using log = new MemoryEventLog();
+  await executeDeposit(log, 1, partial);
+  await executeDeposit(log, 1, changeDeposit({ kind: 'add-content', archive: null, entry: aliceEntry }));
+  await executeDeposit(log, 1, complete);
+  const events = await eventsOf(log, 'deposit-1');
+  t.is(events.length, 4);
+  t.is(events[0]?.metadata['prevHash'], null);
+  events.forEach((event, index) => {
+    t.is(event.metadata['hash'], hashOf('deposit-1', index, event));
+    if (index > 0) t.is(event.metadata['prevHash'], events[index - 1]?.metadata['hash']);
+  });
+});
+
+test('the hash of an event covers everything in it', async (t) => {
+  await using log = new MemoryEventLog();
+  await executeDeposit(log, 1, createDeposit());
+  const [event] = await eventsOf(log, 'deposit-1');
+  if (!event) return t.fail();
+  const hash = hashOf('deposit-1', 0, event);
+  const others = [
+    hashOf('deposit-2', 0, event),
+    hashOf('deposit-1', 1, event),
+    hashOf('deposit-1', 0, { ...event, id: event.id.replace(/.$/, 'x') }),
+    hashOf('deposit-1', 0, { ...event, type: 'DepositCreate' }),
+    hashOf('deposit-1', 0, { ...event, data: { ...event.data, depositId: 2 } }),
+    hashOf('deposit-1', 0, { ...event, metadata: { ...event.metadata, occurredAt: '' } }),
+    hashOf('deposit-1', 0, { ...event, metadata: { ...event.metadata, prevHash: hash } }),
+  ];
+  t.is(new Set([hash, ...others]).size, others.length + 1);
+});
+
+test('the canonical form does not depend on the order of keys', (t) => {
+  t.is(
+    canonicalJson({ b: [1, null, 'x"'], a: { d: true, c: 0.5 } }),
+    '{"a":{"c":0.5,"d":true},"b":[1,null,"x\\""]}',
+  );
+});
+
+test('the same command under the same id is appended once', async (t) => {
+  await using log = new MemoryEventLog();
+  const context = anyContext();
+  const first = await execute(log, deposits, 1, createDeposit(), context, { fresh: true });
+  const again = await execute(log, deposits, 1, createDeposit(), context, { fresh: true });
+  t.deepEqual(again, first);
+  t.is((await eventsOf(log, 'deposit-1')).length, 4);
+});
+
+test('of twenty final requests at once one completes the deposit, and all are answered', async (t) => {
+  await using log = new MemoryEventLog();
+  await executeDeposit(log, 1, partial);
+  const outcomes = await Promise.all(Array.from({ length: 20 }, () => executeDeposit(log, 1, complete)));
+  t.true(outcomes.every(({ state }) => state.status === 'deposited'));
+  const types = (await eventsOf(log, 'deposit-1')).map(({ type }) => type);
+  t.deepEqual(types, ['DepositCreated', 'ArchiveAdded', 'DepositCompleted']);
+});
+
+test('concurrent changes that do not exclude each other all happen', async (t) => {
+  await using log = new MemoryEventLog();
+  await executeDeposit(log, 1, partial);
+  const add = changeDeposit({ kind: 'add-content', archive: aliceArchive, entry: null }, { maxArchives: 32 });
+  await Promise.all(Array.from({ length: 15 }, () => executeDeposit(log, 1, add)));
+  const { state } = await load(log, deposits, 1);
+  t.is(state.status === 'partial' ? state.archives.length : 0, 16);
+});
+
+test('a command that insists on a revision is refused at another', async (t) => {
+  await using log = new MemoryEventLog();
+  await executeDeposit(log, 1, partial);
+  const late = execute(log, deposits, 1, complete, anyContext(), { atRevision: 0 });
+  await t.throwsAsync(late, { code: 'REVISION_NOT_MATCHED' });
+  t.is((await execute(log, deposits, 1, complete, anyContext(), { atRevision: 1 })).revision, 2);
+});
+
+test('deposit ids are unique, also for two nodes on one log', async (t) => {
+  await using log = new MemoryEventLog();
+  const nodes = [new DepositIds(log), new DepositIds(log)];
+  const ids = await Promise.all(Array.from({ length: 200 }, (_, index) => nodes[index % 2]?.next()));
+  t.deepEqual(
+    ids.map(Number).sort((a, b) => a - b),
+    Array.from({ length: 200 }, (_, index) => index + 1),
+  );
+  t.true(
+    (await eventsOf(log, 'ids-deposit')).length < 20,
+    'ids that are wanted together share a reservation',
+  );
+  t.is(await new DepositIds(log).next(), 201, 'a node that starts later goes on behind the others');
+});
+
+test('a log that is away refuses ids and gives them again later', async (t) => {
+  await using log = new MemoryEventLog();
+  const ids = new DepositIds(log);
+  t.is(await ids.next(), 1);
+  const append = log.append.bind(log);
+  log.append = () => Promise.reject(Object.assign(new Error('away'), { code: 'EVENT_LOG_UNAVAILABLE' }));
+  await t.throwsAsync(ids.next(), { code: 'EVENT_LOG_UNAVAILABLE' });
+  log.append = append;
+  t.is(await ids.next(), 2);
+});

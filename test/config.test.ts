@@ -1,0 +1,51 @@
+import path from 'node:path';
+import test from 'ava';
+import { BadConfig, describeSettings, readConfig } from '../src/config.ts';
+
+test('without settings everything is embedded, below ./data, on loopback', (t) => {
+  const config = readConfig({});
+  t.like(config, {
+    host: '127.0.0.1',
+    port: 8080,
+    baseUrl: null,
+    maxUploadSize: 20_971_520,
+    maxEntrySize: 1_048_576,
+  });
+  t.deepEqual(config.eventLog, { kind: 'sqlite', file: path.resolve('data/event-log.sqlite') });
+  t.deepEqual(config.archiveStore, { kind: 'file', folder: path.resolve('data/archives') });
+});
+
+test('every problem is reported at once, with the setting and what it must be', (t) => {
+  const env = {
+    DEPOSIT_PORT: '99999',
+    DEPOSIT_BASE_URL: 'ftp://x',
+    DEPOSIT_MAX_UPLOAD_SIZE: '20MB',
+    DEPOSIT_LOG_LEVEL: 'loud',
+    DEPOSIT_REF_ID_ALIASES: 'maybe',
+    DEPOSIT_EVENT_LOG: 'postgres://x',
+    DEPOSIT_LOADER_IDENTITY: 'nobody',
+    DEPOSIT_HOST: '0.0.0.0',
+    DEPOSIT_PROT: '1',
+  };
+  const error = t.throws(() => readConfig(env), { instanceOf: BadConfig });
+  t.is(error?.problems.length, 9);
+  for (const [name, value] of Object.entries(env)) {
+    if (name === 'DEPOSIT_PROT') t.regex(error?.message ?? '', /DEPOSIT_PROT: no setting has this name/);
+    else t.true(error?.message.includes(`${name}=${value}: `), name);
+  }
+});
+
+test('other addresses than loopback need TLS or a proxy that ends it', (t) => {
+  t.throws(() => readConfig({ DEPOSIT_HOST: '0.0.0.0' }), { message: /passwords would travel in clear/ });
+  for (const host of ['127.0.0.1', '::1', 'localhost']) t.is(readConfig({ DEPOSIT_HOST: host }).host, host);
+  t.is(readConfig({ DEPOSIT_HOST: '0.0.0.0', DEPOSIT_TRUST_PROXY: 'true' }).trustProxy, true);
+  const tls = { DEPOSIT_TLS_CERT: 'c.pem', DEPOSIT_TLS_KEY: 'k.pem' };
+  t.deepEqual(readConfig({ DEPOSIT_HOST: '::', ...tls }).tls, { cert: 'c.pem', key: 'k.pem' });
+});
+
+test('the help names every setting', (t) => {
+  const named = describeSettings();
+  for (const name of ['DEPOSIT_HOST', 'DEPOSIT_MAX_MEMBERS', 'DEPOSIT_LOADER_IDENTITY', 'DEPOSIT_TLS_KEY']) {
+    t.true(named.includes(`${name}=`), name);
+  }
+});

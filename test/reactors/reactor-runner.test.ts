@@ -1,0 +1,197 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { CatchUpDeliveries } from '../../src/event-log/catch-up-deliveries.ts';
+import type { EventLog, RecordedEvent } from '../../src/event-log/event-log.ts';
+import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
+import { silentLogger } from '../../src/logger.ts';
+import { LogParking } from '../../src/reactors/parking.ts';
+import type { Reactor } from '../../src/reactors/reactor.ts';
+import { ReactorRunner } from '../../src/reactors/reactor-runner.ts';
+import { until } from '../support/running-service.ts';
+
+type Behaviour = Partial<Pick<Reactor, 'react' | 'giveUp'>>;
+
+/** Runs a reactor of this behaviour on events `Work` until `look` is through; the folder keeps its checkpoint. */
+async function running(
+  log: EventLog,
+  folder: string,
+  behaviour: Behaviour,
+  look: () => Promise<void>,
+): Promise<void> {
+  const reactor: Reactor = {
+    name: 'tested',
+    streamPrefix: 'job-',
+    reactsTo: ({ type }) => type === 'Work',
+    react: async () => undefined,
+    giveUp: async () => undefined,
+    ...behaviour,
+  };
+  const deliveries = new CatchUpDeliveries(log, folder);
+  const options = {
+    deliveries,
+    parking: new LogParking(log),
+    logger: silentLogger,
+    concurrency: 4,
+    firstPause: 1,
+  };
+  const runner = new ReactorRunner(reactor, options);
+  runner.start((error) => {
+    throw error;
+  });
+  try {
+    await look();
+  } finally {
+    await runner.stop();
+  }
+}
+
+async function folderFor(t: ExecutionContext): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'checkpoints-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+let lastId = 0;
+
+async function work(log: EventLog, stream: string, count = 1): Promise<void> {
+  const events = Array.from({ length: count }, () => {
+    lastId += 1;
+    return {
+      id: `00000000-0000-4000-8000-${String(lastId).padStart(12, '0')}`,
+      type: 'Work',
+      data: {},
+      metadata: {},
+    };
+  });
+  let revision: number | 'none' = 'none';
+  for await (const last of log.readStream(stream, { backwards: true, limit: 1 })) revision = last.revision;
+  await log.append(stream, revision, events);
+}
+
+function failing(code: string): Error {
+  return Object.assign(new Error(`it is ${code}`), { code });
+}
+
+test('events of one stream come in order, streams side by side up to the limit', async (t) => {
+  await using log = new MemoryEventLog();
+  for (const stream of ['job-a', 'job-b', 'job-c', 'job-d', 'job-e', 'job-f']) await work(log, stream, 5);
+  const done: string[] = [];
+  let [atOnce, most] = [0, 0];
+  const react = async ({ stream, revision }: RecordedEvent): Promise<void> => {
+    most = Math.max(most, (atOnce += 1));
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * 5));
+    atOnce -= 1;
+    done.push(`${stream}@${revision}`);
+  };
+  await running(log, await folderFor(t), { react }, () => until(async () => done.length === 30));
+  t.is(most, 4);
+  for (const stream of ['job-a', 'job-f']) {
+    t.deepEqual(
+      done.filter((name) => name.startsWith(stream)),
+      [0, 1, 2, 3, 4].map((revision) => `${stream}@${revision}`),
+    );
+  }
+});
+
+test('a fault that time heals is tried again until it is over, and never given up', async (t) => {
+  await using log = new MemoryEventLog();
+  await work(log, 'job-a');
+  let [tries, done, givenUp] = [0, false, false];
+  const react = async (): Promise<void> => {
+    tries += 1;
+    if (tries < 12) throw failing('ARCHIVE_STORE_UNAVAILABLE');
+    done = true;
+  };
+  const giveUp = async (): Promise<void> => {
+    givenUp = true;
+  };
+  await running(log, await folderFor(t), { react, giveUp }, () => until(async () => done));
+  t.is(tries, 12);
+  t.false(givenUp);
+});
+
+test('work that goes on failing is given up with its error, and the stream goes on', async (t) => {
+  await using log = new MemoryEventLog();
+  await work(log, 'job-a', 2);
+  const [tries, givenUp]: [number[], string[]] = [[], []];
+  const react = async ({ revision }: RecordedEvent): Promise<void> => {
+    tries.push(revision);
+    if (revision === 0) throw failing('BUG');
+  };
+  const giveUp = async (event: RecordedEvent, error: unknown): Promise<void> => {
+    givenUp.push(`${event.revision}: ${(error as Error).message}`);
+  };
+  await running(log, await folderFor(t), { react, giveUp }, () => until(async () => tries.includes(1)));
+  t.deepEqual(tries, [0, 0, 0, 0, 0, 1]);
+  t.deepEqual(givenUp, ['0: it is BUG']);
+});
+
+test('what cannot even be given up is parked in the log with its reason', async (t) => {
+  await using log = new MemoryEventLog();
+  await work(log, 'job-a');
+  await work(log, 'job-b');
+  let passed = false;
+  const react = async ({ stream }: RecordedEvent): Promise<void> => {
+    if (stream === 'job-a') throw failing('BUG');
+    passed = true;
+  };
+  const giveUp = (): Promise<void> => Promise.reject(failing('ANOTHER_BUG'));
+  const parked = () => Array.fromAsync(log.readStream('parked-tested'));
+  await running(log, await folderFor(t), { react, giveUp }, () =>
+    until(async () => passed && (await parked()).length === 1),
+  );
+  const [event] = await parked();
+  t.like(event, {
+    type: 'EventParked',
+    data: { reactor: 'tested', stream: 'job-a', revision: 0, reason: 'it is ANOTHER_BUG' },
+  });
+});
+
+test('what was acknowledged does not come again after a restart, what was not does', async (t) => {
+  await using log = new MemoryEventLog();
+  const folder = await folderFor(t);
+  for (const stream of ['job-a', 'job-b', 'job-c']) await work(log, stream);
+  const first: string[] = [];
+  let released = (): void => undefined;
+  const stuck = new Promise<void>((resolve) => {
+    released = resolve;
+  });
+  const slow = async ({ stream }: RecordedEvent): Promise<void> => {
+    first.push(stream);
+    if (stream === 'job-b') await stuck;
+  };
+  await running(log, folder, { react: slow }, () => until(async () => first.length === 3));
+  released();
+  const second: string[] = [];
+  const react = async ({ stream }: RecordedEvent): Promise<void> => {
+    second.push(stream);
+  };
+  await running(log, folder, { react }, () => until(async () => second.length >= 2));
+  t.deepEqual(second, ['job-b', 'job-c'], 'from the oldest event that was not done with');
+  const third: string[] = [];
+  await work(log, 'job-d');
+  const last = async ({ stream }: RecordedEvent): Promise<void> => {
+    third.push(stream);
+  };
+  await running(log, folder, { react: last }, () => until(async () => third.length >= 1));
+  t.deepEqual(third, ['job-d']);
+});
+
+test('a checkpoint of another log does not count', async (t) => {
+  const folder = await folderFor(t);
+  const seen: string[] = [];
+  const react = async ({ stream }: RecordedEvent): Promise<void> => {
+    seen.push(stream);
+  };
+  {
+    await using old = new MemoryEventLog();
+    await work(old, 'job-old', 10);
+    await running(old, folder, { react }, () => until(async () => seen.length === 10));
+  }
+  await using log = new MemoryEventLog();
+  await work(log, 'job-new');
+  await running(log, folder, { react }, () => until(async () => seen.includes('job-new')));
+  t.pass();
+});

@@ -1,0 +1,137 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { depositContent } from '../../projections/deposit-content.ts';
+import { type DepositStatusView, depositStatus } from '../../projections/deposit-status.ts';
+import type { DepositEvent } from '../../src/domain/deposit/events.ts';
+import type { EventLog } from '../../src/event-log/event-log.ts';
+import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
+import { foldByKey, foldStream } from '../../src/read-models/fold.ts';
+import type { Projection } from '../../src/read-models/projection.ts';
+import { Projector } from '../../src/read-models/projector.ts';
+import { SqliteViewStore } from '../../src/read-models/sqlite-view-store.ts';
+import { executeDeposit } from '../support/commands.ts';
+import { createDeposit, loadedData, reading } from '../support/example-deposits.ts';
+
+async function viewsFile(t: ExecutionContext): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'views-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  return path.join(folder, 'views.sqlite');
+}
+
+/** Follows the log until it has caught up, then does `look` with the views, then stops. */
+async function following(
+  log: EventLog,
+  file: string,
+  look: (views: { status: (id: number) => DepositStatusView | undefined; projector: Projector }) => unknown,
+  projection: Projection<DepositStatusView, DepositEvent> = depositStatus,
+): Promise<number> {
+  using store = SqliteViewStore.open(file);
+  const projector = new Projector(log, store);
+  const view = projector.add(projection);
+  projector.add(depositContent);
+  let applied = 0;
+  await projector.start(
+    () => undefined,
+    ({ events }) => {
+      applied = events;
+    },
+  );
+  await look({ status: (id) => view.get(String(id)), projector });
+  await projector.stop();
+  return applied;
+}
+
+async function depositOf(log: EventLog, depositId: number): Promise<void> {
+  await executeDeposit(log, depositId, createDeposit({ depositId }));
+}
+
+test('views show what the log says, before and after a restart, each event applied once', async (t) => {
+  await using log = new MemoryEventLog();
+  const file = await viewsFile(t);
+  await depositOf(log, 1);
+  t.is(await following(log, file, ({ status }) => t.is(status(1)?.status, 'deposited')), 4);
+  await executeDeposit(log, 1, {
+    type: 'RecordVerified',
+    depositId: 1,
+    attempt: 1,
+    readings: [reading],
+    warnings: [],
+  });
+  await executeDeposit(log, 1, { type: 'StartLoading', depositId: 1, attempt: 1 });
+  await executeDeposit(log, 1, { type: 'RecordLoaded', loaded: loadedData });
+  const seen = await following(log, file, ({ status }) => {
+    t.like(status(1), {
+      status: 'done',
+      revision: 6,
+      title: 'Paint',
+      loaded: { directory: loadedData.directory },
+    });
+  });
+  t.is(seen, 3, 'what was applied before is not read again');
+});
+
+test('a deleted views file, a file that is no database, and a new version cost a rebuild and nothing else', async (t) => {
+  await using log = new MemoryEventLog();
+  const file = await viewsFile(t);
+  for (const id of [1, 2, 3]) await depositOf(log, id);
+  await following(log, file, () => undefined);
+  await writeFile(file, 'this is no database, and longer than a header of one would be'.repeat(100));
+  for (const suffix of ['-wal', '-shm']) await rm(`${file}${suffix}`, { force: true });
+  t.is(await following(log, file, ({ status }) => t.is(status(3)?.status, 'deposited')), 12);
+  const newer = { ...depositStatus, version: depositStatus.version + 1 };
+  t.is(await following(log, file, ({ status }) => t.is(status(2)?.status, 'deposited'), newer), 12);
+});
+
+test('views of another, longer log begin anew', async (t) => {
+  const file = await viewsFile(t);
+  {
+    await using old = new MemoryEventLog();
+    for (const id of [1, 2, 3]) await depositOf(old, id);
+    await following(old, file, () => undefined);
+  }
+  await using log = new MemoryEventLog();
+  await depositOf(log, 1);
+  await following(log, file, ({ status }) => {
+    t.is(status(1)?.status, 'deposited');
+    t.is(status(3), undefined);
+  });
+});
+
+test('whoever waits for a position is told when the views have passed it, or that it takes too long', async (t) => {
+  await using log = new MemoryEventLog();
+  await following(log, await viewsFile(t), async ({ status, projector }) => {
+    const { position } = await executeDeposit(log, 1, createDeposit());
+    t.true(await projector.passed(position, 5000));
+    t.is(status(1)?.status, 'deposited');
+    t.false(await projector.passed(`${position}0`, 20));
+  });
+});
+
+test('a view folded from its stream is the view of the projector', async (t) => {
+  await using log = new MemoryEventLog();
+  for (const id of [1, 2]) await depositOf(log, id);
+  await executeDeposit(log, 2, {
+    type: 'RecordRejected',
+    depositId: 2,
+    attempt: 1,
+    reasons: [],
+    warnings: [],
+  });
+  const folded = await foldStream(depositStatus, log.readStream('deposit-2'));
+  t.deepEqual((await foldByKey(depositStatus, log.readAll())).get('2'), folded);
+  await following(log, await viewsFile(t), ({ status }) => t.deepEqual(status(2), folded));
+});
+
+test('an event that this release does not know stops the projector instead of being passed over', async (t) => {
+  await using log = new MemoryEventLog();
+  const id = '00000000-0000-4000-8000-000000000000';
+  await log.append('deposit-1', 'none', [
+    { id, type: 'DepositCreated', data: {}, metadata: { schemaVersion: 99 } },
+  ]);
+  await t.throwsAsync(
+    following(log, await viewsFile(t), () => undefined),
+    { code: 'UNREADABLE_EVENT', message: /schema version 99/ },
+  );
+});

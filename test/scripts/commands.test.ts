@@ -1,0 +1,101 @@
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import test from 'ava';
+import { RunningService, TestClient, until } from '../support/running-service.ts';
+
+type Ran = { readonly code: number; readonly out: string; readonly err: string };
+
+/** Runs a command as an operator would, beside the service on `dataDir`. */
+async function run(dataDir: string, command: string, args: readonly string[], input = ''): Promise<Ran> {
+  const script = path.join(import.meta.dirname, '../../scripts', `${command}.ts`);
+  const child = spawn(process.execPath, [script, ...args], {
+    env: { ...process.env, DEPOSIT_DATA_DIR: dataDir },
+  });
+  child.stdin.end(input);
+  const exited = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? -1)));
+  const [out, err] = await Promise.all([buffer(child.stdout), buffer(child.stderr)]);
+  return { code: await exited, out: out.toString(), err: err.toString() };
+}
+
+test('a client added beside the service can deposit there at once, and no more when it is disabled', async (t) => {
+  await using running = await RunningService.start();
+  const { folder, url } = running;
+  const added = await run(folder, 'client', ['add', 'bob', '--collection', 'new', '--domain', 'bob.example']);
+  t.is(added.code, 0, added.err);
+  t.regex(added.out, /Opened the collection new, which did not exist yet/);
+  const password = /Password, shown only now: (\S+)/.exec(added.out)?.[1] ?? '';
+  t.true(password.length >= 20);
+  const statusOf = async (secret: string) =>
+    (await new TestClient(url, 'bob', secret).get('/1/servicedocument/')).status;
+  await until(async () => (await statusOf(password)) === 200);
+
+  t.is((await run(folder, 'client', ['passwd', 'bob', '--password-stdin'], 'another\n')).code, 0);
+  await until(async () => (await statusOf('another')) === 200);
+  t.is(await statusOf(password), 401);
+
+  t.regex((await run(folder, 'client', ['disable', 'bob'])).out, /bob is disabled/);
+  await until(async () => (await statusOf('another')) === 401);
+  t.regex((await run(folder, 'client', ['disable', 'bob'])).out, /already disabled/);
+
+  const shown = await run(folder, 'client', ['show', 'bob', '--json']);
+  const facts = {
+    client: 'bob',
+    disabled: true,
+    collections: ['new'],
+    domain: 'bob.example',
+    providerUrl: null,
+  };
+  t.deepEqual(JSON.parse(shown.out), facts);
+  t.deepEqual(JSON.parse((await run(folder, 'client', ['list', '--json'])).out), [facts]);
+});
+
+test('a collection can be described and shows it in the service document', async (t) => {
+  await using running = await RunningService.start();
+  const alice = await running.register('alice', { collections: ['software'] });
+  const set = [
+    'set',
+    'software',
+    '--title',
+    'Soft & ware',
+    '--accept',
+    'application/zip',
+    '--policy',
+    'Ours.',
+  ];
+  t.is((await run(running.folder, 'collection', set)).code, 0);
+  await until(async () => {
+    const body = await (await alice.get('/1/servicedocument/')).text();
+    return (
+      body.includes('<atom:title>Soft &amp; ware</atom:title>') &&
+      body.includes('Ours.') &&
+      !body.includes('x-tar')
+    );
+  });
+  t.regex((await run(running.folder, 'collection', ['list'])).out, /software: Soft & ware/);
+});
+
+test('commands say what is wrong, with an exit code that tells usage from refusal', async (t) => {
+  await using running = await RunningService.start();
+  const { folder } = running;
+  const cases: readonly (readonly [string, readonly string[], number, RegExp])[] = [
+    ['client', ['add'], 2, /NAME is missing/],
+    ['client', ['frobnicate'], 2, /no action frobnicate/],
+    ['client', ['add', 'x', '--what'], 2, /--what/],
+    ['client', ['add', 'a:b'], 1, /no client name/],
+    ['client', ['show', 'nobody'], 1, /There is no client nobody/],
+    ['client', ['grant', 'nobody', 'c'], 1, /There is no client nobody/],
+    ['collection', ['set', 'nowhere', '--title', 'x'], 1, /There is no collection nowhere/],
+  ];
+  for (const [command, args, code, message] of cases) {
+    const ran = await run(folder, command, args);
+    t.is(ran.code, code, `${command} ${args.join(' ')}: ${ran.err}`);
+    t.regex(ran.err, message);
+    t.notRegex(ran.err, /\n\s+at /, 'no stack for what a person can mend');
+  }
+  for (const command of ['client', 'collection']) {
+    const help = await run(folder, command, ['--help']);
+    t.is(help.code, 0);
+    t.regex(help.out, /npm run \w+ -- add NAME/);
+  }
+});

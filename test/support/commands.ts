@@ -1,0 +1,16 @@
+import { randomUUID } from 'node:crypto';
+import { type CommandContext, execute } from '../../src/command-handler.ts';
+import { deposits } from '../../src/domain/aggregates.ts';
+import type { DepositCommand } from '../../src/domain/deposit/commands.ts';
+import type { EventLog } from '../../src/event-log/event-log.ts';
+
+/** The context of a command nobody in particular gives. */
+export function anyContext(changes: Partial<CommandContext> = {}): CommandContext {
+  const [commandId, correlationId] = [randomUUID(), randomUUID()];
+  const actor = { kind: 'client', name: 'alice' } as const;
+  return { commandId, correlationId, actor, now: '2026-03-01T10:00:00.000Z', ...changes };
+}
+
+export function executeDeposit(log: EventLog, id: number, command: DepositCommand) {
+  return execute(log, deposits, id, command, anyContext());
+}
