@@ -1,5 +1,5 @@
 import { createWriteStream } from 'node:fs';
-import { glob, mkdtemp, readFile, rm } from "node:fs/promises";
+import { glob, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -24,7 +24,9 @@ commands that compute them again.
 Exit codes: 0 done, 1 the deposit did not become done.
 `;
 
-const { values } = parseArgs({ options: { exit: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } });
+const { values } = parseArgs({
+  options: { exit: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
+});
 process.exitCode = values.help ? say(HELP) : await demo(values.exit ?? false);
 
 async function demo(exit: boolean): Promise<number> {
@@ -79,14 +81,21 @@ async function packSources(file: string): Promise<number> {
   const written = pipeline(tar, createGzip(), createWriteStream(file));
   const names = await Array.fromAsync(glob('{src,projections,scripts}/**/*.ts', { cwd: root }));
   for (const name of names.sort((a, b) => (a < b ? -1 : 1))) {
-    tar.entry({ name: `source/${name}`, mode: 0o644, mtime: new Date(0) }, await readFile(path.join(root, name)));
+    tar.entry(
+      { name: `source/${name}`, mode: 0o644, mtime: new Date(0) },
+      await readFile(path.join(root, name)),
+    );
   }
   tar.finalize();
   await written;
   return (await readFile(file)).length;
 }
 
-async function deposit(url: string, authorization: string, archive: Uint8Array): Promise<{ alternate: string }> {
+async function deposit(
+  url: string,
+  authorization: string,
+  archive: Uint8Array,
+): Promise<{ alternate: string }> {
   const form = new FormData();
   form.append('file', new Blob([new Uint8Array(archive)], { type: 'application/x-tar' }), 'source.tar.gz');
   const entry = '<title>This deposit service</title><author><name>Its authors</name></author>';
@@ -115,7 +124,9 @@ async function entryOf(answer: Response): Promise<Record<string, unknown>> {
 /** Shell lines, for git alone: each prints the identifier that it is compared with. */
 function recomputing(archive: string, loaded: DepositLoaded['data']): string {
   const { directory, revision, snapshot, identity, authorDate, committerDate, depositId } = loaded;
-  const octal = [...Buffer.from(revision, 'hex')].map((byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('');
+  const octal = [...Buffer.from(revision, 'hex')]
+    .map((byte) => `\\${byte.toString(8).padStart(3, '0')}`)
+    .join('');
   const lines = [
     `tree ${directory}`,
     `author ${identity} ${authorDate.seconds} ${authorDate.offset}`,

@@ -39,7 +39,8 @@ export class Administration {
   /** Grants a collection, opening it first if it does not exist yet; tells whether it was opened. */
   async grant(client: string, collection: string): Promise<{ readonly opened: boolean }> {
     const { state } = await load(this.#log, clients, client);
-    if (state.status === 'unknown') throw new ClientRefusal('CLIENT_UNKNOWN', `There is no client ${client}.`);
+    if (state.status === 'unknown')
+      throw new ClientRefusal('CLIENT_UNKNOWN', `There is no client ${client}.`);
     const { revision } = await load(this.#log, collections, collection);
     const opened = revision === 'none';
     if (opened) await this.collection({ type: 'OpenCollection', collection });

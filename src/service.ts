@@ -8,6 +8,7 @@ import { ArchiveWorkers } from './archives/archive-workers.ts';
 import type { Config } from './config.ts';
 import { lockDataFolder } from './data-folder-lock.ts';
 import { DepositIds } from './deposit-ids.ts';
+import { CatchUpDeliveries } from './event-log/catch-up-deliveries.ts';
 import type { EventLog } from './event-log/event-log.ts';
 import { LoggedEventLog } from './event-log/logged-event-log.ts';
 import { openEventLog } from './event-log/open-event-log.ts';
@@ -15,7 +16,6 @@ import { createApp } from './http/app.ts';
 import { DepositDesk } from './http/deposit-desk.ts';
 import { Server } from './http/server.ts';
 import type { Logger } from './logger.ts';
-import { CatchUpDeliveries } from './event-log/catch-up-deliveries.ts';
 import { Checker } from './reactors/checker.ts';
 import { Loader } from './reactors/loader.ts';
 import { LogParking } from './reactors/parking.ts';
@@ -58,7 +58,7 @@ export async function startService(config: Config, { logger, progress }: Service
   const log = resources.use(new LoggedEventLog(await openEventLog(config.eventLog), logger));
   const store = resources.use(await openArchiveStore(config.archiveStore));
   const views = resources.use(SqliteViewStore.open(path.join(config.dataDir, 'views.sqlite')));
-    const server = await Server.listen(config);
+  const server = await Server.listen(config);
   resources.defer(() => server.close(DRAIN_PATIENCE));
 
   const failure = Promise.withResolvers<never>();

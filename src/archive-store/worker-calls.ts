@@ -10,6 +10,9 @@ export type Answer<Reply> =
 /** An error on its way between threads, which would lose its `code`. */
 export type Fault = { readonly message: string; readonly code: string | undefined };
 
+/** These threads pass buffers on and make few objects: a large young generation would only stay resident. */
+const LITTLE_GARBAGE = { maxYoungGenerationSizeMb: 4 };
+
 /**
  * Calls into one worker thread, which starts with the first call and is started again after it died.
  * All calls that a dying worker leaves open reject. An idle worker does not keep the process alive.
@@ -48,7 +51,10 @@ export class WorkerCalls<Request, Reply> implements AsyncDisposable {
   }
 
   #start(): Worker {
-    const worker = new Worker(this.#program, { workerData: this.#workerData });
+    const worker = new Worker(this.#program, {
+      workerData: this.#workerData,
+      resourceLimits: LITTLE_GARBAGE,
+    });
     worker.on('message', (answers: Answer<Reply>[]) => this.#settle(worker, answers));
     worker.on('error', (cause) => this.#lose(worker, cause));
     worker.on('exit', (code) => this.#lose(worker, new Error(`the worker thread ended with code ${code}`)));

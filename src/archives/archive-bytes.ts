@@ -50,9 +50,19 @@ export class ArchiveBytes implements Disposable {
     }
   }
 
+  /** The same in one buffer over and over: each piece is valid until the next is taken. */
+  *borrowedPieces(from = 0, to = this.length): Generator<Buffer<ArrayBuffer>> {
+    const buffer = Buffer.allocUnsafeSlow(Math.min(pieceLength, Math.max(to - from, 0)));
+    for (let position = from; position < to; position += pieceLength) {
+      const piece = buffer.subarray(0, Math.min(pieceLength, to - position));
+      this.read(piece, position);
+      yield piece;
+    }
+  }
+
   /** SHA-256 of all bytes, 64 hex digits; reads those that were not read yet. */
   digest(): string {
-    for (const _ of this.pieces(this.#hashed));
+    for (const _ of this.borrowedPieces(this.#hashed));
     return this.#hash.digest('hex');
   }
 

@@ -29,7 +29,7 @@ export class ArchiveWorkers implements ArchiveReader {
   readonly #onAborted: (error: JobAborted) => void;
 
   constructor({ size = 2, queueLength = 1000, heapMegabytes = 512, onAborted }: ArchiveWorkersOptions = {}) {
-    const resourceLimits = { maxOldGenerationSizeMb: heapMegabytes, maxYoungGenerationSizeMb: 32 };
+    const resourceLimits = { maxOldGenerationSizeMb: heapMegabytes, maxYoungGenerationSizeMb: 8 };
     this.#pool = new WorkerPool(entry, { size, queueLength, worker: { resourceLimits } });
     this.#onAborted = onAborted ?? (() => undefined);
   }

@@ -15,7 +15,7 @@ const pieceLength = 256 * 1024;
 export function tarPieces(bytes: ArchiveBytes, format: TarFormat): Iterable<Buffer> | AsyncIterable<Buffer> {
   switch (format) {
     case 'tar':
-      return bytes.pieces();
+      return bytes.borrowedPieces();
     case 'tar.gz':
       return gunzip(bytes);
     case 'tar.bz2':
@@ -38,7 +38,7 @@ async function* gunzip(bytes: ArchiveBytes): AsyncGenerator<Buffer> {
     await writing;
   }
   // Node's gunzip stops at a zero byte behind a member and says nothing. Zeros are padding; more is not.
-  for (const rest of bytes.pieces(engine.bytesWritten)) {
+  for (const rest of bytes.borrowedPieces(engine.bytesWritten)) {
     if (!isZero(rest)) throw corrupt('TRAILING_BYTES', 'there are trailing bytes after its gzip data');
   }
 }

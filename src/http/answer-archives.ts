@@ -77,10 +77,11 @@ function answerHead(ctx: ServiceContext): void {
   ctx.status = 200;
 }
 
-/** Two archives of one name are told apart in the zip by a number in front. */
+/** Two archives of one name are told apart in the zip by a number in front; none may look like a drive. */
 function distinct(filename: string, taken: Set<string>): string {
-  let name = filename;
-  for (let number = 2; taken.has(name); number += 1) name = `${number}-${filename}`;
+  const harmless = filename.replace(/^([a-z]):/i, '$1_');
+  let name = harmless;
+  for (let number = 2; taken.has(name); number += 1) name = `${number}-${harmless}`;
   taken.add(name);
   return name;
 }

@@ -21,6 +21,7 @@ import { serviceDocumentIri } from './iris/service-document-iri.ts';
 import { statusIri } from './iris/status-iri.ts';
 import { notFound } from './not-found.ts';
 import { observeRequests } from './observe-requests.ts';
+import { readTarget } from './request-target.ts';
 import type { ServiceState } from './service-context.ts';
 import { DepositWrites } from './write-deposits.ts';
 
@@ -49,6 +50,7 @@ export function createApp(options: AppOptions): Koa<ServiceState> {
   app.silent = true; // errors are answered and logged by answerErrors
   app.use(observeRequests(options.logger));
   app.use(answerErrors(options.logger, options));
+  app.use(readTarget());
   app.use(health(options.readiness));
   app.use(refuseUntil(options.ready));
   app.use(authenticate(new Credentials(options.logins), options.trustProxy));

@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { type DepositContentView, depositContent } from '../../projections/deposit-content.ts';
 import { type DepositStatusView, depositStatus } from '../../projections/deposit-status.ts';
-import { type Actor, type CommandContext, execute, type Outcome } from '../command-handler.ts';
+import {
+  type Actor,
+  type CommandContext,
+  type ExecuteOptions,
+  execute,
+  type Outcome,
+} from '../command-handler.ts';
 import type { DepositIds } from '../deposit-ids.ts';
 import { deposits } from '../domain/aggregates.ts';
 import type { CreateDeposit, DepositCommand } from '../domain/deposit/commands.ts';
@@ -55,16 +61,17 @@ export class DepositDesk {
     return depositId;
   }
 
-  /** `command` is made for the moment at which it happens. */
+  /** `command` is made for the moment at which it happens; with `atRevision` only the deposit as it was then. */
   async change(
     depositId: number,
     command: (now: string) => DepositCommand,
     client: string,
     requestId: string,
+    options: Pick<ExecuteOptions, 'atRevision'> = {},
   ): Promise<Outcome<Deposit, DepositEvent>> {
     const now = new Date().toISOString();
     const context = contextOf({ kind: 'client', name: client }, requestId, now);
-    return this.#shown(await execute(this.#log, deposits, depositId, command(now), context));
+    return this.#shown(await execute(this.#log, deposits, depositId, command(now), context, options));
   }
 
   async #shown(outcome: Outcome<Deposit, DepositEvent>): Promise<Outcome<Deposit, DepositEvent>> {

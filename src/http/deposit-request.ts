@@ -66,6 +66,9 @@ export function bodyKind(ctx: Context, accepted: Accepted): BodyKind {
   refuseContentCodings(headers['content-encoding']);
   if (accepted.untypedEntry && headers['content-type'] === undefined)
     return { kind: 'entry', charset: undefined };
+  if (headers['content-type'] === undefined && isEmpty(ctx)) {
+    throw badRequest('The body is empty where an archive or an Atom entry is needed.');
+  }
   const mediaType = parseMediaType(headers['content-type']);
   if (isMultipartForm(mediaType)) return { kind: 'multipart', mediaType };
   if (accepted.entry && isEntryType(mediaType))

@@ -26,15 +26,19 @@ export async function* readMultipart(
   limits: MultipartLimits = defaultMultipartLimits,
 ): AsyncGenerator<Part> {
   const input = new Input(source, boundary);
-  await input.skipToDelimiter(limits.gapBytes);
-  for (let count = 1; !(await input.atEnd()); count += 1) {
-    if (count > limits.parts) throw badRequest(`The multipart body has more than ${limits.parts} parts.`);
-    const headers = parseHeaders(await input.readHeaderBlock(limits.headerBytes));
-    const body = input.readToDelimiter();
-    yield { headers, body };
-    for await (const _rest of body); // what the consumer left
+  try {
+    await input.skipToDelimiter(limits.gapBytes);
+    for (let count = 1; !(await input.atEnd()); count += 1) {
+      if (count > limits.parts) throw badRequest(`The multipart body has more than ${limits.parts} parts.`);
+      const headers = parseHeaders(await input.readHeaderBlock(limits.headerBytes));
+      const body = input.readToDelimiter();
+      yield { headers, body };
+      for await (const _rest of body); // what the consumer left
+    }
+    await input.skipToEnd(limits.gapBytes);
+  } finally {
+    input.release();
   }
-  await input.skipToEnd(limits.gapBytes);
 }
 
 /** The boundary a Content-Type names. */
@@ -96,8 +100,22 @@ class Input {
       this.#buffer = this.#buffer.subarray(chunk.length + (at >= 0 ? this.#delimiter.length : 0));
       if (chunk.length > 0) yield chunk;
       if (at >= 0) return;
-      await this.#more();
+      const next = await this.#next();
+      if (this.#beginsInHeld(next)) this.#buffer = Buffer.concat([this.#buffer, next]);
+      else {
+        // The usual case: large chunks are passed on without being copied.
+        if (this.#buffer.length > 0) yield this.#buffer;
+        this.#buffer = next;
+      }
     }
+  }
+
+  /** Whether a delimiter may begin in the bytes held back; those of `next` alone are searched later. */
+  #beginsInHeld(next: Buffer): boolean {
+    if (next.length < this.#delimiter.length) return true;
+    return Buffer.concat([this.#buffer, next.subarray(0, this.#delimiter.length - 1)]).includes(
+      this.#delimiter,
+    );
   }
 
   /** Reads the epilogue, so that the request is known to be whole. */
@@ -110,10 +128,15 @@ class Input {
     }
   }
 
+  /** No more is read. Not waited for: a read may be under way whose bytes never come. */
+  release(): void {
+    void this.#source.return?.().catch(() => undefined);
+  }
+
   async #readUntil(end: string, limit: number): Promise<string> {
     for (;;) {
       const at = this.#buffer.indexOf(end, 0, 'latin1');
-      if (at > limit || (at < 0 && this.#buffer.length > limit)) {
+      if (at > limit || (at < 0 && this.#buffer.length >= limit + end.length)) {
         throw badRequest(`The headers of a part of the multipart body exceed ${limit} bytes.`);
       }
       if (at >= 0) {
@@ -126,10 +149,14 @@ class Input {
   }
 
   async #more(): Promise<void> {
+    const next = await this.#next();
+    this.#buffer = this.#buffer.length === 0 ? next : Buffer.concat([this.#buffer, next]);
+  }
+
+  async #next(): Promise<Buffer> {
     const next = await this.#source.next();
     if (next.done) throw badRequest('The multipart body ends before its closing boundary.');
-    const chunk = Buffer.from(next.value.buffer, next.value.byteOffset, next.value.length);
-    this.#buffer = this.#buffer.length === 0 ? chunk : Buffer.concat([this.#buffer, chunk]);
+    return Buffer.from(next.value.buffer, next.value.byteOffset, next.value.length);
   }
 }
 

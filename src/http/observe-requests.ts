@@ -13,7 +13,8 @@ export function observeRequests(logger: Logger): ServiceMiddleware {
     ctx.res.once('close', () => {
       const { requestId, login } = ctx.state as Partial<typeof ctx.state>;
       const ms = Math.round((performance.now() - started) * 10) / 10;
-      const { method, path } = ctx;
+      const { method } = ctx;
+      const path = ctx.req.url?.startsWith('/') ? ctx.req.url.split('?', 1)[0] : undefined;
       const whole = ctx.res.writableFinished;
       const fields = {
         requestId,

@@ -8,7 +8,7 @@ import {
   type DepositRequest,
 } from './deposit-request.ts';
 import { receiveArchive } from './receive-archive.ts';
-import { entryTooLarge, receiveEntryBytes, storeEntry, understandEntry } from './receive-entry.ts';
+import { assertMd5, entryTooLarge, receiveEntryBytes, storeEntry, understandEntry } from './receive-entry.ts';
 import { receiveMultipart } from './receive-multipart.ts';
 import { requestBody } from './request-body.ts';
 
@@ -48,11 +48,9 @@ export async function receiveContent(
     }
     case 'entry': {
       if ((declaredLength ?? 0) > maxEntrySize) throw entryTooLarge(maxEntrySize);
-      const read = understandEntry(
-        await receiveEntryBytes(ctx, maxEntrySize),
-        body.charset,
-        depositNamespace,
-      );
+      const bytes = await receiveEntryBytes(ctx, maxEntrySize);
+      assertMd5(bytes, md5);
+      const read = understandEntry(bytes, body.charset, depositNamespace);
       judge(read.facts);
       return { archive: null, entry: await storeEntry(read, store) };
     }

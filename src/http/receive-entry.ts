@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Context } from 'koa';
 import { koaBody } from 'koa-body';
 import type { ArchiveStore } from '../archive-store/archive-store.ts';
@@ -13,6 +14,7 @@ export type ReadEntry = { readonly bytes: Buffer; readonly encoding: string; rea
 /** The bytes of an entry that is the whole body of its request. */
 export async function receiveEntryBytes(ctx: Context, maxBytes: number): Promise<Buffer> {
   continueIfAsked(ctx);
+  ctx.req.headers['content-type'] ??= 'application/atom+xml'; // koa-body reads nothing without a type
   const parse = koaBody({
     // latin1 keeps every byte as it is: in which encoding they are is for the XML to say.
     encoding: 'latin1',
@@ -24,9 +26,19 @@ export async function receiveEntryBytes(ctx: Context, maxBytes: number): Promise
     multipart: false,
     patchNode: false,
   });
-  await inTime(parse(ctx, async () => undefined).catch((error: unknown) => refuse(error, maxBytes)));
+  const reading = parse(ctx, async () => undefined).catch((error: unknown) => refuse(error, maxBytes));
+  await inTime(reading, defaultPatience.base + maxBytes / defaultPatience.bytesPerMs);
   const text: unknown = ctx.request.body;
   return Buffer.from(typeof text === 'string' ? text : '', 'latin1');
+}
+
+/** @throws {SwordError} 412: the MD5 that was promised is another. */
+export function assertMd5(bytes: Uint8Array, promised: string | null): void {
+  if (promised === null) return;
+  const found = hash('md5', bytes);
+  if (found === promised) return;
+  const text = `The MD5 promised is ${promised}, but the ${bytes.length} bytes received have ${found}.`;
+  throw new SwordError('ErrorChecksumMismatch', text);
 }
 
 /** What the bytes say. @throws {SwordError} they are no Atom entry. */
@@ -55,11 +67,11 @@ export function entryTooLarge(maxBytes: number): SwordError {
   return new SwordError('MaxUploadSizeExceeded', text);
 }
 
-async function inTime(work: Promise<unknown>): Promise<void> {
+async function inTime(work: Promise<unknown>, ms: number): Promise<void> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const seconds = defaultPatience.base / 1000;
+  const seconds = Math.round(ms / 1000);
   const expire = (): void => reject(badRequest(`The entry did not arrive within ${seconds} seconds.`));
-  const timer = setTimeout(expire, defaultPatience.base);
+  const timer = setTimeout(expire, ms);
   try {
     await Promise.race([work, promise]);
   } finally {

@@ -35,8 +35,8 @@ export async function receiveMultipart(
         entry = await readEntryPart(part, maxEntrySize, depositNamespace);
         judge(entry.facts);
       } else {
-        if (storing) throw badRequest('The multipart body has more than one archive.');
         const announced = announcedIn(part, md5, accepted);
+        if (storing) throw badRequest('The multipart body has more than one archive.');
         const { source, consumed } = heldBack(part.body, wholeBody.promise);
         storing = receiveArchive(source, announced, store, maxUploadSize);
         storing.catch(() => undefined); // awaited below, when its verdict is due
@@ -70,8 +70,8 @@ function announcedIn({ headers }: Part, md5: string | null, accepted: Accepted) 
   if (!isArchiveType(mediaType, accepted.archives)) throw unaccepted(mediaType.type, accepted);
   parsePackaging(headers.get('packaging'));
   const filename = requireFilename(headers.get('content-disposition'));
-  const own = parseContentMd5(headers.get('content-md5'));
-  return { filename, mediaType: mediaType.type, md5: own ?? md5, length: null };
+  const promised = parseContentMd5(headers.get('content-md5'), md5 ?? undefined);
+  return { filename, mediaType: mediaType.type, md5: promised, length: null };
 }
 
 async function readEntryPart(

@@ -41,6 +41,8 @@ export async function* requestBody(
   } finally {
     clearTimeout(idle);
     clearTimeout(whole);
+    // Its listener would keep what is left of a refused body from being drained.
+    void chunks.return?.().catch(() => undefined);
   }
   if (!ctx.req.complete) throw gone();
 }

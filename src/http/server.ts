@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import https from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { badRequest, SwordError } from '../sword/sword-error.ts';
 import { type ErrorOptions, errorBody } from './answer-errors.ts';
@@ -43,7 +43,13 @@ export class Server {
   private constructor({ tls }: ServerOptions) {
     // Bodies have time-outs of their own, which grow with their size.
     const limits = { headersTimeout: HEADERS_TIMEOUT, requestTimeout: 0, maxHeaderSize: MAX_HEADER_SIZE };
-    const timeouts = { ...limits, keepAliveTimeout: KEEP_ALIVE_TIMEOUT, connectionsCheckingInterval: 5000 };
+    // Without a Host the answer of Node itself would have no body: readTarget refuses instead.
+    const timeouts = {
+      ...limits,
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
+      connectionsCheckingInterval: 5000,
+      requireHostHeader: false,
+    };
     this.#tls = tls !== null;
     this.#server = tls
       ? https.createServer({ ...timeouts, cert: readFileSync(tls.cert), key: readFileSync(tls.key) })
@@ -59,6 +65,13 @@ export class Server {
     this.#server.on('checkExpectation', handle);
     this.#server.on('clientError', (error, socket) => {
       if (this.#serving) answerParseError(error, socket, this.#serving.errors);
+      else socket.destroy();
+    });
+    this.#server.on('connect', (_req, socket) => {
+      // Node has let go of the socket: nobody else hears its errors or closes it.
+      socket.on('error', () => socket.destroy());
+      socket.once('finish', () => socket.destroy());
+      if (this.#serving) answerOnSocket(socket, NO_PROXY, this.#serving.errors);
       else socket.destroy();
     });
   }
@@ -91,13 +104,22 @@ export class Server {
  * would reset the connection under a client that is still sending, and it would never see the answer.
  */
 function boundDraining(req: IncomingMessage, res: ServerResponse): void {
+  const { socket } = req;
+  let last = false;
+  // What Node calls after the last answer of a connection, such as one that was asked to close.
+  socket.destroySoon = () => {
+    if (req.complete) Socket.prototype.destroySoon.call(socket);
+    else {
+      last = true;
+      socket.end();
+    }
+  };
   res.once('finish', () => {
     if (req.complete) return;
-    const { socket } = req;
     const [start, deadline] = [socket.bytesRead, performance.now() + DRAIN_TIME];
     const timer = setInterval(() => {
       const over = socket.bytesRead - start > DRAIN_BYTES || performance.now() > deadline;
-      if (over) socket.destroy();
+      if (over || (last && req.complete)) socket.destroy();
       if (over || req.complete || socket.destroyed) clearInterval(timer);
     }, 100).unref();
     req.resume();
@@ -110,18 +132,30 @@ function answerParseError(error: NodeJS.ErrnoException, socket: Duplex, options:
     socket.destroy();
     return;
   }
-  const [status, answer] = parseErrorOf(error.code);
+  answerOnSocket(socket, parseErrorOf(error.code), options);
+}
+
+type SocketAnswer = readonly [statusLine: string, answer: SwordError];
+
+const NO_PROXY: SocketAnswer = [
+  '405 Method Not Allowed',
+  new SwordError('MethodNotAllowed', 'CONNECT is not possible here.', { headers: { Allow: '' } }),
+];
+
+function answerOnSocket(socket: Duplex, [status, answer]: SocketAnswer, options: ErrorOptions): void {
   const body = errorBody(answer, options);
   const head = [
     `HTTP/1.1 ${status}`,
     'Content-Type: application/xml',
+    'X-Content-Type-Options: nosniff',
     `Content-Length: ${Buffer.byteLength(body)}`,
+    ...Object.entries(answer.headers).map(([name, value]) => `${name}: ${value}`),
     'Connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
-function parseErrorOf(code: string | undefined): readonly [string, SwordError] {
+function parseErrorOf(code: string | undefined): SocketAnswer {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
       return [

@@ -103,27 +103,32 @@ export class DepositWrites {
       (now) => ({ type: 'ChangeDeposit', depositId, change, final, maxArchives, now, providerUrl }),
       client,
       ctx.state.requestId,
+      asMatched(ctx, deposit),
     );
     ctx.set('ETag', entityTag(depositId, outcome.revision));
   }
 
   /** Completes a deposit to which nothing more comes. */
-  async complete(ctx: ServiceContext, { depositId, client }: DepositContentView): Promise<void> {
+  async complete(ctx: ServiceContext, deposit: DepositContentView): Promise<void> {
+    const { depositId, client } = deposit;
     await this.#desk.change(
       depositId,
       (now) => ({ type: 'CompleteDeposit', depositId, now }),
       client,
       ctx.state.requestId,
+      asMatched(ctx, deposit),
     );
   }
 
-  async remove(ctx: ServiceContext, { depositId, client }: DepositContentView): Promise<void> {
+  async remove(ctx: ServiceContext, deposit: DepositContentView): Promise<void> {
+    const { depositId, client } = deposit;
     const reason = 'Deleted by the client.';
     await this.#desk.change(
       depositId,
       () => ({ type: 'DeleteDeposit', depositId, reason }),
       client,
       ctx.state.requestId,
+      asMatched(ctx, deposit),
     );
   }
 
@@ -160,4 +165,10 @@ export class DepositWrites {
     if (providerUrl === null) return this.#options.iris.deposit(collection, depositId);
     return `${providerUrl}/${slug === null ? uuid : encodeURIComponent(slug)}`;
   }
+}
+
+/** What `If-Match` was found to match is what has to be changed: a write in between makes it 412. */
+function asMatched({ req }: ServiceContext, { revision }: DepositContentView): { atRevision?: number } {
+  const wanted = req.headers['if-match']?.trim() ?? '*';
+  return wanted === '*' ? {} : { atRevision: revision };
 }

@@ -40,11 +40,16 @@ export class RunningService implements AsyncDisposable {
   /** Registers a client with the password `secret`, known to the running service when this resolves. */
   async register(
     name: string,
-    options: { readonly collections?: readonly string[]; readonly domain?: string; readonly providerUrl?: string } = {},
+    options: {
+      readonly collections?: readonly string[];
+      readonly domain?: string;
+      readonly providerUrl?: string;
+    } = {},
   ): Promise<TestClient> {
     const { administration } = this;
     await administration.registerClient(name, 'secret');
-    if (options.domain) await administration.client({ type: 'SetDomain', client: name, domain: options.domain });
+    if (options.domain)
+      await administration.client({ type: 'SetDomain', client: name, domain: options.domain });
     const { providerUrl } = options;
     if (providerUrl) await administration.client({ type: 'SetProviderUrl', client: name, providerUrl });
     for (const collection of options.collections ?? []) await administration.grant(name, collection);
@@ -82,7 +87,10 @@ export class TestClient {
   }
 
   send(method: string, target: string, init: RequestInit = {}): Promise<Response> {
-    const headers = { Authorization: this.authorization, ...(init.headers as Record<string, string> | undefined) };
+    const headers = {
+      Authorization: this.authorization,
+      ...(init.headers as Record<string, string> | undefined),
+    };
     return fetch(new URL(target, this.url), { redirect: 'manual', ...init, method, headers });
   }
 
@@ -90,11 +98,19 @@ export class TestClient {
     return this.send('GET', target, { headers });
   }
 
-  post(target: string, body: NonNullable<RequestInit['body']> | null, headers: Record<string, string> = {}): Promise<Response> {
+  post(
+    target: string,
+    body: NonNullable<RequestInit['body']> | null,
+    headers: Record<string, string> = {},
+  ): Promise<Response> {
     return this.send('POST', target, { body, headers });
   }
 
-  put(target: string, body: NonNullable<RequestInit['body']> | null, headers: Record<string, string> = {}): Promise<Response> {
+  put(
+    target: string,
+    body: NonNullable<RequestInit['body']> | null,
+    headers: Record<string, string> = {},
+  ): Promise<Response> {
     return this.send('PUT', target, { body, headers });
   }
 

@@ -1,0 +1,247 @@
+import { randomUUID } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import {
+  type ArchiveStore,
+  ArchiveStoreUnavailable,
+  type ListedObject,
+  type LocalObject,
+  ObjectMissing,
+  type Promised,
+  type StoredObject,
+} from './archive-store.ts';
+import { IncomingFolder } from './incoming-folder.ts';
+import { MinioBucket, type MinioPlace } from './minio-bucket.ts';
+import { S3Fault } from './minio-fault.ts';
+import { listed } from './minio-listing.ts';
+import { OutgoingBody } from './minio-outgoing-body.ts';
+import { abortUploadsTo, putEmpty } from './minio-upload.ts';
+import { Sha256Threads } from './sha256-threads.ts';
+import { Spool } from './spool.ts';
+import { unavailable } from './unavailable.ts';
+import { verifiedBody } from './verified-body.ts';
+import { Verification } from './verify.ts';
+
+export type MinioArchiveStoreOptions = MinioPlace & {
+  /** Begins every key: `deposits/`, say, where the bucket is shared. Of letters, digits, `/`, `-`, `_` and `.` only. */
+  readonly prefix?: string | undefined;
+  /** A folder of this machine for parts on their way and for objects that are checked out. */
+  readonly temporaryFolder: string;
+};
+
+/** S3 copies no larger object at once. */
+const MAX_BYTES = 5 * 1024 ** 3;
+
+/**
+ * The archive store in a bucket of MinIO, or of another store that speaks S3. Any number of processes may have
+ * the same bucket open. An object that is put again is replaced by the same bytes, verified anew, in one step:
+ * so it is stored from then on, and whole again if it was damaged.
+ *
+ * S3 cannot look and remove in one step: a `put` that ends between these two requests of {@link remove}, which
+ * are one round trip apart, loses its object.
+ */
+export class MinioArchiveStore implements ArchiveStore {
+  readonly #bucket: MinioBucket;
+  readonly #prefix: string;
+  readonly #folder: IncomingFolder;
+  readonly #hashing: Sha256Threads;
+  readonly #incomingKeys = new Set<string>();
+  readonly #inFlight = new Set<Promise<unknown>>();
+  #closed = false;
+
+  /**
+   * Makes the bucket when it is missing.
+   * @throws {ArchiveStoreUnavailable} the store cannot be reached or refuses the keys, or has no such bucket and
+   *   does not let it be made.
+   */
+  static async open(options: MinioArchiveStoreOptions): Promise<MinioArchiveStore> {
+    const folder = await IncomingFolder.open(options.temporaryFolder);
+    await using opened = new AsyncDisposableStack();
+    const bucket = opened.use(bucketAt(options));
+    await makeWhereMissing(bucket);
+    opened.move();
+    return new MinioArchiveStore(bucket, options.prefix ?? '', folder);
+  }
+
+  private constructor(bucket: MinioBucket, prefix: string, folder: IncomingFolder) {
+    this.#bucket = bucket;
+    this.#prefix = prefix;
+    this.#folder = folder;
+    this.#hashing = new Sha256Threads();
+  }
+
+  put(source: AsyncIterable<Uint8Array>, promised: Promised = {}): Promise<StoredObject> {
+    return this.#tracked(() => this.#withIncomingKey((key) => this.#put(source, promised, key)));
+  }
+
+  async get(sha256: string): Promise<{ readonly length: number; readonly body: Readable }> {
+    const { length } = await this.#found(sha256);
+    return { length, body: verifiedBody({ sha256, length }, this.#bytes(sha256), this.#hashing.begin()) };
+  }
+
+  async stat(sha256: string): Promise<{ readonly length: number } | undefined> {
+    const found = await this.#bucket.stat(this.#keyOf(sha256));
+    return found && { length: found.length };
+  }
+
+  /** Verified, unlike what a local store hands out. */
+  async checkOut(sha256: string): Promise<LocalObject> {
+    const { length, body } = await this.get(sha256);
+    await using scope = new AsyncDisposableStack();
+    const spool = scope.use(new Spool(() => this.#folder.create()));
+    for await (const chunk of body) await spool.write(chunk as Buffer);
+    await spool.file?.written();
+    const kept = scope.move();
+    const { file } = spool;
+    const source = file ? ({ kind: 'file', path: file.path } as const) : bytesIn(spool);
+    return { length, source, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  }
+
+  async *list(): AsyncGenerator<ListedObject> {
+    for await (const { key, length, storedAt } of listed(this.#bucket, `${this.#prefix}v1/sha256/`)) {
+      const sha256 = key.slice(-64);
+      if (/^[0-9a-f]{64}$/.test(sha256) && key === this.#keyOf(sha256)) yield { sha256, length, storedAt };
+    }
+  }
+
+  remove(sha256: string, { storedBefore }: { readonly storedBefore?: Date } = {}): Promise<void> {
+    return this.#tracked(async () => {
+      const found = await this.#bucket.stat(this.#keyOf(sha256));
+      if (found === undefined) return;
+      const latest = found.storedAt.getTime() + 999; // S3 tells seconds here
+      if (storedBefore === undefined || latest < storedBefore.getTime()) {
+        await this.#bucket.remove(this.#keyOf(sha256));
+      }
+    });
+  }
+
+  /** Leaves alone what this process is writing; of other processes it knows only when their uploads began. */
+  async sweepIncoming(
+    olderThan: Date,
+    { dryRun = false }: { readonly dryRun?: boolean } = {},
+  ): Promise<number> {
+    let swept = await this.#folder.sweep(olderThan, { dryRun });
+    for await (const { key, storedAt } of listed(this.#bucket, `${this.#prefix}incoming/`)) {
+      if (this.#incomingKeys.has(key) || storedAt >= olderThan) continue;
+      if (!dryRun) await this.#removeIncoming(key);
+      swept += 1;
+    }
+    return swept;
+  }
+
+  async ready(): Promise<void> {
+    this.#assertOpen();
+    await this.#folder.probe();
+    await this.#withIncomingKey(async (key) => {
+      await putEmpty(this.#bucket, key);
+      await this.#bucket.remove(key);
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
+    await Promise.allSettled(this.#inFlight);
+    this.#bucket[Symbol.dispose]();
+    await this.#hashing[Symbol.asyncDispose]();
+  }
+
+  async #put(
+    source: AsyncIterable<Uint8Array>,
+    promised: Promised,
+    incomingKey: string,
+  ): Promise<StoredObject> {
+    const maxLength = Math.min(promised.maxLength ?? Infinity, MAX_BYTES);
+    const verification = new Verification({ ...promised, maxLength }, this.#hashing.begin());
+    const createFile = () => this.#folder.create();
+    const sending = { bucket: this.#bucket, hashing: this.#hashing, createFile, incomingKey };
+    await using body = new OutgoingBody(sending);
+    for await (const chunk of verification.check(source)) await body.write(chunk);
+    const { stored } = verification;
+    const key = this.#keyOf(stored.sha256);
+    const { md5 } = await body.place(key, stored.sha256);
+    await this.#assertPlaced(key, stored.length, md5);
+    return stored;
+  }
+
+  async #assertPlaced(key: string, length: number, md5: string | undefined): Promise<void> {
+    const found = await this.#bucket.stat(key);
+    if (found?.length === length && (md5 === undefined || found.etag === md5)) return;
+    const instead = found ? `${found.length} bytes with the ETag ${found.etag}` : 'nothing';
+    const fault = `it was sent ${length} bytes but holds ${instead}`;
+    throw unavailable('write', new S3Fault('OtherBytes', fault));
+  }
+
+  async #found(sha256: string): Promise<{ readonly length: number }> {
+    const found = await this.stat(sha256);
+    if (found === undefined) throw new ObjectMissing(sha256);
+    return found;
+  }
+
+  /** Asked for when they are read, so that a reader who never begins keeps no connection. */
+  async *#bytes(sha256: string): AsyncGenerator<Uint8Array> {
+    const bytes = await this.#bucket.open(this.#keyOf(sha256));
+    if (bytes === undefined) throw new ObjectMissing(sha256);
+    yield* bytes;
+  }
+
+  async #removeIncoming(key: string): Promise<void> {
+    await abortUploadsTo(this.#bucket, key);
+    await this.#bucket.remove(key);
+  }
+
+  #keyOf(sha256: string): string {
+    return `${this.#prefix}v1/sha256/${sha256.slice(0, 2)}/${sha256.slice(2, 4)}/${sha256}`;
+  }
+
+  async #withIncomingKey<T>(work: (key: string) => Promise<T>): Promise<T> {
+    const key = `${this.#prefix}incoming/${randomUUID()}`;
+    this.#incomingKeys.add(key);
+    try {
+      return await work(key);
+    } finally {
+      this.#incomingKeys.delete(key);
+    }
+  }
+
+  async #tracked<T>(work: () => Promise<T>): Promise<T> {
+    this.#assertOpen();
+    const running = work();
+    this.#inFlight.add(running);
+    try {
+      return await running;
+    } finally {
+      this.#inFlight.delete(running);
+    }
+  }
+
+  #assertOpen(): void {
+    if (this.#closed) throw new ArchiveStoreUnavailable('The archive store is closed.');
+  }
+}
+
+function bucketAt(place: MinioPlace): MinioBucket {
+  try {
+    return new MinioBucket(place);
+  } catch (error) {
+    throw unavailable('be used', error); // a host or port that can be none
+  }
+}
+
+async function makeWhereMissing(bucket: MinioBucket): Promise<void> {
+  try {
+    await bucket.check();
+  } catch (error) {
+    if (!isNoBucket(error)) throw error;
+    await bucket.make().catch(async (refused: unknown) => {
+      // Another process may have made it in the meantime.
+      await bucket.check().catch(() => Promise.reject(refused));
+    });
+  }
+}
+
+function isNoBucket(error: unknown): boolean {
+  return error instanceof Error && error.cause instanceof S3Fault && error.cause.code === 'NoSuchBucket';
+}
+
+function bytesIn(spool: Spool): { readonly kind: 'bytes'; readonly bytes: Uint8Array } {
+  return { kind: 'bytes', bytes: spool.bytes() };
+}

@@ -1,0 +1,200 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Client, CopyDestinationOptions, CopySourceOptions } from 'minio';
+import { faultOf, isMissing, isPassing, notS3, S3Fault } from './minio-fault.ts';
+import type { Part } from './minio-part.ts';
+import { DEFAULT_TIMEOUTS, TimedTransport, type Timeouts } from './minio-transport.ts';
+import { unavailable } from './unavailable.ts';
+
+export type MinioPlace = {
+  readonly endpoint: { readonly host: string; readonly port: number; readonly tls: boolean };
+  readonly bucket: string;
+  readonly region: string;
+  readonly accessKey: string;
+  readonly secretKey: string;
+  readonly timeouts?: Partial<Timeouts> | undefined;
+};
+
+export type KeptObject = { readonly length: number; readonly etag: string; readonly storedAt: Date };
+
+/** Milliseconds before a request is made again after a fault that may be over by then. */
+const PAUSES = [100, 400];
+
+/** One bucket. Whatever goes wrong with it is an `ArchiveStoreUnavailable` that holds no secrets. */
+export class MinioBucket implements Disposable {
+  readonly name: string;
+  readonly #region: string;
+  readonly #client: Client;
+  readonly #transport: TimedTransport;
+  readonly #idle: number;
+
+  constructor({ endpoint, bucket, region, accessKey, secretKey, timeouts }: MinioPlace) {
+    const limits = { ...DEFAULT_TIMEOUTS, ...timeouts };
+    this.name = bucket;
+    this.#region = region;
+    this.#idle = limits.idle;
+    this.#transport = new TimedTransport(endpoint.tls, limits);
+    this.#client = new Client({
+      endPoint: endpoint.host,
+      port: endpoint.port,
+      useSSL: endpoint.tls,
+      region,
+      accessKey,
+      secretKey,
+      transport: this.#transport,
+      transportAgent: this.#transport.agent,
+      retryOptions: { disableRetry: true }, // it would write to the console, and forget to read the answer
+    });
+  }
+
+  /** Whether requests are signed together with the SHA-256 of their body. */
+  get signsBodies(): boolean {
+    return this.#client.enableSHA256;
+  }
+
+  /** Makes one request, and again when the store was busy or the connection broke. */
+  async ask<T>(cannot: string, work: (client: Client) => Promise<T>): Promise<T> {
+    for (const wait of PAUSES) {
+      try {
+        return await work(this.#client);
+      } catch (error) {
+        if (!isPassing(faultOf(error))) throw unavailable(cannot, faultOf(error));
+        await pause(wait);
+      }
+    }
+    return this.askOnce(cannot, work);
+  }
+
+  async askOnce<T>(cannot: string, work: (client: Client) => Promise<T>): Promise<T> {
+    try {
+      return await work(this.#client);
+    } catch (error) {
+      throw unavailable(cannot, faultOf(error));
+    }
+  }
+
+  /** Lists nothing, but tells why it could not: only such an answer has a body that says so. */
+  check(): Promise<void> {
+    return this.ask('be used', async (client) => {
+      await client.listObjectsV2Query(this.name, '', '', '', 1, '');
+    });
+  }
+
+  make(): Promise<void> {
+    return this.ask(`make the bucket ${this.name}, which does not exist`, (client) =>
+      client.makeBucket(this.name, this.#region),
+    );
+  }
+
+  /**
+   * Sends a part as an object, or as what `query` makes of it.
+   * @returns its ETag, and whether that is the MD5 of the bytes
+   */
+  async send(key: string, part: Part, sha256: string, query = ''): Promise<{ etag: string; isMd5: boolean }> {
+    const headers = await this.ask('write', (client) =>
+      this.#sendOnce(client, { key, query, part, sha256: this.signsBodies ? sha256 : '' }),
+    );
+    const etag = unquoted(headers.etag);
+    if (etag === '') throw unavailable('write', notS3('a write without an ETag'));
+    const isMd5 = isMd5Of(headers, etag);
+    if (isMd5 && etag !== part.md5) throw unavailable('write', otherBytes(part.md5, etag));
+    return { etag, isMd5 };
+  }
+
+  async #sendOnce(client: Client, { key, query, part, sha256 }: Sending): Promise<IncomingHttpHeaders> {
+    const body = part.open();
+    try {
+      const headers = {
+        'content-length': part.length,
+        'content-md5': Buffer.from(part.md5, 'hex').toString('base64'),
+        'content-type': 'application/octet-stream',
+      };
+      const request = { method: 'PUT', bucketName: this.name, objectName: key, query, headers };
+      const response = await client.makeRequestStreamAsync(request, body, sha256, [200], this.#region);
+      for await (const _chunk of response);
+      return response.headers;
+    } finally {
+      if (!Buffer.isBuffer(body)) body.destroy();
+    }
+  }
+
+  /** The store itself copies; the name holds the old object until it holds all of the new one. */
+  copy(from: string, to: string): Promise<void> {
+    const source = new CopySourceOptions({ Bucket: this.name, Object: from });
+    const target = new CopyDestinationOptions({ Bucket: this.name, Object: to });
+    return this.ask('write', async (client) => void (await client.copyObject(source, target)));
+  }
+
+  async stat(key: string): Promise<KeptObject | undefined> {
+    const found = await this.ask('read', (client) => orMissing(client.statObject(this.name, key)));
+    if (found === undefined) return this.#notInBucket();
+    const { size, etag, lastModified } = found;
+    if (Number.isSafeInteger(size) && etag !== '' && !Number.isNaN(lastModified.getTime())) {
+      return { length: size, etag, storedAt: lastModified };
+    }
+    throw unavailable('read', notS3('an object without length, ETag or time'));
+  }
+
+  /** The bytes as the store sends them; they have to be read, or the connection stays. */
+  async open(key: string): Promise<AsyncGenerator<Buffer> | undefined> {
+    const body = await this.ask('read', (client) => orMissing(client.getObject(this.name, key)));
+    return body === undefined ? this.#notInBucket() : this.#bytesOf(body);
+  }
+
+  async *#bytesOf(body: Readable): AsyncGenerator<Buffer> {
+    const chunks: AsyncIterator<Buffer> = body[Symbol.asyncIterator]();
+    const silent = new S3Fault('Silent', `it sent nothing for ${this.#idle} ms`);
+    try {
+      for (;;) {
+        const timer = setTimeout(() => body.destroy(silent), this.#idle);
+        const next = await chunks.next().finally(() => clearTimeout(timer));
+        if (next.done) return;
+        yield next.value;
+      }
+    } catch (error) {
+      throw unavailable('read', faultOf(error));
+    } finally {
+      body.destroy();
+    }
+  }
+
+  remove(key: string): Promise<void> {
+    return this.ask('remove', (client) => client.removeObject(this.name, key));
+  }
+
+  [Symbol.dispose](): void {
+    this.#transport.agent.destroy();
+  }
+
+  /** An answer that an object is missing is worth nothing when the whole bucket is. */
+  async #notInBucket(): Promise<undefined> {
+    await this.check();
+  }
+}
+
+type Sending = { readonly key: string; readonly query: string; readonly part: Part; readonly sha256: string };
+
+async function orMissing<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+function unquoted(etag = ''): string {
+  return etag.replace(/^"|"$/g, '');
+}
+
+/** Encrypted with a key that the store does not choose itself, an object has another ETag. */
+function isMd5Of(headers: IncomingHttpHeaders, etag: string): boolean {
+  const encryption = headers['x-amz-server-side-encryption'] ?? 'AES256';
+  const ownKey = 'x-amz-server-side-encryption-customer-algorithm' in headers;
+  return /^[0-9a-f]{32}$/.test(etag) && encryption === 'AES256' && !ownKey;
+}
+
+function otherBytes(sent: string, etag: string): S3Fault {
+  return new S3Fault('OtherBytes', `it was sent bytes with the MD5 ${sent} but has the ETag ${etag}`);
+}

@@ -1,0 +1,83 @@
+/**
+ * What an S3 store did wrong, in words for an operator. Its answers themselves are not kept: those to a wrong
+ * signature quote the access key and what was signed.
+ */
+export class S3Fault extends Error {
+  override readonly name = 'S3Fault';
+  /** As S3 has it, or one of ours. */
+  readonly code: string;
+  /** May be over in a moment. */
+  readonly passing: boolean;
+
+  constructor(code: string, message: string, { passing = false } = {}) {
+    super(message);
+    this.code = code;
+    this.passing = passing;
+  }
+}
+
+const SENTENCES: Readonly<Record<string, string>> = {
+  AccessDenied: 'it denies access, so the keys or their rights are not enough',
+  AuthorizationHeaderMalformed: 'its region is another than the configured one',
+  BadDigest: 'the bytes were damaged on their way',
+  BucketAlreadyExists: 'the bucket belongs to somebody else',
+  InvalidAccessKeyId: 'it does not know the access key',
+  NoSuchBucket: 'the bucket does not exist',
+  NotFound: 'the bucket or object does not exist',
+  RequestTimeTooSkewed: 'its clock and ours differ too much',
+  SignatureDoesNotMatch: 'the secret key is wrong',
+  XAmzContentSHA256Mismatch: 'the bytes were damaged on their way',
+  XMinioStorageFull: 'it is full',
+};
+
+/** The store refused, with this HTTP status and this code of S3, if it told one. */
+export function refusal(status: number, code: string | undefined): S3Fault {
+  const told = code ?? `status ${status}`;
+  return new S3Fault(told, sentence(told), { passing: status >= 500 || status === 429 || status === 408 });
+}
+
+export function notS3(found: string): S3Fault {
+  return new S3Fault('NotS3', `it answered what no S3 store says: ${found}`);
+}
+
+/** The same fault without anything the store wrote; only what the operating system says stays as it is. */
+export function faultOf(error: unknown): Error {
+  if (error instanceof S3Fault) return error;
+  const code = codeOf(error);
+  if (code !== undefined && error instanceof Error && 'syscall' in error) return error;
+  if (code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE') return brokenOff();
+  const inside = errorInside(error);
+  if (code === undefined) return notS3(inside?.name ?? 'an error without a code');
+  return new S3Fault(code, inside ? `the connection to it failed (${code})` : sentence(code));
+}
+
+/** Whether to ask again may help: the store was busy, or the connection broke. */
+export function isPassing(fault: Error): boolean {
+  const code = codeOf(fault);
+  return (fault instanceof S3Fault && fault.passing) || code === 'ECONNRESET' || code === 'EPIPE';
+}
+
+export function isMissing(error: unknown): boolean {
+  return ['NotFound', 'NoSuchKey'].includes(codeOf(error) ?? '');
+}
+
+function brokenOff(): S3Fault {
+  return new S3Fault('BrokenOff', 'the connection broke off', { passing: true });
+}
+
+function sentence(code: string): string {
+  const known = SENTENCES[code];
+  return known === undefined ? `it answered ${code}` : `${known} (${code})`;
+}
+
+/** An error of minio's own or of the connection, not one that it made of an answer. */
+function errorInside(error: unknown): Error | undefined {
+  return error instanceof Error && error.name !== 'S3Error' ? error : undefined;
+}
+
+/** Errors in the body of an answer have a `Code`, minio's own errors a `code`. */
+function codeOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null) return undefined;
+  const code = 'code' in error ? error.code : 'Code' in error ? error.Code : undefined;
+  return typeof code === 'string' && /^\w{1,64}$/.test(code) ? code : undefined;
+}

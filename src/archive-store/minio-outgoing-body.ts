@@ -1,0 +1,81 @@
+import type { IncomingFile } from './incoming-file.ts';
+import type { MinioBucket } from './minio-bucket.ts';
+import { Part } from './minio-part.ts';
+import { MultipartUpload } from './minio-upload.ts';
+import type { Sha256Threads } from './sha256-threads.ts';
+
+/** S3 takes no part of less than 5 MiB but the last, and no more than 10,000 of them. */
+export const PART_BYTES = 8 * 1024 * 1024;
+
+/** What one body is sent with. */
+export type Sending = {
+  readonly bucket: MinioBucket;
+  readonly hashing: Sha256Threads;
+  readonly createFile: () => Promise<IncomingFile>;
+  /** Where the body is until it is known to be what was promised. */
+  readonly incomingKey: string;
+};
+
+/**
+ * A body on its way to the store: while it is one part it waits here, longer ones are sent as they come.
+ * Disposing leaves nothing of it, here or there, but what {@link place} has placed.
+ */
+export class OutgoingBody implements AsyncDisposable {
+  readonly #sending: Sending;
+  #part: Part;
+  #upload: MultipartUpload | undefined;
+
+  constructor(sending: Sending) {
+    this.#sending = sending;
+    this.#part = new Part(sending.createFile);
+  }
+
+  async write(chunk: Uint8Array): Promise<void> {
+    for (let taken = 0; taken < chunk.byteLength; ) {
+      if (this.#part.length === PART_BYTES) await this.#sendPart();
+      const rest = chunk.subarray(taken, taken + PART_BYTES - this.#part.length);
+      await this.#part.write(rest);
+      taken += rest.byteLength;
+    }
+  }
+
+  /**
+   * Gives the verified body its name; resolves when the store has it there. The name has the whole body or not:
+   * a single request does, and so does a copy by the store from the key where the parts were put together.
+   * Parts cannot go to the name itself, since it is known only after the last byte.
+   * @returns the MD5 that the object's ETag has to be, where it has to be one.
+   */
+  async place(key: string, sha256: string): Promise<{ readonly md5?: string }> {
+    if (this.#upload === undefined) {
+      await this.#part.seal();
+      const { isMd5 } = await this.#sending.bucket.send(key, this.#part, sha256);
+      return isMd5 ? { md5: this.#part.md5 } : {};
+    }
+    await this.#sendPart();
+    await this.#upload.complete();
+    await this.#sending.bucket.copy(this.#sending.incomingKey, key);
+    return {};
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#part[Symbol.asyncDispose]();
+    await this.#upload?.[Symbol.asyncDispose]();
+  }
+
+  async #sendPart(): Promise<void> {
+    const { bucket, incomingKey, createFile } = this.#sending;
+    this.#upload ??= await MultipartUpload.begin(bucket, incomingKey);
+    const part = this.#part;
+    await part.seal();
+    this.#part = new Part(createFile);
+    await this.#upload.send(part, (sent) => this.#sha256Of(sent));
+  }
+
+  async #sha256Of(part: Part): Promise<string> {
+    using sha256 = this.#sending.hashing.begin();
+    const bytes = part.open();
+    if (Buffer.isBuffer(bytes)) await sha256.update(bytes);
+    else for await (const chunk of bytes) await sha256.update(chunk);
+    return await sha256.digest();
+  }
+}

@@ -1,0 +1,106 @@
+import http, { type ClientRequest, type IncomingMessage, type RequestOptions } from 'node:http';
+import https from 'node:https';
+import { notS3, refusal, S3Fault } from './minio-fault.ts';
+
+/** How long the store may take, in milliseconds. */
+export type Timeouts = {
+  /** To accept a connection. */
+  readonly connect: number;
+  /** Without a byte sent or received. */
+  readonly idle: number;
+  /** For one request and its answer; a body that is read is bound by `idle` alone. */
+  readonly total: number;
+};
+
+export const DEFAULT_TIMEOUTS: Timeouts = { connect: 5_000, idle: 30_000, total: 300_000 };
+
+type OnResponse = (response: IncomingMessage) => void;
+
+/** Only so much of an answer is read to find the code in it. */
+const ERROR_BYTES = 64 * 1024;
+
+/** Sends what minio asks to be sent: within the time limits, and refusing answers that minio takes for good. */
+export class TimedTransport {
+  readonly #send: (options: RequestOptions) => ClientRequest;
+  readonly #timeouts: Timeouts;
+  readonly agent: http.Agent;
+
+  constructor(tls: boolean, timeouts: Timeouts) {
+    this.#send = tls ? https.request : http.request;
+    this.#timeouts = timeouts;
+    this.agent = new (tls ? https : http).Agent({ keepAlive: true, maxFreeSockets: 16 });
+  }
+
+  // minio calls it with options and a listener only, never with a URL.
+  readonly request = ((options: RequestOptions, onResponse: OnResponse): ClientRequest => {
+    const request = this.#send(options);
+    const release = this.#limit(request, options);
+    request.once('response', (response) => {
+      if (isObjectBody(options, response)) release();
+      if (isBelievable(response)) onResponse(response);
+      else void faultIn(response).then((fault) => request.emit('error', fault));
+    });
+    return request;
+  }) as typeof http.request;
+
+  /** Ends the request when it takes too long; the function it gives lifts the limits. */
+  #limit(request: ClientRequest, options: RequestOptions): () => void {
+    const { connect, idle, total } = this.#timeouts;
+    let atWork: { destroy(error: Error): unknown } = request;
+    const end = (what: string, limit: number) => {
+      atWork.destroy(new S3Fault('Silent', `it did not ${what} within ${limit} ms`));
+    };
+    const timer = setTimeout(end, total, 'finish', total);
+    request.setTimeout(isSilentWork(options) ? total : idle, () => end('answer', idle));
+    request.once('socket', (socket) => {
+      if (!socket.connecting) return;
+      const connecting = setTimeout(end, connect, 'accept a connection', connect);
+      socket.once('connect', () => clearTimeout(connecting));
+      socket.once('close', () => clearTimeout(connecting));
+    });
+    request.once('response', (response) => {
+      atWork = response;
+    });
+    request.once('close', () => clearTimeout(timer));
+    return () => {
+      clearTimeout(timer);
+      request.setTimeout(0);
+    };
+  }
+}
+
+/** Whoever reads the body of an object sets the pace. */
+function isObjectBody({ method, path }: RequestOptions, { statusCode }: IncomingMessage): boolean {
+  return method === 'GET' && !path?.includes('?') && statusCode === 200;
+}
+
+/** Copying an object and putting one together from its parts takes the store time in which it says nothing. */
+function isSilentWork({ method, path, headers }: RequestOptions): boolean {
+  const copies = headers !== undefined && 'x-amz-copy-source' in headers;
+  return copies || (method === 'POST' && path?.includes('uploadId=') === true);
+}
+
+/** minio takes a web page for an answer, and forgets answers with these statuses without reading them. */
+function isBelievable({ statusCode = 0, headers }: IncomingMessage): boolean {
+  const isPage = headers['content-type']?.startsWith('text/html') === true;
+  return !(statusCode >= 500 || statusCode === 408 || statusCode === 429 || statusCode === 499 || isPage);
+}
+
+async function faultIn(response: IncomingMessage): Promise<S3Fault> {
+  const { statusCode = 0 } = response;
+  const text = await beginningOf(response);
+  return statusCode < 300 ? notS3('a web page') : refusal(statusCode, /<Code>(\w+)<\/Code>/.exec(text)?.[1]);
+}
+
+async function beginningOf(response: IncomingMessage): Promise<string> {
+  let text = '';
+  try {
+    for await (const chunk of response.setEncoding('latin1')) {
+      text += String(chunk);
+      if (text.length > ERROR_BYTES) break;
+    }
+  } catch {
+    // What came is enough: it only tells why the store refused.
+  }
+  return text;
+}

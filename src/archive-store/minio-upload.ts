@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto';
+import type { MinioBucket } from './minio-bucket.ts';
+import { S3Fault } from './minio-fault.ts';
+import { Part } from './minio-part.ts';
+import { unavailable } from './unavailable.ts';
+
+/** Parts on their way to the store at a time, for one upload. */
+const PARTS_IN_FLIGHT = 2;
+
+type Sha256Of = (part: Part) => Promise<string>;
+
+type SentPart = { readonly part: number; readonly etag: string; readonly isMd5: boolean };
+
+/**
+ * An upload in parts that becomes an object when it is completed; disposing leaves neither.
+ *
+ * Its key holds an empty object from the beginning: MinIO lists the parts of uploads only to who knows their
+ * key, so this is how an upload is found that a crash has left.
+ */
+export class MultipartUpload implements AsyncDisposable {
+  readonly key: string;
+  readonly #bucket: MinioBucket;
+  readonly #id: string;
+  readonly #inFlight = new Set<Promise<void>>();
+  readonly #sent: SentPart[] = [];
+  #parts = 0;
+  #failure: unknown;
+  #completed = false;
+
+  static async begin(bucket: MinioBucket, key: string): Promise<MultipartUpload> {
+    await putEmpty(bucket, key);
+    try {
+      const headers = { 'content-type': 'application/octet-stream' };
+      const id = await bucket.ask('write', (client) =>
+        client.initiateNewMultipartUpload(bucket.name, key, headers),
+      );
+      return new MultipartUpload(bucket, key, id);
+    } catch (error) {
+      await bucket.remove(key).catch(() => {}); // it is swept, then
+      throw error;
+    }
+  }
+
+  private constructor(bucket: MinioBucket, key: string, id: string) {
+    this.#bucket = bucket;
+    this.key = key;
+    this.#id = id;
+  }
+
+  /** Takes over a sealed part; resolves when the next may come. */
+  async send(part: Part, sha256Of: Sha256Of): Promise<void> {
+    while (this.#inFlight.size >= PARTS_IN_FLIGHT) await Promise.race(this.#inFlight);
+    this.#parts += 1;
+    const sending = this.#send(part, sha256Of, this.#parts).finally(() => this.#inFlight.delete(sending));
+    this.#inFlight.add(sending);
+    this.#assertSent();
+  }
+
+  /** Resolves when the object is there under the key of the upload. */
+  async complete(): Promise<void> {
+    await Promise.all(this.#inFlight);
+    this.#assertSent();
+    const parts = this.#sent.toSorted((a, b) => a.part - b.part);
+    // Not asked twice: the second answer would be that there is no such upload.
+    const { etag } = await this.#bucket.askOnce('write', (client) =>
+      client.completeMultipartUpload(this.#bucket.name, this.key, this.#id, parts),
+    );
+    assertEtag(etag, parts);
+    this.#completed = true;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#inFlight); // a part that arrives later than the end of its upload would stay
+    // What fails here is swept later, and must not hide why the upload failed.
+    if (!this.#completed) await abortUpload(this.#bucket, this.key, this.#id).catch(() => {});
+    await this.#bucket.remove(this.key).catch(() => {});
+  }
+
+  /** Never rejects: a failure is told to whoever sends or completes next. */
+  async #send(part: Part, sha256Of: Sha256Of, number: number): Promise<void> {
+    try {
+      await using sending = part;
+      const query = `partNumber=${number}&uploadId=${encodeURIComponent(this.#id)}`;
+      const sha256 = this.#bucket.signsBodies ? await sha256Of(part) : '';
+      this.#sent.push({ part: number, ...(await this.#bucket.send(this.key, sending, sha256, query)) });
+    } catch (error) {
+      this.#failure ??= error;
+    }
+  }
+
+  #assertSent(): void {
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+}
+
+/** Ends the uploads to this key that were never completed. */
+export async function abortUploadsTo(bucket: MinioBucket, key: string): Promise<void> {
+  const { uploads } = await bucket.ask('sweep', (client) =>
+    client.listIncompleteUploadsQuery(bucket.name, key, '', '', ''),
+  );
+  for (const { uploadId } of uploads.filter((upload) => upload.key === key)) {
+    await abortUpload(bucket, key, uploadId);
+  }
+}
+
+function abortUpload(bucket: MinioBucket, key: string, id: string): Promise<void> {
+  return bucket.ask('remove', (client) => client.abortMultipartUpload(bucket.name, key, id));
+}
+
+/** An object of no bytes, as every object that is not made of parts. */
+export async function putEmpty(bucket: MinioBucket, key: string): Promise<void> {
+  await using empty = new Part(() => Promise.reject(new Error('An empty part needs no file.')));
+  await empty.seal();
+  await bucket.send(key, empty, createHash('sha256').digest('hex'));
+}
+
+/** The ETag of an object made of parts: the MD5 of their MD5s, and how many they are. */
+function assertEtag(etag: string, parts: readonly SentPart[]): void {
+  if (!/^[0-9a-f]{32}-\d+$/.test(etag) || !parts.every(({ isMd5 }) => isMd5)) return;
+  const digests = parts.map((part) => Buffer.from(part.etag, 'hex'));
+  const expected = `${createHash('md5').update(Buffer.concat(digests)).digest('hex')}-${parts.length}`;
+  if (etag === expected) return;
+  const found = `it put together an object with the ETag ${etag} from parts that make ${expected}`;
+  throw unavailable('write', new S3Fault('OtherBytes', found));
+}

@@ -1,0 +1,426 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import test, { type ExecutionContext } from 'ava';
+import { ArchiveStoreUnavailable, ObjectCorrupt } from '../../src/archive-store/archive-store.ts';
+import { MinioArchiveStore } from '../../src/archive-store/minio-archive-store.ts';
+import { S3Server } from '../support/s3-server.ts';
+import { signatureFault } from '../support/s3-signature.ts';
+import { breakingAfter, bytesOf, heldBytes, inChunks, listOf, md5Of, newBody, sha256Of } from './bodies.ts';
+import { archiveStoreContract } from './contract.ts';
+import {
+  keyOf,
+  keysOf,
+  type Opening,
+  openBehindProxy,
+  openIn,
+  placeAt,
+  realPlace,
+  serverIn,
+  serverProcess,
+  uploadsOf,
+} from './minio-under-test.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+const MB = 1_000_000;
+const SMALL = 1000;
+/** Two parts. */
+const LARGE = 9 * MB;
+/** Only where nothing else keeps this process busy. */
+const QUICK = { connect: 400, idle: 400, total: 10_000 };
+
+/** A real store to run the contract against: `http://key:secret@host:port/bucket`. */
+const REAL = process.env.S3_URL;
+
+const shared = S3Server.start({ pageSize: 3 });
+test.after.always(async () => (await shared)[Symbol.asyncDispose]());
+
+archiveStoreContract(async (t) => {
+  const place = REAL === undefined ? placeAt(await shared, (await shared).port) : realPlace(REAL);
+  const prefix = `${randomUUID()}/`;
+  const store = await MinioArchiveStore.open({ ...place, prefix, temporaryFolder: await temporaryFolder(t) });
+  t.teardown(async () => {
+    if (REAL !== undefined) for (const { sha256 } of await listOf(store)) await store.remove(sha256);
+    await store[Symbol.asyncDispose]();
+  });
+  return store;
+});
+
+for (const length of [8 * 1024 ** 2, 8 * 1024 ** 2 + 1, 16 * 1024 ** 2 + 5, 30 * MB]) {
+  test(`a body of ${length} bytes comes back as it was put`, async (t) => {
+    const { store, server } = await openIn(t);
+    const body = newBody(length);
+    const promised = { md5: md5Of(body), length };
+    t.deepEqual(await store.put(inChunks(body), promised), { sha256: sha256Of(body), length });
+    t.true(body.equals(await bytesOf(store, sha256Of(body))));
+    await using local = await store.checkOut(sha256Of(body));
+    t.true(local.source.kind === 'file' && body.equals(await readFile(local.source.path)));
+    t.deepEqual(keysOf(server), [keyOf(sha256Of(body))]);
+    t.is(uploadsOf(server), 0);
+  });
+}
+
+test('a long body that is not as promised, or whose source breaks, leaves neither object nor upload', async (t) => {
+  const { store, server, folder } = await openIn(t);
+  const body = newBody(LARGE);
+  await t.throwsAsync(store.put(inChunks(body), { md5: md5Of(Buffer.of()) }), { code: 'MD5_MISMATCH' });
+  await t.throwsAsync(store.put(breakingAfter(LARGE - MB / 10, body)), { name: 'ConnectionLost' });
+  t.deepEqual(keysOf(server), []);
+  t.is(uploadsOf(server), 0);
+  t.deepEqual(await readdir(path.join(folder, 'incoming')), []);
+});
+
+test('an object has no name in the store before its last byte is verified', async (t) => {
+  const { store, server } = await openIn(t);
+  const body = newBody(LARGE);
+  async function* source() {
+    yield* inChunks(body);
+    t.deepEqual(
+      keysOf(server).filter((key) => !key.startsWith('incoming/')),
+      [],
+    );
+    t.is(await store.sweepIncoming(later()), 0, 'what is being written is not swept');
+  }
+  await store.put(source());
+  t.deepEqual(keysOf(server), [keyOf(sha256Of(body))]);
+});
+
+test('what is checked out is a file that is gone when it was disposed of', async (t) => {
+  const { store, folder } = await openIn(t);
+  const { sha256 } = await store.put(inChunks(newBody(300_000)));
+  const local = await store.checkOut(sha256);
+  if (local.source.kind !== 'file') return t.fail();
+  t.true(existsSync(local.source.path));
+  await local[Symbol.asyncDispose]();
+  t.deepEqual(await readdir(path.join(folder, 'incoming')), []);
+});
+
+test('a bucket that is missing is made, also by several at once', async (t) => {
+  const server = await serverIn(t);
+  const stores = await Promise.all([1, 2, 3].map(() => openIn(t, { server })));
+  t.deepEqual([...server.buckets.keys()], ['archives']);
+  for (const { store } of stores) await t.notThrowsAsync(store.ready());
+});
+
+test('a bucket that may not be made is told', async (t) => {
+  const server = await serverIn(t, { mayMakeBuckets: false });
+  const error = await refusedAt(t, { server });
+  t.regex(error.message, /cannot make the bucket archives, which does not exist: it denies access/);
+});
+
+for (const [what, wrong, code] of [
+  ['secret key', { secretKey: 'another-secret' }, 'SignatureDoesNotMatch'],
+  ['access key', { accessKey: 'ANOTHERKEY' }, 'InvalidAccessKeyId'],
+] as const) {
+  test(`a wrong ${what} is told without telling any`, async (t) => {
+    const server = await serverIn(t);
+    const error = await refusedAt(t, { server, wrong });
+    t.true(error.message.includes(code), error.message);
+    t.true(error.cause instanceof Error);
+    for (const secret of Object.values({ ...server.options, ...wrong }).filter(
+      (value) => typeof value === 'string',
+    )) {
+      t.false(everythingIn(error).includes(secret));
+    }
+  });
+}
+
+test('a place that cannot be one is told', async (t) => {
+  for (const wrong of [{ bucket: 'X' }, { endpoint: { host: 'not a host', port: 1, tls: false } }]) {
+    await refusedAt(t, { server: await serverIn(t), wrong });
+  }
+});
+
+test('a store that goes away in the middle of an upload is told, and takes the body when it is back', async (t) => {
+  const { store, server, proxy, folder } = await openBehindProxy(t);
+  const body = newBody(20 * MB);
+  async function* source() {
+    yield* inChunks(body.subarray(0, 17 * MB));
+    await proxy.refuse();
+    yield* inChunks(body.subarray(17 * MB));
+  }
+  const error = await t.throwsAsync(store.put(source()), { instanceOf: ArchiveStoreUnavailable });
+  t.regex(
+    error.message,
+    /^The archive store cannot write: (ECONNREFUSED|ECONNRESET|EPIPE|the connection broke off)/,
+  );
+  await t.throwsAsync(store.ready(), { instanceOf: ArchiveStoreUnavailable });
+  t.deepEqual(await readdir(path.join(folder, 'incoming')), []);
+  await proxy.accept();
+  t.deepEqual(await listOf(store), []);
+  t.is(uploadsOf(server), 1);
+  t.is(await store.sweepIncoming(later(), { dryRun: true }), 1);
+  t.is(uploadsOf(server), 1);
+  t.is(await store.sweepIncoming(new Date(Date.now() - 60_000)), 0);
+  t.is(await store.sweepIncoming(later()), 1);
+  t.is(uploadsOf(server), 0);
+  await store.put(inChunks(body));
+  t.deepEqual(keysOf(server), [keyOf(sha256Of(body))]);
+});
+
+test('a connection that breaks once, or a store that is busy once, is asked again', async (t) => {
+  const { store, proxy } = await openBehindProxy(t);
+  for (const length of [SMALL, LARGE]) {
+    const body = newBody(length);
+    proxy.inject({ kind: 'reset', afterBytes: 500 }, /^PUT .*(v1|partNumber=2)/, 1);
+    await store.put(inChunks(body));
+    proxy.inject({ kind: 'status', status: 503, code: 'SlowDown' }, /^GET/, 2);
+    t.true(body.equals(await bytesOf(store, sha256Of(body))));
+  }
+});
+
+test('a store that stays busy is told', async (t) => {
+  const { store, proxy } = await openBehindProxy(t);
+  proxy.inject({ kind: 'status', status: 507, code: 'XMinioStorageFull' });
+  for (const length of [SMALL, LARGE]) {
+    const put = store.put(inChunks(newBody(length)));
+    t.regex((await t.throwsAsync(put, { instanceOf: ArchiveStoreUnavailable })).message, /it is full/);
+  }
+});
+
+for (const request of ['PUT .*v1', 'PUT .*partNumber=1', 'POST .*uploads', 'POST .*uploadId', 'HEAD .*v1']) {
+  test.serial(`a store that is silent at ${request} does not hold up a put`, async (t) => {
+    const { store, proxy } = await openBehindProxy(t, { timeouts: { ...QUICK, total: 1500 } });
+    proxy.inject({ kind: 'silent' }, new RegExp(`^${request}`));
+    const body = newBody(request === 'PUT .*v1' ? SMALL : LARGE);
+    const begun = Date.now();
+    const error = await t.throwsAsync(store.put(inChunks(body)), { instanceOf: ArchiveStoreUnavailable });
+    t.regex(error.message, /did not (answer|finish) within/);
+    t.true(Date.now() - begun < 6000);
+  });
+}
+
+test.serial('a store that is silent does not hold up anything else', async (t) => {
+  const { store, proxy } = await openBehindProxy(t, { timeouts: QUICK });
+  const { sha256 } = await store.put(inChunks(newBody(LARGE)));
+  proxy.inject({ kind: 'silent' });
+  for (const work of [
+    () => store.get(sha256),
+    () => store.stat(sha256),
+    () => store.ready(),
+    () => store.remove(sha256),
+    () => listOf(store),
+  ]) {
+    await t.throwsAsync(work, { instanceOf: ArchiveStoreUnavailable, message: /within 400 ms/ });
+  }
+  proxy.inject({ kind: 'stall', afterBytes: MB }, /^GET/);
+  await t.throwsAsync(bytesOf(store, sha256), {
+    instanceOf: ArchiveStoreUnavailable,
+    message: /nothing for 400 ms/,
+  });
+});
+
+test.serial('a store that sends its answer a byte at a time does not hold up anything', async (t) => {
+  const { store, proxy } = await openBehindProxy(t, { timeouts: { ...QUICK, total: 1000 } });
+  await store.put(inChunks(newBody(SMALL)));
+  proxy.inject({ kind: 'drip', every: 100 });
+  const error = await t.throwsAsync(listOf(store), { instanceOf: ArchiveStoreUnavailable });
+  t.regex(error.message, /did not finish within 1000 ms/);
+});
+
+test.serial('a reader may be slower than the store may be silent', async (t) => {
+  const { store } = await openIn(t, { timeouts: QUICK });
+  const body = newBody(LARGE);
+  const { sha256 } = await store.put(inChunks(body));
+  const read: Buffer[] = [];
+  for await (const chunk of (await store.get(sha256)).body) {
+    if (read.length === 10) await new Promise((resolve) => setTimeout(resolve, 1000));
+    read.push(chunk as Buffer);
+  }
+  t.true(body.equals(Buffer.concat(read)));
+});
+
+test('a web page is not taken for an answer', async (t) => {
+  const { store, server, proxy } = await openBehindProxy(t);
+  const { sha256 } = await store.put(inChunks(newBody(SMALL)));
+  for (const request of [/./, /uploads/, /partNumber/, /^POST .*uploadId/, /^PUT .*v1/, /^HEAD/, /^GET/]) {
+    proxy.inject({ kind: 'html' }, request);
+    const use = async () => {
+      await store.put(inChunks(newBody(LARGE)));
+      await bytesOf(store, sha256);
+    };
+    await t.throwsAsync(
+      use,
+      { instanceOf: ArchiveStoreUnavailable, message: /no S3 store says/ },
+      `${request}`,
+    );
+  }
+  proxy.inject({ kind: 'html' });
+  for (const work of [
+    () => store.remove(sha256),
+    () => store.ready(),
+    () => listOf(store),
+    () => store.stat(sha256),
+  ]) {
+    await t.throwsAsync(work, { instanceOf: ArchiveStoreUnavailable });
+  }
+  t.true(keysOf(server).includes(keyOf(sha256)));
+});
+
+test('an ETag that is not that of the bytes is told', async (t) => {
+  const { store, proxy } = await openBehindProxy(t);
+  for (const [request, length] of [
+    [/^PUT .*v1/, SMALL],
+    [/^HEAD .*v1/, SMALL],
+    [/partNumber=2/, LARGE],
+  ] as const) {
+    proxy.inject({ kind: 'wrong-etag' }, request);
+    const put = store.put(inChunks(newBody(length)));
+    await t.throwsAsync(put, { instanceOf: ArchiveStoreUnavailable, message: /0{32}/ });
+  }
+});
+
+for (const length of [SMALL, LARGE]) {
+  test(`${length} bytes that come short are told, however they do`, async (t) => {
+    const { store, proxy } = await openBehindProxy(t);
+    const { sha256 } = await store.put(inChunks(newBody(length)));
+    proxy.inject({ kind: 'truncate', bytes: length / 2 }, /^GET/);
+    await t.throwsAsync(bytesOf(store, sha256), { instanceOf: ArchiveStoreUnavailable });
+    await t.throwsAsync(store.checkOut(sha256), { instanceOf: ArchiveStoreUnavailable });
+    proxy.inject({ kind: 'shorten', bytes: length / 2 }, /^GET/);
+    await t.throwsAsync(bytesOf(store, sha256), { instanceOf: ObjectCorrupt });
+    await t.throwsAsync(store.checkOut(sha256), { instanceOf: ObjectCorrupt });
+  });
+
+  test(`a damaged object of ${length} bytes is told, and whole when it is put again`, async (t) => {
+    const { store, server, bucket, folder } = await openIn(t);
+    const body = newBody(length);
+    const { sha256 } = await store.put(inChunks(body));
+    for (const change of [
+      flipped,
+      (bytes: Buffer) => bytes.subarray(1),
+      (bytes: Buffer) => Buffer.concat([bytes, bytes]),
+    ]) {
+      await server.damage(bucket(), keyOf(sha256), change);
+      await t.throwsAsync(bytesOf(store, sha256), { instanceOf: ObjectCorrupt });
+      await t.throwsAsync(store.checkOut(sha256), { instanceOf: ObjectCorrupt });
+      await store.put(inChunks(body));
+      t.true(body.equals(await bytesOf(store, sha256)));
+    }
+    t.deepEqual(await readdir(path.join(folder, 'incoming')), []);
+  });
+}
+
+test('an object is not taken for missing because its bucket is', async (t) => {
+  const { store, server } = await openIn(t);
+  const { sha256 } = await store.put(inChunks(newBody(SMALL)));
+  server.buckets.clear();
+  for (const work of [() => store.stat(sha256), () => store.get(sha256), () => store.remove(sha256)]) {
+    await t.throwsAsync(work, { instanceOf: ArchiveStoreUnavailable, message: /the bucket does not exist/ });
+  }
+});
+
+test('objects that were not named by this store are not listed', async (t) => {
+  const { store, bucket } = await openIn(t);
+  const { sha256 } = await store.put(inChunks(newBody(SMALL)));
+  const { body } = bucket().get(keyOf(sha256));
+  for (const key of [`v1/sha256/${sha256}`, `v1/sha256/00/00/${sha256}`, 'v1/sha256/ab/cd/notes.txt']) {
+    bucket().put(key, { ...body, file: `${body.file}-` });
+  }
+  t.deepEqual(
+    (await listOf(store)).map((listed) => listed.sha256),
+    [sha256],
+  );
+});
+
+test.serial(
+  'an object stays when it was stored later by less than the second to which the store tells it',
+  async (t) => {
+    const { store } = await openIn(t);
+    await new Promise((resolve) => setTimeout(resolve, 1100 - (Date.now() % 1000))); // early in a second
+    const storedBefore = new Date();
+    const { sha256 } = await store.put(inChunks(newBody(SMALL)));
+    await store.remove(sha256, { storedBefore });
+    t.not(await store.stat(sha256), undefined);
+  },
+);
+
+test('a store that is closed finishes what it was putting and takes nothing more', async (t) => {
+  const { store, server } = await openIn(t);
+  const body = newBody(LARGE);
+  const put = store.put(inChunks(body));
+  await store[Symbol.asyncDispose]();
+  t.is((await put).sha256, sha256Of(body));
+  t.deepEqual(keysOf(server), [keyOf(sha256Of(body))]);
+  await t.throwsAsync(store.put(inChunks(body)), { instanceOf: ArchiveStoreUnavailable });
+});
+
+test.serial('two hundred megabytes are put in little memory', async (t) => {
+  const { port, accessKey, secretKey } = await serverProcess(t);
+  const place = {
+    ...placeAt({ options: { accessKey, secretKey } }, port),
+    temporaryFolder: await temporaryFolder(t),
+  };
+  await using store = await MinioArchiveStore.open(place);
+  const held = heldBytes();
+  const resident = process.memoryUsage.rss();
+  let mostHeld = 0;
+  let mostResident = 0;
+  async function* source() {
+    for (let chunk = 1; chunk <= 3200; chunk += 1) {
+      if (chunk % 800 === 0) mostHeld = Math.max(mostHeld, heldBytes() - held);
+      if (chunk % 16 === 0) mostResident = Math.max(mostResident, process.memoryUsage.rss() - resident);
+      yield Buffer.alloc(64 * 1024, chunk);
+    }
+  }
+  t.is((await store.put(source())).length, 3200 * 64 * 1024);
+  t.true(mostHeld < 12 * MB, `${mostHeld} bytes were held`);
+  t.true(mostResident < 150 * MB, `${mostResident} bytes were resident`);
+});
+
+test('a service that keeps its archives in a folder does not load minio', async (t) => {
+  const loaded = async (file: string) => {
+    const program = `
+      import { registerHooks } from 'node:module';
+      let loaded = false;
+      registerHooks({ load(url, context, next) { loaded ||= url.includes('/minio/'); return next(url, context); } });
+      await import(${JSON.stringify(path.join(import.meta.dirname, '../../src', file))});
+      console.log(loaded);`;
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program]);
+    return JSON.parse(stdout) as boolean;
+  };
+  t.false(await loaded('service.ts'));
+  t.true(await loaded('archive-store/minio-archive-store.ts'));
+});
+
+test('the server of these tests checks signatures as the documentation of AWS has them', (t) => {
+  const headers = {
+    host: 'examplebucket.s3.amazonaws.com',
+    range: 'bytes=0-9',
+    'x-amz-content-sha256': sha256Of(Buffer.of()),
+    'x-amz-date': '20130524T000000Z',
+    authorization:
+      'AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request,' +
+      'SignedHeaders=host;range;x-amz-content-sha256;x-amz-date,' +
+      'Signature=f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41',
+  };
+  const keys = { accessKey: 'AKIAIOSFODNN7EXAMPLE', secretKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' };
+  const now = new Date('2013-05-24T00:01:00Z');
+  const request = { method: 'GET', url: '/test.txt', headers };
+  t.is(signatureFault(request, { ...keys, now }), undefined);
+  t.is(signatureFault({ ...request, url: '/test.txt?acl' }, { ...keys, now }), 'SignatureDoesNotMatch');
+  t.is(signatureFault(request, { ...keys, now: new Date() }), 'RequestTimeTooSkewed');
+});
+
+async function refusedAt(t: ExecutionContext, opening: Opening): Promise<ArchiveStoreUnavailable> {
+  return t.throwsAsync(openIn(t, opening), { instanceOf: ArchiveStoreUnavailable });
+}
+
+function flipped(bytes: Buffer): Buffer {
+  const middle = Math.floor(bytes.length / 2);
+  return Buffer.from(bytes).fill(~(bytes[middle] ?? 0) & 0xff, middle, middle + 1);
+}
+
+/** Whatever a logger could find in an error. */
+function everythingIn(error: Error): string {
+  const own = Object.getOwnPropertyNames(error).map((name) => String(Reflect.get(error, name)));
+  const cause = error.cause instanceof Error ? everythingIn(error.cause) : JSON.stringify(error.cause);
+  return [...own, JSON.stringify(error), cause].join('\n');
+}
+
+function later(): Date {
+  return new Date(Date.now() + 60_000);
+}

@@ -1,0 +1,175 @@
+import anyTest, { type TestFn } from 'ava';
+import { LoginAttempts } from '../../src/http/login-attempts.ts';
+import { RunningService, TestClient, until } from '../support/running-service.ts';
+import { assertSwordError } from '../support/sword-error.ts';
+
+type Context = { service: RunningService; alice: TestClient };
+const test = anyTest as TestFn<Context>;
+
+test.before(async (t) => {
+  const service = await RunningService.start();
+  t.context = { service, alice: await service.register('alice', { collections: ['software'] }) };
+});
+
+test.after.always((t) => t.context.service[Symbol.asyncDispose]());
+
+const SERVICE_DOCUMENT = '/1/servicedocument/';
+
+function withAuthorization({ url }: RunningService, authorization: string | undefined): Promise<Response> {
+  return fetch(url + SERVICE_DOCUMENT, {
+    headers: authorization === undefined ? {} : { Authorization: authorization },
+  });
+}
+
+function basic(credentials: string): string {
+  return `Basic ${Buffer.from(credentials).toString('base64')}`;
+}
+
+test('without acceptable credentials every path is 401, with the scheme to use', async (t) => {
+  const { service } = t.context;
+  const wrong = [
+    undefined,
+    '',
+    'Basic',
+    'Basic !!!',
+    'Bearer abc',
+    basic('alice'),
+    basic(':secret'),
+    'Digest username="alice"',
+    'secret',
+  ];
+  for (const authorization of wrong) {
+    const answer = await withAuthorization(service, authorization);
+    t.is(answer.headers.get('www-authenticate'), 'Basic realm="deposit", charset="UTF-8"');
+    t.is(answer.headers.get('cache-control'), 'no-store');
+    await assertSwordError(t, answer, 401, 'Unauthorized', authorization);
+  }
+  for (const target of ['/', '/nowhere', '/1/software/', '/1/software/1/status/']) {
+    const answer = await fetch(service.url + target, { method: 'POST', body: 'x' });
+    await assertSwordError(t, answer, 401, 'Unauthorized', target);
+  }
+});
+
+test('an unknown user and a wrong password are answered the same', async (t) => {
+  const { service } = t.context;
+  const [unknown, wrong] = [
+    new TestClient(service.url, 'mallory'),
+    new TestClient(service.url, 'alice', 'guess'),
+  ];
+  const answers = await Promise.all([unknown, wrong].map((client) => client.get(SERVICE_DOCUMENT)));
+  const told = await Promise.all(
+    answers.map(async (answer) => ({
+      status: answer.status,
+      headers: [...answer.headers].filter(([name]) => !['x-request-id', 'date'].includes(name)),
+      body: (await answer.text()).replace(/<updated>.*<\/updated>/, ''),
+    })),
+  );
+  t.is(told[0]?.status, 401);
+  t.deepEqual(told[0], told[1]);
+  t.notRegex(told[1]?.body ?? '', /alice|guess/);
+});
+
+test('the scheme may be written in any case', async (t) => {
+  const { service, alice } = t.context;
+  const answer = await withAuthorization(service, alice.authorization.replace('Basic', 'bAsIc  '));
+  t.is(answer.status, 200);
+});
+
+test('a password may hold colons and any characters, composed or not', async (t) => {
+  const { service } = t.context;
+  await service.administration.registerClient('zoe', 'p:ä ☃');
+  await until(async () => (await withAuthorization(service, basic('zoe:p:ä ☃'))).status === 200);
+  t.is((await withAuthorization(service, basic('zoe:p:a\u0308 ☃'))).status, 200);
+  t.is((await withAuthorization(service, basic('zoe:p'))).status, 401);
+});
+
+test('a disabled client is refused at once, though it was let in before', async (t) => {
+  const { service } = t.context;
+  const bob = await service.register('bob', { collections: ['software'] });
+  t.is((await bob.get(SERVICE_DOCUMENT)).status, 200);
+  await service.administration.client({ type: 'DisableClient', client: 'bob' });
+  await soon(t, async () => (await bob.get(SERVICE_DOCUMENT)).status === 401);
+  await service.administration.client({ type: 'EnableClient', client: 'bob' });
+  await soon(t, async () => (await bob.get(SERVICE_DOCUMENT)).status === 200);
+});
+
+test('a changed password counts at once, and the old one no more', async (t) => {
+  const { service } = t.context;
+  const carol = await service.register('carol', { collections: ['software'] });
+  await service.administration.changePassword('carol', 'another');
+  await soon(t, async () => (await carol.get(SERVICE_DOCUMENT)).status === 401);
+  t.is((await new TestClient(service.url, 'carol', 'another').get(SERVICE_DOCUMENT)).status, 200);
+});
+
+test('a collection that is granted or revoked counts at once', async (t) => {
+  const { service, alice } = t.context;
+  await service.administration.grant('alice', 'later');
+  await soon(
+    t,
+    async () =>
+      (await alice.get('/1/later/1/status/')).status === 404 &&
+      (await alice.send('OPTIONS', '/1/later/')).status === 204,
+  );
+  await service.administration.client({ type: 'RevokeCollection', client: 'alice', collection: 'later' });
+  await soon(t, async () => (await alice.send('OPTIONS', '/1/later/')).status === 404);
+});
+
+/** Within a few milliseconds of the event, with room for a busy machine. */
+async function soon(
+  t: { true: (value: boolean, text: string) => void },
+  isSo: () => Promise<boolean>,
+): Promise<void> {
+  const start = performance.now();
+  await until(async () => performance.now() - start > 3000 || (await isSo()));
+  t.true(await isSo(), 'within three seconds');
+}
+
+test('who guesses is put off, then told to wait, and hinders nobody else', async (t) => {
+  await using service = await RunningService.start({ trustProxy: true });
+  const alice = await service.register('alice', { collections: ['software'] });
+  const guess = (number: number, from: string): Promise<Response> =>
+    new TestClient(service.url, 'alice', `guess ${number}`).get(SERVICE_DOCUMENT, {
+      'X-Forwarded-For': from,
+    });
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, (_, number) => guess(number, 'made-up, 192.0.2.7')),
+  );
+  const statuses = answers.map(({ status }) => status);
+  t.is(statuses.filter((status) => status === 401).length, 34, 'two are looked at, 32 wait in line');
+  const putOff = answers[statuses.indexOf(503)] as Response;
+  t.is(putOff.headers.get('retry-after'), '1');
+  await assertSwordError(t, putOff, 503, 'ServiceUnavailable');
+  const refused = await guess(99, 'another, 192.0.2.7');
+  t.is(refused.headers.get('retry-after'), '1');
+  await assertSwordError(t, refused, 429, 'TooManyRequests');
+  t.is((await guess(99, '192.0.2.7, 192.0.2.8')).status, 401, 'the address is the one that the proxy saw');
+  const known = await alice.get(SERVICE_DOCUMENT, { 'X-Forwarded-For': '192.0.2.7' });
+  t.is(known.status, 200, 'who was let in before is let in');
+});
+
+test('an address may fail 20 times in a row, then once a second', (t) => {
+  let now = 1_000_000;
+  const attempts = new LoginAttempts(() => now);
+  for (let count = 0; count < 20; count += 1) {
+    t.is(attempts.waitOf('10.0.0.1'), 0);
+    attempts.failed('10.0.0.1');
+  }
+  t.is(attempts.waitOf('10.0.0.1'), 1);
+  t.is(attempts.waitOf('10.0.0.2'), 0, 'others are not told to wait');
+  now += 999;
+  t.is(attempts.waitOf('10.0.0.1'), 1);
+  now += 1;
+  t.is(attempts.waitOf('10.0.0.1'), 0);
+  attempts.failed('10.0.0.1');
+  t.is(attempts.waitOf('10.0.0.1'), 1);
+  now += 3_600_000;
+  for (let count = 0; count < 20; count += 1) attempts.failed('10.0.0.1');
+  t.is(attempts.waitOf('10.0.0.1'), 1, 'an hour of silence gives no more than 20');
+});
+
+test('addresses that failed are forgotten in favour of those that fail now', (t) => {
+  const attempts = new LoginAttempts(() => 0);
+  for (let count = 0; count < 20; count += 1) attempts.failed('first');
+  for (let count = 0; count < 10_000; count += 1) attempts.failed(`other-${count}`);
+  t.is(attempts.waitOf('first'), 0);
+});

@@ -1,0 +1,296 @@
+import anyTest, { type ExecutionContext, type TestFn } from 'ava';
+import {
+  archivePart,
+  BOUNDARY,
+  entryPart,
+  formOf,
+  helloEntry,
+  helloZip,
+  partial,
+} from '../support/deposit-bodies.ts';
+import { type RawAnswer, RawConnection } from '../support/raw-connection.ts';
+import { RunningService, type TestClient } from '../support/running-service.ts';
+import { leavesNothing } from '../support/stored-things.ts';
+import { assertErrorDocument } from '../support/sword-error.ts';
+
+type Context = { service: RunningService; alice: TestClient };
+const test = anyTest as TestFn<Context>;
+
+test.before(async (t) => {
+  const service = await RunningService.start({ maxUploadSize: 4 * 1024 ** 2 });
+  t.context = { service, alice: await service.register('alice', { collections: ['software'] }) };
+});
+
+test.after.always((t) => t.context.service[Symbol.asyncDispose]());
+
+type Headers = Readonly<Record<string, string>>;
+
+function head(t: ExecutionContext<Context>, first: string, headers: Headers = {}): string {
+  const all = { Host: 'x', Authorization: t.context.alice.authorization, ...headers };
+  return `${[first, ...Object.entries(all).map(([name, value]) => `${name}: ${value}`)].join('\r\n')}\r\n\r\n`;
+}
+
+function uploadHead(t: ExecutionContext<Context>, headers: Headers): string {
+  const upload = {
+    'Content-Type': 'application/zip',
+    'Content-Disposition': 'attachment; filename=a.zip',
+    ...partial,
+  };
+  return head(t, 'POST /1/software/ HTTP/1.1', { ...upload, ...headers });
+}
+
+function assertError(t: ExecutionContext, answer: RawAnswer, status: number, name: string, about = ''): void {
+  t.is(answer.status, status, `${about} ${answer.body}`);
+  t.regex(answer.head, /^content-type: application\/xml$/im, about);
+  assertErrorDocument(t, answer.body, name, about);
+}
+
+const notHttp: Record<string, [bytes: string, status: number]> = {
+  garbage: ['HELLO\r\n\r\n', 400],
+  'another protocol': ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400],
+  'an unknown method': ['FOO / HTTP/1.1\r\nHost: x\r\n\r\n', 400],
+  'a NUL in the target': ['GET /\0 HTTP/1.1\r\nHost: x\r\n\r\n', 400],
+  'a malformed header': ['GET / HTTP/1.1\r\nHost: x\r\nBad Header: x\r\n\r\n', 400],
+  'two lengths': ['POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab', 400],
+  'a signed length': ['POST / HTTP/1.1\r\nHost: x\r\nContent-Length: +1\r\n\r\na', 400],
+  'a length and chunks': [
+    'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    400,
+  ],
+  'chunked, then something else': [
+    'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n',
+    400,
+  ],
+  'headers beyond bounds': [`GET / HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`, 431],
+  'a target beyond bounds': [`GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431],
+};
+
+for (const [what, [bytes, status]] of Object.entries(notHttp)) {
+  test(`${what} is answered with a SWORD error, and the connection ends`, async (t) => {
+    using connection = await RawConnection.to(t.context.service.url);
+    await connection.send(bytes);
+    assertError(t, await connection.answers(1), status, 'ErrorBadRequest');
+    await connection.untilEnded();
+    t.true(connection.ended);
+  });
+}
+
+test('a request without Host is refused like any other', async (t) => {
+  using connection = await RawConnection.to(t.context.service.url);
+  await connection.send('GET /1/servicedocument/ HTTP/1.1\r\n\r\n');
+  assertError(t, await connection.answers(1), 400, 'ErrorBadRequest');
+});
+
+test('CONNECT is refused with a SWORD error', async (t) => {
+  using connection = await RawConnection.to(t.context.service.url);
+  await connection.send('CONNECT elsewhere:443 HTTP/1.1\r\nHost: elsewhere\r\n\r\n');
+  assertError(t, await connection.answers(1), 405, 'MethodNotAllowed');
+  await connection.untilEnded();
+  using other = await RawConnection.to(t.context.service.url);
+  await other.send('CONNECT elsewhere:443 HTTP/1.1\r\nHost: elsewhere\r\n\r\n');
+  other.reset();
+  t.is((await t.context.alice.get('/1/servicedocument/')).status, 200, 'and the service lives on');
+});
+
+test('a target that is no URL is a bad request, and the service lives on', async (t) => {
+  for (const target of ['http://[/', 'http://a:b:c/x', 'http://a%00b/x', 'http://[::1/1/', 'http://:0/']) {
+    using connection = await RawConnection.to(t.context.service.url);
+    await connection.send(head(t, `GET ${target} HTTP/1.1`));
+    assertError(t, await connection.answers(1), 400, 'ErrorBadRequest', target);
+  }
+  t.is((await t.context.alice.get('/1/servicedocument/')).status, 200);
+});
+
+test('a target with a host is served by its path', async (t) => {
+  using connection = await RawConnection.to(t.context.service.url);
+  await connection.send(head(t, 'GET http://elsewhere.example/1/servicedocument/ HTTP/1.1'));
+  const { status, body } = await connection.answers(1);
+  t.is(status, 200);
+  t.true(
+    body.includes(`href="${t.context.service.url}/1/software/"`),
+    'and the IRIs are those of the service',
+  );
+});
+
+test.serial('a body in another transfer coding than chunks is refused', async (t) => {
+  await leavesNothing(t, t.context.service, async () => {
+    using connection = await RawConnection.to(t.context.service.url);
+    await connection.send(uploadHead(t, { 'Transfer-Encoding': 'gzip, chunked' }));
+    await connection.send(`${helloZip.length.toString(16)}\r\n${helloZip.toString('latin1')}\r\n0\r\n\r\n`);
+    assertError(t, await connection.answers(1), 400, 'ErrorBadRequest');
+  });
+});
+
+test.serial('a body that ends before its declared length is refused, and nothing is kept', async (t) => {
+  const entry = { 'Content-Type': 'application/atom+xml' };
+  const form = { 'Content-Type': `multipart/form-data; boundary="${BOUNDARY}"` };
+  const cases = [
+    [{}, helloZip],
+    [entry, Buffer.from(helloEntry)],
+    [form, formOf([archivePart(), entryPart()])],
+  ] as const;
+  await leavesNothing(t, t.context.service, async () => {
+    for (const [type, body] of cases) {
+      using connection = await RawConnection.to(t.context.service.url);
+      await connection.send(uploadHead(t, { ...type, 'Content-Length': String(body.length + 1) }));
+      await connection.send(body);
+      connection.halfClose();
+      assertError(t, await connection.answers(1), 412, 'ErrorChecksumMismatch');
+    }
+  });
+});
+
+test.serial('an upload that is broken off leaves nothing behind, wherever it breaks', async (t) => {
+  const form = { 'Content-Type': `multipart/form-data; boundary="${BOUNDARY}"` };
+  const large = Buffer.concat([helloZip, Buffer.alloc(300_000)]);
+  const uploads = [
+    [{}, large],
+    [form, formOf([entryPart(), archivePart(large)])],
+    [form, formOf([archivePart(large), entryPart()])],
+  ] as const;
+  await leavesNothing(t, t.context.service, async () => {
+    for (const [type, body] of uploads) {
+      for (const share of [0, 0.001, 0.3, 0.6, 0.99]) {
+        using connection = await RawConnection.to(t.context.service.url);
+        await connection.send(uploadHead(t, { ...type, 'Content-Length': String(body.length) }));
+        await connection.send(body.subarray(0, Math.floor(body.length * share)));
+        await new Promise((resolve) => setTimeout(resolve, 15));
+        connection.reset();
+      }
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  });
+});
+
+test.serial('malformed chunks are refused, and nothing is kept', async (t) => {
+  await leavesNothing(t, t.context.service, async () => {
+    using connection = await RawConnection.to(t.context.service.url);
+    await connection.send(uploadHead(t, { 'Transfer-Encoding': 'chunked' }));
+    await connection.send(`${helloZip.length.toString(16)}\r\n`);
+    await connection.send(helloZip);
+    await connection.send('\r\nXYZ\r\n');
+    assertError(t, await connection.answers(1), 400, 'ErrorBadRequest');
+  });
+});
+
+test.serial('chunks make a whole upload once the last one has come', async (t) => {
+  using connection = await RawConnection.to(t.context.service.url);
+  await connection.send(uploadHead(t, { 'Transfer-Encoding': 'Chunked' }));
+  for (const byte of helloZip) await connection.send(`1\r\n${String.fromCharCode(byte)}\r\n`);
+  t.is(connection.text, '', 'nothing is answered yet');
+  await connection.send('0\r\n\r\n');
+  t.is((await connection.answers(1)).status, 201);
+});
+
+test('a client that waits for 100 Continue gets it when all before the body is in order', async (t) => {
+  using connection = await RawConnection.to(t.context.service.url);
+  await connection.send(uploadHead(t, { Expect: '100-continue', 'Content-Length': String(helloZip.length) }));
+  t.is((await connection.answers(1)).status, 100);
+  await connection.send(helloZip);
+  t.is((await connection.answers(2)).status, 201);
+});
+
+test('a client that waits for 100 Continue with an entry or a form gets it, too', async (t) => {
+  const form = formOf([archivePart(), entryPart()]);
+  const bodies = [
+    ['application/atom+xml', Buffer.from(helloEntry)],
+    [`multipart/form-data; boundary="${BOUNDARY}"`, form],
+  ] as const;
+  for (const [type, body] of bodies) {
+    using connection = await RawConnection.to(t.context.service.url);
+    await connection.send(
+      uploadHead(t, { Expect: '100-Continue', 'Content-Type': type, 'Content-Length': String(body.length) }),
+    );
+    t.is((await connection.answers(1)).status, 100);
+    await connection.send(body);
+    t.is((await connection.answers(2)).status, 201, type);
+  }
+});
+
+test('a refusal comes instead of 100 Continue, and the connection ends', async (t) => {
+  const gigabyte = { Expect: '100-continue', 'Content-Length': String(1024 ** 3) };
+  const refusals = [
+    [uploadHead(t, { ...gigabyte, Authorization: 'Basic eDp5' }), 401, 'Unauthorized'],
+    [uploadHead(t, gigabyte).replace('/1/software/', '/1/nowhere/'), 404, 'NotFound'],
+    [uploadHead(t, { ...gigabyte, 'On-Behalf-Of': 'carol' }), 412, 'MediationNotAllowed'],
+    [uploadHead(t, { ...gigabyte, 'In-Progress': 'maybe' }), 400, 'ErrorBadRequest'],
+    [uploadHead(t, { ...gigabyte, 'Content-Type': 'text/plain' }), 415, 'ErrorContent'],
+    [uploadHead(t, gigabyte), 413, 'MaxUploadSizeExceeded'],
+    [uploadHead(t, { ...gigabyte, 'Content-Type': 'application/atom+xml' }), 413, 'MaxUploadSizeExceeded'],
+    [
+      uploadHead(t, { ...gigabyte, 'Content-Type': 'multipart/form-data; boundary=b' }),
+      413,
+      'MaxUploadSizeExceeded',
+    ],
+  ] as const;
+  for (const [request, status, name] of refusals) {
+    using connection = await RawConnection.to(t.context.service.url);
+    await connection.send(request);
+    assertError(t, await connection.answers(1), status, name);
+    await connection.untilEnded();
+    t.false(connection.text.includes('HTTP/1.1 100'), String(status));
+  }
+});
+
+const FIVE_MB = 5 * 1024 ** 2;
+const text = Buffer.alloc(65_536, 'no archive ');
+
+/** Sends 5 MB, the first bytes alone, so that the refusal is there long before the rest. */
+async function sendFiveMegabytes(connection: RawConnection, request: string, chunked = false): Promise<void> {
+  await connection.send(request);
+  for (let sent = 0; sent < FIVE_MB; sent += text.length) {
+    if (chunked) await connection.send(`${text.length.toString(16)}\r\n`);
+    await connection.send(text);
+    if (chunked) await connection.send('\r\n');
+    if (sent === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  if (chunked) await connection.send('0\r\n\r\n');
+}
+
+test('a client that goes on sending after a refusal reads it, and can go on with the connection', async (t) => {
+  const length = { 'Content-Length': String(FIVE_MB) };
+  const form = { 'Content-Type': 'multipart/form-data; boundary=b' };
+  const refusals: [Headers, number, string][] = [
+    [{ ...length, Authorization: '' }, 401, 'Unauthorized'],
+    [length, 413, 'MaxUploadSizeExceeded'],
+    [{ 'Transfer-Encoding': 'chunked' }, 415, 'ErrorContent'],
+    [{ 'Transfer-Encoding': 'chunked', ...form }, 400, 'ErrorBadRequest'],
+    [
+      { 'Transfer-Encoding': 'chunked', 'Content-Type': 'application/atom+xml' },
+      413,
+      'MaxUploadSizeExceeded',
+    ],
+  ];
+  for (const [headers, status, name] of refusals) {
+    using connection = await RawConnection.to(t.context.service.url);
+    await sendFiveMegabytes(connection, uploadHead(t, headers), 'Transfer-Encoding' in headers);
+    await connection.send(head(t, 'GET /1/servicedocument/ HTTP/1.1'));
+    assertError(t, await connection.answers(1), status, name);
+    t.is((await connection.answers(2)).status, 200, `the next request after ${status}`);
+  }
+});
+
+test('a client that wants the connection closed reads the refusal, too, however much it still sends', async (t) => {
+  const close = { 'Content-Length': String(FIVE_MB), Connection: 'close' };
+  const requests = [
+    [uploadHead(t, { ...close, Authorization: '' }), 401, 'Unauthorized'],
+    [uploadHead(t, close).replace('HTTP/1.1', 'HTTP/1.0'), 413, 'MaxUploadSizeExceeded'],
+    [uploadHead(t, close), 413, 'MaxUploadSizeExceeded'],
+  ] as const;
+  for (const [request, status, name] of requests) {
+    using connection = await RawConnection.to(t.context.service.url);
+    await sendFiveMegabytes(connection, request);
+    assertError(t, await connection.answers(1), status, name);
+    await connection.untilEnded();
+    t.is(connection.error, undefined, 'the connection was never reset');
+  }
+});
+
+test('HTTP/1.0 is served, and the connection ends', async (t) => {
+  using connection = await RawConnection.to(t.context.service.url);
+  await connection.send(
+    `GET /1/servicedocument/ HTTP/1.0\r\nAuthorization: ${t.context.alice.authorization}\r\n\r\n`,
+  );
+  t.is((await connection.answers(1)).status, 200);
+  await connection.untilEnded();
+});

@@ -1,0 +1,575 @@
+import anyTest, { type ExecutionContext, type TestFn } from 'ava';
+import type { RecordedEvent } from '../../src/event-log/event-log.ts';
+import { tarOf, zipOf } from '../support/archive-builders.ts';
+import {
+  ATOM_TYPE,
+  archiveHeaders,
+  archivePart,
+  entryHeaders,
+  entryPart,
+  entryXml,
+  type FormPart,
+  final,
+  formOf,
+  formType,
+  helloEntry,
+  helloTar,
+  helloZip,
+  md5Of,
+  partial,
+} from '../support/deposit-bodies.ts';
+import { RunningService, type TestClient } from '../support/running-service.ts';
+import { assertSwordError } from '../support/sword-error.ts';
+import { child, type Parsed, parsedBody, texts } from '../sword/parsed-body.ts';
+
+type Context = { service: RunningService; alice: TestClient; acme: TestClient };
+const test = anyTest as TestFn<Context>;
+
+const ATOM = '{http://www.w3.org/2005/Atom}';
+const DEPOSIT = '{https://www.softwareheritage.org/schema/2018/deposit}';
+const SWORD = '{http://purl.org/net/sword/terms/}';
+
+test.before(async (t) => {
+  const service = await RunningService.start({ maxArchives: 3 });
+  const alice = await service.register('alice', { collections: ['software', 'zips'] });
+  const accept = ['application/zip'];
+  await service.administration.collection({ type: 'ChangeAcceptedTypes', collection: 'zips', accept });
+  const limits = { domain: 'acme.example', providerUrl: 'https://acme.example/code' };
+  const acme = await service.register('acme', { collections: ['software'], ...limits });
+  t.context = { service, alice, acme };
+});
+
+test.after.always((t) => t.context.service[Symbol.asyncDispose]());
+
+const bareArchive: FormPart = {
+  headers: { 'content-type': 'application/zip', 'content-disposition': 'form-data; filename=hello.zip' },
+  body: helloZip,
+};
+const bareEntry: FormPart = { headers: { 'content-type': 'application/atom+xml' }, body: helloEntry };
+
+const creations: Record<string, { body: Buffer | string; headers: Record<string, string>; types: string[] }> =
+  {
+    'a form with the archive before the entry': {
+      body: formOf([archivePart(), entryPart()]),
+      headers: { ...formType },
+      types: ['ArchiveAdded', 'MetadataAdded'],
+    },
+    'a form with the entry before the archive': {
+      body: formOf([entryPart(), archivePart()]),
+      headers: { ...formType },
+      types: ['ArchiveAdded', 'MetadataAdded'],
+    },
+    'a form whose parts have no names': {
+      body: formOf([bareEntry, bareArchive]),
+      headers: { ...formType },
+      types: ['ArchiveAdded', 'MetadataAdded'],
+    },
+    'a form with an archive alone': {
+      body: formOf([archivePart()]),
+      headers: { ...formType },
+      types: ['ArchiveAdded'],
+    },
+    'a form with an entry alone': {
+      body: formOf([entryPart()]),
+      headers: { ...formType },
+      types: ['MetadataAdded'],
+    },
+    'an archive': { body: helloZip, headers: archiveHeaders(), types: ['ArchiveAdded'] },
+    'an entry': { body: helloEntry, headers: { 'Content-Type': ATOM_TYPE }, types: ['MetadataAdded'] },
+    'an entry as plain XML': {
+      body: helloEntry,
+      headers: { 'Content-Type': 'text/xml; charset=utf-8' },
+      types: ['MetadataAdded'],
+    },
+  };
+
+for (const [what, { body, headers, types }] of Object.entries(creations)) {
+  test(`${what} makes a deposit`, async (t) => {
+    const { alice } = t.context;
+    const answer = await alice.post('/1/software/', body, { ...headers, ...partial });
+    t.is(answer.status, 201);
+    const receipt = parsedBody(await answer.text());
+    const id = idIn(receipt);
+    t.deepEqual(await eventTypes(t, id), ['DepositCreated', ...types]);
+    const archive = types.includes('ArchiveAdded') ? 'hello.zip' : 'None';
+    assertReceipt(t, receipt, id, { archive, status: 'partial' });
+    t.is(answer.headers.get('location'), `${alice.url}/1/software/${id}/metadata/`);
+    t.is(answer.headers.get('etag'), `"${id}-${types.length}"`);
+  });
+}
+
+function assertReceipt(
+  t: ExecutionContext<Context>,
+  receipt: Parsed,
+  id: number,
+  { archive, status }: { archive: string; status: string },
+): void {
+  const { url } = t.context.service;
+  t.is(receipt.name, `${ATOM}entry`);
+  const fields = { deposit_id: String(id), deposit_archive: archive, deposit_status: status };
+  for (const [name, value] of Object.entries(fields)) {
+    t.is(child(receipt, `${DEPOSIT}${name}`).text, value);
+    t.is(child(receipt, `${ATOM}${name}`).text, value, 'the deprecated tag');
+  }
+  t.is(child(receipt, `${DEPOSIT}deposit_date`).text, child(receipt, `${ATOM}deposit_date`).text);
+  const links = receipt.children.filter(({ name }) => name === `${ATOM}link`);
+  const deposit = `${url}/1/software/${id}`;
+  t.deepEqual(Object.fromEntries(links.map(({ attributes: { rel, href } }) => [rel, href])), {
+    edit: `${deposit}/metadata/`,
+    'edit-media': `${deposit}/media/`,
+    'http://purl.org/net/sword/terms/add': `${deposit}/metadata/`,
+    alternate: `${deposit}/status/`,
+  });
+  t.is(child(receipt, `${SWORD}packaging`).text, 'http://purl.org/net/sword/package/SimpleZip');
+  t.not(child(receipt, `${SWORD}treatment`).text, '');
+  t.regex(child(receipt, `${ATOM}id`).text, /^urn:uuid:/);
+  const sources = receipt.children
+    .filter(({ name }) => name === `${ATOM}content`)
+    .map(({ attributes }) => attributes['src']);
+  t.deepEqual(sources, archive === 'None' ? [] : [`${deposit}/media/`]);
+}
+
+test('a deposit is final unless its creation says that more is to come', async (t) => {
+  const { alice } = t.context;
+  const whole = formOf([archivePart(), entryPart()]);
+  const cases = [
+    [{}, 'deposited'],
+    [final, 'deposited'],
+    [{ 'In-Progress': 'FALSE' }, 'deposited'],
+    [{ 'In-Progress': 'True' }, 'partial'],
+  ] as const;
+  for (const [headers, status] of cases) {
+    const answer = await alice.post('/1/software/', whole, { ...formType, ...headers });
+    const id = idIn(parsedBody(await answer.text()));
+    t.is(
+      (await eventTypes(t, id)).includes('DepositCompleted'),
+      status === 'deposited',
+      JSON.stringify(headers),
+    );
+  }
+});
+
+test('a slug ends the origin of a deposit of a client with a provider URL', async (t) => {
+  const { acme } = t.context;
+  const entry = entryXml(
+    '<title>Anvil</title><author><name>Wile</name></author><codemeta:url>https://www.acme.example/anvil</codemeta:url>',
+  );
+  const answer = await acme.post('/1/software/', formOf([archivePart(), entryPart(entry)]), {
+    ...formType,
+    Slug: 'anvil%202',
+  });
+  const id = idIn(parsedBody(await answer.text()));
+  const status = parsedBody(await acme.waitFor(`/1/software/${id}/status/`, 'done', 'rejected'));
+  t.true(
+    child(status, `${DEPOSIT}deposit_ref_id_context`).text.includes(
+      ';origin=https://acme.example/code/anvil%25202;',
+    ),
+  );
+});
+
+test('archives are added with 201 and the receipt, and replaced with 204; without In-Progress the deposit stays partial', async (t) => {
+  const { alice } = t.context;
+  const id = await begun(t);
+  const media = `/1/software/${id}/media/`;
+  const added = await alice.post(
+    media,
+    helloTar,
+    archiveHeaders('second.tar', 'application/x-tar; charset=binary'),
+  );
+  t.is(added.status, 201);
+  t.is(added.headers.get('location'), `${alice.url}${media}`);
+  assertReceipt(t, parsedBody(await added.text()), id, { archive: 'second.tar', status: 'partial' });
+  const replaced = await alice.put(media, helloTar, archiveHeaders('only.tar', 'application/x-tar'));
+  t.deepEqual([replaced.status, await replaced.text()], [204, '']);
+  t.is(replaced.headers.get('etag'), `"${id}-4"`);
+  const form = await alice.put(media, formOf([archivePart(helloZip, 'form.zip')]), { ...formType });
+  t.is(form.status, 204);
+  t.deepEqual(await eventTypes(t, id), [
+    'DepositCreated',
+    'ArchiveAdded',
+    'MetadataAdded',
+    'ArchiveAdded',
+    'ArchivesReplaced',
+    'ArchivesReplaced',
+  ]);
+  t.deepEqual(Buffer.from(await (await alice.get(media)).arrayBuffer()), helloZip);
+});
+
+test('an archive with In-Progress false completes the deposit in the same append', async (t) => {
+  const { alice } = t.context;
+  const id = await begun(t);
+  const answer = await alice.post(`/1/software/${id}/media/`, helloZip, {
+    ...archiveHeaders('last.zip'),
+    ...final,
+  });
+  t.is(answer.status, 201);
+  t.deepEqual((await eventTypes(t, id)).slice(0, 5), [
+    'DepositCreated',
+    'ArchiveAdded',
+    'MetadataAdded',
+    'ArchiveAdded',
+    'DepositCompleted',
+  ]);
+});
+
+test('metadata are added with 201 and the receipt, and replaced with 204, also at atom/ and without a Content-Type', async (t) => {
+  const { alice } = t.context;
+  const id = await begun(t);
+  const edit = `/1/software/${id}/metadata/`;
+  const added = await alice.post(edit, helloEntry, { ...entryHeaders(), ...partial });
+  t.is(added.status, 201);
+  t.is(added.headers.get('location'), `${alice.url}${edit}`);
+  assertReceipt(t, parsedBody(await added.text()), id, { archive: 'hello.zip', status: 'partial' });
+  const replaced = await alice.put(`/1/software/${id}/atom/`, helloEntry, { ...entryHeaders(), ...partial });
+  t.deepEqual([replaced.status, await replaced.text()], [204, '']);
+  const untyped = await alice.post(edit, Buffer.from(helloEntry), { ...partial });
+  t.is(untyped.status, 201, await untyped.text());
+  const form = await alice.put(edit, formOf([entryPart()]), { ...formType, ...partial });
+  t.is(form.status, 204);
+  t.deepEqual((await eventTypes(t, id)).slice(3), [
+    'MetadataAdded',
+    'MetadataReplaced',
+    'MetadataAdded',
+    'MetadataReplaced',
+  ]);
+});
+
+test('metadata without In-Progress are the final request', async (t) => {
+  const { alice } = t.context;
+  for (const method of ['POST', 'PUT'] as const) {
+    const id = await begun(t);
+    await alice.send(method, `/1/software/${id}/metadata/`, { body: helloEntry, headers: entryHeaders() });
+    t.is((await eventTypes(t, id))[4], 'DepositCompleted', method);
+  }
+});
+
+test('an empty POST to the SE-IRI completes the deposit, and asked again answers the same', async (t) => {
+  const { alice } = t.context;
+  const id = await begun(t);
+  const edit = `/1/software/${id}/metadata/`;
+  for (const headers of [final, {}, { 'Content-Type': ATOM_TYPE, ...final }]) {
+    const answer = await alice.post(edit, null, headers);
+    t.is(answer.status, 200);
+    t.not(child(parsedBody(await answer.text()), `${DEPOSIT}deposit_status`).text, 'partial');
+  }
+  t.is((await eventTypes(t, id)).filter((type) => type === 'DepositCompleted').length, 1);
+});
+
+test('a partial deposit can be deleted, and is gone everywhere', async (t) => {
+  const { alice, service } = t.context;
+  const id = await begun(t);
+  const deleted = await alice.delete(`/1/software/${id}/metadata/`, { 'In-Progress': 'perhaps' });
+  t.deepEqual([deleted.status, await deleted.text()], [204, '']);
+  for (const end of ['metadata/', 'atom/', 'media/', 'status/', 'content/']) {
+    await assertSwordError(t, await alice.get(`/1/software/${id}/${end}`), 404, 'NotFound', end);
+  }
+  await assertSwordError(
+    t,
+    await alice.put(`/1/software/${id}/media/`, helloZip, archiveHeaders()),
+    404,
+    'NotFound',
+  );
+  await assertSwordError(t, await alice.post(`/1/software/${id}/metadata/`, null, final), 404, 'NotFound');
+  await assertSwordError(t, await alice.delete(`/1/software/${id}/metadata/`), 404, 'NotFound');
+  t.is((await eventsOf(service, id)).at(-1)?.type, 'DepositDeleted', 'its history stays');
+});
+
+test('the archives of a partial deposit can be removed, and others be added', async (t) => {
+  const { alice } = t.context;
+  const id = await begun(t);
+  const media = `/1/software/${id}/media/`;
+  t.is((await alice.delete(media)).status, 204);
+  const receipt = parsedBody(await (await alice.get(`/1/software/${id}/metadata/`)).text());
+  assertReceipt(t, receipt, id, { archive: 'None', status: 'partial' });
+  t.is((await alice.post(media, helloZip, archiveHeaders())).status, 201);
+});
+
+test('a deposit that is not partial takes no change, and says what it does take', async (t) => {
+  const { alice } = t.context;
+  const id = await begun(t, final);
+  await alice.waitFor(`/1/software/${id}/status/`, 'done');
+  const [edit, media] = [`/1/software/${id}/metadata/`, `/1/software/${id}/media/`];
+  const before = await eventTypes(t, id);
+  const answers = [
+    await alice.post(media, helloZip, archiveHeaders()),
+    await alice.put(media, helloZip, archiveHeaders()),
+    await alice.delete(media),
+    await alice.post(edit, helloEntry, entryHeaders()),
+    await alice.put(edit, helloEntry, entryHeaders()),
+    await alice.delete(edit),
+    await alice.post(edit, null, partial),
+  ];
+  for (const answer of answers) {
+    const summary = await assertSwordError(t, answer, 405, 'MethodNotAllowed');
+    t.is(summary, `Deposit ${id} is done: it can be changed only while it is partial.`);
+    t.is(answer.headers.get('allow'), 'GET, HEAD, OPTIONS');
+  }
+  t.deepEqual(await eventTypes(t, id), before);
+});
+
+test('If-Match lets a write through only at the revision it names', async (t) => {
+  const { alice } = t.context;
+  const id = await begun(t);
+  const [edit, media] = [`/1/software/${id}/metadata/`, `/1/software/${id}/media/`];
+  const tag = (await alice.get(edit)).headers.get('etag') ?? '';
+  const changed = await alice.put(edit, helloEntry, { ...entryHeaders(), ...partial, 'If-Match': tag });
+  t.is(changed.status, 204);
+  const stale = { ...partial, 'If-Match': tag };
+  const answers = [
+    await alice.put(edit, helloEntry, { ...entryHeaders(), ...stale }),
+    await alice.post(media, helloZip, { ...archiveHeaders(), ...stale }),
+    await alice.post(edit, null, { ...final, 'If-Match': tag }),
+    await alice.delete(media, stale),
+    await alice.delete(edit, stale),
+  ];
+  for (const answer of answers) await assertSwordError(t, answer, 412, 'ETagNotMatched');
+  const now = changed.headers.get('etag') ?? '';
+  t.is((await alice.delete(media, { 'If-Match': `"other", ${now}` })).status, 204);
+  t.is((await alice.delete(edit, { 'If-Match': '*' })).status, 204);
+});
+
+test('of writes at the same time with the same If-Match one gets through', async (t) => {
+  const { alice } = t.context;
+  const id = await begun(t);
+  const edit = `/1/software/${id}/metadata/`;
+  const tag = (await alice.get(edit)).headers.get('etag') ?? '';
+  const headers = { ...entryHeaders(), ...partial, 'If-Match': tag };
+  const answers = await Promise.all(Array.from({ length: 8 }, () => alice.put(edit, helloEntry, headers)));
+  t.deepEqual(
+    answers.map(({ status }) => status).sort((a, b) => a - b),
+    [204, 412, 412, 412, 412, 412, 412, 412],
+  );
+  t.is((await eventTypes(t, id)).length, 4);
+});
+
+test('deposits created at the same time get an id each', async (t) => {
+  const { alice } = t.context;
+  const body = formOf([archivePart(), entryPart()]);
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => alice.post('/1/software/', body, { ...formType, ...partial })),
+  );
+  t.deepEqual(new Set(answers.map(({ status }) => status)), new Set([201]));
+  const ids = await Promise.all(answers.map(async (answer) => idIn(parsedBody(await answer.text()))));
+  t.is(new Set(ids).size, 20);
+  t.deepEqual(new Set(answers.map(({ headers }) => headers.get('location'))).size, 20);
+});
+
+test('many final requests at the same time complete the deposit once', async (t) => {
+  const { alice } = t.context;
+  const id = await begun(t);
+  const edit = `/1/software/${id}/metadata/`;
+  const answers = await Promise.all(Array.from({ length: 20 }, () => alice.post(edit, null, final)));
+  t.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
+  await alice.waitFor(`/1/software/${id}/status/`, 'done');
+  t.is((await eventTypes(t, id)).filter((type) => type === 'DepositCompleted').length, 1);
+});
+
+test('additions at the same time are all kept', async (t) => {
+  const { alice } = t.context;
+  const id = await begun(t);
+  const headers = { ...entryHeaders(), ...partial };
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, () => alice.post(`/1/software/${id}/metadata/`, helloEntry, headers)),
+  );
+  t.deepEqual(new Set(answers.map(({ status }) => status)), new Set([201]));
+  t.is((await eventTypes(t, id)).filter((type) => type === 'MetadataAdded').length, 9);
+});
+
+test('a promised MD5 is compared, in hex of any case or base64, under both spellings', async (t) => {
+  const { alice } = t.context;
+  const form = formOf([entryPart(), archivePart()]);
+  const promises = [md5Of(helloZip), md5Of(helloZip).toUpperCase(), md5Of(helloZip, 'base64')];
+  for (const md5 of promises) {
+    for (const spelling of ['Content-MD5', 'CONTENT_MD5']) {
+      const headers = { [spelling]: md5, ...partial };
+      const binary = await alice.post('/1/software/', helloZip, { ...archiveHeaders(), ...headers });
+      t.is(binary.status, 201, `${spelling} ${md5}`);
+      const multipart = await alice.post('/1/software/', form, { ...formType, ...headers });
+      t.is(multipart.status, 201, 'of a form it is the MD5 of the archive');
+    }
+  }
+  const entry = await alice.post('/1/software/', helloEntry, {
+    'Content-Type': ATOM_TYPE,
+    'Content-MD5': md5Of(helloEntry),
+    ...partial,
+  });
+  t.is(entry.status, 201);
+});
+
+test('a deposit takes as many archives as are configured', async (t) => {
+  const { alice } = t.context;
+  const id = await begun(t);
+  const media = `/1/software/${id}/media/`;
+  for (const name of ['second.zip', 'third.zip'])
+    t.is((await alice.post(media, helloZip, archiveHeaders(name))).status, 201);
+  const summary = await assertSwordError(
+    t,
+    await alice.post(media, helloZip, archiveHeaders('fourth.zip')),
+    400,
+    'ErrorBadRequest',
+  );
+  t.regex(summary, /3/);
+});
+
+test('a collection takes the archives that it lists', async (t) => {
+  const { alice } = t.context;
+  const tar = archiveHeaders('hello.tar', 'application/x-tar');
+  await assertSwordError(
+    t,
+    await alice.post('/1/zips/', helloTar, { ...tar, ...partial }),
+    415,
+    'ErrorContent',
+  );
+  const form = formOf([archivePart(helloTar, 'hello.tar', 'application/gzip')]);
+  await assertSwordError(
+    t,
+    await alice.post('/1/zips/', form, { ...formType, ...partial }),
+    415,
+    'ErrorContent',
+  );
+  t.is((await alice.post('/1/zips/', helloZip, { ...archiveHeaders(), ...partial })).status, 201);
+});
+
+test('an origin is taken only from below the provider URL', async (t) => {
+  const { acme, alice } = t.context;
+  const naming = (url: string) =>
+    entryXml(
+      `<title>A</title><author><name>W</name></author><codemeta:url>https://acme.example/</codemeta:url><d:create_origin><d:origin url="${url}"/></d:create_origin>`,
+    );
+  const headers = { 'Content-Type': ATOM_TYPE, ...partial };
+  const allowed = await acme.post('/1/software/', naming('https://acme.example/code/anvil'), headers);
+  t.is(allowed.status, 201);
+  const id = idIn(parsedBody(await allowed.text()));
+  const outside = naming('https://acme.example/codex/anvil');
+  await assertSwordError(t, await acme.post('/1/software/', outside, headers), 403, 'Forbidden');
+  await assertSwordError(
+    t,
+    await acme.post('/1/software/', formOf([archivePart(), entryPart(outside)]), { ...formType }),
+    403,
+    'Forbidden',
+  );
+  await assertSwordError(
+    t,
+    await acme.put(`/1/software/${id}/metadata/`, outside, headers),
+    403,
+    'Forbidden',
+  );
+  await assertSwordError(t, await alice.post('/1/software/', outside, headers), 403, 'Forbidden');
+  await acme.post(`/1/software/${id}/media/`, helloZip, { ...archiveHeaders(), ...final });
+  const status = parsedBody(await acme.waitFor(`/1/software/${id}/status/`, 'done', 'rejected'));
+  t.true(
+    child(status, `${DEPOSIT}deposit_ref_id_context`).text.includes(
+      ';origin=https://acme.example/code/anvil;',
+    ),
+  );
+});
+
+test('non-ASCII metadata come back as they were sent, in whatever encoding', async (t) => {
+  const { alice } = t.context;
+  const latin1 = Buffer.from(
+    '<?xml version="1.0" encoding="ISO-8859-1"?><entry xmlns="http://www.w3.org/2005/Atom"><title>Café ÿ</title></entry>',
+    'latin1',
+  );
+  const utf16 = Buffer.from(
+    '\ufeff<entry xmlns="http://www.w3.org/2005/Atom"><title>Café ÿ</title></entry>',
+    'utf16le',
+  );
+  for (const entry of [latin1, utf16]) {
+    for (const untyped of [false, true]) {
+      const headers: Record<string, string> = untyped
+        ? { ...formType }
+        : { 'Content-Type': 'application/atom+xml' };
+      const body = untyped
+        ? formOf([{ headers: { 'Content-Disposition': 'form-data; name=atom' }, body: entry }])
+        : entry;
+      const answer = await alice.post('/1/software/', body, { ...headers, ...partial });
+      t.is(child(parsedBody(await answer.text()), `${ATOM}title`).text, 'Café ÿ');
+    }
+  }
+});
+
+const author = '<author><name>Ada</name></author>';
+const rejections: Record<string, { parts: FormPart[]; detail: RegExp }> = {
+  'no archive': { parts: [entryPart()], detail: /^- The deposit has no software archive \(archive\)$/ },
+  'no metadata': { parts: [archivePart()], detail: /^- The deposit has no metadata \(metadata\)$/ },
+  'no author': {
+    parts: [archivePart(), entryPart(entryXml('<title>T</title>'))],
+    detail: /^- Mandatory fields are missing \(author\)$/,
+  },
+  'no title': {
+    parts: [archivePart(), entryPart(entryXml(author))],
+    detail: /^- Mandatory alternate fields are missing \(title, name\)$/,
+  },
+  'an archive that holds only an archive': {
+    parts: [archivePart(zipOf([{ name: 'inner.zip', data: helloZip }]), 'outer.zip'), entryPart()],
+    detail: /^- outer\.zip: .*archive.* \(archive\)$/,
+  },
+  'an archive that is cut off': {
+    parts: [archivePart(helloZip.subarray(0, -30), 'cut.zip'), entryPart()],
+    detail: /^- cut\.zip: .+ \(archive\)$/,
+  },
+  'a wrong checksum inside the archive': {
+    parts: [archivePart(zipOf([{ name: 'a.txt', data: 'a', crc: 1 }]), 'crc.zip'), entryPart()],
+    detail: /^- crc\.zip: .+ \(archive\)$/,
+  },
+  'a path out of the archive': {
+    parts: [
+      archivePart(tarOf([{ name: '../evil', data: 'x' }]), 'evil.tar', 'application/x-tar'),
+      entryPart(),
+    ],
+    detail: /^- evil\.tar: .+ \(archive\)$/,
+  },
+  'an empty archive': {
+    parts: [archivePart(tarOf([]), 'empty.tar', 'application/x-tar'), entryPart()],
+    detail: /^- empty\.tar: .+ \(archive\)$/,
+  },
+};
+
+for (const [what, { parts, detail }] of Object.entries(rejections)) {
+  test(`${what} ends in rejected, with the reason in the status`, async (t) => {
+    const { alice } = t.context;
+    const answer = await alice.post('/1/software/', formOf(parts), { ...formType, ...final });
+    t.is(answer.status, 201, 'what checks find is no error of HTTP');
+    const id = idIn(parsedBody(await answer.text()));
+    const status = parsedBody(await alice.waitFor(`/1/software/${id}/status/`, 'rejected', 'done'));
+    t.is(child(status, `${DEPOSIT}deposit_status`).text, 'rejected');
+    t.regex(child(status, `${DEPOSIT}deposit_status_detail`).text, detail);
+    t.deepEqual(texts(status, `${DEPOSIT}deposit_ref_id`), []);
+  });
+}
+
+test('all failures are told together: metadata, archives, url', async (t) => {
+  const { acme } = t.context;
+  const entry = entryXml('<codemeta:url>https://elsewhere.example/</codemeta:url>');
+  const parts = [archivePart(helloZip.subarray(0, -30), 'cut.zip'), entryPart(entry)];
+  const id = idIn(parsedBody(await (await acme.post('/1/software/', formOf(parts), { ...formType })).text()));
+  const status = parsedBody(await acme.waitFor(`/1/software/${id}/status/`, 'rejected', 'done'));
+  const lines = child(status, `${DEPOSIT}deposit_status_detail`).text.split('\n');
+  t.is(lines[0], '- Mandatory fields are missing (author)');
+  t.is(lines[1], '- Mandatory alternate fields are missing (title, name)');
+  t.regex(lines[2] ?? '', /^- cut\.zip: /);
+  t.is(lines[3], "- At least one url field must be compatible with the client's domain name (codemeta:url)");
+  t.is(lines.length, 4);
+});
+
+/** A deposit with an archive and an entry; partial, unless told otherwise. */
+async function begun(
+  t: ExecutionContext<Context>,
+  headers: Record<string, string> = partial,
+): Promise<number> {
+  const body = formOf([archivePart(), entryPart()]);
+  const answer = await t.context.alice.post('/1/software/', body, { ...formType, ...headers });
+  return idIn(parsedBody(await answer.text()));
+}
+
+function idIn(receipt: Parsed): number {
+  return Number(child(receipt, `${DEPOSIT}deposit_id`).text);
+}
+
+async function eventTypes(t: ExecutionContext<Context>, id: number): Promise<string[]> {
+  return (await eventsOf(t.context.service, id)).map(({ type }) => type);
+}
+
+function eventsOf({ service }: RunningService, id: number): Promise<RecordedEvent[]> {
+  return Array.fromAsync(service.log.readStream(`deposit-${id}`));
+}

@@ -1,0 +1,212 @@
+import test from 'ava';
+import * as fc from 'fast-check';
+import {
+  boundaryOf,
+  defaultMultipartLimits,
+  type MultipartLimits,
+  readMultipart,
+} from '../../src/http/multipart.ts';
+
+type ReadPart = { headers: Record<string, string>; body: string };
+
+async function read(
+  chunks: readonly Buffer[],
+  boundary: string,
+  limits?: MultipartLimits,
+): Promise<ReadPart[]> {
+  const parts: ReadPart[] = [];
+  for await (const { headers, body } of readMultipart(asStream(chunks), boundary, limits)) {
+    const bytes = Buffer.concat(await Array.fromAsync(body));
+    parts.push({ headers: Object.fromEntries(headers), body: bytes.toString('latin1') });
+  }
+  return parts;
+}
+
+async function* asStream(chunks: readonly Buffer[]): AsyncGenerator<Buffer> {
+  for (const chunk of chunks) {
+    await Promise.resolve();
+    yield chunk;
+  }
+}
+
+function bodyOf(parts: readonly ReadPart[], boundary: string, { preamble = '', epilogue = '' } = {}): Buffer {
+  const texts = parts.map(({ headers, body }) => {
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    return `\r\n--${boundary}\r\n${lines.join('')}\r\n${body}`;
+  });
+  const text = `${preamble}${texts.join('')}\r\n--${boundary}--${epilogue}`;
+  return Buffer.from(preamble === '' ? text.slice(2) : text, 'latin1');
+}
+
+function cut(body: Buffer, cuts: readonly number[]): Buffer[] {
+  const places = [0, ...cuts.map((cut) => cut % (body.length + 1)).sort((a, b) => a - b), body.length];
+  return places.slice(1).map((end, index) => body.subarray(places[index], end));
+}
+
+const boundary = 'b-b';
+/** Bodies full of what may be taken for a delimiter. */
+const nearly = fc
+  .array(
+    fc.constantFrom(
+      '\r',
+      '\n',
+      '\r\n',
+      '-',
+      '--',
+      'b',
+      'b-',
+      '\r\n--',
+      '\r\n--b',
+      '\r\n--b-',
+      '\r\n-',
+      'x',
+      '\0',
+      '\xff',
+    ),
+    { maxLength: 40 },
+  )
+  .map((pieces) => pieces.join(''))
+  .filter((text) => !`\r\n${text}\r\n`.includes(`\r\n--${boundary}`));
+const parts = fc.array(
+  fc.record({
+    headers: fc.constantFrom({ 'content-type': 'text/x' }, {}, { a: '1', b: 'two words' }),
+    body: nearly,
+  }),
+  { minLength: 1, maxLength: 6 },
+);
+
+test('every body is read the same in whatever chunks it comes', async (t) => {
+  const cuts = fc.array(fc.nat(2_000), { maxLength: 30 });
+  const gaps = fc.record({
+    preamble: fc.constantFrom('', 'preamble', '\r\n', '--b'),
+    epilogue: fc.constantFrom('', '\r\n', '\r\nepilogue'),
+  });
+  await t.notThrowsAsync(
+    fc.assert(
+      fc.asyncProperty(parts, cuts, gaps, async (wanted, places, around) => {
+        const found = await read(cut(bodyOf(wanted, boundary, around), places), boundary);
+        return JSON.stringify(found) === JSON.stringify(wanted);
+      }),
+      { numRuns: 1_500 },
+    ),
+  );
+});
+
+const example: ReadPart[] = [
+  { headers: { 'content-disposition': 'form-data; name="file"' }, body: 'bytes\r\n--b-\r\n--b' },
+  { headers: {}, body: '' },
+  { headers: { a: 'b' }, body: '--b-b' },
+];
+
+test('a chunk may end at any byte', async (t) => {
+  const body = bodyOf(example, boundary, { preamble: 'for old readers', epilogue: '\r\n' });
+  for (let first = 0; first <= body.length; first += 1) {
+    for (const second of [first, first + 1, first + 5, first + 7]) {
+      t.deepEqual(await read(cut(body, [first, second]), boundary), example, `${first} ${second}`);
+    }
+  }
+  t.deepEqual(
+    await read(
+      [...body].map((byte) => Buffer.of(byte)),
+      boundary,
+    ),
+    example,
+    'byte by byte',
+  );
+});
+
+test('a body that is cut off anywhere before its end is refused', async (t) => {
+  const body = bodyOf(example, boundary);
+  for (let end = 0; end < body.length; end += 1) {
+    await t.throwsAsync(read([body.subarray(0, end)], boundary), { code: 'ErrorBadRequest' }, String(end));
+  }
+});
+
+test('parts, their headers and what stands around them are bounded', async (t) => {
+  const limits = { parts: 2, headerBytes: 100, gapBytes: 50 };
+  const part = { headers: {}, body: 'x' };
+  const long = (bytes: number): ReadPart => ({ headers: { 'x-long': 'a'.repeat(bytes) }, body: '' });
+  const reading = (wanted: ReadPart[], around = {}) =>
+    read(
+      [...bodyOf(wanted, boundary, around)].map((byte) => Buffer.of(byte)),
+      boundary,
+      limits,
+    );
+  t.is((await reading([part, part])).length, 2);
+  await t.throwsAsync(reading([part, part, part]), { message: /more than 2 parts/ });
+  t.is((await reading([long(90)])).length, 1);
+  await t.throwsAsync(reading([long(101)]), { message: /exceed 100 bytes/ });
+  t.is((await reading([part], { preamble: 'a'.repeat(45), epilogue: 'a'.repeat(45) })).length, 1);
+  await t.throwsAsync(reading([part], { preamble: 'a'.repeat(60) }), { message: /within 50 bytes/ });
+  await t.throwsAsync(reading([part], { epilogue: 'a'.repeat(60) }), { message: /more than 50 bytes/ });
+});
+
+test('an endless header, preamble or epilogue is refused long before its end', async (t) => {
+  for (const start of ['', '--b-b\r\nX: ', '--b-b--']) {
+    let sent = 0;
+    async function* endless(): AsyncGenerator<Buffer> {
+      yield Buffer.from(start);
+      for (; sent < 64 * 1024 ** 2; sent += 4096) yield Buffer.alloc(4096, 'a');
+    }
+    await t.throwsAsync(
+      Array.fromAsync(readMultipart(endless(), boundary)),
+      { code: 'ErrorBadRequest' },
+      start,
+    );
+    t.true(sent <= 2 * defaultMultipartLimits.gapBytes, `${sent} bytes were read`);
+  }
+});
+
+test('headers that are malformed or come twice are refused; folded ones are read', async (t) => {
+  const reading = (headers: string) =>
+    read([Buffer.from(`--b-b\r\n${headers}\r\n\r\nx\r\n--b-b--`)], boundary);
+  for (const headers of ['no colon', 'a b: c', ': c', 'A: 1\r\na: 2', 'é: 1']) {
+    await t.throwsAsync(reading(headers), { code: 'ErrorBadRequest' }, headers);
+  }
+  t.deepEqual(await reading('Content-Type: text/x;\r\n  a=b  '), [
+    { headers: { 'content-type': 'text/x; a=b' }, body: 'x' },
+  ]);
+});
+
+test('a part that its reader leaves is skipped, and the source is let go with the body', async (t) => {
+  const body = bodyOf(example, boundary);
+  let released = 0;
+  async function* source(): AsyncGenerator<Buffer> {
+    try {
+      for (const byte of body) yield Buffer.of(byte);
+    } finally {
+      released += 1;
+    }
+  }
+  t.is((await Array.fromAsync(readMultipart(source(), boundary))).length, 3);
+  for await (const _part of readMultipart(source(), boundary)) break;
+  await new Promise((resolve) => setImmediate(resolve));
+  t.is(released, 2);
+});
+
+test('large parts pass through in the chunks they came in, never gathered', async (t) => {
+  const big = Buffer.alloc(65_536, 'x');
+  let pulled = 0;
+  async function* source(): AsyncGenerator<Buffer> {
+    yield Buffer.from('--b-b\r\n\r\n');
+    for (; pulled < 200; pulled += 1) yield big;
+    yield Buffer.from('\r\n--b-b--');
+  }
+  let received = 0;
+  for await (const { body } of readMultipart(source(), boundary)) {
+    for await (const chunk of body) {
+      received += chunk.length;
+      t.true(pulled * big.length - received <= 2 * big.length, 'no more is held than a chunk or two');
+    }
+  }
+  t.is(received, 200 * big.length);
+});
+
+test('a boundary has 1 to 70 printable characters', (t) => {
+  const of = (text?: string) => boundaryOf(new Map(text === undefined ? [] : [['boundary', text]]));
+  t.is(of('a b'), 'a b');
+  t.is(of('a'.repeat(70)), 'a'.repeat(70));
+  for (const bad of [undefined, '', 'a'.repeat(71), 'a ', 'ä', 'a\tb']) {
+    t.throws(() => of(bad), { code: 'ErrorBadRequest' }, bad);
+  }
+});

@@ -1,0 +1,420 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import anyTest, { type TestFn } from 'ava';
+import StreamZip from 'node-stream-zip';
+import {
+  archiveHeaders,
+  archivePart,
+  entryPart,
+  final,
+  formOf,
+  formType,
+  helloTar,
+  helloZip,
+  partial,
+} from '../support/deposit-bodies.ts';
+import { RunningService, type TestClient } from '../support/running-service.ts';
+import { assertSwordError } from '../support/sword-error.ts';
+import { child, parsedBody, texts } from '../sword/parsed-body.ts';
+
+type Context = {
+  service: RunningService;
+  alice: TestClient;
+  bob: TestClient;
+  partialId: number;
+  doneId: number;
+};
+const test = anyTest as TestFn<Context>;
+
+const ATOM = '{http://www.w3.org/2005/Atom}';
+const DEPOSIT = '{https://www.softwareheritage.org/schema/2018/deposit}';
+const APP = '{http://www.w3.org/2007/app}';
+const SWORD = '{http://purl.org/net/sword/terms/}';
+
+test.before(async (t) => {
+  const service = await RunningService.start();
+  const alice = await service.register('alice', { collections: ['software', 'papers'] });
+  const bob = await service.register('bob', { collections: ['software', 'robots'] });
+  const whole = formOf([archivePart(), entryPart()]);
+  const partialId = await created(alice, whole, partial);
+  const doneId = await created(alice, whole, final);
+  await alice.waitFor(`/1/software/${doneId}/status/`, 'done');
+  t.context = { service, alice, bob, partialId, doneId };
+});
+
+test.after.always((t) => t.context.service[Symbol.asyncDispose]());
+
+async function created(client: TestClient, body: Buffer, headers: Record<string, string>): Promise<number> {
+  const answer = await client.post('/1/software/', body, { ...formType, ...headers });
+  return Number(child(parsedBody(await answer.text()), `${DEPOSIT}deposit_id`).text);
+}
+
+test('the service document lists the collections of the client that asks, and no others', async (t) => {
+  const { service, alice, bob } = t.context;
+  for (const [client, names] of [
+    [alice, ['software', 'papers']],
+    [bob, ['software', 'robots']],
+  ] as const) {
+    const answer = await client.get('/1/servicedocument/');
+    t.is(answer.status, 200);
+    const document = parsedBody(await answer.text());
+    t.is(document.name, `${APP}service`);
+    const workspace = child(document, `${APP}workspace`);
+    const collections = workspace.children.filter(({ name }) => name === `${APP}collection`);
+    t.deepEqual(
+      collections.map(({ attributes }) => attributes['href']),
+      names.map((name) => `${service.url}/1/${name}/`),
+    );
+    t.deepEqual(
+      collections.flatMap((one) => texts(one, `${SWORD}name`)),
+      [...names],
+    );
+    t.is(child(document, `${SWORD}maxUploadSize`).text, '20971520');
+  }
+});
+
+test('the status of a deposit is answered with 201, of a done one with its identifiers under both names', async (t) => {
+  const { alice, service, doneId } = t.context;
+  const answer = await alice.get(`/1/software/${doneId}/status/`);
+  t.is(answer.status, 201);
+  t.is(answer.headers.get('retry-after'), null, 'nothing more will change');
+  const entry = parsedBody(await answer.text());
+  const identifier = child(entry, `${DEPOSIT}deposit_ref_id`).text;
+  t.regex(identifier, /^swh:1:dir:[0-9a-f]{40}$/);
+  const context = child(entry, `${DEPOSIT}deposit_ref_id_context`).text;
+  const origin = `${service.url}/1/software/${doneId}/`;
+  t.regex(
+    context.replace(`origin=${origin}`, 'origin=here'),
+    /^swh:1:dir:[0-9a-f]{40};origin=here;visit=swh:1:snp:[0-9a-f]{40};anchor=swh:1:rev:[0-9a-f]{40};path=\/$/,
+  );
+  t.true(context.startsWith(identifier));
+  for (const [name, value] of [
+    ['deposit_swh_id', identifier],
+    ['deposit_swh_id_context', context],
+  ] as const) {
+    t.is(child(entry, `${DEPOSIT}${name}`).text, value);
+    t.is(child(entry, `${ATOM}${name}`).text, value, 'the deprecated tag');
+  }
+});
+
+test('a status that may still change says when to ask again', async (t) => {
+  const { alice, partialId } = t.context;
+  const answer = await alice.get(`/1/software/${partialId}/status/`);
+  t.regex(answer.headers.get('retry-after') ?? '', /^\d+$/);
+  const entry = parsedBody(await answer.text());
+  t.is(child(entry, `${DEPOSIT}deposit_status`).text, 'partial');
+  t.not(child(entry, `${DEPOSIT}deposit_status_detail`).text, '');
+  t.deepEqual(texts(entry, `${DEPOSIT}deposit_ref_id`), []);
+});
+
+test('the content of a deposit is told with its date for people and for machines', async (t) => {
+  const { alice, doneId } = t.context;
+  const answer = await alice.get(`/1/software/${doneId}/content/`);
+  t.is(answer.status, 200);
+  const entry = parsedBody(await answer.text());
+  for (const name of ['deposit_id', 'deposit_date', 'deposit_status', 'deposit_status_detail']) {
+    t.is(child(entry, `${DEPOSIT}${name}`).text, child(entry, `${ATOM}${name}`).text, name);
+  }
+  t.is(child(entry, `${DEPOSIT}deposit_status`).text, 'done');
+  t.regex(
+    child(entry, `${DEPOSIT}deposit_date`).text,
+    /^[A-Z][a-z]+\.? \d{1,2}, \d{4}, \d{1,2}:\d\d [ap]\.m\.$/,
+  );
+  t.regex(child(entry, `${ATOM}updated`).text, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+});
+
+test('the Edit-IRI gives the receipt, also as atom/', async (t) => {
+  const { alice, partialId } = t.context;
+  const answers = await Promise.all(
+    ['metadata/', 'atom/'].map((end) => alice.get(`/1/software/${partialId}/${end}`)),
+  );
+  const [receipt, again] = await Promise.all(answers.map((answer) => answer.text()));
+  t.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 200],
+  );
+  t.is(receipt, again);
+  t.is(child(parsedBody(receipt ?? ''), `${DEPOSIT}deposit_archive`).text, 'hello.zip');
+});
+
+test('the EM-IRI gives one archive back byte for byte', async (t) => {
+  const { alice, doneId } = t.context;
+  const answer = await alice.get(`/1/software/${doneId}/media/`);
+  t.is(answer.status, 200);
+  t.is(answer.headers.get('content-type'), 'application/zip');
+  t.is(answer.headers.get('content-disposition'), 'attachment; filename="hello.zip"');
+  t.is(answer.headers.get('content-length'), String(helloZip.length));
+  t.deepEqual(Buffer.from(await answer.arrayBuffer()), helloZip);
+});
+
+test('the EM-IRI gives several archives as a zip of them, told apart when they share a name', async (t) => {
+  const { alice } = t.context;
+  const id = await created(alice, formOf([archivePart()]), partial);
+  const media = `/1/software/${id}/media/`;
+  await alice.post(media, helloTar, archiveHeaders('C:drive.tar', 'application/x-tar'));
+  await alice.post(media, helloTar, archiveHeaders('hello.zip', 'application/x-tar'));
+  const answer = await alice.get(media);
+  t.is(answer.headers.get('content-type'), 'application/zip');
+  t.is(answer.headers.get('content-disposition'), `attachment; filename="deposit-${id}.zip"`);
+  const members = await membersOf(Buffer.from(await answer.arrayBuffer()));
+  t.deepEqual([...members.keys()], ['hello.zip', 'C_drive.tar', '2-hello.zip']);
+  t.deepEqual([...members.values()], [helloZip, helloTar, helloTar]);
+});
+
+async function membersOf(zip: Buffer): Promise<Map<string, Buffer>> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'media-'));
+  const file = path.join(folder, 'media.zip');
+  await writeFile(file, zip);
+  const reader = new StreamZip.async({ file });
+  const members = new Map<string, Buffer>();
+  for (const name of Object.keys(await reader.entries())) members.set(name, await reader.entryData(name));
+  await reader.close();
+  await rm(folder, { recursive: true });
+  return members;
+}
+
+test('the EM-IRI of a deposit without an archive holds nothing', async (t) => {
+  const { alice } = t.context;
+  const id = await created(alice, formOf([entryPart()]), partial);
+  await assertSwordError(t, await alice.get(`/1/software/${id}/media/`), 404, 'NotFound');
+});
+
+test('HEAD is answered like GET, without the body', async (t) => {
+  const { alice, doneId } = t.context;
+  const paths = [
+    'servicedocument/',
+    ...['metadata/', 'media/', 'status/', 'content/'].map((end) => `software/${doneId}/${end}`),
+  ];
+  for (const target of paths) {
+    const [get, head] = [await alice.get(`/1/${target}`), await alice.send('HEAD', `/1/${target}`)];
+    t.is(head.status, get.status, target);
+    t.is(await head.text(), '');
+    for (const name of ['content-type', 'content-length', 'etag', 'cache-control', 'content-disposition']) {
+      t.is(head.headers.get(name), get.headers.get(name), `${name} of ${target}`);
+    }
+    await get.arrayBuffer();
+  }
+  const missing = await alice.send('HEAD', '/1/software/999999/status/');
+  t.is(missing.status, 404);
+  t.is(await missing.text(), '');
+});
+
+test('OPTIONS tells what is possible with the resource in its present state', async (t) => {
+  const { alice, partialId, doneId } = t.context;
+  const everything = 'GET, HEAD, POST, PUT, DELETE, OPTIONS';
+  const expected = [
+    ['/1/servicedocument/', 'GET, HEAD, OPTIONS'],
+    ['/1/software/', 'POST, OPTIONS'],
+    [`/1/software/${partialId}/metadata/`, everything],
+    [`/1/software/${partialId}/atom/`, everything],
+    [`/1/software/${partialId}/media/`, everything],
+    [`/1/software/${partialId}/status/`, 'GET, HEAD, OPTIONS'],
+    [`/1/software/${partialId}/content/`, 'GET, HEAD, OPTIONS'],
+    [`/1/software/${doneId}/metadata/`, 'GET, HEAD, OPTIONS'],
+    [`/1/software/${doneId}/media/`, 'GET, HEAD, OPTIONS'],
+  ] as const;
+  for (const [target, allow] of expected) {
+    const answer = await alice.send('OPTIONS', target);
+    t.is(answer.status, 204, target);
+    t.is(answer.headers.get('allow'), allow, target);
+  }
+  await assertSwordError(t, await alice.send('OPTIONS', '/1/software/999999/status/'), 404, 'NotFound');
+});
+
+test('a method that a resource does not have is refused with those it has', async (t) => {
+  const { alice, partialId } = t.context;
+  const cases = [
+    ['POST', '/1/servicedocument/', 'GET, HEAD, OPTIONS'],
+    ['GET', '/1/software/', 'POST, OPTIONS'],
+    ['DELETE', '/1/software/', 'POST, OPTIONS'],
+    ['PUT', `/1/software/${partialId}/status/`, 'GET, HEAD, OPTIONS'],
+    ['DELETE', `/1/software/${partialId}/content/`, 'GET, HEAD, OPTIONS'],
+    ['PATCH', `/1/software/${partialId}/metadata/`, 'GET, HEAD, POST, PUT, DELETE, OPTIONS'],
+    ['PROPFIND', `/1/software/${partialId}/media/`, 'GET, HEAD, POST, PUT, DELETE, OPTIONS'],
+  ] as const;
+  for (const [method, target, allow] of cases) {
+    const answer = await alice.send(method, target);
+    await assertSwordError(t, answer, 405, 'MethodNotAllowed', `${method} ${target}`);
+    t.is(answer.headers.get('allow'), allow, `${method} ${target}`);
+  }
+});
+
+test('a path is served the same with its trailing slash and without, and never in other letters', async (t) => {
+  const { alice, partialId } = t.context;
+  for (const target of [
+    'servicedocument',
+    `software/${partialId}/metadata`,
+    `software/${partialId}/status`,
+  ]) {
+    const [bare, slashed] = [await alice.get(`/1/${target}`), await alice.get(`/1/${target}/`)];
+    t.deepEqual([bare.status, await bare.text()], [slashed.status, await slashed.text()], target);
+  }
+  await assertSwordError(t, await alice.get('/1/software/1/STATUS/'), 404, 'NotFound');
+  await assertSwordError(t, await alice.post('/1/Software/', null), 404, 'NotFound');
+});
+
+test("another client's deposit, or one under another collection, does not exist", async (t) => {
+  const { alice, bob, partialId } = t.context;
+  for (const end of ['metadata/', 'atom/', 'media/', 'status/', 'content/']) {
+    const others = await bob.get(`/1/software/${partialId}/${end}`);
+    const unknown = await bob.get(`/1/software/999999/${end}`);
+    const elsewhere = await alice.get(`/1/papers/${partialId}/${end}`);
+    const [first, second] = [
+      await assertSwordError(t, others, 404, 'NotFound', end),
+      await assertSwordError(t, unknown, 404, 'NotFound', end),
+    ];
+    t.is(first.replace(String(partialId), 'ID'), second.replace('999999', 'ID'), 'told apart by nothing');
+    await assertSwordError(t, elsewhere, 404, 'NotFound', end);
+  }
+  await assertSwordError(t, await bob.delete(`/1/software/${partialId}/metadata/`), 404, 'NotFound');
+  t.is((await alice.get(`/1/software/${partialId}/status/`)).status, 201, 'and it is still there');
+});
+
+test('a collection that is not granted is answered like one that does not exist', async (t) => {
+  const { alice, bob } = t.context;
+  const body = formOf([archivePart(), entryPart()]);
+  const [foreign, unknown] = await Promise.all(
+    ['papers', 'nowhere'].map((name) => bob.post(`/1/${name}/`, body, { ...formType })),
+  );
+  const summaries = [
+    await assertSwordError(t, foreign as Response, 404, 'NotFound'),
+    await assertSwordError(t, unknown as Response, 404, 'NotFound'),
+  ];
+  t.is(summaries[0]?.replace('papers', 'X'), summaries[1]?.replace('nowhere', 'X'));
+  await assertSwordError(t, await alice.get('/1/robots/1/status/'), 404, 'NotFound');
+});
+
+test('only digits without a leading zero name a deposit', async (t) => {
+  const { alice } = t.context;
+  const ids = [
+    '0',
+    '01',
+    '+1',
+    '-1',
+    '1.0',
+    '1e0',
+    '0x1',
+    'abc',
+    '1%2f',
+    '1%00',
+    '%20 1',
+    '9007199254740993',
+    '1'.repeat(400),
+  ];
+  for (const id of ids) {
+    await assertSwordError(t, await alice.get(`/1/software/${id}/status/`), 404, 'NotFound', id);
+  }
+});
+
+test('a path that names nothing is a SWORD error, also when its percent-encoding is broken', async (t) => {
+  const { alice } = t.context;
+  for (const target of [
+    '/',
+    '/1/',
+    '/2/software/',
+    '/1/software/1/',
+    '/1/software/1/other/',
+    '/1/software/1/status/x',
+    '/favicon.ico',
+  ]) {
+    await assertSwordError(t, await alice.get(target), 404, 'NotFound', target);
+  }
+  for (const target of ['/1/%E0%A4%A/', '/1/%zz/', '/1/%ff%fe/', '/1/%2e%2e%2fsoftware/']) {
+    await assertSwordError(t, await alice.post(target, null), 404, 'NotFound', target);
+  }
+  const echoed = await alice.post('/1/%3Cb%3E&amp;%00%0b/', null);
+  await assertSwordError(t, echoed, 404, 'NotFound', 'what is echoed is escaped');
+});
+
+test('the body comes in the media type that the client prefers, and XML is never refused', async (t) => {
+  const { alice, partialId } = t.context;
+  const cases = [
+    ['application/atom+xml', 'application/atom+xml'],
+    ['application/atom+xml;type=entry', 'application/atom+xml;type=entry'],
+    ['application/atomsvc+xml, */*;q=0.1', 'application/atomsvc+xml'],
+    ['text/html, image/*', 'application/xml'],
+    ['application/json;q=0.1, application/xml', 'application/xml'],
+    ['*/*', 'application/xml'],
+    ['application/json', 'application/json'],
+  ] as const;
+  for (const end of [
+    'servicedocument/',
+    ...['metadata/', 'status/', 'content/'].map((last) => `software/${partialId}/${last}`),
+  ]) {
+    for (const [accept, expected] of cases) {
+      const answer = await alice.get(`/1/${end}`, { Accept: accept });
+      t.is(answer.headers.get('content-type'), expected, `${end} ${accept}`);
+      t.is(answer.headers.get('vary'), 'Accept');
+      const body = await answer.text();
+      if (expected === 'application/json') t.notThrows(() => JSON.parse(body));
+      else t.notThrows(() => parsedBody(body), body);
+    }
+  }
+  const answer = await alice.get(`/1/software/${partialId}/status/`, { Accept: 'application/json' });
+  t.like(await answer.json(), { deposit_id: partialId, deposit_status: 'partial' });
+});
+
+test('what a client holds already is not sent again', async (t) => {
+  const { alice, partialId } = t.context;
+  for (const end of ['metadata/', 'media/', 'status/', 'content/']) {
+    const target = `/1/software/${partialId}/${end}`;
+    const tag = (await alice.get(target)).headers.get('etag') ?? '';
+    t.regex(tag, new RegExp(`^"${partialId}-\\d+"$`));
+    const same = await alice.get(target, { 'If-None-Match': tag });
+    t.deepEqual([same.status, await same.text(), same.headers.get('etag')], [304, '', tag], end);
+    const other = await alice.get(target, { 'If-None-Match': `"${partialId}-99"` });
+    t.not(other.status, 304, end);
+    await other.arrayBuffer();
+  }
+});
+
+test('On-Behalf-Of does not matter to reads', async (t) => {
+  const { alice, partialId } = t.context;
+  const answer = await alice.get(`/1/software/${partialId}/status/`, { 'On-Behalf-Of': 'carol' });
+  t.is(answer.status, 201);
+});
+
+test('no answer to an authenticated request is kept by a cache or sniffed', async (t) => {
+  const { alice, doneId } = t.context;
+  for (const target of [
+    '/1/servicedocument/',
+    `/1/software/${doneId}/media/`,
+    '/1/software/999999/status/',
+    '/nowhere',
+  ]) {
+    const { headers } = await alice.get(target);
+    t.is(headers.get('cache-control'), 'no-store', target);
+    t.is(headers.get('x-content-type-options'), 'nosniff');
+    t.is(headers.get('content-security-policy'), "default-src 'none'");
+    t.is(headers.get('x-powered-by'), null);
+    t.is(headers.get('access-control-allow-origin'), null);
+  }
+});
+
+test('health needs no credentials and tells ready once the views have caught up', async (t) => {
+  const { url } = t.context.service;
+  for (const state of ['live', 'ready']) {
+    const answer = await fetch(`${url}/health/${state}`);
+    t.is(answer.status, 200);
+    t.deepEqual(await answer.json(), { status: state });
+    const refused = await fetch(`${url}/health/${state}`, { method: 'POST' });
+    t.is(refused.headers.get('allow'), 'GET, HEAD');
+    await assertSwordError(t, refused, 405, 'MethodNotAllowed');
+  }
+  t.is((await fetch(`${url}/health/other`)).status, 401);
+});
+
+test('IRIs are made of the configured base URL, whatever Host says', async (t) => {
+  await using service = await RunningService.start({ baseUrl: 'https://deposit.example/archive' });
+  const carol = await service.register('carol', { collections: ['software'] });
+  const answer = await carol.post('/1/software/', formOf([entryPart()]), { ...formType, ...partial });
+  t.is(answer.headers.get('location'), 'https://deposit.example/archive/1/software/1/metadata/');
+  const receipt = parsedBody(await answer.text());
+  const links = receipt.children.filter(({ name }) => name === `${ATOM}link`);
+  t.true(
+    links.every(({ attributes }) =>
+      attributes['href']?.startsWith('https://deposit.example/archive/1/software/1/'),
+    ),
+  );
+});

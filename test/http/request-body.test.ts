@@ -1,0 +1,84 @@
+import { once } from 'node:events';
+import http, { type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import test, { type ExecutionContext } from 'ava';
+import Koa from 'koa';
+import { collect, type Patience, requestBody } from '../../src/http/request-body.ts';
+import { RawConnection } from '../support/raw-connection.ts';
+
+type Outcome = { bytes: number } | { code: unknown; message: string };
+
+/** A server that reads one body with this patience and tells how that ended. */
+async function reading(t: ExecutionContext, patience: Patience) {
+  const outcome = Promise.withResolvers<Outcome>();
+  const app = new Koa();
+  app.silent = true;
+  app.use(async (ctx) => {
+    try {
+      const bytes = await collect(requestBody(ctx, 1_000, patience), Infinity, () => new Error());
+      outcome.resolve({ bytes: bytes.length });
+      ctx.body = 'whole';
+    } catch (error) {
+      const { code, message } = error as Error & { code?: string };
+      outcome.resolve({ code, message });
+      ctx.status = 400;
+      ctx.body = 'refused';
+    }
+  });
+  const handle = app.callback();
+  const server = http.createServer((req: IncomingMessage, res: ServerResponse) => void handle(req, res));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const connection = await RawConnection.to(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  t.teardown(() => {
+    connection[Symbol.dispose]();
+    server.close();
+    server.closeAllConnections();
+  });
+  return { connection, outcome: outcome.promise };
+}
+
+const sized = (bytes: number): string => `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${bytes}\r\n\r\n`;
+
+test('a client that stalls is refused, and reads why', async (t) => {
+  const { connection, outcome } = await reading(t, { base: 60_000, bytesPerMs: 1, idle: 50 });
+  await connection.send(`${sized(10)}abc`);
+  t.like(await outcome, { code: 'ErrorBadRequest' });
+  t.is((await connection.answers(1)).status, 400);
+});
+
+test('a client that drips is refused, though it never stalls', async (t) => {
+  const { connection, outcome } = await reading(t, { base: 100, bytesPerMs: 10, idle: 60_000 });
+  await connection.send(sized(1_000));
+  const drip = setInterval(() => void connection.send('a'), 10);
+  t.teardown(() => clearInterval(drip));
+  t.like(await outcome, { code: 'ErrorBadRequest' });
+});
+
+test('a larger body may take longer', async (t) => {
+  const { connection, outcome } = await reading(t, { base: 10, bytesPerMs: 0.001, idle: 60_000 });
+  await connection.send(sized(20));
+  for (let sent = 0; sent < 20; sent += 1) {
+    await connection.send('a');
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  t.deepEqual(await outcome, { bytes: 20 });
+});
+
+test('each chunk starts the idle time anew', async (t) => {
+  const { connection, outcome } = await reading(t, { base: 60_000, bytesPerMs: 1, idle: 300 });
+  await connection.send(sized(8));
+  for (let sent = 0; sent < 8; sent += 1) {
+    await connection.send('a');
+    await new Promise((resolve) => setTimeout(resolve, 60));
+  }
+  t.deepEqual(await outcome, { bytes: 8 });
+});
+
+test('a client that goes away is no error of the service', async (t) => {
+  const { connection, outcome } = await reading(t, { base: 60_000, bytesPerMs: 1, idle: 60_000 });
+  await connection.send(`${sized(10)}abc`);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  connection.reset();
+  t.like(await outcome, { code: 'CLIENT_GONE' });
+});

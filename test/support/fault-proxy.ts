@@ -1,0 +1,165 @@
+import { once } from 'node:events';
+import http, { type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+
+export type Fault =
+  /** The connection breaks after so many bytes of the request's body. */
+  | { readonly kind: 'reset'; readonly afterBytes: number }
+  /** Nothing comes back, but the connection stays. */
+  | { readonly kind: 'silent' }
+  /** The answer stops after so many bytes of its body, and the connection stays. */
+  | { readonly kind: 'stall'; readonly afterBytes: number }
+  /** The answer comes a byte at a time, one every so many milliseconds. */
+  | { readonly kind: 'drip'; readonly every: number }
+  /** A page of a web server, as captive portals and misplaced proxies send it. */
+  | { readonly kind: 'html' }
+  | { readonly kind: 'status'; readonly status: number; readonly code: string }
+  | { readonly kind: 'wrong-etag' }
+  /** The connection breaks in the middle of the answer. */
+  | { readonly kind: 'truncate'; readonly bytes: number }
+  /** The answer is short but says of itself that it is complete. */
+  | { readonly kind: 'shorten'; readonly bytes: number }
+  /** Milliseconds before the request is passed on. */
+  | { readonly kind: 'slow'; readonly delay: number };
+
+type Injected = { readonly fault: Fault; readonly match: RegExp; times: number };
+
+/** Stands before an HTTP server and does to it what networks do; requests are told as `PUT /path?query`. */
+export class FaultProxy implements AsyncDisposable {
+  readonly requests: string[] = [];
+  readonly #target: number;
+  readonly #server: Server;
+  #port = 0;
+  #injected: Injected | undefined;
+
+  static async start(target: number): Promise<FaultProxy> {
+    const proxy = new FaultProxy(target);
+    await proxy.accept();
+    return proxy;
+  }
+
+  private constructor(target: number) {
+    this.#target = target;
+    this.#server = http.createServer((request, response) => this.#pass(request, response));
+  }
+
+  get port(): number {
+    return this.#port;
+  }
+
+  /** Every request that matches meets the fault, or only the first few. */
+  inject(fault: Fault, match: RegExp = /./, times = Infinity): void {
+    this.#injected = { fault, match, times };
+  }
+
+  heal(): void {
+    this.#injected = undefined;
+  }
+
+  /** Open connections break, new ones are refused. */
+  async refuse(): Promise<void> {
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await once(this.#server, 'close');
+  }
+
+  /** After it was refusing, on the same port. */
+  async accept(): Promise<void> {
+    this.#server.listen(this.#port, '127.0.0.1');
+    await once(this.#server, 'listening');
+    this.#port = (this.#server.address() as AddressInfo).port; // a port, not a pipe
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections();
+    this.#server.close();
+  }
+
+  #pass(request: IncomingMessage, response: ServerResponse): void {
+    const told = `${request.method} ${request.url}`;
+    this.requests.push(told);
+    const fault = this.#meets(told);
+    if (fault?.kind === 'slow') void setTimeout(fault.delay).then(() => this.#forward(request, response));
+    else if (fault?.kind === 'silent') request.resume();
+    else if (fault?.kind === 'html') page(request, response);
+    else if (fault?.kind === 'status') refuse(request, response, fault);
+    else this.#forward(request, response, fault);
+  }
+
+  #meets(told: string): Fault | undefined {
+    const injected = this.#injected;
+    if (injected === undefined || injected.times === 0 || !injected.match.test(told)) return undefined;
+    injected.times -= 1;
+    return injected.fault;
+  }
+
+  #forward(request: IncomingMessage, response: ServerResponse, fault?: Fault): void {
+    const { method, url, headers } = request;
+    const onward = http.request({ port: this.#target, host: '127.0.0.1', method, path: url, headers });
+    onward.on('error', () => response.destroy());
+    onward.on('response', (answer) => back(answer, response, fault));
+    request.on('close', () => request.complete || onward.destroy());
+    if (fault?.kind === 'reset') resetAfter(request, fault.afterBytes);
+    request.pipe(onward);
+  }
+}
+
+function resetAfter(request: IncomingMessage, bytes: number): void {
+  let passed = 0;
+  request.on('data', (chunk: Buffer) => {
+    passed += chunk.length;
+    if (passed >= bytes) request.socket.resetAndDestroy();
+  });
+}
+
+function back(answer: IncomingMessage, response: ServerResponse, fault?: Fault): void {
+  const headers = { ...answer.headers };
+  if (fault?.kind === 'wrong-etag' && headers.etag) headers.etag = `"${'0'.repeat(32)}"`;
+  if (fault?.kind === 'shorten' && headers['content-length']) headers['content-length'] = String(fault.bytes);
+  answer.on('error', () => response.destroy());
+  response.writeHead(answer.statusCode ?? 502, headers);
+  if (fault?.kind === 'truncate') cut(answer, response, fault.bytes, () => response.destroy());
+  else if (fault?.kind === 'shorten') cut(answer, response, fault.bytes, () => response.end());
+  else if (fault?.kind === 'stall') cut(answer, response, fault.afterBytes, () => {});
+  else if (fault?.kind === 'drip') void drip(answer, response, fault.every);
+  else answer.pipe(response);
+}
+
+function cut(answer: IncomingMessage, response: ServerResponse, bytes: number, end: () => void): void {
+  let left = bytes;
+  response.flushHeaders();
+  answer.on('data', (chunk: Buffer) => {
+    if (left <= 0) return;
+    const passed = chunk.subarray(0, left);
+    left -= passed.length;
+    response.write(passed, () => left === 0 && end());
+  });
+}
+
+async function drip(answer: IncomingMessage, response: ServerResponse, every: number): Promise<void> {
+  for await (const chunk of answer) {
+    for (const byte of chunk as Buffer) {
+      if (response.destroyed) return;
+      response.write(Buffer.of(byte));
+      await setTimeout(every);
+    }
+  }
+  response.end();
+}
+
+function page(request: IncomingMessage, response: ServerResponse): void {
+  request.resume();
+  response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
+  response.end('<!DOCTYPE html><html><body>Welcome to the guest network</body></html>');
+}
+
+function refuse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  fault: { status: number; code: string },
+): void {
+  request.resume();
+  response.writeHead(fault.status, { 'content-type': 'application/xml' });
+  response.end(`<Error><Code>${fault.code}</Code></Error>`);
+}

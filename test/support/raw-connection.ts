@@ -1,0 +1,96 @@
+import net from 'node:net';
+
+/** A TCP connection that says exactly what it is told, for what no HTTP client would send. */
+export class RawConnection implements Disposable {
+  readonly #socket: net.Socket;
+  #received = Buffer.alloc(0);
+  #ended = false;
+  #error: NodeJS.ErrnoException | undefined;
+
+  static async to(url: string): Promise<RawConnection> {
+    const { hostname, port } = new URL(url);
+    const socket = net.connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+    await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject));
+    return new RawConnection(socket);
+  }
+
+  private constructor(socket: net.Socket) {
+    this.#socket = socket;
+    socket.on('data', (chunk: Buffer) => {
+      this.#received = Buffer.concat([this.#received, chunk]);
+    });
+    socket.on('error', (error) => {
+      this.#error = error;
+    });
+    socket.on('end', () => {
+      this.#ended = true;
+    });
+  }
+
+  get text(): string {
+    return this.#received.toString('latin1');
+  }
+
+  /** How the connection broke, if it did. */
+  get error(): string | undefined {
+    return this.#error?.code;
+  }
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  /** Resolves once the bytes are taken, or cannot be. */
+  async send(bytes: string | Buffer): Promise<void> {
+    if (this.#socket.destroyed) return;
+    await new Promise((resolve) => this.#socket.write(bytes, 'latin1', resolve));
+  }
+
+  /** Says that nothing more comes, and goes on listening. */
+  halfClose(): void {
+    this.#socket.end();
+  }
+
+  /** Breaks the connection off. */
+  reset(): void {
+    this.#socket.resetAndDestroy();
+  }
+
+  /** Waits for `count` whole answers; the last of them. Rejects when the connection ends before. */
+  async answers(count: number): Promise<RawAnswer> {
+    for (;;) {
+      const found = parseAnswers(this.text);
+      const last = found[count - 1];
+      if (last) return last;
+      if (this.#ended || this.#error || this.#socket.destroyed) {
+        throw new Error(`${found.length} answers before the end (${this.error}): ${this.text}`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }
+
+  async untilEnded(): Promise<void> {
+    while (!this.#ended && !this.#socket.destroyed) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+
+  [Symbol.dispose](): void {
+    this.#socket.destroy();
+  }
+}
+
+export type RawAnswer = { readonly status: number; readonly head: string; readonly body: string };
+
+/** Whole answers, each with a Content-Length or none at all; interim ones count, too. */
+function parseAnswers(text: string): RawAnswer[] {
+  const answers: RawAnswer[] = [];
+  for (let rest = text; rest !== ''; ) {
+    const [head = ''] = rest.split('\r\n\r\n', 1);
+    const length = Number(/^content-length: (\d+)$/im.exec(head)?.[1] ?? 0);
+    const start = head.length + 4;
+    if (rest.length < start + length) break;
+    const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1]);
+    answers.push({ status, head, body: rest.slice(start, start + length) });
+    rest = rest.slice(start + length);
+  }
+  return answers;
+}
