@@ -108,10 +108,11 @@ async function deposit(
 }
 
 /** Asks for the status until it is a final one. */
-async function outcome(statusIri: string, authorization: string): Promise<Record<string, unknown>> {
+async function outcome(statusIri: string, authorization: string): Promise<Record<string, string>> {
   for (;;) {
-    const status = await entryOf(await fetch(statusIri, { headers: { Authorization: authorization } }));
-    if (['done', 'rejected', 'failed'].includes(String(status['deposit_status']))) return status;
+    const answer = await fetch(statusIri, { headers: { Authorization: authorization } });
+    const status = (await entryOf(answer)) as Record<string, string>; // every value we look at is text
+    if (['done', 'rejected', 'failed'].includes(status['deposit_status'] ?? '')) return status;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }

@@ -1,9 +1,10 @@
-import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import xz from 'xz-decompress';
+import { withoutGarbage } from '../garbage.ts';
 import type { ArchiveBytes } from './archive-bytes.ts';
 import { bunzip2 } from './bunzip2.ts';
 import { corrupt, Unreadable } from './faults.ts';
+import { feed } from './feed.ts';
 import type { ArchiveFormat } from './inspection.ts';
 import { isZero } from './tar-block.ts';
 
@@ -19,7 +20,7 @@ export function tarPieces(bytes: ArchiveBytes, format: TarFormat): Iterable<Buff
     case 'tar.gz':
       return gunzip(bytes);
     case 'tar.bz2':
-      return bunzip2(bytes.pieces());
+      return bunzip2(bytes.borrowedPieces());
     case 'tar.xz':
       return unxz(bytes);
   }
@@ -27,10 +28,9 @@ export function tarPieces(bytes: ArchiveBytes, format: TarFormat): Iterable<Buff
 
 async function* gunzip(bytes: ArchiveBytes): AsyncGenerator<Buffer> {
   const engine = createGunzip({ chunkSize: pieceLength });
-  // What goes wrong surfaces below, where the output is read.
-  const writing = pipeline(bytes.pieces(), engine).catch(() => undefined);
+  const writing = feed(bytes.borrowedPieces(), engine);
   try {
-    for await (const piece of engine) yield piece as Buffer;
+    yield* withoutGarbage(engine);
   } catch (error) {
     throw asUnreadable(error);
   } finally {

@@ -1,6 +1,7 @@
-import { pipeline } from 'node:stream/promises';
 import { crc32, createInflateRaw, type InflateRaw, inflateRawSync } from 'node:zlib';
+import { withoutGarbage } from '../garbage.ts';
 import type { FaultCode } from './faults.ts';
+import { feed } from './feed.ts';
 import { type Hashed, MemberHash } from './member-hash.ts';
 import { printableName } from './printable-name.ts';
 import type { ZipEntry } from './zip-directory.ts';
@@ -67,10 +68,9 @@ function inflate(data: Buffer, entry: ZipEntry): Buffer {
 
 async function* inflated(pieces: Iterable<Buffer>, entry: ZipEntry): AsyncGenerator<Buffer> {
   const engine = createInflateRaw({ chunkSize: pieceLength });
-  // What goes wrong surfaces below, where the output is read.
-  const writing = pipeline(pieces, engine).catch(() => undefined);
+  const writing = feed(pieces, engine);
   try {
-    for await (const piece of engine) yield piece as Buffer;
+    yield* withoutGarbage(engine);
     assertConsumed(entry, engine.bytesWritten);
   } catch (error) {
     throw asBadMember(error, entry);

@@ -63,7 +63,7 @@ async function readEntry(
     if (placed === undefined) return;
     if (entry.packed <= largeMember && entry.unpacked <= largeMember) {
       readSmall(window.take(data.start, data.end), entry, placed, contents);
-    } else fillMember(placed.member, await hashLarge(bytes.pieces(data.start, data.end), entry));
+    } else fillMember(placed.member, await hashLarge(bytes.borrowedPieces(data.start, data.end), entry));
   } catch (error) {
     if (!(error instanceof BadMember)) throw error;
     contents.faults.add(error.code, error.message);

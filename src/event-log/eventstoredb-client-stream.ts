@@ -59,7 +59,8 @@ export class ClientStream<Item> implements AsyncDisposable {
 
   /** Tells the server, for which two seconds must be enough. */
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.isOver) return;
+    // A subscription that the server ended stays half open until it is told.
+    if (this.isOver && 'cancel' in this.#source) return;
     const { promise: late, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, PATIENCE);
     const source = this.#source;

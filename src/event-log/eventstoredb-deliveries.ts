@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { Deliveries, Delivery } from './deliveries.ts';
 import type { EventLog } from './event-log.ts';
 import { EventStoreDbAttempts } from './eventstoredb-attempts.ts';
@@ -7,6 +8,9 @@ import { ConsumerSession, type GroupMessage } from './eventstoredb-consumer-sess
 import { factsOf } from './eventstoredb-faults.ts';
 import { HandedOut } from './eventstoredb-handed-out.ts';
 import type { EventStoreDbOptions } from './eventstoredb-settings.ts';
+
+/** The client takes an acknowledgement before it sends it, and closing discards what was not sent. */
+const FLUSH_TIME = 100;
 
 export type EventStoreDbDeliveriesOptions = EventStoreDbOptions & {
   /** Events that one node may hold and has not acknowledged. */
@@ -93,6 +97,7 @@ export class EventStoreDbDeliveries implements Deliveries, AsyncDisposable {
   #closeLater(connection: EventStoreDbConnection, handedOut: HandedOut, session?: ConsumerSession): void {
     const closing = handedOut
       .settled(this.#options.linger ?? 3000)
+      .then(() => setTimeout(FLUSH_TIME))
       .then(() => session?.[Symbol.asyncDispose]())
       .then(() => connection[Symbol.asyncDispose]())
       .finally(() => this.#receiving.delete(closing));

@@ -80,8 +80,7 @@ function filterFor(prefixes: readonly string[] | undefined): Filter {
   const common = {
     maxSearchWindow: SEARCH_WINDOW,
     checkpointInterval: 1,
-    checkpointReached: (subscription: AllStreamSubscription, checkpoint: LogPosition) =>
-      void subscription.push({ checkpoint } satisfies Item),
+    checkpointReached: (subscription: AllStreamSubscription, checkpoint: LogPosition) => undefined,
   };
   // Streams of the server itself begin with a dollar.
   return prefixes

@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import type { ArchiveStore } from '../archive-store/archive-store.ts';
 import type { Archive, EntryFacts, MetadataEntry } from '../domain/deposit/events.ts';
+import { withoutGarbage } from '../garbage.ts';
 import {
   type Accepted,
   assertDeclaredWithin,
@@ -43,7 +44,12 @@ export async function receiveContent(
     case 'archive': {
       assertDeclaredWithin(declaredLength, maxUploadSize);
       const announced = { filename: body.filename, mediaType: body.mediaType, md5, length: declaredLength };
-      const archive = await receiveArchive(requestBody(ctx, maxUploadSize), announced, store, maxUploadSize);
+      const archive = await receiveArchive(
+        withoutGarbage(requestBody(ctx, maxUploadSize)),
+        announced,
+        store,
+        maxUploadSize,
+      );
       return { archive, entry: null };
     }
     case 'entry': {
@@ -57,7 +63,14 @@ export async function receiveContent(
     case 'multipart': {
       const limit = maxUploadSize + maxEntrySize + MULTIPART_OVERHEAD;
       assertDeclaredWithin(declaredLength, limit);
-      return receiveMultipart(requestBody(ctx, limit), body.mediaType, md5, accepted, judge, options);
+      return receiveMultipart(
+        withoutGarbage(requestBody(ctx, limit)),
+        body.mediaType,
+        md5,
+        accepted,
+        judge,
+        options,
+      );
     }
     default:
       return body satisfies never;

@@ -9,7 +9,7 @@ const client = 'alice';
 
 test('a client is registered once, under a name that fits Basic credentials', (t) => {
   const given = scenario(clientDecider);
-  given(t).when({ type: 'RegisterClient', client, credential }).then(registered);
+  given(t).when({ type: 'RegisterClient', client, credential }).thenEvents(registered);
   given(t, registered).when({ type: 'RegisterClient', client, credential }).thenRefused('CLIENT_EXISTS');
   for (const name of ['', 'a:b', 'a b', '.hidden', 'é', 'x'.repeat(65), 'a\n']) {
     given(t).when({ type: 'RegisterClient', client: name, credential }).thenRefused('BAD_CLIENT_NAME');
@@ -36,7 +36,7 @@ test('a domain is a host name, also when it is given as a URL', (t) => {
   for (const domain of ['alice.example', 'https://Alice.example/']) {
     given(t, registered)
       .when({ type: 'SetDomain', client, domain })
-      .then({ type: 'DomainSet', data: { client, domain: 'alice.example' } });
+      .thenEvents({ type: 'DomainSet', data: { client, domain: 'alice.example' } });
   }
   for (const domain of ['a b', 'https://', 'alice.example/path']) {
     given(t, registered).when({ type: 'SetDomain', client, domain }).thenRefused('BAD_DOMAIN');
@@ -47,7 +47,7 @@ test('a provider URL is absolute and kept without its last slash', (t) => {
   const given = scenario(clientDecider);
   given(t, registered)
     .when({ type: 'SetProviderUrl', client, providerUrl: 'https://alice.example/' })
-    .then({ type: 'ProviderUrlSet', data: { client, providerUrl: 'https://alice.example' } });
+    .thenEvents({ type: 'ProviderUrlSet', data: { client, providerUrl: 'https://alice.example' } });
   given(t, registered)
     .when({ type: 'SetProviderUrl', client, providerUrl: 'alice' })
     .thenRefused('BAD_PROVIDER_URL');
@@ -56,7 +56,7 @@ test('a provider URL is absolute and kept without its last slash', (t) => {
 test('a collection is opened once, under a name that is a path segment of its own', (t) => {
   const given = scenario(collectionDecider);
   const opened = { type: 'CollectionOpened', data: { collection: 'software' } } as const;
-  given(t).when({ type: 'OpenCollection', collection: 'software' }).then(opened);
+  given(t).when({ type: 'OpenCollection', collection: 'software' }).thenEvents(opened);
   given(t, opened).when({ type: 'OpenCollection', collection: 'software' }).thenRefused('COLLECTION_EXISTS');
   for (const collection of ['', 'a/b', '..', 'ServiceDocument', 'é', 'x'.repeat(65)]) {
     given(t).when({ type: 'OpenCollection', collection }).thenRefused('BAD_COLLECTION_NAME');
@@ -68,7 +68,7 @@ test('a collection accepts zips, tars or both', (t) => {
   const opened = { type: 'CollectionOpened', data: { collection: 'c' } } as const;
   given(t, opened)
     .when({ type: 'ChangeAcceptedTypes', collection: 'c', accept: ['application/zip'] })
-    .then({ type: 'AcceptedTypesChanged', data: { collection: 'c', accept: ['application/zip'] } });
+    .thenEvents({ type: 'AcceptedTypesChanged', data: { collection: 'c', accept: ['application/zip'] } });
   for (const accept of [[], ['text/plain']]) {
     given(t, opened).when({ type: 'ChangeAcceptedTypes', collection: 'c', accept }).thenRefused('BAD_ACCEPT');
   }

@@ -30,13 +30,13 @@ const given = scenario(depositDecider);
 const now = '2026-03-01T12:00:00.000Z';
 
 test('a final request creates and completes a deposit at once', (t) => {
-  given(t).when(createDeposit()).then(depositCreated, archiveAdded, metadataAdded, depositCompleted());
+  given(t).when(createDeposit()).thenEvents(depositCreated, archiveAdded, metadataAdded, depositCompleted());
 });
 
 test('a deposit that is in progress is partial', (t) => {
   given(t)
     .when(createDeposit({ final: false, entry: null }))
-    .then(depositCreated, archiveAdded);
+    .thenEvents(depositCreated, archiveAdded);
   t.is(given(t, depositCreated, archiveAdded).state().status, 'partial');
 });
 
@@ -54,7 +54,7 @@ test('archives and metadata can be added while a deposit is partial', (t) => {
   const content = { archive: secondArchive, entry: aliceEntry };
   given(t, depositCreated)
     .when(changeDeposit({ kind: 'add-content', ...content }))
-    .then({ type: 'ArchiveAdded', data: { depositId: 1, archive: secondArchive } }, metadataAdded);
+    .thenEvents({ type: 'ArchiveAdded', data: { depositId: 1, archive: secondArchive } }, metadataAdded);
 });
 
 test('replacing keeps only what came last', (t) => {
@@ -62,7 +62,7 @@ test('replacing keeps only what came last', (t) => {
   const replaced: DepositEvent = { type: 'ArchivesReplaced', data: { depositId: 1, archive: secondArchive } };
   given(t, ...past)
     .when(changeDeposit({ kind: 'replace-content', archive: secondArchive, entry: null }))
-    .then(replaced);
+    .thenEvents(replaced);
   t.like(given(t, ...past, replaced).state(), { archives: [secondArchive], entries: [aliceEntry] });
 });
 
@@ -70,14 +70,14 @@ test('removing the archives leaves the deposit partial', (t) => {
   const removed: DepositEvent = { type: 'ArchivesRemoved', data: { depositId: 1 } };
   given(t, depositCreated, archiveAdded)
     .when(changeDeposit({ kind: 'remove-archives' }))
-    .then(removed);
+    .thenEvents(removed);
   t.like(given(t, depositCreated, archiveAdded, removed).state(), { status: 'partial', archives: [] });
 });
 
 test('the final change completes the deposit in the same append', (t) => {
   given(t, depositCreated, archiveAdded)
     .when(changeDeposit({ kind: 'add-content', archive: null, entry: aliceEntry }, { final: true, now }))
-    .then(metadataAdded, depositCompleted(now));
+    .thenEvents(metadataAdded, depositCompleted(now));
 });
 
 for (const type of ['DepositCompleted', 'DepositVerified', 'LoadingStarted', 'DepositLoaded'] as const) {
@@ -152,7 +152,7 @@ test('the origin an entry names is recorded when the deposit is completed', (t) 
   const added: DepositEvent = { type: 'MetadataAdded', data: { depositId: 1, entry } };
   given(t, depositCreated, added)
     .when({ type: 'CompleteDeposit', depositId: 1, now })
-    .then(depositCompleted(now, url));
+    .thenEvents(depositCompleted(now, url));
 });
 
 test('checks verify or reject a deposit, once', (t) => {
@@ -173,10 +173,10 @@ test('checks verify or reject a deposit, once', (t) => {
   const past = wayTo('DepositCompleted');
   given(t, ...past)
     .when(verified)
-    .then(depositVerified);
+    .thenEvents(depositVerified);
   given(t, ...past)
     .when(rejected)
-    .then(depositRejected);
+    .thenEvents(depositRejected);
   for (const outcome of [verified, rejected]) {
     given(t, ...past, depositVerified)
       .when(outcome)
@@ -192,7 +192,7 @@ test('a late outcome of an earlier check changes nothing after a retry', (t) => 
   const past = [...wayTo('DepositCompleted'), depositRejected];
   given(t, ...past)
     .when({ type: 'RetryChecks', depositId: 1 })
-    .then(retried);
+    .thenEvents(retried);
   given(t, ...past, retried)
     .when({ type: 'RecordVerified', depositId: 1, attempt: 1, readings: [reading], warnings: [] })
     .thenNothing();
@@ -210,28 +210,28 @@ test('only a rejected deposit is checked again, only a failed one loaded again',
     .thenRefused('DEPOSIT_NOT_FAILED');
   given(t, ...wayTo('LoadingStarted'), loadingFailed)
     .when({ type: 'RetryLoading', depositId: 1 })
-    .then({ type: 'LoadingRetried', data: { depositId: 1, attempt: 2 } });
+    .thenEvents({ type: 'LoadingRetried', data: { depositId: 1, attempt: 2 } });
 });
 
 test('loading starts once and ends once', (t) => {
   const start = { type: 'StartLoading', depositId: 1, attempt: 1 } as const;
   given(t, ...wayTo('DepositVerified'))
     .when(start)
-    .then(loadingStarted);
+    .thenEvents(loadingStarted);
   given(t, ...wayTo('LoadingStarted'))
     .when(start)
     .thenNothing();
   const loaded = { type: 'RecordLoaded', loaded: loadedData } as const;
   given(t, ...wayTo('LoadingStarted'))
     .when(loaded)
-    .then(depositLoaded);
+    .thenEvents(depositLoaded);
   given(t, ...wayTo('DepositLoaded'))
     .when(loaded)
     .thenNothing();
   const failed = { type: 'RecordLoadingFailed', depositId: 1, attempt: 1, reason: broken } as const;
   given(t, ...wayTo('LoadingStarted'))
     .when(failed)
-    .then(loadingFailed);
+    .thenEvents(loadingFailed);
   given(t, ...wayTo('DepositLoaded'))
     .when(failed)
     .thenNothing();

@@ -3,80 +3,22 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import { EventStoreDBClient } from '@eventstore/db-client';
-import { status } from '@grpc/grpc-js';
 import test, { type ExecutionContext } from 'ava';
-import type { Delivery } from '../../src/event-log/deliveries.ts';
-import { EventLogUnavailable } from '../../src/event-log/event-log.ts';
-import {
-  EventStoreDbDeliveries,
-  type EventStoreDbDeliveriesOptions,
-} from '../../src/event-log/eventstoredb-deliveries.ts';
-import { until } from '../support/running-service.ts';
-import { type LogOnDouble, logOnDouble } from './log-on-double.ts';
+import { acknowledging, Consumer, GROUP, holding, unacknowledged } from './consumer-on-double.ts';
+import { deliveryFaults } from './eventstoredb-delivery-faults.ts';
+import { eventually, type LogOnDouble, logOnDouble } from './log-on-double.ts';
 import { appendEach, idsOf, listOf, newEvents, revisionsOf, upTo } from './log-under-test.ts';
-
-const GROUP = 'checker';
-const TIMES = { callTimeout: 300, firstPause: 10, longestPause: 100, linger: 200 };
-
-/** A consumer that goes on until the test ends. */
-class Consumer {
-  readonly received: Delivery[] = [];
-  readonly #stop = new AbortController();
-  readonly #receiving: Promise<void>;
-  readonly #deliveries: EventStoreDbDeliveries;
-
-  constructor(
-    t: ExecutionContext,
-    { double, log }: LogOnDouble,
-    work: (delivery: Delivery) => Promise<void>,
-    options: Partial<EventStoreDbDeliveriesOptions> = {},
-  ) {
-    const { connectionString } = double;
-    this.#deliveries = new EventStoreDbDeliveries(log, { connectionString, ...TIMES, ...options });
-    this.#receiving = this.#receive(work);
-    t.teardown(() => this.stop());
-  }
-
-  get ids(): string[] {
-    return this.received.map(({ event }) => event.id);
-  }
-
-  /** Resolves when it has received so many events. */
-  has(count: number): Promise<void> {
-    return until(() => Promise.resolve(this.received.length >= count));
-  }
-
-  async stop(): Promise<void> {
-    this.#stop.abort();
-    await this.#receiving;
-    await this.#deliveries[Symbol.asyncDispose]();
-  }
-
-  async #receive(work: (delivery: Delivery) => Promise<void>): Promise<void> {
-    for await (const delivery of this.#deliveries.receive(GROUP, 'deposit-', this.#stop.signal)) {
-      this.received.push(delivery);
-      await work(delivery);
-    }
-  }
-}
-
-const acknowledging = (delivery: Delivery) => delivery.acknowledge();
-const holding = () => Promise.resolve();
-
-function unacknowledged({ double }: LogOnDouble): number {
-  return double.groups.get(GROUP)?.unacknowledged ?? -1;
-}
 
 test.serial(
   'two consumers share a hundred events; each is acknowledged once, in the order of its stream',
   async (t) => {
     const server = await logOnDouble(t);
     const [first, second] = [new Consumer(t, server, acknowledging), new Consumer(t, server, acknowledging)];
-    await until(() => Promise.resolve(server.double.groups.get(GROUP)?.consumers === 2));
+    await eventually(() => server.double.groups.get(GROUP)?.consumers === 2);
     await Promise.all(upTo(20).map((number) => appendEach(server.log, `deposit-${number}`, newEvents(5))));
     await appendEach(server.log, 'ids-deposit', newEvents(5));
-    await until(() => Promise.resolve(first.received.length + second.received.length >= 100));
-    await until(() => Promise.resolve(unacknowledged(server) === 0));
+    await eventually(() => first.received.length + second.received.length >= 100);
+    await eventually(() => unacknowledged(server) === 0);
     const all = await listOf(server.log.readAll({ streamPrefixes: ['deposit-'] }));
     t.deepEqual([...first.ids, ...second.ids].sort(), idsOf(all).sort());
     t.true(first.received.length > 10 && second.received.length > 10);
@@ -99,7 +41,7 @@ test.serial('a consumer holds no more events than it may', async (t) => {
   t.is(consumer.received.length, 4);
   await consumer.received[2]?.acknowledge();
   await consumer.has(5);
-  t.is(unacknowledged(server), 4);
+  t.is(server.double.groups.get(GROUP)?.held, 4);
 });
 
 test.serial(
@@ -149,127 +91,6 @@ test.serial('an event that comes at once is not counted, one that waited is', as
   );
 });
 
-for (const how of ['error', 'silent end'] as const) {
-  test.serial(
-    `consumers whose connection is dropped (${how}) go on, and nothing is handed out twice at once`,
-    async (t) => {
-      const server = await logOnDouble(t);
-      const consumer = new Consumer(t, server, async (delivery) => {
-        await setTimeout(1);
-        await delivery.acknowledge();
-      });
-      const writing = Promise.all(
-        upTo(5).map((number) => appendEach(server.log, `deposit-${number}`, newEvents(20))),
-      );
-      for (let times = 0; times < 8; times += 1) {
-        await setTimeout(15);
-        server.double.dropSubscriptions(how);
-      }
-      await writing;
-      await until(() => Promise.resolve(unacknowledged(server) === 0 && consumer.received.length >= 100));
-      t.is(new Set(consumer.ids).size, 100);
-    },
-  );
-}
-
-test.serial(
-  'what is still worked on when the connection breaks is acknowledged on the new one, and not handed out again',
-  async (t) => {
-    const server = await logOnDouble(t);
-    await server.log.append('deposit-1', 'none', newEvents(3));
-    const consumer = new Consumer(t, server, holding);
-    await consumer.has(3);
-    server.double.dropSubscriptions();
-    await consumer.received[0]?.acknowledge();
-    await until(() => Promise.resolve(server.double.groups.get(GROUP)?.consumers === 1));
-    await consumer.received[1]?.acknowledge();
-    await until(() => Promise.resolve(unacknowledged(server) === 1));
-    await consumer.received[2]?.acknowledge();
-    await until(() => Promise.resolve(unacknowledged(server) === 0));
-    t.is(consumer.received.length, 3);
-  },
-);
-
-test.serial(
-  'an event the server hands out again after its time-out is not handed out twice at once',
-  async (t) => {
-    const server = await logOnDouble(t);
-    await server.log.append('deposit-1', 'none', newEvents(1));
-    const consumer = new Consumer(t, server, holding, { messageTimeout: 40 });
-    await consumer.has(1);
-    await setTimeout(150);
-    await consumer.received[0]?.acknowledge();
-    await until(() => Promise.resolve(unacknowledged(server) === 0));
-    t.is(consumer.received.length, 1);
-  },
-);
-
-test.serial('consumers outlive restarts, refusals, hanging calls and a change of leader', async (t) => {
-  const server = await logOnDouble(t);
-  const { double, log } = server;
-  double.faults.set('createGroup', { kind: 'hang' });
-  double.faults.set('createGroup', { kind: 'refuse', code: status.UNAVAILABLE });
-  double.faults.set('consume', { kind: 'not leader' });
-  double.faults.set('features', { kind: 'refuse', code: status.INTERNAL });
-  const consumer = new Consumer(t, server, acknowledging);
-  await log.append('deposit-1', 'none', newEvents(2));
-  await consumer.has(2);
-  await double.restart();
-  await log.append('deposit-1', 1, newEvents(2));
-  await consumer.has(4);
-  double.groups.delete(GROUP);
-  double.dropSubscriptions();
-  await consumer.has(8); // of a group that is created anew every event is new
-  await until(() => Promise.resolve(unacknowledged(server) === 0));
-  t.is(new Set(consumer.ids).size, 4);
-});
-
-test.serial('a server that falls silent is asked anew', async (t) => {
-  const server = await logOnDouble(t);
-  const consumer = new Consumer(t, server, acknowledging, { quietTime: 60 });
-  await server.log.append('deposit-1', 'none', newEvents(1));
-  await consumer.has(1);
-  server.double.dropSubscriptions('silence');
-  await server.log.append('deposit-1', 0, newEvents(1));
-  await consumer.has(2);
-  server.double.faults.set('consume', { kind: 'hang' });
-  server.double.dropSubscriptions();
-  await server.log.append('deposit-1', 1, newEvents(1));
-  await consumer.has(3);
-  t.deepEqual(
-    consumer.received.map(({ event }) => event.revision),
-    upTo(3),
-  );
-});
-
-test.serial('while attempts cannot be counted, nothing is handed out', async (t) => {
-  const server = await logOnDouble(t);
-  await server.log.append('deposit-1', 'none', newEvents(1));
-  const other = await server.another({ patience: 50 });
-  server.double.faults.set('append', { kind: 'refuse', code: status.UNAVAILABLE }, 10);
-  const consumer = new Consumer(t, { ...server, log: other }, acknowledging, { freshFor: 0 });
-  await until(() => Promise.resolve(server.double.faults.seen('consume') >= 2));
-  t.deepEqual(consumer.received, []);
-  server.double.faults.clear();
-  await consumer.has(1);
-  t.is(consumer.received[0]?.count, 1);
-  await t.notThrowsAsync(other.head(), EventLogUnavailable.name);
-});
-
-test.serial('a receiver that stops takes the acknowledgements of what is under way', async (t) => {
-  const server = await logOnDouble(t);
-  await server.log.append('deposit-1', 'none', newEvents(2));
-  const consumer = new Consumer(t, server, holding, { linger: 5000 });
-  await consumer.has(2);
-  const stopping = consumer.stop();
-  await consumer.received[0]?.acknowledge();
-  await consumer.received[1]?.acknowledge();
-  const begun = Date.now();
-  await stopping;
-  t.true(Date.now() - begun < 2500);
-  t.is(unacknowledged(server), 0);
-});
-
 test.serial('the server never parks an event by itself', async (t) => {
   const server = await logOnDouble(t);
   const consumer = new Consumer(t, server, acknowledging);
@@ -297,7 +118,7 @@ test.serial('what an operator has the server park is handed out again when it is
     await other.nack('park', 'by hand', message);
     break;
   }
-  await until(
+  await eventually(
     async () => (await client.getPersistentSubscriptionToAllInfo(GROUP)).stats.parkedMessageCount === 1n,
   );
   await other.unsubscribe();
@@ -307,6 +128,8 @@ test.serial('what an operator has the server park is handed out again when it is
   t.is(later.received[0]?.event.revision, 1);
   await client.dispose();
 });
+
+deliveryFaults();
 
 function consumerProcess(t: ExecutionContext, { double }: LogOnDouble): ChildProcess {
   const file = path.join(import.meta.dirname, 'processes/eventstoredb-consumer.ts');

@@ -2,8 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import test from 'ava';
 import type { EventLog, RecordedEvent, SubscribeOptions } from '../../src/event-log/event-log.ts';
-import { until } from '../support/running-service.ts';
-import { logOnDouble } from './log-on-double.ts';
+import { eventually, logOnDouble } from './log-on-double.ts';
 import { appendEach, idsOf, listOf, newEvents, revisionsOf, upTo } from './log-under-test.ts';
 
 const DEPOSITS = { streamPrefixes: ['deposit-'] };
@@ -55,7 +54,7 @@ function goingOn(): void {
       for await (const _ of log.subscribe(DEPOSITS)) break;
       const stop = new AbortController();
       for await (const _ of log.subscribe({ ...DEPOSITS, signal: stop.signal })) stop.abort();
-      await until(() => Promise.resolve(double.openSubscriptions === 0));
+      await eventually(() => double.openSubscriptions === 0);
       t.is(double.openSubscriptions, 0);
     },
   );
@@ -74,7 +73,7 @@ function beingSilent(): void {
     const { double, log } = await logOnDouble(t, { quietTime: 50 });
     const collecting = collect(log, DEPOSITS, 3);
     await log.append('deposit-1', 'none', newEvents(1));
-    await until(() => Promise.resolve(double.openSubscriptions === 1));
+    await eventually(() => double.openSubscriptions === 1);
     double.dropSubscriptions('silence');
     await log.append('deposit-1', 0, newEvents(2));
     t.deepEqual(revisionsOf(await collecting), upTo(3));
@@ -121,9 +120,9 @@ function catchingUp(): void {
     for await (const message of log.subscribe({ ...DEPOSITS, signal: stop.signal })) {
       kinds.push(message.kind);
       if (kinds.length === 2) {
-        void until(() => Promise.resolve(double.openSubscriptions === 1))
+        void eventually(() => double.openSubscriptions === 1)
           .then(() => double.dropSubscriptions())
-          .then(() => until(() => Promise.resolve(double.faults.seen('subscribe') === 2)))
+          .then(() => eventually(() => double.faults.seen('subscribe') === 2))
           .then(() => log.append('deposit-1', own.revision, newEvents(1)));
       }
       if (kinds.length === 4) stop.abort();

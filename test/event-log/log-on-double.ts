@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import { EventStoreDbEventLog } from '../../src/event-log/eventstoredb-event-log.ts';
 import type { EventStoreDbOptions } from '../../src/event-log/eventstoredb-settings.ts';
@@ -30,4 +31,9 @@ export async function logOnDouble(
   const log = await another();
   t.teardown(() => double[Symbol.asyncDispose]()); // before the logs: nothing that hangs holds them up
   return { double, log, another };
+}
+
+/** Looks again until it is so; the time limit of the test bounds it. */
+export async function eventually(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await setTimeout(5);
 }

@@ -7,7 +7,7 @@ export function scenario<State, Command, Event>(decider: Decider<State, Command,
     when: (command: Command) => {
       const state = past.reduce(decider.evolve, decider.initial);
       return {
-        then: (...expected: readonly Event[]) => t.deepEqual(decider.decide(command, state), expected),
+        thenEvents: (...expected: readonly Event[]) => t.deepEqual(decider.decide(command, state), expected),
         thenNothing: () => t.deepEqual(decider.decide(command, state), []),
         thenTypes: (...types: readonly string[]) =>
           t.deepEqual(

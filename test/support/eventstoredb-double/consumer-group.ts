@@ -37,8 +37,12 @@ export class ConsumerGroup {
 
   /** Handed out or waiting to be. */
   get unacknowledged(): number {
-    const held = [...this.#consumers.values()].reduce((sum, { size }) => sum + size, 0);
-    return held + this.#waiting.length;
+    return this.held + this.#waiting.length;
+  }
+
+  /** Handed out and not acknowledged. */
+  get held(): number {
+    return [...this.#consumers.values()].reduce((sum, { size }) => sum + size, 0);
   }
 
   connect(consumer: Consumer): void {
