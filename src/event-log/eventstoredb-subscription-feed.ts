@@ -80,7 +80,8 @@ function filterFor(prefixes: readonly string[] | undefined): Filter {
   const common = {
     maxSearchWindow: SEARCH_WINDOW,
     checkpointInterval: 1,
-    checkpointReached: (subscription: AllStreamSubscription, checkpoint: LogPosition) => undefined,
+    checkpointReached: (subscription: AllStreamSubscription, checkpoint: LogPosition) =>
+      void subscription.push({ checkpoint } satisfies Item),
   };
   // Streams of the server itself begin with a dollar.
   return prefixes

@@ -93,6 +93,19 @@ function unknownOutcomes(): void {
 }
 
 function certainOutcomes(): void {
+  test.serial('an append does not overtake one to the same stream that was begun before', async (t) => {
+    const { double, log } = await logOnDouble(t);
+    double.faults.set('append', { kind: 'delay', milliseconds: 50 });
+    const answers = await Promise.all([
+      log.append('deposit-1', 'none', newEvents(1)),
+      log.append('deposit-1', 0, newEvents(1)),
+    ]);
+    t.deepEqual(
+      answers.map(({ revision }) => revision),
+      [0, 1],
+    );
+  });
+
   test.serial('an append that is refused for good is not tried again', async (t) => {
     const { double, log } = await logOnDouble(t);
     const large = newEvent({ text: 'x'.repeat(1024 * 1024) });
