@@ -32,7 +32,10 @@ test.serial('five hundred puts that fail leave no descriptor open', async (t) =>
   await failingPuts(store, 10);
   const before = await openDescriptors();
   await failingPuts(store, 500);
-  t.true((await openDescriptors()) <= before, 'descriptors of others may close meanwhile, none of ours stays');
+  t.true(
+    (await openDescriptors()) <= before,
+    'descriptors of others may close meanwhile, none of ours stays',
+  );
   t.is(await store.sweepIncoming(later(), { dryRun: true }), 0);
 });
 
