@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { parseS3Url, type S3Place } from './archive-store/s3-url.ts';
 import { type ArchiveLimits, defaultArchiveLimits } from './archives/inspection.ts';
 import { DEFAULT_DEPOSIT_NAMESPACE } from './sword/namespaces.ts';
 
@@ -26,7 +28,9 @@ export type Config = {
 };
 
 export type EventLogConfig = { readonly kind: 'sqlite'; readonly file: string };
-export type ArchiveStoreConfig = { readonly kind: 'file'; readonly folder: string };
+export type ArchiveStoreConfig =
+  | { readonly kind: 'file'; readonly folder: string }
+  | ({ readonly kind: 's3'; readonly accessKey: string; readonly secretKey: string } & S3Place);
 
 /** Every problem of the configuration at once. */
 export class BadConfig extends Error {
@@ -60,7 +64,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     if (name.startsWith('DEPOSIT_') && !(name in SETTINGS))
       problems.push(`${name}: no setting has this name`);
   }
-  problems.push(...exposureProblems(config));
+  problems.push(...exposureProblems(config), ...keyProblems(config));
   if (problems.length > 0) throw new BadConfig(problems);
   return config;
 }
@@ -90,7 +94,15 @@ const SETTINGS = {
   DEPOSIT_BASE_URL: setting('', 'public address in every IRI; default: the listening address', optionalUrl),
   DEPOSIT_DATA_DIR: setting('./data', 'folder of all that is kept on this machine', path.resolve),
   DEPOSIT_EVENT_LOG: setting('', 'sqlite:<file>; default: event-log.sqlite in the data folder', eventLog),
-  DEPOSIT_ARCHIVE_STORE: setting('', 'file:<folder>; default: archives in the data folder', archiveStore),
+  DEPOSIT_ARCHIVE_STORE: setting(
+    '',
+    'file:<folder>, or s3://<host>:<port>/<bucket>?tls=true&region=…; default: archives in the data folder',
+    archiveStore,
+  ),
+  DEPOSIT_S3_ACCESS_KEY: setting('', 'access key of the S3 store', String),
+  DEPOSIT_S3_ACCESS_KEY_FILE: setting('', 'file that holds it instead', secretIn),
+  DEPOSIT_S3_SECRET_KEY: setting('', 'secret key of the S3 store', String),
+  DEPOSIT_S3_SECRET_KEY_FILE: setting('', 'file that holds it instead', secretIn),
   DEPOSIT_MAX_UPLOAD_SIZE: setting(String(20 * MIB), 'bytes of one archive', integer(1)),
   DEPOSIT_MAX_ENTRY_SIZE: setting(String(MIB), 'bytes of one metadata entry', integer(1, 16 * MIB)),
   DEPOSIT_MAX_ARCHIVES: setting('32', 'archives of one deposit', integer(1, 1000)),
@@ -148,10 +160,7 @@ function assemble(read: Read): Config {
       kind: 'sqlite',
       file: path.join(dataDir, 'event-log.sqlite'),
     },
-    archiveStore: read('DEPOSIT_ARCHIVE_STORE') ?? {
-      kind: 'file',
-      folder: path.join(dataDir, 'archives'),
-    },
+    archiveStore: archiveStoreConfig(read, dataDir),
     maxUploadSize: read('DEPOSIT_MAX_UPLOAD_SIZE'),
     maxEntrySize: read('DEPOSIT_MAX_ENTRY_SIZE'),
     maxArchives: read('DEPOSIT_MAX_ARCHIVES'),
@@ -166,6 +175,16 @@ function assemble(read: Read): Config {
   };
 }
 
+function archiveStoreConfig(read: Read, dataDir: string): ArchiveStoreConfig {
+  const place = read('DEPOSIT_ARCHIVE_STORE') ?? {
+    kind: 'file' as const,
+    folder: path.join(dataDir, 'archives'),
+  };
+  const accessKey = read('DEPOSIT_S3_ACCESS_KEY_FILE') || read('DEPOSIT_S3_ACCESS_KEY');
+  const secretKey = read('DEPOSIT_S3_SECRET_KEY_FILE') || read('DEPOSIT_S3_SECRET_KEY');
+  return place.kind === 'file' ? place : { ...place, accessKey, secretKey };
+}
+
 function archiveLimits(read: Read): ArchiveLimits {
   return {
     ...limits,
@@ -176,6 +195,14 @@ function archiveLimits(read: Read): ArchiveLimits {
     depth: read('DEPOSIT_MAX_DEPTH'),
     wallTime: read('DEPOSIT_CHECK_TIME'),
   };
+}
+
+/** An S3 store without keys would only be found out at the first upload. */
+function keyProblems({ archiveStore }: Config): string[] {
+  if (archiveStore?.kind !== 's3' || (archiveStore.accessKey && archiveStore.secretKey)) return [];
+  return [
+    'DEPOSIT_ARCHIVE_STORE: an S3 store needs DEPOSIT_S3_ACCESS_KEY and DEPOSIT_S3_SECRET_KEY, or their …_FILE',
+  ];
 }
 
 /** Passwords come with every request: off this machine they travel only inside TLS. */
@@ -227,14 +254,19 @@ function identity(text: string): string {
   throw new Error('must have the form Name <mail@host>');
 }
 
+function secretIn(file: string): string {
+  return file === '' ? '' : readFileSync(file, 'utf8').trim();
+}
+
 function eventLog(text: string): EventLogConfig | null {
   if (text === '') return null;
   if (/^sqlite:./.test(text)) return { kind: 'sqlite', file: path.resolve(text.slice('sqlite:'.length)) };
   throw new Error('must be sqlite:<file>');
 }
 
-function archiveStore(text: string): ArchiveStoreConfig | null {
+function archiveStore(text: string): { kind: 'file'; folder: string } | ({ kind: 's3' } & S3Place) | null {
   if (text === '') return null;
   if (/^file:./.test(text)) return { kind: 'file', folder: path.resolve(text.slice('file:'.length)) };
-  throw new Error('must be file:<folder>');
+  if (/^s3:/.test(text)) return { kind: 's3', ...parseS3Url(text) };
+  throw new Error('must be file:<folder> or s3://<host>:<port>/<bucket>?tls=<true|false>&region=<region>');
 }

@@ -56,7 +56,7 @@ export async function startService(config: Config, { logger, progress }: Service
   await using resources = new AsyncDisposableStack();
   resources.use(lockDataFolder(config.dataDir));
   const log = resources.use(new LoggedEventLog(await openEventLog(config.eventLog), logger));
-  const store = resources.use(await openArchiveStore(config.archiveStore));
+  const store = resources.use(await openArchiveStore(config.archiveStore, config.dataDir));
   const views = resources.use(SqliteViewStore.open(path.join(config.dataDir, 'views.sqlite')));
   const server = await Server.listen(config);
   resources.defer(() => server.close(DRAIN_PATIENCE));

@@ -18,7 +18,7 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
   'src/sword/': [/^node:/, /^(saxes|xmlbuilder2)$/, /^src\/sword\//, /^src\/domain\//],
   'src/event-log/open-event-log.ts': [/^src\/(event-log\/|config\.ts$)/],
   'src/event-log/': [/^node:/, /^@eventstore\/db-client$/, /^src\/event-log\//, /^src\/logger\.ts$/],
-  'src/archive-store/open-archive-store.ts': [/^src\/(archive-store\/|config\.ts$)/],
+  'src/archive-store/open-archive-store.ts': [/^node:path$/, /^src\/(archive-store\/|config\.ts$)/],
   'src/archive-store/': [/^node:/, /^minio$/, /^src\/archive-store\//],
   'src/read-models/': [/^node:/, /^src\/(read-models|domain)\//, /^src\/event-log\/event-log\.ts$/],
   'src/reactors/': [

@@ -1,3 +1,5 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
 import { BadConfig, describeSettings, readConfig } from '../src/config.ts';
@@ -47,5 +49,25 @@ test('the help names every setting', (t) => {
   const named = describeSettings();
   for (const name of ['DEPOSIT_HOST', 'DEPOSIT_MAX_MEMBERS', 'DEPOSIT_LOADER_IDENTITY', 'DEPOSIT_TLS_KEY']) {
     t.true(named.includes(`${name}=`), name);
+  }
+});
+
+test('an S3 store is named by its URL, and its keys come from settings or files, never from the URL', async (t) => {
+  const url = 's3://minio.example:9000/deposits/team?tls=false&region=eu-1';
+  const folder = await mkdtemp(path.join(tmpdir(), 'secrets-'));
+  await writeFile(path.join(folder, 'key'), 'from-a-file\n');
+  const keys = { DEPOSIT_S3_ACCESS_KEY: 'access', DEPOSIT_S3_SECRET_KEY_FILE: path.join(folder, 'key') };
+  t.deepEqual(readConfig({ DEPOSIT_ARCHIVE_STORE: url, ...keys }).archiveStore, {
+    kind: 's3',
+    endpoint: { host: 'minio.example', port: 9000, tls: false },
+    bucket: 'deposits',
+    region: 'eu-1',
+    prefix: 'team/',
+    accessKey: 'access',
+    secretKey: 'from-a-file',
+  });
+  t.throws(() => readConfig({ DEPOSIT_ARCHIVE_STORE: url }), { message: /needs DEPOSIT_S3_ACCESS_KEY/ });
+  for (const wrong of ['s3://', 's3://host', 's3://a:b@host/bucket', 's3://host/B', 'ftp://x']) {
+    t.throws(() => readConfig({ DEPOSIT_ARCHIVE_STORE: wrong, ...keys }), { instanceOf: BadConfig }, wrong);
   }
 });

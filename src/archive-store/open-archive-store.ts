@@ -1,8 +1,13 @@
+import path from 'node:path';
 import type { ArchiveStoreConfig } from '../config.ts';
 import type { ArchiveStore } from './archive-store.ts';
 
-/** Opens the configured engine; one that is not in use is not even loaded. */
-export async function openArchiveStore({ folder }: ArchiveStoreConfig): Promise<ArchiveStore> {
-  const { FilesystemArchiveStore } = await import('./filesystem-archive-store.ts');
-  return FilesystemArchiveStore.open({ folder });
+/** Opens the configured engine; one that is not in use is not even loaded. Parts on their way lie below `dataDir`. */
+export async function openArchiveStore(config: ArchiveStoreConfig, dataDir: string): Promise<ArchiveStore> {
+  if (config.kind === 'file') {
+    const { FilesystemArchiveStore } = await import('./filesystem-archive-store.ts');
+    return FilesystemArchiveStore.open({ folder: config.folder });
+  }
+  const { MinioArchiveStore } = await import('./minio-archive-store.ts');
+  return MinioArchiveStore.open({ ...config, temporaryFolder: path.join(dataDir, 'incoming') });
 }

@@ -1,0 +1,28 @@
+/** Where an S3 store is. */
+export type S3Place = {
+  readonly endpoint: { readonly host: string; readonly port: number; readonly tls: boolean };
+  readonly bucket: string;
+  readonly region: string;
+  /** Begins every key, where the bucket is shared. */
+  readonly prefix: string;
+};
+
+/** Reads `s3://<host>:<port>/<bucket>[/<prefix>]?tls=<true|false>&region=<region>`. */
+export function parseS3Url(text: string): S3Place {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const [bucket = '', ...prefix] = (url?.pathname ?? '').split('/').slice(1);
+  const tls = url?.searchParams.get('tls') ?? 'true';
+  if (!url?.hostname || !/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket) || !/^(true|false)$/.test(tls)) {
+    throw new Error('must be s3://<host>:<port>/<bucket>?tls=<true|false>&region=<region>');
+  }
+  if (url.username || url.password)
+    throw new Error('must not hold keys: set DEPOSIT_S3_ACCESS_KEY and DEPOSIT_S3_SECRET_KEY');
+  const port = Number(url.port) || (tls === 'true' ? 443 : 80);
+  const region = url.searchParams.get('region') ?? 'us-east-1';
+  return {
+    endpoint: { host: url.hostname, port, tls: tls === 'true' },
+    bucket,
+    region,
+    prefix: prefix.join('/'),
+  };
+}
