@@ -27,7 +27,9 @@ export type Config = {
   readonly tls: { readonly cert: string; readonly key: string } | null;
 };
 
-export type EventLogConfig = { readonly kind: 'sqlite'; readonly file: string };
+export type EventLogConfig =
+  | { readonly kind: 'sqlite'; readonly file: string }
+  | { readonly kind: 'eventstoredb'; readonly connectionString: string };
 export type ArchiveStoreConfig =
   | { readonly kind: 'file'; readonly folder: string }
   | ({ readonly kind: 's3'; readonly accessKey: string; readonly secretKey: string } & S3Place);
@@ -93,7 +95,11 @@ const SETTINGS = {
   DEPOSIT_PORT: setting('8080', 'port to listen on; 0 picks a free one and prints it', integer(0, 65_535)),
   DEPOSIT_BASE_URL: setting('', 'public address in every IRI; default: the listening address', optionalUrl),
   DEPOSIT_DATA_DIR: setting('./data', 'folder of all that is kept on this machine', path.resolve),
-  DEPOSIT_EVENT_LOG: setting('', 'sqlite:<file>; default: event-log.sqlite in the data folder', eventLog),
+  DEPOSIT_EVENT_LOG: setting(
+    '',
+    'sqlite:<file> or esdb://…; default: event-log.sqlite in the data folder',
+    eventLog,
+  ),
   DEPOSIT_ARCHIVE_STORE: setting(
     '',
     'file:<folder>, or s3://<host>:<port>/<bucket>?tls=true&region=…; default: archives in the data folder',
@@ -260,13 +266,14 @@ function secretIn(file: string): string {
 
 function eventLog(text: string): EventLogConfig | null {
   if (text === '') return null;
+  if (/^esdb(\+discover)?:\/\/./.test(text)) return { kind: 'eventstoredb', connectionString: text };
   if (/^sqlite:./.test(text)) return { kind: 'sqlite', file: path.resolve(text.slice('sqlite:'.length)) };
-  throw new Error('must be sqlite:<file>');
+  throw new Error('must be sqlite:<file> or esdb://<host>:<port>?tls=<true|false>');
 }
 
 function archiveStore(text: string): { kind: 'file'; folder: string } | ({ kind: 's3' } & S3Place) | null {
   if (text === '') return null;
   if (/^file:./.test(text)) return { kind: 'file', folder: path.resolve(text.slice('file:'.length)) };
-  if (/^s3:/.test(text)) return { kind: 's3', ...parseS3Url(text) };
+  if (text.startsWith('s3:')) return { kind: 's3', ...parseS3Url(text) };
   throw new Error('must be file:<folder> or s3://<host>:<port>/<bucket>?tls=<true|false>&region=<region>');
 }

@@ -8,10 +8,10 @@ import { ArchiveWorkers } from './archives/archive-workers.ts';
 import type { Config } from './config.ts';
 import { lockDataFolder } from './data-folder-lock.ts';
 import { DepositIds } from './deposit-ids.ts';
-import { CatchUpDeliveries } from './event-log/catch-up-deliveries.ts';
+import type { Deliveries } from './event-log/deliveries.ts';
 import type { EventLog } from './event-log/event-log.ts';
 import { LoggedEventLog } from './event-log/logged-event-log.ts';
-import { openEventLog } from './event-log/open-event-log.ts';
+import { openDeliveries, openEventLog } from './event-log/open-event-log.ts';
 import { createApp } from './http/app.ts';
 import { DepositDesk } from './http/deposit-desk.ts';
 import { Server } from './http/server.ts';
@@ -94,7 +94,9 @@ export async function startService(config: Config, { logger, progress }: Service
   });
   ready.catch(() => undefined); // `failed` tells it, too
 
-  for (const runner of reactors(config, log, store, logger, resources)) {
+  const deliveries = await openDeliveries(config.eventLog, log, path.join(config.dataDir, 'checkpoints'));
+  resources.defer(() => deliveries[Symbol.asyncDispose]?.());
+  for (const runner of reactors(config, log, store, deliveries, logger, resources)) {
     runner.start(failure.reject);
     resources.defer(() => runner.stop());
   }
@@ -113,12 +115,13 @@ function reactors(
   config: Config,
   log: EventLog,
   store: ArchiveStore,
+  deliveries: Deliveries,
   logger: Logger,
   resources: AsyncDisposableStack,
 ): ReactorRunner[] {
   const reader = resources.use(new ArchiveWorkers({ size: config.archiveWorkers }));
   const options = {
-    deliveries: new CatchUpDeliveries(log, path.join(config.dataDir, 'checkpoints')),
+    deliveries,
     parking: new LogParking(log),
     logger,
     concurrency: REACTOR_CONCURRENCY,

@@ -19,10 +19,11 @@ export function parseS3Url(text: string): S3Place {
     throw new Error('must not hold keys: set DEPOSIT_S3_ACCESS_KEY and DEPOSIT_S3_SECRET_KEY');
   const port = Number(url.port) || (tls === 'true' ? 443 : 80);
   const region = url.searchParams.get('region') ?? 'us-east-1';
+  const folder = prefix.filter((segment) => segment !== '').map((segment) => `${segment}/`);
   return {
     endpoint: { host: url.hostname, port, tls: tls === 'true' },
     bucket,
     region,
-    prefix: prefix.join('/'),
+    prefix: folder.join(''),
   };
 }

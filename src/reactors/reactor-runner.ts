@@ -17,6 +17,8 @@ export type RunnerOptions = {
 const MAX_UNDER_WAY = 1000;
 /** Tries of work that fails for a reason that time alone does not heal. */
 const MAX_TRIES = 5;
+/** An event handed out more often than this is not worked on any more. */
+const MAX_DELIVERIES = 10;
 /** Errors that time heals. */
 const TRANSIENT = new Set([
   'EVENT_LOG_UNAVAILABLE',
@@ -85,11 +87,23 @@ export class ReactorRunner {
   /** Never rejects: what cannot be done now comes again after the next start. */
   async #handle(delivery: Delivery): Promise<void> {
     try {
-      await this.#persist(delivery.event);
+      if (delivery.count > MAX_DELIVERIES) await this.#parkKiller(delivery);
+      else await this.#persist(delivery.event);
       await delivery.acknowledge();
     } catch (error) {
       if (!this.#stop.signal.aborted) this.#options.logger.error({ err: error }, 'event left unacknowledged');
     }
+  }
+
+  /** Its workers died of it, or so it seems: nobody tries it again before an operator has looked. */
+  async #parkKiller({ event, count }: Delivery): Promise<void> {
+    const cause = new Error(`It was handed out ${count} times and never acknowledged.`);
+    const failure = await this.#attempt(
+      event,
+      () => this.#options.parking.park(this.#reactor.name, event, cause),
+      MAX_TRIES,
+    );
+    if (failure) throw failure.error;
   }
 
   async #persist(event: RecordedEvent): Promise<void> {

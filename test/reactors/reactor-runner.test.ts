@@ -149,6 +149,39 @@ test('what cannot even be given up is parked in the log with its reason', async 
   });
 });
 
+test('an event that was handed out again and again is parked without another try', async (t) => {
+  await using log = new MemoryEventLog();
+  await work(log, 'job-a');
+  const [event] = await Array.fromAsync(log.readStream('job-a'));
+  if (!event) return t.fail();
+  let [reacted, acknowledged] = [0, 0];
+  const acknowledge = async (): Promise<void> => {
+    acknowledged += 1;
+  };
+  const deliveries = {
+    async *receive() {
+      yield { event, count: 11, acknowledge };
+    },
+  };
+  const reactor: Reactor = {
+    name: 'tested',
+    streamPrefix: 'job-',
+    reactsTo: () => true,
+    react: async () => {
+      reacted += 1;
+    },
+    giveUp: async () => undefined,
+  };
+  const parking = new LogParking(log);
+  const runner = new ReactorRunner(reactor, { deliveries, parking, logger: silentLogger, concurrency: 1 });
+  runner.start((error) => t.fail(String(error)));
+  await until(async () => acknowledged === 1);
+  await runner.stop();
+  t.is(reacted, 0);
+  const [parked] = await Array.fromAsync(log.readStream('parked-tested'));
+  t.like(parked?.data, { reason: 'It was handed out 11 times and never acknowledged.' });
+});
+
 test('what was acknowledged does not come again after a restart, what was not does', async (t) => {
   await using log = new MemoryEventLog();
   const folder = await folderFor(t);

@@ -1,0 +1,39 @@
+import { setTimeout } from 'node:timers/promises';
+
+export type BackOffOptions = {
+  /** Milliseconds after the first failure; doubled each time. */
+  readonly firstPause?: number;
+  readonly longestPause?: number;
+};
+
+/** Growing pauses, each somewhere between half and all of its length so that many clients do not come at once. */
+export class BackOff {
+  readonly #first: number;
+  readonly #longest: number;
+  #failures = 0;
+
+  constructor({ firstPause = 50, longestPause = 30_000 }: BackOffOptions) {
+    this.#first = firstPause;
+    this.#longest = longestPause;
+  }
+
+  /** Milliseconds to wait after one more failure. */
+  next(): number {
+    const pause = Math.min(this.#first * 2 ** this.#failures, this.#longest);
+    this.#failures += 1;
+    return pause * (0.5 + Math.random() / 2);
+  }
+
+  reset(): void {
+    this.#failures = 0;
+  }
+}
+
+/** Resolves early when the signal aborts. */
+export async function pausing(milliseconds: number, signal: AbortSignal): Promise<void> {
+  try {
+    await setTimeout(milliseconds, undefined, { signal });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}

@@ -1,0 +1,116 @@
+import {
+  type PersistentSubscriptionToAll,
+  type PersistentSubscriptionToAllResolvedEvent,
+  PINNED,
+  persistentSubscriptionToAllSettingsFromDefaults,
+  START,
+  streamNameFilter,
+} from '@eventstore/db-client';
+import type { AttemptedEvent } from './eventstoredb-attempts.ts';
+import type { EventStoreDbClient } from './eventstoredb-client.ts';
+import { ClientStream } from './eventstoredb-client-stream.ts';
+import type { EventStoreDbConnection } from './eventstoredb-connection.ts';
+import { CallLost, factsOf } from './eventstoredb-faults.ts';
+import { toRecordedEvent } from './eventstoredb-records.ts';
+
+export type ConsumerSettings = {
+  readonly group: string;
+  readonly streamPrefix: string;
+  readonly bufferSize?: number;
+  readonly messageTimeout?: number;
+  readonly quietTime?: number;
+};
+
+export type GroupMessage = AttemptedEvent & { readonly copy: PersistentSubscriptionToAllResolvedEvent };
+
+/** Longer than any check: a time-out does not stop the work, it only has another node do it as well. */
+const MESSAGE_TIMEOUT = 3_600_000;
+const QUIET_TIME = 60_000;
+/** Whether to give up is decided by our own count; the server is never to park an event by itself. */
+const MAX_RETRY_COUNT = 1_000_000;
+/** The group is there, or another user has to create it: connecting to it tells. */
+const GOES_ON = new Set(['persistent-subscription-exists', 'access-denied']);
+
+/** One connection of a consumer to its group. */
+export class ConsumerSession implements AsyncDisposable {
+  readonly client: EventStoreDbClient;
+  readonly #connection: EventStoreDbConnection;
+  readonly #settings: ConsumerSettings;
+  readonly #ended = Promise.withResolvers<false>();
+  #subscription: PersistentSubscriptionToAll | undefined;
+  #stream: ClientStream<PersistentSubscriptionToAllResolvedEvent> | undefined;
+
+  constructor(connection: EventStoreDbConnection, settings: ConsumerSettings) {
+    this.#connection = connection;
+    this.client = connection.client();
+    this.#settings = settings;
+  }
+
+  /** Batches of what the server hands out; an empty one when nothing came for long. */
+  async *messages(signal: AbortSignal): AsyncGenerator<GroupMessage[]> {
+    const { bufferSize = 32, quietTime = QUIET_TIME } = this.#settings;
+    await this.#createGroup(signal);
+    this.#stream = new ClientStream(this.#subscribe(bufferSize));
+    const stop = AbortSignal.any([signal, this.client.lost]);
+    while (!signal.aborted) {
+      const copies = await this.#stream.take(bufferSize, quietTime, stop);
+      if (copies === undefined) throw new CallLost('The server ended the subscription.');
+      const messages = copies.map((copy) => this.#messageOf(copy)).filter((message) => message !== undefined);
+      if (messages.length > 0 || copies.length === 0) yield messages;
+    }
+  }
+
+  /** False when the connection is gone. */
+  async acknowledge({ copy }: Pick<GroupMessage, 'copy'>): Promise<boolean> {
+    if (!this.#stream || this.#stream.isOver || !this.#subscription) return false;
+    const acknowledged = this.#subscription.ack(copy).then(
+      () => true,
+      () => false,
+    );
+    return Promise.race([acknowledged, this.#ended.promise]);
+  }
+
+  /** What was not acknowledged is handed out again. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#ended.resolve(false);
+    await this.#stream?.[Symbol.asyncDispose]();
+  }
+
+  /** For all events from the first, if it is not there yet. */
+  async #createGroup(signal: AbortSignal): Promise<void> {
+    const { group, streamPrefix, messageTimeout = MESSAGE_TIMEOUT } = this.#settings;
+    const settings = persistentSubscriptionToAllSettingsFromDefaults({
+      startFrom: START,
+      messageTimeout,
+      maxRetryCount: MAX_RETRY_COUNT,
+      consumerStrategyName: PINNED, // the events of one stream go to one consumer, in order
+    });
+    const filter = streamNameFilter({ prefixes: [streamPrefix] });
+    try {
+      await this.#connection.call(
+        (client, options) =>
+          client.createPersistentSubscriptionToAll(group, settings, { ...options, filter }),
+        signal,
+      );
+    } catch (error) {
+      if (!GOES_ON.has(factsOf(error).type ?? '')) throw error;
+    }
+  }
+
+  #subscribe(bufferSize: number): PersistentSubscriptionToAll {
+    const options = { ...this.#connection.callOptions, bufferSize };
+    this.#subscription = this.client.client.subscribeToPersistentSubscriptionToAll(
+      this.#settings.group,
+      options,
+    );
+    return this.#subscription;
+  }
+
+  /** Events that are none of this log are acknowledged unseen. */
+  #messageOf(copy: PersistentSubscriptionToAllResolvedEvent): GroupMessage | undefined {
+    const event = toRecordedEvent(copy);
+    if (event && copy.event) return { event, copy, created: copy.event.created, retryCount: copy.retryCount };
+    void this.acknowledge({ copy });
+    return undefined;
+  }
+}

@@ -1,0 +1,109 @@
+import {
+  type Appended,
+  type EventLog,
+  EventLogUnavailable,
+  type ExpectedRevision,
+  type NewEvent,
+  type Position,
+  type ReadAllOptions,
+  type ReadStreamOptions,
+  type RecordedEvent,
+  type SubscribeOptions,
+  type SubscriptionMessage,
+} from './event-log.ts';
+import { EventStoreDbAppends } from './eventstoredb-appends.ts';
+import { EventStoreDbConnection } from './eventstoredb-connection.ts';
+import { EventStoreDbPages } from './eventstoredb-pages.ts';
+import { toLogPosition } from './eventstoredb-position.ts';
+import type { EventStoreDbOptions } from './eventstoredb-settings.ts';
+import { EventStoreDbSubscription, hasPrefix } from './eventstoredb-subscription.ts';
+
+/**
+ * The log in an EventStoreDB (22.6 or newer) or KurrentDB, for any number of nodes. The user it connects as must
+ * be allowed to read `$all`.
+ */
+export class EventStoreDbEventLog implements EventLog {
+  readonly #options: EventStoreDbOptions;
+  readonly #connection: EventStoreDbConnection;
+  readonly #pages: EventStoreDbPages;
+  readonly #appends: EventStoreDbAppends;
+  readonly #closed = new AbortController();
+
+  /** Connects at the first call: a server that cannot be reached now is a fault that passes. */
+  // oxlint-disable-next-line require-await -- what is thrown must reject, as with every log
+  static async open(options: EventStoreDbOptions): Promise<EventStoreDbEventLog> {
+    return new EventStoreDbEventLog(options);
+  }
+
+  private constructor(options: EventStoreDbOptions) {
+    this.#options = options;
+    this.#connection = new EventStoreDbConnection(options);
+    this.#pages = new EventStoreDbPages(this.#connection);
+    this.#appends = new EventStoreDbAppends(this.#connection, this.#pages);
+  }
+
+  async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended> {
+    this.#assertOpen();
+    return this.#appends.append(stream, expected, events);
+  }
+
+  async *readStream(stream: string, options: ReadStreamOptions = {}): AsyncGenerator<RecordedEvent> {
+    const { backwards = false, signal } = options;
+    let { from, limit: left = Number.MAX_SAFE_INTEGER } = options;
+    signal?.throwIfAborted();
+    this.#assertOpen();
+    while (left > 0) {
+      const page = await this.#pages.ofStream({ stream, from, backwards, count: left }, signal);
+      yield* page.events;
+      left -= page.events.length;
+      const last = page.events.at(-1)?.revision ?? 0;
+      if (page.atEnd || (backwards && last === 0)) return;
+      from = last + (backwards ? -1 : 1);
+      signal?.throwIfAborted();
+    }
+  }
+
+  async *readAll({ after, streamPrefixes, signal }: ReadAllOptions = {}): AsyncGenerator<RecordedEvent> {
+    signal?.throwIfAborted();
+    this.#assertOpen();
+    let from = after;
+    while (true) {
+      const page = await this.#pages.ofAll(from, signal);
+      yield* page.events.filter(({ stream }) => hasPrefix(stream, streamPrefixes));
+      if (page.atEnd) return;
+      from = page.upTo;
+      signal?.throwIfAborted();
+    }
+  }
+
+  async *subscribe(options: SubscribeOptions = {}): AsyncGenerator<SubscriptionMessage> {
+    if (options.after !== undefined) toLogPosition(options.after);
+    const signals = [this.#closed.signal, options.signal].filter((signal) => signal !== undefined);
+    const signal = AbortSignal.any(signals);
+    const subscription = new EventStoreDbSubscription(
+      this.#connection,
+      this.#pages,
+      options,
+      signal,
+      this.#options,
+    );
+    yield* subscription.messages();
+  }
+
+  async head(): Promise<Position | undefined> {
+    this.#assertOpen();
+    return this.#pages.head();
+  }
+
+  /** Ends subscriptions and waits for appends under way. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed.abort();
+    await this.#appends.finished();
+    await this.#connection[Symbol.asyncDispose]();
+  }
+
+  #assertOpen(): void {
+    if (this.#closed.signal.aborted)
+      throw new EventLogUnavailable('The event log in EventStoreDB is closed.');
+  }
+}

@@ -1,0 +1,30 @@
+import type { Position } from './event-log.ts';
+
+/** Where an event lies in the transaction log of the server: unsigned 64-bit numbers. */
+export type LogPosition = { readonly commit: bigint; readonly prepare: bigint };
+
+const UNKNOWN = 2n ** 64n - 1n;
+const TOKEN = /^([0-9a-f]{16})-([0-9a-f]{16})$/;
+
+/** Both numbers as 16 lower-case hex digits, so that positions order as strings. */
+export function toPosition({ commit, prepare }: LogPosition): Position {
+  return `${hex(commit)}-${hex(prepare)}`;
+}
+
+/** @throws {TypeError} it is a position of another kind of log. */
+export function toLogPosition(position: Position): LogPosition {
+  const [, commit, prepare] = TOKEN.exec(position) ?? [];
+  if (commit === undefined || prepare === undefined) {
+    throw new TypeError(`"${position}" is no position of this event log.`);
+  }
+  return { commit: BigInt(`0x${commit}`), prepare: BigInt(`0x${prepare}`) };
+}
+
+/** Servers before 22.6 send none, or the highest number, with the events of one stream. */
+export function isKnown(position: LogPosition | undefined): position is LogPosition {
+  return position !== undefined && position.commit !== UNKNOWN;
+}
+
+function hex(number: bigint): string {
+  return number.toString(16).padStart(16, '0');
+}

@@ -1,0 +1,32 @@
+import type { AllStreamResolvedEvent, ResolvedEvent } from '@eventstore/db-client';
+import type { JsonObject, RecordedEvent } from './event-log.ts';
+import { isKnown, toPosition } from './eventstoredb-position.ts';
+
+/** An event as the client gives it; reads of one stream, of all and subscriptions differ only in their types. */
+export type ClientEvent = ResolvedEvent | AllStreamResolvedEvent;
+
+/** Undefined when it is none of this log: an event of the server itself, a link, or not JSON. */
+export function toRecordedEvent({ event }: ClientEvent): RecordedEvent | undefined {
+  if (!event || event.streamId.startsWith('$') || event.type.startsWith('$')) return undefined;
+  const { id, type, data, metadata, streamId, revision, position } = event;
+  if (!event.isJson || !isJsonObject(data)) return undefined;
+  if (!isKnown(position)) {
+    throw new TypeError(`Event ${id} came without its position: the server must be 22.6 or newer.`);
+  }
+  return {
+    id,
+    type,
+    data,
+    metadata: isJsonObject(metadata) ? metadata : {},
+    stream: streamId,
+    revision: Number(revision),
+    position: toPosition(position),
+  };
+}
+
+/** The client has parsed it; bytes are what it could not parse. */
+function isJsonObject(value: unknown): value is JsonObject {
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array)
+  );
+}

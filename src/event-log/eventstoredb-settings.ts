@@ -1,0 +1,32 @@
+import type { BackOffOptions } from './eventstoredb-back-off.ts';
+
+export type Credentials = { readonly username: string; readonly password: string };
+
+export type EventStoreDbOptions = BackOffOptions & {
+  /** `esdb://host:2113?tls=false`, or a cluster: `esdb://h1:2113,h2:2113,h3:2113?tls=true&nodePreference=leader`. */
+  readonly connectionString: string;
+  /** May be in the connection string as well; needed with TLS. */
+  readonly credentials?: Credentials;
+  /** How long one call may take before its client is dropped, in milliseconds. */
+  readonly callTimeout?: number;
+  /** How long an operation whose outcome is unknown is begun again, in milliseconds. */
+  readonly patience?: number;
+  /** How long a subscription may be silent before it is checked that there is nothing to say, in milliseconds. */
+  readonly quietTime?: number;
+};
+
+/**
+ * Credentials for every append. With them the client takes the plain append call; without, it takes a shared
+ * stream on which the failure of one client fails the appends of others.
+ * @throws {TypeError} the connection is secure and nobody said as whom.
+ */
+export function credentialsOf({ connectionString, credentials }: EventStoreDbOptions): Credentials {
+  if (credentials) return credentials;
+  const [, username, password] = /^[^/]*\/\/([^:@/]+):([^@/]+)@/.exec(connectionString) ?? [];
+  if (username !== undefined && password !== undefined) {
+    return { username: decodeURIComponent(username), password: decodeURIComponent(password) };
+  }
+  // Without TLS the client sends no credentials at all.
+  if (/[?&]tls=false\b/i.test(connectionString)) return { username: 'nobody', password: 'nothing' };
+  throw new TypeError('EventStoreDB with TLS needs a user name and a password.');
+}

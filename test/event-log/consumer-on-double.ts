@@ -1,0 +1,60 @@
+import type { ExecutionContext } from 'ava';
+import type { Delivery } from '../../src/event-log/deliveries.ts';
+import {
+  EventStoreDbDeliveries,
+  type EventStoreDbDeliveriesOptions,
+} from '../../src/event-log/eventstoredb-deliveries.ts';
+import { eventually, type LogOnDouble } from './log-on-double.ts';
+
+export const GROUP = 'checker';
+const TIMES = { callTimeout: 300, firstPause: 10, longestPause: 100, linger: 200 };
+
+/** A consumer of the group that goes on until the test ends. */
+export class Consumer {
+  readonly received: Delivery[] = [];
+  readonly #stop = new AbortController();
+  readonly #receiving: Promise<void>;
+  readonly #deliveries: EventStoreDbDeliveries;
+
+  constructor(
+    t: ExecutionContext,
+    { double, log }: LogOnDouble,
+    work: (delivery: Delivery) => Promise<void>,
+    options: Partial<EventStoreDbDeliveriesOptions> = {},
+  ) {
+    const { connectionString } = double;
+    this.#deliveries = new EventStoreDbDeliveries(log, { connectionString, ...TIMES, ...options });
+    this.#receiving = this.#receive(work);
+    t.teardown(() => this.stop());
+  }
+
+  get ids(): string[] {
+    return this.received.map(({ event }) => event.id);
+  }
+
+  /** Resolves when it has received so many events. */
+  has(count: number): Promise<void> {
+    return eventually(() => this.received.length >= count);
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#receiving;
+    await this.#deliveries[Symbol.asyncDispose]();
+  }
+
+  async #receive(work: (delivery: Delivery) => Promise<void>): Promise<void> {
+    for await (const delivery of this.#deliveries.receive(GROUP, 'deposit-', this.#stop.signal)) {
+      this.received.push(delivery);
+      await work(delivery);
+    }
+  }
+}
+
+export const acknowledging = (delivery: Delivery) => delivery.acknowledge();
+export const holding = () => Promise.resolve();
+
+/** Events of the group that are handed out or wait to be. */
+export function unacknowledged({ double }: LogOnDouble): number {
+  return double.groups.get(GROUP)?.unacknowledged ?? -1;
+}

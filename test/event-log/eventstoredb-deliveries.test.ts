@@ -1,0 +1,150 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout } from 'node:timers/promises';
+import { EventStoreDBClient } from '@eventstore/db-client';
+import test, { type ExecutionContext } from 'ava';
+import { acknowledging, Consumer, GROUP, holding, unacknowledged } from './consumer-on-double.ts';
+import { deliveryFaults } from './eventstoredb-delivery-faults.ts';
+import { eventually, type LogOnDouble, logOnDouble } from './log-on-double.ts';
+import { appendEach, idsOf, listOf, newEvents, revisionsOf, upTo } from './log-under-test.ts';
+
+test.serial(
+  'two consumers share a hundred events; each is acknowledged once, in the order of its stream',
+  async (t) => {
+    const server = await logOnDouble(t);
+    const [first, second] = [new Consumer(t, server, acknowledging), new Consumer(t, server, acknowledging)];
+    await eventually(() => server.double.groups.get(GROUP)?.consumers === 2);
+    await Promise.all(upTo(20).map((number) => appendEach(server.log, `deposit-${number}`, newEvents(5))));
+    await appendEach(server.log, 'ids-deposit', newEvents(5));
+    await eventually(() => first.received.length + second.received.length >= 100);
+    await eventually(() => unacknowledged(server) === 0);
+    const all = await listOf(server.log.readAll({ streamPrefixes: ['deposit-'] }));
+    t.deepEqual([...first.ids, ...second.ids].sort(), idsOf(all).sort());
+    t.true(first.received.length > 10 && second.received.length > 10);
+    for (const number of upTo(20)) {
+      const consumer = first.received.some(({ event }) => event.stream === `deposit-${number}`)
+        ? first
+        : second;
+      const events = consumer.received.map(({ event }) => event);
+      t.deepEqual(revisionsOf(events.filter(({ stream }) => stream === `deposit-${number}`)), upTo(5));
+    }
+  },
+);
+
+test.serial('a consumer holds no more events than it may', async (t) => {
+  const server = await logOnDouble(t);
+  await server.log.append('deposit-1', 'none', newEvents(10));
+  const consumer = new Consumer(t, server, holding, { bufferSize: 4 });
+  await consumer.has(4);
+  await setTimeout(50);
+  t.is(consumer.received.length, 4);
+  await consumer.received[2]?.acknowledge();
+  await consumer.has(5);
+  t.is(server.double.groups.get(GROUP)?.held, 4);
+});
+
+test.serial(
+  'what a consumer process held when it was killed comes elsewhere, with a higher count',
+  async (t) => {
+    const server = await logOnDouble(t);
+    const events = newEvents(5);
+    await server.log.append('deposit-1', 'none', events);
+    for (const count of [1, 2]) {
+      const process = consumerProcess(t, server);
+      t.deepEqual(
+        await lines(process, 5),
+        events.map(({ id }) => `${id} ${count}`),
+      );
+      process.kill('SIGKILL');
+    }
+    const last = new Consumer(t, server, acknowledging, { freshFor: 0 });
+    await last.has(5);
+    t.deepEqual(
+      last.received.map(({ count }) => count),
+      [3, 3, 3, 3, 3],
+    );
+    t.deepEqual(last.ids, idsOf(events));
+    const attempts = await listOf(server.log.readStream(`attempts-${GROUP}-${events[0]?.id}`));
+    t.deepEqual(revisionsOf(attempts), upTo(3));
+  },
+);
+
+test.serial('an event that comes at once is not counted, one that waited is', async (t) => {
+  const server = await logOnDouble(t);
+  const consumer = new Consumer(t, server, acknowledging, { freshFor: 300 });
+  await server.log.append('deposit-1', 'none', newEvents(1));
+  await consumer.has(1);
+  await consumer.stop();
+  await server.log.append('deposit-2', 'none', newEvents(1));
+  await setTimeout(350);
+  const later = new Consumer(t, server, acknowledging, { freshFor: 300 });
+  await later.has(1);
+  const counted = await listOf(server.log.readAll({ streamPrefixes: ['attempts-'] }));
+  t.deepEqual(
+    counted.map(({ stream }) => stream),
+    [`attempts-${GROUP}-${later.ids[0]}`],
+  );
+  t.deepEqual(
+    [...consumer.received, ...later.received].map(({ count }) => count),
+    [1, 1],
+  );
+});
+
+test.serial('the server never parks an event by itself', async (t) => {
+  const server = await logOnDouble(t);
+  const consumer = new Consumer(t, server, acknowledging);
+  await server.log.append('deposit-1', 'none', newEvents(1));
+  await consumer.has(1);
+  const client = EventStoreDBClient.connectionString(server.double.connectionString);
+  const { settings, stats } = await client.getPersistentSubscriptionToAllInfo(GROUP);
+  t.true(settings.maxRetryCount >= 1_000_000);
+  t.true(settings.messageTimeout >= 3_600_000);
+  t.is(stats.parkedMessageCount, 0n);
+  await client.dispose();
+});
+
+test.serial('what an operator has the server park is handed out again when it is replayed', async (t) => {
+  const server = await logOnDouble(t);
+  const { double, log } = server;
+  const client = EventStoreDBClient.connectionString(double.connectionString);
+  const consumer = new Consumer(t, server, acknowledging);
+  await log.append('deposit-1', 'none', newEvents(1));
+  await consumer.has(1);
+  await consumer.stop();
+  await log.append('deposit-1', 0, newEvents(1));
+  const other = client.subscribeToPersistentSubscriptionToAll(GROUP);
+  for await (const message of other) {
+    await other.nack('park', 'by hand', message);
+    break;
+  }
+  await eventually(
+    async () => (await client.getPersistentSubscriptionToAllInfo(GROUP)).stats.parkedMessageCount === 1n,
+  );
+  await other.unsubscribe();
+  const later = new Consumer(t, server, acknowledging);
+  await client.replayParkedMessagesToAll(GROUP);
+  await later.has(1);
+  t.is(later.received[0]?.event.revision, 1);
+  await client.dispose();
+});
+
+deliveryFaults();
+
+function consumerProcess(t: ExecutionContext, { double }: LogOnDouble): ChildProcess {
+  const file = path.join(import.meta.dirname, 'processes/eventstoredb-consumer.ts');
+  const process_ = spawn(process.execPath, [file, double.connectionString], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  t.teardown(() => process_.kill('SIGKILL'));
+  return process_;
+}
+
+async function lines({ stdout }: ChildProcess, count: number): Promise<string[]> {
+  const found: string[] = [];
+  for await (const line of createInterface(stdout ?? process.stdin)) {
+    found.push(line);
+    if (found.length === count) break;
+  }
+  return found;
+}

@@ -1,0 +1,139 @@
+import { setTimeout } from 'node:timers/promises';
+import { status } from '@grpc/grpc-js';
+import test from 'ava';
+import { acknowledging, Consumer, GROUP, holding, unacknowledged } from './consumer-on-double.ts';
+import { eventually, logOnDouble } from './log-on-double.ts';
+import { appendEach, newEvents, upTo } from './log-under-test.ts';
+
+export function deliveryFaults(): void {
+  losingTheConnection();
+  workingLong();
+  losingTheServer();
+}
+
+function losingTheConnection(): void {
+  for (const how of ['error', 'silent end'] as const) {
+    test.serial(
+      `consumers whose connection is dropped (${how}) go on, and nothing is handed out twice at once`,
+      async (t) => {
+        const server = await logOnDouble(t);
+        const consumer = new Consumer(t, server, async (delivery) => {
+          await setTimeout(1);
+          await delivery.acknowledge();
+        });
+        const writing = Promise.all(
+          upTo(5).map((number) => appendEach(server.log, `deposit-${number}`, newEvents(20))),
+        );
+        for (let times = 0; times < 8; times += 1) {
+          await setTimeout(15);
+          server.double.dropSubscriptions(how);
+        }
+        await writing;
+        await eventually(() => unacknowledged(server) === 0 && consumer.received.length >= 100);
+        t.is(new Set(consumer.ids).size, 100);
+      },
+    );
+  }
+
+  test.serial(
+    'what is still worked on when the connection breaks is acknowledged on the new one, and not handed out again',
+    async (t) => {
+      const server = await logOnDouble(t);
+      await server.log.append('deposit-1', 'none', newEvents(3));
+      const consumer = new Consumer(t, server, holding, { firstPause: 200, longestPause: 200 });
+      await consumer.has(3);
+      server.double.dropSubscriptions();
+      await setTimeout(50);
+      await consumer.received[0]?.acknowledge();
+      await eventually(() => server.double.groups.get(GROUP)?.consumers === 1);
+      await consumer.received[1]?.acknowledge();
+      await eventually(() => unacknowledged(server) === 1);
+      await consumer.received[2]?.acknowledge();
+      await eventually(() => unacknowledged(server) === 0);
+      t.is(consumer.received.length, 3);
+    },
+  );
+}
+
+function workingLong(): void {
+  test.serial(
+    'an event the server hands out again after its time-out is not handed out twice at once',
+    async (t) => {
+      const server = await logOnDouble(t);
+      await server.log.append('deposit-1', 'none', newEvents(1));
+      const consumer = new Consumer(t, server, holding, { messageTimeout: 40 });
+      await consumer.has(1);
+      await setTimeout(150);
+      await consumer.received[0]?.acknowledge();
+      await eventually(() => unacknowledged(server) === 0);
+      t.is(consumer.received.length, 1);
+    },
+  );
+
+  test.serial('a receiver that stops takes the acknowledgements of what is under way', async (t) => {
+    const server = await logOnDouble(t);
+    await server.log.append('deposit-1', 'none', newEvents(2));
+    const consumer = new Consumer(t, server, holding, { linger: 5000 });
+    await consumer.has(2);
+    const stopping = consumer.stop();
+    await consumer.received[0]?.acknowledge();
+    await consumer.received[1]?.acknowledge();
+    const begun = Date.now();
+    await stopping;
+    t.true(Date.now() - begun < 2500);
+    t.is(unacknowledged(server), 0);
+  });
+}
+
+function losingTheServer(): void {
+  test.serial('consumers outlive restarts, refusals, hanging calls and a change of leader', async (t) => {
+    const server = await logOnDouble(t);
+    const { double, log } = server;
+    double.faults.set('createGroup', { kind: 'hang' });
+    double.faults.set('createGroup', { kind: 'refuse', code: status.UNAVAILABLE });
+    double.faults.set('consume', { kind: 'not leader' });
+    double.faults.set('features', { kind: 'refuse', code: status.INTERNAL });
+    const consumer = new Consumer(t, server, acknowledging);
+    await log.append('deposit-1', 'none', newEvents(2));
+    await consumer.has(2);
+    await double.restart();
+    await log.append('deposit-1', 1, newEvents(2));
+    await consumer.has(4);
+    double.groups.delete(GROUP);
+    double.dropSubscriptions();
+    await consumer.has(8); // of a group that is created anew every event is new
+    await eventually(() => unacknowledged(server) === 0);
+    t.is(new Set(consumer.ids).size, 4);
+  });
+
+  test.serial('a server that falls silent is asked anew', async (t) => {
+    const server = await logOnDouble(t);
+    const consumer = new Consumer(t, server, acknowledging, { quietTime: 60 });
+    await server.log.append('deposit-1', 'none', newEvents(1));
+    await eventually(() => consumer.received.length === 1 && unacknowledged(server) === 0);
+    server.double.dropSubscriptions('silence');
+    await server.log.append('deposit-1', 0, newEvents(1));
+    await eventually(() => consumer.received.length === 2 && unacknowledged(server) === 0);
+    server.double.faults.set('consume', { kind: 'hang' });
+    server.double.dropSubscriptions();
+    await server.log.append('deposit-1', 1, newEvents(1));
+    await consumer.has(3);
+    t.deepEqual(
+      consumer.received.map(({ event }) => event.revision),
+      upTo(3),
+    );
+  });
+
+  test.serial('while attempts cannot be counted, nothing is handed out', async (t) => {
+    const server = await logOnDouble(t);
+    await server.log.append('deposit-1', 'none', newEvents(1));
+    const other = await server.another({ patience: 50 });
+    server.double.faults.set('append', { kind: 'refuse', code: status.UNAVAILABLE }, 10);
+    const consumer = new Consumer(t, { ...server, log: other }, acknowledging, { freshFor: 0 });
+    await eventually(() => server.double.faults.seen('consume') >= 2);
+    t.deepEqual(consumer.received, []);
+    server.double.faults.clear();
+    await consumer.has(1);
+    t.is(consumer.received[0]?.count, 1);
+  });
+}

@@ -1,0 +1,39 @@
+import { setTimeout } from 'node:timers/promises';
+import type { ExecutionContext } from 'ava';
+import { EventStoreDbEventLog } from '../../src/event-log/eventstoredb-event-log.ts';
+import type { EventStoreDbOptions } from '../../src/event-log/eventstoredb-settings.ts';
+import {
+  type DoubleOptions,
+  EventStoreDbDouble,
+} from '../support/eventstoredb-double/eventstoredb-double.ts';
+
+export type LogOnDouble = {
+  readonly double: EventStoreDbDouble;
+  readonly log: EventStoreDbEventLog;
+  /** Another client of the same server. */
+  readonly another: (options?: Partial<EventStoreDbOptions>) => Promise<EventStoreDbEventLog>;
+};
+
+/** Times are short, so that what takes ten seconds in earnest is seen in a fraction of one. */
+export async function logOnDouble(
+  t: ExecutionContext,
+  options: Partial<EventStoreDbOptions> = {},
+  doubleOptions: DoubleOptions = {},
+): Promise<LogOnDouble> {
+  const double = await EventStoreDbDouble.start(doubleOptions);
+  const another = async (more: Partial<EventStoreDbOptions> = {}) => {
+    const times = { callTimeout: 300, patience: 3000, firstPause: 10, longestPause: 200 };
+    const { connectionString } = double;
+    const log = await EventStoreDbEventLog.open({ connectionString, ...times, ...options, ...more });
+    t.teardown(() => log[Symbol.asyncDispose]());
+    return log;
+  };
+  const log = await another();
+  t.teardown(() => double[Symbol.asyncDispose]()); // before the logs: nothing that hangs holds them up
+  return { double, log, another };
+}
+
+/** Looks again until it is so; the time limit of the test bounds it. */
+export async function eventually(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await setTimeout(5);
+}
