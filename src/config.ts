@@ -1,7 +1,18 @@
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { parseS3Url, type S3Place } from './archive-store/s3-url.ts';
+import type { S3Place } from './archive-store/s3-url.ts';
 import { type ArchiveLimits, defaultArchiveLimits } from './archives/inspection.ts';
+import {
+  archiveStore,
+  boolean,
+  eventLog,
+  identity,
+  integer,
+  oneOf,
+  optionalUrl,
+  readableFile,
+  secretIn,
+  url,
+} from './setting-values.ts';
 import { DEFAULT_DEPOSIT_NAMESPACE } from './sword/namespaces.ts';
 
 /** Everything an operator can choose. Sizes in bytes, times in milliseconds. */
@@ -66,7 +77,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     if (name.startsWith('DEPOSIT_') && !(name in SETTINGS))
       problems.push(`${name}: no setting has this name`);
   }
-  problems.push(...exposureProblems(config), ...keyProblems(config));
+  problems.push(...exposureProblems(config), ...tlsProblems(config), ...keyProblems(config));
   if (problems.length > 0) throw new BadConfig(problems);
   return config;
 }
@@ -148,8 +159,8 @@ const SETTINGS = {
     'a proxy in front ends TLS: allows other addresses than loopback',
     boolean,
   ),
-  DEPOSIT_TLS_CERT: setting('', 'PEM file of the certificate chain, to serve https', String),
-  DEPOSIT_TLS_KEY: setting('', 'PEM file of its key', String),
+  DEPOSIT_TLS_CERT: setting('', 'PEM file of the certificate chain, to serve https', readableFile),
+  DEPOSIT_TLS_KEY: setting('', 'PEM file of its key', readableFile),
 } satisfies Record<string, Setting<unknown>>;
 
 type Read = <Name extends SettingName>(name: Name) => ReturnType<(typeof SETTINGS)[Name]['parse']>;
@@ -177,7 +188,7 @@ function assemble(read: Read): Config {
     archiveLimits: archiveLimits(read),
     archiveWorkers: read('DEPOSIT_ARCHIVE_WORKERS'),
     trustProxy: read('DEPOSIT_TRUST_PROXY'),
-    tls: cert && key ? { cert, key } : null,
+    tls: cert || key ? { cert, key } : null,
   };
 }
 
@@ -211,6 +222,13 @@ function keyProblems({ archiveStore }: Config): string[] {
   ];
 }
 
+/** One file alone would quietly mean no TLS. */
+function tlsProblems({ tls }: Config): string[] {
+  if (!tls || (tls.cert && tls.key)) return [];
+  const [set, unset] = tls.cert ? ['CERT', 'KEY'] : ['KEY', 'CERT'];
+  return [`DEPOSIT_TLS_${set} is set, DEPOSIT_TLS_${unset} is not: TLS needs both`];
+}
+
 /** Passwords come with every request: off this machine they travel only inside TLS. */
 function exposureProblems({ host, trustProxy, tls }: Config): string[] {
   if (trustProxy || tls || /^(127\.|::1$|localhost$)/.test(host)) return [];
@@ -221,59 +239,4 @@ function exposureProblems({ host, trustProxy, tls }: Config): string[] {
 
 function setting<Value>(fallback: string, help: string, parse: (text: string) => Value): Setting<Value> {
   return { fallback, help, parse };
-}
-
-function integer(min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    if (/^\d+$/.test(text) && value >= min && value <= max) return value;
-    throw new Error(
-      `must be a whole number from ${min}${max === Number.MAX_SAFE_INTEGER ? '' : ` to ${max}`}`,
-    );
-  };
-}
-
-function boolean(text: string): boolean {
-  if (/^(true|yes|on|1)$/i.test(text)) return true;
-  if (/^(false|no|off|0)$/i.test(text)) return false;
-  throw new Error('must be true or false');
-}
-
-function oneOf(...words: readonly string[]): (text: string) => string {
-  return (text) => {
-    if (words.includes(text)) return text;
-    throw new Error(`must be one of ${words.join(', ')}`);
-  };
-}
-
-function url(text: string): string {
-  if (/^https?:$/.test(URL.canParse(text) ? new URL(text).protocol : '')) return text;
-  throw new Error('must be an absolute http or https URL');
-}
-
-function optionalUrl(text: string): string | null {
-  return text === '' ? null : url(text);
-}
-
-function identity(text: string): string {
-  if (/^[^<>\n\0]+ <[^<>\n\0]*>$/.test(text)) return text;
-  throw new Error('must have the form Name <mail@host>');
-}
-
-function secretIn(file: string): string {
-  return file === '' ? '' : readFileSync(file, 'utf8').trim();
-}
-
-function eventLog(text: string): EventLogConfig | null {
-  if (text === '') return null;
-  if (/^esdb(\+discover)?:\/\/./.test(text)) return { kind: 'eventstoredb', connectionString: text };
-  if (/^sqlite:./.test(text)) return { kind: 'sqlite', file: path.resolve(text.slice('sqlite:'.length)) };
-  throw new Error('must be sqlite:<file> or esdb://<host>:<port>?tls=<true|false>');
-}
-
-function archiveStore(text: string): { kind: 'file'; folder: string } | ({ kind: 's3' } & S3Place) | null {
-  if (text === '') return null;
-  if (/^file:./.test(text)) return { kind: 'file', folder: path.resolve(text.slice('file:'.length)) };
-  if (text.startsWith('s3:')) return { kind: 's3', ...parseS3Url(text) };
-  throw new Error('must be file:<folder> or s3://<host>:<port>/<bucket>?tls=<true|false>&region=<region>');
 }

@@ -41,8 +41,15 @@ test('other addresses than loopback need TLS or a proxy that ends it', (t) => {
   t.throws(() => readConfig({ DEPOSIT_HOST: '0.0.0.0' }), { message: /passwords would travel in clear/ });
   for (const host of ['127.0.0.1', '::1', 'localhost']) t.is(readConfig({ DEPOSIT_HOST: host }).host, host);
   t.is(readConfig({ DEPOSIT_HOST: '0.0.0.0', DEPOSIT_TRUST_PROXY: 'true' }).trustProxy, true);
-  const tls = { DEPOSIT_TLS_CERT: 'c.pem', DEPOSIT_TLS_KEY: 'k.pem' };
-  t.deepEqual(readConfig({ DEPOSIT_HOST: '::', ...tls }).tls, { cert: 'c.pem', key: 'k.pem' });
+  const [cert, key] = [import.meta.filename, import.meta.filename]; // any file that can be read
+  t.deepEqual(readConfig({ DEPOSIT_HOST: '::', DEPOSIT_TLS_CERT: cert, DEPOSIT_TLS_KEY: key }).tls, {
+    cert,
+    key,
+  });
+  t.throws(() => readConfig({ DEPOSIT_TLS_CERT: cert }), {
+    message: /DEPOSIT_TLS_KEY is not: TLS needs both/,
+  });
+  t.throws(() => readConfig({ DEPOSIT_TLS_CERT: '/nowhere', DEPOSIT_TLS_KEY: key }), { message: /ENOENT/ });
 });
 
 test('the help names every setting', (t) => {

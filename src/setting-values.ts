@@ -1,0 +1,71 @@
+import { accessSync, constants, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseS3Url, type S3Place } from './archive-store/s3-url.ts';
+import type { EventLogConfig } from './config.ts';
+
+/** How the text of a setting becomes its value; what it must be instead is said in the error. */
+
+export function integer(min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+    throw new Error(
+      `must be a whole number from ${min}${max === Number.MAX_SAFE_INTEGER ? '' : ` to ${max}`}`,
+    );
+  };
+}
+
+export function boolean(text: string): boolean {
+  if (/^(true|yes|on|1)$/i.test(text)) return true;
+  if (/^(false|no|off|0)$/i.test(text)) return false;
+  throw new Error('must be true or false');
+}
+
+export function oneOf(...words: readonly string[]): (text: string) => string {
+  return (text) => {
+    if (words.includes(text)) return text;
+    throw new Error(`must be one of ${words.join(', ')}`);
+  };
+}
+
+/** An absolute http or https URL. */
+export function url(text: string): string {
+  if (/^https?:$/.test(URL.canParse(text) ? new URL(text).protocol : '')) return text;
+  throw new Error('must be an absolute http or https URL');
+}
+
+export function optionalUrl(text: string): string | null {
+  return text === '' ? null : url(text);
+}
+
+export function identity(text: string): string {
+  if (/^[^<>\n\0]+ <[^<>\n\0]*>$/.test(text)) return text;
+  throw new Error('must have the form Name <mail@host>');
+}
+
+/** What a file holds, without the line break at its end; nothing for no file. */
+export function secretIn(file: string): string {
+  return file === '' ? '' : readFileSync(file, 'utf8').trim();
+}
+
+export function eventLog(text: string): EventLogConfig | null {
+  if (text === '') return null;
+  if (/^esdb(\+discover)?:\/\/./.test(text)) return { kind: 'eventstoredb', connectionString: text };
+  if (/^sqlite:./.test(text)) return { kind: 'sqlite', file: path.resolve(text.slice('sqlite:'.length)) };
+  throw new Error('must be sqlite:<file> or esdb://<host>:<port>?tls=<true|false>');
+}
+
+export function archiveStore(
+  text: string,
+): { kind: 'file'; folder: string } | ({ kind: 's3' } & S3Place) | null {
+  if (text === '') return null;
+  if (/^file:./.test(text)) return { kind: 'file', folder: path.resolve(text.slice('file:'.length)) };
+  if (text.startsWith('s3:')) return { kind: 's3', ...parseS3Url(text) };
+  throw new Error('must be file:<folder> or s3://<host>:<port>/<bucket>?tls=<true|false>&region=<region>');
+}
+
+/** A file that can be read; nothing for no file. */
+export function readableFile(file: string): string {
+  if (file !== '') accessSync(file, constants.R_OK);
+  return file;
+}
