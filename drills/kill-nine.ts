@@ -77,12 +77,10 @@ async function depositOnce(
   seed: string,
   partial: (id: string) => void,
 ): Promise<string> {
-  if (kind === 0)
+  if (kind === 0 || kind === 2)
     return idOf(await post(`${url}/1/drill/`, await form(kind, seed), { 'In-Progress': 'false' }));
   const binary = { 'Content-Type': 'application/x-tar', 'Content-Disposition': 'attachment; filename=a.tar' };
   if (kind === 1) return idOf(await post(`${url}/1/drill/`, await archive(seed), binary));
-  if (kind === 2)
-    return idOf(await post(`${url}/1/drill/`, await form(kind, seed), { 'In-Progress': 'false' }));
   const created = await post(`${url}/1/drill/`, await archive(seed), { ...binary, 'In-Progress': 'true' });
   const id = await idOf(created);
   const location = created.headers.get('location') ?? '';
