@@ -2,7 +2,6 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 import {
   type ArchiveStore,
-  ArchiveStoreUnavailable,
   type ListedObject,
   type LocalObject,
   type LocalSource,
@@ -19,6 +18,7 @@ import { Spool } from './spool.ts';
 import { StoreWriter } from './store-writer.ts';
 import { verifiedBody } from './verified-body.ts';
 import { Verification } from './verify.ts';
+import { WorkInFlight } from './work-in-flight.ts';
 
 /**
  * The archive store in a folder: small objects as rows of `small.sqlite`, larger ones as files.
@@ -26,8 +26,7 @@ import { Verification } from './verify.ts';
  */
 export class FilesystemArchiveStore implements ArchiveStore {
   readonly #parts: Parts;
-  readonly #inFlight = new Set<Promise<unknown>>();
-  #closed = false;
+  readonly #work = new WorkInFlight();
 
   /** @throws {ArchiveStoreUnavailable} the folder cannot be made or used. */
   static async open({ folder }: { readonly folder: string }): Promise<FilesystemArchiveStore> {
@@ -47,7 +46,7 @@ export class FilesystemArchiveStore implements ArchiveStore {
   }
 
   put(source: AsyncIterable<Uint8Array>, promised: Promised = {}): Promise<StoredObject> {
-    return this.#tracked(() => this.#put(source, promised));
+    return this.#work.track(() => this.#put(source, promised));
   }
 
   async get(sha256: string): Promise<{ readonly length: number; readonly body: Readable }> {
@@ -83,7 +82,7 @@ export class FilesystemArchiveStore implements ArchiveStore {
 
   remove(sha256: string, { storedBefore }: { readonly storedBefore?: Date } = {}): Promise<void> {
     const before = storedBefore?.getTime() ?? Infinity;
-    return this.#tracked(async () => {
+    return this.#work.track(async () => {
       await this.#parts.writer.change({ kind: 'remove-row', sha256, storedBefore: before });
       await this.#parts.files.remove(sha256, before);
     });
@@ -94,15 +93,14 @@ export class FilesystemArchiveStore implements ArchiveStore {
   }
 
   async ready(): Promise<void> {
-    this.#assertOpen();
+    this.#work.assertOpen();
     await this.#parts.incoming.probe();
     await this.#parts.writer.probe();
     this.#parts.rows.probe();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closed = true;
-    await Promise.allSettled(this.#inFlight);
+    await this.#work.close();
     await this.#parts.opened.disposeAsync();
   }
 
@@ -123,21 +121,6 @@ export class FilesystemArchiveStore implements ArchiveStore {
     // A row of this name is from a time when larger objects were small; it may be damaged, the file is not.
     if (rows.length(stored.sha256) === undefined) return;
     await writer.change({ kind: 'remove-row', sha256: stored.sha256, storedBefore: Infinity });
-  }
-
-  async #tracked<T>(work: () => Promise<T>): Promise<T> {
-    this.#assertOpen();
-    const running = work();
-    this.#inFlight.add(running);
-    try {
-      return await running;
-    } finally {
-      this.#inFlight.delete(running);
-    }
-  }
-
-  #assertOpen(): void {
-    if (this.#closed) throw new ArchiveStoreUnavailable('The archive store is closed.');
   }
 }
 

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import {
   type ArchiveStore,
-  ArchiveStoreUnavailable,
   type ListedObject,
   type LocalObject,
   ObjectMissing,
@@ -20,6 +19,7 @@ import { Spool } from './spool.ts';
 import { unavailable } from './unavailable.ts';
 import { verifiedBody } from './verified-body.ts';
 import { Verification } from './verify.ts';
+import { WorkInFlight } from './work-in-flight.ts';
 
 export type MinioArchiveStoreOptions = MinioPlace & {
   /** Begins every key: `deposits/`, say, where the bucket is shared. Of letters, digits, `/`, `-`, `_` and `.` only. */
@@ -45,8 +45,7 @@ export class MinioArchiveStore implements ArchiveStore {
   readonly #folder: IncomingFolder;
   readonly #hashing: Sha256Threads;
   readonly #incomingKeys = new Set<string>();
-  readonly #inFlight = new Set<Promise<unknown>>();
-  #closed = false;
+  readonly #work = new WorkInFlight();
 
   /**
    * Makes the bucket when it is missing.
@@ -70,7 +69,7 @@ export class MinioArchiveStore implements ArchiveStore {
   }
 
   put(source: AsyncIterable<Uint8Array>, promised: Promised = {}): Promise<StoredObject> {
-    return this.#tracked(() => this.#withIncomingKey((key) => this.#put(source, promised, key)));
+    return this.#work.track(() => this.#withIncomingKey((key) => this.#put(source, promised, key)));
   }
 
   async get(sha256: string): Promise<{ readonly length: number; readonly body: Readable }> {
@@ -104,7 +103,7 @@ export class MinioArchiveStore implements ArchiveStore {
   }
 
   remove(sha256: string, { storedBefore }: { readonly storedBefore?: Date } = {}): Promise<void> {
-    return this.#tracked(async () => {
+    return this.#work.track(async () => {
       const found = await this.#bucket.stat(this.#keyOf(sha256));
       if (found === undefined) return;
       const latest = found.storedAt.getTime() + 999; // S3 tells seconds here
@@ -129,7 +128,7 @@ export class MinioArchiveStore implements ArchiveStore {
   }
 
   async ready(): Promise<void> {
-    this.#assertOpen();
+    this.#work.assertOpen();
     await this.#folder.probe();
     await this.#withIncomingKey(async (key) => {
       await putEmpty(this.#bucket, key);
@@ -138,8 +137,7 @@ export class MinioArchiveStore implements ArchiveStore {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closed = true;
-    await Promise.allSettled(this.#inFlight);
+    await this.#work.close();
     this.#bucket[Symbol.dispose]();
     await this.#hashing[Symbol.asyncDispose]();
   }
@@ -200,21 +198,6 @@ export class MinioArchiveStore implements ArchiveStore {
     } finally {
       this.#incomingKeys.delete(key);
     }
-  }
-
-  async #tracked<T>(work: () => Promise<T>): Promise<T> {
-    this.#assertOpen();
-    const running = work();
-    this.#inFlight.add(running);
-    try {
-      return await running;
-    } finally {
-      this.#inFlight.delete(running);
-    }
-  }
-
-  #assertOpen(): void {
-    if (this.#closed) throw new ArchiveStoreUnavailable('The archive store is closed.');
   }
 }
 

@@ -7,7 +7,14 @@ import { assertMatches, entityTag } from '../sword/entity-tag.ts';
 import type { Iris } from '../sword/iris.ts';
 import type { DepositDocuments } from './answer-documents.ts';
 import type { DepositDesk } from './deposit-desk.ts';
-import type { Accepted, BodyKind, DepositRequest } from './deposit-request.ts';
+import {
+  type Accepted,
+  type BodyKind,
+  bodyKind,
+  type DepositRequest,
+  parseDepositRequest,
+} from './deposit-request.ts';
+import { assertPartialNow } from './deposit-resource.ts';
 import { notFound } from './not-found.ts';
 import { type ReceivedContent, type ReceiveOptions, receiveContent } from './receive-content.ts';
 import type { ServiceContext } from './service-context.ts';
@@ -17,6 +24,9 @@ export type WriteOptions = {
   readonly iris: Iris;
   readonly maxArchives: number;
 };
+
+/** Changes that bring content with them. */
+export type ContentChange = Exclude<Change['kind'], 'remove-archives'>;
 
 /** What the IRIs that take deposits have in common: receive, command, answer. */
 export class DepositWrites {
@@ -88,6 +98,23 @@ export class DepositWrites {
     return this.shown(depositId);
   }
 
+  /**
+   * Adds to the content of a partial deposit or replaces it, with what the request brings. `isFinal` says what
+   * `In-Progress` means on this IRI.
+   */
+  async changeContent(
+    ctx: ServiceContext,
+    deposit: DepositContentView,
+    kind: ContentChange,
+    accepted: Accepted,
+    isFinal: (inProgress: boolean | null) => boolean,
+  ): Promise<void> {
+    const request = parseDepositRequest(ctx);
+    this.assertChangeable(ctx, deposit);
+    const content = await this.receive(ctx, request, bodyKind(ctx, accepted), accepted);
+    await this.change(ctx, deposit, { kind, ...content }, isFinal(request.inProgress));
+  }
+
   /** Changes a partial deposit, and completes it if this is its final request. */
   async change(
     ctx: ServiceContext,
@@ -148,6 +175,12 @@ export class DepositWrites {
 
   answerReceipt(ctx: ServiceContext, deposit: DepositContentView): void {
     this.#documents.receipt(ctx, deposit, this.collection(deposit.collection).treatment);
+  }
+
+  /** @throws {SwordError} 405 the deposit is not partial, 412 it is not at the revision of `If-Match`. */
+  assertChangeable(ctx: ServiceContext, deposit: DepositContentView): void {
+    assertPartialNow(ctx, deposit);
+    this.assertMatches(ctx, deposit);
   }
 
   /** `If-Match`, when it was sent. */

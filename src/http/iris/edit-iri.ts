@@ -1,9 +1,10 @@
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
-import type { Change } from '../../domain/deposit/commands.ts';
-import { type Accepted, bodyKind, isEmpty, parseDepositRequest } from '../deposit-request.ts';
-import { assertPartialNow, depositResource } from '../deposit-resource.ts';
+import { type Accepted, isEmpty, parseDepositRequest } from '../deposit-request.ts';
+import { depositResource } from '../deposit-resource.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
-import type { DepositWrites } from '../write-deposits.ts';
+import type { ContentChange, DepositWrites } from '../write-deposits.ts';
+
+const ACCEPTED: Accepted = { archives: [], entry: true, untypedEntry: true };
 
 /** Edit-IRI and SE-IRI: the receipt, the metadata, completion and deletion. */
 export function editIri(writes: DepositWrites): ServiceMiddleware {
@@ -21,8 +22,7 @@ export function editIri(writes: DepositWrites): ServiceMiddleware {
       ctx.status = 204;
     },
     DELETE: async (ctx, deposit) => {
-      assertPartialNow(ctx, deposit);
-      writes.assertMatches(ctx, deposit);
+      writes.assertChangeable(ctx, deposit);
       await writes.remove(ctx, deposit);
       ctx.status = 204;
     },
@@ -37,18 +37,13 @@ export function editIri(writes: DepositWrites): ServiceMiddleware {
     writes.answerReceipt(ctx, await writes.shown(deposit.depositId));
   }
 
-  async function changeMetadata(
+  function changeMetadata(
     ctx: ServiceContext,
     deposit: DepositContentView,
-    kind: Exclude<Change['kind'], 'remove-archives'>,
+    kind: ContentChange,
   ): Promise<void> {
-    const request = parseDepositRequest(ctx);
-    assertPartialNow(ctx, deposit);
-    writes.assertMatches(ctx, deposit);
-    const accepted: Accepted = { archives: [], entry: true, untypedEntry: true };
-    const content = await writes.receive(ctx, request, bodyKind(ctx, accepted), accepted);
-    // Absent means final here, decisions of the interface: In-Progress.
-    await writes.change(ctx, deposit, { kind, ...content }, request.inProgress !== true);
+    // Absent means final here.
+    return writes.changeContent(ctx, deposit, kind, ACCEPTED, (inProgress) => inProgress !== true);
   }
 }
 

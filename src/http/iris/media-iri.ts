@@ -1,11 +1,9 @@
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
 import type { ArchiveStore } from '../../archive-store/archive-store.ts';
-import type { Change } from '../../domain/deposit/commands.ts';
 import { answerArchives } from '../answer-archives.ts';
-import { bodyKind, parseDepositRequest } from '../deposit-request.ts';
-import { assertPartialNow, depositResource } from '../deposit-resource.ts';
+import { depositResource } from '../deposit-resource.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
-import type { DepositWrites } from '../write-deposits.ts';
+import type { ContentChange, DepositWrites } from '../write-deposits.ts';
 
 /** EM-IRI: the archives of a deposit. */
 export function mediaIri(writes: DepositWrites, store: ArchiveStore): ServiceMiddleware {
@@ -20,25 +18,19 @@ export function mediaIri(writes: DepositWrites, store: ArchiveStore): ServiceMid
       ctx.status = 204;
     },
     DELETE: async (ctx, deposit) => {
-      assertPartialNow(ctx, deposit);
-      writes.assertMatches(ctx, deposit);
+      writes.assertChangeable(ctx, deposit);
       await writes.change(ctx, deposit, { kind: 'remove-archives' }, false);
       ctx.status = 204;
     },
   });
 
-  async function changeArchives(
+  function changeArchives(
     ctx: ServiceContext,
     deposit: DepositContentView,
-    kind: Exclude<Change['kind'], 'remove-archives'>,
+    kind: ContentChange,
   ): Promise<void> {
-    const request = parseDepositRequest(ctx);
-    assertPartialNow(ctx, deposit);
-    writes.assertMatches(ctx, deposit);
-    const { accept } = writes.collection(deposit.collection);
-    const accepted = { archives: accept, entry: false };
-    const content = await writes.receive(ctx, request, bodyKind(ctx, accepted), accepted);
+    const accepted = { archives: writes.collection(deposit.collection).accept, entry: false };
     // Absent means unchanged here: several clients add archive after archive without the header.
-    await writes.change(ctx, deposit, { kind, ...content }, request.inProgress === false);
+    return writes.changeContent(ctx, deposit, kind, accepted, (inProgress) => inProgress === false);
   }
 }
