@@ -10,6 +10,7 @@ import {
   oneOf,
   optionalUrl,
   readableFile,
+  roles,
   secretIn,
   url,
 } from './setting-values.ts';
@@ -23,6 +24,7 @@ export type Config = {
   /** `null`: the listening address. */
   readonly baseUrl: string | null;
   readonly dataDir: string;
+  readonly roles: readonly Role[];
   readonly eventLog: EventLogConfig;
   readonly archiveStore: ArchiveStoreConfig;
   readonly maxUploadSize: number;
@@ -37,6 +39,9 @@ export type Config = {
   readonly trustProxy: boolean;
   readonly tls: { readonly cert: string; readonly key: string } | null;
 };
+
+/** What a node does: serve clients, or check and load deposits. */
+export type Role = 'http' | 'reactors';
 
 export type EventLogConfig =
   | { readonly kind: 'sqlite'; readonly file: string }
@@ -77,7 +82,12 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     if (name.startsWith('DEPOSIT_') && !(name in SETTINGS))
       problems.push(`${name}: no setting has this name`);
   }
-  problems.push(...exposureProblems(config), ...tlsProblems(config), ...keyProblems(config));
+  problems.push(
+    ...exposureProblems(config),
+    ...tlsProblems(config),
+    ...keyProblems(config),
+    ...roleProblems(config),
+  );
   if (problems.length > 0) throw new BadConfig(problems);
   return config;
 }
@@ -106,6 +116,11 @@ const SETTINGS = {
   DEPOSIT_PORT: setting('8080', 'port to listen on; 0 picks a free one and prints it', integer(0, 65_535)),
   DEPOSIT_BASE_URL: setting('', 'public address in every IRI; default: the listening address', optionalUrl),
   DEPOSIT_DATA_DIR: setting('./data', 'folder of all that is kept on this machine', path.resolve),
+  DEPOSIT_ROLES: setting(
+    'http,reactors',
+    'what this node does: serve clients, check and load, or both',
+    roles,
+  ),
   DEPOSIT_EVENT_LOG: setting(
     '',
     'sqlite:<file> or esdb://…; default: event-log.sqlite in the data folder',
@@ -173,6 +188,7 @@ function assemble(read: Read): Config {
     port: read('DEPOSIT_PORT'),
     baseUrl: read('DEPOSIT_BASE_URL'),
     dataDir,
+    roles: read('DEPOSIT_ROLES'),
     eventLog: read('DEPOSIT_EVENT_LOG') ?? {
       kind: 'sqlite',
       file: path.join(dataDir, 'event-log.sqlite'),
@@ -220,6 +236,12 @@ function keyProblems({ archiveStore }: Config): string[] {
   return [
     'DEPOSIT_ARCHIVE_STORE: an S3 store needs DEPOSIT_S3_ACCESS_KEY and DEPOSIT_S3_SECRET_KEY, or their …_FILE',
   ];
+}
+
+/** Nobody else could do what this node leaves undone: the embedded log is of one process. */
+function roleProblems({ roles, eventLog }: Config): string[] {
+  if (eventLog?.kind !== 'sqlite' || roles === undefined || roles.length === 2) return [];
+  return [`DEPOSIT_ROLES=${roles.join()}: one node alone, as with the embedded event log, has to do both`];
 }
 
 /** One file alone would quietly mean no TLS. */

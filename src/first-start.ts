@@ -7,7 +7,7 @@ import type { Service } from './service.ts';
 export async function introduce({ url, log }: Service, config: Config): Promise<void> {
   const base = config.baseUrl ?? url;
   process.stdout.write(`The deposit service listens at ${base}/1/servicedocument/\n`);
-  if (!isLoopback(url) || (await log.head()) !== undefined) return;
+  if (config.eventLog.kind !== 'sqlite' || !isLoopback(url) || (await log.head()) !== undefined) return;
   const password = generatePassword();
   const administration = new Administration(log, { kind: 'service', name: 'first start' });
   await administration.registerClient('demo', password);

@@ -17,6 +17,18 @@ SIGTERM and SIGINT let running requests finish, stop the reactors and end with e
 Exit codes: 0 stopped as asked, 1 a fault, 2 a bad configuration or a data folder in use.
 `;
 
+/** Faults that end every start until somebody has mended them. */
+const TO_BE_MENDED = new Set([
+  'BAD_CONFIG',
+  'DATA_FOLDER_IN_USE',
+  'LOG_DAMAGED',
+  'EADDRINUSE',
+  'EACCES',
+  'EADDRNOTAVAIL',
+]);
+/** An engine that is not there yet: whoever supervises the service starts it again. */
+const PASSING = new Set(['EVENT_LOG_UNAVAILABLE', 'ARCHIVE_STORE_UNAVAILABLE']);
+
 /** Runs the service until it is told to stop; resolves to the exit code. */
 export async function main(argv: string[]): Promise<number> {
   const { values } = parseArgs({ args: argv, options: { help: { type: 'boolean', short: 'h' } } });
@@ -27,29 +39,21 @@ export async function main(argv: string[]): Promise<number> {
   try {
     return await run();
   } catch (error) {
-    const known = [
-      'BAD_CONFIG',
-      'DATA_FOLDER_IN_USE',
-      'LOG_DAMAGED',
-      'EADDRINUSE',
-      'EACCES',
-      'EADDRNOTAVAIL',
-    ];
     const { code = '', message, stack } = error as NodeJS.ErrnoException;
-    process.stderr.write(`${known.includes(code) ? message : stack}\n`);
-    return known.includes(code) ? 2 : 1;
+    process.stderr.write(`${TO_BE_MENDED.has(code) || PASSING.has(code) ? message : stack}\n`);
+    return TO_BE_MENDED.has(code) ? 2 : 1;
   }
 }
 
 async function run(): Promise<number> {
   const config = readConfig();
   const logger = createLogger(config.logLevel);
-  const stopped = Promise.withResolvers<void>();
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve());
+  const stopped = Promise.withResolvers<'stopped'>();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve('stopped'));
   const progress = lineProgress('views built from events');
   await using service: Service = await startService(config, { logger, progress });
-  await Promise.race([service.ready, service.failed, stopped.promise]);
-  await introduce(service, config);
+  const outcome = await Promise.race([service.ready, service.failed, stopped.promise]);
+  if (outcome !== 'stopped' && config.roles.includes('http')) await introduce(service, config);
   try {
     await Promise.race([stopped.promise, service.failed]);
     return 0;

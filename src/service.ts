@@ -5,15 +5,15 @@ import { collections } from '../projections/collections.ts';
 import type { ArchiveStore } from './archive-store/archive-store.ts';
 import { openArchiveStore } from './archive-store/open-archive-store.ts';
 import { ArchiveWorkers } from './archives/archive-workers.ts';
-import type { Config } from './config.ts';
+import type { Config, EventLogConfig } from './config.ts';
 import { lockDataFolder } from './data-folder-lock.ts';
 import { DepositIds } from './deposit-ids.ts';
-import type { Deliveries } from './event-log/deliveries.ts';
 import type { EventLog } from './event-log/event-log.ts';
 import { LoggedEventLog } from './event-log/logged-event-log.ts';
 import { openDeliveries, openEventLog } from './event-log/open-event-log.ts';
 import { createApp } from './http/app.ts';
 import { DepositDesk } from './http/deposit-desk.ts';
+import type { ReadinessChecks } from './http/health.ts';
 import { Server } from './http/server.ts';
 import type { Logger } from './logger.ts';
 import { Checker } from './reactors/checker.ts';
@@ -47,8 +47,16 @@ const DRAIN_PATIENCE = 20_000;
 const REACTOR_CONCURRENCY = 8;
 
 /** The event log alone, for commands that run beside the service. */
-export function openLog({ eventLog }: Config): Promise<EventLog> {
+export function openLog({ eventLog }: Pick<Config, 'eventLog'>): Promise<EventLog> {
   return openEventLog(eventLog);
+}
+
+/** The archive store alone, for commands that run beside the service. */
+export function openStore({
+  archiveStore,
+  dataDir,
+}: Pick<Config, 'archiveStore' | 'dataDir'>): Promise<ArchiveStore> {
+  return openArchiveStore(archiveStore, dataDir);
 }
 
 /** Puts the service together and starts it. */
@@ -57,79 +65,111 @@ export async function startService(config: Config, { logger, progress }: Service
   resources.use(lockDataFolder(config.dataDir));
   const log = resources.use(new LoggedEventLog(await openEventLog(config.eventLog), logger));
   const store = resources.use(await openArchiveStore(config.archiveStore, config.dataDir));
-  const views = resources.use(SqliteViewStore.open(path.join(config.dataDir, 'views.sqlite')));
   const server = await Server.listen(config);
   resources.defer(() => server.close(DRAIN_PATIENCE));
-
   const failure = Promise.withResolvers<never>();
   failure.promise.catch(() => undefined); // whoever waits for it hears of it
-  const projector = new Projector(log, views);
-  resources.defer(() => projector.stop());
-  const baseUrl = config.baseUrl ?? server.url;
-  const generator = { ...manifest(), uri: baseUrl };
-  const desk = new DepositDesk(log, new DepositIds(log), projector);
-  let caughtUp = false;
-  const app = createApp({
-    ...config,
-    desk,
-    store,
-    logins: projector.add(clientLogins),
-    collections: projector.add(collections),
-    logger,
-    readiness: {
-      'event log': async () => void (await log.head()),
-      'archive store': () => store.ready(),
-      views: async () => {
-        if (!caughtUp) throw new Error('they catch up with the event log.');
-      },
-    },
-    ready: () => caughtUp,
-    baseUrl,
-    generator,
-  });
-  const handle = app.callback();
-  server.serve((req, res) => void handle(req, res), { depositNamespace: config.depositNamespace, generator });
-  const ready = projector.start(failure.reject, progress).then(() => {
-    caughtUp = true;
-  });
-  ready.catch(() => undefined); // `failed` tells it, too
 
-  const deliveries = await openDeliveries(config.eventLog, log, path.join(config.dataDir, 'checkpoints'));
-  resources.defer(() => deliveries[Symbol.asyncDispose]?.());
-  for (const runner of reactors(config, log, store, deliveries, logger, resources)) {
-    runner.start(failure.reject);
-    resources.defer(() => runner.stop());
-  }
+  const node: Node = { config, log, store, logger, resources, fail: failure.reject };
+  const baseUrl = config.baseUrl ?? server.url;
+  const about = { depositNamespace: config.depositNamespace, generator: { ...manifest(), uri: baseUrl } };
+  const clients = config.roles.includes('http')
+    ? serveClients(node, { baseUrl, ...about }, progress)
+    : undefined;
+  const reactors = config.roles.includes('reactors') ? await react(node) : undefined;
+  const readiness = {
+    'event log': async () => void (await log.head()),
+    'archive store': () => store.ready(),
+    ...(clients && { views: clients.upToDate }),
+    ...reactors,
+  };
+  const handle = createApp({ ...about, logger, readiness }, clients?.options).callback();
+  server.serve((req, res) => void handle(req, res), about);
   const running = resources.move();
   return {
     url: server.url,
     log,
     store,
-    ready,
+    ready: clients?.ready ?? Promise.resolve(),
     failed: failure.promise,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
 
-function reactors(
-  config: Config,
-  log: EventLog,
-  store: ArchiveStore,
-  deliveries: Deliveries,
-  logger: Logger,
-  resources: AsyncDisposableStack,
-): ReactorRunner[] {
-  const reader = resources.use(new ArchiveWorkers({ size: config.archiveWorkers }));
-  const options = {
-    deliveries,
-    parking: new LogParking(log),
-    logger,
-    concurrency: REACTOR_CONCURRENCY,
+/** What every part of a running node is put together with. */
+type Node = {
+  readonly config: Config;
+  readonly log: EventLog;
+  readonly store: ArchiveStore;
+  readonly logger: Logger;
+  readonly resources: AsyncDisposableStack;
+  /** Ends the service: it cannot go on. */
+  readonly fail: (error: unknown) => void;
+};
+
+/** The views of this node, and the desk where requests meet the log. */
+function serveClients(
+  { config, log, store, resources, fail }: Node,
+  about: { readonly baseUrl: string; readonly generator: Generator },
+  progress?: ProjectorProgress,
+) {
+  const views = resources.use(
+    SqliteViewStore.open(path.join(config.dataDir, 'views.sqlite'), originOf(config.eventLog)),
+  );
+  const projector = new Projector(log, views);
+  resources.defer(() => projector.stop());
+  const desk = new DepositDesk(log, new DepositIds(log), projector);
+  const [logins, shownCollections] = [projector.add(clientLogins), projector.add(collections)];
+  let caughtUp = false;
+  const ready = projector.start(fail, progress).then(() => {
+    caughtUp = true;
+  });
+  ready.catch(() => undefined); // `failed` tells it, too
+  return {
+    ready,
+    options: {
+      ...config,
+      ...about,
+      desk,
+      store,
+      logins,
+      collections: shownCollections,
+      ready: () => caughtUp,
+    },
+    upToDate: async () => {
+      if (!caughtUp) throw new Error('they catch up with the event log.');
+      if (projector.trouble !== undefined) throw new Error(projector.trouble);
+    },
   };
-  return [
-    new ReactorRunner(new Checker(log, store, reader, config.archiveLimits), options),
-    new ReactorRunner(new Loader(log, store, reader, config.loaderIdentity), options),
+}
+
+/** Starts checker and loader; what is returned tells whether each gets its events. */
+async function react({ config, log, store, logger, resources, fail }: Node): Promise<ReadinessChecks> {
+  const deliveries = await openDeliveries(config.eventLog, log, path.join(config.dataDir, 'checkpoints'));
+  resources.defer(() => deliveries[Symbol.asyncDispose]?.());
+  const reader = resources.use(new ArchiveWorkers({ size: config.archiveWorkers }));
+  const options = { deliveries, parking: new LogParking(log), logger, concurrency: REACTOR_CONCURRENCY };
+  const reactors = [
+    new Checker(log, store, reader, config.archiveLimits),
+    new Loader(log, store, reader, config.loaderIdentity),
   ];
+  for (const reactor of reactors) {
+    const runner = new ReactorRunner(reactor, options);
+    runner.start(fail);
+    resources.defer(() => runner.stop());
+  }
+  const check = (name: string) => async (): Promise<void> => {
+    const trouble = deliveries.trouble(name);
+    if (trouble !== undefined) throw new Error(trouble);
+  };
+  return Object.fromEntries(reactors.map(({ name }) => [name, check(name)]));
+}
+
+/** Which log views are of: the positions of one mean nothing in another. */
+function originOf(eventLog: EventLogConfig): string {
+  if (eventLog.kind === 'sqlite') return 'sqlite';
+  const [, hosts] = /^[^/]*\/\/(?:[^@/]*@)?([^/?]*)/.exec(eventLog.connectionString) ?? [];
+  return `eventstoredb ${hosts}`;
 }
 
 /** Name and version of this software, named as the maker of every document. */

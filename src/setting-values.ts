@@ -1,7 +1,7 @@
 import { accessSync, constants, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseS3Url, type S3Place } from './archive-store/s3-url.ts';
-import type { EventLogConfig } from './config.ts';
+import type { EventLogConfig, Role } from './config.ts';
 
 /** How the text of a setting becomes its value; what it must be instead is said in the error. */
 
@@ -26,6 +26,14 @@ export function oneOf(...words: readonly string[]): (text: string) => string {
     if (words.includes(text)) return text;
     throw new Error(`must be one of ${words.join(', ')}`);
   };
+}
+
+/** `http`, `reactors` or both. */
+export function roles(text: string): readonly Role[] {
+  const named = new Set(text.split(',').map((word) => word.trim()));
+  const known = (['http', 'reactors'] as const).filter((role) => named.has(role));
+  if (known.length > 0 && known.length === named.size) return known;
+  throw new Error('must be http, reactors, or http,reactors');
 }
 
 /** An absolute http or https URL. */

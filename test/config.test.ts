@@ -27,14 +27,22 @@ test('every problem is reported at once, with the setting and what it must be', 
     DEPOSIT_EVENT_LOG: 'postgres://x',
     DEPOSIT_LOADER_IDENTITY: 'nobody',
     DEPOSIT_HOST: '0.0.0.0',
+    DEPOSIT_ROLES: 'http,cook',
     DEPOSIT_PROT: '1',
   };
   const error = t.throws(() => readConfig(env), { instanceOf: BadConfig });
-  t.is(error?.problems.length, 9);
+  t.is(error?.problems.length, 10);
   for (const [name, value] of Object.entries(env)) {
     if (name === 'DEPOSIT_PROT') t.regex(error?.message ?? '', /DEPOSIT_PROT: no setting has this name/);
     else t.true(error?.message.includes(`${name}=${value}: `), name);
   }
+});
+
+test('a node may take one role alone only where others share its log', (t) => {
+  t.deepEqual(readConfig({}).roles, ['http', 'reactors']);
+  const eventLog = { DEPOSIT_EVENT_LOG: 'esdb://127.0.0.1:2113?tls=false' };
+  t.deepEqual(readConfig({ DEPOSIT_ROLES: 'reactors', ...eventLog }).roles, ['reactors']);
+  t.throws(() => readConfig({ DEPOSIT_ROLES: 'http' }), { message: /DEPOSIT_ROLES=http: .* has to do both/ });
 });
 
 test('other addresses than loopback need TLS or a proxy that ends it', (t) => {

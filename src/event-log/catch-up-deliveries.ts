@@ -19,6 +19,11 @@ export class CatchUpDeliveries implements Deliveries {
     this.#folder = folder;
   }
 
+  /** The embedded log is either there or the service is not. */
+  trouble(): undefined {
+    return undefined;
+  }
+
   async *receive(group: string, streamPrefix: string, signal: AbortSignal): AsyncGenerator<Delivery> {
     await using checkpoint = await Checkpoint.open(
       path.join(this.#folder, `${group}.json`),

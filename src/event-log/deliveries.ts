@@ -7,6 +7,9 @@ import type { RecordedEvent } from './event-log.ts';
 export interface Deliveries {
   /** Ends normally when `signal` aborts. Survives faults of the engine by resuming by itself. */
   receive(group: string, streamPrefix: string, signal: AbortSignal): AsyncIterable<Delivery>;
+
+  /** Why a group that is being received gets nothing at the moment; `undefined` when all is well with it. */
+  trouble(group: string): string | undefined;
 }
 
 /** An event handed out. */

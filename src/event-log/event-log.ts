@@ -72,7 +72,10 @@ export type ReadAllOptions = {
   readonly signal?: AbortSignal;
 };
 
-export type SubscribeOptions = ReadAllOptions;
+export type SubscribeOptions = ReadAllOptions & {
+  /** Is told why nothing comes for now, and `undefined` once events come again. */
+  readonly onTrouble?: (reason: string | undefined) => void;
+};
 
 export type SubscriptionMessage =
   /** At least one event, in order. */

@@ -19,6 +19,8 @@ export type ConsumerSettings = {
   readonly bufferSize?: number;
   readonly messageTimeout?: number;
   readonly quietTime?: number;
+  /** Called when the server has taken the consumer in. */
+  readonly connected?: () => void;
 };
 
 export type GroupMessage = AttemptedEvent & { readonly copy: PersistentSubscriptionToAllResolvedEvent };
@@ -103,6 +105,7 @@ export class ConsumerSession implements AsyncDisposable {
       this.#settings.group,
       options,
     );
+    this.#subscription.once('confirmation', () => this.#settings.connected?.());
     return this.#subscription;
   }
 

@@ -5,7 +5,7 @@ import { EventStoreDbAttempts } from './eventstoredb-attempts.ts';
 import { BackOff, pausing } from './eventstoredb-back-off.ts';
 import { EventStoreDbConnection } from './eventstoredb-connection.ts';
 import { ConsumerSession, type GroupMessage } from './eventstoredb-consumer-session.ts';
-import { factsOf } from './eventstoredb-faults.ts';
+import { factsOf, troubleOf } from './eventstoredb-faults.ts';
 import { HandedOut } from './eventstoredb-handed-out.ts';
 import type { EventStoreDbOptions } from './eventstoredb-settings.ts';
 
@@ -32,6 +32,7 @@ export class EventStoreDbDeliveries implements Deliveries, AsyncDisposable {
   readonly #options: EventStoreDbDeliveriesOptions;
   readonly #attempts: EventStoreDbAttempts;
   readonly #receiving = new Set<Promise<void>>();
+  readonly #troubles = new Map<string, string>();
 
   /** Deliveries are counted in `log`, which must be on the same server. */
   constructor(log: EventLog, options: EventStoreDbDeliveriesOptions) {
@@ -39,15 +40,21 @@ export class EventStoreDbDeliveries implements Deliveries, AsyncDisposable {
     this.#attempts = new EventStoreDbAttempts(log, options.freshFor ?? 2000);
   }
 
+  trouble(group: string): string | undefined {
+    return this.#troubles.get(group);
+  }
+
   async *receive(group: string, streamPrefix: string, signal: AbortSignal): AsyncGenerator<Delivery> {
     const connection = new EventStoreDbConnection(this.#options);
     const handedOut = new HandedOut();
     const backOff = new BackOff(this.#options);
+    const connected = (): boolean => this.#troubles.delete(group);
+    const settings = { ...this.#options, group, streamPrefix, connected };
     let session: ConsumerSession | undefined;
     try {
       while (!signal.aborted) {
         if (session) await changed(session, handedOut);
-        session = new ConsumerSession(connection, { ...this.#options, group, streamPrefix });
+        session = new ConsumerSession(connection, settings);
         try {
           for await (const messages of session.messages(signal)) {
             yield* this.#deliveriesOf(group, messages, session, handedOut, signal);
@@ -59,6 +66,7 @@ export class EventStoreDbDeliveries implements Deliveries, AsyncDisposable {
         } catch (error) {
           if (error instanceof TypeError) throw error;
           if (signal.aborted) break;
+          this.#troubles.set(group, troubleOf(`The subscription of ${group}`, error));
           // Whatever it was passes. A client that found the leader is kept.
           if (factsOf(error).type !== 'not-leader') connection.drop(session.client);
           await pausing(backOff.next(), signal);

@@ -69,6 +69,12 @@ export function translated(what: string, error: unknown): unknown {
   return new EventLogUnavailable(`${what} failed: ${reason}.`, { cause: error });
 }
 
+/** The same as a sentence for people. */
+export function troubleOf(what: string, error: unknown): string {
+  const { message } = translated(what, error) as Partial<Error>;
+  return message ?? String(error);
+}
+
 function reasonOf(error: unknown): string {
   const { type, code } = factsOf(error);
   const text = type ? TEXTS.get(type) : undefined;

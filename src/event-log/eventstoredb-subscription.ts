@@ -1,7 +1,7 @@
 import { type Position, type SubscribeOptions, type SubscriptionMessage } from './event-log.ts';
 import { BackOff, type BackOffOptions, pausing } from './eventstoredb-back-off.ts';
 import type { EventStoreDbConnection } from './eventstoredb-connection.ts';
-import { CallLost } from './eventstoredb-faults.ts';
+import { CallLost, troubleOf } from './eventstoredb-faults.ts';
 import type { EventStoreDbPages } from './eventstoredb-pages.ts';
 import { SubscriptionFeed } from './eventstoredb-subscription-feed.ts';
 
@@ -15,6 +15,7 @@ export class EventStoreDbSubscription {
   readonly #signal: AbortSignal;
   readonly #quietTime: number;
   readonly #backOff: BackOff;
+  readonly #onTrouble: (reason: string | undefined) => void;
   /** All up to here was delivered or filtered out. */
   #reached: Position | undefined;
   /** Null before the first time; on an empty log the position is undefined. */
@@ -23,7 +24,7 @@ export class EventStoreDbSubscription {
   constructor(
     connection: EventStoreDbConnection,
     pages: EventStoreDbPages,
-    { after, streamPrefixes }: SubscribeOptions,
+    { after, streamPrefixes, onTrouble = () => undefined }: SubscribeOptions,
     signal: AbortSignal,
     settings: SubscriptionSettings,
   ) {
@@ -33,6 +34,7 @@ export class EventStoreDbSubscription {
     this.#signal = signal;
     this.#quietTime = settings.quietTime ?? 5000;
     this.#backOff = new BackOff(settings);
+    this.#onTrouble = onTrouble;
     this.#reached = after;
   }
 
@@ -44,6 +46,7 @@ export class EventStoreDbSubscription {
       } catch (error) {
         if (error instanceof TypeError) throw error;
         // Whatever else it was, the subscription goes on from where it is: faults of the server pass.
+        if (!this.#signal.aborted) this.#onTrouble(troubleOf('Following the event log', error));
       }
       if (!this.#signal.aborted) await pausing(this.#backOff.next(), this.#signal);
     }
@@ -60,12 +63,16 @@ export class EventStoreDbSubscription {
       this.#prefixes,
     );
     let isLive = this.#hasReached(start);
-    if (isLive) yield* this.#caughtUp();
+    if (isLive) {
+      this.#onTrouble(undefined);
+      yield* this.#caughtUp();
+    }
     while (!this.#signal.aborted) {
       const news = await feed.next(this.#quietTime, this.#signal);
       if (news === undefined) yield* this.#whileQuiet();
       else {
         this.#backOff.reset();
+        this.#onTrouble(undefined);
         const events = news.events.filter(({ position }) => !this.#hasReached(position));
         this.#reach(news.upTo);
         if (events.length > 0) yield { kind: 'events', events };
@@ -86,6 +93,7 @@ export class EventStoreDbSubscription {
       throw new CallLost('The server does not deliver what it has.');
     }
     this.#reach(head);
+    this.#onTrouble(undefined);
     yield* this.#caughtUp();
   }
 

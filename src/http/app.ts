@@ -25,14 +25,20 @@ import { readTarget } from './request-target.ts';
 import type { ServiceState } from './service-context.ts';
 import { DepositWrites } from './write-deposits.ts';
 
-/** What the app speaks for, and what it needs of it. */
+/** What every node answers with. */
 export type AppOptions = {
+  readonly logger: Logger;
+  readonly readiness: ReadinessChecks;
+  readonly depositNamespace: string;
+  readonly generator: Generator;
+};
+
+/** What a node that serves clients speaks for, and what it needs of it. */
+export type ClientOptions = {
   readonly desk: DepositDesk;
   readonly store: ArchiveStore;
   readonly logins: View<ClientLogin>;
   readonly collections: View<CollectionView>;
-  readonly logger: Logger;
-  readonly readiness: ReadinessChecks;
   /** Whether the views have caught up. */
   readonly ready: () => boolean;
   readonly baseUrl: string;
@@ -45,23 +51,26 @@ export type AppOptions = {
   readonly trustProxy: boolean;
 };
 
-export function createApp(options: AppOptions): Koa<ServiceState> {
+/** A node that serves no clients only tells how it is. */
+export function createApp(options: AppOptions, clients?: ClientOptions): Koa<ServiceState> {
   const app = new Koa<ServiceState>();
   app.silent = true; // errors are answered and logged by answerErrors
   app.use(observeRequests(options.logger));
   app.use(answerErrors(options.logger, options));
   app.use(readTarget());
   app.use(health(options.readiness));
-  app.use(refuseUntil(options.ready));
-  app.use(authenticate(new Credentials(options.logins), options.trustProxy));
-  app.use(routes(options));
+  if (clients) {
+    app.use(refuseUntil(clients.ready));
+    app.use(authenticate(new Credentials(clients.logins), clients.trustProxy));
+    app.use(routes(clients));
+  }
   app.use((ctx) => {
     throw notFound(`There is nothing at ${ctx.path}.`);
   });
   return app;
 }
 
-function routes(options: AppOptions): Koa.Middleware<ServiceState> {
+function routes(options: ClientOptions): Koa.Middleware<ServiceState> {
   const { desk, store, collections, maxUploadSize, maxEntrySize, maxArchives, depositNamespace } = options;
   const iris = new Iris(options.baseUrl);
   const documents = new DepositDocuments({ ...options, iris });

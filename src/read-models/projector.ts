@@ -25,6 +25,7 @@ export class Projector {
   readonly #waiters = new Set<Waiter>();
   readonly #stop = new AbortController();
   #position: Position | undefined;
+  #trouble: string | undefined;
   #running: Promise<void> | undefined;
 
   constructor(log: EventLog, store: ViewStore) {
@@ -62,6 +63,11 @@ export class Projector {
     return this.#position;
   }
 
+  /** Why no events come at the moment; `undefined` when all is well. */
+  get trouble(): string | undefined {
+    return this.#trouble;
+  }
+
   /** Resolves to `true` once the views have passed `position`, to `false` when that takes more than `patience` ms. */
   async passed(position: Position, patience: number): Promise<boolean> {
     if (this.#position !== undefined && this.#position >= position) return true;
@@ -88,7 +94,11 @@ export class Projector {
       ...new Set([...this.#projections.values()].map(({ projection }) => projection.source.prefix)),
     ];
     let [events, live] = [0, false];
-    for await (const message of this.#log.subscribe({ after, streamPrefixes, signal: this.#stop.signal })) {
+    const onTrouble = (reason: string | undefined): void => {
+      this.#trouble = reason;
+    };
+    const options = { after, streamPrefixes, signal: this.#stop.signal, onTrouble };
+    for await (const message of this.#log.subscribe(options)) {
       if (message.kind === 'events') {
         this.#apply(message.events);
         events += message.events.length;

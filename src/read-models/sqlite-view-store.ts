@@ -9,24 +9,29 @@ export class SqliteViewStore implements ViewStore {
   readonly #database: DatabaseSync;
   readonly #tables = new Map<string, SqliteViewTable>();
 
-  /** Opens the file, or makes it anew when it is missing or no database. */
-  static open(file: string): SqliteViewStore {
+  /**
+   * Opens the file, or makes it anew when it is missing, no database, or of another log.
+   * @param origin names the log whose positions are kept.
+   */
+  static open(file: string, origin: string): SqliteViewStore {
     mkdirSync(path.dirname(file), { recursive: true });
     try {
-      return new SqliteViewStore(file);
+      return new SqliteViewStore(file, origin);
     } catch {
       for (const suffix of ['', '-wal', '-shm']) rmSync(`${file}${suffix}`, { force: true });
-      return new SqliteViewStore(file);
+      return new SqliteViewStore(file, origin);
     }
   }
 
-  private constructor(file: string) {
+  private constructor(file: string, origin: string) {
     this.#database = new DatabaseSync(file, { timeout: 5000 });
     // NORMAL: a crash of the machine may take the last commits, never the file; they come again from the log.
     this.#database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
-    this.#database.exec(
-      'CREATE TABLE IF NOT EXISTS projections (name TEXT PRIMARY KEY, version INTEGER NOT NULL, position TEXT) STRICT',
-    );
+    this.#database.exec(`
+      CREATE TABLE IF NOT EXISTS projections (name TEXT PRIMARY KEY, version INTEGER NOT NULL, position TEXT) STRICT;
+      CREATE TABLE IF NOT EXISTS origin (name TEXT NOT NULL) STRICT;
+    `);
+    this.#beginUnlessOf(origin);
   }
 
   open({ name, version }: { readonly name: string; readonly version: number }): ViewTable {
@@ -56,6 +61,15 @@ export class SqliteViewStore implements ViewStore {
 
   [Symbol.dispose](): void {
     this.#database.close();
+  }
+
+  #beginUnlessOf(origin: string): void {
+    const stored = this.#database.prepare('SELECT name FROM origin').get();
+    if (stored?.['name'] === origin) return;
+    // Tables without a row in projections are made anew when they are opened.
+    this.#database.exec('BEGIN IMMEDIATE; DELETE FROM projections; DELETE FROM origin');
+    this.#database.prepare('INSERT INTO origin (name) VALUES (?)').run(origin);
+    this.#database.exec('COMMIT');
   }
 
   #begin(name: string, version: number): void {

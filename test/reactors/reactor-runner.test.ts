@@ -162,6 +162,7 @@ test('an event that was handed out again and again is parked without another try
     async *receive() {
       yield { event, count: 11, acknowledge };
     },
+    trouble: () => undefined,
   };
   const reactor: Reactor = {
     name: 'tested',

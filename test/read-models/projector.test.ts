@@ -27,7 +27,7 @@ async function following(
   look: (views: { status: (id: number) => DepositStatusView | undefined; projector: Projector }) => unknown,
   projection: Projection<DepositStatusView, DepositEvent> = depositStatus,
 ): Promise<number> {
-  using store = SqliteViewStore.open(file);
+  using store = SqliteViewStore.open(file, 'memory');
   const projector = new Projector(log, store);
   const view = projector.add(projection);
   projector.add(depositContent);

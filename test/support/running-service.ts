@@ -5,6 +5,7 @@ import { Administration } from '../../src/administration.ts';
 import { type Config, readConfig } from '../../src/config.ts';
 import { silentLogger } from '../../src/logger.ts';
 import { type Service, startService } from '../../src/service.ts';
+import { enginesFor, stopEnginesFor } from './engines-under-test.ts';
 
 /** A service on a free port and a temporary folder, with clients to use it as. */
 export class RunningService implements AsyncDisposable {
@@ -19,7 +20,8 @@ export class RunningService implements AsyncDisposable {
   /** On a folder that may have been used before. */
   static async startIn(folder: string, overrides: Partial<Config> = {}): Promise<RunningService> {
     const config = readConfig({ DEPOSIT_PORT: '0', DEPOSIT_DATA_DIR: folder });
-    const service = await startService({ ...config, ...overrides }, { logger: silentLogger });
+    const engines = await enginesFor(folder);
+    const service = await startService({ ...config, ...engines, ...overrides }, { logger: silentLogger });
     await service.ready;
     return new RunningService(service, folder);
   }
@@ -70,6 +72,7 @@ export class RunningService implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
+    await stopEnginesFor(this.folder);
     await rm(this.folder, { recursive: true, force: true });
   }
 }

@@ -1,0 +1,45 @@
+import { parseS3Url } from '../../src/archive-store/s3-url.ts';
+import type { Config } from '../../src/config.ts';
+import { EventStoreDbDouble } from './eventstoredb-double/eventstoredb-double.ts';
+import { S3Server } from './s3-server.ts';
+
+/** Engines for the services of this test process, by the folder of each service; embedded ones need none. */
+type Engines = AsyncDisposable & { readonly config: Partial<Config> };
+const byFolder = new Map<string, Engines>();
+let kind: 'embedded' | 'distributed' = 'embedded';
+
+/** From now on services of this process keep their log in EventStoreDB (its double) and their archives in S3. */
+export function useDistributedEngines(): void {
+  kind = 'distributed';
+}
+
+/** The engines of the service in this folder, the same ones after a restart. */
+export async function enginesFor(folder: string): Promise<Partial<Config>> {
+  if (kind === 'embedded') return {};
+  const known = byFolder.get(folder);
+  if (known) return known.config;
+  const started = await startDistributed();
+  byFolder.set(folder, started);
+  return started.config;
+}
+
+export async function stopEnginesFor(folder: string): Promise<void> {
+  await byFolder.get(folder)?.[Symbol.asyncDispose]();
+  byFolder.delete(folder);
+}
+
+async function startDistributed(): Promise<Engines> {
+  await using starting = new AsyncDisposableStack();
+  const double = starting.use(await EventStoreDbDouble.start());
+  const s3 = starting.use(await S3Server.start());
+  const { accessKey, secretKey } = s3.options;
+  const place = parseS3Url(`s3://127.0.0.1:${s3.port}/deposits?tls=false`);
+  const running = starting.move();
+  return {
+    config: {
+      eventLog: { kind: 'eventstoredb', connectionString: double.connectionString },
+      archiveStore: { kind: 's3', ...place, accessKey, secretKey },
+    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
