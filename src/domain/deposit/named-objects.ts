@@ -1,0 +1,29 @@
+import type { DepositEvent } from './events.ts';
+
+/** Digests of the objects of the archive store that an event names: as long as it stands, they must be there. */
+export function namedObjects(event: DepositEvent): readonly string[] {
+  switch (event.type) {
+    case 'ArchiveAdded':
+    case 'ArchivesReplaced':
+      return [event.data.archive.sha256];
+    case 'MetadataAdded':
+    case 'MetadataReplaced':
+      return [event.data.entry.sha256];
+    case 'DepositVerified':
+      return event.data.readings.flatMap(({ archive, listing }) => [archive, listing]);
+    case 'DepositLoaded':
+      return [...event.data.archives, event.data.manifest];
+    case 'DepositCreated':
+    case 'ArchivesRemoved':
+    case 'DepositCompleted':
+    case 'DepositDeleted':
+    case 'DepositRejected':
+    case 'ChecksRetried':
+    case 'LoadingStarted':
+    case 'LoadingFailed':
+    case 'LoadingRetried':
+      return [];
+    default:
+      return event satisfies never;
+  }
+}
