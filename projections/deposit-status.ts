@@ -9,6 +9,7 @@ export type DepositStatusView = OnItsWay & {
   readonly uuid: string;
   readonly client: string;
   readonly collection: string;
+  readonly createdAt: string;
   readonly title: string | null;
   /** Once the deposit is done. */
   readonly loaded: LoadedIds | null;
@@ -26,13 +27,18 @@ const { DepositLoaded: done, ...others } = statusChanges<DepositStatusView>();
 
 export const depositStatus: Projection<DepositStatusView, DepositEvent> = {
   name: 'deposit-status',
-  version: 1,
+  version: 2,
   source: deposits,
   key: ({ data }) => String(data.depositId),
+  indexes: [
+    ['client', 'collection', 'depositId'],
+    ['status', 'updatedAt'],
+  ],
+  countedBy: 'status',
   when: {
     DepositCreated: (_, event) => {
-      const { depositId, uuid, client, collection } = event.data;
-      return { ...begun(event), depositId, uuid, client, collection, title: null, loaded: null };
+      const { depositId, uuid, client, collection, createdAt } = event.data;
+      return { ...begun(event), depositId, uuid, client, collection, createdAt, title: null, loaded: null };
     },
     ArchiveAdded: (view, event) => view && changed(view, event, {}),
     ArchivesReplaced: (view, event) => view && changed(view, event, {}),

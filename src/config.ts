@@ -1,20 +1,7 @@
 import path from 'node:path';
 import type { S3Place } from './archive-store/s3-url.ts';
 import { type ArchiveLimits, defaultArchiveLimits } from './archives/inspection.ts';
-import {
-  archiveStore,
-  boolean,
-  eventLog,
-  identity,
-  integer,
-  oneOf,
-  optionalUrl,
-  readableFile,
-  roles,
-  secretIn,
-  url,
-} from './setting-values.ts';
-import { DEFAULT_DEPOSIT_NAMESPACE } from './sword/namespaces.ts';
+import { type Read, SETTINGS, type SettingName } from './settings.ts';
 
 /** Everything an operator can choose. Sizes in bytes, times in milliseconds. */
 export type Config = {
@@ -37,6 +24,9 @@ export type Config = {
   readonly archiveLimits: ArchiveLimits;
   readonly archiveWorkers: number;
   readonly trustProxy: boolean;
+  /** Where metrics are served, and commands meet the service. */
+  readonly operatorHost: string;
+  readonly operatorPort: number;
   readonly tls: { readonly cert: string; readonly key: string } | null;
 };
 
@@ -92,6 +82,11 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   return config;
 }
 
+/** As if these settings were in the environment, for commands that are told of another place. @throws {BadConfig} */
+export function readConfigWith(settings: Readonly<Record<string, string>>): Config {
+  return readConfig({ ...process.env, ...settings });
+}
+
 /** Every setting, with its default and meaning, a line each. */
 export function describeSettings(): string {
   const rows = Object.entries(SETTINGS).map(
@@ -100,85 +95,6 @@ export function describeSettings(): string {
   const width = Math.max(...rows.map(([setting]) => (setting.length <= 50 ? setting.length : 0)));
   return rows.map(([setting, help]) => `  ${setting.padEnd(width)}  ${help}`).join('\n');
 }
-
-type SettingName = keyof typeof SETTINGS;
-type Setting<Value> = {
-  readonly fallback: string;
-  readonly help: string;
-  readonly parse: (text: string) => Value;
-};
-
-const MIB = 1024 ** 2;
-const limits = defaultArchiveLimits;
-
-const SETTINGS = {
-  DEPOSIT_HOST: setting('127.0.0.1', 'address to listen on', String),
-  DEPOSIT_PORT: setting('8080', 'port to listen on; 0 picks a free one and prints it', integer(0, 65_535)),
-  DEPOSIT_BASE_URL: setting('', 'public address in every IRI; default: the listening address', optionalUrl),
-  DEPOSIT_DATA_DIR: setting('./data', 'folder of all that is kept on this machine', path.resolve),
-  DEPOSIT_ROLES: setting(
-    'http,reactors',
-    'what this node does: serve clients, check and load, or both',
-    roles,
-  ),
-  DEPOSIT_EVENT_LOG: setting(
-    '',
-    'sqlite:<file> or esdb://…; default: event-log.sqlite in the data folder',
-    eventLog,
-  ),
-  DEPOSIT_ARCHIVE_STORE: setting(
-    '',
-    'file:<folder>, or s3://<host>:<port>/<bucket>?tls=true&region=…; default: archives in the data folder',
-    archiveStore,
-  ),
-  DEPOSIT_S3_ACCESS_KEY: setting('', 'access key of the S3 store', String),
-  DEPOSIT_S3_ACCESS_KEY_FILE: setting('', 'file that holds it instead', secretIn),
-  DEPOSIT_S3_SECRET_KEY: setting('', 'secret key of the S3 store', String),
-  DEPOSIT_S3_SECRET_KEY_FILE: setting('', 'file that holds it instead', secretIn),
-  DEPOSIT_MAX_UPLOAD_SIZE: setting(String(20 * MIB), 'bytes of one archive', integer(1)),
-  DEPOSIT_MAX_ENTRY_SIZE: setting(String(MIB), 'bytes of one metadata entry', integer(1, 16 * MIB)),
-  DEPOSIT_MAX_ARCHIVES: setting('32', 'archives of one deposit', integer(1, 1000)),
-  DEPOSIT_NAMESPACE: setting(DEFAULT_DEPOSIT_NAMESPACE, 'XML namespace of the deposit elements', url),
-  DEPOSIT_REF_ID_ALIASES: setting('true', 'give identifiers as deposit_swh_id, too', boolean),
-  DEPOSIT_LOADER_IDENTITY: setting(
-    'Deposit Service <deposit@localhost>',
-    'author of the revisions',
-    identity,
-  ),
-  DEPOSIT_LOG_LEVEL: setting(
-    'info',
-    'debug, info, warn, error or silent',
-    oneOf('debug', 'info', 'warn', 'error', 'silent'),
-  ),
-  DEPOSIT_MAX_UNPACKED_SIZE: setting(
-    String(limits.unpackedBytes),
-    'bytes of one archive, unpacked',
-    integer(1),
-  ),
-  DEPOSIT_MAX_RATIO: setting(
-    String(limits.ratio),
-    'unpacked : packed, of archives above 64 MiB unpacked',
-    integer(1),
-  ),
-  DEPOSIT_MAX_MEMBERS: setting(String(limits.members), 'members of one archive', integer(1, 10_000_000)),
-  DEPOSIT_MAX_PATH: setting(String(limits.pathBytes), "bytes of a member's path", integer(1, 65_535)),
-  DEPOSIT_MAX_DEPTH: setting(String(limits.depth), 'folders a member may lie deep', integer(1, 1000)),
-  DEPOSIT_CHECK_TIME: setting(
-    String(limits.wallTime),
-    'milliseconds to read one archive, besides those for its size',
-    integer(1000),
-  ),
-  DEPOSIT_ARCHIVE_WORKERS: setting('2', 'threads that read archives', integer(1, 64)),
-  DEPOSIT_TRUST_PROXY: setting(
-    'false',
-    'a proxy in front ends TLS: allows other addresses than loopback',
-    boolean,
-  ),
-  DEPOSIT_TLS_CERT: setting('', 'PEM file of the certificate chain, to serve https', readableFile),
-  DEPOSIT_TLS_KEY: setting('', 'PEM file of its key', readableFile),
-} satisfies Record<string, Setting<unknown>>;
-
-type Read = <Name extends SettingName>(name: Name) => ReturnType<(typeof SETTINGS)[Name]['parse']>;
 
 function assemble(read: Read): Config {
   const dataDir = read('DEPOSIT_DATA_DIR') ?? ''; // undefined only with a problem that is thrown later
@@ -204,6 +120,8 @@ function assemble(read: Read): Config {
     archiveLimits: archiveLimits(read),
     archiveWorkers: read('DEPOSIT_ARCHIVE_WORKERS'),
     trustProxy: read('DEPOSIT_TRUST_PROXY'),
+    operatorHost: read('DEPOSIT_OPERATOR_HOST'),
+    operatorPort: read('DEPOSIT_OPERATOR_PORT'),
     tls: cert || key ? { cert, key } : null,
   };
 }
@@ -220,7 +138,7 @@ function archiveStoreConfig(read: Read, dataDir: string): ArchiveStoreConfig {
 
 function archiveLimits(read: Read): ArchiveLimits {
   return {
-    ...limits,
+    ...defaultArchiveLimits,
     unpackedBytes: read('DEPOSIT_MAX_UNPACKED_SIZE'),
     ratio: read('DEPOSIT_MAX_RATIO'),
     members: read('DEPOSIT_MAX_MEMBERS'),
@@ -257,8 +175,4 @@ function exposureProblems({ host, trustProxy, tls }: Config): string[] {
   const text =
     'other machines could reach it and passwords would travel in clear: set DEPOSIT_TLS_CERT and DEPOSIT_TLS_KEY, or DEPOSIT_TRUST_PROXY=true behind a proxy that ends TLS';
   return [`DEPOSIT_HOST=${host}: ${text}`];
-}
-
-function setting<Value>(fallback: string, help: string, parse: (text: string) => Value): Setting<Value> {
-  return { fallback, help, parse };
 }

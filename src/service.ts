@@ -16,6 +16,7 @@ import { DepositDesk } from './http/deposit-desk.ts';
 import type { ReadinessChecks } from './http/health.ts';
 import { Server } from './http/server.ts';
 import type { Logger } from './logger.ts';
+import { OperatorServer } from './operator/operator-server.ts';
 import { Checker } from './reactors/checker.ts';
 import { Loader } from './reactors/loader.ts';
 import { LogParking } from './reactors/parking.ts';
@@ -81,10 +82,25 @@ export async function startService(config: Config, { logger, progress }: Service
     'event log': async () => void (await log.head()),
     'archive store': () => store.ready(),
     ...(clients && { views: clients.upToDate }),
-    ...reactors,
+    ...reactors?.readiness,
   };
   const handle = createApp({ ...about, logger, readiness }, clients?.options).callback();
   server.serve((req, res) => void handle(req, res), about);
+  const startedAt = new Date().toISOString();
+  const state = async () => ({
+    ...manifest(),
+    pid: process.pid,
+    url: baseUrl,
+    roles: config.roles,
+    startedAt,
+    views: clients?.projector.standing ?? [],
+    following: clients?.projector.trouble ?? null,
+    reactors: reactors?.runners.map(({ standing }) => standing) ?? [],
+  });
+  const adopt = async (generations: unknown) => clients && adoptViews(clients.projector, generations, logger);
+  const [host, port] = [config.operatorHost, config.operatorPort];
+  const routes = { 'GET /state': state, 'POST /views': adopt };
+  resources.use(await OperatorServer.listen({ host, port, dataDir: config.dataDir, routes }));
   const running = resources.move();
   return {
     url: server.url,
@@ -113,9 +129,7 @@ function serveClients(
   about: { readonly baseUrl: string; readonly generator: Generator },
   progress?: ProjectorProgress,
 ) {
-  const views = resources.use(
-    SqliteViewStore.open(path.join(config.dataDir, 'views.sqlite'), originOf(config.eventLog)),
-  );
+  const views = resources.use(SqliteViewStore.open(...viewsPlace(config)));
   const projector = new Projector(log, views);
   resources.defer(() => projector.stop());
   const desk = new DepositDesk(log, new DepositIds(log), projector);
@@ -127,6 +141,7 @@ function serveClients(
   ready.catch(() => undefined); // `failed` tells it, too
   return {
     ready,
+    projector,
     options: {
       ...config,
       ...about,
@@ -144,7 +159,7 @@ function serveClients(
 }
 
 /** Starts checker and loader; what is returned tells whether each gets its events. */
-async function react({ config, log, store, logger, resources, fail }: Node): Promise<ReadinessChecks> {
+async function react({ config, log, store, logger, resources, fail }: Node) {
   const deliveries = await openDeliveries(config.eventLog, log, path.join(config.dataDir, 'checkpoints'));
   resources.defer(() => deliveries[Symbol.asyncDispose]?.());
   const reader = resources.use(new ArchiveWorkers({ size: config.archiveWorkers }));
@@ -153,8 +168,8 @@ async function react({ config, log, store, logger, resources, fail }: Node): Pro
     new Checker(log, store, reader, config.archiveLimits),
     new Loader(log, store, reader, config.loaderIdentity),
   ];
-  for (const reactor of reactors) {
-    const runner = new ReactorRunner(reactor, options);
+  const runners = reactors.map((reactor) => new ReactorRunner(reactor, options));
+  for (const runner of runners) {
     runner.start(fail);
     resources.defer(() => runner.stop());
   }
@@ -162,7 +177,24 @@ async function react({ config, log, store, logger, resources, fail }: Node): Pro
     const trouble = deliveries.trouble(name);
     if (trouble !== undefined) throw new Error(trouble);
   };
-  return Object.fromEntries(reactors.map(({ name }) => [name, check(name)]));
+  const readiness: ReadinessChecks = Object.fromEntries(reactors.map(({ name }) => [name, check(name)]));
+  return { runners, readiness };
+}
+
+/** A command has built these generations of views beside the service. */
+async function adoptViews(projector: Projector, generations: unknown, logger: Logger) {
+  const pauses: Record<string, number> = {};
+  for (const [view, generation] of Object.entries(generations as Record<string, number>)) {
+    const ms = await projector.adopt(view, generation);
+    logger.info({ view, generation, ms }, 'view switched');
+    pauses[view] = ms;
+  }
+  return pauses;
+}
+
+/** The folder of the views, and the log whose positions they keep. */
+export function viewsPlace({ dataDir, eventLog }: Config): [folder: string, origin: string] {
+  return [path.join(dataDir, 'views'), originOf(eventLog)];
 }
 
 /** Which log views are of: the positions of one mean nothing in another. */

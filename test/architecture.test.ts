@@ -47,10 +47,12 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
     /^scripts\//,
     /^projections\//,
     /^src\/domain\//,
-    /^src\/(administration|command-handler|config|logger|password|progress|service)\.ts$/,
+    /^src\/(administration|command-handler|config|logger|password|progress|service|setting-values)\.ts$/,
     /^src\/event-log\/(event-log|hash-chain)\.ts$/,
-    /^src\/read-models\/(fold|projection)\.ts$/,
+    /^src\/read-models\/(fold|projection|rebuild|view-difference)\.ts$/,
+    /^src\/(data-folder-lock|operator\/running-service|event-log\/how-far)\.ts$/,
   ],
+  'src/operator/': [/^node:/, /^src\/operator\//],
 };
 
 /** Everything a file imports: paths of this project relative to its root, packages as they are named. */

@@ -14,6 +14,16 @@ export type RunnerOptions = {
   readonly firstPause?: number;
 };
 
+export type RunnerStanding = {
+  readonly name: string;
+  /** Streams that are worked on or wait for it. */
+  readonly underWay: number;
+  /** Events that are done with, and tries that failed, since the start. */
+  readonly done: number;
+  readonly failures: number;
+  readonly lastError: { readonly at: string; readonly stream: string; readonly message: string } | null;
+};
+
 const MAX_UNDER_WAY = 1000;
 /** Tries of work that fails for a reason that time alone does not heal. */
 const MAX_TRIES = 5;
@@ -43,6 +53,9 @@ export class ReactorRunner {
   readonly #slots: Slots;
   readonly #cutOff = Promise.withResolvers<never>();
   #running: Promise<void> | undefined;
+  #done = 0;
+  #failures = 0;
+  #lastError: RunnerStanding['lastError'] = null;
 
   constructor(reactor: Reactor, options: RunnerOptions) {
     this.#reactor = reactor;
@@ -54,6 +67,12 @@ export class ReactorRunner {
   /** `failed` is called if receiving events ends with an error. */
   start(failed: (error: unknown) => void): void {
     this.#running = this.#receive().catch(failed);
+  }
+
+  /** How it is: for those who watch the service. */
+  get standing(): RunnerStanding {
+    const [done, failures, lastError] = [this.#done, this.#failures, this.#lastError];
+    return { name: this.#reactor.name, underWay: this.#streams.size, done, failures, lastError };
   }
 
   /** Takes no more events and resolves when what is under way has ended or been cut off. */
@@ -90,6 +109,7 @@ export class ReactorRunner {
       if (delivery.count > MAX_DELIVERIES) await this.#parkKiller(delivery);
       else await this.#persist(delivery.event);
       await delivery.acknowledge();
+      this.#done += 1;
     } catch (error) {
       if (!this.#stop.signal.aborted) this.#options.logger.error({ err: error }, 'event left unacknowledged');
     }
@@ -147,6 +167,9 @@ export class ReactorRunner {
 
   #warn(event: RecordedEvent, err: unknown, failures: number): void {
     const { stream, type, position } = event;
+    this.#failures += 1;
+    const message = err instanceof Error ? err.message : String(err);
+    this.#lastError = { at: new Date().toISOString(), stream, message };
     const fields = { reactor: this.#reactor.name, stream, type, position, failures, err };
     this.#options.logger.warn(fields, 'reaction failed');
   }

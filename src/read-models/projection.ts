@@ -10,6 +10,10 @@ export type Projection<View, Event extends { type: string }> = {
   /** Whose events it shows. */
   readonly source: { readonly prefix: string; readonly codec: Codec<Event> };
   readonly key: (event: Event) => string;
+  /** Fields by which views are found, in the order in which they are told apart. */
+  readonly indexes?: readonly (readonly string[])[];
+  /** A field whose values are counted. */
+  readonly countedBy?: string;
   readonly when: {
     readonly [Type in Event['type']]?: (
       view: View | undefined,
@@ -17,6 +21,9 @@ export type Projection<View, Event extends { type: string }> = {
     ) => View | undefined;
   };
 };
+
+/** A projection whoever it is of: it is only ever given its own views and events. */
+export type AnyProjection = Projection<unknown, { type: string }>;
 
 /** When and where an event was recorded. */
 export type Recorded = {

@@ -1,25 +1,55 @@
 import type { Position } from '../event-log/event-log.ts';
 
 /**
- * Where views live on this node. It may be deleted at any time: the views are built again from the log.
+ * Where views live on this node. They may be deleted at any time: they are built again from the log.
  * Synchronous, since it is local and every request reads from it.
  */
 export interface ViewStore extends Disposable {
   /** The table of a projection; empty and without a position when its version is new. */
-  open(projection: { readonly name: string; readonly version: number }): ViewTable;
-  /** Applies all changes and positions in one transaction. */
+  open(projection: TableShape): ViewTable;
+  /** Applies the changes, each table's views and position in one transaction. */
   commit(changes: readonly TableChange[]): void;
+  /** The events up to `position` change nothing in the table; kept in memory only. */
+  passed(table: ViewTable, position: Position): void;
+  /** A table that was built beside the one in use. */
+  openGeneration(projection: TableShape, generation: number): ViewTable;
+  /** From now on the table, and whoever reads it, has what `generation` has; the old one is kept on disk. */
+  replace(table: ViewTable, generation: ViewTable): void;
 }
+
+/** What a store has to know of a projection. */
+export type TableShape = {
+  readonly name: string;
+  readonly version: number;
+  /** Fields by which views are found, in the order in which they are told apart. */
+  readonly indexes?: readonly (readonly string[])[];
+  /** A field whose values are counted. */
+  readonly countedBy?: string;
+};
 
 export interface ViewTable {
   readonly name: string;
   /** Up to where the log is in this table; `undefined` before its first event. */
   readonly position: Position | undefined;
+  readonly size: number;
   get(key: string): unknown;
   /** All views, in the order of their keys. */
   values(): IterableIterator<unknown>;
-  readonly size: number;
+  /** Views whose fields have these values, at most `limit`. */
+  find(query: ViewQuery): unknown[];
+  /** How many views have each value of the field that is counted. */
+  counts(): ReadonlyMap<string, number>;
 }
+
+export type ViewQuery = {
+  readonly equal?: Readonly<Record<string, string | number>>;
+  /** A field, and its least value. */
+  readonly from?: { readonly field: string; readonly value: string | number };
+  readonly orderBy?: string;
+  readonly descending?: boolean;
+  readonly limit: number;
+  readonly offset?: number;
+};
 
 export type TableChange = {
   readonly table: ViewTable;

@@ -14,20 +14,20 @@ import { SqliteViewStore } from '../../src/read-models/sqlite-view-store.ts';
 import { executeDeposit } from '../support/commands.ts';
 import { createDeposit, loadedData, reading } from '../support/example-deposits.ts';
 
-async function viewsFile(t: ExecutionContext): Promise<string> {
+async function viewsFolder(t: ExecutionContext): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'views-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
-  return path.join(folder, 'views.sqlite');
+  return folder;
 }
 
 /** Follows the log until it has caught up, then does `look` with the views, then stops. */
 async function following(
   log: EventLog,
-  file: string,
+  folder: string,
   look: (views: { status: (id: number) => DepositStatusView | undefined; projector: Projector }) => unknown,
   projection: Projection<DepositStatusView, DepositEvent> = depositStatus,
 ): Promise<number> {
-  using store = SqliteViewStore.open(file, 'memory');
+  using store = SqliteViewStore.open(folder, 'memory');
   const projector = new Projector(log, store);
   const view = projector.add(projection);
   projector.add(depositContent);
@@ -49,9 +49,9 @@ async function depositOf(log: EventLog, depositId: number): Promise<void> {
 
 test('views show what the log says, before and after a restart, each event applied once', async (t) => {
   await using log = new MemoryEventLog();
-  const file = await viewsFile(t);
+  const folder = await viewsFolder(t);
   await depositOf(log, 1);
-  t.is(await following(log, file, ({ status }) => t.is(status(1)?.status, 'deposited')), 4);
+  t.is(await following(log, folder, ({ status }) => t.is(status(1)?.status, 'deposited')), 4);
   await executeDeposit(log, 1, {
     type: 'RecordVerified',
     depositId: 1,
@@ -61,7 +61,7 @@ test('views show what the log says, before and after a restart, each event appli
   });
   await executeDeposit(log, 1, { type: 'StartLoading', depositId: 1, attempt: 1 });
   await executeDeposit(log, 1, { type: 'RecordLoaded', loaded: loadedData });
-  const seen = await following(log, file, ({ status }) => {
+  const seen = await following(log, folder, ({ status }) => {
     t.like(status(1), {
       status: 'done',
       revision: 6,
@@ -74,26 +74,27 @@ test('views show what the log says, before and after a restart, each event appli
 
 test('a deleted views file, a file that is no database, and a new version cost a rebuild and nothing else', async (t) => {
   await using log = new MemoryEventLog();
-  const file = await viewsFile(t);
+  const folder = await viewsFolder(t);
   for (const id of [1, 2, 3]) await depositOf(log, id);
-  await following(log, file, () => undefined);
+  await following(log, folder, () => undefined);
+  const file = path.join(folder, 'deposit-status.1.sqlite');
   await writeFile(file, 'this is no database, and longer than a header of one would be'.repeat(100));
   for (const suffix of ['-wal', '-shm']) await rm(`${file}${suffix}`, { force: true });
-  t.is(await following(log, file, ({ status }) => t.is(status(3)?.status, 'deposited')), 12);
+  t.is(await following(log, folder, ({ status }) => t.is(status(3)?.status, 'deposited')), 12);
   const newer = { ...depositStatus, version: depositStatus.version + 1 };
-  t.is(await following(log, file, ({ status }) => t.is(status(2)?.status, 'deposited'), newer), 12);
+  t.is(await following(log, folder, ({ status }) => t.is(status(2)?.status, 'deposited'), newer), 12);
 });
 
 test('views of another, longer log begin anew', async (t) => {
-  const file = await viewsFile(t);
+  const folder = await viewsFolder(t);
   {
     await using old = new MemoryEventLog();
     for (const id of [1, 2, 3]) await depositOf(old, id);
-    await following(old, file, () => undefined);
+    await following(old, folder, () => undefined);
   }
   await using log = new MemoryEventLog();
   await depositOf(log, 1);
-  await following(log, file, ({ status }) => {
+  await following(log, folder, ({ status }) => {
     t.is(status(1)?.status, 'deposited');
     t.is(status(3), undefined);
   });
@@ -101,7 +102,7 @@ test('views of another, longer log begin anew', async (t) => {
 
 test('whoever waits for a position is told when the views have passed it, or that it takes too long', async (t) => {
   await using log = new MemoryEventLog();
-  await following(log, await viewsFile(t), async ({ status, projector }) => {
+  await following(log, await viewsFolder(t), async ({ status, projector }) => {
     const { position } = await executeDeposit(log, 1, createDeposit());
     t.true(await projector.passed(position, 5000));
     t.is(status(1)?.status, 'deposited');
@@ -121,7 +122,7 @@ test('a view folded from its stream is the view of the projector', async (t) => 
   });
   const folded = await foldStream(depositStatus, log.readStream('deposit-2'));
   t.deepEqual((await foldByKey(depositStatus, log.readAll())).get('2'), folded);
-  await following(log, await viewsFile(t), ({ status }) => t.deepEqual(status(2), folded));
+  await following(log, await viewsFolder(t), ({ status }) => t.deepEqual(status(2), folded));
 });
 
 test('an event that this release does not know stops the projector instead of being passed over', async (t) => {
@@ -131,7 +132,7 @@ test('an event that this release does not know stops the projector instead of be
     { id, type: 'DepositCreated', data: {}, metadata: { schemaVersion: 99 } },
   ]);
   await t.throwsAsync(
-    following(log, await viewsFile(t), () => undefined),
+    following(log, await viewsFolder(t), () => undefined),
     { code: 'UNREADABLE_EVENT', message: /schema version 99/ },
   );
 });

@@ -1,0 +1,10 @@
+import type { AnyProjection } from '../src/read-models/projection.ts';
+import { clientLogins } from './client-logins.ts';
+import { collections } from './collections.ts';
+import { depositContent } from './deposit-content.ts';
+import { depositStatus } from './deposit-status.ts';
+
+/** Every view that a node keeps. */
+export const everyView = [depositStatus, depositContent, clientLogins, collections].map(
+  (projection) => projection as unknown as AnyProjection, // each is only ever given its own views and events
+);

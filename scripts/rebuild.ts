@@ -1,0 +1,121 @@
+import path from 'node:path';
+import { everyView } from '../projections/every-view.ts';
+import { readConfig } from '../src/config.ts';
+import { lockDataFolder, lockFile } from '../src/data-folder-lock.ts';
+import type { EventLog, Position } from '../src/event-log/event-log.ts';
+import { howFar } from '../src/event-log/how-far.ts';
+import { RunningService } from '../src/operator/running-service.ts';
+import { Rebuild } from '../src/read-models/rebuild.ts';
+import type { ViewDifference } from '../src/read-models/view-difference.ts';
+import { openLog, viewsPlace } from '../src/service.ts';
+import { readArguments, runCommand, UsageError } from './command.ts';
+import { progressBar } from './progress-bar.ts';
+
+const names = everyView.map(({ name }) => name);
+const HELP = `Builds views anew from the event log, beside those in use, compares both, then switches in one step.
+
+  npm run rebuild -- VIEW… | --all [--check] [--json]
+
+Views: ${names.join(', ')}
+--check: only compare and list what differs; nothing is switched.
+
+Runs while the service runs, which serves on, or without it. A rebuild that was cut off is gone on with. The views
+that were in use before are kept until the next rebuild.
+Exit codes: 0 done (--check: no differences), 1 failed (--check: differences), 2 wrong usage.
+`;
+
+/** Differences that are listed one by one; of more, only how many there are. */
+const MOST_LISTED = 100;
+
+await runCommand(HELP, async (args) => {
+  const { values, positionals } = readArguments(args, {
+    all: { type: 'boolean' },
+    check: { type: 'boolean' },
+    json: { type: 'boolean' },
+  });
+  const unknown = positionals.filter((name) => !names.includes(name));
+  if (unknown.length > 0) throw new UsageError(`There is no view ${unknown.join()}: ${names.join(', ')}.`);
+  if (positionals.length > 0 === Boolean(values.all)) throw new UsageError('Name views, or --all.');
+
+  const config = readConfig();
+  const [folder, origin] = viewsPlace(config);
+  using _only = lockFile(path.join(folder, 'rebuild.lock'), 'Another rebuild is under way.');
+  await using log = await openLog(config);
+  const service = await RunningService.find(config.dataDir);
+  using _alone = service ? undefined : lockDataFolder(config.dataDir);
+  const projections = everyView.filter(({ name }) => values.all || positionals.includes(name));
+  const started = performance.now();
+  const bar = await eventBar(log);
+  using rebuild = new Rebuild({ log, folder, origin, projections, progress: bar.at });
+  await rebuild.build();
+  const differences = await listed(rebuild.differences());
+  bar.end();
+
+  const { events } = rebuild;
+  const seconds = (performance.now() - started) / 1000;
+  const facts = {
+    views: projections.map(({ name }) => name),
+    events,
+    seconds,
+    differences: differences.count,
+  };
+  if (values.check) {
+    rebuild.discard();
+    report(values.json, { ...facts, switched: null }, differences.first);
+    return differences.count > 0 ? 1 : 0;
+  }
+  const { generations } = rebuild;
+  rebuild[Symbol.dispose]();
+  const switched = service ? await service.adopt(generations) : rebuild.use();
+  report(values.json, { ...facts, switched: switched ?? {} }, differences.first);
+  return 0;
+});
+
+type Facts = {
+  readonly views: readonly string[];
+  readonly events: number;
+  readonly seconds: number;
+  readonly differences: number;
+  /** Milliseconds each switch took in the service; empty when none runs, `null` when nothing was switched. */
+  readonly switched: Readonly<Record<string, number>> | null;
+};
+
+/** The total is estimated from how far in the log the last event lies. */
+async function eventBar(log: EventLog) {
+  const head = await log.head();
+  const bar = progressBar({ what: 'events applied' });
+  const at = (events: number, position: Position | undefined): void => {
+    const part = howFar(position, head);
+    bar.at(events, part > 0.01 ? Math.round(events / part) : undefined);
+  };
+  return { at, end: () => bar.end() };
+}
+
+async function listed(differences: AsyncIterable<ViewDifference>) {
+  const first: ViewDifference[] = [];
+  let count = 0;
+  for await (const difference of differences) {
+    count += 1;
+    if (first.length < MOST_LISTED) first.push(difference);
+  }
+  return { count, first };
+}
+
+function report(json = false, facts: Facts, differences: readonly ViewDifference[]): void {
+  if (json) {
+    process.stdout.write(`${JSON.stringify({ ...facts, listed: differences })}\n`);
+    return;
+  }
+  for (const { view, key, kind } of differences) process.stdout.write(`${view} ${key}: ${kind}\n`);
+  const more = facts.differences - differences.length;
+  if (more > 0) process.stdout.write(`… and ${more} more\n`);
+  const built = `${facts.events} events in ${facts.seconds.toFixed(1)} s, ${facts.differences} differences found`;
+  const pauses = Object.values(facts.switched ?? {});
+  const how =
+    facts.switched === null
+      ? 'nothing was switched'
+      : pauses.length === 0
+        ? 'in use from the next start on'
+        : `switched in ${Math.max(...pauses).toFixed(1)} ms at most`;
+  process.stdout.write(`${facts.views.join(', ')}: ${built}; ${how}.\n`);
+}

@@ -1,0 +1,89 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import http, { type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { operatorFile } from './operator-file.ts';
+
+/** Answers a command of an operator; what it returns is sent as JSON. */
+export type OperatorRoute = (request: unknown) => Promise<unknown>;
+
+export type OperatorServerOptions = {
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+  readonly dataDir: string;
+  /** For commands on this machine, by method and path, as in `GET /state`: who can read the data folder may. */
+  readonly routes: Readonly<Record<string, OperatorRoute>>;
+  /** `GET /metrics`, for whoever reaches the port: a text, and its media type. */
+  readonly metrics?: () => Promise<{ readonly type: string; readonly text: string }>;
+};
+
+/** Where commands meet the running service: a port of its own, told in a file that only its user can read. */
+export class OperatorServer implements AsyncDisposable {
+  readonly #options: OperatorServerOptions;
+  readonly #token = randomBytes(32).toString('base64url');
+  readonly #server: http.Server;
+
+  static async listen(options: OperatorServerOptions): Promise<OperatorServer> {
+    const server = new OperatorServer(options);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    server.#server.once('error', reject);
+    server.#server.listen(options.port, options.host, resolve);
+    await promise;
+    server.#tell();
+    return server;
+  }
+
+  private constructor(options: OperatorServerOptions) {
+    this.#options = options;
+    this.#server = http.createServer((req, res) => void this.#answer(req, res));
+  }
+
+  get url(): string {
+    const { address, port, family } = this.#server.address() as AddressInfo; // it listens on TCP
+    return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    rmSync(operatorFile(this.#options.dataDir), { force: true });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#server.close(() => resolve());
+    this.#server.closeAllConnections();
+    await promise;
+  }
+
+  #tell(): void {
+    const file = operatorFile(this.#options.dataDir);
+    const facts = { url: this.url, token: this.#token, pid: process.pid };
+    writeFileSync(`${file}.new`, JSON.stringify(facts), { mode: 0o600 });
+    renameSync(`${file}.new`, file);
+  }
+
+  async #answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    try {
+      const name = `${req.method} ${req.url}`;
+      if (name === 'GET /metrics' && this.#options.metrics) {
+        const { type, text } = await this.#options.metrics();
+        res.writeHead(200, { 'Content-Type': type }).end(text);
+        return;
+      }
+      const route = this.#options.routes[name];
+      if (!this.#isAllowed(req)) send(res, 401, { error: 'The token is not that of operator.json.' });
+      else if (!route) send(res, 404, { error: `There is nothing at ${name}.` });
+      else send(res, 200, (await route(req.method === 'POST' ? await json(req) : undefined)) ?? {});
+    } catch (error) {
+      send(res, 500, { error: error instanceof Error ? error.message : String(error) });
+    }
+  }
+
+  #isAllowed({ headers: { authorization = '' } }: IncomingMessage): boolean {
+    const [given, right] = [Buffer.from(authorization), Buffer.from(`Bearer ${this.#token}`)];
+    return given.length === right.length && timingSafeEqual(given, right);
+  }
+}
+
+function send(res: ServerResponse, status: number, body: unknown): void {
+  if (res.headersSent) res.destroy();
+  else res.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+}

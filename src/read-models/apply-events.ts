@@ -1,0 +1,76 @@
+import type { Position, RecordedEvent } from '../event-log/event-log.ts';
+import { apply } from './fold.ts';
+import type { AnyProjection } from './projection.ts';
+import type { TableChange, ViewStore, ViewTable } from './view-store.ts';
+
+/** A projection and the table that shows it. */
+export type Shown = { readonly projection: AnyProjection; readonly table: ViewTable };
+
+/** So many events may be passed in memory only, and are read again after a restart. */
+const SAVE_AFTER = 1000;
+
+/** Applies events, in order, to the tables that do not have them yet. */
+export class EventApplier {
+  readonly #store: ViewStore;
+  readonly #passed = new Map<ViewTable, number>();
+
+  constructor(store: ViewStore) {
+    this.#store = store;
+  }
+
+  apply(shown: readonly Shown[], events: readonly RecordedEvent[]): void {
+    const position = events.at(-1)?.position;
+    if (position === undefined) return;
+    const changes: TableChange[] = [];
+    for (const { projection, table } of shown) {
+      if (!isBefore(table.position, position)) continue;
+      const views = changesOf(projection, table, events);
+      const passed = (this.#passed.get(table) ?? 0) + events.length;
+      const isSaved = views.size > 0 || passed >= SAVE_AFTER;
+      if (isSaved) changes.push({ table, views, position });
+      else this.#store.passed(table, position);
+      this.#passed.set(table, isSaved ? 0 : passed);
+    }
+    this.#store.commit(changes);
+  }
+
+  /** Saves the positions that are in memory only. */
+  save(shown: readonly Shown[]): void {
+    const changed = shown.filter(({ table }) => (this.#passed.get(table) ?? 0) > 0);
+    this.#store.commit(
+      changed.map(({ table }) => ({ table, views: new Map<string, unknown>(), position: table.position })),
+    );
+    this.#passed.clear();
+  }
+}
+
+/** Where every one of the tables is at least. */
+export function oldestPosition(shown: readonly Shown[]): Position | undefined {
+  return shown
+    .map(({ table }) => table.position)
+    .reduce((oldest, position) => (isBefore(oldest, position) ? oldest : position));
+}
+
+export function prefixesOf(shown: readonly Shown[]): readonly string[] {
+  return [...new Set(shown.map(({ projection }) => projection.source.prefix))];
+}
+
+export function isBefore(position: Position | undefined, other: Position | undefined): boolean {
+  return other !== undefined && (position === undefined || position < other);
+}
+
+function changesOf(
+  projection: AnyProjection,
+  table: ViewTable,
+  events: readonly RecordedEvent[],
+): Map<string, unknown> {
+  const views = new Map<string, unknown>();
+  for (const event of events) {
+    if (!event.stream.startsWith(projection.source.prefix) || !isBefore(table.position, event.position))
+      continue;
+    if (!(event.type in projection.when)) continue;
+    const key = projection.key(projection.source.codec.read(event));
+    views.set(key, apply(projection, views.has(key) ? views.get(key) : table.get(key), event));
+  }
+  return views;
+}

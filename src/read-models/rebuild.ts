@@ -1,0 +1,166 @@
+import { existsSync } from 'node:fs';
+import type { EventLog, Position, RecordedEvent } from '../event-log/event-log.ts';
+import { EventApplier, isBefore, oldestPosition, prefixesOf } from './apply-events.ts';
+import type { AnyProjection } from './projection.ts';
+import { SqliteViewStore } from './sqlite-view-store.ts';
+import { differencesBetween, type ViewDifference } from './view-difference.ts';
+import { ViewFile } from './view-file.ts';
+import { ViewFolder } from './view-folder.ts';
+
+export type RebuildOptions = {
+  readonly log: EventLog;
+  /** Of the views. */
+  readonly folder: string;
+  /** Which log the positions are of. */
+  readonly origin: string;
+  readonly projections: readonly AnyProjection[];
+  readonly progress: (events: number, position: Position | undefined) => void;
+  readonly signal?: AbortSignal;
+};
+
+/** A new generation of one view. */
+type Built = {
+  readonly projection: AnyProjection;
+  readonly generation: number;
+  readonly table: ViewFile;
+  readonly inUse: InUse;
+};
+
+/** The view in use; where it cannot be read, why. */
+type InUse = ViewFile | { readonly unreadable: string } | undefined;
+
+const PAGE = 1000;
+
+/**
+ * Builds new generations of views beside those in use, from the log alone. What an interrupted rebuild has built
+ * already is taken over. Of the files of the service it only reads, so it may run in a process of its own.
+ */
+export class Rebuild implements Disposable {
+  readonly #options: RebuildOptions;
+  readonly #folder: ViewFolder;
+  readonly #store: SqliteViewStore;
+  readonly #built: readonly Built[];
+  #events = 0;
+
+  constructor(options: RebuildOptions) {
+    this.#options = options;
+    this.#folder = new ViewFolder(options.folder);
+    this.#store = SqliteViewStore.open(options.folder, options.origin);
+    this.#built = options.projections.map((projection) => this.#begin(projection));
+  }
+
+  /** The generations that were built, by the name of the view. */
+  get generations(): Readonly<Record<string, number>> {
+    return Object.fromEntries(this.#built.map(({ projection, generation }) => [projection.name, generation]));
+  }
+
+  get events(): number {
+    return this.#events;
+  }
+
+  /** Reads as far as the views in use have got, or to the end of the log where there is none. */
+  async build(): Promise<void> {
+    await this.#advance(this.#built.map((built) => ({ ...built, upTo: positionOf(built.inUse) })));
+  }
+
+  /** Compares each with the view in use, both at the same position, and names what differs. */
+  async *differences(): AsyncGenerator<ViewDifference> {
+    for (const built of this.#built) {
+      const { inUse } = built;
+      if (inUse === undefined) continue;
+      if ('unreadable' in inUse) {
+        yield { view: built.projection.name, key: inUse.unreadable, kind: 'damaged' };
+        continue;
+      }
+      using _moment = inUse.snapshot();
+      const upTo = inUse.storedPosition();
+      if (upTo === undefined) continue; // the service is only beginning to fill it
+      if (isBefore(built.table.position, upTo)) await this.#advance([{ ...built, upTo }]);
+      yield* differencesBetween(inUse, built.table);
+    }
+  }
+
+  /** Takes the generations into use while no service runs on the folder. */
+  use(): void {
+    this.#folder.use(this.generations);
+  }
+
+  /** Removes what was built. */
+  discard(): void {
+    this[Symbol.dispose]();
+    for (const { projection, generation } of this.#built)
+      this.#folder.keepOnly(projection.name, [generation - 2, generation - 1]);
+  }
+
+  [Symbol.dispose](): void {
+    for (const { table, inUse } of this.#built) {
+      table[Symbol.dispose]();
+      if (inUse instanceof ViewFile) inUse[Symbol.dispose]();
+    }
+  }
+
+  #begin(projection: AnyProjection): Built {
+    const current = this.#folder.current(projection.name);
+    const generation = current + 1;
+    this.#folder.keepOnly(projection.name, [current - 1, current, generation]);
+    const options = { ...projection, origin: this.#options.origin };
+    const table = ViewFile.open(this.#folder.fileOf(projection.name, generation), options);
+    return {
+      projection,
+      generation,
+      table,
+      inUse: readable(this.#folder.fileOf(projection.name, current), options),
+    };
+  }
+
+  async #advance(shown: readonly (Built & { readonly upTo: Position | undefined })[]): Promise<void> {
+    const { log, progress, signal } = this.#options;
+    const applier = new EventApplier(this.#store);
+    const apply = (page: readonly RecordedEvent[]): void => {
+      for (const one of shown) applier.apply([one], until(page, one.upTo));
+      this.#events += page.length;
+      progress(this.#events, page.at(-1)?.position);
+    };
+    const furthest = furthestOf(shown.map(({ upTo }) => upTo));
+    let page: RecordedEvent[] = [];
+    const range = { after: oldestPosition(shown), streamPrefixes: prefixesOf(shown) };
+    for await (const event of log.readAll({ ...range, ...(signal && { signal }) })) {
+      if (furthest !== undefined && event.position > furthest) break;
+      page.push(event);
+      if (page.length < PAGE) continue;
+      apply(page);
+      page = [];
+    }
+    apply(page);
+    applier.save(shown);
+  }
+}
+
+/** `undefined`: there is none yet, or it is of another version or log and no longer counts. */
+function readable(file: string, options: Parameters<typeof ViewFile.open>[1]): InUse {
+  if (!existsSync(file)) return undefined;
+  try {
+    const found = ViewFile.openReadOnly(file, options);
+    if (found.isOf(options)) return found;
+    found[Symbol.dispose]();
+    return undefined;
+  } catch (error) {
+    return { unreadable: (error as Error).message }; // SQLite's own
+  }
+}
+
+function positionOf(inUse: InUse): Position | undefined {
+  return inUse instanceof ViewFile ? inUse.storedPosition() : undefined;
+}
+
+function until(page: readonly RecordedEvent[], upTo: Position | undefined): readonly RecordedEvent[] {
+  const last = page.at(-1);
+  if (upTo === undefined || last === undefined || last.position <= upTo) return page;
+  return page.filter(({ position }) => position <= upTo);
+}
+
+/** `undefined`, the end of the log, is further than any position. */
+function furthestOf(positions: readonly (Position | undefined)[]): Position | undefined {
+  if (positions.includes(undefined)) return undefined;
+  return positions.reduce((furthest, one) => (isBefore(furthest, one) ? one : furthest), undefined);
+}

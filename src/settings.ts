@@ -1,0 +1,108 @@
+import path from 'node:path';
+import { defaultArchiveLimits } from './archives/inspection.ts';
+import {
+  archiveStore,
+  boolean,
+  eventLog,
+  identity,
+  integer,
+  oneOf,
+  optionalUrl,
+  readableFile,
+  roles,
+  secretIn,
+  url,
+} from './setting-values.ts';
+import { DEFAULT_DEPOSIT_NAMESPACE } from './sword/namespaces.ts';
+
+/** The name of a setting. */
+export type SettingName = keyof typeof SETTINGS;
+type Setting<Value> = {
+  readonly fallback: string;
+  readonly help: string;
+  readonly parse: (text: string) => Value;
+};
+
+const MIB = 1024 ** 2;
+const limits = defaultArchiveLimits;
+
+/** Every setting, with its default, its meaning, and how its text becomes a value. */
+export const SETTINGS = {
+  DEPOSIT_HOST: setting('127.0.0.1', 'address to listen on', String),
+  DEPOSIT_PORT: setting('8080', 'port to listen on; 0 picks a free one and prints it', integer(0, 65_535)),
+  DEPOSIT_BASE_URL: setting('', 'public address in every IRI; default: the listening address', optionalUrl),
+  DEPOSIT_DATA_DIR: setting('./data', 'folder of all that is kept on this machine', path.resolve),
+  DEPOSIT_ROLES: setting(
+    'http,reactors',
+    'what this node does: serve clients, check and load, or both',
+    roles,
+  ),
+  DEPOSIT_EVENT_LOG: setting(
+    '',
+    'sqlite:<file> or esdb://…; default: event-log.sqlite in the data folder',
+    eventLog,
+  ),
+  DEPOSIT_ARCHIVE_STORE: setting(
+    '',
+    'file:<folder>, or s3://<host>:<port>/<bucket>?tls=true&region=…; default: archives in the data folder',
+    archiveStore,
+  ),
+  DEPOSIT_S3_ACCESS_KEY: setting('', 'access key of the S3 store', String),
+  DEPOSIT_S3_ACCESS_KEY_FILE: setting('', 'file that holds it instead', secretIn),
+  DEPOSIT_S3_SECRET_KEY: setting('', 'secret key of the S3 store', String),
+  DEPOSIT_S3_SECRET_KEY_FILE: setting('', 'file that holds it instead', secretIn),
+  DEPOSIT_MAX_UPLOAD_SIZE: setting(String(20 * MIB), 'bytes of one archive', integer(1)),
+  DEPOSIT_MAX_ENTRY_SIZE: setting(String(MIB), 'bytes of one metadata entry', integer(1, 16 * MIB)),
+  DEPOSIT_MAX_ARCHIVES: setting('32', 'archives of one deposit', integer(1, 1000)),
+  DEPOSIT_NAMESPACE: setting(DEFAULT_DEPOSIT_NAMESPACE, 'XML namespace of the deposit elements', url),
+  DEPOSIT_REF_ID_ALIASES: setting('true', 'give identifiers as deposit_swh_id, too', boolean),
+  DEPOSIT_LOADER_IDENTITY: setting(
+    'Deposit Service <deposit@localhost>',
+    'author of the revisions',
+    identity,
+  ),
+  DEPOSIT_LOG_LEVEL: setting(
+    'info',
+    'debug, info, warn, error or silent',
+    oneOf('debug', 'info', 'warn', 'error', 'silent'),
+  ),
+  DEPOSIT_MAX_UNPACKED_SIZE: setting(
+    String(limits.unpackedBytes),
+    'bytes of one archive, unpacked',
+    integer(1),
+  ),
+  DEPOSIT_MAX_RATIO: setting(
+    String(limits.ratio),
+    'unpacked : packed, of archives above 64 MiB unpacked',
+    integer(1),
+  ),
+  DEPOSIT_MAX_MEMBERS: setting(String(limits.members), 'members of one archive', integer(1, 10_000_000)),
+  DEPOSIT_MAX_PATH: setting(String(limits.pathBytes), "bytes of a member's path", integer(1, 65_535)),
+  DEPOSIT_MAX_DEPTH: setting(String(limits.depth), 'folders a member may lie deep', integer(1, 1000)),
+  DEPOSIT_CHECK_TIME: setting(
+    String(limits.wallTime),
+    'milliseconds to read one archive, besides those for its size',
+    integer(1000),
+  ),
+  DEPOSIT_ARCHIVE_WORKERS: setting('2', 'threads that read archives', integer(1, 64)),
+  DEPOSIT_TRUST_PROXY: setting(
+    'false',
+    'a proxy in front ends TLS: allows other addresses than loopback',
+    boolean,
+  ),
+  DEPOSIT_OPERATOR_HOST: setting('127.0.0.1', 'address for metrics and commands', String),
+  DEPOSIT_OPERATOR_PORT: setting(
+    '0',
+    'port for metrics and commands; 0 picks a free one',
+    integer(0, 65_535),
+  ),
+  DEPOSIT_TLS_CERT: setting('', 'PEM file of the certificate chain, to serve https', readableFile),
+  DEPOSIT_TLS_KEY: setting('', 'PEM file of its key', readableFile),
+} satisfies Record<string, Setting<unknown>>;
+
+/** Reads the value of a setting. */
+export type Read = <Name extends SettingName>(name: Name) => ReturnType<(typeof SETTINGS)[Name]['parse']>;
+
+function setting<Value>(fallback: string, help: string, parse: (text: string) => Value): Setting<Value> {
+  return { fallback, help, parse };
+}
