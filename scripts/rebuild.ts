@@ -66,8 +66,10 @@ await runCommand(HELP, async (args) => {
   }
   const { generations } = rebuild;
   rebuild[Symbol.dispose]();
-  const switched = service ? await service.adopt(generations) : rebuild.use();
-  report(values.json, { ...facts, switched: switched ?? {} }, differences.first);
+  const switched = service ? await service.adopt(generations) : {};
+  if (!service) rebuild.use();
+  rebuild.finish();
+  report(values.json, { ...facts, switched }, differences.first);
   return 0;
 });
 

@@ -15,6 +15,8 @@ export type DocumentOptions = {
   readonly depositNamespace: string;
   readonly refIdAliases: boolean;
   readonly generator: Generator;
+  /** How often views have been switched: what was rendered from those before does not count any more. */
+  readonly switches: () => number;
 };
 
 const MAX_RENDERED = 4096;
@@ -74,7 +76,7 @@ export class DepositDocuments {
       return;
     }
     const { contentType, format } = negotiate(ctx.req.headers.accept);
-    ctx.body = this.#remembered(`${tag} ${format} ${document}`, render[format]);
+    ctx.body = this.#remembered(`${this.#options.switches()} ${tag} ${format} ${document}`, render[format]);
     ctx.set('Content-Type', contentType);
   }
 

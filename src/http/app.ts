@@ -73,7 +73,7 @@ export function createApp(options: AppOptions, clients?: ClientOptions): Koa<Ser
 function routes(options: ClientOptions): Koa.Middleware<ServiceState> {
   const { desk, store, collections, maxUploadSize, maxEntrySize, maxArchives, depositNamespace } = options;
   const iris = new Iris(options.baseUrl);
-  const documents = new DepositDocuments({ ...options, iris });
+  const documents = new DepositDocuments({ ...options, iris, switches: () => desk.viewSwitches });
   const receive = { store, maxUploadSize, maxEntrySize, depositNamespace };
   const writes = new DepositWrites(desk, documents, collections, { receive, iris, maxArchives });
   const router = new Router<ServiceState>({ sensitive: true });

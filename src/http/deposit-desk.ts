@@ -37,6 +37,11 @@ export class DepositDesk {
     this.#contents = projector.add(depositContent);
   }
 
+  /** How often views have been switched since the start. */
+  get viewSwitches(): number {
+    return this.#projector.switches;
+  }
+
   /** Of any client's deposit; `undefined` when there is none of this id, or no more. */
   status(depositId: number): Promise<DepositStatusView | undefined> {
     return this.#read(depositStatus, this.#statuses, depositId);

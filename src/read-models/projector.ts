@@ -31,6 +31,7 @@ export class Projector {
   readonly #stop = new AbortController();
   #position: Position | undefined;
   #trouble: string | undefined;
+  #switches = 0;
   #running: Promise<void> | undefined;
 
   constructor(log: EventLog, store: ViewStore) {
@@ -100,7 +101,13 @@ export class Projector {
     while (isBefore(table.position, shown.table.position)) await this.#catchUp({ ...shown, table });
     const begun = performance.now();
     this.#store.replace(shown.table, table);
+    this.#switches += 1;
     return performance.now() - begun;
+  }
+
+  /** How many generations have been adopted. */
+  get switches(): number {
+    return this.#switches;
   }
 
   /** How each view is: for those who watch the service. */

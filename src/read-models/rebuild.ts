@@ -85,6 +85,12 @@ export class Rebuild implements Disposable {
     this.#folder.use(this.generations);
   }
 
+  /** The generations are in use: only those that were in use before are kept beside them. */
+  finish(): void {
+    for (const { projection, generation } of this.#built)
+      this.#folder.keepOnly(projection.name, [generation - 1, generation]);
+  }
+
   /** Removes what was built. */
   discard(): void {
     this[Symbol.dispose]();
@@ -102,7 +108,6 @@ export class Rebuild implements Disposable {
   #begin(projection: AnyProjection): Built {
     const current = this.#folder.current(projection.name);
     const generation = current + 1;
-    this.#folder.keepOnly(projection.name, [current - 1, current, generation]);
     const options = { ...projection, origin: this.#options.origin };
     const table = ViewFile.open(this.#folder.fileOf(projection.name, generation), options);
     return {

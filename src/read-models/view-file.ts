@@ -137,7 +137,7 @@ export class ViewFile implements ViewTable, Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#database.close();
+    if (this.#database.isOpen) this.#database.close();
   }
 
   #inTransaction(work: () => void): void {

@@ -1,22 +1,6 @@
-import { spawn } from 'node:child_process';
-import path from 'node:path';
-import { buffer } from 'node:stream/consumers';
 import test from 'ava';
+import { runScript as run } from '../support/run-script.ts';
 import { RunningService, TestClient, until } from '../support/running-service.ts';
-
-type Ran = { readonly code: number; readonly out: string; readonly err: string };
-
-/** Runs a command as an operator would, beside the service on `dataDir`. */
-async function run(dataDir: string, command: string, args: readonly string[], input = ''): Promise<Ran> {
-  const script = path.join(import.meta.dirname, '../../scripts', `${command}.ts`);
-  const child = spawn(process.execPath, [script, ...args], {
-    env: { ...process.env, DEPOSIT_DATA_DIR: dataDir },
-  });
-  child.stdin.end(input);
-  const exited = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? -1)));
-  const [out, err] = await Promise.all([buffer(child.stdout), buffer(child.stderr)]);
-  return { code: await exited, out: out.toString(), err: err.toString() };
-}
 
 test('a client added beside the service can deposit there at once, and no more when it is disabled', async (t) => {
   await using running = await RunningService.start();
@@ -30,7 +14,7 @@ test('a client added beside the service can deposit there at once, and no more w
     (await new TestClient(url, 'bob', secret).get('/1/servicedocument/')).status;
   await until(async () => (await statusOf(password)) === 200);
 
-  t.is((await run(folder, 'client', ['passwd', 'bob', '--password-stdin'], 'another\n')).code, 0);
+  t.is((await run(folder, 'client', ['passwd', 'bob', '--password-stdin'], { input: 'another\n' })).code, 0);
   await until(async () => (await statusOf('another')) === 200);
   t.is(await statusOf(password), 401);
 

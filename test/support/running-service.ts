@@ -9,8 +9,9 @@ import { enginesFor, stopEnginesFor } from './engines-under-test.ts';
 
 /** A service on a free port and a temporary folder, with clients to use it as. */
 export class RunningService implements AsyncDisposable {
-  readonly service: Service;
+  service: Service;
   readonly folder: string;
+  readonly #overrides: Partial<Config>;
 
   static async start(overrides: Partial<Config> = {}): Promise<RunningService> {
     const folder = await mkdtemp(path.join(tmpdir(), 'deposit-'));
@@ -19,16 +20,13 @@ export class RunningService implements AsyncDisposable {
 
   /** On a folder that may have been used before. */
   static async startIn(folder: string, overrides: Partial<Config> = {}): Promise<RunningService> {
-    const config = readConfig({ DEPOSIT_PORT: '0', DEPOSIT_DATA_DIR: folder });
-    const engines = await enginesFor(folder);
-    const service = await startService({ ...config, ...engines, ...overrides }, { logger: silentLogger });
-    await service.ready;
-    return new RunningService(service, folder);
+    return new RunningService(await serviceIn(folder, overrides), folder, overrides);
   }
 
-  private constructor(service: Service, folder: string) {
+  private constructor(service: Service, folder: string, overrides: Partial<Config>) {
     this.service = service;
     this.folder = folder;
+    this.#overrides = overrides;
   }
 
   get url(): string {
@@ -65,6 +63,11 @@ export class RunningService implements AsyncDisposable {
     return client;
   }
 
+  /** On the same folder, after {@link stop}. */
+  async startAgain(): Promise<void> {
+    this.service = await serviceIn(this.folder, this.#overrides);
+  }
+
   /** Stops the service but keeps its folder. */
   async stop(): Promise<void> {
     await this.service[Symbol.asyncDispose]();
@@ -77,6 +80,14 @@ export class RunningService implements AsyncDisposable {
   }
 }
 
+async function serviceIn(folder: string, overrides: Partial<Config>): Promise<Service> {
+  const config = readConfig({ DEPOSIT_PORT: '0', DEPOSIT_DATA_DIR: folder });
+  const engines = await enginesFor(folder);
+  const service = await startService({ ...config, ...engines, ...overrides }, { logger: silentLogger });
+  await service.ready;
+  return service;
+}
+
 /** A client over HTTP; paths are relative to the service, absolute IRIs are taken as they are. */
 export class TestClient {
   readonly url: string;
@@ -87,6 +98,14 @@ export class TestClient {
     this.url = url;
     this.name = name;
     this.authorization = `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
+  }
+
+  /** The same client where the service listens now. */
+  at(url: string): TestClient {
+    const [, password = ''] = Buffer.from(this.authorization.slice('Basic '.length), 'base64')
+      .toString()
+      .split(':');
+    return new TestClient(url, this.name, password);
   }
 
   send(method: string, target: string, init: RequestInit = {}): Promise<Response> {

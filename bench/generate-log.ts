@@ -1,0 +1,198 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { readArguments, runCommand } from '../scripts/command.ts';
+import { progressBar } from '../scripts/progress-bar.ts';
+import { type Aggregate, clients, collections, deposits } from '../src/domain/aggregates.ts';
+import type { DepositCommand } from '../src/domain/deposit/commands.ts';
+import type { JsonObject, NewEvent } from '../src/event-log/event-log.ts';
+import { seal } from '../src/event-log/hash-chain.ts';
+import { SqliteEventLog } from '../src/event-log/sqlite-event-log.ts';
+import { credentialOf } from '../src/password.ts';
+
+const HELP = `Makes an embedded event log with many done deposits, as the service would have written them, to measure with.
+
+  node bench/generate-log.ts --deposits N --data-dir FOLDER
+
+Each deposit has seven events, a hash chain and identifiers of its own; the objects that they name do not exist.
+The client bench, with the password secret, has made them all in the collection software.
+`;
+
+/** Appends under way at the same time; they are committed in the order in which they were made. */
+const UNDER_WAY = 500;
+const START = Date.UTC(2026, 0, 1);
+/** Last reservation of ids. */
+let [idsRevision, idsHash]: [number, string | null] = [-1, null];
+
+await runCommand(HELP, async (args) => {
+  const { values } = readArguments(args, { deposits: { type: 'string' }, 'data-dir': { type: 'string' } });
+  const [count, folder] = [Number(values.deposits), path.resolve(values['data-dir'] ?? 'data')];
+  mkdirSync(folder, { recursive: true });
+  await using log = await SqliteEventLog.open({ file: path.join(folder, 'event-log.sqlite') });
+  if ((await log.head()) !== undefined)
+    throw Object.assign(new Error(`${folder} holds a log already.`), { code: 'NOT_EMPTY' });
+  const bar = progressBar({ what: 'deposits', total: count });
+  await appendTo(log, clientEvents(await credentialOf('secret')));
+  for (let first = 1; first <= count; first += UNDER_WAY) {
+    const ids = Array.from({ length: Math.min(UNDER_WAY, count - first + 1) }, (_, index) => first + index);
+    await Promise.all([
+      reservation(log, first, ids.length),
+      ...ids.map((id) => appendTo(log, depositAppends(id))),
+    ]);
+    bar.at(first);
+  }
+  bar.end();
+  process.stdout.write(`${count} deposits in ${folder}\n`);
+});
+
+type Append = {
+  readonly stream: string;
+  readonly expected: 'none' | number;
+  readonly events: readonly NewEvent[];
+};
+
+async function appendTo(log: SqliteEventLog, appends: readonly Append[]): Promise<void> {
+  await Promise.all(appends.map(({ stream, expected, events }) => log.append(stream, expected, events)));
+}
+
+async function reservation(log: SqliteEventLog, first: number, count: number): Promise<void> {
+  const metadata = { schemaVersion: 1, occurredAt: new Date(START).toISOString() };
+  const event = { id: randomUUID(), type: 'DepositIdsReserved', data: { first, count }, metadata };
+  const sealed = seal('ids-deposit', idsRevision + 1, idsHash, [event]);
+  await log.append('ids-deposit', idsRevision < 0 ? 'none' : idsRevision, sealed);
+  idsHash = sealed[0]?.metadata['hash'] as string;
+  idsRevision += 1;
+}
+
+function clientEvents(credential: Awaited<ReturnType<typeof credentialOf>>): Append[] {
+  return [
+    ...streamOf(collections, 'software', [{ type: 'OpenCollection', collection: 'software' }], START),
+    ...streamOf(
+      clients,
+      'bench',
+      [
+        { type: 'RegisterClient', client: 'bench', credential },
+        { type: 'GrantCollection', client: 'bench', collection: 'software' },
+      ],
+      START,
+    ),
+  ];
+}
+
+function depositAppends(depositId: number): Append[] {
+  const time = START + depositId * 1000;
+  const now = new Date(time).toISOString();
+  const [sha256, entry, listing, manifest] = ['archive', 'entry', 'listing', 'manifest'].map((what) =>
+    digest('sha256', what, depositId),
+  ) as [string, string, string, string];
+  const [directory, revision, snapshot] = ['dir', 'rev', 'snp'].map((what) =>
+    digest('sha1', what, depositId),
+  ) as [string, string, string];
+  const origin = `https://bench.example/software/${depositId}`;
+  const commands: DepositCommand[] = [
+    {
+      type: 'CreateDeposit',
+      depositId,
+      uuid: randomUUID(),
+      client: 'bench',
+      collection: 'software',
+      slug: `${depositId}`,
+      fallbackOrigin: origin,
+      archive: {
+        sha256,
+        length: 20_000 + depositId,
+        md5: null,
+        filename: `software-${depositId}.tar.gz`,
+        mediaType: 'application/x-tar',
+      },
+      entry: {
+        sha256: entry,
+        length: 900,
+        encoding: 'utf-8',
+        facts: {
+          title: `Software ${depositId}`,
+          hasTitle: true,
+          hasAuthor: true,
+          authors: ['Alice', 'Bob'],
+          urlHosts: ['bench.example'],
+          urlHostsTruncated: false,
+          origin: null,
+          externalIdentifier: `software-${depositId}`,
+          version: '1.0',
+          dateCreated: null,
+          datePublished: '2026-03-01',
+        },
+      },
+      final: true,
+      now,
+      providerUrl: 'https://bench.example/',
+    },
+    {
+      type: 'RecordVerified',
+      depositId,
+      attempt: 1,
+      readings: [{ archive: sha256, format: 'tar.gz', files: 12, bytes: 80_000, listing }],
+      warnings: [],
+    },
+    { type: 'StartLoading', depositId, attempt: 1 },
+    {
+      type: 'RecordLoaded',
+      loaded: {
+        depositId,
+        attempt: 1,
+        policy: 'swh-1',
+        directory,
+        revision,
+        snapshot,
+        origin,
+        identity: 'Deposit Service <deposit@localhost>',
+        authorDate: { seconds: time / 1000, offset: '+0000' },
+        committerDate: { seconds: time / 1000, offset: '+0000' },
+        archives: [sha256],
+        files: 12,
+        bytes: 80_000,
+        manifest,
+      },
+    },
+  ];
+  return streamOf(deposits, depositId, commands, time);
+}
+
+function streamOf<State, Command, Event extends { type: string; data: object }>(
+  { prefix, decider, codec }: Aggregate<State, Command, Event>,
+  id: string | number,
+  commands: readonly Command[],
+  time: number,
+): Append[] {
+  const stream = `${prefix}${id}`;
+  let [state, hash, next]: [State, string | null, number] = [decider.initial, null, 0];
+  return commands.map((command) => {
+    const metadata = {
+      occurredAt: new Date(time).toISOString(),
+      actor: { kind: 'client', name: 'bench' },
+      $correlationId: randomUUID(),
+    };
+    const events = decider.decide(command, state);
+    const unsealed = events.map(({ type, data }) => {
+      return {
+        id: randomUUID(),
+        type,
+        data: data as JsonObject,
+        metadata: { schemaVersion: codec.versionOf(type), ...metadata },
+      };
+    });
+    const append: Append = {
+      stream,
+      expected: next === 0 ? 'none' : next - 1,
+      events: seal(stream, next, hash, unsealed),
+    };
+    state = events.reduce(decider.evolve, state);
+    hash = append.events.at(-1)?.metadata['hash'] as string;
+    next += events.length;
+    return append;
+  });
+}
+
+function digest(algorithm: 'sha1' | 'sha256', what: string, depositId: number): string {
+  return createHash(algorithm).update(`${what} ${depositId}`).digest('hex');
+}

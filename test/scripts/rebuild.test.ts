@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import test, { type ExecutionContext } from 'ava';
+import { everyView } from '../../projections/every-view.ts';
+import { lockFile } from '../../src/data-folder-lock.ts';
+import { archivePart, entryPart, formOf, formType } from '../support/deposit-bodies.ts';
+import { runScript } from '../support/run-script.ts';
+import { RunningService, type TestClient } from '../support/running-service.ts';
+
+async function depositsOf(t: ExecutionContext, client: TestClient, count: number): Promise<void> {
+  for (let number = 0; number < count; number += 1) {
+    const created = await client.post(
+      '/1/software/',
+      new Uint8Array(formOf([archivePart(), entryPart()])),
+      formType,
+    );
+    t.is(created.status, 201);
+  }
+}
+
+/** Changes a view behind the service's back. */
+function tamper(folder: string, sql: string): void {
+  const { 'deposit-status': generation = 1 } = pointer(folder);
+  using database = new DatabaseSync(path.join(folder, 'views', `deposit-status.${generation}.sqlite`));
+  database.exec(sql);
+}
+
+function pointer(folder: string): Record<string, number> {
+  try {
+    return JSON.parse(readFileSync(path.join(folder, 'views', 'current.json'), 'utf8')) as Record<
+      string,
+      number
+    >;
+  } catch {
+    return {};
+  }
+}
+
+test('views are rebuilt beside the running service, what was wrong is named, and the new ones are served at once', async (t) => {
+  await using service = await RunningService.start();
+  const alice = await service.register('alice', { collections: ['software'] });
+  await depositsOf(t, alice, 3);
+  for (const id of [1, 2, 3]) await alice.waitFor(`/1/software/${id}/status/`, 'done');
+  await service.stop();
+  await service.startAgain();
+  const again = alice.at(service.url);
+
+  tamper(service.folder, `UPDATE views SET view = replace(view, '"done"', '"failed"') WHERE key = '2'`);
+  t.regex(await (await again.get('/1/software/2/status/')).text(), /<deposit_status>failed</);
+
+  const checked = await runScript(service.folder, 'rebuild', ['--all', '--check', '--json']);
+  t.is(checked.code, 1);
+  t.like(JSON.parse(checked.out), {
+    differences: 2,
+    switched: null,
+    listed: [
+      { view: 'deposit-status', key: '2', kind: 'different' },
+      { view: 'deposit-status', key: 'counts', kind: 'different' },
+    ],
+  });
+  t.deepEqual(pointer(service.folder), {}, 'a check switches nothing');
+
+  const rebuilt = await runScript(service.folder, 'rebuild', ['--all', '--json']);
+  t.is(rebuilt.code, 0, rebuilt.err);
+  t.deepEqual(pointer(service.folder), Object.fromEntries(everyView.map(({ name }) => [name, 2])));
+  t.regex(await (await again.get('/1/software/2/status/')).text(), /<deposit_status>done</);
+  await depositsOf(t, again, 1);
+  await again.waitFor('/1/software/4/status/', 'done');
+  t.is(
+    (await runScript(service.folder, 'rebuild', ['--all', '--check'])).code,
+    0,
+    'the new views follow the log',
+  );
+});
+
+test('a rebuild without a service counts from the next start on, and one at a time is enough', async (t) => {
+  await using service = await RunningService.start();
+  const alice = await service.register('alice', { collections: ['software'] });
+  await depositsOf(t, alice, 1);
+  await alice.waitFor('/1/software/1/status/', 'done');
+  await service.stop();
+  tamper(service.folder, 'DELETE FROM views');
+  {
+    using _other = lockFile(path.join(service.folder, 'views', 'rebuild.lock'), 'taken');
+    const refused = await runScript(service.folder, 'rebuild', ['--all']);
+    t.is(refused.code, 1);
+    t.regex(refused.err, /Another rebuild is under way/);
+  }
+  const rebuilt = await runScript(service.folder, 'rebuild', ['deposit-status']);
+  t.regex(rebuilt.out, /deposit-status 1: missing/);
+  await service.startAgain();
+  const status = await alice.at(service.url).get('/1/software/1/status/');
+  t.regex(await status.text(), /<deposit_status>done</);
+  t.is((await runScript(service.folder, 'rebuild', ['--all', '--check'])).code, 0);
+});
+
+test('names that are no views, and none at all, are wrong usage', async (t) => {
+  await using service = await RunningService.start();
+  for (const args of [['deposits'], [], ['--all', 'collections']]) {
+    t.is((await runScript(service.folder, 'rebuild', args)).code, 2, args.join());
+  }
+});
