@@ -8,7 +8,7 @@ import type { EventLog } from '../src/event-log/event-log.ts';
 import { generatePassword } from '../src/password.ts';
 import { foldByKey, foldStream } from '../src/read-models/fold.ts';
 import { openLog } from '../src/service.ts';
-import { only, operator, readArguments, runCommand, UsageError } from './command.ts';
+import { only, operator, readArguments, refused, runCommand, say, UsageError } from './command.ts';
 
 const HELP = `Registers clients and changes what they may do, beside a running service or without one.
 
@@ -139,7 +139,7 @@ async function change(administration: Administration, command: ClientCommand, no
 
 async function oneLogin(log: EventLog, name: string): Promise<ClientLogin> {
   const login = await foldStream(clientLogins, log.readStream(`${clients.prefix}${name}`));
-  if (!login) throw Object.assign(new Error(`There is no client ${name}.`), { code: 'CLIENT_UNKNOWN' });
+  if (!login) throw refused('CLIENT_UNKNOWN', `There is no client ${name}.`);
   return login;
 }
 
@@ -155,8 +155,4 @@ function facts({ client, disabled, collections, domain, providerUrl }: ClientLog
 
 function line({ client, disabled, collections }: ClientLogin): string {
   return `${client}${disabled ? ' (disabled)' : ''}: ${collections.join(', ') || 'no collection'}`;
-}
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

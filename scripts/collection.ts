@@ -4,7 +4,7 @@ import { readConfig } from '../src/config.ts';
 import { collections } from '../src/domain/aggregates.ts';
 import { foldByKey, foldStream } from '../src/read-models/fold.ts';
 import { openLog } from '../src/service.ts';
-import { only, operator, readArguments, runCommand, UsageError } from './command.ts';
+import { only, operator, readArguments, refused, runCommand, say, UsageError } from './command.ts';
 
 const HELP = `Opens collections and says what the service document tells of them.
 
@@ -50,8 +50,7 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
     case 'show': {
       const name = only(positionals, 'NAME');
       const shown = await foldStream(shownCollections, log.readStream(`${collections.prefix}${name}`));
-      if (!shown)
-        throw Object.assign(new Error(`There is no collection ${name}.`), { code: 'COLLECTION_UNKNOWN' });
+      if (!shown) throw refused('COLLECTION_UNKNOWN', `There is no collection ${name}.`);
       if (values.json) say(JSON.stringify(shown));
       else for (const [key, value] of Object.entries(shown)) say(`${key}: ${String(value)}`);
       return;
@@ -66,7 +65,3 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
       throw new UsageError(`There is no action ${action}; --help lists them.`);
   }
 });
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
-}

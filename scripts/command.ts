@@ -9,16 +9,18 @@ export class UsageError extends Error {
 
 /**
  * Runs a command: `--help` prints its help; a usage error ends with 2, any other refusal or fault with 1.
- * Known refusals are one sentence; what is unexpected shows its stack.
+ * Without arguments it prints its help, unless it `mayBeBare`. Known refusals are one sentence; what is unexpected shows its stack.
  */
 export async function runCommand(
   help: string,
   command: (args: string[]) => Promise<number | void>,
+  { mayBeBare = false }: { readonly mayBeBare?: boolean } = {},
 ): Promise<void> {
   const args = process.argv.slice(2);
-  if (args.length === 0 || args.includes('--help') || args.includes('-h')) {
+  const isBare = args.length === 0 && !mayBeBare;
+  if (isBare || args.includes('--help') || args.includes('-h')) {
     process.stdout.write(help);
-    process.exitCode = args.length === 0 ? 2 : 0;
+    process.exitCode = isBare ? 2 : 0;
     return;
   }
   try {
@@ -50,4 +52,13 @@ export function only(positionals: readonly string[], what: string): string {
   if (value === undefined) throw new UsageError(`${what} is missing.`);
   if (more.length > 0) throw new UsageError(`Only one ${what} is expected, not ${more.join(' ')} as well.`);
   return value;
+}
+
+/** What is told to the person as one sentence, with the exit code 1. */
+export function refused(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code });
+}
+
+export function say(line: string): void {
+  process.stdout.write(`${line}\n`);
 }

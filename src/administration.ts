@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { type Actor, type CommandContext, execute, load } from './command-handler.ts';
-import { clients, collections } from './domain/aggregates.ts';
+import { clients, collections, deposits, parkings } from './domain/aggregates.ts';
 import { type ClientCommand, ClientRefusal } from './domain/client/client.ts';
 import type { CollectionCommand } from './domain/collection/collection.ts';
+import type { DepositCommand } from './domain/deposit/commands.ts';
+import type { ParkingCommand } from './domain/parking/parking.ts';
 import type { EventLog } from './event-log/event-log.ts';
 import { credentialOf } from './password.ts';
 
-/** What an operator does about clients and collections: each step a command, so each an event. */
+/** What an operator does: each step a command, so each an event that names the operator. */
 export class Administration {
   readonly #log: EventLog;
   readonly #actor: Actor;
@@ -34,6 +36,20 @@ export class Administration {
   async collection(command: CollectionCommand): Promise<boolean> {
     const { events } = await execute(this.#log, collections, command.collection, command, this.#context());
     return events.length > 0;
+  }
+
+  /** Tells whether anything changed. With `atRevision` only the deposit as it was then. */
+  async deposit(
+    depositId: number,
+    command: DepositCommand,
+    options: { readonly atRevision?: number } = {},
+  ): Promise<boolean> {
+    const { events } = await execute(this.#log, deposits, depositId, command, this.#context(), options);
+    return events.length > 0;
+  }
+
+  async parking(command: ParkingCommand): Promise<void> {
+    await execute(this.#log, parkings, command.reactor, command, this.#context());
   }
 
   /** Grants a collection, opening it first if it does not exist yet; tells whether it was opened. */

@@ -23,6 +23,8 @@ import { LogParking } from './reactors/parking.ts';
 import { ReactorRunner } from './reactors/reactor-runner.ts';
 import { Projector, type ProjectorProgress } from './read-models/projector.ts';
 import { SqliteViewStore } from './read-models/sqlite-view-store.ts';
+import { ViewFile } from './read-models/view-file.ts';
+import { ViewFolder } from './read-models/view-folder.ts';
 import type { Generator } from './sword/generator.ts';
 
 /** A running service. Disposing of it drains: running requests finish, reactors stop, everything is closed. */
@@ -44,6 +46,8 @@ export type ServiceOptions = {
 
 /** How long running requests may take to finish when the service stops, in milliseconds. */
 const DRAIN_PATIENCE = 20_000;
+/** The names of all reactors. */
+export const REACTORS = ['checker', 'loader'] as const;
 /** Streams that a reactor works on at the same time; archives are read by fewer workers still. */
 const REACTOR_CONCURRENCY = 8;
 
@@ -58,6 +62,18 @@ export function openStore({
   dataDir,
 }: Pick<Config, 'archiveStore' | 'dataDir'>): Promise<ArchiveStore> {
   return openArchiveStore(archiveStore, dataDir);
+}
+
+/** A view of this node as it is now, for commands that only look. @throws when the node keeps none. */
+export function openView(config: Config, { name }: { readonly name: string }): ViewFile {
+  const [folder] = viewsPlace(config);
+  const views = new ViewFolder(folder);
+  try {
+    return ViewFile.openReadOnly(views.fileOf(name, views.current(name)), { name });
+  } catch (cause) {
+    const text = `There is no view ${name} in ${folder}: the service makes it when it starts, or "npm run rebuild".`;
+    throw Object.assign(new Error(text, { cause }), { code: 'NO_VIEW' });
+  }
 }
 
 /** Puts the service together and starts it. */

@@ -12,6 +12,7 @@ import type { DepositCommand } from './deposit/commands.ts';
 import { depositDecider } from './deposit/decide.ts';
 import type { DepositEvent } from './deposit/events.ts';
 import type { Deposit } from './deposit/state.ts';
+import { type Parking, type ParkingCommand, type ParkingEvent, parkingDecider } from './parking/parking.ts';
 
 /** A kind of stream: its name, its rules, and how its events are read. */
 export type Aggregate<State, Command, Event> = {
@@ -51,4 +52,11 @@ export const collections: Aggregate<Collection, CollectionCommand, CollectionEve
     PolicyChanged: [],
     AcceptedTypesChanged: [],
   }),
+};
+
+/** One a reactor, by its name. */
+export const parkings: Aggregate<Parking, ParkingCommand, ParkingEvent> = {
+  prefix: 'parked-',
+  decider: parkingDecider,
+  codec: codec<ParkingEvent>({ EventParked: [], ParkedRetried: [], ParkedSkipped: [] }),
 };

@@ -1,17 +1,15 @@
 import { buffer } from 'node:stream/consumers';
 import type { ArchiveStore } from '../archive-store/archive-store.ts';
-import type { ArchiveReader, Overlay } from '../archives/inspection.ts';
+import type { ArchiveReader } from '../archives/inspection.ts';
 import { execute, load } from '../command-handler.ts';
 import { deposits } from '../domain/aggregates.ts';
 import type { DepositCommand } from '../domain/deposit/commands.ts';
-import type { DepositLoaded, Reason } from '../domain/deposit/events.ts';
-import { revisionDates } from '../domain/deposit/revision-dates.ts';
+import type { Reason } from '../domain/deposit/events.ts';
 import type { Deposit } from '../domain/deposit/state.ts';
 import type { EventLog, RecordedEvent } from '../event-log/event-log.ts';
-import { revisionId } from '../swhid/revision.ts';
-import { snapshotId } from '../swhid/snapshot.ts';
 import { causedBy, depositIdOf } from './causation.ts';
 import { chunked } from './chunked.ts';
+import { loadedAs } from './identifiers.ts';
 import type { Reactor } from './reactor.ts';
 
 type Loading = Extract<Deposit, { status: 'loading' }>;
@@ -107,48 +105,4 @@ export class Loader implements Reactor {
     const context = causedBy(event, this.name, `${step}/${loadAttempt}`);
     await execute(this.#log, deposits, depositId, command, context);
   }
-}
-
-/** The recipe `swh-1`: revision and snapshot follow from the events alone, so a replay gives the same. */
-function loadedAs(
-  deposit: Loading,
-  overlay: Extract<Overlay, { outcome: 'accepted' }>,
-  manifest: string,
-  identity: string,
-): DepositLoaded['data'] {
-  const {
-    depositId,
-    client,
-    collection,
-    entries,
-    completedAt,
-    origin,
-    archives,
-    loadAttempt: attempt,
-  } = deposit;
-  const { directory, files, bytes } = overlay;
-  const { author: authorDate, committer: committerDate } = revisionDates(entries, completedAt);
-  const revision = revisionId({
-    directory,
-    author: { fullname: identity, time: authorDate },
-    committer: { fullname: identity, time: committerDate },
-    message: `${client}: Deposit ${depositId} in collection ${collection}`,
-  });
-  const snapshot = snapshotId([{ name: 'HEAD', targetType: 'revision', target: revision }]);
-  return {
-    depositId,
-    attempt,
-    policy: 'swh-1',
-    directory,
-    revision,
-    snapshot,
-    origin,
-    identity,
-    authorDate,
-    committerDate,
-    archives: archives.map(({ sha256 }) => sha256),
-    files,
-    bytes,
-    manifest,
-  };
 }

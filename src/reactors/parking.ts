@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto';
+import { execute, load } from '../command-handler.ts';
+import { parkings } from '../domain/aggregates.ts';
 import type { EventLog, RecordedEvent } from '../event-log/event-log.ts';
-import { chainHash, eventId, seal } from '../event-log/hash-chain.ts';
+import { causedBy } from './causation.ts';
 import type { Parking } from './reactor.ts';
 
 /** Parked events are facts, too: they are kept in a stream of the log, one a reactor. */
@@ -11,27 +14,34 @@ export class LogParking implements Parking {
   }
 
   async park(reactor: string, event: RecordedEvent, error: unknown): Promise<void> {
-    const stream = `parked-${reactor}`;
-    let [revision, hash]: [number, string | null] = [-1, null];
-    for await (const last of this.#log.readStream(stream, { backwards: true, limit: 1 })) {
-      [revision, hash] = [last.revision, chainHash(last)];
-    }
-    const parked = {
-      id: eventId(`parked/${reactor}/${event.id}`, revision + 1),
-      type: 'EventParked',
-      data: {
-        reactor,
-        eventId: event.id,
-        stream: event.stream,
-        revision: event.revision,
-        reason: error instanceof Error ? error.message : String(error),
-      },
-      metadata: { schemaVersion: 1, occurredAt: new Date().toISOString(), $causationId: event.id },
-    };
-    await this.#log.append(
-      stream,
-      revision < 0 ? 'none' : revision,
-      seal(stream, revision + 1, hash, [parked]),
-    );
+    const { id: eventId, stream, revision } = event;
+    const reason = error instanceof Error ? error.message : String(error);
+    const command = { type: 'ParkEvent', reactor, eventId, stream, revision, reason } as const;
+    // The same event may be parked again after a retry: each time is a command of its own.
+    const context = { ...causedBy(event, reactor, 'park'), commandId: randomUUID() };
+    await execute(this.#log, parkings, reactor, command, context);
   }
+
+  streamOf(reactor: string): string {
+    return `${parkings.prefix}${reactor}`;
+  }
+
+  async retried(event: RecordedEvent): Promise<RecordedEvent | undefined> {
+    const stored = parkings.codec.read(event);
+    if (stored.type !== 'ParkedRetried') return undefined;
+    const { eventId } = stored.data;
+    for await (const earlier of this.#log.readStream(event.stream)) {
+      const fact = parkings.codec.read(earlier);
+      if (fact.type !== 'EventParked' || fact.data.eventId !== eventId) continue;
+      const { stream, revision: from } = fact.data;
+      for await (const original of this.#log.readStream(stream, { from, limit: 1 })) return original;
+    }
+    return undefined;
+  }
+}
+
+/** What waits for an operator. */
+export async function parkedEvents(log: EventLog, reactor: string) {
+  const { state } = await load(log, parkings, reactor);
+  return [...state.values()];
 }

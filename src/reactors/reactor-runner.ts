@@ -66,7 +66,7 @@ export class ReactorRunner {
 
   /** `failed` is called if receiving events ends with an error. */
   start(failed: (error: unknown) => void): void {
-    this.#running = this.#receive().catch(failed);
+    this.#running = Promise.all([this.#receive(), this.#receiveRetried()]).then(() => undefined, failed);
   }
 
   /** How it is: for those who watch the service. */
@@ -95,6 +95,17 @@ export class ReactorRunner {
     }
   }
 
+  /** Decisions of operators about parked events. */
+  async #receiveRetried(): Promise<void> {
+    const { deliveries, parking } = this.#options;
+    const { name } = this.#reactor;
+    const stream = parking.streamOf(name);
+    for await (const delivery of deliveries.receive(`${name}-retries`, stream, this.#stop.signal)) {
+      if (delivery.event.stream === stream) this.#queue(delivery);
+      else await delivery.acknowledge();
+    }
+  }
+
   #queue(delivery: Delivery): void {
     const { stream } = delivery.event;
     const before = this.#streams.get(stream) ?? Promise.resolve();
@@ -106,8 +117,9 @@ export class ReactorRunner {
   /** Never rejects: what cannot be done now comes again after the next start. */
   async #handle(delivery: Delivery): Promise<void> {
     try {
-      if (delivery.count > MAX_DELIVERIES) await this.#parkKiller(delivery);
-      else await this.#persist(delivery.event);
+      const event = await this.#eventOf(delivery);
+      if (event && delivery.count > MAX_DELIVERIES) await this.#parkKiller(event, delivery.count);
+      else if (event) await this.#persist(event);
       await delivery.acknowledge();
       this.#done += 1;
     } catch (error) {
@@ -115,8 +127,21 @@ export class ReactorRunner {
     }
   }
 
+  /** The event to react to: what an operator wants to be tried again is handled as if it had just come. */
+  async #eventOf({ event }: Delivery): Promise<RecordedEvent | undefined> {
+    const { parking } = this.#options;
+    if (event.stream !== parking.streamOf(this.#reactor.name)) return event;
+    let original: RecordedEvent | undefined;
+    const find = async (): Promise<void> => {
+      original = await parking.retried(event);
+    };
+    const failure = await this.#attempt(event, find, MAX_TRIES);
+    if (failure) throw failure.error;
+    return original;
+  }
+
   /** Its workers died of it, or so it seems: nobody tries it again before an operator has looked. */
-  async #parkKiller({ event, count }: Delivery): Promise<void> {
+  async #parkKiller(event: RecordedEvent, count: number): Promise<void> {
     const cause = new Error(`It was handed out ${count} times and never acknowledged.`);
     const failure = await this.#attempt(
       event,

@@ -18,4 +18,8 @@ export interface Reactor {
 /** Keeps the events that no attempt got through, for an operator. */
 export interface Parking {
   park(reactor: string, event: RecordedEvent, error: unknown): Promise<void>;
+  /** Where decisions about the parked events of a reactor are recorded. */
+  streamOf(reactor: string): string;
+  /** The event that an operator wants to be tried again, when that is what `event` of that stream says. */
+  retried(event: RecordedEvent): Promise<RecordedEvent | undefined>;
 }

@@ -2,11 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { Administration } from '../../src/administration.ts';
 import { CatchUpDeliveries } from '../../src/event-log/catch-up-deliveries.ts';
 import type { EventLog, RecordedEvent } from '../../src/event-log/event-log.ts';
 import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
 import { silentLogger } from '../../src/logger.ts';
-import { LogParking } from '../../src/reactors/parking.ts';
+import { LogParking, parkedEvents } from '../../src/reactors/parking.ts';
 import type { Reactor } from '../../src/reactors/reactor.ts';
 import { ReactorRunner } from '../../src/reactors/reactor-runner.ts';
 import { until } from '../support/running-service.ts';
@@ -149,6 +150,36 @@ test('what cannot even be given up is parked in the log with its reason', async 
   });
 });
 
+test('a parked event is tried again when an operator wants it, and not when it is skipped', async (t) => {
+  await using log = new MemoryEventLog();
+  await work(log, 'job-a');
+  await work(log, 'job-b');
+  let mended = false;
+  const done: string[] = [];
+  const react = async ({ stream }: RecordedEvent): Promise<void> => {
+    if (!mended) throw failing('BUG');
+    done.push(stream);
+  };
+  const giveUp = (): Promise<void> => Promise.reject(failing('ANOTHER_BUG'));
+  const parked = () => parkedEvents(log, 'tested');
+  await running(log, await folderFor(t), { react, giveUp }, async () => {
+    await until(async () => (await parked()).length === 2);
+    mended = true;
+    const [first, second] = await parked();
+    const administration = new Administration(log, { kind: 'operator', name: 'carol' });
+    const eventId = first?.eventId ?? '';
+    await administration.parking({ type: 'RetryParked', reactor: 'tested', eventId });
+    const skipped = { reactor: 'tested', eventId: second?.eventId ?? '', reason: 'a test' };
+    await administration.parking({ type: 'SkipParked', ...skipped });
+    await until(async () => done.length === 1);
+    t.deepEqual(done, [first?.stream]);
+    t.deepEqual(await parked(), []);
+    await t.throwsAsync(administration.parking({ type: 'RetryParked', reactor: 'tested', eventId }), {
+      code: 'NOT_PARKED',
+    });
+  });
+});
+
 test('an event that was handed out again and again is parked without another try', async (t) => {
   await using log = new MemoryEventLog();
   await work(log, 'job-a');
@@ -159,8 +190,8 @@ test('an event that was handed out again and again is parked without another try
     acknowledged += 1;
   };
   const deliveries = {
-    async *receive() {
-      yield { event, count: 11, acknowledge };
+    async *receive(group: string) {
+      if (group === 'tested') yield { event, count: 11, acknowledge };
     },
     trouble: () => undefined,
   };

@@ -1,0 +1,69 @@
+import { type DepositStatusView, depositStatus } from '../projections/deposit-status.ts';
+import { readConfig } from '../src/config.ts';
+import { openView } from '../src/service.ts';
+import { readArguments, runCommand, say, UsageError } from './command.ts';
+
+const HELP = `Lists deposits, the newest first.
+
+  npm run deposits -- [--status S] [--client C] [--collection C] [--since TIME] [--limit N] [--json]
+
+--since: changed at or after this time, RFC 3339 as in 2026-03-01T10:00:00Z, or a date.
+--limit: at most so many, 100 when not told; 0 for all.
+Read from the views of this node. Exit codes: 0 done, 1 failed, 2 wrong usage.
+`;
+
+const PAGE = 1000;
+
+await runCommand(
+  HELP,
+  async (args) => {
+    const { values } = readArguments(args, {
+      status: { type: 'string' },
+      client: { type: 'string' },
+      collection: { type: 'string' },
+      since: { type: 'string' },
+      limit: { type: 'string' },
+      json: { type: 'boolean' },
+    });
+    const { status, client, collection } = values;
+    const equal = { ...(client && { client }), ...(collection && { collection }), ...(status && { status }) };
+    const since = values.since === undefined ? undefined : timeIn(values.since);
+    const limit = limitIn(values.limit);
+    using view = openView(readConfig(), depositStatus);
+    let shown = 0;
+    for (let offset = 0; shown < limit; offset += PAGE) {
+      const page = view.find({
+        equal,
+        ...(since !== undefined && { from: { field: 'updatedAt', value: since } }),
+        orderBy: 'depositId',
+        descending: true,
+        limit: Math.min(PAGE, limit - shown),
+        offset,
+      }) as DepositStatusView[];
+      for (const deposit of page) say(values.json ? JSON.stringify(deposit) : line(deposit));
+      shown += page.length;
+      if (page.length < PAGE) return;
+    }
+  },
+  { mayBeBare: true },
+);
+
+function line(deposit: DepositStatusView): string {
+  const { depositId, status, updatedAt, client, collection, title, statusDetail } = deposit;
+  const why =
+    status === 'rejected' || status === 'failed' ? `\n    ${statusDetail.replaceAll('\n', '\n    ')}` : '';
+  const where = `${client} in ${collection}`;
+  return `${String(depositId).padStart(7)}  ${status.padEnd(9)}  ${updatedAt}  ${where}  ${title ?? '(no title)'}${why}`;
+}
+
+function timeIn(text: string): string {
+  const time = new Date(text);
+  if (Number.isNaN(time.getTime()))
+    throw new UsageError(`--since ${text} is no time as in 2026-03-01T10:00:00Z.`);
+  return time.toISOString();
+}
+
+function limitIn(text = '100'): number {
+  if (!/^\d+$/.test(text)) throw new UsageError(`--limit ${text} is no whole number.`);
+  return Number(text) || Infinity;
+}

@@ -1,0 +1,68 @@
+import { type DepositStatusView, depositStatus } from '../projections/deposit-status.ts';
+import { Administration } from '../src/administration.ts';
+import { type Config, readConfig } from '../src/config.ts';
+import { openLog, openView } from '../src/service.ts';
+import { operator, readArguments, runCommand, say, UsageError } from './command.ts';
+import { duration } from './duration.ts';
+import { progressBar } from './progress-bar.ts';
+
+const HELP = `Deletes partial deposits that nobody has gone on with: an event each, with its reason, that names you.
+
+  npm run expire -- --older-than 30d [--dry-run] [--json]
+
+Their clients get 404 from then on; their history stays. One that is changed in the meantime is left alone.
+Exit codes: 0 done, 1 failed, 2 wrong usage.
+`;
+
+const PAGE = 500;
+
+await runCommand(HELP, async (args) => {
+  const { values } = readArguments(args, {
+    'older-than': { type: 'string' },
+    'dry-run': { type: 'boolean' },
+    json: { type: 'boolean' },
+  });
+  const age = values['older-than'];
+  if (age === undefined) throw new UsageError('--older-than is missing, as in --older-than 30d.');
+  const changedBefore = new Date(Date.now() - duration(age)).toISOString();
+  const config = readConfig();
+  await using log = await openLog(config);
+  const administration = new Administration(log, operator());
+  const bar = progressBar({ what: 'deposits deleted' });
+  const reason = `Abandoned: it was left partial for longer than ${age}`;
+  const [expired, left]: [number[], number[]] = [[], []];
+  for (const { depositId, revision, updatedAt } of abandoned(config, changedBefore)) {
+    const command = { type: 'DeleteDeposit', depositId, reason } as const;
+    const isDone =
+      values['dry-run'] ||
+      (await administration.deposit(depositId, command, { atRevision: revision }).catch(unlessChanged));
+    (isDone ? expired : left).push(depositId);
+    if (!values.json)
+      say(`${depositId}  last changed ${updatedAt}${isDone ? '' : '  has been changed in the meantime'}`);
+    bar.at(expired.length);
+  }
+  bar.end();
+  if (values.json) say(JSON.stringify({ expired, left, dryRun: Boolean(values['dry-run']) }));
+  else say(`${expired.length} deposits ${values['dry-run'] ? 'would be' : 'were'} deleted.`);
+});
+
+/** From the views as they are now; what has changed since then is found out at the append. */
+function* abandoned(config: Config, changedBefore: string): Generator<DepositStatusView> {
+  using view = openView(config, depositStatus);
+  using _moment = view.snapshot();
+  const query = { equal: { status: 'partial' }, orderBy: 'updatedAt', limit: PAGE };
+  for (let offset = 0; ; offset += PAGE) {
+    const page = view.find({ ...query, offset }) as DepositStatusView[];
+    for (const deposit of page) {
+      if (deposit.updatedAt >= changedBefore) return;
+      yield deposit;
+    }
+    if (page.length < PAGE) return;
+  }
+}
+
+function unlessChanged(error: unknown): false {
+  const { code } = error as { code?: string };
+  if (code === 'REVISION_NOT_MATCHED' || code === 'DEPOSIT_NOT_PARTIAL') return false;
+  throw error;
+}

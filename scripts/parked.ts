@@ -1,0 +1,75 @@
+import { Administration } from '../src/administration.ts';
+import { readConfig } from '../src/config.ts';
+import type { ParkedEvent } from '../src/domain/parking/parking.ts';
+import type { EventLog } from '../src/event-log/event-log.ts';
+import { parkedEvents } from '../src/reactors/parking.ts';
+import { openLog, REACTORS } from '../src/service.ts';
+import { only, operator, readArguments, refused, runCommand, say, UsageError } from './command.ts';
+
+const HELP = `Events that neither the checker nor the loader got through, and that wait for an operator.
+
+  npm run parked -- list [--json]
+  npm run parked -- show EVENT_ID [--json]
+  npm run parked -- retry EVENT_ID… | --all
+  npm run parked -- skip EVENT_ID --reason TEXT
+
+retry has the running service try them again; skip leaves them for good. Both append an event that names you.
+Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
+`;
+
+await runCommand(HELP, async ([action = '', ...rest]) => {
+  const { values, positionals } = readArguments(rest, {
+    all: { type: 'boolean' },
+    reason: { type: 'string' },
+    json: { type: 'boolean' },
+  });
+  await using log = await openLog(readConfig());
+  const administration = new Administration(log, operator());
+  const parked = (await Promise.all(REACTORS.map((reactor) => parkedEvents(log, reactor)))).flat();
+  switch (action) {
+    case 'list': {
+      if (values.json) return say(JSON.stringify(parked));
+      for (const event of parked) say(line(event));
+      if (parked.length === 0) say('No event is parked.');
+      return;
+    }
+    case 'show':
+      return show(log, named(parked, only(positionals, 'EVENT_ID')), values.json);
+    case 'retry': {
+      if (positionals.length > 0 === Boolean(values.all)) throw new UsageError('Name events, or --all.');
+      for (const event of values.all ? parked : positionals.map((id) => named(parked, id))) {
+        const { reactor, eventId } = event;
+        await administration.parking({ type: 'RetryParked', reactor, eventId });
+        say(`The ${reactor} tries ${event.stream} again (event ${eventId}).`);
+      }
+      return;
+    }
+    case 'skip': {
+      const { reactor, eventId } = named(parked, only(positionals, 'EVENT_ID'));
+      if (!values.reason) throw new UsageError('--reason is missing: it is kept in the log.');
+      await administration.parking({ type: 'SkipParked', reactor, eventId, reason: values.reason });
+      say(`The ${reactor} leaves the event ${eventId} for good.`);
+      return;
+    }
+    default:
+      throw new UsageError(`There is no action ${action}; --help lists them.`);
+  }
+});
+
+function named(parked: readonly ParkedEvent[], eventId: string): ParkedEvent {
+  const found = parked.find((event) => event.eventId === eventId);
+  if (!found) throw refused('NOT_PARKED', `No event ${eventId} is parked; "list" shows those that are.`);
+  return found;
+}
+
+async function show(log: EventLog, parked: ParkedEvent, json = false): Promise<void> {
+  const { stream, revision: from } = parked;
+  const [event] = await Array.fromAsync(log.readStream(stream, { from, limit: 1 }));
+  if (json) return say(JSON.stringify({ ...parked, event: event ?? null }));
+  say(line(parked));
+  if (event) say(JSON.stringify({ type: event.type, data: event.data, metadata: event.metadata }, null, 2));
+}
+
+function line({ reactor, eventId, stream, revision, reason }: ParkedEvent): string {
+  return `${eventId}  ${reactor}  ${stream} at revision ${revision}: ${reason}`;
+}

@@ -1,0 +1,53 @@
+import type { Overlay } from '../archives/inspection.ts';
+import type { DepositLoaded } from '../domain/deposit/events.ts';
+import { revisionDates } from '../domain/deposit/revision-dates.ts';
+import type { Verified } from '../domain/deposit/state.ts';
+import { revisionId } from '../swhid/revision.ts';
+import { snapshotId } from '../swhid/snapshot.ts';
+
+/**
+ * The recipe `swh-1`: revision and snapshot follow from the events alone, so a replay gives the same. `manifest` is
+ * the digest of the overlay's; `identity` becomes author and committer of the revision.
+ */
+export function loadedAs(
+  deposit: Verified,
+  overlay: Extract<Overlay, { outcome: 'accepted' }>,
+  manifest: string,
+  identity: string,
+): DepositLoaded['data'] {
+  const {
+    depositId,
+    client,
+    collection,
+    entries,
+    completedAt,
+    origin,
+    archives,
+    loadAttempt: attempt,
+  } = deposit;
+  const { directory, files, bytes } = overlay;
+  const { author: authorDate, committer: committerDate } = revisionDates(entries, completedAt);
+  const revision = revisionId({
+    directory,
+    author: { fullname: identity, time: authorDate },
+    committer: { fullname: identity, time: committerDate },
+    message: `${client}: Deposit ${depositId} in collection ${collection}`,
+  });
+  const snapshot = snapshotId([{ name: 'HEAD', targetType: 'revision', target: revision }]);
+  return {
+    depositId,
+    attempt,
+    policy: 'swh-1',
+    directory,
+    revision,
+    snapshot,
+    origin,
+    identity,
+    authorDate,
+    committerDate,
+    archives: archives.map(({ sha256 }) => sha256),
+    files,
+    bytes,
+    manifest,
+  };
+}
