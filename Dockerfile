@@ -1,5 +1,5 @@
-# The service on the embedded default. Node comes with the project, so any image with npm would do.
-FROM node:26-slim
+# The service with every engine it knows. Node comes with the image, so npm leaves out the one of package.json.
+FROM node:26.10.0-slim
 
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
@@ -14,6 +14,6 @@ USER node
 ENV NODE_ENV=production DEPOSIT_HOST=0.0.0.0 DEPOSIT_PORT=8080 DEPOSIT_DATA_DIR=/data DEPOSIT_TRUST_PROXY=true
 VOLUME /data
 EXPOSE 8080
-HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:8080/health/ready').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 CMD ["node", "src/main.ts"]

@@ -294,3 +294,22 @@ test('HTTP/1.0 is served, and the connection ends', async (t) => {
   t.is((await connection.answers(1)).status, 200);
   await connection.untilEnded();
 });
+
+test('a service that is told to stop answers the requests that it has, and takes no others', async (t) => {
+  await using service = await RunningService.start();
+  const bob = await service.register('bob', { collections: ['software'] });
+  const body = new Uint8Array(formOf([archivePart(), entryPart()]));
+  const create = (): Promise<number | undefined> =>
+    bob.post('/1/software/', body, { 'Content-Type': `multipart/form-data; boundary=${BOUNDARY}` }).then(
+      ({ status }) => status,
+      () => undefined, // no connection any more
+    );
+  const answers = Array.from({ length: 20 }, create);
+  await answers[0];
+  const stopped = service.stop();
+  answers.push(...Array.from({ length: 20 }, create));
+  const statuses = new Set(await Promise.all(answers));
+  await stopped;
+  statuses.delete(undefined);
+  t.deepEqual([...statuses], [201]);
+});
