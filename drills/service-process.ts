@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 
 /** The built service as a process of its own, to be started, hurt and started again on the same folder. */
-export class ServiceProcess {
+export class ServiceProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly url: string;
 
@@ -47,11 +47,17 @@ export class ServiceProcess {
     );
   }
 
-  /** Ends it with the signal and resolves to its exit code, `null` when the signal ended it. */
+  /** Ends it with the signal, unless it has ended; resolves to its exit code, `null` when a signal ended it. */
   async end(signal: NodeJS.Signals): Promise<number | null> {
+    const { exitCode, signalCode } = this.#child;
+    if (exitCode !== null || signalCode !== null) return exitCode;
     const exited = once(this.#child, 'exit');
     this.#child.kill(signal);
     const [code] = (await exited) as [number | null];
     return code;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.end('SIGKILL');
   }
 }

@@ -3,7 +3,7 @@ import type { DepositEvent } from '../src/domain/deposit/events.ts';
 import type { Projection } from '../src/read-models/projection.ts';
 import { begun, changed, type OnItsWay, statusChanges } from './status-changes.ts';
 
-/** What the State-IRI tells. */
+/** What the State-IRI and the list of a collection tell. */
 export type DepositStatusView = OnItsWay & {
   readonly depositId: number;
   readonly uuid: string;
@@ -11,6 +11,12 @@ export type DepositStatusView = OnItsWay & {
   readonly collection: string;
   readonly createdAt: string;
   readonly title: string | null;
+  readonly slug: string | null;
+  /** From its metadata. */
+  readonly externalIdentifier: string | null;
+  /** Once the deposit is complete, as is its origin. */
+  readonly completedAt: string | null;
+  readonly origin: string | null;
   /** Once the deposit is done. */
   readonly loaded: LoadedIds | null;
 };
@@ -23,30 +29,51 @@ export type LoadedIds = {
   readonly origin: string;
 };
 
-const { DepositLoaded: done, ...others } = statusChanges<DepositStatusView>();
+/** Indexes by which the deposits of a client are listed in the order of their ids. */
+export const depositLists = {
+  all: ['client', 'collection', 'depositId'],
+  ofStatus: ['client', 'collection', 'status', 'depositId'],
+  ofOrigin: ['client', 'origin', 'collection', 'depositId', 'status'],
+} as const;
+
+const { DepositCompleted: deposited, DepositLoaded: done, ...others } = statusChanges<DepositStatusView>();
 
 export const depositStatus: Projection<DepositStatusView, DepositEvent> = {
   name: 'deposit-status',
-  version: 2,
+  version: 3,
   source: deposits,
   key: ({ data }) => String(data.depositId),
-  indexes: [
-    ['client', 'collection', 'depositId'],
-    ['status', 'updatedAt'],
-  ],
-  countedBy: 'status',
+  indexes: [...Object.values(depositLists), ['status', 'updatedAt']],
+  countedBy: ['client', 'collection', 'status'],
   when: {
     DepositCreated: (_, event) => {
-      const { depositId, uuid, client, collection, createdAt } = event.data;
-      return { ...begun(event), depositId, uuid, client, collection, createdAt, title: null, loaded: null };
+      const { depositId, uuid, client, collection, createdAt, slug } = event.data;
+      const known = { depositId, uuid, client, collection, createdAt, slug };
+      const later = { title: null, externalIdentifier: null, completedAt: null, origin: null, loaded: null };
+      return { ...begun(event), ...known, ...later };
     },
     ArchiveAdded: (view, event) => view && changed(view, event, {}),
     ArchivesReplaced: (view, event) => view && changed(view, event, {}),
     ArchivesRemoved: (view, event) => view && changed(view, event, {}),
-    MetadataAdded: (view, event) =>
-      view && changed(view, event, { title: view.title ?? event.data.entry.facts.title }),
-    MetadataReplaced: (view, event) => view && changed(view, event, { title: event.data.entry.facts.title }),
+    MetadataAdded: (view, event) => {
+      const { title, externalIdentifier } = event.data.entry.facts;
+      return (
+        view &&
+        changed(view, event, {
+          title: view.title ?? title,
+          externalIdentifier: view.externalIdentifier ?? externalIdentifier,
+        })
+      );
+    },
+    MetadataReplaced: (view, event) => {
+      const { title, externalIdentifier } = event.data.entry.facts;
+      return view && changed(view, event, { title, externalIdentifier });
+    },
     ...others,
+    DepositCompleted: (view, event) => {
+      const { completedAt, origin } = event.data;
+      return view && deposited?.({ ...view, completedAt, origin }, event);
+    },
     DepositLoaded: (view, event) => {
       const { directory, revision, snapshot, origin } = event.data;
       return view && done?.({ ...view, loaded: { directory, revision, snapshot, origin } }, event);

@@ -9,6 +9,7 @@ import {
   WrongExpectedRevision,
 } from './event-log/event-log.ts';
 import { chainHash, eventId, seal } from './event-log/hash-chain.ts';
+import { traceparent } from './tracing/span.ts';
 
 /** Who acts, and in what connection. */
 export type CommandContext = {
@@ -131,6 +132,7 @@ function described<Event extends { type: string; data: object }>(
   events: readonly Event[],
   { commandId, actor, now, correlationId, causationId }: CommandContext,
 ): NewEvent[] {
+  const tracing = traceparent();
   return events.map(({ type, data }, index) => ({
     id: eventId(commandId, index),
     type,
@@ -141,6 +143,7 @@ function described<Event extends { type: string; data: object }>(
       actor,
       $correlationId: correlationId,
       ...(causationId === undefined ? {} : { $causationId: causationId }),
+      ...(tracing === undefined ? {} : { traceparent: tracing }),
     },
   }));
 }

@@ -2,6 +2,7 @@ import path from 'node:path';
 import type { S3Place } from './archive-store/s3-url.ts';
 import { type ArchiveLimits, defaultArchiveLimits } from './archives/inspection.ts';
 import { type Read, SETTINGS, type SettingName } from './settings.ts';
+import { readTracing } from './tracing-setting.ts';
 
 /** Everything an operator can choose. Sizes in bytes, times in milliseconds. */
 export type Config = {
@@ -27,7 +28,14 @@ export type Config = {
   /** Where metrics are served, and commands meet the service. */
   readonly operatorHost: string;
   readonly operatorPort: number;
+  /** Traces are sent to where the variables of OpenTelemetry say. */
+  readonly tracing: boolean;
   readonly tls: { readonly cert: string; readonly key: string } | null;
+  readonly anchorKeyFile: string;
+  /** Gets a line for each anchor; `null`: they are kept in the log alone. */
+  readonly anchorFile: string | null;
+  /** Minutes from one anchor to the next; 0: none are made by the service. */
+  readonly anchorInterval: number;
 };
 
 /** What a node does: serve clients, or check and load deposits. */
@@ -35,7 +43,16 @@ export type Role = 'http' | 'reactors';
 
 export type EventLogConfig =
   | { readonly kind: 'sqlite'; readonly file: string }
-  | { readonly kind: 'eventstoredb'; readonly connectionString: string };
+  | ({ readonly kind: 'eventstoredb'; readonly connectionString: string } & EventStoreDbTimes);
+/** In milliseconds, where those of the engine are not the right ones; no setting changes them. */
+export type EventStoreDbTimes = {
+  /** For one call to be answered. */
+  readonly callTimeout?: number;
+  /** For all tries of one call. */
+  readonly patience?: number;
+  /** Between two tries. */
+  readonly longestPause?: number;
+};
 export type ArchiveStoreConfig =
   | { readonly kind: 'file'; readonly folder: string }
   | ({ readonly kind: 's3'; readonly accessKey: string; readonly secretKey: string } & S3Place);
@@ -67,7 +84,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       return undefined as never; // never used: the problems are thrown below
     }
   };
-  const config = assemble(read);
+  const { tracing, problems: tracingProblems } = readTracing(env);
+  const config = { ...assemble(read), tracing };
   for (const name of Object.keys(env)) {
     if (name.startsWith('DEPOSIT_') && !(name in SETTINGS))
       problems.push(`${name}: no setting has this name`);
@@ -77,6 +95,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     ...tlsProblems(config),
     ...keyProblems(config),
     ...roleProblems(config),
+    ...tracingProblems,
   );
   if (problems.length > 0) throw new BadConfig(problems);
   return config;
@@ -96,7 +115,7 @@ export function describeSettings(): string {
   return rows.map(([setting, help]) => `  ${setting.padEnd(width)}  ${help}`).join('\n');
 }
 
-function assemble(read: Read): Config {
+function assemble(read: Read): Omit<Config, 'tracing'> {
   const dataDir = read('DEPOSIT_DATA_DIR') ?? ''; // undefined only with a problem that is thrown later
   const [cert, key] = [read('DEPOSIT_TLS_CERT'), read('DEPOSIT_TLS_KEY')];
   return {
@@ -105,10 +124,11 @@ function assemble(read: Read): Config {
     baseUrl: read('DEPOSIT_BASE_URL'),
     dataDir,
     roles: read('DEPOSIT_ROLES'),
-    eventLog: read('DEPOSIT_EVENT_LOG') ?? {
-      kind: 'sqlite',
-      file: path.join(dataDir, 'event-log.sqlite'),
-    },
+    eventLog: read('DEPOSIT_EVENT_LOG_FILE') ??
+      read('DEPOSIT_EVENT_LOG') ?? {
+        kind: 'sqlite',
+        file: path.join(dataDir, 'event-log.sqlite'),
+      },
     archiveStore: archiveStoreConfig(read, dataDir),
     maxUploadSize: read('DEPOSIT_MAX_UPLOAD_SIZE'),
     maxEntrySize: read('DEPOSIT_MAX_ENTRY_SIZE'),
@@ -123,6 +143,9 @@ function assemble(read: Read): Config {
     operatorHost: read('DEPOSIT_OPERATOR_HOST'),
     operatorPort: read('DEPOSIT_OPERATOR_PORT'),
     tls: cert || key ? { cert, key } : null,
+    anchorKeyFile: read('DEPOSIT_ANCHOR_KEY_FILE') ?? path.join(dataDir, 'keys', 'anchor-ed25519.pem'),
+    anchorFile: read('DEPOSIT_ANCHOR_FILE'),
+    anchorInterval: read('DEPOSIT_ANCHOR_INTERVAL'),
   };
 }
 

@@ -3,7 +3,7 @@ import { describeSettings, readConfig } from './config.ts';
 import { introduce } from './first-start.ts';
 import { createLogger } from './logger.ts';
 import { lineProgress } from './progress.ts';
-import { type Service, startService } from './service.ts';
+import { manifest, type Service, startService } from './service.ts';
 
 const HELP = `Starts the deposit service.
 
@@ -12,6 +12,8 @@ const HELP = `Starts the deposit service.
 Settings, from the environment:
 
 ${describeSettings()}
+
+OTEL_EXPORTER_OTLP_ENDPOINT switches tracing on; the other OTEL_… variables count as well.
 
 SIGTERM and SIGINT let running requests finish, stop the reactors and end with exit code 0.
 Exit codes: 0 stopped as asked, 1 a fault, 2 a bad configuration or a data folder in use.
@@ -51,6 +53,9 @@ async function run(): Promise<number> {
   const stopped = Promise.withResolvers<'stopped'>();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve('stopped'));
   const progress = lineProgress('views built from events');
+  await using _tracing = config.tracing
+    ? (await import('./tracing/start-tracing.ts')).startTracing(logger, manifest())
+    : undefined; // ends after the service, whose last spans it sends
   await using service: Service = await startService(config, { logger, progress });
   const outcome = await Promise.race([service.ready, service.failed, stopped.promise]);
   if (outcome !== 'stopped' && config.roles.includes('http')) await introduce(service, config);

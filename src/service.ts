@@ -2,20 +2,25 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { clientLogins } from '../projections/client-logins.ts';
 import { collections } from '../projections/collections.ts';
+import { depositStatus } from '../projections/deposit-status.ts';
+import { startAnchoring } from './anchors/anchor-follower.ts';
 import type { ArchiveStore } from './archive-store/archive-store.ts';
 import { openArchiveStore } from './archive-store/open-archive-store.ts';
 import { ArchiveWorkers } from './archives/archive-workers.ts';
 import type { Config, EventLogConfig } from './config.ts';
 import { lockDataFolder } from './data-folder-lock.ts';
 import { DepositIds } from './deposit-ids.ts';
+import type { Deliveries } from './event-log/deliveries.ts';
 import type { EventLog } from './event-log/event-log.ts';
 import { LoggedEventLog } from './event-log/logged-event-log.ts';
 import { openDeliveries, openEventLog } from './event-log/open-event-log.ts';
 import { createApp } from './http/app.ts';
+import { Credentials } from './http/credentials.ts';
 import { DepositDesk } from './http/deposit-desk.ts';
 import type { ReadinessChecks } from './http/health.ts';
 import { Server } from './http/server.ts';
 import type { Logger } from './logger.ts';
+import { ServiceMetrics } from './metrics/service-metrics.ts';
 import { OperatorServer } from './operator/operator-server.ts';
 import { Checker } from './reactors/checker.ts';
 import { Loader } from './reactors/loader.ts';
@@ -26,6 +31,7 @@ import { SqliteViewStore } from './read-models/sqlite-view-store.ts';
 import { ViewFile } from './read-models/view-file.ts';
 import { ViewFolder } from './read-models/view-folder.ts';
 import type { Generator } from './sword/generator.ts';
+import { type TracedParts, tracedParts } from './tracing/traced-parts.ts';
 
 /** A running service. Disposing of it drains: running requests finish, reactors stop, everything is closed. */
 export type Service = AsyncDisposable & {
@@ -80,28 +86,39 @@ export function openView(config: Config, { name }: { readonly name: string }): V
 export async function startService(config: Config, { logger, progress }: ServiceOptions): Promise<Service> {
   await using resources = new AsyncDisposableStack();
   resources.use(lockDataFolder(config.dataDir));
-  const log = resources.use(new LoggedEventLog(await openEventLog(config.eventLog), logger));
-  const store = resources.use(await openArchiveStore(config.archiveStore, config.dataDir));
+  const metrics = new ServiceMetrics(logger);
+  const traced = tracedParts(config.tracing);
+  const engine = metrics.measuredLog(await openEventLog(config.eventLog));
+  const log = resources.use(traced.log(new LoggedEventLog(engine, logger)));
+  const opened = await openArchiveStore(config.archiveStore, config.dataDir);
+  const store = resources.use(traced.store(metrics.measuredStore(opened)));
+  const deliveries = await openDeliveries(config.eventLog, log, path.join(config.dataDir, 'checkpoints'));
+  resources.defer(() => deliveries[Symbol.asyncDispose]?.());
   const server = await Server.listen(config);
   resources.defer(() => server.close(DRAIN_PATIENCE));
   const failure = Promise.withResolvers<never>();
   failure.promise.catch(() => undefined); // whoever waits for it hears of it
 
-  const node: Node = { config, log, store, logger, resources, fail: failure.reject };
+  const node: Node = { config, log, store, traced, logger, resources, fail: failure.reject };
   const baseUrl = config.baseUrl ?? server.url;
-  const about = { depositNamespace: config.depositNamespace, generator: { ...manifest(), uri: baseUrl } };
+  const generator = { ...manifest(), uri: baseUrl };
+  const about = { depositNamespace: config.depositNamespace, generator, observer: metrics.http };
   const clients = config.roles.includes('http')
     ? serveClients(node, { baseUrl, ...about }, progress)
     : undefined;
-  const reactors = config.roles.includes('reactors') ? await react(node) : undefined;
+  const reactors = config.roles.includes('reactors') ? react(node, deliveries) : undefined;
   const readiness = {
     'event log': async () => void (await log.head()),
     'archive store': () => store.ready(),
     ...(clients && { views: clients.upToDate }),
     ...reactors?.readiness,
   };
-  const handle = createApp({ ...about, logger, readiness }, clients?.options).callback();
+  const handle = createApp(
+    { ...about, tracing: config.tracing, logger, readiness },
+    clients?.options,
+  ).callback();
   server.serve((req, res) => void handle(req, res), about);
+  resources.defer(() => server.close(DRAIN_PATIENCE)); // before the views that requests under way still read
   const startedAt = new Date().toISOString();
   const state = async () => ({
     ...manifest(),
@@ -116,7 +133,12 @@ export async function startService(config: Config, { logger, progress }: Service
   const adopt = async (generations: unknown) => clients && adoptViews(clients.projector, generations, logger);
   const [host, port] = [config.operatorHost, config.operatorPort];
   const routes = { 'GET /state': state, 'POST /views': adopt };
-  resources.use(await OperatorServer.listen({ host, port, dataDir: config.dataDir, routes }));
+  metrics.observe({ config, ...manifest(), server, readiness, log, clients, reactors });
+  const exposition = () => metrics.exposition();
+  resources.use(
+    await OperatorServer.listen({ host, port, dataDir: config.dataDir, routes, metrics: exposition }),
+  );
+  resources.use(startAnchoring(log, config, logger));
   const running = resources.move();
   return {
     url: server.url,
@@ -133,6 +155,7 @@ type Node = {
   readonly config: Config;
   readonly log: EventLog;
   readonly store: ArchiveStore;
+  readonly traced: TracedParts;
   readonly logger: Logger;
   readonly resources: AsyncDisposableStack;
   /** Ends the service: it cannot go on. */
@@ -148,8 +171,10 @@ function serveClients(
   const views = resources.use(SqliteViewStore.open(...viewsPlace(config)));
   const projector = new Projector(log, views);
   resources.defer(() => projector.stop());
-  const desk = new DepositDesk(log, new DepositIds(log), projector);
-  const [logins, shownCollections] = [projector.add(clientLogins), projector.add(collections)];
+  const desk = new DepositDesk(log, new DepositIds(log), projector, config.eventLog.kind !== 'sqlite');
+  const statuses = projector.add(depositStatus);
+  const credentials = new Credentials(projector.add(clientLogins));
+  const shownCollections = projector.add(collections);
   let caughtUp = false;
   const ready = projector.start(fail, progress).then(() => {
     caughtUp = true;
@@ -158,12 +183,13 @@ function serveClients(
   return {
     ready,
     projector,
+    statuses,
     options: {
       ...config,
       ...about,
       desk,
       store,
-      logins,
+      credentials,
       collections: shownCollections,
       ready: () => caughtUp,
     },
@@ -175,16 +201,15 @@ function serveClients(
 }
 
 /** Starts checker and loader; what is returned tells whether each gets its events. */
-async function react({ config, log, store, logger, resources, fail }: Node) {
-  const deliveries = await openDeliveries(config.eventLog, log, path.join(config.dataDir, 'checkpoints'));
-  resources.defer(() => deliveries[Symbol.asyncDispose]?.());
-  const reader = resources.use(new ArchiveWorkers({ size: config.archiveWorkers }));
+function react({ config, log, store, traced, logger, resources, fail }: Node, deliveries: Deliveries) {
+  const workers = resources.use(new ArchiveWorkers({ size: config.archiveWorkers }));
+  const reader = traced.reader(workers);
   const options = { deliveries, parking: new LogParking(log), logger, concurrency: REACTOR_CONCURRENCY };
   const reactors = [
     new Checker(log, store, reader, config.archiveLimits),
     new Loader(log, store, reader, config.loaderIdentity),
   ];
-  const runners = reactors.map((reactor) => new ReactorRunner(reactor, options));
+  const runners = reactors.map((reactor) => new ReactorRunner(traced.reactor(reactor), options));
   for (const runner of runners) {
     runner.start(fail);
     resources.defer(() => runner.stop());
@@ -194,7 +219,7 @@ async function react({ config, log, store, logger, resources, fail }: Node) {
     if (trouble !== undefined) throw new Error(trouble);
   };
   const readiness: ReadinessChecks = Object.fromEntries(reactors.map(({ name }) => [name, check(name)]));
-  return { runners, readiness };
+  return { runners, readiness, deliveries, workers };
 }
 
 /** A command has built these generations of views beside the service. */
@@ -221,7 +246,7 @@ function originOf(eventLog: EventLogConfig): string {
 }
 
 /** Name and version of this software, named as the maker of every document. */
-function manifest(): Pick<Generator, 'name' | 'version'> {
+export function manifest(): Pick<Generator, 'name' | 'version'> {
   const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
   const { name, version } = JSON.parse(text) as { name: string; version: string };
   return { name, version };

@@ -72,6 +72,11 @@ export function archiveStore(
   throw new Error('must be file:<folder> or s3://<host>:<port>/<bucket>?tls=<true|false>&region=<region>');
 }
 
+/** The absolute path of a file that need not be there yet. */
+export function optionalFile(file: string): string | null {
+  return file === '' ? null : path.resolve(file);
+}
+
 /** A file that can be read; nothing for no file. */
 export function readableFile(file: string): string {
   if (file !== '') accessSync(file, constants.R_OK);

@@ -7,6 +7,7 @@ import {
   identity,
   integer,
   oneOf,
+  optionalFile,
   optionalUrl,
   readableFile,
   roles,
@@ -42,6 +43,7 @@ export const SETTINGS = {
     'sqlite:<file> or esdb://…; default: event-log.sqlite in the data folder',
     eventLog,
   ),
+  DEPOSIT_EVENT_LOG_FILE: setting('', 'file that holds it instead', (file) => eventLog(secretIn(file))),
   DEPOSIT_ARCHIVE_STORE: setting(
     '',
     'file:<folder>, or s3://<host>:<port>/<bucket>?tls=true&region=…; default: archives in the data folder',
@@ -98,6 +100,17 @@ export const SETTINGS = {
   ),
   DEPOSIT_TLS_CERT: setting('', 'PEM file of the certificate chain, to serve https', readableFile),
   DEPOSIT_TLS_KEY: setting('', 'PEM file of its key', readableFile),
+  DEPOSIT_ANCHOR_KEY_FILE: setting(
+    '',
+    'Ed25519 key that anchors are signed with, made when missing; default: keys/ in the data folder',
+    optionalFile,
+  ),
+  DEPOSIT_ANCHOR_FILE: setting('', 'file that gets a line for each anchor', optionalFile),
+  DEPOSIT_ANCHOR_INTERVAL: setting(
+    '0',
+    'minutes between anchors of the log; 0 makes none',
+    integer(0, 35_000),
+  ),
 } satisfies Record<string, Setting<unknown>>;
 
 /** Reads the value of a setting. */

@@ -1,38 +1,41 @@
 import test from 'ava';
-import { parseS3Url } from '../src/archive-store/s3-url.ts';
-import type { Config } from '../src/config.ts';
-import { archivePart, entryPart, formOf, formType } from './support/deposit-bodies.ts';
-import { EventStoreDbDouble } from './support/eventstoredb-double/eventstoredb-double.ts';
-import { RunningService } from './support/running-service.ts';
-import { S3Server } from './support/s3-server.ts';
+import { archivePart, entryPart, final, formOf, formType, partial } from './support/deposit-bodies.ts';
+import { ALL_HELD, DistributedNodes } from './support/distributed-nodes.ts';
 
-test('on EventStoreDB and S3 two nodes share the work: each deposit is done once, and known on both at once', async (t) => {
-  await using engines = new AsyncDisposableStack();
-  const double = engines.use(await EventStoreDbDouble.start());
-  const s3 = engines.use(await S3Server.start());
-  const { accessKey, secretKey } = s3.options;
-  const place = parseS3Url(`s3://127.0.0.1:${s3.port}/deposits?tls=false`);
-  const overrides: Partial<Config> = {
-    eventLog: { kind: 'eventstoredb', connectionString: double.connectionString },
-    archiveStore: { kind: 's3', ...place, accessKey, secretKey },
+test('two nodes that serve and two that load share the work: each deposit is done once, and known on both at once', async (t) => {
+  await using nodes = await DistributedNodes.start();
+  const one = await nodes.add(['http']);
+  const other = await nodes.add(['http']);
+  await nodes.add(['reactors']);
+  await nodes.add(['reactors']);
+  const alice = await nodes.register(one, other);
+  const depositor = nodes.depositorOver(alice, one, other);
+  const turns = Array.from({ length: 40 }, (_, turn) => turn).values();
+  const write = async (): Promise<void> => {
+    for (const turn of turns) await depositor.deposit(turn);
   };
-  const one = engines.use(await RunningService.start(overrides));
-  const other = engines.use(await RunningService.start(overrides));
-  const alice = await one.register('alice', { collections: ['software'] });
-  const elsewhere = (iri: string): string => iri.replace(one.url, other.url);
+  await Promise.all([write(), write(), write(), write(), write(), write()]);
+  t.is(depositor.acknowledged.size, 40);
+  t.deepEqual(await nodes.outcome(depositor, one, other), ALL_HELD);
+  t.is(depositor.unavailable, 0);
+  t.is(nodes.double.groups.get('loader')?.consumers, 2);
+});
 
-  const body = new Uint8Array(formOf([archivePart(), entryPart()]));
-  const locations = await Promise.all(
-    Array.from({ length: 12 }, async () => {
-      const created = await alice.post('/1/software/', body, formType);
-      t.is(created.status, 201);
-      const status = (created.headers.get('location') ?? '').replace('/metadata/', '/status/');
-      t.is((await alice.get(elsewhere(status))).status, 201, 'no false 404 on the other node');
-      return status;
-    }),
-  );
-  t.is(new Set(locations).size, 12);
-  for (const status of locations) await alice.waitFor(elsewhere(status), 'done');
-  const loaded = await Array.fromAsync(one.service.log.readAll({ streamPrefixes: ['deposit-'] }));
-  t.is(loaded.filter(({ type }) => type === 'DepositLoaded').length, 12, 'each was loaded once');
+test('a node whose views are behind knows every deposit all the same, and as it is now', async (t) => {
+  await using nodes = await DistributedNodes.start();
+  const [one, other] = [await nodes.add(['http']), await nodes.add(['http'])];
+  const alice = await nodes.register(one, other);
+  const depositor = nodes.depositorOver(alice, one, other);
+  const form = new Uint8Array(formOf([archivePart(), entryPart()]));
+  const old = await alice.post('/1/software/', form, { ...formType, ...partial });
+  await depositor.deposit(1); // through the other, whose views then have the old one, too
+  nodes.double.dropSubscriptions('silence');
+
+  const depositing = Promise.all([2, 3, 4, 5].map((turn) => depositor.deposit(turn)));
+  const completed = await alice.post(`${other.url}/1/software/1/metadata/`, null, final);
+  t.deepEqual([old.status, completed.status], [201, 200]);
+  t.regex(await completed.text(), /<deposit_status>deposited</);
+  t.is(await depositor.status(one.url, '1'), 'deposited');
+  await depositing;
+  t.deepEqual([depositor.falseMissing, depositor.unavailable, depositor.faults], [0, 0, []]);
 });

@@ -24,6 +24,7 @@ const PAUSES = [100, 400];
 /** One bucket. Whatever goes wrong with it is an `ArchiveStoreUnavailable` that holds no secrets. */
 export class MinioBucket implements Disposable {
   readonly name: string;
+  readonly #place: string;
   readonly #region: string;
   readonly #client: Client;
   readonly #transport: TimedTransport;
@@ -32,6 +33,7 @@ export class MinioBucket implements Disposable {
   constructor({ endpoint, bucket, region, accessKey, secretKey, timeouts }: MinioPlace) {
     const limits = { ...DEFAULT_TIMEOUTS, ...timeouts };
     this.name = bucket;
+    this.#place = `${endpoint.host}:${endpoint.port}`;
     this.#region = region;
     this.#idle = limits.idle;
     this.#transport = new TimedTransport(endpoint.tls, limits);
@@ -76,7 +78,7 @@ export class MinioBucket implements Disposable {
 
   /** Lists nothing, but tells why it could not: only such an answer has a body that says so. */
   check(): Promise<void> {
-    return this.ask('be used', async (client) => {
+    return this.ask(`use the bucket ${this.name} at ${this.#place}`, async (client) => {
       await client.listObjectsV2Query(this.name, '', '', '', 1, '');
     });
   }

@@ -3,20 +3,22 @@ import { DatabaseSync } from 'node:sqlite';
 /** How long a connection waits for another process that writes. */
 const BUSY_MS = 5000;
 
+// The bytes come last, so that whoever asks for the rest does not read them.
+export const OBJECT_SCHEMA = `
+  CREATE TABLE IF NOT EXISTS small_object (
+    id INTEGER PRIMARY KEY,
+    sha256 TEXT NOT NULL UNIQUE,
+    stored_at INTEGER NOT NULL,
+    bytes BLOB NOT NULL
+  ) STRICT
+`;
+
 /** Every change of an object, also of one that is a file, is made under the write lock of this database. */
 export function openToWrite(file: string): DatabaseSync {
   const database = new DatabaseSync(file, { timeout: BUSY_MS });
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
   assertFullySynchronous(database);
-  // The bytes come last, so that whoever asks for the rest does not read them.
-  database.exec(`
-    CREATE TABLE IF NOT EXISTS small_object (
-      id INTEGER PRIMARY KEY,
-      sha256 TEXT NOT NULL UNIQUE,
-      stored_at INTEGER NOT NULL,
-      bytes BLOB NOT NULL
-    ) STRICT
-  `);
+  database.exec(OBJECT_SCHEMA);
   return database;
 }
 

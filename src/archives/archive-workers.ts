@@ -12,7 +12,7 @@ import {
 } from './inspection.ts';
 import type { OverlayListing } from './overlay.ts';
 import { trustReading } from './reading.ts';
-import { JobAborted, WorkerPool } from './worker-pool.ts';
+import { JobAborted, type PoolLoad, WorkerPool } from './worker-pool.ts';
 
 export type ArchiveWorkersOptions = {
   readonly size?: number;
@@ -32,6 +32,10 @@ export class ArchiveWorkers implements ArchiveReader {
     const resourceLimits = { maxOldGenerationSizeMb: heapMegabytes, maxYoungGenerationSizeMb: 8 };
     this.#pool = new WorkerPool(entry, { size, queueLength, worker: { resourceLimits } });
     this.#onAborted = onAborted ?? (() => undefined);
+  }
+
+  get load(): PoolLoad {
+    return this.#pool.load;
   }
 
   async inspect(source: LocalSource, sha256: string, limits: ArchiveLimits): Promise<Inspection> {

@@ -8,6 +8,8 @@ export type PoolOptions = {
   readonly worker: WorkerOptions;
 };
 
+export type PoolLoad = { readonly size: number; readonly busy: number; readonly waiting: number };
+
 /** The worker died of the job, or was stopped because the job took too long. */
 export class JobAborted extends Error {
   override readonly name = 'JobAborted';
@@ -59,6 +61,11 @@ export class WorkerPool<Job, Reply> implements AsyncDisposable {
       this.#queue.push({ job, milliseconds, resolve, reject });
       this.#startNext();
     });
+  }
+
+  /** How many threads there may be, how many work, and how many jobs wait for one. */
+  get load(): PoolLoad {
+    return { size: this.#options.size, busy: this.#busy.size, waiting: this.#queue.length };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

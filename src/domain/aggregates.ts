@@ -12,6 +12,12 @@ import type { DepositCommand } from './deposit/commands.ts';
 import { depositDecider } from './deposit/decide.ts';
 import type { DepositEvent } from './deposit/events.ts';
 import type { Deposit } from './deposit/state.ts';
+import {
+  type Notifications,
+  type NotificationsCommand,
+  type NotificationsEvent,
+  notificationsDecider,
+} from './notifications/notifications.ts';
 import { type Parking, type ParkingCommand, type ParkingEvent, parkingDecider } from './parking/parking.ts';
 
 /** A kind of stream: its name, its rules, and how its events are read. */
@@ -40,6 +46,8 @@ export const clients: Aggregate<Client, ClientCommand, ClientEvent> = {
     CollectionRevoked: [],
     DomainSet: [],
     ProviderUrlSet: [],
+    WebhookSet: [],
+    WebhookRemoved: [],
   }),
 };
 
@@ -59,4 +67,18 @@ export const parkings: Aggregate<Parking, ParkingCommand, ParkingEvent> = {
   prefix: 'parked-',
   decider: parkingDecider,
   codec: codec<ParkingEvent>({ EventParked: [], ParkedRetried: [], ParkedSkipped: [] }),
+};
+
+/** One a deposit, by its id: what of its notifications did not go out at once. */
+export const notifications: Aggregate<Notifications, NotificationsCommand, NotificationsEvent> = {
+  prefix: 'notifications-',
+  decider: notificationsDecider,
+  codec: codec<NotificationsEvent>({
+    NotificationHeld: [],
+    DeliveryTried: [],
+    DeliveryFailed: [],
+    NotificationsDelivered: [],
+    NotificationsGivenUp: [],
+    NotificationsRequeued: [],
+  }),
 };

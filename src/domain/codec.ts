@@ -3,6 +3,8 @@
  * up to date by one function a step, so that the rest of the code knows only the newest form.
  */
 export type Codec<Event> = {
+  /** Every type there is, with the newest version of its schema; all versions from 1 on can be read. */
+  readonly versions: ReadonlyMap<string, number>;
   readonly versionOf: (type: string) => number;
   readonly read: (stored: StoredEvent) => Event;
 };
@@ -32,6 +34,7 @@ export function codec<Event extends { type: string }>(
     return upcasters;
   };
   return {
+    versions: new Map([...known].map(([type, upcasters]) => [type, upcasters.length + 1])),
     versionOf: (type) => upcastersOf(type).length + 1,
     read: ({ type, data, metadata }) => {
       const upcasters = upcastersOf(type);

@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 export type BackOffOptions = {
   /** Milliseconds after the first failure; doubled each time. */
   readonly firstPause?: number;
+  /** So long may pass unnoticed when the server is back; checks and loads wait for it. */
   readonly longestPause?: number;
 };
 
@@ -12,7 +13,7 @@ export class BackOff {
   readonly #longest: number;
   #failures = 0;
 
-  constructor({ firstPause = 50, longestPause = 30_000 }: BackOffOptions) {
+  constructor({ firstPause = 50, longestPause = 2000 }: BackOffOptions) {
     this.#first = firstPause;
     this.#longest = longestPause;
   }

@@ -63,7 +63,10 @@ export class EventStoreDbClient {
 function parsed(connectionString: string): EventStoreDBClient {
   try {
     return EventStoreDBClient.connectionString(connectionString);
-  } catch {
+  } catch (error) {
+    const { code, path } = error as NodeJS.ErrnoException;
+    if (code && path)
+      throw new TypeError(`The certificate file ${path} of EventStoreDB cannot be read (${code}).`);
     throw new TypeError(
       'The connection string is none that EventStoreDB clients know (esdb://host:2113?tls=true).',
     );

@@ -85,6 +85,7 @@ export class ConsumerSession implements AsyncDisposable {
       startFrom: START,
       messageTimeout,
       maxRetryCount: MAX_RETRY_COUNT,
+      checkPointLowerBound: 1, // else up to nine events that are done with look as if they waited
       consumerStrategyName: PINNED, // the events of one stream go to one consumer, in order
     });
     const filter = streamNameFilter({ prefixes: [streamPrefix] });

@@ -1,11 +1,12 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Deliveries, Delivery } from './deliveries.ts';
+import type { Deliveries, Delivery, DeliveryStanding } from './deliveries.ts';
 import type { EventLog } from './event-log.ts';
 import { EventStoreDbAttempts } from './eventstoredb-attempts.ts';
 import { BackOff, pausing } from './eventstoredb-back-off.ts';
 import { EventStoreDbConnection } from './eventstoredb-connection.ts';
 import { ConsumerSession, type GroupMessage } from './eventstoredb-consumer-session.ts';
 import { factsOf, troubleOf } from './eventstoredb-faults.ts';
+import { EventStoreDbGroupStanding } from './eventstoredb-group-standing.ts';
 import { HandedOut } from './eventstoredb-handed-out.ts';
 import type { EventStoreDbOptions } from './eventstoredb-settings.ts';
 
@@ -33,15 +34,21 @@ export class EventStoreDbDeliveries implements Deliveries, AsyncDisposable {
   readonly #attempts: EventStoreDbAttempts;
   readonly #receiving = new Set<Promise<void>>();
   readonly #troubles = new Map<string, string>();
+  readonly #standing: EventStoreDbGroupStanding;
 
   /** Deliveries are counted in `log`, which must be on the same server. */
   constructor(log: EventLog, options: EventStoreDbDeliveriesOptions) {
     this.#options = options;
     this.#attempts = new EventStoreDbAttempts(log, options.freshFor ?? 2000);
+    this.#standing = new EventStoreDbGroupStanding(log, options);
   }
 
   trouble(group: string): string | undefined {
     return this.#troubles.get(group);
+  }
+
+  standing(group: string, streamPrefix: string): Promise<DeliveryStanding> {
+    return this.#standing.of(group, streamPrefix);
   }
 
   async *receive(group: string, streamPrefix: string, signal: AbortSignal): AsyncGenerator<Delivery> {
@@ -79,7 +86,7 @@ export class EventStoreDbDeliveries implements Deliveries, AsyncDisposable {
 
   /** Resolves when every connection is closed; receivers are to be stopped before. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#receiving);
+    await Promise.all([...this.#receiving, this.#standing[Symbol.asyncDispose]()]);
   }
 
   async *#deliveriesOf(

@@ -31,7 +31,7 @@ export function hashOf(stream: string, revision: number, event: NewEvent): strin
 }
 
 /** The hash that the next event of the stream has to name. */
-export function chainHash(event: RecordedEvent): string | null {
+export function chainHash(event: Pick<RecordedEvent, 'metadata'>): string | null {
   return typeof event.metadata['hash'] === 'string' ? event.metadata['hash'] : null;
 }
 

@@ -9,7 +9,7 @@ export async function openEventLog(config: EventLogConfig): Promise<EventLog> {
     return SqliteEventLog.open({ file: config.file });
   }
   const { EventStoreDbEventLog } = await import('./eventstoredb-event-log.ts');
-  return EventStoreDbEventLog.open({ connectionString: config.connectionString });
+  return EventStoreDbEventLog.open(config);
 }
 
 /** What feeds the reactors: in one process from checkpoints in `folder`, else shared by all nodes of the log. */
@@ -23,5 +23,5 @@ export async function openDeliveries(
     return new CatchUpDeliveries(log, folder);
   }
   const { EventStoreDbDeliveries } = await import('./eventstoredb-deliveries.ts');
-  return new EventStoreDbDeliveries(log, { connectionString: config.connectionString });
+  return new EventStoreDbDeliveries(log, config);
 }

@@ -6,7 +6,8 @@ import { crc32 } from 'node:zlib';
 export type Head = { readonly position: number; readonly id: string; readonly hash: string };
 
 /** Two slots, each in a disk block of its own, so that a write torn by a power cut leaves the other one whole. */
-const SLOTS = [0, 4_096];
+const SLOT_DISTANCE = 4_096;
+const SLOTS = [0, SLOT_DISTANCE];
 const SLOT_SIZE = 512;
 
 /**
@@ -41,6 +42,24 @@ export function readHead(file: string): Head | undefined {
   }
 }
 
+/** What is neither a whole record nor empty: torn by a power cut, or altered. The next appends write it anew. */
+export function headFileFaults(file: string): string[] {
+  const descriptor = openIfThere(headFile(file));
+  if (descriptor === undefined) return [];
+  try {
+    return SLOTS.flatMap((offset) => {
+      const bytes = Buffer.alloc(SLOT_DISTANCE);
+      const length = readSync(descriptor, bytes, 0, SLOT_DISTANCE, offset);
+      const written = bytes.subarray(0, bytes.indexOf('\n') + 1);
+      const isWhole = length === 0 || readSlot(descriptor, offset) !== undefined;
+      const isEmptyBehind = bytes.subarray(written.length).every((byte) => byte === 0);
+      return isWhole && isEmptyBehind ? [] : [`the record at byte ${offset} is not whole`];
+    });
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
 export function lastEvent(db: DatabaseSync): Head | undefined {
   return toHead(db.prepare(`${SELECT_HEAD} ORDER BY position DESC LIMIT 1`).get());
 }
@@ -66,9 +85,12 @@ function headFile(file: string): string {
   return `${file}.head`;
 }
 
+/** A whole slot, so that nothing of what it held before stays behind the line. */
 function encode({ position, id, hash }: Head): Buffer {
   const content = `${position} ${id} ${hash}`;
-  return Buffer.from(`${content} ${crc32(content)}\n`);
+  const slot = Buffer.alloc(SLOT_SIZE);
+  slot.write(`${content} ${crc32(content)}\n`);
+  return slot;
 }
 
 function readSlot(descriptor: number, offset: number): Head | undefined {

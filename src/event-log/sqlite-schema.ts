@@ -2,14 +2,14 @@ import type { DatabaseSync } from 'node:sqlite';
 import { EventLogRefused } from './event-log-refused.ts';
 
 /** Marks the file as ours ("dpel"), so that no other SQLite file is taken for an event log. */
-const APPLICATION_ID = 0x6470656c;
-const VERSION = 1;
+export const APPLICATION_ID = 0x6470656c;
+export const VERSION = 1;
 
 /**
  * `position` is the rowid: rows are never deleted and one writer holds the lock at a time, so positions grow in
  * the order of the commits and have no gaps. Streams are integers in events: short rows, a short index.
  */
-const SCHEMA = `
+export const SCHEMA = `
   CREATE TABLE streams (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE

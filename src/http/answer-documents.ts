@@ -1,13 +1,14 @@
 import type { DepositContentView } from '../../projections/deposit-content.ts';
 import type { DepositStatusView } from '../../projections/deposit-status.ts';
+import type { Archive } from '../domain/deposit/events.ts';
 import { formatQualifiedSwhid, formatSwhid } from '../swhid/swhid.ts';
 import { contentDocument, contentDocumentJson } from '../sword/content-document.ts';
 import { depositReceipt, depositReceiptJson } from '../sword/deposit-receipt.ts';
-import { entityTag, isNotModified } from '../sword/entity-tag.ts';
 import type { Generator } from '../sword/generator.ts';
 import type { Iris } from '../sword/iris.ts';
-import { negotiate } from '../sword/negotiate.ts';
+import { DOCUMENT_OFFERS } from '../sword/negotiate.ts';
 import { statusDocument, statusDocumentJson } from '../sword/status-document.ts';
+import { type AtRevision, chooseRepresentation } from './choose-representation.ts';
 import type { ServiceContext } from './service-context.ts';
 
 export type DocumentOptions = {
@@ -64,19 +65,15 @@ export class DepositDocuments {
 
   #answer(
     ctx: ServiceContext,
-    { depositId, revision }: { depositId: number; revision: number },
+    { depositId, revision }: AtRevision,
     document: string,
     render: { xml: () => string; json: () => string },
   ): void {
-    const tag = entityTag(depositId, revision);
-    ctx.set('ETag', tag);
-    ctx.vary('Accept');
-    if (isRead(ctx) && isNotModified(ctx.req.headers['if-none-match'], tag)) {
-      ctx.status = 304;
-      return;
-    }
-    const { contentType, format } = negotiate(ctx.req.headers.accept);
-    ctx.body = this.#remembered(`${this.#options.switches()} ${tag} ${format} ${document}`, render[format]);
+    const chosen = chooseRepresentation(ctx, { depositId, revision }, DOCUMENT_OFFERS);
+    if (!chosen) return;
+    const { contentType, format } = chosen;
+    const key = `${this.#options.switches()} ${depositId}-${revision} ${format} ${document}`;
+    ctx.body = this.#remembered(key, render[format]);
     ctx.set('Content-Type', contentType);
   }
 
@@ -94,11 +91,17 @@ export class DepositDocuments {
 }
 
 /** Several archives are given back as one zip. */
-export function mediaTypeOf({ archives: [first, ...more] }: Pick<DepositContentView, 'archives'>): string {
+export function mediaTypeOf({
+  archives: [first, ...more],
+}: {
+  readonly archives: readonly Pick<Archive, 'mediaType'>[];
+}): string {
   return first && more.length === 0 ? first.mediaType : 'application/zip';
 }
 
-function identifiersOf({ loaded }: DepositStatusView): { refId: string; refIdContext: string } | null {
+export function identifiersOf({
+  loaded,
+}: Pick<DepositStatusView, 'loaded'>): { refId: string; refIdContext: string } | null {
   if (!loaded) return null;
   const core = { type: 'dir', id: loaded.directory } as const;
   const refIdContext = formatQualifiedSwhid(core, {
@@ -108,8 +111,4 @@ function identifiersOf({ loaded }: DepositStatusView): { refId: string; refIdCon
     path: '/',
   });
   return { refId: formatSwhid(core), refIdContext };
-}
-
-function isRead({ method }: ServiceContext): boolean {
-  return method === 'GET' || method === 'HEAD';
 }

@@ -5,11 +5,13 @@ import type { Logger } from '../logger.ts';
 import { errorDocument, errorStatus } from '../sword/error-document.ts';
 import type { Generator } from '../sword/generator.ts';
 import { SwordError, type SwordErrorCode } from '../sword/sword-error.ts';
-import { ClientGone, holdsBodyBack } from './request-body.ts';
+import type { HttpObserver } from './http-observer.ts';
+import { holdsBodyBack, isClientGone } from './request-body.ts';
 
 export type ErrorOptions = {
   readonly depositNamespace: string;
   readonly generator: Generator;
+  readonly observer: Pick<HttpObserver, 'refused'>;
 };
 
 /** Every answer from 400 up, whatever caused it, is a SWORD error document. */
@@ -18,12 +20,13 @@ export function answerErrors(logger: Logger, options: ErrorOptions): Middleware 
     try {
       await next();
     } catch (error) {
-      if (error instanceof ClientGone || isGone(error)) {
+      if (isClientGone(error)) {
         ctx.respond = false;
         ctx.res.destroy();
         return;
       }
       const answer = swordErrorOf(error);
+      options.observer.refused(answer.code);
       if (answer.code === 'InternalError') logger.error({ err: error, path: ctx.path }, 'unexpected error');
       if (ctx.res.headersSent) {
         ctx.res.destroy();
@@ -40,7 +43,10 @@ export function answerErrors(logger: Logger, options: ErrorOptions): Middleware 
   };
 }
 
-export function errorBody({ code, summary, verboseDescription }: SwordError, options: ErrorOptions): string {
+export function errorBody(
+  { code, summary, verboseDescription }: SwordError,
+  options: Pick<ErrorOptions, 'depositNamespace' | 'generator'>,
+): string {
   return errorDocument({ code, summary, verboseDescription, updated: new Date().toISOString() }, options);
 }
 
@@ -52,6 +58,7 @@ const REFUSALS: Readonly<Record<DepositRefusalCode, SwordErrorCode>> = {
   TOO_MANY_ARCHIVES: 'ErrorBadRequest',
   TOO_MANY_ENTRIES: 'ErrorBadRequest',
   ORIGIN_OUTSIDE_PROVIDER: 'Forbidden',
+  ORIGIN_UNKNOWN: 'NotFound',
   DEPOSIT_NOT_REJECTED: 'Conflict',
   DEPOSIT_NOT_FAILED: 'Conflict',
 };
@@ -80,7 +87,8 @@ const ANSWERS = new Map<string, SwordErrorCode>(Object.entries({ ...REFUSALS, ..
 
 /** Summaries of what the client could not have known; the others say it best themselves. */
 const SUMMARIES: Partial<Record<SwordErrorCode, string>> = {
-  ServiceUnavailable: 'The service cannot keep deposits at the moment: nothing was stored, try again later.',
+  // An append that got no answer may have been committed: that nothing was stored is not known.
+  ServiceUnavailable: 'The event log or the archive store is not available at the moment: try again later.',
   Conflict: 'Others changed the deposit at the same time: read it again, then repeat.',
   ETagNotMatched: 'The deposit has changed since you read it: read it again, then repeat.',
 };
@@ -102,9 +110,4 @@ function swordErrorOf(error: unknown): SwordError {
 /** A deposit that was completed while its change was under way. */
 function allowHeader(code: SwordErrorCode): Record<string, string> | undefined {
   return code === 'MethodNotAllowed' ? { Allow: 'GET, HEAD, OPTIONS' } : undefined;
-}
-
-function isGone(error: unknown): boolean {
-  const code = (error as NodeJS.ErrnoException | undefined)?.code;
-  return code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ECONNRESET' || code === 'EPIPE';
 }

@@ -1,6 +1,5 @@
 import { Router } from '@koa/router';
 import Koa from 'koa';
-import type { ClientLogin } from '../../projections/client-logins.ts';
 import type { CollectionView } from '../../projections/collections.ts';
 import type { ArchiveStore } from '../archive-store/archive-store.ts';
 import type { Logger } from '../logger.ts';
@@ -10,19 +9,23 @@ import { Iris } from '../sword/iris.ts';
 import { DepositDocuments } from './answer-documents.ts';
 import { answerErrors } from './answer-errors.ts';
 import { authenticate } from './authenticate.ts';
-import { Credentials } from './credentials.ts';
+import type { Credentials } from './credentials.ts';
 import type { DepositDesk } from './deposit-desk.ts';
 import { health, type ReadinessChecks, refuseUntil } from './health.ts';
+import type { HttpObserver } from './http-observer.ts';
 import { collectionIri } from './iris/collection-iri.ts';
 import { contentIri } from './iris/content-iri.ts';
 import { editIri } from './iris/edit-iri.ts';
+import { historyIri } from './iris/history-iri.ts';
 import { mediaIri } from './iris/media-iri.ts';
 import { serviceDocumentIri } from './iris/service-document-iri.ts';
+import { statementIri } from './iris/statement-iri.ts';
 import { statusIri } from './iris/status-iri.ts';
 import { notFound } from './not-found.ts';
 import { observeRequests } from './observe-requests.ts';
 import { readTarget } from './request-target.ts';
 import type { ServiceState } from './service-context.ts';
+import { traceRequests } from './trace-requests.ts';
 import { DepositWrites } from './write-deposits.ts';
 
 /** What every node answers with. */
@@ -31,13 +34,15 @@ export type AppOptions = {
   readonly readiness: ReadinessChecks;
   readonly depositNamespace: string;
   readonly generator: Generator;
+  readonly observer: HttpObserver;
+  readonly tracing: boolean;
 };
 
 /** What a node that serves clients speaks for, and what it needs of it. */
 export type ClientOptions = {
   readonly desk: DepositDesk;
   readonly store: ArchiveStore;
-  readonly logins: View<ClientLogin>;
+  readonly credentials: Credentials;
   readonly collections: View<CollectionView>;
   /** Whether the views have caught up. */
   readonly ready: () => boolean;
@@ -55,14 +60,15 @@ export type ClientOptions = {
 export function createApp(options: AppOptions, clients?: ClientOptions): Koa<ServiceState> {
   const app = new Koa<ServiceState>();
   app.silent = true; // errors are answered and logged by answerErrors
-  app.use(observeRequests(options.logger));
+  if (options.tracing) app.use(traceRequests());
+  app.use(observeRequests(options.logger, options.observer));
   app.use(answerErrors(options.logger, options));
   app.use(readTarget());
   app.use(health(options.readiness));
   if (clients) {
     app.use(refuseUntil(clients.ready));
-    app.use(authenticate(new Credentials(clients.logins), clients.trustProxy));
-    app.use(routes(clients));
+    app.use(authenticate(clients.credentials, clients.trustProxy));
+    app.use(routes({ ...options, ...clients }));
   }
   app.use((ctx) => {
     throw notFound(`There is nothing at ${ctx.path}.`);
@@ -70,22 +76,25 @@ export function createApp(options: AppOptions, clients?: ClientOptions): Koa<Ser
   return app;
 }
 
-function routes(options: ClientOptions): Koa.Middleware<ServiceState> {
+function routes(options: AppOptions & ClientOptions): Koa.Middleware<ServiceState> {
   const { desk, store, collections, maxUploadSize, maxEntrySize, maxArchives, depositNamespace } = options;
   const iris = new Iris(options.baseUrl);
-  const documents = new DepositDocuments({ ...options, iris, switches: () => desk.viewSwitches });
-  const receive = { store, maxUploadSize, maxEntrySize, depositNamespace };
+  const language = { ...options, iris };
+  const documents = new DepositDocuments({ ...language, switches: () => desk.viewSwitches });
+  const receive = { store, maxUploadSize, maxEntrySize, depositNamespace, observer: options.observer };
   const writes = new DepositWrites(desk, documents, collections, { receive, iris, maxArchives });
   const router = new Router<ServiceState>({ sensitive: true });
   router.all(
     '/1/servicedocument',
     serviceDocumentIri(collections, { iris, depositNamespace, maxUploadSize }),
   );
-  router.all('/1/:collection', collectionIri(writes));
+  router.all('/1/:collection', collectionIri(writes, desk, language));
   router.all('/1/:collection/:deposit/metadata', editIri(writes));
   router.all('/1/:collection/:deposit/atom', editIri(writes)); // as an existing client spells it
   router.all('/1/:collection/:deposit/media', mediaIri(writes, store));
   router.all('/1/:collection/:deposit/status', statusIri(desk, documents));
   router.all('/1/:collection/:deposit/content', contentIri(desk, documents));
+  router.all('/1/:collection/:deposit/statement', statementIri(desk, language));
+  router.all('/1/:collection/:deposit/history', historyIri(desk, language));
   return router.routes() as Koa.Middleware<ServiceState>; // Koa's and the router's types differ in the context only
 }

@@ -28,6 +28,11 @@ export class Credentials {
     this.#attempts = attempts;
   }
 
+  /** Passwords that wait for their turn to be verified. */
+  get waiting(): number {
+    return this.#line.length;
+  }
+
   /** @throws {SwordError} 401, the same for an unknown name and a wrong password; 429; 503 */
   async verify(authorization: string | undefined, address: string): Promise<ClientLogin> {
     const sent = parseBasic(authorization);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type DepositContentView, depositContent } from '../../projections/deposit-content.ts';
+import { type DepositStatementView, depositStatement } from '../../projections/deposit-statement.ts';
 import { type DepositStatusView, depositStatus } from '../../projections/deposit-status.ts';
 import {
   type Actor,
@@ -13,13 +14,19 @@ import { deposits } from '../domain/aggregates.ts';
 import type { CreateDeposit, DepositCommand } from '../domain/deposit/commands.ts';
 import type { DepositEvent } from '../domain/deposit/events.ts';
 import type { Deposit } from '../domain/deposit/state.ts';
-import type { EventLog } from '../event-log/event-log.ts';
+import type { EventLog, ReadStreamOptions, RecordedEvent } from '../event-log/event-log.ts';
 import { foldStream } from '../read-models/fold.ts';
 import type { Projection } from '../read-models/projection.ts';
 import type { Projector, View } from '../read-models/projector.ts';
+import { type DepositPage, type DepositQuery, depositPage } from './deposit-page.ts';
+import { isLoadedOrigin } from './loaded-origins.ts';
 
 /** How long a write waits for this node's views, in milliseconds; after it they are folded from the stream. */
 const VIEW_PATIENCE = 2000;
+/** How long a read waits for the log to say whether a view is current, in milliseconds. */
+const CURRENT_PATIENCE = 1000;
+
+type Revised = { readonly revision: number };
 
 /** Where requests meet the log: commands go in, and the views that answer come out, never older than the write. */
 export class DepositDesk {
@@ -28,9 +35,12 @@ export class DepositDesk {
   readonly #projector: Projector;
   readonly #statuses: View<DepositStatusView>;
   readonly #contents: View<DepositContentView>;
+  readonly #isShared: boolean;
 
-  constructor(log: EventLog, ids: DepositIds, projector: Projector) {
+  /** @param isShared other nodes write to the log as well, so the views of this one may not have their writes yet. */
+  constructor(log: EventLog, ids: DepositIds, projector: Projector, isShared: boolean) {
     this.#log = log;
+    this.#isShared = isShared;
     this.#ids = ids;
     this.#projector = projector;
     this.#statuses = projector.add(depositStatus);
@@ -50,6 +60,26 @@ export class DepositDesk {
   /** Of any client's deposit; `undefined` when there is none of this id, or no more. */
   content(depositId: number): Promise<DepositContentView | undefined> {
     return this.#read(depositContent, this.#contents, depositId);
+  }
+
+  /** A page of a client's deposits, as far as the views of this node have got. */
+  list(query: DepositQuery): DepositPage {
+    return depositPage(this.#statuses, query);
+  }
+
+  /** Whether a deposit of the client from this origin is done; the answer is never behind what any node has told. */
+  hasLoaded(client: string, origin: string): Promise<boolean> {
+    return isLoadedOrigin({ client, origin }, this.#statuses, this.#projector.position, this.#log);
+  }
+
+  /** Of any client's deposit, as it was at a revision. */
+  statement(depositId: number, revision: number): Promise<DepositStatementView | undefined> {
+    return foldStream(depositStatement, this.#events(depositId, { limit: revision + 1 }));
+  }
+
+  /** At most `limit` events of a deposit from a revision on, oldest first. */
+  history(depositId: number, from: number, limit: number): Promise<RecordedEvent[]> {
+    return Array.fromAsync(this.#events(depositId, { from, limit }));
   }
 
   /** `command` is made for the id that the deposit gets, once everything else is settled. */
@@ -84,14 +114,32 @@ export class DepositDesk {
     return outcome;
   }
 
-  /** A view that is missing here may only be late: the stream knows. */
-  async #read<Type>(
+  /**
+   * A view that is missing or old here may only be late: the stream knows. While the log cannot be reached, the
+   * view is better than nothing.
+   */
+  async #read<Type extends Revised>(
     projection: Projection<Type, DepositEvent>,
     view: View<Type>,
     depositId: number,
   ): Promise<Type | undefined> {
     const shown = view.get(String(depositId));
-    return shown ?? foldStream(projection, this.#log.readStream(`${deposits.prefix}${depositId}`));
+    if (shown && (!this.#isShared || (await this.#isCurrent(shown, depositId)))) return shown;
+    return foldStream(projection, this.#events(depositId));
+  }
+
+  async #isCurrent({ revision }: Revised, depositId: number): Promise<boolean> {
+    try {
+      const signal = AbortSignal.timeout(CURRENT_PATIENCE);
+      const [last] = await Array.fromAsync(this.#events(depositId, { backwards: true, limit: 1, signal }));
+      return last === undefined || last.revision <= revision;
+    } catch {
+      return true;
+    }
+  }
+
+  #events(depositId: number, options: ReadStreamOptions = {}): AsyncIterable<RecordedEvent> {
+    return this.#log.readStream(`${deposits.prefix}${depositId}`, options);
   }
 }
 

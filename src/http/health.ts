@@ -30,17 +30,22 @@ export function refuseUntil(ready: () => boolean): ServiceMiddleware {
   };
 }
 
-async function assertReady(checks: ReadinessChecks): Promise<void> {
-  const problems = await Promise.all(
+/** What keeps the service from its work, by the name of the check, with the reason. */
+export async function problemsOf(checks: ReadinessChecks): Promise<ReadonlyMap<string, string>> {
+  const found = await Promise.all(
     Object.entries(checks).map(async ([name, check]) => {
       const problem = await inTime(check()).then(
         () => undefined,
         (error: unknown) => (error instanceof Error ? error.message : String(error)),
       );
-      return problem && `${name}: ${problem}`;
+      return problem === undefined ? [] : [[name, problem] as const];
     }),
   );
-  const found = problems.filter((problem) => problem !== undefined);
+  return new Map(found.flat());
+}
+
+async function assertReady(checks: ReadinessChecks): Promise<void> {
+  const found = [...(await problemsOf(checks))].map(([name, problem]) => `${name}: ${problem}`);
   if (found.length > 0) throw unavailable(`The service is not ready: ${found.join(' ')}`);
 }
 

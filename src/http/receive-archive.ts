@@ -1,7 +1,8 @@
-import type { ArchiveStore } from '../archive-store/archive-store.ts';
 import { sniffFormat } from '../archives/format.ts';
 import type { Archive } from '../domain/deposit/events.ts';
 import { badRequest, SwordError } from '../sword/sword-error.ts';
+import { observedUpload } from './observed-upload.ts';
+import type { ReceiveOptions } from './receive-content.ts';
 
 /** What is known of an archive before its bytes come. */
 export type AnnouncedArchive = {
@@ -16,11 +17,10 @@ export type AnnouncedArchive = {
 export async function receiveArchive(
   body: AsyncIterable<Uint8Array>,
   { filename, mediaType, md5, length }: AnnouncedArchive,
-  store: ArchiveStore,
-  maxLength: number,
+  { store, maxUploadSize: maxLength, observer }: ReceiveOptions,
 ): Promise<Archive> {
   const promised = { maxLength, ...(md5 && { md5 }), ...(length !== null && { length }) };
-  const stored = await store.put(recognised(body), promised);
+  const stored = await observedUpload(body, observer, (bytes) => store.put(recognised(bytes), promised));
   return { sha256: stored.sha256, length: stored.length, md5, filename, mediaType };
 }
 

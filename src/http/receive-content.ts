@@ -8,6 +8,7 @@ import {
   type BodyKind,
   type DepositRequest,
 } from './deposit-request.ts';
+import type { HttpObserver } from './http-observer.ts';
 import { receiveArchive } from './receive-archive.ts';
 import { assertMd5, entryTooLarge, receiveEntryBytes, storeEntry, understandEntry } from './receive-entry.ts';
 import { receiveMultipart } from './receive-multipart.ts';
@@ -21,6 +22,7 @@ export type ReceiveOptions = {
   readonly maxUploadSize: number;
   readonly maxEntrySize: number;
   readonly depositNamespace: string;
+  readonly observer: HttpObserver;
 };
 
 /** Bytes that a multipart body may have beside its archive and its entry. */
@@ -35,7 +37,7 @@ export async function receiveContent(
   request: DepositRequest,
   body: BodyKind,
   accepted: Accepted,
-  judge: (facts: EntryFacts) => void,
+  judge: (facts: EntryFacts) => Promise<void>,
   options: ReceiveOptions,
 ): Promise<ReceivedContent> {
   const { store, maxUploadSize, maxEntrySize, depositNamespace } = options;
@@ -47,8 +49,7 @@ export async function receiveContent(
       const archive = await receiveArchive(
         withoutGarbage(requestBody(ctx, maxUploadSize)),
         announced,
-        store,
-        maxUploadSize,
+        options,
       );
       return { archive, entry: null };
     }
@@ -57,7 +58,7 @@ export async function receiveContent(
       const bytes = await receiveEntryBytes(ctx, maxEntrySize);
       assertMd5(bytes, md5);
       const read = understandEntry(bytes, body.charset, depositNamespace);
-      judge(read.facts);
+      await judge(read.facts);
       return { archive: null, entry: await storeEntry(read, store) };
     }
     case 'multipart': {

@@ -21,9 +21,10 @@ export async function receiveMultipart(
   mediaType: MediaType,
   md5: string | null,
   accepted: Accepted,
-  judge: (facts: EntryFacts) => void,
-  { store, maxUploadSize, maxEntrySize, depositNamespace }: ReceiveOptions,
+  judge: (facts: EntryFacts) => Promise<void>,
+  options: ReceiveOptions,
 ): Promise<ReceivedContent> {
+  const { store, maxEntrySize, depositNamespace } = options;
   const wholeBody = Promise.withResolvers<void>();
   wholeBody.promise.catch(() => undefined); // whoever stores an archive hears of it
   let storing: Promise<Archive> | undefined;
@@ -33,12 +34,12 @@ export async function receiveMultipart(
       if (isEntryPart(part, accepted)) {
         if (entry) throw badRequest('The multipart body has more than one metadata entry.');
         entry = await readEntryPart(part, maxEntrySize, depositNamespace);
-        judge(entry.facts);
+        await judge(entry.facts);
       } else {
         const announced = announcedIn(part, md5, accepted);
         if (storing) throw badRequest('The multipart body has more than one archive.');
         const { source, consumed } = heldBack(part.body, wholeBody.promise);
-        storing = receiveArchive(source, announced, store, maxUploadSize);
+        storing = receiveArchive(source, announced, options);
         storing.catch(() => undefined); // awaited below, when its verdict is due
         await Promise.race([consumed, storing]);
       }

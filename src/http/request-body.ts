@@ -7,6 +7,13 @@ export class ClientGone extends Error {
   readonly code = 'CLIENT_GONE';
 }
 
+/** Whether that is what became of the connection. */
+export function isClientGone(error: unknown): boolean {
+  if (error instanceof ClientGone) return true;
+  const code = (error as NodeJS.ErrnoException | undefined)?.code;
+  return code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ECONNRESET' || code === 'EPIPE';
+}
+
 /** Time a body may take: a base and what its size needs at the slowest rate that is borne. */
 export type Patience = { readonly base: number; readonly bytesPerMs: number; readonly idle: number };
 

@@ -3,6 +3,7 @@ import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import https from 'node:https';
 import { type AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { promisify } from 'node:util';
 import { badRequest, SwordError } from '../sword/sword-error.ts';
 import { type ErrorOptions, errorBody } from './answer-errors.ts';
 
@@ -86,6 +87,11 @@ export class Server {
     return `${this.#tls ? 'https' : 'http'}://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
   }
 
+  /** How many are open now. */
+  connections(): Promise<number> {
+    return promisify(this.#server.getConnections.bind(this.#server))();
+  }
+
   /** Takes no new requests, lets running ones finish for up to `patience` ms, then cuts what is left. */
   async close(patience: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -144,6 +150,7 @@ const NO_PROXY: SocketAnswer = [
 
 function answerOnSocket(socket: Duplex, [status, answer]: SocketAnswer, options: ErrorOptions): void {
   const body = errorBody(answer, options);
+  options.observer.refused(answer.code);
   const head = [
     `HTTP/1.1 ${status}`,
     'Content-Type: application/xml',

@@ -1,7 +1,8 @@
 import type { CollectionView } from '../../projections/collections.ts';
 import type { DepositContentView } from '../../projections/deposit-content.ts';
 import type { Change } from '../domain/deposit/commands.ts';
-import { assertOriginAllowed } from '../domain/deposit/origin.ts';
+import type { EntryFacts } from '../domain/deposit/events.ts';
+import { assertOriginAllowed, originAddedTo, unknownOrigin } from '../domain/deposit/origin.ts';
 import type { View } from '../read-models/projector.ts';
 import { assertMatches, entityTag } from '../sword/entity-tag.ts';
 import type { Iris } from '../sword/iris.ts';
@@ -65,9 +66,13 @@ export class DepositWrites {
     body: BodyKind,
     accepted: Accepted,
   ): Promise<ReceivedContent> {
-    const { providerUrl } = ctx.state.login;
-    const judge = (facts: Parameters<typeof assertOriginAllowed>[0]): void =>
+    const { client, providerUrl } = ctx.state.login;
+    const judge = async (facts: EntryFacts): Promise<void> => {
       assertOriginAllowed(facts, providerUrl);
+      const addedTo = originAddedTo(facts);
+      // What is done stays done: asked once is enough.
+      if (addedTo !== null && !(await this.#desk.hasLoaded(client, addedTo))) throw unknownOrigin(addedTo);
+    };
     return receiveContent(ctx, request, body, accepted, judge, this.#options.receive);
   }
 

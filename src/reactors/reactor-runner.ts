@@ -5,7 +5,7 @@ import type { Logger } from '../logger.ts';
 import type { Parking, Reactor } from './reactor.ts';
 
 export type RunnerOptions = {
-  readonly deliveries: Deliveries;
+  readonly deliveries: Pick<Deliveries, 'receive'>;
   readonly parking: Parking;
   readonly logger: Logger;
   /** How many streams are worked on at the same time. */
@@ -67,6 +67,11 @@ export class ReactorRunner {
   /** `failed` is called if receiving events ends with an error. */
   start(failed: (error: unknown) => void): void {
     this.#running = Promise.all([this.#receive(), this.#receiveRetried()]).then(() => undefined, failed);
+  }
+
+  /** Of the streams it follows. */
+  get streamPrefix(): string {
+    return this.#reactor.streamPrefix;
   }
 
   /** How it is: for those who watch the service. */

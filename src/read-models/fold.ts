@@ -11,8 +11,9 @@ export function apply<View, Event extends { type: string }>(
   if (!handler) return view;
   const event = projection.source.codec.read(stored);
   const { occurredAt } = stored.metadata as { occurredAt: string }; // every event of ours names it
+  const { revision, position } = stored;
   // The handler was found under the type of this very event.
-  return handler(view, { ...event, occurredAt, revision: stored.revision } as never);
+  return handler(view, { ...event, occurredAt, revision, position } as never);
 }
 
 /** The view as the events of one stream alone make it. */

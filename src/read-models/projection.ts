@@ -12,8 +12,8 @@ export type Projection<View, Event extends { type: string }> = {
   readonly key: (event: Event) => string;
   /** Fields by which views are found, in the order in which they are told apart. */
   readonly indexes?: readonly (readonly string[])[];
-  /** A field whose values are counted. */
-  readonly countedBy?: string;
+  /** Fields by whose values views are counted, texts that every view has; the last is what others are told by. */
+  readonly countedBy?: readonly string[];
   readonly when: {
     readonly [Type in Event['type']]?: (
       view: View | undefined,
@@ -31,4 +31,6 @@ export type Recorded = {
   readonly occurredAt: string;
   /** Number of the event in its stream. */
   readonly revision: number;
+  /** Its place among all events of the log. */
+  readonly position: string;
 };

@@ -8,7 +8,8 @@ export interface View<Type> {
   get(key: string): Type | undefined;
   values(): IterableIterator<Type>;
   find(query: ViewQuery): Type[];
-  counts(): ReadonlyMap<string, number>;
+  count(query: Omit<ViewQuery, 'limit'>): number;
+  counts(equal?: Readonly<Record<string, string>>): ReadonlyMap<string, number>;
 }
 
 export type ProjectorProgress = (done: {
@@ -119,6 +120,15 @@ export class Projector {
   }[] {
     return [...this.#projections.values()].map(({ projection: { name, version }, table }) => {
       return { name, version, position: table.position, views: table.size };
+    });
+  }
+
+  /** Up to where each view has seen the log, and of which streams it shows events: quick, however many there are. */
+  get reached(): readonly { name: string; streamPrefix: string; position: Position | undefined }[] {
+    return [...this.#projections.values()].map(({ projection: { name, source }, table }) => {
+      // A table does not hear of events that concern no view; the projector does.
+      const position = isBefore(table.position, this.#position) ? this.#position : table.position;
+      return { name, streamPrefix: source.prefix, position };
     });
   }
 

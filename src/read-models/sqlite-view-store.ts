@@ -97,8 +97,12 @@ class TableInUse implements ViewTable {
     return this.#file.find(query);
   }
 
-  counts(): ReadonlyMap<string, number> {
-    return this.#file.counts();
+  count(query: Omit<ViewQuery, 'limit'>): number {
+    return this.#file.count(query);
+  }
+
+  counts(equal?: Readonly<Record<string, string>>): ReadonlyMap<string, number> {
+    return this.#file.counts(equal);
   }
 }
 

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Position } from '../event-log/event-log.ts';
 import { RecentViews } from './recent-views.ts';
+import { countedFields, expression, prepareViewFile, viewsAskedFor } from './view-schema.ts';
 import type { TableShape, ViewQuery, ViewTable } from './view-store.ts';
 
 /** Where a file's positions are from, and whose views it has. */
@@ -14,6 +15,9 @@ export class ViewFile implements ViewTable, Disposable {
   readonly file: string;
   readonly #database: DatabaseSync;
   readonly #statements: Statements;
+  readonly #countedBy: readonly string[];
+  /** By their text: a query comes again and again in few forms. */
+  readonly #queries = new Map<string, StatementSync>();
   readonly #recent = new RecentViews();
   #position: Position | undefined;
 
@@ -41,8 +45,9 @@ export class ViewFile implements ViewTable, Disposable {
     this.file = file;
     this.#database = new DatabaseSync(file, { timeout: 5000, readOnly });
     try {
-      if (!readOnly) prepare(this.#database, options);
+      if (!readOnly) prepareViewFile(this.#database, options);
       this.#statements = statementsOf(this.#database);
+      this.#countedBy = countedFields(this.#database);
       this.#position = this.storedPosition();
     } catch (error) {
       this.#database.close();
@@ -89,20 +94,38 @@ export class ViewFile implements ViewTable, Disposable {
     }
   }
 
-  find({ equal = {}, from, orderBy, descending = false, limit, offset = 0 }: ViewQuery): unknown[] {
-    const conditions = Object.keys(equal).map((field) => `${expression(field)} = ?`);
-    if (from) conditions.push(`${expression(from.field)} >= ?`);
-    const where = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '';
+  find({ orderBy, descending = false, limit, offset = 0, ...asked }: ViewQuery): unknown[] {
+    const { sql, values } = viewsAskedFor(asked);
     const order = orderBy ? `ORDER BY ${expression(orderBy)} ${descending ? 'DESC' : 'ASC'}` : '';
-    const values = [...Object.values(equal), ...(from ? [from.value] : []), limit, offset];
-    const rows = this.#database
-      .prepare(`SELECT view FROM views ${where} ${order} LIMIT ? OFFSET ?`)
-      .all(...values);
+    const rows = this.#query(`SELECT view FROM ${sql} ${order} LIMIT ? OFFSET ?`).all(
+      ...values,
+      limit,
+      offset,
+    );
     return rows.map((row) => JSON.parse(row['view'] as string));
   }
 
-  counts(): ReadonlyMap<string, number> {
-    return new Map(this.#statements.counts.all().map((row) => [String(row['value']), Number(row['count'])]));
+  count(asked: Omit<ViewQuery, 'limit'>): number {
+    const { sql, values } = viewsAskedFor(asked);
+    return Number(this.#query(`SELECT count(*) AS count FROM ${sql}`).get(...values)?.['count']);
+  }
+
+  counts(equal: Readonly<Record<string, string>> = {}): ReadonlyMap<string, number> {
+    const last = this.#countedBy.at(-1);
+    if (last === undefined) return new Map();
+    const fields = Object.keys(equal).map((field) => this.#counted(field));
+    const where = fields.length > 0 ? `WHERE ${fields.map((field) => `"${field}" = ?`).join(' AND ')}` : '';
+    const rows = this.#query(
+      `SELECT "${last}" AS value, sum(count) AS count FROM counts ${where} GROUP BY value HAVING sum(count) > 0`,
+    ).all(...Object.values(equal));
+    return new Map(rows.map((row) => [String(row['value']), Number(row['count'])]));
+  }
+
+  /** The counts as they are stored, each with all of its values. */
+  countRows(): readonly unknown[] {
+    if (this.#countedBy.length === 0) return [];
+    const order = this.#countedBy.map((field) => `"${field}"`).join();
+    return this.#query(`SELECT * FROM counts WHERE count > 0 ORDER BY ${order}`).all();
   }
 
   /** What SQLite finds wrong with the file, a sentence each. */
@@ -140,6 +163,17 @@ export class ViewFile implements ViewTable, Disposable {
     if (this.#database.isOpen) this.#database.close();
   }
 
+  #query(sql: string): StatementSync {
+    const known = this.#queries.get(sql) ?? this.#database.prepare(sql);
+    this.#queries.set(sql, known);
+    return known;
+  }
+
+  #counted(field: string): string {
+    if (this.#countedBy.includes(field)) return field;
+    throw new TypeError(`The view ${this.name} is not counted by ${field}.`);
+  }
+
   #inTransaction(work: () => void): void {
     this.#database.exec('BEGIN IMMEDIATE');
     try {
@@ -152,7 +186,8 @@ export class ViewFile implements ViewTable, Disposable {
   }
 
   #clear(): void {
-    this.#database.exec('DELETE FROM views; DELETE FROM counts');
+    this.#database.exec('DELETE FROM views');
+    if (this.#countedBy.length > 0) this.#database.exec('DELETE FROM counts');
     this.#recent.clear();
   }
 }
@@ -163,46 +198,7 @@ export function removeViewFile(file: string): void {
 
 const PAGE = 500;
 
-type Statements = Record<
-  'about' | 'size' | 'get' | 'page' | 'counts' | 'put' | 'remove' | 'move',
-  StatementSync
->;
-
-function prepare(
-  database: DatabaseSync,
-  { name, version, origin, indexes = [], countedBy }: ViewFileOptions,
-): void {
-  // NORMAL: a crash of the machine may take the last commits, never the file; they come again from the log.
-  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
-  if (database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'about'").get()) return;
-  database.exec('BEGIN IMMEDIATE');
-  database.exec(`
-    CREATE TABLE views (key TEXT PRIMARY KEY, view TEXT NOT NULL) STRICT;
-    CREATE TABLE counts (value TEXT PRIMARY KEY, count INTEGER NOT NULL) STRICT;
-    CREATE TABLE about (name TEXT NOT NULL, version INTEGER NOT NULL, origin TEXT NOT NULL, position TEXT) STRICT;
-    ${indexes.map((fields) => `CREATE INDEX "${fields.join(' ')}" ON views (${fields.map((field) => expression(field)).join()});`).join('\n')}
-    ${countedBy === undefined ? '' : counting(countedBy)}
-  `);
-  database.prepare('INSERT INTO about (name, version, origin) VALUES (?, ?, ?)').run(name, version, origin);
-  database.exec('COMMIT');
-}
-
-/** Triggers: counted in the same transaction, however a view is written. */
-function counting(field: string): string {
-  const [before, after] = [expression(field, 'OLD.view'), expression(field, 'NEW.view')];
-  const more = `INSERT INTO counts VALUES (${after}, 1) ON CONFLICT DO UPDATE SET count = count + 1;`;
-  const less = `UPDATE counts SET count = count - 1 WHERE value = ${before};`;
-  return `
-    CREATE TRIGGER counted_in AFTER INSERT ON views BEGIN ${more} END;
-    CREATE TRIGGER counted_out AFTER DELETE ON views BEGIN ${less} END;
-    CREATE TRIGGER counted_anew AFTER UPDATE OF view ON views WHEN ${before} <> ${after} BEGIN ${less} ${more} END;
-  `;
-}
-
-function expression(field: string, view = 'view'): string {
-  if (!/^[A-Za-z]+$/.test(field)) throw new TypeError(`${field} is no field of a view.`);
-  return `${view} ->> '${field}'`;
-}
+type Statements = Record<'about' | 'size' | 'get' | 'page' | 'put' | 'remove' | 'move', StatementSync>;
 
 function statementsOf(database: DatabaseSync): Statements {
   return {
@@ -210,7 +206,6 @@ function statementsOf(database: DatabaseSync): Statements {
     size: database.prepare('SELECT count(*) AS size FROM views'),
     get: database.prepare('SELECT view FROM views WHERE key = ?'),
     page: database.prepare(`SELECT key, view FROM views WHERE key > ? ORDER BY key LIMIT ${PAGE}`),
-    counts: database.prepare('SELECT value, count FROM counts WHERE count > 0'),
     put: database.prepare(
       'INSERT INTO views (key, view) VALUES (?, ?) ON CONFLICT DO UPDATE SET view = excluded.view',
     ),

@@ -23,8 +23,8 @@ export type TableShape = {
   readonly version: number;
   /** Fields by which views are found, in the order in which they are told apart. */
   readonly indexes?: readonly (readonly string[])[];
-  /** A field whose values are counted. */
-  readonly countedBy?: string;
+  /** Fields by whose values views are counted, texts that every view has; the last is what others are told by. */
+  readonly countedBy?: readonly string[];
 };
 
 export interface ViewTable {
@@ -37,14 +37,23 @@ export interface ViewTable {
   values(): IterableIterator<unknown>;
   /** Views whose fields have these values, at most `limit`. */
   find(query: ViewQuery): unknown[];
-  /** How many views have each value of the field that is counted. */
-  counts(): ReadonlyMap<string, number>;
+  /** How many views have these values, counted now: quick only as far as an index has all that is asked for. */
+  count(query: Omit<ViewQuery, 'limit'>): number;
+  /**
+   * How many views have each value of the field that they are counted by last, of those with these values of the
+   * other ones: quick, however many there are.
+   */
+  counts(equal?: Readonly<Record<string, string>>): ReadonlyMap<string, number>;
 }
 
 export type ViewQuery = {
+  /** One of the indexes of the projection, when the store is not to choose itself. */
+  readonly index?: readonly string[];
   readonly equal?: Readonly<Record<string, string | number>>;
   /** A field, and its least value. */
   readonly from?: { readonly field: string; readonly value: string | number };
+  /** A field, and its greatest value. */
+  readonly upTo?: { readonly field: string; readonly value: string | number };
   readonly orderBy?: string;
   readonly descending?: boolean;
   readonly limit: number;

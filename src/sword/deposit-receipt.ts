@@ -2,7 +2,8 @@ import { humanDate } from './deposit-date.ts';
 import { depositElements } from './deposit-elements.ts';
 import { type Generator, generatorElement } from './generator.ts';
 import type { Iris } from './iris.ts';
-import { ADD_RELATION, ATOM, SIMPLE_ZIP } from './namespaces.ts';
+import { ADD_RELATION, ATOM, HISTORY_RELATION, SIMPLE_ZIP, STATEMENT_RELATION } from './namespaces.ts';
+import { FEED_TYPE } from './negotiate.ts';
 import { type ShownDeposit, titleOf, urnOf } from './shown-deposit.ts';
 import { type BodyElement, element, xmlBody } from './xml-body.ts';
 
@@ -25,7 +26,7 @@ export function depositReceipt(
     generatorElement(generator),
     ...depositElements(fieldsOf(receipt)),
     ...contentElements(receipt, iris),
-    ...linksOf(receipt, iris).map(([rel, href]) => element('link', '', { rel, href })),
+    ...linksOf(receipt, iris).map((link) => element('link', '', link)),
     element('sword:packaging', SIMPLE_ZIP),
     element('sword:treatment', receipt.treatment),
   ];
@@ -48,7 +49,7 @@ export function depositReceiptJson(
     ...fieldsOf(receipt),
     deposit_archive: archive?.filename ?? null,
     content: archive && { src: iris.media(collection, depositId), type: archive.mediaType },
-    links: linksOf(receipt, iris).map(([rel, href]) => ({ rel, href })),
+    links: linksOf(receipt, iris),
     packaging: SIMPLE_ZIP,
     treatment: receipt.treatment,
   });
@@ -63,13 +64,19 @@ function fieldsOf({ depositId, createdAt, archive, status }: Receipt) {
   };
 }
 
-function linksOf({ collection, depositId }: Receipt, iris: Iris): readonly (readonly [string, string])[] {
+type Link = { readonly rel: string; readonly href: string; readonly type?: string };
+
+function linksOf({ collection, depositId }: Receipt, iris: Iris): readonly Link[] {
   const edit = iris.edit(collection, depositId);
+  const statement = iris.statement(collection, depositId);
   return [
-    ['edit', edit],
-    ['edit-media', iris.media(collection, depositId)],
-    [ADD_RELATION, edit],
-    ['alternate', iris.status(collection, depositId)],
+    { rel: 'edit', href: edit },
+    { rel: 'edit-media', href: iris.media(collection, depositId) },
+    { rel: ADD_RELATION, href: edit },
+    { rel: 'alternate', href: iris.status(collection, depositId) },
+    { rel: STATEMENT_RELATION, href: statement, type: FEED_TYPE },
+    { rel: STATEMENT_RELATION, href: statement, type: 'application/rdf+xml' },
+    { rel: HISTORY_RELATION, href: iris.history(collection, depositId), type: FEED_TYPE },
   ];
 }
 

@@ -58,3 +58,6 @@ const ANSWERS: Readonly<Record<SwordErrorCode, Answer>> = {
   InternalError: { status: 500, of: 'service', title: 'Internal error' },
   ServiceUnavailable: { status: 503, of: 'service', title: 'Service unavailable' },
 };
+
+/** Every code there is. */
+export const swordErrorCodes = Object.keys(ANSWERS) as readonly SwordErrorCode[];

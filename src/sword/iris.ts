@@ -14,9 +14,10 @@ export class Iris {
     return this.#at('servicedocument');
   }
 
-  /** COL-IRI */
-  collection(name: string): string {
-    return this.#at(name);
+  /** COL-IRI; with a query it is part of what is in the collection. */
+  collection(name: string, query: Readonly<Record<string, string>> = {}): string {
+    const search = new URLSearchParams(query).toString();
+    return `${this.#at(name)}${search && `?${search}`}`;
   }
 
   /** No resource of its own; the origin of a deposit that has no better one. */
@@ -42,6 +43,16 @@ export class Iris {
   /** CONT-FILE-IRI */
   content(collection: string, id: number): string {
     return this.#at(collection, id, 'content');
+  }
+
+  /** Where the SWORD Statement is, in each of its formats. */
+  statement(collection: string, id: number): string {
+    return this.#at(collection, id, 'statement');
+  }
+
+  /** What has happened to a deposit; pages after the first begin at a later event. */
+  history(collection: string, id: number, from = 0): string {
+    return `${this.#at(collection, id, 'history')}${from > 0 ? `?from=${from}` : ''}`;
   }
 
   #at(...segments: readonly (string | number)[]): string {

@@ -1,6 +1,9 @@
 export const ATOM = 'http://www.w3.org/2005/Atom';
 export const APP = 'http://www.w3.org/2007/app';
 export const SWORD = 'http://purl.org/net/sword/terms/';
+export const RDF = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#';
+export const ORE = 'http://www.openarchives.org/ore/terms/';
+export const XSD = 'http://www.w3.org/2001/XMLSchema#';
 export const DCTERMS = 'http://purl.org/dc/terms/';
 
 /** CodeMeta as entries spell it: version 2.0, then 3.0. */
@@ -14,6 +17,18 @@ export const DEFAULT_DEPOSIT_NAMESPACE = 'https://www.softwareheritage.org/schem
 
 /** `rel` of the link to the SE-IRI. */
 export const ADD_RELATION = 'http://purl.org/net/sword/terms/add';
+
+/** `rel` of the links to the Statement, one for each of its formats. */
+export const STATEMENT_RELATION = 'http://purl.org/net/sword/terms/statement';
+
+/** `rel` of the link to the history (RFC 5829): what happened, each event making another version. */
+export const HISTORY_RELATION = 'version-history';
+
+/** Term by which an entry of the Statement is told to be what was deposited, not something made of it. */
+export const ORIGINAL_DEPOSIT = 'http://purl.org/net/sword/terms/originalDeposit';
+
+/** Scheme of the categories that tell the state of a deposit. */
+export const STATE_SCHEME = 'http://purl.org/net/sword/terms/state';
 
 export const SIMPLE_ZIP = 'http://purl.org/net/sword/package/SimpleZip';
 export const BINARY = 'http://purl.org/net/sword/package/Binary';

@@ -1,29 +1,48 @@
 import { headerText, type RawHeader } from './raw-header.ts';
 
-export type Representation = { readonly contentType: string; readonly format: 'xml' | 'json' };
+export type Representation<Format extends string = 'xml' | 'json'> = {
+  readonly contentType: string;
+  readonly format: Format;
+};
 
-/** In the order of our own preference. */
-const OFFERED: readonly Representation[] = [
+/** In the order of our own preference; the first goes to whoever accepts none. */
+export type Offers<Format extends string = 'xml' | 'json'> = readonly [
+  Representation<Format>,
+  ...(readonly Representation<Format>[]),
+];
+
+/** What most documents come as. */
+export const DOCUMENT_OFFERS: Offers = [
   { contentType: 'application/xml', format: 'xml' },
   { contentType: 'application/atom+xml', format: 'xml' },
   { contentType: 'application/atom+xml;type=entry', format: 'xml' },
   { contentType: 'application/atomsvc+xml', format: 'xml' },
   { contentType: 'application/json', format: 'json' },
 ];
-const DEFAULT = { contentType: 'application/xml', format: 'xml' } as const;
+
+/** Media type of a feed, to tell it from an entry. */
+export const FEED_TYPE = 'application/atom+xml;type=feed';
 
 /**
  * What to send for an `Accept` header: the best of what we offer by q-value, then by how exactly it was named,
- * then by its place in the header. A client that accepts none of it is sent XML all the same, never 406.
+ * then by its place in the header. A client that accepts none of it is sent the first all the same, never 406.
  */
 export function negotiate(accept: RawHeader): Representation {
+  return negotiateAmong(DOCUMENT_OFFERS, accept);
+}
+
+/** The same for a resource that comes as something else. */
+export function negotiateAmong<Format extends string>(
+  offers: Offers<Format>,
+  accept: RawHeader,
+): Representation<Format> {
   const ranges = (headerText(accept) ?? '').split(',').flatMap(parseRange);
-  const candidates = OFFERED.flatMap((offer) => {
+  const candidates = offers.flatMap((offer) => {
     const range = mostExactFor(offer.contentType, ranges);
     return range && range.quality > 0 ? [{ offer, range }] : [];
   });
   const [best] = candidates.sort((a, b) => compare(a.range, b.range));
-  return best?.offer ?? DEFAULT;
+  return best?.offer ?? offers[0];
 }
 
 type Range = {

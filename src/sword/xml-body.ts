@@ -25,19 +25,23 @@ export function xmlBody(
   namespaces: { readonly defaultNamespace: string; readonly depositNamespace: string },
 ): string {
   const document = create({ version: '1.0', encoding: 'UTF-8' });
-  const declared = { ...root, attributes: { ...declarations(namespaces), ...root.attributes } };
-  append(document, declared);
+  append(document, declaring(root, namespaces));
   return document.end();
 }
 
-function declarations(namespaces: { defaultNamespace: string; depositNamespace: string }) {
-  return {
+/** The root with the declarations of all prefixes. */
+export function declaring(
+  root: BodyElement,
+  namespaces: { readonly defaultNamespace: string; readonly depositNamespace: string },
+): BodyElement {
+  const declarations = {
     xmlns: namespaces.defaultNamespace,
     'xmlns:atom': ATOM,
     'xmlns:sword': SWORD,
     'xmlns:dcterms': DCTERMS,
     'xmlns:depositns': namespaces.depositNamespace,
   };
+  return { ...root, attributes: { ...declarations, ...root.attributes } };
 }
 
 function append(parent: ReturnType<typeof create>, { name, attributes, content }: BodyElement): void {
@@ -47,12 +51,13 @@ function append(parent: ReturnType<typeof create>, { name, attributes, content }
 }
 
 function escapedValues(attributes: Readonly<Record<string, string>>): Record<string, string> {
-  const values = Object.entries(attributes).map(([name, value]) => [
-    name,
-    // Parsers turn literal white space in attributes into spaces.
-    escaped(value).replaceAll('\n', '&#10;').replaceAll('\t', '&#9;'),
-  ]);
+  const values = Object.entries(attributes).map(([name, value]) => [name, escapedValue(value)]);
   return Object.fromEntries(values);
+}
+
+/** Parsers turn literal white space in attributes into spaces. */
+export function escapedValue(value: string): string {
+  return escaped(value).replaceAll('\n', '&#10;').replaceAll('\t', '&#9;');
 }
 
 /** What XML 1.0 forbids even as a character reference, lone surrogates aside. */
@@ -63,6 +68,6 @@ const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
  * xmlbuilder2 escapes `<`, `>` and `"`, but leaves whatever looks like a reference (`&#1;`, `&nbsp;`) as it is:
  * with every `&` escaped beforehand nothing in the text can look like one.
  */
-function escaped(text: string): string {
+export function escaped(text: string): string {
   return text.toWellFormed().replace(FORBIDDEN, '\ufffd').replaceAll('&', '&amp;').replaceAll('\r', '&#13;'); // a literal one would be read as a line feed
 }

@@ -119,6 +119,8 @@ function assertReceipt(
     'edit-media': `${deposit}/media/`,
     'http://purl.org/net/sword/terms/add': `${deposit}/metadata/`,
     alternate: `${deposit}/status/`,
+    'http://purl.org/net/sword/terms/statement': `${deposit}/statement/`,
+    'version-history': `${deposit}/history/`,
   });
   t.is(child(receipt, `${SWORD}packaging`).text, 'http://purl.org/net/sword/package/SimpleZip');
   t.not(child(receipt, `${SWORD}treatment`).text, '');

@@ -109,6 +109,21 @@ test('a receipt is an Atom entry with the fields, links and packaging of the int
       { rel: 'edit-media', href: 'https://deposit.example/1/physics/42/media/' },
       { rel: 'http://purl.org/net/sword/terms/add', href: 'https://deposit.example/1/physics/42/metadata/' },
       { rel: 'alternate', href: 'https://deposit.example/1/physics/42/status/' },
+      {
+        rel: 'http://purl.org/net/sword/terms/statement',
+        href: 'https://deposit.example/1/physics/42/statement/',
+        type: 'application/atom+xml;type=feed',
+      },
+      {
+        rel: 'http://purl.org/net/sword/terms/statement',
+        href: 'https://deposit.example/1/physics/42/statement/',
+        type: 'application/rdf+xml',
+      },
+      {
+        rel: 'version-history',
+        href: 'https://deposit.example/1/physics/42/history/',
+        type: 'application/atom+xml;type=feed',
+      },
     ],
   );
 });
@@ -183,6 +198,21 @@ test('JSON tells the same facts under the names of the elements', (t) => {
       { rel: 'edit-media', href: 'https://deposit.example/1/physics/42/media/' },
       { rel: 'http://purl.org/net/sword/terms/add', href: 'https://deposit.example/1/physics/42/metadata/' },
       { rel: 'alternate', href: 'https://deposit.example/1/physics/42/status/' },
+      {
+        rel: 'http://purl.org/net/sword/terms/statement',
+        href: 'https://deposit.example/1/physics/42/statement/',
+        type: 'application/atom+xml;type=feed',
+      },
+      {
+        rel: 'http://purl.org/net/sword/terms/statement',
+        href: 'https://deposit.example/1/physics/42/statement/',
+        type: 'application/rdf+xml',
+      },
+      {
+        rel: 'version-history',
+        href: 'https://deposit.example/1/physics/42/history/',
+        type: 'application/atom+xml;type=feed',
+      },
     ],
   });
   t.like(JSON.parse(depositReceiptJson({ ...orbitals, archive: null }, language)), {

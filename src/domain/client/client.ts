@@ -1,4 +1,5 @@
 import { type Decider, Refusal } from '../decider.ts';
+import { type SealedSecret, webhookUrl } from './webhook.ts';
 
 /** Everything that can happen to a client. */
 export type ClientEvent =
@@ -9,7 +10,9 @@ export type ClientEvent =
   | { type: 'CollectionGranted'; data: { client: string; collection: string } }
   | { type: 'CollectionRevoked'; data: { client: string; collection: string } }
   | { type: 'DomainSet'; data: { client: string; domain: string | null } }
-  | { type: 'ProviderUrlSet'; data: { client: string; providerUrl: string | null } };
+  | { type: 'ProviderUrlSet'; data: { client: string; providerUrl: string | null } }
+  | { type: 'WebhookSet'; data: { client: string; url: string; secret: SealedSecret } }
+  | { type: 'WebhookRemoved'; data: { client: string } };
 
 /** A password's scrypt digest with its salt (base64 each) and cost parameters; never the password. */
 export type Credential = {
@@ -29,7 +32,9 @@ export type ClientCommand =
   | { type: 'GrantCollection'; client: string; collection: string }
   | { type: 'RevokeCollection'; client: string; collection: string }
   | { type: 'SetDomain'; client: string; domain: string | null }
-  | { type: 'SetProviderUrl'; client: string; providerUrl: string | null };
+  | { type: 'SetProviderUrl'; client: string; providerUrl: string | null }
+  | { type: 'SetWebhook'; client: string; url: string; secret: SealedSecret }
+  | { type: 'RemoveWebhook'; client: string };
 
 export type Client =
   | { readonly status: 'unknown' }
@@ -38,6 +43,8 @@ export type Client =
       readonly collections: readonly string[];
       readonly domain: string | null;
       readonly providerUrl: string | null;
+      /** Where it is notified; absent when it is not. */
+      readonly webhook?: string;
     };
 
 export type ClientRefusalCode =
@@ -45,7 +52,8 @@ export type ClientRefusalCode =
   | 'CLIENT_UNKNOWN'
   | 'BAD_CLIENT_NAME'
   | 'BAD_DOMAIN'
-  | 'BAD_PROVIDER_URL';
+  | 'BAD_PROVIDER_URL'
+  | 'BAD_WEBHOOK';
 export class ClientRefusal extends Refusal<ClientRefusalCode> {}
 
 export const clientDecider: Decider<Client, ClientCommand, ClientEvent> = {
@@ -91,6 +99,12 @@ function decideRegistered(command: AfterRegistration, client: Registered): reado
       return setDomain(command.client, command.domain, client);
     case 'SetProviderUrl':
       return setProviderUrl(command.client, command.providerUrl, client);
+    case 'SetWebhook':
+      return setWebhook(command);
+    case 'RemoveWebhook':
+      return client.webhook === undefined
+        ? []
+        : [{ type: 'WebhookRemoved', data: { client: command.client } }];
     default:
       return command satisfies never;
   }
@@ -132,6 +146,17 @@ function setProviderUrl(name: string, wanted: string | null, client: Registered)
   return [{ type: 'ProviderUrlSet', data: { client: name, providerUrl } }];
 }
 
+/** Also where the address stays the same: the secret is a new one. */
+function setWebhook({
+  client,
+  url,
+  secret,
+}: Extract<ClientCommand, { type: 'SetWebhook' }>): readonly ClientEvent[] {
+  const accepted = webhookUrl(url);
+  if ('problem' in accepted) throw new ClientRefusal('BAD_WEBHOOK', accepted.problem);
+  return [{ type: 'WebhookSet', data: { client, url: accepted.url, secret } }];
+}
+
 function evolve(client: Client, event: ClientEvent): Client {
   if (event.type === 'ClientRegistered') {
     return { status: 'active', collections: [], domain: null, providerUrl: null };
@@ -158,6 +183,12 @@ function evolveRegistered(
       return { ...client, domain: event.data.domain };
     case 'ProviderUrlSet':
       return { ...client, providerUrl: event.data.providerUrl };
+    case 'WebhookSet':
+      return { ...client, webhook: event.data.url };
+    case 'WebhookRemoved': {
+      const { webhook: _, ...others } = client;
+      return others;
+    }
     default:
       return event satisfies never;
   }

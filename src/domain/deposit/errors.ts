@@ -8,6 +8,7 @@ export type DepositRefusalCode =
   | 'TOO_MANY_ARCHIVES'
   | 'TOO_MANY_ENTRIES'
   | 'ORIGIN_OUTSIDE_PROVIDER'
+  | 'ORIGIN_UNKNOWN'
   | 'DEPOSIT_NOT_REJECTED'
   | 'DEPOSIT_NOT_FAILED';
 

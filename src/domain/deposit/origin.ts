@@ -20,6 +20,18 @@ export function assertOriginAllowed(
   );
 }
 
+/** The origin to which the entry adds a version: one of which the client has a deposit that is done, else it is unknown. */
+export function originAddedTo({ origin }: Pick<EntryFacts, 'origin'>): string | null {
+  return origin?.relation === 'add' ? origin.url : null;
+}
+
+export function unknownOrigin(url: string): DepositRefusal {
+  return new DepositRefusal(
+    'ORIGIN_UNKNOWN',
+    `Nothing can be added to the origin ${url}: this client has no deposit from there that is done. Send create_origin, or wait until the first deposit is done.`,
+  );
+}
+
 /** The origin that counts: the first one an entry names, else the one made when the deposit was created. */
 export function originOf(entries: readonly MetadataEntry[], fallbackOrigin: string): string {
   return entries.find(({ facts }) => facts.origin)?.facts.origin?.url ?? fallbackOrigin;

@@ -107,16 +107,20 @@ function evolveCompleted(deposit: Existing, event: AfterCompletion): Deposit {
     }
     case 'DepositRejected':
       return { ...completed, status: 'rejected', reasons: event.data.reasons };
-    case 'ChecksRetried':
-      return { ...completed, status: 'deposited', checkAttempt: event.data.attempt };
+    case 'ChecksRetried': {
+      const { reasons: _, ...others } = completed as Extract<Deposit, { status: 'rejected' }>;
+      return { ...others, status: 'deposited', checkAttempt: event.data.attempt };
+    }
     case 'LoadingStarted':
       return { ...verified, status: 'loading' };
     case 'DepositLoaded':
       return { ...verified, status: 'done', loaded: event.data };
     case 'LoadingFailed':
       return { ...verified, status: 'failed', reason: event.data.reason };
-    case 'LoadingRetried':
-      return { ...verified, status: 'verified', loadAttempt: event.data.attempt };
+    case 'LoadingRetried': {
+      const { reason: _, ...others } = verified as Extract<Deposit, { status: 'failed' }>;
+      return { ...others, status: 'verified', loadAttempt: event.data.attempt };
+    }
     default:
       return event satisfies never;
   }

@@ -13,6 +13,13 @@ const SENTENCES: Readonly<Record<Status, string>> = {
   failed: 'Loading the deposit failed.',
 };
 
+export function isStatus(text: string): text is Status {
+  return Object.hasOwn(SENTENCES, text);
+}
+
+/** In the order in which a deposit gets them. */
+export const STATUSES = Object.keys(SENTENCES) as readonly Status[];
+
 /** Reasons as lines `- <reason> (<fields>)`, or a sentence for the status, with warnings apart from either. */
 export function statusDetail(
   status: Status,

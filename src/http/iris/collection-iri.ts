@@ -1,12 +1,19 @@
 import type { CollectionView } from '../../../projections/collections.ts';
+import type { Language } from '../../sword/language.ts';
+import { answerDepositList } from '../answer-deposit-list.ts';
+import type { DepositDesk } from '../deposit-desk.ts';
 import { bodyKind, parseDepositRequest } from '../deposit-request.ts';
 import { assertGranted, paramsOf } from '../deposit-resource.ts';
 import { resource } from '../resource.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
 import type { DepositWrites } from '../write-deposits.ts';
 
-/** COL-IRI: creates deposits, from an archive, an entry, or both. */
-export function collectionIri(writes: DepositWrites): ServiceMiddleware {
+/** COL-IRI: lists the client's deposits, and creates them from an archive, an entry, or both. */
+export function collectionIri(
+  writes: DepositWrites,
+  desk: DepositDesk,
+  language: Language,
+): ServiceMiddleware {
   return resource<CollectionView>({
     find: async (ctx) => {
       const { collection } = paramsOf(ctx);
@@ -14,6 +21,7 @@ export function collectionIri(writes: DepositWrites): ServiceMiddleware {
       return writes.collection(collection);
     },
     handlers: {
+      GET: async (ctx, collection) => answerDepositList(ctx, collection, desk, language),
       POST: async (ctx, { collection, accept }) => {
         const request = parseDepositRequest(ctx);
         const accepted = { archives: accept, entry: true };

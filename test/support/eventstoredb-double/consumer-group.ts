@@ -45,6 +45,19 @@ export class ConsumerGroup {
     return [...this.#consumers.values()].reduce((sum, { size }) => sum + size, 0);
   }
 
+  /** Of the last event that was looked at. */
+  get lastKnown(): bigint | undefined {
+    return this.#log.all[this.#next - 1]?.position;
+  }
+
+  /** Of the last event before every one that is not acknowledged; a real server saves it every two seconds. */
+  get checkpoint(): bigint | undefined {
+    const held = [...this.#consumers.values()].flatMap((messages) => [...messages.values()]);
+    const open = [...held, ...this.#waiting].map(({ event }) => event.position);
+    const before = (position: bigint) => open.every((one) => position < one);
+    return this.#log.all.slice(0, this.#next).findLast(({ position }) => before(position))?.position;
+  }
+
   connect(consumer: Consumer): void {
     this.#consumers.set(consumer, new Map());
     this.#handOut();

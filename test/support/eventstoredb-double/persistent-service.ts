@@ -128,8 +128,20 @@ function infoOf(found: ConsumerGroup, name: string): GetInfoResp {
     .setMaxRetryCount(found.settings.maxRetryCount)
     .setMessageTimeoutMilliseconds(found.settings.messageTimeout)
     .setNamedConsumerStrategy(found.settings.isPinned ? 'Pinned' : 'RoundRobin')
-    .setParkedMessageCount(String(found.parked.length));
+    .setParkedMessageCount(String(found.parked.length))
+    .setOutstandingMessagesCount(found.held)
+    .setLiveBufferCount(String(found.unacknowledged - found.held))
+    .setLastCheckpointedEventPosition(positionText(found.checkpoint))
+    .setLastKnownEventPosition(positionText(found.lastKnown));
+  for (let number = 0; number < found.consumers; number += 1) {
+    info.addConnections(new messages.SubscriptionInfo.ConnectionInfo().setConnectionName(`${number}`));
+  }
   return new messages.GetInfoResp().setSubscriptionInfo(info);
+}
+
+/** Empty before the first event. */
+function positionText(position: bigint | undefined): string {
+  return position === undefined ? '' : `C:${position}/P:${position}`;
 }
 
 function group(name: string) {

@@ -1,0 +1,55 @@
+import { ArchiveWorkers } from '../../src/archives/archive-workers.ts';
+import { type ArchiveFault, type ArchiveLimits, defaultArchiveLimits } from '../../src/archives/inspection.ts';
+import { formatSwhid } from '../../src/swhid/swhid.ts';
+import type { PreparedArchive } from './prepare-archive.ts';
+
+/** What the archives are to a reader that is as strict as the service's own. */
+export type Identified =
+  | {
+      readonly outcome: 'identified';
+      /** `swh:1:dir:…` of the archives over one another. */
+      readonly swhid: string;
+      readonly files: number;
+      readonly bytes: number;
+      /** A sentence each. */
+      readonly warnings: readonly string[];
+    }
+  | { readonly outcome: 'faulty'; readonly faults: readonly string[] };
+
+/**
+ * How large an archive may be is for the server to say: these limits only keep the reading bounded.
+ */
+const LIMITS: ArchiveLimits = {
+  ...defaultArchiveLimits,
+  unpackedBytes: 2 ** 44,
+  ratio: 100_000,
+  members: 5_000_000,
+  wallTime: 60 * 60 * 1000,
+};
+
+/** Reads the archives from the first to the last byte, in a thread of its own. */
+export async function identify(archives: readonly PreparedArchive[]): Promise<Identified> {
+  await using reader = new ArchiveWorkers({ size: 1, heapMegabytes: 2048 });
+  const listings: { sha256: string; listing: Uint8Array }[] = [];
+  const warnings: string[] = [];
+  const faults: string[] = [];
+  for (const { source, file, sha256 } of archives) {
+    const inspection = await reader.inspect({ kind: 'file', path: file }, sha256, LIMITS);
+    const about = sentencesAbout(source, archives.length > 1);
+    if (inspection.outcome === 'refused') faults.push(...about(inspection.faults));
+    else {
+      warnings.push(...about(inspection.warnings));
+      listings.push({ sha256, listing: inspection.listing });
+    }
+  }
+  if (faults.length > 0) return { outcome: 'faulty', faults };
+  const overlay = await reader.overlay(listings);
+  if (overlay.outcome === 'refused') return { outcome: 'faulty', faults: overlay.faults.map(({ text }) => text) };
+  const { directory, files, bytes } = overlay;
+  return { outcome: 'identified', swhid: formatSwhid({ type: 'dir', id: directory }), files, bytes, warnings };
+}
+
+/** The archive is named where there are several. */
+function sentencesAbout(source: string, isOneOfSeveral: boolean): (faults: readonly ArchiveFault[]) => string[] {
+  return (faults) => faults.map(({ text }) => (isOneOfSeveral ? `${source}: ${text}` : text));
+}

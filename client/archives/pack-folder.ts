@@ -1,0 +1,119 @@
+import { closeSync, constants, createWriteStream, fstatSync, openSync, readSync } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { type Headers, type Pack, pack } from 'tar-stream';
+import { Fault, reasonOf } from '../faults.ts';
+import { type FolderMember, onDisk, shown } from './folder-members.ts';
+import { isUtf8Name, rawNames } from './raw-names.ts';
+
+export type PackOptions = {
+  /** Of every member. */
+  readonly mtime: Date;
+  /** Told of the bytes of files read so far. */
+  readonly onRead: (bytes: number) => void;
+};
+
+/**
+ * Writes the members as a tar.gz whose root is the folder itself: the same bytes for the same content, whoever owns
+ * the files and whenever they were written.
+ * @throws {Fault} a file cannot be read, or changes meanwhile.
+ */
+export async function packFolder(
+  folder: string,
+  members: readonly FolderMember[],
+  target: string,
+  options: PackOptions,
+): Promise<void> {
+  const tar = pack();
+  const written = pipeline(tar, createGzip(), createWriteStream(target, { mode: 0o600, flags: 'wx' }));
+  written.catch(() => undefined); // awaited below
+  try {
+    let read = 0;
+    for (const member of members) {
+      await addMember(tar, folder, member, options.mtime);
+      if (member.kind === 'file') options.onRead((read += member.size));
+    }
+    tar.finalize();
+  } catch (error) {
+    tar.destroy(error as Error);
+    await written.catch(() => undefined);
+    throw error;
+  }
+  await written;
+}
+
+async function addMember(tar: Pack, folder: string, member: FolderMember, mtime: Date): Promise<void> {
+  const header = headerOf(tar, member, mtime);
+  if (member.kind !== 'file') {
+    await finished((done) => tar.entry(header, done));
+    return;
+  }
+  await finished((done, failed) => {
+    const entry = tar.entry(header, done);
+    writeAll(entry, folder, member).catch(failed);
+  });
+}
+
+function headerOf(tar: Pack, member: FolderMember, mtime: Date): Headers {
+  const target = member.kind === 'link' ? member.target : undefined;
+  const isPlain = isUtf8Name(member.path) && (target === undefined || isUtf8Name(target));
+  // What goes before a member of its own is pushed between two members, when nothing else is being written.
+  if (!isPlain) tar.push(rawNames({ path: member.path, ...(target !== undefined && { linkpath: target }) }, mtime));
+  const name = isPlain ? decoded(member.path) : 'non-utf-8-name';
+  const owner = { uid: 0, gid: 0, mtime };
+  switch (member.kind) {
+    case 'directory':
+      return { ...owner, name, type: 'directory', mode: 0o755 };
+    case 'link':
+      return { ...owner, name, type: 'symlink', mode: 0o777, linkname: isPlain ? decoded(member.target) : 'target' };
+    case 'file':
+      return { ...owner, name, type: 'file', mode: member.executable ? 0o755 : 0o644, size: member.size };
+  }
+}
+
+function decoded(name: string): string {
+  return Buffer.from(name, 'latin1').toString('utf8');
+}
+
+/** A file is read to the size it had when the folder was looked through; a larger or smaller one has changed. */
+async function writeAll(
+  entry: NodeJS.WritableStream,
+  folder: string,
+  { path, size }: FolderMember & { kind: 'file' },
+): Promise<void> {
+  const file = opened(folder, path);
+  try {
+    if (fstatSync(file).size !== size) throw changed(folder, path);
+    for (let position = 0; position < size; ) {
+      const piece = Buffer.allocUnsafeSlow(Math.min(256 * 1024, size - position));
+      const count = readSync(file, piece, 0, piece.length, position);
+      if (count === 0) throw changed(folder, path);
+      position += count;
+      if (!entry.write(piece.subarray(0, count)))
+        await new Promise((resolve) => entry.once('drain', resolve));
+    }
+    entry.end();
+  } finally {
+    closeSync(file);
+  }
+}
+
+function opened(folder: string, member: string): number {
+  try {
+    return openSync(onDisk(folder, member), constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+  } catch (error) {
+    throw new Fault(`${shown(folder, member)} cannot be read: ${reasonOf(error)}.`);
+  }
+}
+
+function changed(folder: string, member: string): Fault {
+  return new Fault(`${shown(folder, member)} changed while it was packed: try again when nobody writes to it.`);
+}
+
+type Done = (error?: Error | null) => void;
+
+function finished(begin: (done: Done, failed: (error: Error) => void) => unknown): Promise<void> {
+  return new Promise((resolve, reject) => {
+    begin((error) => (error ? reject(error) : resolve()), reject);
+  });
+}

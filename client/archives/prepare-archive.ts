@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, openSync, readSync, closeSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { type ProgressBars } from '../../scripts/progress-bar.ts';
+import { sniffFormat, sniffLength } from '../../src/archives/format.ts';
+import type { ArchiveFormat } from '../../src/archives/inspection.ts';
+import { Fault, reasonOf, UsageFault } from '../faults.ts';
+import { exclusion, folderMembers } from './folder-members.ts';
+import { packFolder } from './pack-folder.ts';
+
+/** An archive as it will be sent: a file that stays as it is. */
+export type PreparedArchive = {
+  /** What was named on the command line. */
+  readonly source: string;
+  readonly file: string;
+  /** What the server is told, printable ASCII. */
+  readonly filename: string;
+  readonly format: ArchiveFormat;
+  readonly length: number;
+  /** 32 hex digits, and 64. */
+  readonly md5: string;
+  readonly sha256: string;
+};
+
+export type PrepareOptions = {
+  /** For what has to be packed. */
+  readonly temporaryFolder: string;
+  readonly exclude: readonly string[];
+  readonly mtime: Date;
+  readonly progress: ProgressBars;
+};
+
+/** @throws {Fault} */
+export async function prepareArchive(
+  source: string,
+  options: PrepareOptions,
+  number: number,
+): Promise<PreparedArchive> {
+  const place = path.resolve(source);
+  if (!isFolder(place, source)) return described(source, place, path.basename(place), options);
+  const members = folderMembers(place, exclusion(options.exclude));
+  if (members.length === 0) throw new Fault(`The folder ${source} has nothing in it to deposit.`);
+  const total = members.reduce((sum, member) => sum + (member.kind === 'file' ? member.size : 0), 0);
+  const packed = path.join(options.temporaryFolder, `${number}.tar.gz`);
+  await packFolder(place, members, packed, {
+    mtime: options.mtime,
+    onRead: (bytes) => options.progress.at('bytes packed', bytes, total),
+  });
+  return described(source, packed, `${path.basename(place) || 'source'}.tar.gz`, options);
+}
+
+/** Time of every member that is packed: that of `SOURCE_DATE_EPOCH`, as reproducible builds have it, else 1970. */
+export function packingTime(epoch: string | undefined): Date {
+  if (!epoch) return new Date(0);
+  if (/^[0-9]{1,10}$/.test(epoch) && Number(epoch) < 2 ** 31) return new Date(Number(epoch) * 1000);
+  throw new UsageFault(`SOURCE_DATE_EPOCH=${epoch} is no number of seconds since 1970.`);
+}
+
+async function described(
+  source: string,
+  file: string,
+  name: string,
+  { progress }: PrepareOptions,
+): Promise<PreparedArchive> {
+  const [md5, sha256] = [createHash('md5'), createHash('sha256')];
+  const total = statSync(file).size;
+  let length = 0;
+  for await (const piece of createReadStream(file, { highWaterMark: 256 * 1024 }) as AsyncIterable<Buffer>) {
+    md5.update(piece);
+    sha256.update(piece);
+    progress.at('bytes hashed', (length += piece.length), total);
+  }
+  return {
+    source,
+    file,
+    filename: asciiName(name),
+    format: formatOf(file, source),
+    length,
+    md5: md5.digest('hex'),
+    sha256: sha256.digest('hex'),
+  };
+}
+
+function isFolder(place: string, source: string): boolean {
+  try {
+    const stats = statSync(place);
+    if (stats.isDirectory()) return true;
+    if (stats.isFile()) return false;
+  } catch (error) {
+    throw new Fault(`${source} cannot be read: ${reasonOf(error)}.`);
+  }
+  throw new Fault(`${source} is neither a file nor a folder.`);
+}
+
+function formatOf(file: string, source: string): ArchiveFormat {
+  const head = Buffer.alloc(sniffLength);
+  const opened = openSync(file, 'r');
+  try {
+    const count = readSync(opened, head, 0, sniffLength, 0);
+    const format = sniffFormat(head.subarray(0, count));
+    if (format !== 'unknown') return format;
+  } finally {
+    closeSync(opened);
+  }
+  throw new Fault(`${source} is neither a zip nor a tar (plain, gzip, bzip2 or xz). A folder is packed by itself.`);
+}
+
+/** Servers take printable ASCII only: letters lose their marks, what is left becomes `_`. */
+export function asciiName(name: string): string {
+  const plain = name.normalize('NFKD').replace(/\p{M}/gu, '');
+  const ascii = plain.replace(/[^\x20-\x7e]|["\\/]/gu, '_').trim();
+  return ascii.slice(-255).replace(/^\.{1,2}$/, 'source') || 'source';
+}

@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs';
+import { CODEMETA, DEFAULT_DEPOSIT_NAMESPACE, ATOM } from '../../src/sword/namespaces.ts';
+import { type BodyElement, element, xmlBody } from '../../src/sword/xml-body.ts';
+import { Fault, reasonOf, UsageFault } from '../faults.ts';
+
+/** A metadata entry as it will be sent. */
+export type Entry = { readonly bytes: Uint8Array; readonly contentType: string };
+
+/** As options of the command give it. */
+export type Metadata = {
+  readonly metadata?: string | undefined;
+  readonly name?: string | undefined;
+  readonly author?: readonly string[] | undefined;
+  readonly version?: string | undefined;
+  readonly url?: string | undefined;
+  readonly license?: readonly string[] | undefined;
+  readonly description?: string | undefined;
+  readonly 'date-published'?: string | undefined;
+  readonly 'date-created'?: string | undefined;
+  readonly keyword?: readonly string[] | undefined;
+};
+
+export const METADATA_OPTIONS = {
+  metadata: { type: 'string' },
+  name: { type: 'string' },
+  author: { type: 'string', multiple: true },
+  version: { type: 'string' },
+  url: { type: 'string' },
+  license: { type: 'string', multiple: true },
+  description: { type: 'string' },
+  'date-published': { type: 'string' },
+  'date-created': { type: 'string' },
+  keyword: { type: 'string', multiple: true },
+} as const;
+
+const ENTRY_TYPE = 'application/atom+xml;type=entry';
+
+/** The entry that the options describe, or the file they name; `null` when they say nothing. @throws {UsageFault} */
+export function entryFrom(given: Metadata): Entry | null {
+  const { metadata: file, ...described } = given;
+  const said = Object.entries(described).filter(([, value]) => value !== undefined);
+  if (file !== undefined) {
+    if (said.length > 0) throw new UsageFault(`--metadata and --${said[0]?.[0]} exclude one another.`);
+    // Taken as it is, in the encoding that it declares itself.
+    return { bytes: contentOf(file), contentType: ENTRY_TYPE };
+  }
+  if (said.length === 0) return null;
+  if (!given.name || !given.author?.length)
+    throw new UsageFault('Metadata need --name and at least one --author, or a file as --metadata.');
+  return { bytes: Buffer.from(madeEntry(given)), contentType: `${ENTRY_TYPE};charset=utf-8` };
+}
+
+/** CodeMeta 2.0 in an Atom entry, with name and authors in Atom as well: some servers read only one of the two. */
+export function madeEntry(given: Metadata): string {
+  const authors = (given.author ?? []).map(personOf);
+  const children = [
+    element('title', given.name),
+    ...authors.map((author) => element('author', personElements(author, ''))),
+    element('codemeta:name', given.name),
+    ...authors.map((author) => element('codemeta:author', personElements(author, 'codemeta:'))),
+    ...single('codemeta:version', given.version),
+    ...single('codemeta:url', given.url),
+    ...single('codemeta:description', given.description),
+    ...(given.license ?? []).map(licenseElement),
+    ...(given.keyword ?? []).flatMap((keyword) => single('codemeta:keywords', keyword)),
+    ...single('codemeta:dateCreated', given['date-created']),
+    ...single('codemeta:datePublished', given['date-published']),
+  ];
+  const root = element('entry', children, { 'xmlns:codemeta': CODEMETA[0] ?? '' });
+  return xmlBody(root, { defaultNamespace: ATOM, depositNamespace: DEFAULT_DEPOSIT_NAMESPACE });
+}
+
+type Person = { readonly name: string; readonly email: string | undefined };
+
+/** `Ada Lovelace` or `Ada Lovelace <ada@example.org>`. */
+function personOf(text: string): Person {
+  const [, name, email] = /^(.*\S)\s*<([^<>\s]+@[^<>\s]+)>\s*$/.exec(text) ?? [];
+  const person = name === undefined ? { name: text.trim(), email: undefined } : { name: name.trim(), email };
+  if (person.name === '') throw new UsageFault('--author needs a name.');
+  return person;
+}
+
+function personElements({ name, email }: Person, prefix: string): BodyElement[] {
+  return [element(`${prefix}name`, name), ...single(`${prefix}email`, email)];
+}
+
+/** An SPDX identifier or a name, else the address of the text. */
+function licenseElement(license: string): BodyElement {
+  const isUrl = /^https?:\/\//.test(license);
+  return element('codemeta:license', [element(isUrl ? 'codemeta:url' : 'codemeta:name', license)]);
+}
+
+function single(name: string, value: string | undefined): BodyElement[] {
+  return value === undefined ? [] : [element(name, value)];
+}
+
+function contentOf(file: string): Uint8Array {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw new Fault(`${file} cannot be read: ${reasonOf(error)}.`);
+  }
+}

@@ -1,0 +1,62 @@
+import { type DepositLinks, type Receipt, readReceipt } from '../documents/deposit-documents.ts';
+import { chooseCollection, type Collection, fetchServiceDocument, type ServiceDocument } from '../documents/service-document.ts';
+import { EXIT, Fault, UsageFault } from '../faults.ts';
+import type { Answer } from '../http/answer.ts';
+import type { Connection } from '../http/connection.ts';
+import { Refused } from '../http/refused.ts';
+
+/** A deposit that is known to the server, and where everything about it is. */
+export type FoundDeposit = {
+  readonly deposit: string;
+  readonly links: DepositLinks;
+  /** `null` from a server that gives no receipt for the asking. */
+  readonly receipt: Receipt | null;
+  readonly etag: string | null;
+};
+
+/**
+ * Finds a deposit by its number, or by its Edit-IRI as the `Location` of a receipt has it. The number is looked for
+ * in the collection that is named, or in all that the service document names.
+ */
+export async function findDeposit(
+  connection: Connection,
+  wanted: string,
+  collection: string | undefined,
+): Promise<FoundDeposit> {
+  if (/^https?:\/\//.test(wanted)) return found(await connection.get(wanted), wanted);
+  if (!/^[1-9][0-9]*$/.test(wanted)) throw new UsageFault(`“${wanted}” is no number of a deposit, nor its Edit-IRI.`);
+  const document = await fetchServiceDocument(connection);
+  for (const { iri } of candidates(document, collection)) {
+    const deposit = await inCollection(connection, iri, wanted);
+    if (deposit) return deposit;
+  }
+  const where = candidates(document, collection).map(({ name }) => name);
+  throw new Fault(`There is no deposit ${wanted} of ${connection.user} in ${where.join(', ')}.`, { exitCode: EXIT.failed });
+}
+
+function candidates(document: ServiceDocument, collection: string | undefined): readonly Collection[] {
+  if (collection === undefined && document.collections.length > 0) return document.collections;
+  return [chooseCollection(document, collection)];
+}
+
+/** No document leads from a number to a deposit: here, and only here, the paths of the interface are put together. */
+async function inCollection(connection: Connection, collection: string, deposit: string): Promise<FoundDeposit | null> {
+  const at = (end: string) => new URL(`${deposit}/${end}/`, collection.replace(/\/?$/, '/')).href;
+  const edit = at('metadata');
+  const { answer } = await connection.ask('GET', edit, { headers: { Accept: 'application/xml' }, repeatable: true });
+  if (answer.status === 404) return null;
+  if (answer.status === 200) return found(answer, edit);
+  if (answer.status !== 405) throw new Refused(answer);
+  // The interface alone knows no GET of the Edit-IRI; a deposit that is not there has no status.
+  const state = at('status');
+  const { answer: status } = await connection.ask('GET', state, { repeatable: true });
+  if (status.status === 404) return null;
+  if (status.status > 299) throw new Refused(status);
+  const links = { edit, add: edit, media: at('media'), state, history: null };
+  return { deposit, links, receipt: null, etag: null };
+}
+
+function found(answer: Answer, edit: string): FoundDeposit {
+  const receipt = readReceipt({ ...answer, headers: { location: edit, ...answer.headers } });
+  return { deposit: receipt.deposit, links: receipt.links, receipt, etag: answer.headers['etag'] ?? null };
+}

@@ -1,0 +1,98 @@
+import type { Answer } from '../http/answer.ts';
+import { childrenOf, readXml, textOf, UnreadableAnswer, type XmlElement } from './xml-tree.ts';
+
+/** What a receipt tells, and where everything about the deposit is. */
+export type Receipt = {
+  readonly deposit: string;
+  readonly title: string | null;
+  readonly status: string | null;
+  /** Name of the latest archive; `null` while there is none. */
+  readonly archive: string | null;
+  readonly links: DepositLinks;
+};
+
+/** IRIs. */
+export type DepositLinks = {
+  readonly edit: string;
+  /** EM-IRI */
+  readonly media: string;
+  /** SE-IRI: takes further metadata, and the word that the deposit is complete. */
+  readonly add: string;
+  readonly state: string;
+  readonly history: string | null;
+};
+
+export type Status = {
+  readonly deposit: string;
+  readonly title: string | null;
+  readonly status: string;
+  readonly detail: string | null;
+  readonly updated: string | null;
+  /** Identifier of the content once it is loaded, alone and with its context. */
+  readonly swhid: string | null;
+  readonly swhidContext: string | null;
+};
+
+/** Statuses after which nothing more happens by itself. */
+const FINAL = new Set(['done', 'rejected', 'failed']);
+
+export function isFinal({ status }: Pick<Status, 'status'>): boolean {
+  return FINAL.has(status);
+}
+
+/** Its number, wherever the server says it. @throws {UnreadableAnswer} */
+export function readReceipt({ body, iri, headers }: Pick<Answer, 'body' | 'iri' | 'headers'>): Receipt {
+  const entry = entryIn(body, iri);
+  const edit = linkOf(entry, 'edit') ?? headers['location'];
+  const media = linkOf(entry, 'edit-media');
+  const state = linkOf(entry, 'alternate');
+  if (!edit || !media || !state)
+    throw new UnreadableAnswer(`${iri} is no receipt of a deposit: it names no edit, edit-media or alternate link.`);
+  const archive = textOf(entry, 'deposit_archive');
+  return {
+    deposit: depositIn(entry, iri),
+    title: textOf(entry, 'title'),
+    status: textOf(entry, 'deposit_status'),
+    archive: archive === 'None' ? null : archive,
+    links: { edit, media, state, add: linkOf(entry, ADD) ?? edit, history: linkOf(entry, 'version-history') },
+  };
+}
+
+/** @throws {UnreadableAnswer} */
+export function readStatus({ body, iri }: Pick<Answer, 'body' | 'iri'>): Status {
+  return statusOf(entryIn(body, iri), iri);
+}
+
+/** From an entry of a feed or of its own. */
+export function statusOf(entry: XmlElement, iri: string): Status {
+  const status = textOf(entry, 'deposit_status');
+  if (status === null) throw new UnreadableAnswer(`${iri} tells no status of a deposit.`);
+  return {
+    deposit: depositIn(entry, iri),
+    title: textOf(entry, 'title'),
+    status,
+    detail: textOf(entry, 'deposit_status_detail'),
+    updated: textOf(entry, 'updated'),
+    swhid: textOf(entry, 'deposit_ref_id', 'deposit_swh_id'),
+    swhidContext: textOf(entry, 'deposit_ref_id_context', 'deposit_swh_id_context'),
+  };
+}
+
+export function linkOf(element: XmlElement, rel: string): string | null {
+  const links = childrenOf(element, 'link').filter(({ attributes }) => attributes.get('rel') === rel);
+  return links[0]?.attributes.get('href') ?? null;
+}
+
+const ADD = 'http://purl.org/net/sword/terms/add';
+
+function entryIn(body: Uint8Array, iri: string): XmlElement {
+  const root = readXml(body, `The answer of ${iri}`);
+  if (root.local === 'entry') return root;
+  throw new UnreadableAnswer(`${iri} tells of no deposit: its root element is “${root.local}”.`);
+}
+
+function depositIn(entry: XmlElement, iri: string): string {
+  const deposit = textOf(entry, 'deposit_id');
+  if (deposit === null) throw new UnreadableAnswer(`${iri} names no number of a deposit.`);
+  return deposit;
+}

@@ -1,0 +1,53 @@
+import type { Connection } from '../http/connection.ts';
+import { Fault } from '../faults.ts';
+import { linkOf } from './deposit-documents.ts';
+import { child, childrenOf, readXml, textOf, UnreadableAnswer, type XmlElement } from './xml-tree.ts';
+
+/** A page of a feed. */
+export type Feed = { readonly title: string | null; readonly entries: readonly XmlElement[]; readonly root: XmlElement };
+
+const FEED_TYPE = 'application/atom+xml;type=feed, application/atom+xml;q=0.9, application/xml;q=0.8';
+
+/** Page after page, as `rel="next"` links them (RFC 5005). */
+export async function* pagesOf(connection: Connection, first: string): AsyncGenerator<Feed> {
+  const seen = new Set<string>();
+  for (let iri: string | null = first; iri !== null; ) {
+    if (seen.has(iri)) throw new Fault(`The pages of ${first} lead in a circle, back to ${iri}.`);
+    seen.add(iri);
+    const { body, headers } = await connection.get(iri, FEED_TYPE);
+    const root = readXml(body, `The answer of ${iri}`);
+    if (root.local !== 'feed') throw new UnreadableAnswer(`${iri} is no feed: its root element is “${root.local}”.`);
+    yield { title: textOf(root, 'title'), entries: childrenOf(root, 'entry'), root };
+    iri = linkOf(root, 'next') ?? nextInHeader(headers['link']);
+  }
+}
+
+/** One thing that happened to a deposit. */
+export type HistoryEvent = {
+  readonly type: string | null;
+  readonly at: string | null;
+  readonly by: string | null;
+  readonly sentence: string | null;
+  readonly details: readonly string[];
+};
+
+export function historyEventOf(entry: XmlElement): HistoryEvent {
+  const author = child(entry, 'author');
+  const sentence = textOf(entry, 'title');
+  const content = textOf(entry, 'content');
+  return {
+    type: child(entry, 'category')?.attributes.get('term') ?? null,
+    at: textOf(entry, 'updated'),
+    by: author ? textOf(author, 'name') : null,
+    sentence,
+    details: content === null || content === sentence ? [] : content.split('\n'),
+  };
+}
+
+/** RFC 8288, as far as paging needs it. */
+function nextInHeader(header = ''): string | null {
+  for (const [, target = '', parameters = ''] of header.matchAll(/<([^>]*)>([^,]*)/g)) {
+    if (/;\s*rel="?(?:[^"]*\s)?next(?:\s[^"]*)?"?\s*(?:;|$)/i.test(parameters)) return target;
+  }
+  return null;
+}

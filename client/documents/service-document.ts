@@ -1,0 +1,81 @@
+import { Fault, UsageFault } from '../faults.ts';
+import type { Answer } from '../http/answer.ts';
+import type { Connection } from '../http/connection.ts';
+import { child, childrenOf, readXml, textOf, UnreadableAnswer, type XmlElement } from './xml-tree.ts';
+
+export type ServiceDocument = {
+  /** Bytes of one archive; `null` when the server does not say. */
+  readonly maxUploadSize: number | null;
+  readonly collections: readonly Collection[];
+};
+
+export type Collection = {
+  /** COL-IRI */
+  readonly iri: string;
+  /** As people call it: its `sword:name`, or the end of its IRI. */
+  readonly name: string;
+  readonly title: string | null;
+  /** Media types of archives. */
+  readonly accept: readonly string[];
+};
+
+/** SD-IRI of a server, which may be given itself as the server's address. */
+export function serviceDocumentIri(server: URL): string {
+  const base = server.href.replace(/\/+$/, '');
+  return /\/servicedocument$/.test(base) ? `${base}/` : `${base}/1/servicedocument/`;
+}
+
+export async function fetchServiceDocument(connection: Connection): Promise<ServiceDocument> {
+  return readServiceDocument(await connection.get(serviceDocumentIri(connection.server)));
+}
+
+/** @throws {UnreadableAnswer} */
+export function readServiceDocument({ body, iri }: Pick<Answer, 'body' | 'iri'>): ServiceDocument {
+  const root = readXml(body, `The answer of ${iri}`);
+  if (root.local !== 'service') throw new UnreadableAnswer(`${iri} is no service document of a SWORD server.`);
+  const size = Number(textOf(root, 'maxUploadSize') ?? 'none');
+  return {
+    maxUploadSize: Number.isSafeInteger(size) ? size : null,
+    collections: childrenOf(root, 'workspace').flatMap((workspace) =>
+      childrenOf(workspace, 'collection').flatMap(collectionIn),
+    ),
+  };
+}
+
+/** The collection that is meant: the one of that name, title or IRI, or the only one. @throws {UsageFault} */
+export function chooseCollection({ collections }: ServiceDocument, wanted: string | undefined): Collection {
+  const [first, ...more] = collections;
+  if (!first) throw new Fault('The server has no collection for this user.');
+  const names = collections.map(({ name }) => name).join(', ');
+  if (wanted !== undefined) {
+    const found = collections.find(({ name, title, iri }) => [name, iri, title].includes(wanted));
+    if (found) return found;
+    throw new UsageFault(`There is no collection ${wanted} for this user; there are: ${names}.`);
+  }
+  if (more.length > 0) throw new UsageFault(`There are several collections, give one as --collection: ${names}.`);
+  return first;
+}
+
+function collectionIn(element: XmlElement): Collection[] {
+  const iri = element.attributes.get('href');
+  if (!iri) return [];
+  const [last = iri] = iri.split('/').filter(Boolean).slice(-1);
+  return [
+    {
+      iri,
+      name: textOf(element, 'name') ?? decoded(last),
+      title: textOf(element, 'title'),
+      accept: childrenOf(element, 'accept')
+        .map(({ text }) => text.trim().toLowerCase())
+        .filter((type) => type !== '' && !type.startsWith('application/atom+xml')),
+    },
+  ];
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}

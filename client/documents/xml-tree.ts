@@ -1,0 +1,152 @@
+import { XMLParser, XMLValidator } from 'fast-xml-parser';
+import { Fault } from '../faults.ts';
+
+/** An element of an answer, its prefix resolved. */
+export type XmlElement = {
+  /** Empty when it is in no namespace. */
+  readonly ns: string;
+  readonly local: string;
+  /** By name as written, without the declarations of namespaces. */
+  readonly attributes: ReadonlyMap<string, string>;
+  readonly children: readonly XmlElement[];
+  /** All text inside it, that of its descendants included. */
+  readonly text: string;
+};
+
+/** An answer that cannot be read: the server, or something between, does not speak SWORD. */
+export class UnreadableAnswer extends Fault {
+  override readonly name = 'UnreadableAnswer';
+}
+
+const DEEPEST = 30;
+
+/**
+ * The root element of a server's answer. There is no DTD, hence no entities but the five of XML itself; `what`
+ * names the answer in the sentence of a refusal.
+ * @throws {UnreadableAnswer}
+ */
+export function readXml(bytes: Uint8Array, what: string): XmlElement {
+  try {
+    return parse(decode(bytes));
+  } catch (cause) {
+    throw new UnreadableAnswer(`${what} cannot be read: ${(cause as Error).message}`, { cause });
+  }
+}
+
+/** The first child of that local name, whatever its namespace: servers differ in theirs. */
+export function child(parent: XmlElement, local: string, ns?: string): XmlElement | undefined {
+  return parent.children.find((one) => one.local === local && (ns === undefined || one.ns === ns));
+}
+
+export function childrenOf(parent: XmlElement, local: string): readonly XmlElement[] {
+  return parent.children.filter((one) => one.local === local);
+}
+
+/** The text of the first such child without the white space around it; `null` where there is none. */
+export function textOf(parent: XmlElement, ...locals: readonly string[]): string | null {
+  for (const local of locals) {
+    const text = child(parent, local)?.text.trim();
+    if (text) return text;
+  }
+  return null;
+}
+
+function decode(bytes: Uint8Array): string {
+  const head = Buffer.from(bytes.subarray(0, 200)).toString('latin1');
+  const label = /^<\?xml\s[^>]*?\sencoding\s*=\s*["']([^"'>]*)/.exec(head)?.[1] ?? 'utf-8';
+  return new TextDecoder(label, { fatal: true }).decode(bytes);
+}
+
+// As fast-xml-parser gives it in the order of the document: one key that is the tag, and `:@` for attributes.
+type OrderedNode = { readonly ':@'?: Readonly<Record<string, string>>; readonly [tag: string]: unknown };
+
+function parse(text: string): XmlElement {
+  if (/<!DOCTYPE/i.test(text)) throw new Error('it has a DOCTYPE, which is not allowed.');
+  const validity = XMLValidator.validate(text);
+  if (validity !== true)
+    throw new Error(`it is not well-formed XML: line ${validity.err.line}: ${validity.err.msg}`);
+  const parser = new XMLParser({
+    preserveOrder: true,
+    ignoreAttributes: false,
+    attributeNamePrefix: '',
+    parseTagValue: false,
+    trimValues: false,
+    ignoreDeclaration: true,
+    ignorePiTags: true,
+    maxNestedTags: DEEPEST,
+    entityDecoder: references,
+  });
+  const nodes = parser.parse(text) as OrderedNode[]; // the form that preserveOrder has
+  const roots = elementsOf(nodes, new Map([['xml', 'http://www.w3.org/XML/1998/namespace']]));
+  const [root, ...more] = roots;
+  if (!root || more.length > 0) throw new Error(`it has ${roots.length} root elements.`);
+  return root;
+}
+
+type Scope = ReadonlyMap<string, string>;
+
+function elementsOf(nodes: readonly OrderedNode[], scope: Scope): XmlElement[] {
+  return nodes.flatMap((node) => {
+    const tag = tagOf(node);
+    return tag === undefined ? [] : [elementOf(tag, node, scope)];
+  });
+}
+
+function elementOf(tag: string, node: OrderedNode, outer: Scope): XmlElement {
+  const written = Object.entries(node[':@'] ?? {});
+  const scope = new Map(outer);
+  for (const [name, value] of written) {
+    const [, prefix] = /^xmlns(?::(.+))?$/.exec(name) ?? [null];
+    if (name === 'xmlns' || prefix !== undefined) scope.set(prefix ?? '', value);
+  }
+  const [prefix, local] = tag.includes(':') ? (tag.split(':', 2) as [string, string]) : ['', tag];
+  const content = node[tag] as readonly OrderedNode[];
+  const children = elementsOf(content, scope);
+  return {
+    ns: scope.get(prefix) ?? '',
+    local,
+    attributes: new Map(written.filter(([name]) => !/^xmlns(?::|$)/.test(name))),
+    children,
+    text: textIn(content),
+  };
+}
+
+function textIn(nodes: readonly OrderedNode[]): string {
+  return nodes
+    .map((node) => {
+      const tag = tagOf(node);
+      return tag === undefined ? String(node['#text'] ?? '') : textIn(node[tag] as readonly OrderedNode[]);
+    })
+    .join('');
+}
+
+function tagOf(node: OrderedNode): string | undefined {
+  return Object.keys(node).find((key) => key !== ':@' && key !== '#text');
+}
+
+const NAMED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+
+/** Decodes references. Nothing that a document declares is ever taken. */
+const references = {
+  decode: (text: string): string => text.replace(/&([^;&\s]{0,12};?)/g, (_, name: string) => character(name)),
+  setExternalEntities: () => undefined,
+  addInputEntities: () => {
+    throw new Error('it declares entities.');
+  },
+  reset: () => undefined,
+  setXmlVersion: () => undefined,
+};
+
+function character(reference: string): string {
+  const [, decimal, hex] = /^#(?:([0-9]+)|x([0-9a-fA-F]+));$/.exec(reference) ?? [];
+  const code = decimal ? Number(decimal) : hex ? Number.parseInt(hex, 16) : undefined;
+  const found = code === undefined ? NAMED[reference.replace(/;$/, '')] : textOfCode(code);
+  if (found === undefined || !reference.endsWith(';'))
+    throw new Error(`it has the unknown reference &${reference}`);
+  return found;
+}
+
+function textOfCode(code: number): string | undefined {
+  const isCharacter = code <= 0x10ffff && (code >= 32 || [9, 10, 13].includes(code));
+  return isCharacter && (code < 0xd800 || code > 0xdfff) ? String.fromCodePoint(code) : undefined;
+}

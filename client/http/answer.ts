@@ -1,0 +1,40 @@
+import type { IncomingMessage } from 'node:http';
+import { UnreadableAnswer } from '../documents/xml-tree.ts';
+import { Lost } from './exchange.ts';
+
+/** An answer with all of its body. */
+export type Answer = {
+  /** What was asked. */
+  readonly method: string;
+  readonly iri: string;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+};
+
+/** Documents are small; more than this is no document. */
+const LARGEST = 8 * 1024 ** 2;
+
+/** @throws {Lost} the connection ended before the body was whole. */
+export async function readAnswer(message: IncomingMessage, method: string, iri: string): Promise<Answer> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  try {
+    for await (const piece of message as AsyncIterable<Buffer>) {
+      length += piece.length;
+      if (length > LARGEST) throw new UnreadableAnswer(`The answer of ${iri} is longer than ${LARGEST} bytes.`);
+      pieces.push(piece);
+    }
+  } catch (error) {
+    throw error instanceof UnreadableAnswer ? error : new Lost(error as NodeJS.ErrnoException, true);
+  }
+  const headers = headersOf(message);
+  return { method, iri, status: message.statusCode ?? 0, headers, body: Buffer.concat(pieces, length) };
+}
+
+/** One value a name; names in lower case. */
+export function headersOf({ headers }: IncomingMessage): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, [value ?? ''].flat().join(', ')]),
+  );
+}

@@ -1,0 +1,33 @@
+import { createReadStream } from 'node:fs';
+import { Fault } from '../faults.ts';
+import type { Body } from './exchange.ts';
+
+export function bytesBody(bytes: Uint8Array): Body {
+  return { length: bytes.length, pieces: () => [bytes] };
+}
+
+/** The bytes of a file, from one of them on. A file that has another length by now is not sent to its end. */
+export function fileBody({ file, length }: { file: string; length: number }, from = 0, to = length): Body {
+  return { length: to - from, pieces: () => filePieces(file, from, to) };
+}
+
+/** Several bodies one after the other. */
+export function joinedBody(parts: readonly Body[]): Body {
+  return {
+    length: parts.reduce((sum, { length }) => sum + length, 0),
+    pieces: async function* () {
+      for (const { pieces } of parts) yield* pieces();
+    },
+  };
+}
+
+async function* filePieces(file: string, from: number, to: number): AsyncGenerator<Uint8Array> {
+  if (from === to) return;
+  let count = 0;
+  const stream = createReadStream(file, { start: from, end: to - 1, highWaterMark: 256 * 1024 });
+  for await (const piece of stream as AsyncIterable<Buffer>) {
+    count += piece.length;
+    yield piece;
+  }
+  if (count < to - from) throw new Fault(`${file} became shorter while it was sent.`);
+}

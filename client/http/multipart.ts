@@ -1,0 +1,29 @@
+import { randomUUID } from 'node:crypto';
+import { bytesBody, joinedBody } from './bodies.ts';
+import type { Body } from './exchange.ts';
+
+export type Part = { readonly headers: Readonly<Record<string, string>>; readonly body: Body };
+
+/** `multipart/form-data` of these parts in their order. */
+export function multipart(parts: readonly Part[]): { readonly contentType: string; readonly body: Body } {
+  const boundary = `deposit-${randomUUID()}`;
+  const pieces = parts.flatMap(({ headers, body }) => [
+    text(`--${boundary}\r\n${headerLines(headers)}\r\n`),
+    body,
+    text('\r\n'),
+  ]);
+  return {
+    contentType: `multipart/form-data; boundary=${boundary}`,
+    body: joinedBody([...pieces, text(`--${boundary}--\r\n`)]),
+  };
+}
+
+function text(content: string): Body {
+  return bytesBody(Buffer.from(content));
+}
+
+function headerLines(headers: Readonly<Record<string, string>>): string {
+  return Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('');
+}

@@ -1,0 +1,63 @@
+import { childrenOf, readXml, textOf } from '../documents/xml-tree.ts';
+import { EXIT, Fault } from '../faults.ts';
+import type { Answer } from './answer.ts';
+
+/** What a server says of a request that it refuses, from its SWORD error document where it sends one. */
+export type Refusal = {
+  readonly title: string | null;
+  readonly summary: string | null;
+  readonly verboseDescription: string | null;
+  /** IRI of the kind of error. */
+  readonly error: string | null;
+};
+
+/** An answer that is not the one that was asked for. */
+export class Refused extends Fault {
+  override readonly name = 'Refused';
+  readonly status: number;
+  readonly iri: string;
+  readonly refusal: Refusal;
+
+  constructor(answer: Answer) {
+    const refusal = refusalIn(answer);
+    super(sentencesOf(answer, refusal), { exitCode: EXIT.failed });
+    this.status = answer.status;
+    this.iri = answer.iri;
+    this.refusal = refusal;
+  }
+
+  override facts(): Readonly<Record<string, unknown>> {
+    return { status: this.status, iri: this.iri, ...this.refusal };
+  }
+}
+
+const NOTHING: Refusal = { title: null, summary: null, verboseDescription: null, error: null };
+
+function refusalIn({ body, iri }: Answer): Refusal {
+  if (body.length === 0) return NOTHING;
+  try {
+    const root = readXml(body, `The error at ${iri}`);
+    if (root.local !== 'error') return NOTHING;
+    return {
+      title: textOf(root, 'title'),
+      summary: textOf(root, 'summary'),
+      verboseDescription: textOf(root, 'verboseDescription'),
+      error: root.attributes.get('href') ?? childrenOf(root, 'error')[0]?.text ?? null,
+    };
+  } catch {
+    return NOTHING; // something between speaks HTML
+  }
+}
+
+function sentencesOf({ method, iri, status, headers }: Answer, refusal: Refusal): string {
+  const { title, summary, verboseDescription } = refusal;
+  if (status >= 300 && status < 400) {
+    const target = headers['location'] ?? 'nowhere';
+    return `${method} ${iri} was answered ${status} and sent on to ${target}. Redirects are not followed with a password: give the right address as --server.`;
+  }
+  const head = `The server refused: ${status}${title === null ? '' : ` ${title}`}.`;
+  const said = [summary, verboseDescription === summary ? null : verboseDescription];
+  const sentences = said.filter((text) => text !== null);
+  if (sentences.length === 0) sentences.push(`${method} ${iri} was answered without a reason.`);
+  return [head, ...sentences].join('\n');
+}

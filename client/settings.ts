@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import { readConfiguration } from './config-file.ts';
+import { reasonOf, UsageFault } from './faults.ts';
+import { promptForPassword } from './password-prompt.ts';
+
+/** Where to deposit, and as whom. */
+export type Login = { readonly server: URL; readonly user: string; readonly password: string };
+
+/** As options of the command give them. */
+export type LoginOptions = {
+  readonly server?: string | undefined;
+  readonly user?: string | undefined;
+  readonly 'password-stdin'?: boolean | undefined;
+};
+
+export const LOGIN_OPTIONS = {
+  server: { type: 'string' },
+  user: { type: 'string' },
+  'password-stdin': { type: 'boolean' },
+} as const;
+
+/**
+ * Options come before the environment, and that before what `deposit login` has kept. None of the variables begins
+ * with DEPOSIT_, which the service takes for settings of its own.
+ * @throws {UsageFault} something is missing.
+ */
+export async function readLogin(options: LoginOptions, env: NodeJS.ProcessEnv = process.env): Promise<Login> {
+  const kept = options['password-stdin'] && options.server && options.user ? undefined : readConfiguration(env);
+  const address = options.server ?? env['SWORD_SERVER'] ?? kept?.server;
+  if (!address) throw new UsageFault('No server is known: give --server URL, set SWORD_SERVER, or run deposit login.');
+  const server = serverUrl(address);
+  const keptHere = kept && serverUrl(kept.server).href === server.href ? kept : undefined;
+  const user = options.user ?? env['SWORD_USER'] ?? keptHere?.user;
+  if (!user) throw new UsageFault('No user is known: give --user NAME, set SWORD_USER, or run deposit login.');
+  if (/[:\p{Cc}]/u.test(user)) throw new UsageFault('A user name holds no colon and no control character.');
+  // A kept password goes with the server and the user it was kept for, with nobody else.
+  const password =
+    (await givenPassword(options, env)) ?? (keptHere?.user === user ? keptHere.password : undefined);
+  return { server, user, password: password ?? (await promptForPassword(user, server)) };
+}
+
+/** @throws {UsageFault} */
+export function serverUrl(address: string): URL {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw new UsageFault(`“${address}” is no address of a server: write it as https://host/ or http://host:port/.`);
+  if (url.username || url.password)
+    throw new UsageFault('The address of the server must not hold the password: give --user and --password-stdin.');
+  url.search = '';
+  url.hash = '';
+  return url;
+}
+
+/** Whether a password goes over the network for everybody to read. */
+export function isExposed({ protocol, hostname }: URL): boolean {
+  return protocol === 'http:' && !/^(?:localhost|127\.|\[::1\])/.test(hostname);
+}
+
+async function givenPassword(options: LoginOptions, env: NodeJS.ProcessEnv): Promise<string | undefined> {
+  if (options['password-stdin']) return withoutLineEnd(await text(process.stdin));
+  const file = env['SWORD_PASSWORD_FILE'];
+  if (!file) return env['SWORD_PASSWORD'];
+  try {
+    return withoutLineEnd(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new UsageFault(`SWORD_PASSWORD_FILE=${file} cannot be read: ${reasonOf(error)}.`);
+  }
+}
+
+function withoutLineEnd(content: string): string {
+  return content.replace(/\r?\n$/, '');
+}

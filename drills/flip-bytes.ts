@@ -1,0 +1,272 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { cp, mkdtemp, open, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { parseArgs, promisify } from 'node:util';
+import { logicalContent } from '../test/support/logical-content.ts';
+import { seeded } from '../test/support/seeded-random.ts';
+import {
+  deleteLastEvent,
+  removeWithoutTrace,
+  rewriteAndForgetAnchors,
+  rewriteStream,
+} from '../test/support/tampering.ts';
+import { makeDeposits } from '../test/support/varied-deposits.ts';
+import { registerDrill, settled } from './drilled-service.ts';
+import { freePort } from './free-port.ts';
+import { ServiceProcess } from './service-process.ts';
+
+const HELP = `Makes deposits of many kinds in a real service, stops it, changes one byte of a copy of its files at a time, and
+looks whether "npm run verify" names each. Then tampers with the log as its owner could, which anchors must show.
+
+  node drills/flip-bytes.ts [--deposits 200] [--flips 100] [--seed 1] [--crash]
+
+--crash: the service is not stopped but killed, and the bytes of the write-ahead logs that it leaves are changed, too.
+
+A flip that verify does not name must hit a byte that holds nothing: every row of every table is the same after it,
+and SQLite's own integrity check is content. Exit code 1 when one of the others is missed.
+`;
+
+type Place = { readonly file: string; readonly offset: number };
+type Verified = { readonly code: number; readonly findings: readonly Record<string, unknown>[] };
+type Kind =
+  | 'log'
+  | 'head of the log'
+  | 'small objects'
+  | 'large objects'
+  | 'WAL of the log'
+  | 'WAL of small objects';
+
+const random = { next: () => 0 };
+
+type Options = {
+  readonly deposits: number;
+  readonly flips: number;
+  readonly seed: number;
+  readonly crash: boolean;
+};
+
+async function drill({ deposits, flips, seed, crash }: Options): Promise<number> {
+  random.next = seeded(seed);
+  await using temporary = await temporaryFolder();
+  const [original, work, anchors] = ['original', 'work', 'anchors.ndjson'].map((name) =>
+    path.join(temporary.folder, name),
+  ) as [string, string, string];
+  await filled(original, deposits, anchors, crash ? 'SIGKILL' : 'SIGTERM');
+  await cp(original, work, { recursive: true });
+  const untouched = await verify(work, anchors);
+  if (untouched.code !== 0) throw new Error(`Before any flip: ${JSON.stringify(untouched.findings)}`);
+  let missed = 0;
+  for (const [kind, files, count] of await targets(original, work, flips)) {
+    missed += await flipEach(kind, files, count, work, original, anchors);
+  }
+  missed += await tamper(original, work, anchors);
+  return missed === 0 ? 0 : 1;
+}
+
+/** A folder as a stopped service leaves it, with anchors made on the way. */
+async function filled(
+  folder: string,
+  deposits: number,
+  anchors: string,
+  signal: NodeJS.Signals,
+): Promise<void> {
+  await registerDrill(folder);
+  const service = await ServiceProcess.start(folder, await freePort());
+  const authorization = `Basic ${Buffer.from('drill:drill').toString('base64')}`;
+  const depositor = { url: service.url, collection: 'drill', authorization };
+  for (const part of [0, 1, 2, 3]) {
+    const count = Math.floor((deposits * (part + 1)) / 4) - Math.floor((deposits * part) / 4);
+    await makeDeposits(depositor, count, randomBytes);
+    // A command that ends tidies up the write-ahead log.
+    if (part === 3 && signal === 'SIGKILL') break;
+    await settled(folder);
+    await command('anchor', ['--file', anchors], folder);
+  }
+  const code = await service.end(signal);
+  if (code !== 0 && signal === 'SIGTERM') throw new Error(`The service ended with ${code}.`);
+}
+
+async function targets(
+  original: string,
+  folder: string,
+  flips: number,
+): Promise<(readonly [Kind, string[], number])[]> {
+  const large = await filesBelow(path.join(folder, 'archives', 'v1'));
+  const [log, small] = [path.join(folder, 'event-log.sqlite'), path.join(folder, 'archives', 'small.sqlite')];
+  const head = Math.ceil(flips / 10);
+  const all: (readonly [Kind, string[], number])[] = [
+    ['log', [log], flips - head],
+    ['head of the log', [`${log}.head`], head],
+    ['small objects', [small], Math.ceil(flips / 2)],
+    ['large objects', large, Math.floor(flips / 2)],
+    ['WAL of the log', [`${log}-wal`], flips],
+    ['WAL of small objects', [`${small}-wal`], flips],
+  ];
+  return all.filter(([, files]) =>
+    files.every((file) => existsSync(path.join(original, path.relative(folder, file)))),
+  );
+}
+
+async function flipEach(
+  kind: Kind,
+  files: readonly string[],
+  count: number,
+  work: string,
+  original: string,
+  anchors: string,
+): Promise<number> {
+  const tally = { named: 0, 'hold nothing': 0, 'time of storing': 0, missed: 0 };
+  for (let flip = 0; flip < count; flip += 1) {
+    const place = await anyPlace(files);
+    await restore(work, original, place.file);
+    const told = await flipByte(place);
+    const { findings, code } = await verify(work, anchors);
+    const named = code === 1 && findings.some((finding) => names(finding, kind, place));
+    const outcome = named ? 'named' : unnamed(place.file, work, original);
+    tally[outcome] += 1;
+    if (!named) say(`  ${outcome}: ${path.relative(work, place.file)}, ${told}`);
+    await restore(work, original, place.file);
+  }
+  say(
+    `${kind}: ${count} flips, ${Object.entries(tally)
+      .map(([what, times]) => `${times} ${what}`)
+      .join(', ')}`,
+  );
+  return tally.missed;
+}
+
+/** The finding is about what was hit, not about anything. */
+function names(finding: Record<string, unknown>, kind: Kind, { file }: Place): boolean {
+  if (kind === 'large objects') return finding['object'] === path.basename(file);
+  const database = databaseOf(file);
+  if (database.endsWith('small.sqlite')) {
+    return finding['object'] !== undefined || finding['file'] === database;
+  }
+  return finding['position'] !== undefined || String(finding['file']).startsWith(database);
+}
+
+function unnamed(
+  file: string,
+  work: string,
+  original: string,
+): 'hold nothing' | 'time of storing' | 'missed' {
+  if (!/\.sqlite(-wal)?$/.test(file)) return 'missed';
+  const database = databaseOf(file);
+  const [now, before] = [
+    logicalContent(database),
+    logicalContent(path.join(original, path.relative(work, database))),
+  ];
+  const differing = Object.keys({ ...now, ...before }).filter((name) => now[name] !== before[name]);
+  if (differing.length === 0) return 'hold nothing';
+  return differing.join() === 'small_object.stored_at' ? 'time of storing' : 'missed';
+}
+
+function databaseOf(file: string): string {
+  return file.replace(/(-wal|\.head)$/, '');
+}
+
+async function tamper(original: string, work: string, anchors: string): Promise<number> {
+  let missed = 0;
+  for (const [what, change] of [
+    ['the last event of a stream deleted', deleteLastEvent],
+    ['a stream rewritten with a fresh, consistent chain', rewriteStream],
+    ['an event removed, all positions after it closed up, the head file removed', removeWithoutTrace],
+    ['a stream rewritten, the anchors taken out of the log, the head file removed', rewriteAndForgetAnchors],
+  ] as const) {
+    await rm(work, { recursive: true });
+    await cp(original, work, { recursive: true });
+    const changed = change(path.join(work, 'event-log.sqlite'));
+    const [alone, anchored] = [await verify(work), await verify(work, anchors)];
+    const finding = anchored.findings.find(({ check }) => check === 'anchors');
+    say(`${what} (${changed}):\n  without the anchor file: ${alone.findings.length} findings`);
+    say(`  with it: ${anchored.findings.length} findings; ${String(finding?.['text'])}`);
+    if (!finding) missed += 1;
+  }
+  return missed;
+}
+
+async function anyPlace(files: readonly string[]): Promise<Place> {
+  const sizes = await Promise.all(files.map(async (file) => (await stat(file)).size));
+  const number = Math.floor(random.next() * files.length);
+  return { file: files[number] as string, offset: Math.floor(random.next() * (sizes[number] ?? 0)) };
+}
+
+async function flipByte({ file, offset }: Place): Promise<string> {
+  await using handle = await open(file, 'r+');
+  const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, offset);
+  const [before] = buffer as unknown as [number];
+  const after = (before + 1 + Math.floor(random.next() * 255)) % 256;
+  await handle.write(Buffer.of(after), 0, 1, offset);
+  return `byte ${offset} (page ${Math.floor(offset / 4096) + 1}, byte ${offset % 4096} of it): ${before} to ${after}`;
+}
+
+/** With all that belongs to its database, and without what SQLite has laid beside it since. */
+async function restore(work: string, original: string, file: string): Promise<void> {
+  const database = databaseOf(file);
+  for (const suffix of ['', '-wal', '-shm', '.head']) {
+    const kept = path.join(original, path.relative(work, database + suffix));
+    await rm(database + suffix, { force: true });
+    if (existsSync(kept) && suffix !== '-shm') await cp(kept, database + suffix);
+  }
+}
+
+async function verify(folder: string, anchors?: string): Promise<Verified> {
+  const args = ['--all', '--json', ...(anchors ? ['--anchors', anchors] : [])];
+  const { code, out, err } = await command('verify', args, folder);
+  const lines = out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line || '{}') as { finding?: Record<string, unknown>; summary?: object });
+  if (!lines.some(({ summary }) => summary)) throw new Error(`verify ended with ${code}: ${err}`);
+  return { code, findings: lines.flatMap(({ finding }) => (finding ? [finding] : [])) };
+}
+
+async function command(name: string, args: readonly string[], folder: string) {
+  const script = path.join(import.meta.dirname, '..', 'scripts', `${name}.ts`);
+  const env = { ...process.env, DEPOSIT_DATA_DIR: folder };
+  const run = promisify(execFile)(process.execPath, [script, ...args], { env, maxBuffer: 2 ** 28 });
+  return run.then(
+    ({ stdout, stderr }) => ({ code: 0, out: stdout, err: stderr }),
+    (error: { code: number; stdout: string; stderr: string }) => {
+      return { code: error.code, out: error.stdout, err: error.stderr };
+    },
+  );
+}
+
+async function filesBelow(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => path.join(parentPath, name));
+}
+
+async function temporaryFolder(): Promise<AsyncDisposable & { readonly folder: string }> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'deposit-flips-'));
+  return { folder, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
+}
+
+function randomBytes(length: number): Buffer {
+  return Buffer.from(Array.from({ length }, () => Math.floor(random.next() * 256)));
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+const { values } = parseArgs({
+  options: {
+    deposits: { type: 'string', default: '200' },
+    flips: { type: 'string', default: '100' },
+    seed: { type: 'string', default: '1' },
+    crash: { type: 'boolean', default: false },
+    help: { type: 'boolean' },
+  },
+});
+const { crash } = values;
+const [deposits, flips, seed] = [values.deposits, values.flips, values.seed].map(Number) as [
+  number,
+  number,
+  number,
+];
+if (values.help) say(HELP);
+else process.exitCode = await drill({ deposits, flips, seed, crash });

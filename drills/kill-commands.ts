@@ -1,0 +1,191 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { readArguments, runCommand } from '../scripts/command.ts';
+import { readConfig } from '../src/config.ts';
+import { openStore } from '../src/service.ts';
+import { tarOf } from '../test/support/archive-builders.ts';
+import { archivePart, entryPart, formOf, formType } from '../test/support/deposit-bodies.ts';
+import { registerDrill, settled } from './drilled-service.ts';
+import { freePort } from './free-port.ts';
+import { ServiceProcess } from './service-process.ts';
+
+const HELP = `Kills each long command of operators with SIGKILL at random moments, runs it again, and looks whether all is right.
+
+  node drills/kill-commands.ts [--kills 10] [--deposits 300] [--only COMMAND]
+
+Commands: rebuild (beside the running service), backup, migrate, gc, verify. Exit codes: 0 all held, 1 something broke.
+`;
+
+/** A command that is killed, and what must hold when it was run again. */
+type Subject = {
+  readonly name: string;
+  /** It needs the folder for itself. */
+  readonly alone: boolean;
+  readonly prepare?: (folder: string) => Promise<void>;
+  readonly args: (folder: string, beside: string) => string[];
+  /** Throws what is wrong. */
+  readonly check: (folder: string, beside: string) => Promise<void>;
+};
+
+const ORPHANS = 1000;
+/** About what a Node process takes to begin, in milliseconds. */
+const START = 150;
+
+const subjects: Subject[] = [
+  {
+    name: 'rebuild',
+    alone: false,
+    args: () => ['--all'],
+    check: (folder) => mustPass(folder, 'rebuild', ['--all', '--check']).then(() => undefined),
+  },
+  {
+    name: 'backup',
+    alone: false,
+    args: (_, beside) => [beside],
+    check: async (_, beside) => {
+      const restored = await mkdtemp(path.join(tmpdir(), 'restored-'));
+      await mustPass(restored, 'restore', [beside]);
+      await mustPass(restored, 'verify', ['--all']);
+      await rm(restored, { recursive: true });
+    },
+  },
+  {
+    name: 'migrate',
+    alone: false,
+    args: (folder, beside) => [
+      '--from',
+      `sqlite:${folder}/event-log.sqlite`,
+      '--to',
+      `sqlite:${beside}/copy.sqlite`,
+    ],
+    check: async (folder, beside) => {
+      const back = ['--from', `sqlite:${beside}/copy.sqlite`, '--to', `sqlite:${beside}/back.sqlite`];
+      await mustPass(folder, 'migrate', back);
+    },
+  },
+  {
+    name: 'gc',
+    alone: true,
+    prepare: makeOrphans,
+    args: () => ['--remove', '--older-than', '0s'],
+    check: async (folder) => {
+      const out = await mustPass(folder, 'gc', ['--older-than', '0s', '--json']);
+      if ((JSON.parse(out) as { objects: number }).objects > 0) throw new Error(`orphans are left: ${out}`);
+      await mustPass(folder, 'verify', ['--all']);
+    },
+  },
+  {
+    name: 'verify',
+    alone: false,
+    args: () => ['--all', '--resume'],
+    check: (folder) => mustPass(folder, 'verify', ['--all', '--resume']).then(() => undefined),
+  },
+];
+
+await runCommand(
+  HELP,
+  async (args) => {
+    const { values } = readArguments(args, {
+      kills: { type: 'string', default: '10' },
+      deposits: { type: 'string', default: '300' },
+      only: { type: 'string' },
+    });
+    const folder = await mkdtemp(path.join(tmpdir(), 'kill-commands-'));
+    await registerDrill(folder);
+    const service = await ServiceProcess.start(folder, await freePort());
+    await makeDeposits(service.url, Number(values.deposits));
+    await settled(folder);
+    let broken = 0;
+    for (const subject of subjects.filter(({ name }) => !values.only || name === values.only)) {
+      if (subject.alone) await service.end('SIGTERM');
+      const faults = await killed(subject, folder, Number(values.kills));
+      broken += faults.length;
+      process.stdout.write(`${subject.name}: ${values.kills} kills, ${faults.length} broken\n`);
+      for (const fault of faults) process.stdout.write(`  ${fault}\n`);
+    }
+    await service.end('SIGKILL');
+    await rm(folder, { recursive: true });
+    return broken > 0 ? 1 : 0;
+  },
+  { mayBeBare: true },
+);
+
+/** What was wrong after each kill, if anything. */
+async function killed(subject: Subject, folder: string, kills: number): Promise<string[]> {
+  const faults: string[] = [];
+  const whole = await timeOf(subject, folder);
+  for (let kill = 0; kill < kills; kill += 1) {
+    const beside = await mkdtemp(path.join(tmpdir(), 'beside-'));
+    try {
+      await subject.prepare?.(folder);
+      const child = begin(folder, subject.name, subject.args(folder, beside));
+      const [exited, after] = [once(child, 'exit'), START + Math.random() * Math.max(50, whole - START)];
+      await Promise.race([exited, pause(after)]);
+      child.kill('SIGKILL');
+      await exited;
+      await mustPass(folder, subject.name, subject.args(folder, beside));
+      await subject.check(folder, beside);
+      process.stderr.write(
+        `${subject.name} killed after ${Math.round(after)} of ${Math.round(whole)} ms: held\n`,
+      );
+    } catch (error) {
+      faults.push(`kill ${kill + 1}: ${(error as Error).message}`);
+    }
+    await rm(beside, { recursive: true, force: true });
+  }
+  return faults;
+}
+
+async function timeOf(subject: Subject, folder: string): Promise<number> {
+  const beside = await mkdtemp(path.join(tmpdir(), 'beside-'));
+  await subject.prepare?.(folder);
+  const started = performance.now();
+  await mustPass(folder, subject.name, subject.args(folder, beside));
+  const ms = performance.now() - started;
+  await rm(beside, { recursive: true, force: true });
+  return ms;
+}
+
+function begin(dataDir: string, command: string, args: readonly string[]): ChildProcess {
+  const script = path.join(import.meta.dirname, '..', 'scripts', `${command}.ts`);
+  const env = { ...process.env, DEPOSIT_DATA_DIR: dataDir };
+  return spawn(process.execPath, [script, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+/** What it said. @throws when it did not end with 0. */
+async function mustPass(dataDir: string, command: string, args: readonly string[]): Promise<string> {
+  const child = begin(dataDir, command, args);
+  let [out, err] = ['', ''];
+  child.stdout?.on('data', (chunk: Buffer) => (out += chunk));
+  child.stderr?.on('data', (chunk: Buffer) => (err += chunk));
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}: ${err}${out}`.trim());
+  return out;
+}
+
+async function makeOrphans(folder: string): Promise<void> {
+  await using store = await openStore(readConfig({ DEPOSIT_DATA_DIR: folder }));
+  const orphan = async function* (number: number): AsyncGenerator<Buffer> {
+    yield Buffer.from(`orphan ${number} ${Math.random()}`);
+  };
+  await Promise.all(Array.from({ length: ORPHANS }, (_, number) => store.put(orphan(number))));
+}
+
+async function makeDeposits(url: string, count: number): Promise<void> {
+  const Authorization = `Basic ${Buffer.from('drill:drill').toString('base64')}`;
+  for (let number = 0; number < count; number += 1) {
+    const body = new Uint8Array(
+      formOf([
+        archivePart(tarOf([{ name: 'a.txt', data: `${number}` }]), 'a.tar', 'application/x-tar'),
+        entryPart(),
+      ]),
+    );
+    const headers = { Authorization, ...formType, Slug: `${number}` };
+    const answer = await fetch(`${url}/1/drill/`, { method: 'POST', body, headers });
+    if (answer.status !== 201) throw new Error(`A deposit was answered ${answer.status}.`);
+  }
+}

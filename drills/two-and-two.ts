@@ -1,0 +1,127 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { UsageError } from '../scripts/command.ts';
+import { Administration } from '../src/administration.ts';
+import { readConfig } from '../src/config.ts';
+import type { EventLog } from '../src/event-log/event-log.ts';
+import { openLog } from '../src/service.ts';
+import { depositHistories, judge } from '../test/support/deposit-histories.ts';
+import { PatientDepositor } from '../test/support/patient-depositor.ts';
+import { killReactors, takeLogAway } from './cluster-hurts.ts';
+import { EngineProcesses } from './engine-processes.ts';
+import { followLoads } from './loads.ts';
+import { RunOf } from './run-of.ts';
+import { ServiceCluster } from './service-cluster.ts';
+import { type Drill, drillIn } from './two-and-two-options.ts';
+
+const HELP = `Deposits over two HTTP nodes while two reactor nodes check and load: four processes on one EventStoreDB (the double
+of the tests) and one S3 server. After each 201 the other node is asked for the status. In the end every deposit has
+to be done on both nodes, and in the log once.
+
+  node drills/two-and-two.ts [--deposits 500] [--writers 8] [--kill-reactors 0] [--log-down 0]
+
+--kill-reactors N  a reactor node, either of the two, is killed with SIGKILL and started again, N times during the run
+--log-down S       the event log is away for S seconds in the middle of the run
+Exit codes: 0 all held, 1 something broke, 2 wrong usage.
+`;
+
+const AUTHORIZATION = `Basic ${Buffer.from('drill:drill').toString('base64')}`;
+/** For deposits to be done after the last was acknowledged, in milliseconds. */
+const PATIENCE = 180_000;
+
+async function drill({ deposits, writers, kills, logDown }: Drill): Promise<number> {
+  await using engines = await EngineProcesses.start();
+  await using log = await openLog(readConfig(engines.settings));
+  await register(log);
+  await using cluster = await ServiceCluster.start(engines.settings);
+  const nodes = cluster.urls;
+  await Promise.all(nodes.map(known));
+  const depositor = new PatientDepositor({ nodes, authorization: AUTHORIZATION, collection: 'drill' });
+  using loads = followLoads(log);
+  const tell = (what: string): void =>
+    say(
+      `${what}: ${depositor.acknowledged.size} of ${deposits} acknowledged, ${loads.loading} loading, ` +
+        `${loads.done} loaded, ${depositor.unavailable} answers 503`,
+    );
+  using _ticker = everyTwoSeconds(() => tell('running'));
+
+  const begun = performance.now();
+  using run = new RunOf(depositor, deposits);
+  const [acknowledgedIn, borneBadly] = await Promise.all([
+    run.write(writers).then(() => secondsSince(begun)),
+    takeLogAway(logDown, engines, cluster, run, tell),
+    killReactors(cluster, kills, run, loads, (kill) => tell(`kill ${kill} of ${kills}`)),
+  ]);
+  const unfinished = await notDone(depositor, nodes);
+  const doneIn = secondsSince(begun);
+  const { lost, doubled, orphans } = judge(await depositHistories(log), depositor);
+  const exitCodes = await cluster.stop();
+  say(
+    `${deposits} deposits acknowledged in ${acknowledgedIn.toFixed(1)} s ` +
+      `(${(deposits / acknowledgedIn).toFixed(1)} per second), done on both nodes after ${doneIn.toFixed(1)} s; ` +
+      `${kills} kills, log down ${logDown} s; ${depositor.falseMissing} false 404s, ${lost.length} lost, ` +
+      `${doubled.length} doubled, ${unfinished.length} not done; ${depositor.unavailable} answers 503, ` +
+      `${orphans.length} orphans of them`,
+  );
+  return verdict([
+    ...depositor.faults,
+    ...borneBadly,
+    ...unfinished,
+    ...lost.map((id) => `Deposit ${id} was acknowledged and is not loaded in the log.`),
+    ...doubled.map((id) => `Deposit ${id} is in the log, or came about, more than once.`),
+    ...exitCodes.filter((code) => code !== 0).map((code) => `A node ended with ${code} instead of 0.`),
+  ]);
+}
+
+async function register(log: EventLog): Promise<void> {
+  const administration = new Administration(log, { kind: 'operator', name: 'drill' });
+  await administration.registerClient('drill', 'drill');
+  await administration.grant('drill', 'drill');
+}
+
+/** Resolves when the client is in the views of the node. */
+async function known(node: string): Promise<void> {
+  const ask = () => fetch(`${node}/1/servicedocument/`, { headers: { Authorization: AUTHORIZATION } });
+  while (!(await (await ask()).text()).includes('/1/drill/')) await pause(50);
+}
+
+/** Waits until every acknowledged deposit is done on both nodes; tells which are not when patience ends. */
+async function notDone(depositor: PatientDepositor, nodes: readonly string[]): Promise<string[]> {
+  const deadline = performance.now() + PATIENCE;
+  const found: string[] = [];
+  for (const id of depositor.acknowledged.keys()) {
+    for (const node of nodes) {
+      const status = await depositor.finalStatus(node, id, deadline);
+      if (status !== 'done') found.push(`Deposit ${id} is ${status ?? 'unknown'} at ${node}.`);
+    }
+  }
+  return found;
+}
+
+function verdict(broken: readonly string[]): number {
+  for (const what of broken.slice(0, 20)) say(`BROKEN: ${what}`);
+  say(broken.length === 0 ? 'all held' : `${broken.length} BROKEN`);
+  return broken.length === 0 ? 0 : 1;
+}
+
+function secondsSince(moment: number): number {
+  return (performance.now() - moment) / 1000;
+}
+
+function everyTwoSeconds(work: () => void): Disposable {
+  const timer = setInterval(work, 2000);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+try {
+  const chosen = drillIn(process.argv.slice(2));
+  if (chosen === 'help') process.stdout.write(HELP);
+  else process.exitCode = await drill(chosen);
+} catch (error) {
+  if (!(error instanceof UsageError)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 2;
+}

@@ -1,0 +1,48 @@
+import { deposits } from '../src/domain/aggregates.ts';
+import type { Archive, DepositEvent } from '../src/domain/deposit/events.ts';
+import type { Projection, Recorded } from '../src/read-models/projection.ts';
+import { begun, changed, type OnItsWay, statusChanges } from './status-changes.ts';
+
+/** What the Statement tells of a deposit. Folded from its stream when somebody asks: no node keeps it. */
+export type DepositStatementView = OnItsWay & {
+  readonly depositId: number;
+  readonly uuid: string;
+  readonly client: string;
+  readonly collection: string;
+  readonly title: string | null;
+  /** In upload order. */
+  readonly archives: readonly DepositedArchive[];
+};
+
+export type DepositedArchive = Pick<Archive, 'filename' | 'mediaType'> & {
+  /** RFC 3339, UTC. */
+  readonly depositedOn: string;
+  /** Of the event by which it came. */
+  readonly revision: number;
+};
+
+export const depositStatement: Projection<DepositStatementView, DepositEvent> = {
+  name: 'deposit-statement',
+  version: 1,
+  source: deposits,
+  key: ({ data }) => String(data.depositId),
+  when: {
+    DepositCreated: (_, event) => {
+      const { depositId, uuid, client, collection } = event.data;
+      return { ...begun(event), depositId, uuid, client, collection, title: null, archives: [] };
+    },
+    ArchiveAdded: (view, event) =>
+      view && changed(view, event, { archives: [...view.archives, deposited(event.data.archive, event)] }),
+    ArchivesReplaced: (view, event) =>
+      view && changed(view, event, { archives: [deposited(event.data.archive, event)] }),
+    ArchivesRemoved: (view, event) => view && changed(view, event, { archives: [] }),
+    MetadataAdded: (view, event) =>
+      view && changed(view, event, { title: view.title ?? event.data.entry.facts.title }),
+    MetadataReplaced: (view, event) => view && changed(view, event, { title: event.data.entry.facts.title }),
+    ...statusChanges<DepositStatementView>(),
+  },
+};
+
+function deposited({ filename, mediaType }: Archive, { occurredAt, revision }: Recorded): DepositedArchive {
+  return { filename, mediaType, depositedOn: occurredAt, revision };
+}

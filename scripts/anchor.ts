@@ -1,0 +1,53 @@
+import { createPublicKey } from 'node:crypto';
+import path from 'node:path';
+import { anchorKey } from '../src/anchors/anchor-key.ts';
+import { Anchorer } from '../src/anchors/anchorer.ts';
+import { readConfig } from '../src/config.ts';
+import { openLog } from '../src/service.ts';
+import { readArguments, runCommand, UsageError } from './command.ts';
+
+const HELP = `Makes an anchor: a signed statement of everything that the log holds at this moment.
+
+  npm run anchor -- [--file FILE] [--json]
+  npm run -s anchor -- --public-key > anchor-key.pem
+
+The anchor goes into the log and, as a line, into FILE (default: DEPOSIT_ANCHOR_FILE). Keep that file and the public
+key where nobody who can write to the log can write: "npm run verify -- --anchors FILE --key anchor-key.pem" then
+proves that nothing of what was there was removed or rewritten. Nothing is made when nothing has come since the last.
+The service makes them by itself every DEPOSIT_ANCHOR_INTERVAL minutes.
+
+The key is in DEPOSIT_ANCHOR_KEY_FILE and made when it is not there.
+Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
+`;
+
+await runCommand(
+  HELP,
+  async (args) => {
+    const { values, positionals } = readArguments(args, {
+      file: { type: 'string' },
+      'public-key': { type: 'boolean' },
+      json: { type: 'boolean' },
+    });
+    if (positionals.length > 0)
+      throw new UsageError(`Only options are expected, not ${positionals.join(' ')}.`);
+    const config = readConfig();
+    if (values['public-key']) {
+      const key = createPublicKey(await anchorKey(config.anchorKeyFile));
+      process.stdout.write(key.export({ type: 'spki', format: 'pem' }));
+      return;
+    }
+    const anchorFile = values.file === undefined ? config.anchorFile : path.resolve(values.file);
+    await using log = await openLog(config);
+    const { anchor, made, written } = await new Anchorer(log, { ...config, anchorFile }).anchor();
+    if (values.json) {
+      process.stdout.write(`${JSON.stringify({ made, written, anchorFile, anchor })}\n`);
+      return;
+    }
+    const kept =
+      anchorFile === null ? 'It is in the log alone.' : `Lines added to ${anchorFile}: ${written}.`;
+    process.stdout.write(
+      `${made ? 'Made an anchor over' : 'Nothing has come since the anchor over'} ${anchor.events} events, root ${anchor.root}.\n${kept}\n`,
+    );
+  },
+  { mayBeBare: true },
+);

@@ -1,0 +1,81 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { copyStore } from '../src/archive-store/store-copy.ts';
+import { type Config, readConfig } from '../src/config.ts';
+import { lockFile } from '../src/data-folder-lock.ts';
+import { copyLog } from '../src/event-log/log-copy.ts';
+import { openLog, openStore } from '../src/service.ts';
+import { backupPlaces, copyKeys, finishBackup, readBackup } from './backup-folder.ts';
+import { only, readArguments, refused, runCommand, say } from './command.ts';
+import { ProgressBars } from './progress-bar.ts';
+import { stopSignal } from './stop-signal.ts';
+
+const HELP = `Copies everything that is kept into a folder, from any engine, while the service runs.
+
+  npm run backup -- DIR [--verify] [--json]
+
+First the event log, then the archives, so whatever an event of the backup names is there. Into the same folder again
+it only brings what is new; one that was cut off is gone on with. What is there is compared with the log, never
+overwritten. --verify reads every object of the backup again and replaces what is damaged.
+The folder holds the log, the archives and the keys of this service: keep it as safe as the data folder.
+Exit codes: 0 done, 1 failed or an object could not be copied, 2 wrong usage.
+`;
+
+await runCommand(HELP, async (args) => {
+  const { values, positionals } = readArguments(args, {
+    verify: { type: 'boolean' },
+    json: { type: 'boolean' },
+  });
+  const folder = path.resolve(only(positionals, 'DIR'));
+  const config = readConfig();
+  assertElsewhere(folder, config);
+  using _only = lockFile(
+    path.join(folder, 'backup.lock'),
+    `Another backup goes into ${folder} at this moment.`,
+  );
+  const before = readBackup(folder);
+  const signal = stopSignal('Stopped. The same command goes on from there.');
+  const places = backupPlaces(folder);
+  using bars = new ProgressBars();
+  await using log = await openLog(config);
+  await using store = await openStore(config);
+  await using copiedLog = await openLog(places);
+  const events = await copyLog(log, copiedLog, {
+    engine: 'sqlite',
+    progress: (step, ...counts) => bars.at(`events ${step}`, ...counts),
+    signal,
+  });
+  await using copiedStore = await openStore(places);
+  const objects = await copyStore(store, copiedStore, {
+    verify: values.verify ?? false,
+    progress: (step, ...counts) => bars.at(`objects ${step}`, ...counts),
+    signal,
+  });
+  copyKeys(config.dataDir, folder);
+  for (const { sha256, reason } of objects.failed) process.stderr.write(`Not copied: ${sha256}. ${reason}\n`);
+  const { copied, found } = events;
+  const isWhole = objects.failed.length === 0;
+  if (isWhole) finishBackup(folder, { events: found + copied, objects: objects.objects });
+  const facts = {
+    folder,
+    events: found + copied,
+    newEvents: copied,
+    ...objects,
+    since: before?.finishedAt ?? null,
+  };
+  if (values.json) say(JSON.stringify(facts));
+  else {
+    const news = `${copied} events and ${objects.copied} objects are new`;
+    say(
+      `The backup holds ${facts.events} events and ${objects.objects} objects (${objects.bytes} bytes); ${news}.`,
+    );
+  }
+  return isWhole ? 0 : 1;
+});
+
+function assertElsewhere(folder: string, { dataDir }: Config): void {
+  const own = path.resolve(dataDir);
+  if (folder === own || folder.startsWith(own + path.sep) || existsSync(path.join(folder, 'service.lock'))) {
+    throw refused('BACKUP_IN_DATA_FOLDER', `${folder} is a data folder or lies in one: give another folder.`);
+  }
+}

@@ -1,0 +1,103 @@
+import { open, rename, rm } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { readConfig } from '../src/config.ts';
+import type { AuditedRecord } from '../src/event-log/log-audit.ts';
+import { openLogAudit } from '../src/event-log/open-log-audit.ts';
+import { exportedEvent } from '../src/verification/exported-event.ts';
+import { readArguments, runCommand, UsageError } from './command.ts';
+import { ProgressBars } from './progress-bar.ts';
+import { stopSignal } from './stop-signal.ts';
+
+const HELP = `Writes the event log as NDJSON: an event a line in the order of all, each with everything that belongs to it.
+
+  npm run -s export -- [--from POSITION] [--stream STREAM] [--output FILE]
+
+--from: begins with the event at this position. --stream: only the events of one stream.
+--output: appears whole or not at all; without it the lines go to standard output.
+A whole export can be brought into an empty log with "npm run import". The service may run.
+Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
+`;
+
+/** Characters that are written at once. */
+const CHUNK = 64 * 1024;
+
+await runCommand(
+  HELP,
+  async (args) => {
+    const { values, positionals } = readArguments(args, {
+      from: { type: 'string' },
+      stream: { type: 'string' },
+      output: { type: 'string' },
+    });
+    if (positionals.length > 0)
+      throw new UsageError(`Only options are expected, not ${positionals.join(' ')}.`);
+    const { eventLog } = readConfig();
+    await using log = await openLogAudit(eventLog);
+    const { from, stream, output } = values;
+    if (from !== undefined && !/^[0-9a-f]{16}(-[0-9a-f]{16})?$/.test(from)) {
+      throw new UsageError(`${from} is no position: positions are in the lines of an export.`);
+    }
+    const records = stream === undefined ? log.events(from) : fromPosition(log.stream(stream), from);
+    const total = stream === undefined && from === undefined ? await log.count() : undefined;
+    if (output === undefined) return toStandardOutput(chunks(records));
+    using bars = new ProgressBars();
+    await toFile(
+      output,
+      chunks(records, (events) => bars.at('events exported', events, total)),
+    );
+  },
+  { mayBeBare: true },
+);
+
+async function* chunks(
+  records: AsyncIterable<AuditedRecord>,
+  progress?: (events: number) => void,
+): AsyncGenerator<string> {
+  let [text, events] = ['', 0];
+  for await (const record of records) {
+    if (record.kind === 'unreadable') {
+      const message = `The event at position ${record.position} ${record.reason}. "npm run verify" tells more.`;
+      throw Object.assign(new Error(message), { code: 'EVENT_UNREADABLE' });
+    }
+    text += `${exportedEvent(record.event)}\n`;
+    events += 1;
+    progress?.(events);
+    if (text.length < CHUNK) continue;
+    yield text;
+    text = '';
+  }
+  if (text !== '') yield text;
+}
+
+async function* fromPosition(
+  records: AsyncIterable<AuditedRecord>,
+  from = '',
+): AsyncGenerator<AuditedRecord> {
+  for await (const record of records) {
+    const position = record.kind === 'event' ? record.event.position : record.position;
+    if (position >= from) yield record;
+  }
+}
+
+/** Whoever reads may stop when they have enough. */
+async function toStandardOutput(text: AsyncIterable<string>): Promise<void> {
+  try {
+    await pipeline(Readable.from(text), process.stdout);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
+  }
+}
+
+async function toFile(file: string, text: AsyncIterable<string>): Promise<void> {
+  const unfinished = `${file}.${process.pid}.new`;
+  const signal = stopSignal('Stopped; nothing was exported.');
+  try {
+    await using handle = await open(unfinished, 'wx');
+    await handle.writeFile(Readable.from(text), { signal });
+    await handle.sync();
+    await rename(unfinished, file);
+  } finally {
+    await rm(unfinished, { force: true });
+  }
+}

@@ -1,0 +1,61 @@
+import type { Json, JsonObject } from '../src/event-log/event-log.ts';
+import { correlationOf, timeOf } from './history-metadata.ts';
+import type { Step } from './stream-history.ts';
+
+/** One event on one line for a program; nothing shortened, credentials left out. */
+export function stepJson({ stored, fault, description, state }: Step, before: Step | undefined): string {
+  const { stream, revision, id, type, data, metadata } = stored;
+  return oneLine({
+    stream,
+    revision,
+    id,
+    type,
+    occurredAt: timeOf(stored),
+    actor: metadata['actor'] ?? null,
+    correlationId: correlationOf(stored),
+    causationId: metadata['$causationId'] ?? null,
+    text: description.sentence,
+    data,
+    status: state.status,
+    changed: changed(before?.state ?? {}, state),
+    hash: metadata['hash'] ?? null,
+    broken: fault ?? null,
+  });
+}
+
+/** The state after a step. */
+export function stateJson({ stored, fault, state }: Step): string {
+  const { stream, revision, metadata } = stored;
+  return oneLine({
+    stream,
+    revision,
+    occurredAt: timeOf(stored),
+    actor: metadata['actor'] ?? null,
+    broken: fault ?? null,
+    ...(state as unknown as JsonObject), // states are declared as plain JSON
+  });
+}
+
+/** The parts of the state besides its status that are new, or `null` that are gone. */
+function changed(before: object, after: object): JsonObject {
+  const [old, present] = [before, after] as [JsonObject, JsonObject]; // states are declared as plain JSON
+  const names = new Set([...Object.keys(old), ...Object.keys(present)]);
+  names.delete('status');
+  const news = [...names].filter((name) => JSON.stringify(old[name]) !== JSON.stringify(present[name]));
+  return Object.fromEntries(news.map((name) => [name, present[name] ?? null]));
+}
+
+function oneLine(value: Json): string {
+  return JSON.stringify(value, withoutCredentials).replace(
+    /[\p{Cf}\u007f-\u009f]/gu, // a terminal would obey them
+    (odd) => [...Array(odd.length).keys()].map((at) => escapedUnit(odd.charCodeAt(at))).join(''),
+  );
+}
+
+function escapedUnit(code: number): string {
+  return `\\u${code.toString(16).padStart(4, '0')}`;
+}
+
+function withoutCredentials(name: string, value: unknown): unknown {
+  return name === 'credential' ? 'not shown' : value;
+}

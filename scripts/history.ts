@@ -1,0 +1,28 @@
+import { readConfig } from '../src/config.ts';
+import { runCommand, say } from './command.ts';
+import { tellHistory } from './tell-history.ts';
+
+const HELP = `Tells everything that happened to a deposit, a client or a collection, and recomputes every hash.
+
+  npm run history -- ID [--at TIME|REVISION] [--json]
+  npm run history -- client:NAME [--at TIME|REVISION] [--json]
+  npm run history -- collection:NAME [--at TIME|REVISION] [--json]
+
+ID: number of a deposit; one that was deleted keeps its history.
+--at: how things stood after the event of this revision (the number after #), or at this moment, such as
+      2026-03-01T10:00:00Z: up to the first event that says it came later.
+--json: one object a line for each event, with whole digests; with --at one object, the state.
+Credentials are never shown.
+Exit codes: 0 done, 1 there is no such history, or it is broken, 2 wrong usage.
+`;
+
+await runCommand(HELP, async (args) => {
+  process.stdout.on('error', quitUnread);
+  return tellHistory(args, readConfig(), { say, warn: (line) => process.stderr.write(`${line}\n`) });
+});
+
+/** As when the lines go to a pager that was left. */
+function quitUnread(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit();
+}

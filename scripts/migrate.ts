@@ -1,0 +1,172 @@
+import { existsSync } from 'node:fs';
+import { copyStore, type FailedObject } from '../src/archive-store/store-copy.ts';
+import { type ArchiveStoreConfig, BadConfig, type EventLogConfig, readConfigWith } from '../src/config.ts';
+import { lockFile } from '../src/data-folder-lock.ts';
+import { verifyCopy } from '../src/event-log/copy-verification.ts';
+import type { EventLog } from '../src/event-log/event-log.ts';
+import { type CopyOptions, copyLog } from '../src/event-log/log-copy.ts';
+import { openLog, openStore } from '../src/service.ts';
+import { archiveStore, eventLog, secretIn } from '../src/setting-values.ts';
+import { readArguments, runCommand, UsageError } from './command.ts';
+import { ProgressBars } from './progress-bar.ts';
+
+const HELP = `Copies a service's event log or archives from one engine to another, and verifies the copy.
+
+  npm run migrate -- --from sqlite:FILE --to 'esdb://USER:PASSWORD@HOST:2113?tls=true' [--json]
+  npm run migrate -- --from file:FOLDER --to 's3://HOST:9000/BUCKET?tls=true' [--verify] [--json]
+
+The event log: sqlite:FILE or esdb://…, from either to either. Every event keeps its id, contents, stream, revision
+and place in the order of all. At the end both logs are compared event by event and every hash is recomputed.
+The archives: file:FOLDER or s3://…, from either to either. What the target holds already is not copied again.
+--verify reads every byte of the target again and replaces what is damaged there.
+
+Instead of a place, @FILE names a file that holds it, for a password that nobody should see in the list of processes.
+The keys of an S3 store come from DEPOSIT_S3_ACCESS_KEY and DEPOSIT_S3_SECRET_KEY or their …_FILE; from s3 to s3
+both sides take the same keys.
+
+The target must be empty or hold what an earlier run brought: a run that was broken off is begun again with the same
+command and goes on. A move, with little time without service:
+  1. Run it for the log and for the archives while the service runs. This takes most of the time.
+  2. Stop the service.
+  3. Run both again: they bring what has come since.
+  4. Set DEPOSIT_EVENT_LOG and DEPOSIT_ARCHIVE_STORE to the new places.
+  5. Start the service. It builds its views again from the new log.
+
+Exit codes: 0 done, 1 refused or failed, or an object could not be copied, 2 wrong usage.
+`;
+
+await runCommand(HELP, async (args) => {
+  const { values, positionals } = readArguments(args, {
+    from: { type: 'string' },
+    to: { type: 'string' },
+    verify: { type: 'boolean' },
+    json: { type: 'boolean' },
+  });
+  if (positionals.length > 0)
+    throw new UsageError(`Only options are expected, not ${positionals.join(' ')}.`);
+  const [from, to] = [placeOf('--from', values.from), placeOf('--to', values.to)];
+  if (JSON.stringify(from) === JSON.stringify(to))
+    throw new UsageError('--from and --to are the same place.');
+  const signal = stopped();
+  if ('eventLog' in from && 'eventLog' in to) {
+    if (values.verify) throw new UsageError('--verify is for archives; events are compared in any case.');
+    return report(await migrateLog(from.eventLog, to.eventLog, signal), values.json);
+  }
+  if ('archiveStore' in from && 'archiveStore' in to) {
+    return report(await migrateStore(from, to, { signal, verify: values.verify ?? false }), values.json);
+  }
+  throw new UsageError('--from and --to must both be event logs or both be archives.');
+});
+
+type LogPlace = { readonly eventLog: EventLogConfig };
+type StorePlace = { readonly archiveStore: ArchiveStoreConfig; readonly dataDir: string };
+
+type Outcome = {
+  readonly facts: { readonly sourceMoved: boolean; readonly [name: string]: unknown };
+  /** What was done, in a sentence or two. */
+  readonly text: string;
+  readonly failed?: readonly FailedObject[];
+};
+
+async function migrateLog(from: EventLogConfig, to: EventLogConfig, signal: AbortSignal): Promise<Outcome> {
+  if (from.kind === 'sqlite') assertThere(from.file);
+  using _only = to.kind === 'sqlite' ? onlyCopyInto(to.file) : undefined;
+  await using source = await openedLog('--from', from);
+  await using target = await openedLog('--to', to);
+  using bars = new ProgressBars();
+  const progress: CopyOptions['progress'] = (step, ...counts) => bars.at(`events ${step}`, ...counts);
+  const { found, copied, upTo } = await copyLog(source, target, { engine: to.kind, progress, signal });
+  const total = found + copied;
+  const all = [source.readAll({ signal }), target.readAll({ signal })] as const;
+  await verifyCopy(...all, { total, progress: (events) => bars.at('events verified', events, total) });
+  const facts = { events: total, copied, sourceMoved: (await source.head()) !== upTo };
+  const text = `Copied ${copied} events. All ${total} are the same in both logs, and every hash is right.`;
+  return { facts, text: total === 0 ? 'The source holds no events.' : text };
+}
+
+type StoreOptions = { readonly signal: AbortSignal; readonly verify: boolean };
+
+async function migrateStore(from: StorePlace, to: StorePlace, options: StoreOptions): Promise<Outcome> {
+  if (from.archiveStore.kind === 'file') assertThere(from.archiveStore.folder);
+  await using source = await openStore(from);
+  await using target = await openStore(to);
+  using bars = new ProgressBars();
+  const { failed, cameMeanwhile, ...counts } = await copyStore(source, target, {
+    ...options,
+    progress: (step, objects, total) => bars.at(`objects ${step}`, objects, total),
+  });
+  const { objects, bytes, copied, repaired } = counts;
+  const verified = options.verify ? ` All were read again; ${repaired} were damaged and are replaced.` : '';
+  return {
+    facts: { ...counts, failed, sourceMoved: cameMeanwhile > 0 },
+    text:
+      objects + failed.length === 0
+        ? 'The source holds no objects.'
+        : `Copied ${copied} objects. The target holds ${objects} of the source, ${bytes} bytes.${verified}`,
+    failed,
+  };
+}
+
+function report({ facts, text, failed = [] }: Outcome, json = false): number {
+  process.stdout.write(json ? `${JSON.stringify(facts)}\n` : `${text}\n`);
+  if (facts.sourceMoved && !json) {
+    process.stdout.write(
+      'The source has changed meanwhile: run it again with the service stopped before switching to the target.\n',
+    );
+  }
+  for (const { sha256, reason } of failed) process.stderr.write(`Not copied: ${sha256}. ${reason}\n`);
+  return failed.length > 0 ? 1 : 0;
+}
+
+function placeOf(option: string, given: string | undefined): LogPlace | StorePlace {
+  if (!given) throw new UsageError(`${option} is missing.`);
+  const text = given.startsWith('@') ? secretIn(given.slice(1)) : given;
+  try {
+    if (/^(sqlite|esdb)/.test(text)) return { eventLog: eventLog(text) as EventLogConfig }; // null is for no text
+    if (/^(file|s3):/.test(text)) return storePlace(text);
+    throw new Error('must begin with sqlite:, esdb://, file: or s3://');
+  } catch (error) {
+    if (error instanceof BadConfig) throw error;
+    throw new UsageError(`${option} ${(error as Error).message}.`);
+  }
+}
+
+function storePlace(text: string): StorePlace {
+  const store = archiveStore(text);
+  if (store?.kind === 'file') return { archiveStore: store, dataDir: store.folder };
+  const { archiveStore: withKeys, dataDir } = readConfigWith({ DEPOSIT_ARCHIVE_STORE: text });
+  return { archiveStore: withKeys, dataDir };
+}
+
+async function openedLog(option: string, config: EventLogConfig): Promise<EventLog> {
+  try {
+    return await openLog({ eventLog: config });
+  } catch (error) {
+    // What a connection string must be is known to its engine only.
+    throw error instanceof TypeError ? new UsageError(`${option}: ${error.message}`) : error;
+  }
+}
+
+/** Two at once would disturb each other's order. */
+function onlyCopyInto(file: string): Disposable {
+  const text = `Another copy goes into ${file} at this moment: wait for it, or stop it.`;
+  return lockFile(`${file}.lock`, text);
+}
+
+/** Opening it would make it. */
+function assertThere(source: string): void {
+  if (existsSync(source)) return;
+  throw Object.assign(new Error(`There is no ${source} to copy from.`), { code: 'SOURCE_MISSING' });
+}
+
+/** Aborts when a person or the system asks the command to end. */
+function stopped(): AbortSignal {
+  const stop = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(name, () => {
+      const text = 'Stopped. What the target holds is whole; the same command goes on from there.';
+      stop.abort(Object.assign(new Error(text), { code: 'STOPPED' }));
+    });
+  }
+  return stop.signal;
+}

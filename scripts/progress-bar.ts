@@ -1,0 +1,111 @@
+export type ProgressBar = {
+  /** How much is done; may be called as often as there is something to say. */
+  at(done: number, total?: number): void;
+  /** Leaves the terminal at the beginning of a line. */
+  end(): void;
+};
+
+export type ProgressBarOptions = {
+  /** What is counted, as in "1200 events copied". */
+  readonly what: string;
+  readonly total?: number;
+};
+
+type Reached = { readonly time: number; readonly done: number };
+
+/** Milliseconds between two drawings, and between two plain lines. */
+const [REDRAW, NEXT_LINE] = [100, 2000];
+/** The rate is that of the last so many milliseconds. */
+const RATE_WINDOW = 10_000;
+
+/**
+ * Shows on standard error how far long work is: a bar on a terminal, else a line now and then, and nothing of what
+ * is done at once.
+ */
+export function progressBar({ what, total }: ProgressBarOptions): ProgressBar {
+  const { stderr } = process;
+  const pause = stderr.isTTY ? REDRAW : NEXT_LINE;
+  const reached: Reached[] = [];
+  let shownAt = performance.now();
+  let last = { done: 0, total };
+  let shown = false;
+
+  const show = (): void => {
+    const text = described(what, last, rateOf(reached, last.done));
+    shown = true;
+    stderr.write(stderr.isTTY ? `\r\x1b[K${drawn(text, last, stderr.columns || 80)}` : `${text}\n`);
+  };
+  return {
+    at(done, of = last.total) {
+      last = { done, total: of };
+      const now = performance.now();
+      if (reached.length === 0) reached.push({ time: now, done });
+      if (now - shownAt < pause) return;
+      shownAt = now;
+      show();
+      reached.push({ time: now, done });
+      while (reached.length > 2 && now - (reached[0] as Reached).time > RATE_WINDOW) reached.shift();
+    },
+    end() {
+      if (!shown) return;
+      show();
+      if (stderr.isTTY) stderr.write('\n');
+    },
+  };
+}
+
+/** For work in several steps: a bar for each, one after the other. */
+export class ProgressBars implements Disposable {
+  #what: string | undefined;
+  #bar: ProgressBar | undefined;
+
+  at(what: string, done: number, total?: number): void {
+    if (what !== this.#what) {
+      this.#bar?.end();
+      this.#bar = progressBar({ what });
+      this.#what = what;
+    }
+    this.#bar?.at(done, total);
+  }
+
+  [Symbol.dispose](): void {
+    this.#bar?.end();
+  }
+}
+
+type Progress = { readonly done: number; readonly total: number | undefined };
+
+/** As in "1200 of 5000 events copied, 300/s, 13 s left". */
+function described(what: string, { done, total }: Progress, rate: number): string {
+  const left = total === undefined || rate === 0 ? undefined : Math.max(0, total - done) / rate;
+  const parts = [
+    total === undefined ? `${grouped(done)} ${what}` : `${grouped(done)} of ${grouped(total)} ${what}`,
+    rate > 0 ? `${grouped(Math.round(rate))}/s` : '',
+    left === undefined || left === 0 ? '' : `${duration(left)} left`,
+  ];
+  return parts.filter((part) => part !== '').join(', ');
+}
+
+/** With a bar before it where there is room. */
+function drawn(text: string, { done, total }: Progress, columns: number): string {
+  const width = Math.min(30, columns - text.length - 4);
+  if (!total || width < 5) return text.slice(0, columns - 1);
+  const filled = Math.round(Math.min(1, done / total) * width);
+  return `[${'#'.repeat(filled)}${'.'.repeat(width - filled)}] ${text}`;
+}
+
+function rateOf(reached: readonly Reached[], done: number): number {
+  const [first] = reached;
+  const seconds = first ? (performance.now() - first.time) / 1000 : 0;
+  return first && seconds > 0 ? (done - first.done) / seconds : 0;
+}
+
+function duration(seconds: number): string {
+  if (seconds < 90) return `${Math.ceil(seconds)} s`;
+  if (seconds < 90 * 60) return `${Math.round(seconds / 60)} min`;
+  return `${(seconds / 3600).toFixed(1)} h`;
+}
+
+function grouped(number: number): string {
+  return number.toLocaleString('en');
+}

@@ -1,0 +1,73 @@
+import path from 'node:path';
+import { copyStore } from '../src/archive-store/store-copy.ts';
+import { readConfig } from '../src/config.ts';
+import { lockDataFolder } from '../src/data-folder-lock.ts';
+import { verifyCopy } from '../src/event-log/copy-verification.ts';
+import { copyEvents } from '../src/event-log/log-copy.ts';
+import { openLog, openStore } from '../src/service.ts';
+import { backupPlaces, copyKeys, readBackup } from './backup-folder.ts';
+import { only, readArguments, refused, runCommand, say } from './command.ts';
+import { ProgressBars } from './progress-bar.ts';
+import { stopSignal } from './stop-signal.ts';
+
+const HELP = `Brings a backup into an empty data folder, or into the engines that the settings name.
+
+  npm run restore -- DIR [--json]
+
+The service must not run. Nothing is overwritten: a log that holds anything else than the beginning of the backup is
+refused. A restore that was cut off is gone on with. Every event is compared and every hash recomputed at the end;
+every object is verified on its way. Views are built when the service starts.
+Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
+`;
+
+await runCommand(HELP, async (args) => {
+  const { values, positionals } = readArguments(args, { json: { type: 'boolean' } });
+  const folder = path.resolve(only(positionals, 'DIR'));
+  const backup = readBackup(folder);
+  if (!backup)
+    throw refused('NO_BACKUP', `${folder} holds no backup that was finished: run the backup again.`);
+  const config = readConfig();
+  using _only = lockDataFolder(config.dataDir);
+  const signal = stopSignal('Stopped. The same command goes on from there.');
+  using bars = new ProgressBars();
+  await using source = await openLog(backupPlaces(folder));
+  await using target = await openLog(config);
+  // A later backup that was cut off may have brought more events, but not yet all objects that they name.
+  const total = backup.events;
+  await copyEvents(first(total, source.readAll({ signal })), target, {
+    engine: config.eventLog.kind,
+    progress: (step, events) => bars.at(`events ${step}`, events, total),
+    signal,
+  });
+  await verifyCopy(source.readAll({ signal }), target.readAll({ signal }), {
+    total,
+    progress: (events) => bars.at('events verified', events, total),
+  });
+  await using sourceStore = await openStore(backupPlaces(folder));
+  await using store = await openStore(config);
+  const objects = await copyStore(sourceStore, store, {
+    progress: (step, ...counts) => bars.at(`objects ${step}`, ...counts),
+    signal,
+  });
+  copyKeys(folder, config.dataDir);
+  for (const { sha256, reason } of objects.failed)
+    process.stderr.write(`Not restored: ${sha256}. ${reason}\n`);
+  if (values.json) say(JSON.stringify({ events: total, ...objects, backup }));
+  else {
+    say(
+      `Restored ${total} events and ${objects.objects} objects (${objects.bytes} bytes) of ${backup.finishedAt}.`,
+    );
+    say('"npm run verify -- --all" proves that everything is there and right.');
+  }
+  return objects.failed.length > 0 ? 1 : 0;
+});
+
+async function* first<Item>(count: number, items: AsyncIterable<Item>): AsyncGenerator<Item> {
+  if (count === 0) return;
+  let left = count;
+  for await (const item of items) {
+    yield item;
+    left -= 1;
+    if (left === 0) return;
+  }
+}

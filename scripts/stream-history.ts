@@ -1,0 +1,88 @@
+import { type Aggregate, clients, collections, deposits } from '../src/domain/aggregates.ts';
+import { clientFacts, describeClientEvent } from '../src/domain/client/describe.ts';
+import { collectionFacts, describeCollectionEvent } from '../src/domain/collection/describe.ts';
+import { describeDepositEvent } from '../src/domain/deposit/describe.ts';
+import { depositFacts } from '../src/domain/deposit/facts.ts';
+import { type Description, type Fact, saying } from '../src/domain/description.ts';
+import type { EventLog, RecordedEvent } from '../src/event-log/event-log.ts';
+import { chainHash, hashOf } from '../src/event-log/hash-chain.ts';
+
+/** Something that has a history: one stream of the log. */
+export type Subject = {
+  /** As in "Deposit 1". */
+  readonly name: string;
+  readonly stream: string;
+  /** Its history from the beginning, event by event; nothing when there is no such stream. */
+  readonly steps: (log: EventLog) => AsyncGenerator<Step>;
+};
+
+/** An event, and what it has made of the state. */
+export type Step = {
+  readonly stored: RecordedEvent;
+  /** Why this cannot be the event that was appended, or `undefined` when all fits. */
+  readonly fault: string | undefined;
+  readonly description: Description;
+  readonly state: { readonly status: string };
+  readonly facts: readonly Fact[];
+};
+
+export function depositSubject(id: string): Subject {
+  return subject(`Deposit ${id}`, id, deposits, describeDepositEvent, depositFacts);
+}
+
+export function clientSubject(name: string): Subject {
+  return subject(`Client ${name}`, name, clients, describeClientEvent, clientFacts);
+}
+
+export function collectionSubject(name: string): Subject {
+  return subject(`Collection ${name}`, name, collections, describeCollectionEvent, collectionFacts);
+}
+
+function subject<State extends { readonly status: string }, Command, Event>(
+  name: string,
+  id: string,
+  { prefix, decider, codec }: Aggregate<State, Command, Event>,
+  describe: (event: Event) => Description,
+  factsOf: (state: State) => readonly Fact[],
+): Subject {
+  const stream = `${prefix}${id}`;
+  return { name, stream, steps };
+
+  async function* steps(log: EventLog): AsyncGenerator<Step> {
+    const check = chainCheck(stream);
+    let state = decider.initial;
+    for await (const stored of log.readStream(stream)) {
+      const broken = check(stored);
+      const { after, facts, description, unreadable } = read(stored, state);
+      state = after;
+      yield { stored, fault: broken ?? unreadable, description, state, facts };
+    }
+  }
+
+  /** What cannot be read changes nothing: the rest of the history is shown all the same. */
+  function read(stored: RecordedEvent, state: State) {
+    try {
+      const event = codec.read(stored);
+      const after = decider.evolve(state, event);
+      return { after, facts: factsOf(after), description: describe(event), unreadable: undefined };
+    } catch (error) {
+      const unreadable = `it cannot be read (${(error as Error).message})`;
+      return { after: state, facts: factsOf(state), description: saying(`${stored.type}.`), unreadable };
+    }
+  }
+}
+
+/** Recomputes the hash of each event in turn, and sees whether it follows the one before. */
+function chainCheck(stream: string): (event: RecordedEvent) => string | undefined {
+  let [revision, hash]: [number, string | null] = [0, null];
+  return (event) => {
+    const [expected, before, carried] = [revision, hash, chainHash(event)];
+    revision = event.revision + 1;
+    hash = carried;
+    if (event.revision !== expected) return `it is event ${event.revision} where ${expected} was expected`;
+    if (carried === null) return 'it carries no hash';
+    if (carried !== hashOf(stream, event.revision, event)) return 'its contents do not fit its hash';
+    if (event.metadata['prevHash'] !== before) return 'it does not name the hash of the event before it';
+    return undefined;
+  };
+}

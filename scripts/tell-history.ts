@@ -1,0 +1,130 @@
+import { existsSync } from 'node:fs';
+import type { Config } from '../src/config.ts';
+import { parseGitDate } from '../src/domain/deposit/git-date.ts';
+import type { EventLog } from '../src/event-log/event-log.ts';
+import { openLog } from '../src/service.ts';
+import { only, readArguments, refused, UsageError } from './command.ts';
+import { stateJson, stepJson } from './history-json.ts';
+import { timeOf } from './history-metadata.ts';
+import { closingText, stateText, stepText } from './history-text.ts';
+import {
+  clientSubject,
+  collectionSubject,
+  depositSubject,
+  type Step,
+  type Subject,
+} from './stream-history.ts';
+
+/** Where lines go: what was asked for, and what is wrong with it. */
+export type Output = { readonly say: (line: string) => void; readonly warn: (line: string) => void };
+
+/** Tells a history as the arguments ask for it; resolves to the exit code. */
+export async function tellHistory(
+  args: string[],
+  config: Pick<Config, 'eventLog'>,
+  output: Output,
+): Promise<number> {
+  const { values, positionals } = readArguments(args, { at: { type: 'string' }, json: { type: 'boolean' } });
+  const subject = subjectOf(only(positionals, 'ID, client:NAME or collection:NAME'));
+  const moment = values.at === undefined ? undefined : momentOf(values.at);
+  assertThere(config);
+  await using log = await openLog(config);
+  return moment
+    ? await tellState(log, subject, output, moment, values.json)
+    : await tellAll(log, subject, output, values.json);
+}
+
+async function tellAll(log: EventLog, subject: Subject, output: Output, json = false): Promise<number> {
+  const broken: string[] = [];
+  let last: Step | undefined;
+  let events = 0;
+  for await (const step of subject.steps(log)) {
+    output.say(json ? stepJson(step, last) : `${stepText(step, last)}\n`);
+    if (step.fault !== undefined) broken.push(`#${step.stored.revision}`);
+    last = step;
+    events += 1;
+  }
+  if (!last) throw unknown(subject);
+  const exitCode = verdict(subject, output, broken);
+  if (!json) output.say(closingText(subject.name, last, events, exitCode === 0));
+  return exitCode;
+}
+
+async function tellState(
+  log: EventLog,
+  subject: Subject,
+  output: Output,
+  moment: Moment,
+  json = false,
+): Promise<number> {
+  const broken: string[] = [];
+  let [shown, later]: (Step | undefined)[] = [];
+  for await (const step of subject.steps(log)) {
+    if (moment.isBefore(step)) {
+      later = step;
+      break;
+    }
+    if (step.fault !== undefined) broken.push(`#${step.stored.revision}`);
+    shown = step;
+  }
+  if (!shown) throw later ? tooEarly(subject, later) : unknown(subject);
+  const { revision } = shown.stored;
+  if (moment.revision !== undefined && revision < moment.revision) {
+    if (!later) throw noSuchEvent(subject, moment.revision, revision);
+    broken.push(`#${moment.revision}`); // cut out
+  }
+  output.say(json ? stateJson(shown) : stateText(subject.name, shown));
+  return verdict(subject, output, broken);
+}
+
+/** Up to where a history is told. */
+type Moment = { readonly revision?: number; readonly isBefore: (step: Step) => boolean };
+
+function momentOf(text: string): Moment {
+  if (/^\d{1,15}$/.test(text)) {
+    const revision = Number(text);
+    return { revision, isBefore: ({ stored }) => stored.revision > revision };
+  }
+  if (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i.test(text) && parseGitDate(text)) {
+    const time = Date.parse(text.toUpperCase());
+    return { isBefore: ({ stored }) => Date.parse(timeOf(stored)) > time };
+  }
+  throw new UsageError(`--at ${text} is neither a revision nor a time such as 2026-03-01T10:00:00Z.`);
+}
+
+function subjectOf(text: string): Subject {
+  const [, kind, name = ''] = /^(client|collection):(.+)$/s.exec(text) ?? [];
+  if (kind === 'client') return clientSubject(name);
+  if (kind === 'collection') return collectionSubject(name);
+  if (/^[1-9]\d{0,15}$/.test(text)) return depositSubject(text);
+  throw new UsageError(`${text} is neither the number of a deposit nor client:NAME nor collection:NAME.`);
+}
+
+function verdict({ name }: Subject, { warn }: Output, broken: readonly string[]): number {
+  if (broken.length === 0) return 0;
+  warn(
+    `THE HISTORY OF ${name.toUpperCase()} IS BROKEN at ${broken.join(', ')}: it is not what was appended.`,
+  );
+  return 1;
+}
+
+/** Opening it would make it. */
+function assertThere({ eventLog }: Pick<Config, 'eventLog'>): void {
+  if (eventLog.kind !== 'sqlite' || existsSync(eventLog.file)) return;
+  throw refused(
+    'NO_HISTORY',
+    `There is no event log at ${eventLog.file}: see DEPOSIT_DATA_DIR and DEPOSIT_EVENT_LOG.`,
+  );
+}
+
+function tooEarly({ name }: Subject, { stored }: Step): Error {
+  return refused('NO_HISTORY', `${name} did not exist yet: its history begins at ${timeOf(stored)}.`);
+}
+
+function noSuchEvent({ name }: Subject, wanted: number, last: number): Error {
+  return refused('NO_HISTORY', `${name} has no event ${wanted}: its last one is ${last}.`);
+}
+
+function unknown({ name }: Subject): Error {
+  return refused('NO_HISTORY', `There is no ${name.replace(/^./, (letter) => letter.toLowerCase())}.`);
+}

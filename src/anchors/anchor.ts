@@ -1,0 +1,112 @@
+import { createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto';
+import type { JsonObject } from '../event-log/event-log.ts';
+import { canonicalJson } from '../event-log/hash-chain.ts';
+
+/** The stream of the log that holds them. */
+export const ANCHORS = 'anchors';
+
+/** A signed statement about the first `events` events of a log, in the order of all, anchors among them. */
+export type Anchor = AnchorStatement & {
+  /** Ed25519, base64, over the statement as canonical JSON. */
+  readonly signature: string;
+};
+
+export type AnchorStatement = {
+  /** Version of this format. */
+  readonly anchor: 1;
+  readonly events: number;
+  /** Root of their Merkle tree, 64 hex digits. */
+  readonly root: string;
+  /** SHA-256 of the anchor before it, `null` in the first. */
+  readonly previous: string | null;
+  /** RFC 3339, UTC. */
+  readonly madeAt: string;
+  /** SPKI in base64. */
+  readonly publicKey: string;
+};
+
+export class NoAnchor extends Error {
+  override readonly name = 'NoAnchor';
+  readonly code = 'NO_ANCHOR';
+}
+
+export function signed(
+  statement: Omit<AnchorStatement, 'anchor' | 'publicKey'>,
+  privateKey: KeyObject,
+): Anchor {
+  const whole: AnchorStatement = { anchor: 1, ...statement, publicKey: publicKeyOf(privateKey) };
+  return { ...whole, signature: sign(null, bytesOf(whole), privateKey).toString('base64') };
+}
+
+/** Whether it was signed with the key that it names. */
+export function isSignedByItsKey({ signature, ...statement }: Anchor): boolean {
+  try {
+    const key = createPublicKey({
+      key: Buffer.from(statement.publicKey, 'base64'),
+      format: 'der',
+      type: 'spki',
+    });
+    return (
+      key.asymmetricKeyType === 'ed25519' &&
+      verify(null, bytesOf(statement), key, Buffer.from(signature, 'base64'))
+    );
+  } catch {
+    return false;
+  }
+}
+
+/** As anchors name it. */
+export function publicKeyOf(key: KeyObject): string {
+  const publicKey = key.type === 'private' ? createPublicKey(key) : key;
+  return publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
+}
+
+/** SHA-256 of the anchor as a whole, as the next one names it. */
+export function anchorDigest(anchor: Anchor): string {
+  return hash('sha256', canonicalJson(anchor));
+}
+
+/** The anchor as a line of a file, without its end. */
+export function anchorLine(anchor: Anchor): string {
+  return canonicalJson(anchor);
+}
+
+/** @throws {NoAnchor} */
+export function anchorIn(line: string): Anchor {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch (cause) {
+    throw new NoAnchor('It is no JSON.', { cause });
+  }
+  const anchor = asAnchor(value);
+  if (anchorLine(anchor) !== line) throw new NoAnchor('It is not written as anchors are.');
+  return anchor;
+}
+
+/** @throws {NoAnchor} */
+export function asAnchor(value: unknown): Anchor {
+  const found = Object(value) as Record<string, unknown>; // checked member by member
+  const wrong = Object.entries(SHAPE).find(([name, isRight]) => !isRight(found[name]));
+  if (wrong) throw new NoAnchor(`Its ${wrong[0]} is missing or wrong.`);
+  const extra = Object.keys(found).find((name) => !(name in SHAPE));
+  if (extra) throw new NoAnchor(`It has something unknown: ${extra}.`);
+  return found as Anchor;
+}
+
+const isDigest = (value: unknown): boolean => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
+const isText = (value: unknown): boolean => typeof value === 'string';
+
+const SHAPE: Readonly<Record<keyof Anchor, (value: unknown) => boolean>> = {
+  anchor: (value) => value === 1,
+  events: (value) => Number.isSafeInteger(value) && (value as number) > 0,
+  root: isDigest,
+  previous: (value) => value === null || isDigest(value),
+  madeAt: isText,
+  publicKey: isText,
+  signature: isText,
+};
+
+function bytesOf(statement: AnchorStatement): Buffer {
+  return Buffer.from(canonicalJson(statement satisfies JsonObject));
+}

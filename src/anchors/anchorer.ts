@@ -1,0 +1,109 @@
+import { type KeyObject, randomUUID } from 'node:crypto';
+import path from 'node:path';
+import type { EventLog, JsonObject, RecordedEvent } from '../event-log/event-log.ts';
+import { WrongExpectedRevision } from '../event-log/event-log.ts';
+import { chainHash, seal } from '../event-log/hash-chain.ts';
+import { ANCHORS, type Anchor, anchorDigest, asAnchor, signed } from './anchor.ts';
+import { appendMissing } from './anchor-file.ts';
+import { anchorKey } from './anchor-key.ts';
+import { lockAnchoring } from './anchoring-lock.ts';
+import { CoveredLog } from './covered-log.ts';
+
+export type AnchorerOptions = {
+  /** Where the Merkle tree is kept from one time to the next. */
+  readonly dataDir: string;
+  readonly anchorKeyFile: string;
+  /** Gets a line for each anchor. */
+  readonly anchorFile: string | null;
+};
+
+export type Anchored = {
+  readonly anchor: Anchor;
+  /** False when nothing has come since the last one. */
+  readonly made: boolean;
+  /** Lines that were added to the file. */
+  readonly written: number;
+};
+
+/** Somebody else makes anchors at the same time, again and again. */
+export class AnchorsOvertaken extends Error {
+  override readonly name = 'AnchorsOvertaken';
+  readonly code = 'ANCHORS_OVERTAKEN';
+}
+
+/** The log holds nothing yet. */
+export class NothingToAnchor extends Error {
+  override readonly name = 'NothingToAnchor';
+  readonly code = 'NOTHING_TO_ANCHOR';
+}
+
+const ATTEMPTS = 5;
+
+/** Makes anchors: signed statements of what a log holds, kept in its stream `anchors` and in a file. */
+export class Anchorer {
+  readonly #log: EventLog;
+  readonly #options: AnchorerOptions;
+
+  constructor(log: EventLog, options: AnchorerOptions) {
+    this.#log = log;
+    this.#options = options;
+  }
+
+  /** An anchor over all that the log holds, if anything has come since the last one. */
+  async anchor(signal?: AbortSignal): Promise<Anchored> {
+    const { dataDir, anchorKeyFile, anchorFile } = this.#options;
+    using _lock = await lockAnchoring(path.join(dataDir, 'anchoring.lock'));
+    const key = await anchorKey(anchorKeyFile);
+    const { anchor, made } = await this.#anchored(key, signal);
+    const written = anchorFile === null ? 0 : await appendMissing(anchorFile, this.#newestFirst());
+    return { anchor, made, written };
+  }
+
+  async #anchored(key: KeyObject, signal?: AbortSignal): Promise<Omit<Anchored, 'written'>> {
+    const stateFile = path.join(this.#options.dataDir, 'anchor-state.json');
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+      const covered = await CoveredLog.open(this.#log, stateFile);
+      const last = await this.#last();
+      await covered.catchUp(signal);
+      if (covered.lastOther === 0) throw new NothingToAnchor('The event log holds nothing to anchor yet.');
+      if (last && covered.lastOther <= last.anchor.events) return { anchor: last.anchor, made: false };
+      const anchor = signed(
+        {
+          events: covered.events,
+          root: covered.root(),
+          previous: last ? anchorDigest(last.anchor) : null,
+          madeAt: new Date().toISOString(),
+        },
+        key,
+      );
+      if (await this.#append(anchor, last?.event)) return { anchor, made: true };
+    }
+    throw new AnchorsOvertaken('Others make anchors at the same time, again and again: try it later.');
+  }
+
+  /** False when another anchor has come meanwhile. */
+  async #append(anchor: Anchor, last: RecordedEvent | undefined): Promise<boolean> {
+    const metadata = { schemaVersion: 1, occurredAt: anchor.madeAt };
+    const event = { id: randomUUID(), type: 'AnchorMade', data: anchor satisfies JsonObject, metadata };
+    const revision = last === undefined ? -1 : last.revision;
+    const sealed = seal(ANCHORS, revision + 1, last ? chainHash(last) : null, [event]);
+    try {
+      await this.#log.append(ANCHORS, revision < 0 ? 'none' : revision, sealed);
+      return true;
+    } catch (error) {
+      if (error instanceof WrongExpectedRevision) return false;
+      throw error;
+    }
+  }
+
+  async #last(): Promise<{ readonly event: RecordedEvent; readonly anchor: Anchor } | undefined> {
+    for await (const event of this.#log.readStream(ANCHORS, { backwards: true, limit: 1 })) {
+      return { event, anchor: asAnchor(event.data) };
+    }
+    return undefined;
+  }
+
+  async *#newestFirst(): AsyncGenerator<Anchor> {
+    for await (const { data } of this.#log.readStream(ANCHORS, { backwards: true })) yield asAnchor(data);
+  }
+}

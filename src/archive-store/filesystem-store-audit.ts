@@ -1,0 +1,111 @@
+import path from 'node:path';
+import type { Readable } from 'node:stream';
+import { type ExpectedSqliteFile, faultsOfSqliteFile } from '../sqlite-integrity.ts';
+import { type ListedObject, type LocalObject, type LocalSource, ObjectMissing } from './archive-store.ts';
+import { OBJECT_SCHEMA } from './object-database.ts';
+import { ObjectRows } from './object-rows.ts';
+import { Sha256Threads } from './sha256-threads.ts';
+import type { StoreAudit } from './store-audit.ts';
+import { StoredFiles } from './stored-files.ts';
+import { unavailable } from './unavailable.ts';
+import { verifiedBody } from './verified-body.ts';
+
+const EXPECTED: ExpectedSqliteFile = {
+  schema: OBJECT_SCHEMA,
+  pragmas: { journal_mode: 'wal', encoding: 'UTF-8', user_version: 0, application_id: 0 },
+  nothing: [
+    {
+      sql: `SELECT sha256 FROM small_object WHERE stored_at NOT BETWEEN unixepoch('2020-01-01') * 1000
+        AND (unixepoch('now') + 86400) * 1000 LIMIT 10`,
+      text: 'an object is said to be stored at an impossible time',
+    },
+  ],
+};
+
+/**
+ * The store in a folder as an auditor reads it: nothing is written, and rows that cannot be read keep nobody from
+ * the files.
+ */
+export class FilesystemStoreAudit implements StoreAudit {
+  readonly #database: string;
+  readonly #files: StoredFiles;
+  readonly #hashing = new Sha256Threads();
+  #rows: ObjectRows | undefined;
+
+  constructor(folder: string) {
+    this.#database = path.join(folder, 'small.sqlite');
+    this.#files = new StoredFiles(folder);
+  }
+
+  async get(sha256: string): Promise<{ readonly length: number; readonly body: Readable }> {
+    const found = await this.#find(sha256);
+    const bytes = found.kind === 'bytes' ? [found.bytes] : this.#files.bytes(sha256);
+    const { length } = found;
+    return { length, body: verifiedBody({ sha256, length }, asynchronous(bytes), this.#hashing.begin()) };
+  }
+
+  async stat(sha256: string): Promise<{ readonly length: number } | undefined> {
+    const row = this.#rowOf((rows) => rows.length(sha256));
+    const length = row.value ?? (await this.#files.length(sha256));
+    if (length === undefined && row.fault) throw row.fault;
+    return length === undefined ? undefined : { length };
+  }
+
+  async checkOut(sha256: string): Promise<LocalObject> {
+    const { length, ...source } = await this.#find(sha256);
+    return { length, source, [Symbol.asyncDispose]: async () => {} };
+  }
+
+  /** Throws at its end what kept it from listing all rows. */
+  async *list(): AsyncGenerator<ListedObject> {
+    let fault: unknown;
+    try {
+      yield* this.#open().list();
+    } catch (error) {
+      fault = error;
+    }
+    for await (const object of this.#files.list()) {
+      if (this.#rowOf((rows) => rows.length(object.sha256)).value === undefined) yield object;
+    }
+    if (fault) throw fault;
+  }
+
+  async structure(): Promise<readonly { readonly file: string; readonly text: string }[]> {
+    const faults = await faultsOfSqliteFile(this.#database, EXPECTED);
+    return faults.map((text) => ({ file: this.#database, text }));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#rows?.[Symbol.dispose]();
+    await this.#hashing[Symbol.asyncDispose]();
+  }
+
+  async #find(sha256: string): Promise<LocalSource & { readonly length: number }> {
+    const { value: bytes, fault } = this.#rowOf((rows) => rows.bytes(sha256));
+    if (bytes !== undefined) return { kind: 'bytes', bytes, length: bytes.byteLength };
+    const length = await this.#files.length(sha256);
+    if (length === undefined) throw fault ?? new ObjectMissing(sha256);
+    return { kind: 'file', path: this.#files.pathOf(sha256), length };
+  }
+
+  #rowOf<T>(read: (rows: ObjectRows) => T): { readonly value?: T; readonly fault?: unknown } {
+    try {
+      return { value: read(this.#open()) };
+    } catch (fault) {
+      return { fault };
+    }
+  }
+
+  #open(): ObjectRows {
+    try {
+      this.#rows ??= new ObjectRows(this.#database);
+      return this.#rows;
+    } catch (error) {
+      throw unavailable('read', error);
+    }
+  }
+}
+
+async function* asynchronous<T>(items: Iterable<T> | AsyncIterable<T>): AsyncGenerator<T> {
+  yield* items;
+}

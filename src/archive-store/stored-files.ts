@@ -1,0 +1,79 @@
+import type { Stats } from 'node:fs';
+import { type FileHandle, open, opendir, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { type ListedObject, ObjectMissing } from './archive-store.ts';
+import { hasCode, orUnavailable } from './unavailable.ts';
+
+const READ_BYTES = 128 * 1024;
+
+/** The large objects as they are read: files named `v1/sha256/ab/cd/<sha256>`. */
+export class StoredFiles {
+  readonly root: string;
+
+  constructor(folder: string) {
+    this.root = path.join(folder, 'v1', 'sha256');
+  }
+
+  pathOf(sha256: string): string {
+    return path.join(this.root, sha256.slice(0, 2), sha256.slice(2, 4), sha256);
+  }
+
+  async length(sha256: string): Promise<number | undefined> {
+    const found = await orUnavailable('read', statIfThere(this.pathOf(sha256)));
+    return found?.size;
+  }
+
+  /** Opens the file when the first bytes are asked for: a body that nobody reads holds nothing. */
+  async *bytes(sha256: string): AsyncGenerator<Uint8Array> {
+    await using handle = await openIfThere(this.pathOf(sha256));
+    if (handle === undefined) throw new ObjectMissing(sha256);
+    for (;;) {
+      const { bytesRead, buffer } = await orUnavailable(
+        'read',
+        handle.read(Buffer.allocUnsafeSlow(READ_BYTES)),
+      );
+      if (bytesRead === 0) return;
+      yield buffer.subarray(0, bytesRead);
+    }
+  }
+
+  async *list(): AsyncGenerator<ListedObject> {
+    for await (const folder of names(this.root, /^[0-9a-f]{2}$/)) {
+      for await (const subfolder of names(folder, /^[0-9a-f]{2}$/)) {
+        for await (const file of names(subfolder, /^[0-9a-f]{64}$/)) {
+          const found = await orUnavailable('read', statIfThere(file));
+          if (!found) continue; // removed since
+          yield { sha256: path.basename(file), length: found.size, storedAt: found.mtime };
+        }
+      }
+    }
+  }
+}
+
+async function* names(folder: string, pattern: RegExp): AsyncGenerator<string> {
+  for await (const { name } of await orUnavailable('read', opendir(folder))) {
+    if (pattern.test(name)) yield path.join(folder, name);
+  }
+}
+
+async function openIfThere(file: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(file, 'r');
+  } catch (error) {
+    if (isAbsence(error)) return undefined;
+    return orUnavailable('read', Promise.reject(error));
+  }
+}
+
+async function statIfThere(file: string): Promise<Stats | undefined> {
+  try {
+    return await stat(file);
+  } catch (error) {
+    if (isAbsence(error)) return undefined;
+    throw error;
+  }
+}
+
+function isAbsence(error: unknown): boolean {
+  return hasCode(error, 'ENOENT', 'ENOTDIR');
+}

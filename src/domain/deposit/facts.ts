@@ -1,0 +1,60 @@
+import { counted, type Fact, shortDigest } from '../description.ts';
+import { nameOf } from './describe.ts';
+import type { Archive, MetadataEntry, Reason } from './events.ts';
+import type { Deposit } from './state.ts';
+
+/** All that is known of a deposit besides its status, told to a person. */
+export function depositFacts(deposit: Deposit): readonly Fact[] {
+  if (deposit.status === 'absent') return [];
+  const { client, collection, uuid, archives, entries } = deposit;
+  const facts: readonly Fact[] = [
+    { label: 'client', values: [client] },
+    { label: 'collection', values: [collection] },
+    { label: 'uuid', values: [uuid] },
+    {
+      label: 'archives',
+      values: archives.map(archiveText),
+      brief: archives.map(({ filename }) => filename),
+    },
+    { label: 'metadata', values: entries.map(entryText), brief: entries.map(nameOf) },
+    { label: 'origin', values: 'origin' in deposit ? [deposit.origin] : [] },
+    { label: 'completed', values: 'completedAt' in deposit ? [deposit.completedAt] : [], brief: [] },
+    {
+      label: 'check',
+      values: 'checkAttempt' in deposit ? [`number ${deposit.checkAttempt}`] : [],
+      brief: [],
+    },
+    { label: 'load', values: 'loadAttempt' in deposit ? [`number ${deposit.loadAttempt}`] : [], brief: [] },
+    { label: 'reasons', values: reasonsOf(deposit) },
+    { label: 'warnings', values: 'warnings' in deposit ? deposit.warnings.map(reasonText) : [] },
+    { label: 'identifiers', values: identifiersOf(deposit) },
+  ];
+  return facts.filter(
+    ({ label, values }) => values.length > 0 || label === 'archives' || label === 'metadata',
+  );
+}
+
+function archiveText({ filename, length, sha256 }: Archive): string {
+  return `${filename} (${counted(length, 'byte')}, ${shortDigest(sha256)})`;
+}
+
+function entryText(entry: MetadataEntry): string {
+  return `${nameOf(entry)} (${counted(entry.length, 'byte')}, ${shortDigest(entry.sha256)})`;
+}
+
+/** Why it is where it is. */
+function reasonsOf(deposit: Deposit): readonly string[] {
+  if (deposit.status === 'rejected') return deposit.reasons.map(reasonText);
+  if (deposit.status === 'failed') return [reasonText(deposit.reason)];
+  return deposit.status === 'deleted' ? [deposit.reason] : [];
+}
+
+function reasonText({ text, fields }: Reason): string {
+  return `${text} (${fields.join(', ')})`;
+}
+
+function identifiersOf(deposit: Deposit): string[] {
+  if (deposit.status !== 'done') return [];
+  const { directory, revision, snapshot } = deposit.loaded;
+  return [`swh:1:dir:${directory}`, `swh:1:rev:${revision}`, `swh:1:snp:${snapshot}`];
+}

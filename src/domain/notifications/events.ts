@@ -1,0 +1,55 @@
+/**
+ * What happens to notifications of one deposit that could not be delivered at once. As long as every notification
+ * is taken at the first try, nothing happens here. Times are RFC 3339 in UTC.
+ */
+export type NotificationsEvent =
+  | NotificationHeld
+  | DeliveryTried
+  | DeliveryFailed
+  | NotificationsDelivered
+  | NotificationsGivenUp
+  | NotificationsRequeued;
+
+/** It waits to be tried again, behind those that were held before. */
+export type NotificationHeld = {
+  type: 'NotificationHeld';
+  data: {
+    depositId: number;
+    client: string;
+    collection: string;
+    /** Id and revision of the deposit's event that it is about. */
+    eventId: string;
+    revision: number;
+    heldAt: string;
+    reason: string;
+  };
+};
+
+/** Somebody sets about delivering what is held: nobody else does before `nextTryAt`. */
+export type DeliveryTried = {
+  type: 'DeliveryTried';
+  data: { depositId: number; attempt: number; nextTryAt: string };
+};
+
+export type DeliveryFailed = {
+  type: 'DeliveryFailed';
+  data: { depositId: number; attempt: number; reason: string; nextTryAt: string };
+};
+
+/** All that was held up to this revision has been taken. */
+export type NotificationsDelivered = {
+  type: 'NotificationsDelivered';
+  data: { depositId: number; upTo: number };
+};
+
+/** All that was held up to this revision will not be tried again unless an operator wants it. */
+export type NotificationsGivenUp = {
+  type: 'NotificationsGivenUp';
+  data: { depositId: number; upTo: number; reason: string };
+};
+
+/** An operator wants all that was given up or is held to be tried now. */
+export type NotificationsRequeued = {
+  type: 'NotificationsRequeued';
+  data: { depositId: number; requeuedAt: string };
+};

@@ -1,0 +1,83 @@
+import type { Json, JsonObject, Position } from './event-log.ts';
+import type { AuditedRecord } from './log-audit.ts';
+import { toPosition } from './position.ts';
+
+/** Contents as bytes, so that what is no UTF-8 shows; the stream is looked up, not joined, so that none is lost. */
+export const AUDITED_ROW = `
+  SELECT e.position, s.name, e.revision, e.id, e.type, CAST(e.data AS BLOB), CAST(e.metadata AS BLOB),
+    typeof(s.name) || ' ' || typeof(e.revision) || ' ' || typeof(e.id) || ' ' || typeof(e.type) || ' ' ||
+    typeof(e.data) || ' ' || typeof(e.metadata)
+  FROM events e LEFT JOIN streams s ON s.id = e.stream`;
+
+/** Integers are read as bigint: a damaged one may be of any size. */
+export type AuditedRow = readonly [
+  position: bigint,
+  stream: unknown,
+  revision: unknown,
+  id: unknown,
+  type: unknown,
+  data: unknown,
+  metadata: unknown,
+  types: string,
+];
+
+const TYPES = 'text integer blob text text text';
+const UUID_BYTES = 16;
+
+/** The event, if every byte of the row is as the log itself would have written it. */
+export function auditedRecord(row: AuditedRow): AuditedRecord {
+  const [number, stream, revision, id, type, data, metadata, types] = row;
+  const position = toPosition(Number(number));
+  const about = {
+    position,
+    stream: typeof stream === 'string' ? stream : undefined,
+    revision: typeof revision === 'bigint' ? Number(revision) : undefined,
+  };
+  const unreadable = (reason: string): AuditedRecord => ({ kind: 'unreadable', ...about, reason });
+  if (stream === null) return unreadable('belongs to a stream that is not there');
+  if (types !== TYPES) return unreadable(`has columns of the types ${types}, not ${TYPES}`);
+  const bytes = id as Uint8Array; // the types of the columns were just compared, here and below
+  if (bytes.length !== UUID_BYTES) return unreadable(`has an id of ${bytes.length} bytes`);
+  const contents = [parsed(data as Uint8Array), parsed(metadata as Uint8Array)] as const;
+  if (contents[0] === undefined) return unreadable('has data that are not JSON as the log writes it');
+  if (contents[1] === undefined) return unreadable('has metadata that are not JSON as the log writes it');
+  return {
+    kind: 'event',
+    event: {
+      id: uuid(bytes),
+      type: type as string,
+      data: contents[0],
+      metadata: contents[1],
+      stream: stream as string,
+      revision: Number(revision),
+      position,
+    },
+  };
+}
+
+export function missing(position: Position, count: number): AuditedRecord {
+  const reason = count === 1 ? 'is missing' : `is missing, with the ${count - 1} events after it`;
+  return { kind: 'unreadable', position, stream: undefined, revision: undefined, reason };
+}
+
+export function unreadableAt(position: Position, error: unknown): AuditedRecord {
+  const reason = `cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+  return { kind: 'unreadable', position, stream: undefined, revision: undefined, reason };
+}
+
+/** Another spelling of the same value (`\u001F` for `\u001f`) is a change, too. */
+function parsed(bytes: Uint8Array): JsonObject | undefined {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  try {
+    const value = JSON.parse(buffer.toString()) as Json;
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+    return buffer.equals(Buffer.from(JSON.stringify(value))) ? (value as JsonObject) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function uuid(bytes: Uint8Array): string {
+  const hex = bytes.toHex();
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}

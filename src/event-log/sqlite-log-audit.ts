@@ -1,0 +1,177 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { setImmediate } from 'node:timers/promises';
+import { type ExpectedSqliteFile, faultsOfSqliteFile } from '../sqlite-integrity.ts';
+import type { Position } from './event-log.ts';
+import type { AuditedRecord, LogAudit, StorageFault } from './log-audit.ts';
+import { positionNumber, toPosition } from './position.ts';
+import { AUDITED_ROW, type AuditedRow, auditedRecord, missing, unreadableAt } from './sqlite-audit-rows.ts';
+import { openForReading, unavailable } from './sqlite-connection.ts';
+import { assertUndamaged } from './sqlite-damage.ts';
+import { headFileFaults, readHead } from './sqlite-head-file.ts';
+import { APPLICATION_ID, SCHEMA, VERSION } from './sqlite-schema.ts';
+
+const PAGE = 500;
+/** Places in a row that may be unreadable before the rest of the log is given up. */
+const UNREADABLE_IN_A_ROW = 100_000;
+
+const EXPECTED: ExpectedSqliteFile = {
+  schema: SCHEMA,
+  pragmas: { application_id: APPLICATION_ID, user_version: VERSION, journal_mode: 'wal', encoding: 'UTF-8' },
+  nothing: [
+    {
+      sql: `SELECT name FROM streams
+        WHERE NOT EXISTS (SELECT 1 FROM events WHERE events.stream = streams.id) LIMIT 10`,
+      text: 'a stream without events is there',
+    },
+  ],
+};
+
+/**
+ * The embedded log as an auditor reads it. Reads through a connection of its own that only reads, whatever the
+ * head file says, so a damaged log is read as far as it goes and stays as it is.
+ */
+export class SqliteLogAudit implements LogAudit {
+  readonly #file: string;
+  #database: DatabaseSync | undefined;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  async *events(from?: Position): AsyncGenerator<AuditedRecord> {
+    const page = this.#prepare(`${AUDITED_ROW} WHERE e.position > ? ORDER BY e.position LIMIT ${PAGE}`);
+    let [reached, unreadable] = [Math.max(0, positionNumber(from) - 1), 0];
+    while (unreadable < UNREADABLE_IN_A_ROW) {
+      const records = this.#pageAfter(page, reached) ?? this.#oneByOne(reached);
+      const last = records.at(-1);
+      if (last === undefined) return;
+      yield* records.map(({ record }) => record);
+      reached = last.number;
+      const readable = records.findLastIndex(({ record }) => record.kind === 'event');
+      unreadable = readable < 0 ? unreadable + records.length : records.length - 1 - readable;
+      await setImmediate();
+    }
+    yield unreadableAt(toPosition(reached + 1), `so was everything in the ${unreadable} places before it`);
+  }
+
+  async *stream(name: string): AsyncGenerator<AuditedRecord> {
+    const find = this.#prepare('SELECT id FROM streams WHERE name = ?');
+    const page = this.#prepare(
+      `${AUDITED_ROW} WHERE e.stream = ? AND e.revision > ? ORDER BY e.revision LIMIT ${PAGE}`,
+    );
+    const key = this.#reading(() => (find.get(name) as unknown as [bigint] | undefined)?.[0]);
+    if (key === undefined) return;
+    for (let reached = -1n; ; ) {
+      const rows = this.#reading(() => page.all(key, reached) as unknown as AuditedRow[]);
+      yield* rows.map(auditedRecord);
+      const last = rows.at(-1)?.[2];
+      if (typeof last !== 'bigint' || rows.length < PAGE || last <= reached) return;
+      reached = last;
+      await setImmediate();
+    }
+  }
+
+  count(): Promise<number | undefined> {
+    return Promise.resolve(this.#end());
+  }
+
+  async structure(): Promise<readonly StorageFault[]> {
+    const faults = await faultsOfSqliteFile(this.#file, EXPECTED);
+    const head = `${this.#file}.head`;
+    return [
+      ...faults.map((text) => ({ file: this.#file, text })),
+      ...headFileFaults(this.#file).map((text) => ({ file: head, text })),
+      ...this.#lostItsEnd(faults.length > 0).map((text) => ({ file: this.#file, text })),
+    ];
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#database?.close();
+    this.#database = undefined;
+  }
+
+  /** Undefined when it cannot be read at once. */
+  #pageAfter(page: StatementSync, reached: number): Placed[] | undefined {
+    try {
+      return inOrder(page.all(reached) as unknown as AuditedRow[], reached);
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** The next places, each by itself, as far as there can be any. */
+  #oneByOne(reached: number): Placed[] {
+    const at = this.#prepare(`${AUDITED_ROW} WHERE e.position = ?`);
+    const end = this.#end() ?? reached + PAGE;
+    const length = Math.max(0, Math.min(PAGE, end - reached));
+    const numbers = Array.from({ length }, (_, index) => reached + 1 + index);
+    return numbers.map((number) => ({ number, record: recordAt(at, number) }));
+  }
+
+  /** The last position, by whoever still knows it. */
+  #end(): number | undefined {
+    try {
+      const row = this.#prepare('SELECT max(position) FROM events').get() as unknown as [bigint | null];
+      return Number(row[0] ?? 0);
+    } catch {
+      return readHead(this.#file)?.position;
+    }
+  }
+
+  #lostItsEnd(isDamaged: boolean): string[] {
+    try {
+      assertUndamaged(this.#file);
+      return [];
+    } catch (error) {
+      // A damaged file was told of already, in more detail.
+      const { message, cause } = error as Error;
+      return isDamaged && cause !== undefined ? [] : [message];
+    }
+  }
+
+  #prepare(sql: string): StatementSync {
+    return this.#reading(() => {
+      this.#database ??= openForReading(this.#file);
+      const statement = this.#database.prepare(sql);
+      statement.setReturnArrays(true);
+      statement.setReadBigInts(true);
+      return statement;
+    });
+  }
+
+  #reading<T>(read: () => T): T {
+    try {
+      return read();
+    } catch (error) {
+      throw unavailable(this.#file, error);
+    }
+  }
+}
+
+type Placed = { readonly number: number; readonly record: AuditedRecord };
+
+/** Positions have no gaps, so what a tree leaves out is found here. Throws when they do not even grow. */
+function inOrder(rows: readonly AuditedRow[], reached: number): Placed[] {
+  const placed: Placed[] = [];
+  let last = reached;
+  for (const row of rows) {
+    const number = Number(row[0]);
+    if (number <= last) throw new RangeError(`Position ${number} comes after ${last}.`);
+    if (number > last + 1) {
+      placed.push({ number: number - 1, record: missing(toPosition(last + 1), number - last - 1) });
+    }
+    placed.push({ number, record: auditedRecord(row) });
+    last = number;
+  }
+  return placed;
+}
+
+function recordAt(at: StatementSync, number: number): AuditedRecord {
+  const position = toPosition(number);
+  try {
+    const row = at.get(number) as unknown as AuditedRow | undefined;
+    return row ? auditedRecord(row) : missing(position, 1);
+  } catch (error) {
+    return unreadableAt(position, error);
+  }
+}

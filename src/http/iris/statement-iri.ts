@@ -1,0 +1,38 @@
+import type { DepositContentView } from '../../../projections/deposit-content.ts';
+import type { DepositStatementView } from '../../../projections/deposit-statement.ts';
+import type { Language } from '../../sword/language.ts';
+import { FEED_TYPE, type Offers } from '../../sword/negotiate.ts';
+import type { Statement } from '../../sword/statement.ts';
+import { statementFeed } from '../../sword/statement-feed.ts';
+import { statementRdf } from '../../sword/statement-rdf.ts';
+import { mediaTypeOf } from '../answer-documents.ts';
+import { chooseRepresentation } from '../choose-representation.ts';
+import type { DepositDesk } from '../deposit-desk.ts';
+import { depositResource } from '../deposit-resource.ts';
+import { notFound } from '../not-found.ts';
+import type { ServiceMiddleware } from '../service-context.ts';
+
+const OFFERS: Offers<'feed' | 'rdf'> = [
+  { contentType: FEED_TYPE, format: 'feed' },
+  { contentType: 'application/xml', format: 'feed' },
+  { contentType: 'application/rdf+xml', format: 'rdf' },
+];
+
+/** Where the SWORD Statement of a deposit is, as a feed or as a resource map. */
+export function statementIri(desk: DepositDesk, options: Language): ServiceMiddleware {
+  return depositResource<DepositContentView>((id) => desk.content(id), {
+    GET: async (ctx, { depositId, revision }) => {
+      const chosen = chooseRepresentation(ctx, { depositId, revision }, OFFERS);
+      if (!chosen) return;
+      const view = await desk.statement(depositId, revision);
+      if (!view) throw notFound(`Deposit ${depositId} has been deleted.`);
+      const render = { feed: statementFeed, rdf: statementRdf }[chosen.format];
+      ctx.body = render(statementOf(view), options);
+      ctx.set('Content-Type', chosen.contentType);
+    },
+  });
+}
+
+function statementOf(view: DepositStatementView): Statement {
+  return { ...view, author: view.client, mediaType: mediaTypeOf(view) };
+}

@@ -1,0 +1,38 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/** Makes the metrics of one service; every name begins with `deposit_` and ends with its unit. */
+export class Instruments {
+  readonly registry = new Registry();
+
+  counter<Label extends string = never>(name: string, help: string, labelNames: readonly Label[] = []) {
+    return new Counter<Label>(this.#described(name, help, labelNames));
+  }
+
+  gauge<Label extends string = never>(name: string, help: string, labelNames: readonly Label[] = []) {
+    return new Gauge<Label>(this.#described(name, help, labelNames));
+  }
+
+  /** `buckets`: upper bounds, in the unit of the name. */
+  histogram<Label extends string = never>(
+    name: string,
+    help: string,
+    buckets: readonly number[],
+    labelNames: readonly Label[] = [],
+  ) {
+    return new Histogram<Label>({ ...this.#described(name, help, labelNames), buckets: [...buckets] });
+  }
+
+  #described<Label extends string>(name: string, help: string, labelNames: readonly Label[]) {
+    return { name: `deposit_${name}`, help, labelNames, registers: [this.registry] };
+  }
+}
+
+/** Seconds since a moment of `performance.now()`. */
+export function secondsSince(started: number): number {
+  return (performance.now() - started) / 1000;
+}
+
+/** Seconds since an RFC 3339 time; never below 0, since clocks differ. */
+export function ageOf(time: string, now = Date.now()): number {
+  return Math.max(0, (now - Date.parse(time)) / 1000);
+}

@@ -1,0 +1,141 @@
+import type { Readable } from 'node:stream';
+import {
+  type ArchiveStore,
+  ArchiveStoreUnavailable,
+  BrokenPromise,
+  type ListedObject,
+  type LocalObject,
+  ObjectCorrupt,
+  ObjectMissing,
+  type Promised,
+  type StoredObject,
+} from '../archive-store/archive-store.ts';
+import { type Instruments, secondsSince } from './instruments.ts';
+
+const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30, 120];
+
+const OPERATIONS = ['put', 'get', 'stat', 'check_out'] as const;
+const FAULTS = ['ARCHIVE_STORE_UNAVAILABLE', 'OBJECT_MISSING', 'OBJECT_CORRUPT'] as const;
+const BROKEN = ['MD5_MISMATCH', 'SHA256_MISMATCH', 'LENGTH_MISMATCH', 'TOO_LARGE'] as const;
+
+type Operation = (typeof OPERATIONS)[number];
+
+/** Counts and times what this node has its store do. */
+export class MeasuredArchiveStore implements ArchiveStore {
+  readonly #store: ArchiveStore;
+  readonly #durations;
+  readonly #errors;
+  readonly #brokenPromises;
+  readonly #bytes;
+
+  constructor(store: ArchiveStore, make: Instruments) {
+    this.#store = store;
+    this.#durations = make.histogram(
+      'archive_store_operation_duration_seconds',
+      'Time the store needed: of a put without the waiting for its bytes, of a get until the first of them',
+      SECONDS,
+      ['operation'],
+    );
+    this.#errors = make.counter(
+      'archive_store_errors_total',
+      'Operations of the store that failed for a fault of the store',
+      ['operation', 'code'],
+    );
+    this.#brokenPromises = make.counter(
+      'archive_store_broken_promises_total',
+      'Puts whose bytes were not what was promised',
+      ['code'],
+    );
+    this.#bytes = make.counter('archive_store_stored_bytes_total', 'Bytes of the objects that were put');
+    // A counter that appears with its first event shows no increase.
+    for (const operation of OPERATIONS) for (const code of FAULTS) this.#errors.inc({ operation, code }, 0);
+    for (const code of BROKEN) this.#brokenPromises.inc({ code }, 0);
+  }
+
+  async put(source: AsyncIterable<Uint8Array>, promised?: Promised): Promise<StoredObject> {
+    const waiting = new Waiting(source);
+    const stored = await this.#measured('put', () => this.#store.put(waiting, promised), waiting);
+    this.#bytes.inc(stored.length);
+    return stored;
+  }
+
+  async get(sha256: string): Promise<{ readonly length: number; readonly body: Readable }> {
+    const object = await this.#measured('get', () => this.#store.get(sha256));
+    object.body.once('error', (error) => this.#countFault('get', error));
+    return object;
+  }
+
+  stat(sha256: string): Promise<{ readonly length: number } | undefined> {
+    return this.#measured('stat', () => this.#store.stat(sha256));
+  }
+
+  checkOut(sha256: string): Promise<LocalObject> {
+    return this.#measured('check_out', () => this.#store.checkOut(sha256));
+  }
+
+  list(): AsyncIterable<ListedObject> {
+    return this.#store.list();
+  }
+
+  remove(sha256: string, options?: { readonly storedBefore?: Date }): Promise<void> {
+    return this.#store.remove(sha256, options);
+  }
+
+  sweepIncoming(olderThan: Date, options?: { readonly dryRun?: boolean }): Promise<number> {
+    return this.#store.sweepIncoming(olderThan, options);
+  }
+
+  ready(): Promise<void> {
+    return this.#store.ready();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return Promise.resolve(this.#store[Symbol.asyncDispose]());
+  }
+
+  async #measured<Result>(
+    operation: Operation,
+    work: () => Promise<Result>,
+    waiting = { seconds: 0 },
+  ): Promise<Result> {
+    const started = performance.now();
+    try {
+      const result = await work();
+      this.#durations.observe({ operation }, Math.max(0, secondsSince(started) - waiting.seconds));
+      return result;
+    } catch (error) {
+      this.#countFault(operation, error);
+      throw error;
+    }
+  }
+
+  /** What goes wrong with the source of a put, or with who reads a body, is no fault of the store. */
+  #countFault(operation: Operation, error: unknown): void {
+    const isFault =
+      error instanceof ArchiveStoreUnavailable ||
+      error instanceof ObjectMissing ||
+      error instanceof ObjectCorrupt;
+    if (isFault) this.#errors.inc({ operation, code: error.code });
+    if (error instanceof BrokenPromise) this.#brokenPromises.inc({ code: error.code });
+  }
+}
+
+/** Passes pieces on and adds up how long they were waited for: an upload lasts as long as its sender takes. */
+class Waiting implements AsyncIterable<Uint8Array> {
+  readonly #source: AsyncIterable<Uint8Array>;
+  seconds = 0;
+
+  constructor(source: AsyncIterable<Uint8Array>) {
+    this.#source = source;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void> {
+    let asked = performance.now();
+    for await (const piece of this.#source) {
+      this.seconds += secondsSince(asked);
+      yield piece;
+      asked = performance.now();
+    }
+    this.seconds += secondsSince(asked);
+  }
+}

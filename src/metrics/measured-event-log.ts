@@ -1,0 +1,99 @@
+import {
+  type Appended,
+  type EventLog,
+  EventLogUnavailable,
+  type ExpectedRevision,
+  type NewEvent,
+  type Position,
+  type ReadAllOptions,
+  type ReadStreamOptions,
+  type RecordedEvent,
+  type SubscribeOptions,
+  type SubscriptionMessage,
+  WrongExpectedRevision,
+} from '../event-log/event-log.ts';
+import { type Instruments, secondsSince } from './instruments.ts';
+
+const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 20];
+
+/** Counts and times the appends of this node. */
+export class MeasuredEventLog implements EventLog {
+  readonly #log: EventLog;
+  readonly #onAppended: (events: readonly NewEvent[]) => void;
+  readonly #appends;
+  readonly #durations;
+  readonly #inFlight;
+  readonly #events;
+
+  /** `onAppended` is told of what was appended, for those who know what it means. */
+  constructor(log: EventLog, make: Instruments, onAppended: (events: readonly NewEvent[]) => void) {
+    this.#log = log;
+    this.#onAppended = onAppended;
+    this.#appends = make.counter('event_log_appends_total', 'Appends of this node, by what became of them', [
+      'outcome',
+    ]);
+    this.#durations = make.histogram(
+      'event_log_append_duration_seconds',
+      'From an append until it is durable, refused or given up',
+      SECONDS,
+    );
+    this.#inFlight = make.gauge(
+      'event_log_appends_in_flight',
+      'Appends that wait to be durable: the queue of the writer',
+    );
+    this.#events = make.counter('event_log_events_appended_total', 'Events that this node appended', [
+      'type',
+    ]);
+    for (const outcome of ['appended', 'conflict', 'unavailable', 'failed'] as const)
+      this.#appends.inc({ outcome }, 0);
+  }
+
+  async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended> {
+    const started = performance.now();
+    this.#inFlight.inc();
+    let outcome: AppendOutcome = 'appended';
+    try {
+      return await this.#log.append(stream, expected, events);
+    } catch (error) {
+      outcome = outcomeOf(error);
+      throw error;
+    } finally {
+      this.#inFlight.dec();
+      this.#durations.observe(secondsSince(started));
+      this.#appends.inc({ outcome });
+      if (outcome === 'appended') this.#count(events);
+    }
+  }
+
+  readStream(stream: string, options?: ReadStreamOptions): AsyncIterable<RecordedEvent> {
+    return this.#log.readStream(stream, options);
+  }
+
+  readAll(options?: ReadAllOptions): AsyncIterable<RecordedEvent> {
+    return this.#log.readAll(options);
+  }
+
+  subscribe(options?: SubscribeOptions): AsyncIterable<SubscriptionMessage> {
+    return this.#log.subscribe(options);
+  }
+
+  head(): Promise<Position | undefined> {
+    return this.#log.head();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return Promise.resolve(this.#log[Symbol.asyncDispose]());
+  }
+
+  #count(events: readonly NewEvent[]): void {
+    for (const { type } of events) this.#events.inc({ type });
+    this.#onAppended(events);
+  }
+}
+
+type AppendOutcome = 'appended' | 'conflict' | 'unavailable' | 'failed';
+
+function outcomeOf(error: unknown): AppendOutcome {
+  if (error instanceof WrongExpectedRevision) return 'conflict';
+  return error instanceof EventLogUnavailable ? 'unavailable' : 'failed';
+}

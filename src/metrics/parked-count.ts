@@ -1,0 +1,25 @@
+import { parkings } from '../domain/aggregates.ts';
+import type { EventLog } from '../event-log/event-log.ts';
+
+/** How many events of a reactor are parked: reads of its stream only what is new since it was last asked. */
+export class ParkedCount {
+  readonly #log: Pick<EventLog, 'readStream'>;
+  readonly #stream: string;
+  readonly #parked = new Set<string>();
+  #next = 0;
+
+  constructor(log: Pick<EventLog, 'readStream'>, reactor: string) {
+    this.#log = log;
+    this.#stream = `${parkings.prefix}${reactor}`;
+  }
+
+  async now(): Promise<number> {
+    for await (const stored of this.#log.readStream(this.#stream, { from: this.#next })) {
+      const { type, data } = parkings.codec.read(stored);
+      if (type === 'EventParked') this.#parked.add(data.eventId);
+      else this.#parked.delete(data.eventId);
+      this.#next = stored.revision + 1;
+    }
+    return this.#parked.size;
+  }
+}

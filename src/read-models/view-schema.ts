@@ -1,0 +1,69 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { TableShape, ViewQuery } from './view-store.ts';
+
+/** Makes the tables of a new file: views, their indexes, their counts, and what the file is about. */
+export function prepareViewFile(
+  database: DatabaseSync,
+  { name, version, origin, indexes = [], countedBy = [] }: TableShape & { readonly origin: string },
+): void {
+  // NORMAL: a crash of the machine may take the last commits, never the file; they come again from the log.
+  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
+  if (database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'about'").get()) return;
+  database.exec('BEGIN IMMEDIATE');
+  database.exec(`
+    CREATE TABLE views (key TEXT PRIMARY KEY, view TEXT NOT NULL) STRICT;
+    CREATE TABLE about (name TEXT NOT NULL, version INTEGER NOT NULL, origin TEXT NOT NULL, position TEXT) STRICT;
+    ${indexes.map((fields) => `CREATE INDEX ${indexName(fields)} ON views (${fields.map((field) => expression(field)).join()});`).join('\n')}
+    ${countedBy.length > 0 ? counting(countedBy) : ''}
+  `);
+  database.prepare('INSERT INTO about (name, version, origin) VALUES (?, ?, ?)').run(name, version, origin);
+  database.exec('COMMIT');
+}
+
+/** The fields by which the views of a file are counted. */
+export function countedFields(database: DatabaseSync): readonly string[] {
+  const columns = database.prepare("SELECT name FROM pragma_table_info('counts')").all();
+  return columns.map(({ name }) => String(name)).filter((name) => name !== 'count');
+}
+
+/** Which views a query asks for, as it stands behind `FROM`, and the values in it. */
+export function viewsAskedFor({ index, equal = {}, from, upTo }: Omit<ViewQuery, 'limit'>): {
+  readonly sql: string;
+  readonly values: readonly (string | number)[];
+} {
+  const conditions = Object.keys(equal).map((field) => `${expression(field)} = ?`);
+  if (from) conditions.push(`${expression(from.field)} >= ?`);
+  if (upTo) conditions.push(`${expression(upTo.field)} <= ?`);
+  const bounds = [from, upTo].flatMap((bound) => (bound ? [bound.value] : []));
+  return {
+    sql: `views ${index ? `INDEXED BY ${indexName(index)}` : ''} WHERE ${conditions.join(' AND ') || 'TRUE'}`,
+    values: [...Object.values(equal), ...bounds],
+  };
+}
+
+export function expression(field: string, view = 'view'): string {
+  if (!/^[A-Za-z]+$/.test(field)) throw new TypeError(`${field} is no field of a view.`);
+  return `${view} ->> '${field}'`;
+}
+
+function indexName(fields: readonly string[]): string {
+  return `"${fields.join(' ')}"`;
+}
+
+/** Triggers: counted in the same transaction, however a view is written. */
+function counting(fields: readonly string[]): string {
+  const [before, after] = [valuesOf(fields, 'OLD.view'), valuesOf(fields, 'NEW.view')];
+  const names = fields.map((field) => `"${field}"`).join();
+  const more = `INSERT INTO counts VALUES (${after}, 1) ON CONFLICT DO UPDATE SET count = count + 1;`;
+  const less = `UPDATE counts SET count = count - 1 WHERE (${names}) = (${before});`;
+  return `
+    CREATE TABLE counts (${fields.map((field) => `"${field}" TEXT NOT NULL`).join()}, count INTEGER NOT NULL, PRIMARY KEY (${names})) STRICT, WITHOUT ROWID;
+    CREATE TRIGGER counted_in AFTER INSERT ON views BEGIN ${more} END;
+    CREATE TRIGGER counted_out AFTER DELETE ON views BEGIN ${less} END;
+    CREATE TRIGGER counted_anew AFTER UPDATE OF view ON views WHEN (${before}) <> (${after}) BEGIN ${less} ${more} END;
+  `;
+}
+
+function valuesOf(fields: readonly string[], view: string): string {
+  return fields.map((field) => expression(field, view)).join(', ');
+}

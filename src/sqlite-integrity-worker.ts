@@ -1,0 +1,78 @@
+import { DatabaseSync } from 'node:sqlite';
+import { parentPort, workerData } from 'node:worker_threads';
+import type { ExpectedSqliteFile, IntegrityRequest } from './sqlite-integrity.ts';
+
+const BUSY_MS = 5000;
+/** Faults of one file that are told; one damaged page can have thousands. */
+const MOST = 100;
+
+const { file, expected } = workerData as IntegrityRequest;
+parentPort?.postMessage(faults(file, expected).slice(0, MOST));
+
+/** Each step by itself: what makes one impossible must not hide what another finds. */
+function faults(file: string, { schema, pragmas, nothing }: ExpectedSqliteFile): string[] {
+  const database = opened(file);
+  if (typeof database === 'string') return [database];
+  try {
+    return [
+      ...attempt(() => integrity(database)),
+      ...attempt(() => schemaFaults(database, schema)),
+      ...Object.entries(pragmas).flatMap(([name, wanted]) =>
+        attempt(() => pragmaFaults(database, name, wanted)),
+      ),
+      ...nothing.flatMap(({ sql, text }) =>
+        attempt(() =>
+          database
+            .prepare(sql)
+            .all()
+            .map((row) => `${text}: ${Object.values(row).join(', ')}`),
+        ),
+      ),
+    ].filter((text, index, all) => all.indexOf(text) === index);
+  } finally {
+    database.close();
+  }
+}
+
+function opened(file: string): DatabaseSync | string {
+  try {
+    return new DatabaseSync(file, { readOnly: true, timeout: BUSY_MS });
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+function integrity(database: DatabaseSync): string[] {
+  const rows = database.prepare(`PRAGMA integrity_check(${MOST})`).all();
+  const texts = rows.flatMap((row) => String(row['integrity_check']).split('\n'));
+  return texts.filter((text) => text !== 'ok' && !text.startsWith('***'));
+}
+
+function schemaFaults(database: DatabaseSync, schema: string): string[] {
+  const fresh = new DatabaseSync(':memory:');
+  fresh.exec(schema);
+  const [wanted, found] = [fresh, database].map(schemaOf) as [string[], string[]];
+  fresh.close();
+  return [
+    ...wanted.filter((entry) => !found.includes(entry)).map((entry) => `its schema lacks ${entry}`),
+    ...found.filter((entry) => !wanted.includes(entry)).map((entry) => `its schema has ${entry}`),
+  ];
+}
+
+function schemaOf(database: DatabaseSync): string[] {
+  const rows = database.prepare('SELECT type, name, tbl_name, sql FROM sqlite_schema').all();
+  return rows.map((row) => JSON.stringify(Object.values(row)));
+}
+
+function pragmaFaults(database: DatabaseSync, name: string, wanted: string | number): string[] {
+  const found = database.prepare(`PRAGMA ${name}`).get()?.[name];
+  return found === wanted ? [] : [`${name} is ${String(found)}, not ${wanted}`];
+}
+
+function attempt(step: () => string[]): string[] {
+  try {
+    return step();
+  } catch (error) {
+    return [(error as Error).message];
+  }
+}

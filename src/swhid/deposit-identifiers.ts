@@ -1,0 +1,21 @@
+import { formatQualifiedSwhid, formatSwhid } from './swhid.ts';
+
+/** What a loaded deposit is known by: its directory, alone and placed in its revision, snapshot and origin. */
+export function depositIdentifiers(
+  loaded: {
+    readonly directory: string;
+    readonly revision: string;
+    readonly snapshot: string;
+    readonly origin: string;
+  } | null,
+): { refId: string; refIdContext: string } | null {
+  if (!loaded) return null;
+  const core = { type: 'dir', id: loaded.directory } as const;
+  const refIdContext = formatQualifiedSwhid(core, {
+    origin: loaded.origin,
+    visit: { type: 'snp', id: loaded.snapshot },
+    anchor: { type: 'rev', id: loaded.revision },
+    path: '/',
+  });
+  return { refId: formatSwhid(core), refIdContext };
+}

@@ -1,0 +1,66 @@
+import type { Iris } from './iris.ts';
+import type { Language } from './language.ts';
+import { ATOM, ORE, RDF, XSD } from './namespaces.ts';
+import { titleOf } from './shown-deposit.ts';
+import { depositedOn, STATED_PACKAGING, type StatedArchive, type Statement, stateIri } from './statement.ts';
+import { type BodyElement, element, xmlBody } from './xml-body.ts';
+
+/** The Statement as an OAI-ORE resource map in RDF/XML (SWORD 2.0, section 11.2). */
+export function statementRdf(statement: Statement, { iris, depositNamespace, generator }: Language): string {
+  const map = iris.statement(statement.collection, statement.depositId);
+  const aggregation = `${map}#aggregation`;
+  const state = stateIri(statement, depositNamespace);
+  const archives = statement.archives.map((archive) => ({
+    archive,
+    iri: archiveIri(archive, statement, iris),
+  }));
+  const descriptions = [
+    description(map, [
+      resource('rdf:type', `${ORE}ResourceMap`),
+      resource('ore:describes', aggregation),
+      resource('dcterms:creator', generator.uri),
+      literal('dcterms:modified', statement.updatedAt, 'dateTime'),
+    ]),
+    description(aggregation, [
+      resource('rdf:type', `${ORE}Aggregation`),
+      resource('ore:isDescribedBy', map),
+      element('dcterms:title', titleOf(statement)),
+      ...archives.flatMap(({ iri }) => [
+        resource('ore:aggregates', iri),
+        resource('sword:originalDeposit', iri),
+      ]),
+      resource('sword:state', state),
+    ]),
+    ...archives.map(({ archive, iri }) => description(iri, archiveElements(archive, statement))),
+    description(state, [element('sword:stateDescription', statement.statusDetail)]),
+  ];
+  const root = element('rdf:RDF', descriptions, { 'xmlns:rdf': RDF, 'xmlns:ore': ORE });
+  return xmlBody(root, { defaultNamespace: ATOM, depositNamespace });
+}
+
+/** Each archive needs a name of its own, or what is said of one were said of all; one alone is what the EM-IRI gives. */
+function archiveIri({ revision }: StatedArchive, { archives, ...statement }: Statement, iris: Iris): string {
+  const media = iris.media(statement.collection, statement.depositId);
+  return archives.length === 1 ? media : `${media}#archive-${revision}`;
+}
+
+function archiveElements(archive: StatedArchive, { author }: Statement): BodyElement[] {
+  return [
+    element('dcterms:title', archive.filename),
+    resource('sword:packaging', STATED_PACKAGING),
+    literal('sword:depositedOn', depositedOn(archive), 'dateTime'),
+    literal('sword:depositedBy', author, 'string'),
+  ];
+}
+
+function description(about: string, properties: readonly BodyElement[]): BodyElement {
+  return element('rdf:Description', properties, { 'rdf:about': about });
+}
+
+function resource(property: string, iri: string): BodyElement {
+  return element(property, '', { 'rdf:resource': iri });
+}
+
+function literal(property: string, value: string, type: 'dateTime' | 'string'): BodyElement {
+  return element(property, value, { 'rdf:datatype': `${XSD}${type}` });
+}

@@ -1,0 +1,34 @@
+import { SIMPLE_ZIP } from './namespaces.ts';
+import type { ShownDeposit } from './shown-deposit.ts';
+
+/** What the Statement tells: where a deposit stands, and what was deposited (SWORD 2.0, section 11). */
+export type Statement = Pick<
+  ShownDeposit,
+  'depositId' | 'uuid' | 'collection' | 'title' | 'author' | 'updatedAt' | 'status' | 'statusDetail'
+> & {
+  /** Of what the EM-IRI gives. */
+  readonly mediaType: string;
+  /** In upload order. */
+  readonly archives: readonly StatedArchive[];
+};
+
+export type StatedArchive = {
+  readonly filename: string;
+  /** RFC 3339, UTC. */
+  readonly depositedOn: string;
+  /** Of the event by which it came: no other archive of the deposit has it. */
+  readonly revision: number;
+};
+
+/** The one packaging that there is: see the service document. */
+export const STATED_PACKAGING = SIMPLE_ZIP;
+
+/** Names the status for programs. */
+export function stateIri({ status }: Pick<Statement, 'status'>, depositNamespace: string): string {
+  return `${depositNamespace.replace(/\/$/, '')}/state/${status}`;
+}
+
+/** Whole seconds: the best-known client library reads no other form. */
+export function depositedOn({ depositedOn: time }: StatedArchive): string {
+  return time.replace(/\.\d+Z$/, 'Z');
+}

@@ -1,0 +1,25 @@
+/** What the standard variables of OpenTelemetry, read by its SDK itself, say of the traces of this service. */
+export type TracingSetting = { readonly tracing: boolean; readonly problems: readonly string[] };
+
+/** On when a place to send traces to, or the exporter that sends them, is named and nothing switches it off. */
+export function readTracing(env: NodeJS.ProcessEnv): TracingSetting {
+  const read = (name: string): string => env[name]?.trim() ?? '';
+  const exporter = read('OTEL_TRACES_EXPORTER');
+  const endpoint = read('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') || read('OTEL_EXPORTER_OTLP_ENDPOINT');
+  const protocol = read('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL') || read('OTEL_EXPORTER_OTLP_PROTOCOL');
+  const isDisabled = /^true$/i.test(read('OTEL_SDK_DISABLED')) || exporter === 'none';
+  if (isDisabled || (exporter === '' && endpoint === '')) return { tracing: false, problems: [] };
+  const problems = [
+    ...(exporter === '' || exporter === 'otlp'
+      ? []
+      : [`OTEL_TRACES_EXPORTER=${exporter}: must be otlp or none`]),
+    ...(endpoint === '' || URL.canParse(endpoint)
+      ? []
+      : [`${endpoint}, where traces are to be sent, is no URL`]),
+    ...(protocol === 'grpc' ? [GRPC] : []),
+  ];
+  return { tracing: true, problems };
+}
+
+const GRPC =
+  'OTEL_EXPORTER_OTLP_PROTOCOL=grpc: traces are sent over HTTP, as JSON; set http/json and the HTTP endpoint of the collector';

@@ -1,0 +1,39 @@
+import type { LocalSource } from '../archive-store/archive-store.ts';
+import type { ArchiveLimits, ArchiveReader, Inspection, Overlay } from '../archives/inspection.ts';
+import { inSpan } from './span.ts';
+
+/** Each archive that is read, and each tree that is put together, is a span; it begins with the wait for a thread. */
+export class TracedArchiveReader implements ArchiveReader {
+  readonly #reader: ArchiveReader;
+
+  constructor(reader: ArchiveReader) {
+    this.#reader = reader;
+  }
+
+  inspect(source: LocalSource, sha256: string, limits: ArchiveLimits): Promise<Inspection> {
+    return inSpan('read archive', { attributes: { 'deposit.object': sha256 } }, async (span) => {
+      const inspection = await this.#reader.inspect(source, sha256, limits);
+      span.setAttributes({
+        'deposit.outcome': inspection.outcome,
+        'deposit.format': String(inspection.format),
+      });
+      return inspection;
+    });
+  }
+
+  overlay(listings: readonly { readonly sha256: string; readonly listing: Uint8Array }[]): Promise<Overlay> {
+    return inSpan(
+      'overlay listings',
+      { attributes: { 'deposit.archives': listings.length } },
+      async (span) => {
+        const overlay = await this.#reader.overlay(listings);
+        span.setAttribute('deposit.outcome', overlay.outcome);
+        return overlay;
+      },
+    );
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return Promise.resolve(this.#reader[Symbol.asyncDispose]());
+  }
+}

@@ -1,0 +1,30 @@
+/** What is kept of an upload beside its bytes. */
+export type UploadRecord = {
+  /** UUID. */
+  readonly id: string;
+  readonly client: string;
+  readonly collection: string;
+  /** Bytes it will have. */
+  readonly length: number;
+  /** `Upload-Metadata` as the client sent it. */
+  readonly metadata: string | null;
+  /** RFC 3339, UTC. */
+  readonly createdAt: string;
+  readonly state: UploadState;
+};
+
+export type UploadState =
+  | { readonly status: 'open' }
+  /** Bytes from here on came with a checksum that is not verified yet: they count for nothing. */
+  | { readonly status: 'verifying'; readonly from: number }
+  /** A request is about to record it as an archive of a deposit, or was cut off when it was. */
+  | { readonly status: 'claimed'; readonly claim: Claim }
+  /** It is an archive of this deposit; its bytes are no longer here. */
+  | { readonly status: 'used'; readonly depositId: number };
+
+/** By which the log tells whether the request has recorded anything. */
+export type Claim = {
+  readonly requestId: string;
+  /** Position of the log before it; `null`: it was empty. */
+  readonly after: string | null;
+};

@@ -1,0 +1,150 @@
+import { type FileHandle, open } from 'node:fs/promises';
+
+/** Bytes that may wait for the disk before the source has to. */
+const HIGH_WATER = 1024 ** 2;
+/** Bytes after which the disk begins to take them, so that little is left for the end. */
+const SYNC_BYTES = 8 * 1024 ** 2;
+/** Bytes that may be ahead of the disk. */
+const FAR_AHEAD = 64 * 1024 ** 2;
+
+/** Appends to the bytes of an upload in few big writes: what comes during one goes with the next. */
+export class UploadWriter implements AsyncDisposable {
+  readonly #handle: FileHandle;
+  readonly #onDurable: (length: number) => void;
+  #waiting: Uint8Array[] = [];
+  #taken: number;
+  #written: number;
+  #durable: number;
+  #writing: Promise<void> | undefined;
+  #syncing: Promise<void> | undefined;
+  #failure: unknown;
+  #syncFailed = false;
+
+  /** Whatever lies behind `length` goes. `onDurable` is told how many bytes will be there after a crash. */
+  static async open(
+    file: string,
+    length: number,
+    onDurable: (length: number) => void,
+  ): Promise<UploadWriter> {
+    const handle = await open(file, 'r+');
+    try {
+      if ((await handle.stat()).size !== length) await handle.truncate(length);
+      return new UploadWriter(handle, length, onDurable);
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  }
+
+  private constructor(handle: FileHandle, length: number, onDurable: (length: number) => void) {
+    this.#handle = handle;
+    this.#onDurable = onDurable;
+    this.#taken = length;
+    this.#written = length;
+    this.#durable = length;
+  }
+
+  /** Bytes with those that are on their way. */
+  get length(): number {
+    return this.#taken;
+  }
+
+  /** Why not all of them can be kept. */
+  get failure(): unknown {
+    return this.#failure;
+  }
+
+  /** Resolves when more may come; nothing more need come after a {@link failure}. */
+  async write(chunk: Uint8Array): Promise<void> {
+    this.#waiting.push(chunk);
+    this.#taken += chunk.byteLength;
+    this.#writing ??= this.#writeWaiting();
+    if (this.#taken - this.#written >= HIGH_WATER) await this.#writing;
+    if (this.#written - this.#durable >= FAR_AHEAD) await this.#syncing;
+  }
+
+  /** Makes durable what was written, also if not all was; never rejects. Tells how many bytes there are. */
+  async flush(): Promise<number> {
+    await this.#settled();
+    if (!this.#syncFailed && this.#written > this.#durable) await this.#sync();
+    // After a failed sync nobody knows which of the bytes since the last one are on the disk.
+    if (this.#syncFailed) await this.cut(this.#durable);
+    return this.#durable;
+  }
+
+  /** Drops what was written behind `length`, which is durable. */
+  async cut(length: number): Promise<void> {
+    await this.#settled();
+    try {
+      await this.#handle.truncate(length);
+      await this.#handle.sync();
+    } catch (error) {
+      this.#failure ??= error; // what is there too much is dropped by whoever writes next
+    }
+    this.#taken = length;
+    this.#written = length;
+    this.#durable = length;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#settled();
+    await this.#handle.close();
+  }
+
+  async #settled(): Promise<void> {
+    while (this.#writing !== undefined) await this.#writing;
+    await this.#syncing;
+  }
+
+  /** Never rejects: a failure is found out at the end, when what was written before is kept. */
+  async #writeWaiting(): Promise<void> {
+    try {
+      while (this.#waiting.length > 0) {
+        const batch = this.#waiting;
+        this.#waiting = [];
+        await this.#writeAll(batch);
+        if (this.#written - this.#durable >= SYNC_BYTES) this.#syncing ??= this.#sync();
+      }
+    } catch (error) {
+      this.#failure ??= error;
+      this.#waiting = [];
+    }
+    this.#writing = undefined;
+  }
+
+  /** A write may take fewer bytes than it was given, as it does shortly before the disk is full. */
+  async #writeAll(chunks: Uint8Array[]): Promise<void> {
+    let rest = chunks.filter((chunk) => chunk.byteLength > 0);
+    while (rest.length > 0) {
+      const { bytesWritten } = await this.#handle.writev(rest, this.#written);
+      if (bytesWritten === 0) throw new Error('nothing was written');
+      this.#written += bytesWritten;
+      rest = after(rest, bytesWritten);
+    }
+  }
+
+  /** Never rejects either: the kernel tells a lost write only once, so the failure has to be kept. */
+  async #sync(): Promise<void> {
+    const length = this.#written;
+    try {
+      await this.#handle.datasync();
+      this.#durable = length;
+      this.#onDurable(length);
+    } catch (error) {
+      this.#failure ??= error;
+      this.#syncFailed = true;
+    }
+    this.#syncing = undefined;
+  }
+}
+
+function after(chunks: Uint8Array[], bytes: number): Uint8Array[] {
+  let skipped = bytes;
+  let first = 0;
+  for (let chunk = chunks[first]; chunk && chunk.byteLength <= skipped; chunk = chunks[first]) {
+    skipped -= chunk.byteLength;
+    first += 1;
+  }
+  const [cut, ...rest] = chunks.slice(first);
+  return cut === undefined ? [] : [cut.subarray(skipped), ...rest];
+}

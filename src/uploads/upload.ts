@@ -1,0 +1,171 @@
+import { createHash } from 'node:crypto';
+import { open } from 'node:fs/promises';
+import { orUploadsUnavailable, UploadFault, uploadsUnavailable } from './upload-fault.ts';
+import type { UploadRecord, UploadState } from './upload-record.ts';
+import { UploadWriter } from './upload-writer.ts';
+import type { UploadsFolder } from './uploads-folder.ts';
+
+export const CHECKSUM_ALGORITHMS = ['sha1', 'sha256', 'md5'] as const;
+
+/** What a client says its bytes are. */
+export type Checksum = {
+  readonly algorithm: (typeof CHECKSUM_ALGORITHMS)[number];
+  readonly digest: Buffer;
+};
+
+const READ_BYTES = 128 * 1024;
+
+/** An archive on its way in pieces. Whoever changes it has to hold it. */
+export class Upload {
+  readonly #folder: UploadsFolder;
+  #record: UploadRecord;
+  #offset: number;
+  #touchedAt: number;
+
+  /** As it was when the last process ended, however that was. */
+  static async restored(record: UploadRecord, folder: UploadsFolder): Promise<Upload> {
+    const createdAt = Date.parse(record.createdAt);
+    if (record.state.status === 'used') return new Upload(record, folder, record.length, createdAt);
+    await using handle = await open(folder.bytesOf(record.id), 'a'); // made again if somebody removed it
+    const { size, mtimeMs } = await handle.stat();
+    const { state } = record;
+    const length = state.status === 'verifying' ? state.from : Math.min(size, record.length);
+    if (length !== size) await handle.truncate(length);
+    await handle.datasync();
+    const upload = new Upload(record, folder, length, Math.max(createdAt, mtimeMs));
+    if (state.status === 'verifying') await upload.become({ status: 'open' });
+    return upload;
+  }
+
+  static begun(record: UploadRecord, folder: UploadsFolder): Upload {
+    return new Upload(record, folder, 0, Date.parse(record.createdAt));
+  }
+
+  private constructor(record: UploadRecord, folder: UploadsFolder, offset: number, touchedAt: number) {
+    this.#record = record;
+    this.#folder = folder;
+    this.#offset = offset;
+    this.#touchedAt = touchedAt;
+  }
+
+  get id(): string {
+    return this.#record.id;
+  }
+
+  get record(): UploadRecord {
+    return this.#record;
+  }
+
+  get state(): UploadState {
+    return this.#record.state;
+  }
+
+  get length(): number {
+    return this.#record.length;
+  }
+
+  /** Bytes that are here and will be after a crash. */
+  get offset(): number {
+    return this.#offset;
+  }
+
+  /** When it last changed, in milliseconds since 1970. */
+  get touchedAt(): number {
+    return this.#touchedAt;
+  }
+
+  /**
+   * Adds what comes. If the source fails, what it gave stays, unless it came with a checksum.
+   * @throws {UploadFault} UPLOAD_TOO_LONG and UPLOAD_CHECKSUM_MISMATCH: nothing of it stays; UPLOADS_UNAVAILABLE.
+   */
+  async append(source: AsyncIterable<Uint8Array>, checksum?: Checksum): Promise<void> {
+    const from = this.#offset;
+    await this.#announce(from, checksum);
+    const onDurable = (length: number): void => {
+      if (!checksum) this.#offset = length;
+    };
+    const opening = UploadWriter.open(this.#folder.bytesOf(this.id), from, onDurable);
+    await using writer = await orUploadsUnavailable(opening);
+    try {
+      await this.#receive(source, writer, checksum);
+    } catch (error) {
+      const isToGo = checksum !== undefined || error instanceof UploadFault;
+      if (isToGo) await this.#discard(writer, from);
+      else this.#offset = await writer.flush();
+      throw error;
+    }
+    await this.#keep(writer, from, checksum);
+  }
+
+  /** All that is here. */
+  async *bytes(): AsyncGenerator<Buffer> {
+    await using handle = await orUploadsUnavailable(open(this.#folder.bytesOf(this.id), 'r'));
+    for (;;) {
+      const reading = handle.read(Buffer.allocUnsafeSlow(READ_BYTES));
+      const { bytesRead, buffer } = await orUploadsUnavailable(reading);
+      if (bytesRead === 0) return;
+      yield buffer.subarray(0, bytesRead);
+    }
+  }
+
+  /** Resolves when it is so for good. The bytes of a used upload go. */
+  async become(state: UploadState): Promise<void> {
+    const record = { ...this.#record, state };
+    await this.#folder.write(record);
+    this.#record = record;
+    if (state.status === 'used') await this.#folder.removeBytes(this.id);
+  }
+
+  /** A crash from here on leaves no byte that was not verified, nor drops one that was acknowledged. */
+  async #announce(from: number, checksum: Checksum | undefined): Promise<void> {
+    if (checksum) await this.become({ status: 'verifying', from });
+    else if (this.state.status === 'verifying') await this.become({ status: 'open' });
+  }
+
+  async #receive(
+    source: AsyncIterable<Uint8Array>,
+    writer: UploadWriter,
+    checksum: Checksum | undefined,
+  ): Promise<void> {
+    const hash = checksum && createHash(checksum.algorithm);
+    for await (const chunk of source) {
+      if (writer.length + chunk.byteLength > this.length) throw this.#tooLong();
+      hash?.update(chunk);
+      await writer.write(chunk);
+      this.#touchedAt = Date.now();
+      if (writer.failure !== undefined) return; // told when what could be written is kept
+    }
+    const found = hash?.digest();
+    if (checksum && found && !found.equals(checksum.digest)) throw mismatch(checksum, found);
+  }
+
+  async #keep(writer: UploadWriter, from: number, checksum: Checksum | undefined): Promise<void> {
+    const length = await writer.flush();
+    try {
+      if (writer.failure !== undefined) throw uploadsUnavailable(writer.failure);
+      if (checksum) await this.become({ status: 'open' });
+    } catch (error) {
+      if (checksum) await this.#discard(writer, from);
+      throw error;
+    }
+    this.#offset = length;
+  }
+
+  async #discard(writer: UploadWriter, from: number): Promise<void> {
+    await writer.cut(from);
+    this.#offset = from;
+    // If this fails, the record still says that nothing behind `from` counts.
+    if (this.state.status === 'verifying') await this.become({ status: 'open' }).catch(() => {});
+  }
+
+  #tooLong(): UploadFault {
+    const text = `The upload was announced with ${this.length} bytes, but more were sent: nothing of this request was kept.`;
+    return new UploadFault('UPLOAD_TOO_LONG', text);
+  }
+}
+
+function mismatch({ algorithm, digest }: Checksum, found: Buffer): UploadFault {
+  const [promised, computed] = [digest.toString('base64'), found.toString('base64')];
+  const text = `The ${algorithm} promised is ${promised}, but the bytes received have ${computed}: send them again.`;
+  return new UploadFault('UPLOAD_CHECKSUM_MISMATCH', text);
+}

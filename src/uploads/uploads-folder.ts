@@ -1,0 +1,91 @@
+import { open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { DurableFolders, syncFolder } from '../archive-store/durable-folders.ts';
+import { orUploadsUnavailable } from './upload-fault.ts';
+import type { UploadRecord } from './upload-record.ts';
+
+const RECORD = /^([0-9a-f-]{36})\.json$/;
+
+/** Where uploads lie: of each a record, `<id>.json`, and its bytes, `<id>.bytes`. */
+export class UploadsFolder {
+  readonly #folder: string;
+
+  static async open(folder: string): Promise<UploadsFolder> {
+    await orUploadsUnavailable(new DurableFolders(path.dirname(folder)).make(folder));
+    return new UploadsFolder(folder);
+  }
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  bytesOf(id: string): string {
+    return path.join(this.#folder, `${id}.bytes`);
+  }
+
+  /** Every record; what a crash has left besides is removed. Only for the one process that has the folder. */
+  async records(): Promise<UploadRecord[]> {
+    const names = await readdir(this.#folder);
+    const found = await Promise.all(names.filter((name) => RECORD.test(name)).map((name) => this.#read(name)));
+    const records = found.filter((record) => record !== undefined);
+    const known = new Set(records.flatMap(namesOf));
+    for (const name of names) if (!known.has(name)) await rm(path.join(this.#folder, name), { force: true });
+    return records;
+  }
+
+  /** Resolves when the upload is there, without bytes, whatever happens to the machine. */
+  async add(record: UploadRecord): Promise<void> {
+    const making = async (): Promise<void> => {
+      const handle = await open(this.bytesOf(record.id), 'wx');
+      await handle.close();
+      await this.#write(record);
+    };
+    await orUploadsUnavailable(making());
+  }
+
+  /** Resolves when it is what will be read after a crash. */
+  async write(record: UploadRecord): Promise<void> {
+    await orUploadsUnavailable(this.#write(record));
+  }
+
+  /** The record goes first: bytes without one are removed at the next start. */
+  async remove(id: string): Promise<void> {
+    const removing = async (): Promise<void> => {
+      await rm(this.#recordOf(id), { force: true });
+      await syncFolder(this.#folder);
+      await this.removeBytes(id);
+    };
+    await orUploadsUnavailable(removing());
+  }
+
+  async removeBytes(id: string): Promise<void> {
+    await rm(this.bytesOf(id), { force: true });
+  }
+
+  #recordOf(id: string): string {
+    return path.join(this.#folder, `${id}.json`);
+  }
+
+  async #write(record: UploadRecord): Promise<void> {
+    const file = this.#recordOf(record.id);
+    await writeFile(`${file}.new`, JSON.stringify(record), { flush: true });
+    await rename(`${file}.new`, file);
+    await syncFolder(this.#folder);
+  }
+
+  /** `undefined` for what nobody here has written. */
+  async #read(name: string): Promise<UploadRecord | undefined> {
+    try {
+      const record = JSON.parse(await readFile(path.join(this.#folder, name), 'utf8')) as UploadRecord;
+      return `${record.id}.json` === name ? record : undefined;
+    } catch (error) {
+      if (error instanceof SyntaxError) return undefined;
+      throw error;
+    }
+  }
+}
+
+/** The files an upload has; one that was used has no bytes any more. */
+function namesOf({ id, state }: UploadRecord): string[] {
+  return state.status === 'used' ? [`${id}.json`] : [`${id}.json`, `${id}.bytes`];
+}

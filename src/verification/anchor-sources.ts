@@ -1,0 +1,115 @@
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import {
+  ANCHORS,
+  type Anchor,
+  anchorDigest,
+  anchorIn,
+  asAnchor,
+  isSignedByItsKey,
+} from '../anchors/anchor.ts';
+import { EventLogUnavailable } from '../event-log/event-log.ts';
+import type { LogAudit } from '../event-log/log-audit.ts';
+import type { Report } from './report.ts';
+
+export type PlacedAnchor = {
+  readonly anchor: Anchor;
+  readonly digest: string;
+  /** As in "line 3 of /mnt/anchors". */
+  readonly where: string;
+};
+
+export type AnchorSources = {
+  /** Kept elsewhere than the log. */
+  readonly file: string | undefined;
+  /** Public keys that anchors may be signed with; none: whichever they name. */
+  readonly keys: readonly string[];
+};
+
+/** Every anchor to be compared with the log, each once, those over fewer events first. */
+export async function anchorsToCompare(
+  log: Pick<LogAudit, 'stream'>,
+  { file, keys }: AnchorSources,
+  report: Report,
+): Promise<PlacedAnchor[]> {
+  const ofLog = await chained(anchorsOfLog(log, report), keys, report);
+  const ofFile = file === undefined ? [] : await chained(anchorsOfFile(file, report), keys, report);
+  const inLog = new Set(ofLog.map(({ digest }) => digest));
+  for (const { anchor, digest, where } of ofFile) {
+    if (!inLog.has(digest)) find(report, anchor, 'ANCHOR_NOT_IN_LOG', where, 'is not in the log any more');
+  }
+  if (ofFile.length > 0 && ofFile[0]?.anchor.previous !== null) {
+    report.notes.push(`The first anchor of ${file} follows others, which were not looked at.`);
+  }
+  const all = new Map([...ofLog, ...ofFile].map((placed) => [placed.digest, placed]));
+  return [...all.values()].sort((a, b) => a.anchor.events - b.anchor.events);
+}
+
+/** Each signed, and naming the one before it; what is repeated at once counts once. */
+async function chained(
+  anchors: AsyncIterable<PlacedAnchor>,
+  keys: readonly string[],
+  report: Report,
+): Promise<PlacedAnchor[]> {
+  const all: PlacedAnchor[] = [];
+  for await (const placed of anchors) {
+    const { anchor, digest, where } = placed;
+    const before = all.at(-1);
+    if (before?.digest === digest) continue;
+    if (!isSignedByItsKey(anchor)) {
+      find(report, anchor, 'ANCHOR_NOT_SIGNED', where, 'does not carry a signature of its contents');
+    } else if (keys.length > 0 && !keys.includes(anchor.publicKey)) {
+      find(report, anchor, 'ANCHOR_KEY_FOREIGN', where, `is signed with another key, ${anchor.publicKey}`);
+    }
+    if (before && (anchor.previous !== before.digest || anchor.events <= before.anchor.events)) {
+      find(report, anchor, 'ANCHORS_BROKEN', where, `does not follow the one before it, ${before.where}`);
+    }
+    all.push(placed);
+  }
+  return all;
+}
+
+async function* anchorsOfLog(log: Pick<LogAudit, 'stream'>, report: Report): AsyncGenerator<PlacedAnchor> {
+  try {
+    for await (const record of log.stream(ANCHORS)) {
+      if (record.kind === 'unreadable') continue; // told of when all is read
+      const where = `revision ${record.event.revision} of ${ANCHORS}`;
+      const anchor = parsed(() => asAnchor(record.event.data), where, report);
+      if (record.event.revision === 0 && anchor && anchor.previous !== null) {
+        find(report, anchor, 'ANCHORS_BROKEN', where, 'is the first but follows another');
+      }
+      if (anchor) yield { anchor, digest: anchorDigest(anchor), where };
+    }
+  } catch (error) {
+    if (!(error instanceof EventLogUnavailable)) throw error;
+    const text = `The anchors of the log cannot be read: ${error.message}`;
+    report.find({ check: 'anchors', code: 'LOG_UNREADABLE', text });
+  }
+}
+
+async function* anchorsOfFile(file: string, report: Report): AsyncGenerator<PlacedAnchor> {
+  let number = 0;
+  for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
+    number += 1;
+    const where = `line ${number} of ${file}`;
+    const anchor = parsed(() => anchorIn(line), where, report);
+    if (anchor) yield { anchor, digest: anchorDigest(anchor), where };
+  }
+  if (number === 0)
+    report.find({ check: 'anchors', code: 'NO_ANCHORS', text: `${file} holds no anchor.`, file });
+}
+
+function parsed(parse: () => Anchor, where: string, report: Report): Anchor | undefined {
+  try {
+    return parse();
+  } catch (error) {
+    const text = `There is no anchor at ${where}: ${(error as Error).message}`;
+    report.find({ check: 'anchors', code: 'ANCHOR_UNREADABLE', text });
+    return undefined;
+  }
+}
+
+function find(report: Report, anchor: Anchor, code: string, where: string, what: string): void {
+  const text = `The anchor over ${anchor.events} events of ${anchor.madeAt} (${where}) ${what}.`;
+  report.find({ check: 'anchors', code, text, anchor: anchor.events });
+}

@@ -1,0 +1,24 @@
+import { chainFaults } from './chain-faults.ts';
+import { aboutEvent } from './event-finding.ts';
+import type { Watcher } from './history.ts';
+import type { Report } from './report.ts';
+import { StreamHeads } from './stream-heads.ts';
+
+/**
+ * Recomputes the hash chain of every stream: revisions without a gap, each event sealed with the hash of its
+ * contents and with that of the one before it. Goes on after a fault with what the event says of itself.
+ */
+export function chainWatcher(report: Report): Watcher {
+  const heads = new StreamHeads();
+  return {
+    see(event) {
+      for (const [code, what] of chainFaults(event, heads)) report.find(aboutEvent(event, 'log', code, what));
+    },
+    miss({ stream, revision }) {
+      if (stream !== undefined && revision !== undefined) heads.set(stream, { revision, hash: undefined });
+    },
+    end() {
+      report.counts.streams += heads.size;
+    },
+  };
+}

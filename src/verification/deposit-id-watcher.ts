@@ -1,0 +1,35 @@
+import { deposits } from '../domain/aggregates.ts';
+import type { RecordedEvent } from '../event-log/event-log.ts';
+import { aboutEvent } from './event-finding.ts';
+import type { Watcher } from './history.ts';
+import type { Report } from './report.ts';
+
+/** The stream from which deposit ids are handed out. */
+export const IDS = 'ids-deposit';
+
+/** Ids are handed out without a gap, each before its deposit is there, and a deposit's events name its own. */
+export function depositIdWatcher(report: Report): Watcher {
+  let next = 1;
+  const find = (event: RecordedEvent, code: string, what: string): void =>
+    report.find(aboutEvent(event, 'log', code, what));
+  return {
+    see(event) {
+      const { stream, revision, data } = event;
+      if (stream === IDS) {
+        const { first, count } = data as { first?: unknown; count?: unknown };
+        if (first !== next || typeof count !== 'number') {
+          find(event, 'IDS_NOT_IN_ORDER', `hands out ids from ${String(first)}, where ${next} is the next`);
+        }
+        if (typeof first === 'number' && typeof count === 'number') next = first + count;
+      } else if (stream.startsWith(deposits.prefix)) {
+        const id = Number(stream.slice(deposits.prefix.length));
+        if (revision === 0 && !(id >= 1 && id < next)) {
+          find(event, 'ID_NOT_HANDED_OUT', 'is of a deposit whose id was not handed out before');
+        }
+        if (data['depositId'] !== id) {
+          find(event, 'OTHER_DEPOSIT', `names the deposit ${JSON.stringify(data['depositId'])}`);
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,13 @@
+import type { RecordedEvent } from '../event-log/event-log.ts';
+import type { Finding } from './report.ts';
+
+/** About one event: `what` goes on after its name, as in "… has another hash". */
+export function aboutEvent(
+  { stream, revision, position, type }: RecordedEvent,
+  check: Finding['check'],
+  code: string,
+  what: string,
+): Finding {
+  const text = `The ${type} at revision ${revision} of ${stream} (position ${position}) ${what}.`;
+  return { check, code, text, stream, revision, position };
+}

@@ -1,0 +1,94 @@
+import type { Json, RecordedEvent } from '../event-log/event-log.ts';
+import { canonicalJson } from '../event-log/hash-chain.ts';
+import { chainFaults } from './chain-faults.ts';
+import { StreamHeads } from './stream-heads.ts';
+
+/** The event as a line of an export, without its end: canonical JSON, so that the same event is the same line. */
+export function exportedEvent(event: RecordedEvent): string {
+  return canonicalJson(event satisfies Json);
+}
+
+/** A line of an export is not what was exported. */
+export class BadLine extends Error {
+  override readonly name = 'BadLine';
+  readonly code = 'BAD_LINE';
+
+  constructor(number: number, what: string) {
+    super(`Line ${number} ${what}. Nothing from this line on is taken.`);
+  }
+}
+
+/**
+ * The events of an export, each line looked at in every byte but those of its position: it is written as exports
+ * are, carries the hash of its contents, and follows the line before it and the last one of its stream.
+ * @throws {BadLine}
+ */
+export async function* exportedEvents(source: AsyncIterable<Uint8Array>): AsyncGenerator<RecordedEvent> {
+  const heads = new StreamHeads();
+  let [number, position] = [0, ''];
+  for await (const line of lines(source)) {
+    number += 1;
+    const event = parsed(line, number);
+    const [fault] = chainFaults(event, heads);
+    const { stream, revision, type } = event;
+    if (fault) throw new BadLine(number, `(${type} at revision ${revision} of ${stream}) ${fault[1]}`);
+    if (event.position <= position)
+      throw new BadLine(number, 'has a position that is not behind the one before');
+    position = event.position;
+    yield event;
+  }
+}
+
+const SHAPE = {
+  stream: 'string',
+  revision: 'number',
+  position: 'string',
+  id: 'string',
+  type: 'string',
+  data: 'object',
+  metadata: 'object',
+};
+
+function parsed(line: Line, number: number): RecordedEvent {
+  if (!line.hasEnd) throw new BadLine(number, 'is cut: it has no end');
+  const value = Object(jsonIn(line.bytes, number)) as Record<string, Json>; // checked here
+  const wrong = Object.entries(SHAPE).find(
+    ([name, type]) => typeof value[name] !== type || value[name] === null,
+  );
+  if (wrong) throw new BadLine(number, `is no exported event: it has no ${wrong[0]}`);
+  if (Object.keys(value).length !== Object.keys(SHAPE).length) {
+    throw new BadLine(number, 'is no exported event: it has something more');
+  }
+  const event = value as unknown as RecordedEvent;
+  if (exportedEvent(event) !== line.bytes.toString())
+    throw new BadLine(number, 'is not written as exports are');
+  return event;
+}
+
+function jsonIn(bytes: Buffer, number: number): Json {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as Json;
+  } catch {
+    throw new BadLine(number, 'is no JSON');
+  }
+}
+
+type Line = { readonly bytes: Buffer; readonly hasEnd: boolean };
+
+/** Ended by a line feed and nothing else: other separators may stand in the text of an event. */
+async function* lines(source: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
+  let begun: Buffer[] = [];
+  for await (const chunk of source) {
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    let start = 0;
+    for (let end = bytes.indexOf(LF); end !== -1; end = bytes.indexOf(LF, start)) {
+      yield { bytes: Buffer.concat([...begun, bytes.subarray(start, end)]), hasEnd: true };
+      begun = [];
+      start = end + 1;
+    }
+    if (start < bytes.length) begun.push(bytes.subarray(start));
+  }
+  if (begun.length > 0) yield { bytes: Buffer.concat(begun), hasEnd: false };
+}
+
+const LF = 0x0a;

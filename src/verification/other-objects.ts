@@ -1,0 +1,45 @@
+import type { StoreAudit } from '../archive-store/store-audit.ts';
+import { BoundedWork } from './bounded-work.ts';
+import type { ObjectProofs } from './object-proofs.ts';
+import type { Check, Report } from './report.ts';
+
+const AT_ONCE = 8;
+
+/** Every object of the store that no event has named: that it is there is no fault, but its bytes must be right. */
+export function otherObjects(
+  store: Pick<StoreAudit, 'list'>,
+  proofs: ObjectProofs,
+  progress?: (objects: number) => void,
+): Check {
+  return async (report) => {
+    const work = new BoundedWork(AT_ONCE);
+    let done = 0;
+    const prove = async (object: string): Promise<void> => {
+      await proofs.prove(object);
+      const fault = proofs.faultOf(object);
+      const text = `The object ${object}, which no event names, is damaged: ${fault?.text}.`;
+      // Removed since it was listed, as orphans are.
+      if (fault && fault.code !== 'OBJECT_MISSING')
+        report.find({ check: 'objects', code: fault.code, text, object });
+      done += 1;
+      progress?.(done);
+    };
+    try {
+      for await (const { sha256 } of listed(store, report)) {
+        if (!proofs.isKnown(sha256)) await work.start(() => prove(sha256));
+      }
+      await work.finished();
+    } finally {
+      await work.settled();
+    }
+  };
+}
+
+async function* listed(store: Pick<StoreAudit, 'list'>, report: Report): ReturnType<StoreAudit['list']> {
+  try {
+    yield* store.list();
+  } catch (error) {
+    const text = `Not every object of the store could be listed: ${(error as Error).message}`;
+    report.find({ check: 'objects', code: 'STORE_UNREADABLE', text });
+  }
+}

@@ -1,0 +1,47 @@
+const HASH_BYTES = 32;
+
+export type StreamHead = {
+  readonly revision: number;
+  /** 64 hex digits; `undefined` when it is not known. */
+  readonly hash: string | undefined;
+};
+
+/** Revision and hash of the last event of every stream, some 150 bytes each with the name. */
+export class StreamHeads {
+  readonly #numbers = new Map<string, number>();
+  #revisions = new Float64Array(256);
+  #hashes = new Uint8Array(256 * HASH_BYTES);
+
+  get size(): number {
+    return this.#numbers.size;
+  }
+
+  get(stream: string): StreamHead | undefined {
+    const number = this.#numbers.get(stream);
+    if (number === undefined) return undefined;
+    const hash = this.#hashes.subarray(number * HASH_BYTES, (number + 1) * HASH_BYTES);
+    const isKnown = hash.some((byte) => byte !== 0);
+    return { revision: this.#revisions[number] ?? -1, hash: isKnown ? hash.toHex() : undefined };
+  }
+
+  set(stream: string, { revision, hash }: StreamHead): void {
+    const number = this.#numbers.get(stream) ?? this.#add(stream);
+    this.#revisions[number] = revision;
+    const bytes = this.#hashes.subarray(number * HASH_BYTES, (number + 1) * HASH_BYTES);
+    if (hash !== undefined && /^[0-9a-f]{64}$/.test(hash)) bytes.set(Buffer.from(hash, 'hex'));
+    else bytes.fill(0);
+  }
+
+  #add(stream: string): number {
+    const number = this.#numbers.size;
+    if (number === this.#revisions.length) {
+      const [revisions, hashes] = [this.#revisions, this.#hashes];
+      this.#revisions = new Float64Array(number * 2);
+      this.#revisions.set(revisions);
+      this.#hashes = new Uint8Array(number * 2 * HASH_BYTES);
+      this.#hashes.set(hashes);
+    }
+    this.#numbers.set(stream, number);
+    return number;
+  }
+}

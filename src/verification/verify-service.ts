@@ -1,0 +1,148 @@
+import type { KeyObject } from 'node:crypto';
+import { publicKeyOf } from '../anchors/anchor.ts';
+import { openStoreAudit } from '../archive-store/open-store-audit.ts';
+import { ArchiveWorkers } from '../archives/archive-workers.ts';
+import type { ArchiveLimits } from '../archives/inspection.ts';
+import type { Config } from '../config.ts';
+import { deposits } from '../domain/aggregates.ts';
+import type { AuditedRecord, LogAudit } from '../event-log/log-audit.ts';
+import { openLogAudit } from '../event-log/open-log-audit.ts';
+import { anchorsToCompare } from './anchor-sources.ts';
+import { anchorWatcher } from './anchor-watcher.ts';
+import { chainWatcher } from './chain-watcher.ts';
+import { codecWatcher } from './codec-watcher.ts';
+import { depositIdWatcher, IDS } from './deposit-id-watcher.ts';
+import { eventIdWatcher } from './event-id-watcher.ts';
+import { history, type Watcher } from './history.ts';
+import { identifierWatcher } from './identifier-watcher.ts';
+import { ObjectProofs } from './object-proofs.ts';
+import { objectWatcher } from './object-watcher.ts';
+import { otherObjects } from './other-objects.ts';
+import type { Check, Report } from './report.ts';
+import { type Interrupted, ResumePoint } from './resume-point.ts';
+import { structure } from './structure.ts';
+
+export type Verification = {
+  /** Everything, the log alone, or these deposits with all that they need. */
+  readonly what: 'all' | 'log' | readonly number[];
+  /** Anchors that were kept elsewhere, and the keys they may be signed with. */
+  readonly anchorFile?: string;
+  readonly anchorKeys?: readonly KeyObject[];
+  /** Where a verification of everything remembers how far it is, and what an interrupted one has left there. */
+  readonly resume?: { readonly file: string; readonly from: Interrupted | undefined };
+  readonly progress?: (what: string, done: number, total?: number) => void;
+  readonly signal?: AbortSignal;
+};
+
+/**
+ * Proves that neither the history nor the bytes of a service were altered, or finds what was. Writes nothing but
+ * the file to resume from; the service may run.
+ */
+export async function verifyService(
+  config: Config,
+  verification: Verification,
+  report: Report,
+): Promise<void> {
+  await using resources = new AsyncDisposableStack();
+  const log = resources.use(await openLogAudit(config.eventLog));
+  const resume = new ResumePoint(verification.resume?.file, verification.resume?.from);
+  const { what } = verification;
+  const checks =
+    what === 'log'
+      ? [structure(log), wholeLog(log, verification, [])]
+      : await withObjects(config, { ...verification, what }, { log, resume, report, resources });
+  for (const check of checks) await check(report);
+  if (resume.trouble !== undefined) {
+    report.notes.push(`An interrupted run could not have been resumed: ${resume.trouble}.`);
+  }
+  await resume.done();
+}
+
+type Parts = {
+  readonly log: LogAudit;
+  readonly resume: ResumePoint;
+  readonly report: Report;
+  readonly resources: AsyncDisposableStack;
+};
+
+/** In the order in which they are made. What compares the views with the log belongs at the end of all. */
+async function withObjects(
+  config: Config,
+  verification: Verification & { readonly what: 'all' | readonly number[] },
+  { log, resume, report, resources }: Parts,
+): Promise<Check[]> {
+  const store = resources.use(await openStoreAudit(config.archiveStore, config.dataDir));
+  const reader = resources.use(new ArchiveWorkers({ size: config.archiveWorkers }));
+  const proofs = new ObjectProofs(store, report);
+  const limits = withoutLimits(config.archiveLimits);
+  const sources = { log, store, reader, limits, atOnce: config.archiveWorkers + 1 };
+  const watchers = [objectWatcher(report, store, proofs, resume), identifierWatcher(report, sources, resume)];
+  const { what, progress } = verification;
+  if (what !== 'all') return [someDeposits(log, what, verification, watchers)];
+  return [
+    structure(log),
+    structure(store),
+    wholeLog(log, verification, [...watchers, resume.watcher()]),
+    otherObjects(store, proofs, (done) => progress?.('other objects read', done)),
+  ];
+}
+
+function wholeLog(
+  log: LogAudit,
+  { anchorFile, anchorKeys = [], progress, signal }: Verification,
+  watchers: readonly Watcher[],
+): Check {
+  return async (report) => {
+    const sources = { file: anchorFile, keys: anchorKeys.map(publicKeyOf) };
+    const anchors = await anchorsToCompare(log, sources, report);
+    const total = await log.count();
+    const all = [...logWatchers(report, log), anchorWatcher(report, anchors), ...watchers];
+    await history(() => log.events(), all, {
+      progress: (events) => progress?.('events verified', events, total),
+      ...(signal && { signal }),
+    })(report);
+  };
+}
+
+function someDeposits(
+  log: LogAudit,
+  ids: readonly number[],
+  { progress, signal }: Verification,
+  watchers: readonly Watcher[],
+): Check {
+  return async (report) => {
+    const found = new Set<string>();
+    const known: Watcher = { see: ({ stream }) => void found.add(stream) };
+    await history(() => ofStreams(log, ids), [...logWatchers(report, log), known, ...watchers], {
+      progress: (events) => progress?.('events verified', events),
+      ...(signal && { signal }),
+    })(report);
+    for (const id of ids.filter((each) => !found.has(`${deposits.prefix}${each}`))) {
+      report.find({ check: 'log', code: 'DEPOSIT_UNKNOWN', text: `There is no deposit ${id} in the log.` });
+    }
+  };
+}
+
+async function* ofStreams(log: LogAudit, ids: readonly number[]): AsyncGenerator<AuditedRecord> {
+  yield* log.stream(IDS);
+  for (const id of ids) yield* log.stream(`${deposits.prefix}${id}`);
+}
+
+function logWatchers(report: Report, log: LogAudit): Watcher[] {
+  return [chainWatcher(report), eventIdWatcher(report, log), codecWatcher(report), depositIdWatcher(report)];
+}
+
+/** What was accepted once is not refused because of a limit of today; only the time stays bounded. */
+function withoutLimits(limits: ArchiveLimits): ArchiveLimits {
+  const most = Number.MAX_SAFE_INTEGER;
+  return {
+    ...limits,
+    unpackedBytes: most,
+    ratio: most,
+    members: most,
+    pathBytes: most,
+    nameBytes: most,
+    depth: most,
+    linkTargetBytes: most,
+  };
+}

@@ -1,0 +1,205 @@
+import test from 'ava';
+import type { ClientEvent, Credential } from '../../src/domain/client/client.ts';
+import { clientFacts, describeClientEvent } from '../../src/domain/client/describe.ts';
+import type { CollectionEvent } from '../../src/domain/collection/collection.ts';
+import { describeCollectionEvent } from '../../src/domain/collection/describe.ts';
+import { describeDepositEvent } from '../../src/domain/deposit/describe.ts';
+import type { DepositEvent } from '../../src/domain/deposit/events.ts';
+import { depositFacts } from '../../src/domain/deposit/facts.ts';
+import { absent, evolve } from '../../src/domain/deposit/state.ts';
+import type { Description, Fact } from '../../src/domain/description.ts';
+import {
+  aliceArchive,
+  aliceEntry,
+  archiveAdded,
+  broken,
+  depositCompleted,
+  depositCreated,
+  depositDeleted,
+  depositLoaded,
+  depositRejected,
+  depositVerified,
+  entryWith,
+  fallbackOrigin,
+  loadingFailed,
+  loadingStarted,
+  metadataAdded,
+  noArchive,
+  reading,
+  secondArchive,
+  wayTo,
+} from '../support/example-deposits.ts';
+
+const depositSentences: Readonly<Record<DepositEvent['type'], readonly [DepositEvent, string]>> = {
+  DepositCreated: [depositCreated, 'Deposit created in the collection software.'],
+  ArchiveAdded: [archiveAdded, 'Archive paint-1.0.tar.gz added (1,000 bytes).'],
+  ArchivesReplaced: [
+    { type: 'ArchivesReplaced', data: { depositId: 1, archive: { ...secondArchive, length: 1 } } },
+    'All archives replaced by docs.zip (1 byte).',
+  ],
+  ArchivesRemoved: [{ type: 'ArchivesRemoved', data: { depositId: 1 } }, 'All archives removed.'],
+  MetadataAdded: [metadataAdded, 'Metadata added: "Paint" by Alice (300 bytes).'],
+  MetadataReplaced: [
+    { type: 'MetadataReplaced', data: { depositId: 1, entry: entryWith({ title: null, authors: [] }) } },
+    'All metadata replaced by metadata without a title (300 bytes).',
+  ],
+  DepositCompleted: [depositCompleted(), 'Deposit completed: nothing more comes from the client.'],
+  DepositDeleted: [depositDeleted, 'Deposit deleted.'],
+  DepositVerified: [depositVerified, 'Deposit passed check 1: 2 files of 52 bytes in 1 archive.'],
+  DepositRejected: [depositRejected, 'Deposit rejected by check 1 for 1 reason.'],
+  ChecksRetried: [
+    { type: 'ChecksRetried', data: { depositId: 1, attempt: 2 } },
+    'Checks are to be repeated: check 2.',
+  ],
+  LoadingStarted: [loadingStarted, 'Loading started: load 1.'],
+  DepositLoaded: [depositLoaded, 'Deposit loaded: 2 files of 52 bytes.'],
+  LoadingFailed: [loadingFailed, 'Load 1 failed.'],
+  LoadingRetried: [
+    { type: 'LoadingRetried', data: { depositId: 1, attempt: 2 } },
+    'Loading is to be repeated: load 2.',
+  ],
+};
+
+test('every event of a deposit is told in a sentence', (t) => {
+  for (const [type, [event, sentence]] of Object.entries(depositSentences)) {
+    t.true(event.type === type, type);
+    t.is(describeDepositEvent(event).sentence, sentence);
+  }
+});
+
+test('many authors are counted, not listed', (t) => {
+  const entry = entryWith({ authors: ['Ada', 'Bob', 'Cy', 'Dee', 'Eve'] });
+  t.is(
+    describeDepositEvent({ type: 'MetadataAdded', data: { depositId: 1, entry } }).sentence,
+    'Metadata added: "Paint" by Ada, Bob, Cy and 2 more (300 bytes).',
+  );
+});
+
+test('details tell the rest: names, whole digests, reasons, identifiers', (t) => {
+  t.deepEqual(lines(describeDepositEvent(depositCreated)), [
+    'uuid: 6a1b4f0e-0000-4000-8000-000000000001',
+    `origin: ${fallbackOrigin} unless the metadata name another`,
+  ]);
+  const { sha256 } = aliceArchive;
+  t.deepEqual(lines(describeDepositEvent(archiveAdded)), ['type: application/x-tar', `sha256: ${sha256}`]);
+  t.deepEqual(lines(describeDepositEvent(metadataAdded)), [
+    'version: 1.0',
+    'encoding: utf-8',
+    `sha256: ${aliceEntry.sha256}`,
+  ]);
+  t.deepEqual(lines(describeDepositEvent(depositRejected)), [
+    'reason: The deposit has no software archive (archive)',
+  ]);
+  t.deepEqual(lines(describeDepositEvent(loadingFailed)), [`reason: ${broken.text} (archive)`]);
+  t.deepEqual(lines(describeDepositEvent(depositLoaded)).slice(0, 4), [
+    `directory: swh:1:dir:${'1'.repeat(40)}`,
+    `revision: swh:1:rev:${'2'.repeat(40)}`,
+    `snapshot: swh:1:snp:${'3'.repeat(40)}`,
+    `origin: ${fallbackOrigin}`,
+  ]);
+});
+
+test('objects that the service made for itself are marked as its own matter', (t) => {
+  const own = [depositVerified, depositLoaded].flatMap((event) =>
+    describeDepositEvent(event).details.filter(({ internal }) => internal),
+  );
+  t.deepEqual(
+    own.map(({ label }) => label),
+    ['listing', 'recipe', 'manifest'],
+  );
+  t.is(own[0]?.value, reading.listing);
+});
+
+test('a deposit tells what is known of it, and nothing that is not so', (t) => {
+  t.deepEqual(depositFacts(absent), []);
+  t.deepEqual(facts(wayTo('ArchiveAdded')), {
+    client: ['alice'],
+    collection: ['software'],
+    uuid: ['6a1b4f0e-0000-4000-8000-000000000001'],
+    archives: ['paint-1.0.tar.gz (1,000 bytes, aaaaaaaaaaaa…)'],
+    metadata: [],
+  });
+  const rejected = facts([...wayTo('DepositCompleted'), depositRejected]);
+  t.deepEqual(rejected['reasons'], [`${noArchive.text} (archive)`]);
+  t.deepEqual(rejected['origin'], [fallbackOrigin]);
+  const failed = facts([...wayTo('LoadingStarted'), loadingFailed]);
+  t.deepEqual(
+    [failed['reasons'], failed['check'], failed['load']],
+    [[`${broken.text} (archive)`], ['number 1'], ['number 1']],
+  );
+  const done = facts(wayTo('DepositLoaded'));
+  t.is(done['identifiers']?.[0], `swh:1:dir:${'1'.repeat(40)}`);
+  t.false('reasons' in done);
+  t.deepEqual(facts([depositCreated, depositDeleted])['reasons'], ['gone']);
+});
+
+const credential: Credential = { scheme: 'scrypt', N: 2, r: 1, p: 1, salt: 'c2FsdA==', digest: 'ZGlnZXN0' };
+const client = 'alice';
+const clientSentences: Readonly<Record<ClientEvent['type'], readonly [ClientEvent, string]>> = {
+  ClientRegistered: [
+    { type: 'ClientRegistered', data: { client, credential } },
+    'Client alice registered with a password.',
+  ],
+  CredentialChanged: [{ type: 'CredentialChanged', data: { client, credential } }, 'Password changed.'],
+  ClientDisabled: [{ type: 'ClientDisabled', data: { client } }, 'Client disabled: it cannot log in.'],
+  ClientEnabled: [{ type: 'ClientEnabled', data: { client } }, 'Client enabled: it can log in again.'],
+  CollectionGranted: [
+    { type: 'CollectionGranted', data: { client, collection: 'software' } },
+    'Collection software granted.',
+  ],
+  CollectionRevoked: [
+    { type: 'CollectionRevoked', data: { client, collection: 'software' } },
+    'Collection software revoked.',
+  ],
+  DomainSet: [{ type: 'DomainSet', data: { client, domain: null } }, 'Domain removed.'],
+  ProviderUrlSet: [
+    { type: 'ProviderUrlSet', data: { client, providerUrl: 'https://alice.example' } },
+    'Provider URL set.',
+  ],
+};
+
+test('every event of a client is told in a sentence, its credentials never', (t) => {
+  for (const [type, [event, sentence]] of Object.entries(clientSentences)) {
+    const description = describeClientEvent(event);
+    t.true(event.type === type, type);
+    t.is(description.sentence, sentence);
+    t.notRegex(JSON.stringify(description), /c2FsdA|ZGlnZXN0|scrypt/);
+  }
+  const registered = {
+    status: 'active',
+    collections: ['software'],
+    domain: null,
+    providerUrl: null,
+  } as const;
+  t.deepEqual(clientFacts(registered)[0], { label: 'collections', values: ['software'] });
+});
+
+const collection = 'software';
+const collectionSentences: Readonly<Record<CollectionEvent['type'], readonly [CollectionEvent, string]>> = {
+  CollectionOpened: [{ type: 'CollectionOpened', data: { collection } }, 'Collection software opened.'],
+  CollectionDescribed: [
+    { type: 'CollectionDescribed', data: { collection, title: 'S', abstract: 'A', treatment: 'T' } },
+    'Collection described anew.',
+  ],
+  PolicyChanged: [{ type: 'PolicyChanged', data: { collection, policy: 'P' } }, 'Policy changed.'],
+  AcceptedTypesChanged: [
+    { type: 'AcceptedTypesChanged', data: { collection, accept: ['application/zip'] } },
+    'Accepted types changed.',
+  ],
+};
+
+test('every event of a collection is told in a sentence', (t) => {
+  for (const [type, [event, sentence]] of Object.entries(collectionSentences)) {
+    t.true(event.type === type, type);
+    t.is(describeCollectionEvent(event).sentence, sentence);
+  }
+});
+
+function lines({ details }: Description): string[] {
+  return details.map(({ label, value }) => `${label}: ${value}`);
+}
+
+function facts(past: readonly DepositEvent[]): Record<string, Fact['values']> {
+  const told = depositFacts(past.reduce(evolve, absent));
+  return Object.fromEntries(told.map(({ label, values }) => [label, values]));
+}

@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs';
+import test from 'ava';
+import * as aggregates from '../../src/domain/aggregates.ts';
+import { describeClientEvent } from '../../src/domain/client/describe.ts';
+import { describeCollectionEvent } from '../../src/domain/collection/describe.ts';
+import { describeDepositEvent } from '../../src/domain/deposit/describe.ts';
+import type { JsonObject, NewEvent } from '../../src/event-log/event-log.ts';
+import { hashOf } from '../../src/event-log/hash-chain.ts';
+
+/**
+ * Streams as they were once written, with an event of every type and version that ever was. What is there is
+ * never changed: the logs out there do not change either. A new version of an event comes with a stream more.
+ */
+type StoredStream = {
+  readonly stream: string;
+  readonly events: readonly (NewEvent & {
+    readonly revision: number;
+    /** The data as they are read today, where that is not how they were written. */
+    readonly readAs?: JsonObject;
+  })[];
+  /** After each event; where the state has a status. */
+  readonly statuses?: readonly string[];
+  /** After the last event. */
+  readonly state: JsonObject;
+};
+
+const fixture = new URL('../fixtures/stored-events.json', import.meta.url);
+const streams = JSON.parse(readFileSync(fixture, 'utf8')) as readonly StoredStream[];
+
+/** Each is only ever given its own events and states. */
+type AnyAggregate = aggregates.Aggregate<object, never, { type: string; data: object }>;
+const everyAggregate = Object.values(aggregates) as unknown as readonly AnyAggregate[];
+
+function aggregateOf({ stream }: StoredStream): AnyAggregate {
+  const found = everyAggregate.find(({ prefix }) => stream.startsWith(prefix));
+  if (!found) throw new Error(`No aggregate has streams like ${stream}.`);
+  return found;
+}
+
+test('there is a sample of every version of every type of event, and of no other', (t) => {
+  for (const aggregate of everyAggregate) {
+    const samples = streams
+      .filter((stored) => aggregateOf(stored) === aggregate)
+      .flatMap(({ events }) =>
+        events.map(({ type, metadata }) => `${type} ${JSON.stringify(metadata['schemaVersion'])}`),
+      );
+    const known = [...aggregate.codec.versions].flatMap(([type, newest]) =>
+      Array.from({ length: newest }, (_, index) => `${type} ${index + 1}`),
+    );
+    t.true(known.length > 0);
+    t.deepEqual([...new Set(samples)].sort(), known.sort(), aggregate.prefix);
+  }
+});
+
+for (const stored of streams) {
+  const { stream, events, statuses, state: expected } = stored;
+  const { codec, decider } = aggregateOf(stored);
+
+  test(`the events of ${stream} are read as ever`, (t) => {
+    for (const { type, data, metadata, readAs = data } of events) {
+      t.deepEqual(codec.read({ type, data, metadata }), { type, data: readAs });
+    }
+  });
+
+  test(`the events of ${stream} make the state that they always made`, (t) => {
+    let state = decider.initial;
+    for (const [index, event] of events.entries()) {
+      state = decider.evolve(state, codec.read(event));
+      if (statuses) t.is((state as { status: unknown }).status, statuses[index], `after ${event.type}`);
+    }
+    t.deepEqual(state instanceof Map ? Object.fromEntries(state) : state, expected);
+  });
+
+  test(`the hashes of ${stream} are those that were always computed`, (t) => {
+    let before: unknown = null;
+    for (const [index, event] of events.entries()) {
+      t.is(event.revision, index);
+      t.is(event.metadata['prevHash'], before as string, event.type);
+      t.is(event.metadata['hash'], hashOf(stream, index, event), event.type);
+      before = event.metadata['hash'];
+    }
+  });
+}
+
+test('everything that ever happened can be told in a sentence', (t) => {
+  const told = {
+    'deposit-': describeDepositEvent,
+    'client-': describeClientEvent,
+    'collection-': describeCollectionEvent,
+  } as Readonly<Record<string, (event: never) => { sentence: string }>>; // each gets the events of its own streams
+  for (const stored of streams) {
+    const { prefix, codec } = aggregateOf(stored);
+    for (const event of stored.events) {
+      const sentence = told[prefix]?.(codec.read(event) as never).sentence;
+      if (sentence !== undefined) t.regex(sentence, /^[A-Z][^{}[\]]*\.$/);
+      t.notRegex(sentence ?? '', /undefined|null|NaN|\[object/);
+    }
+  }
+});

@@ -1,0 +1,142 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { CatchUpDeliveries } from '../../src/event-log/catch-up-deliveries.ts';
+import type { Deliveries, Delivery } from '../../src/event-log/deliveries.ts';
+import type { EventLog, Position } from '../../src/event-log/event-log.ts';
+import { EventStoreDbDeliveries } from '../../src/event-log/eventstoredb-deliveries.ts';
+import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
+import { COUNTED_AT_MOST, waitingAfter } from '../../src/event-log/waiting-events.ts';
+import { EventStoreDbDouble } from '../support/eventstoredb-double/eventstoredb-double.ts';
+import { eventually, logOnDouble } from './log-on-double.ts';
+
+const GROUP = 'checker';
+const PREFIX = 'deposit-';
+
+type Subject = { readonly log: EventLog; readonly open: () => Deliveries };
+
+const SUBJECTS: Readonly<Record<string, (t: ExecutionContext) => Promise<Subject>>> = {
+  embedded: async (t) => {
+    const [folder, log] = [await folderFor(t), new MemoryEventLog()];
+    return { log, open: () => new CatchUpDeliveries(log, folder) };
+  },
+  EventStoreDB: async (t) => {
+    const { log, double } = await logOnDouble(t);
+    const open = (): Deliveries => {
+      const { connectionString } = double;
+      const deliveries = new EventStoreDbDeliveries(log, { connectionString, linger: 100 });
+      t.teardown(() => deliveries[Symbol.asyncDispose]());
+      return deliveries;
+    };
+    return { log, open };
+  },
+};
+
+for (const [engine, make] of Object.entries(SUBJECTS)) {
+  test(`${engine}: what a group has not done with is told to those who receive and to those who look on`, async (t) => {
+    const { log, open } = await make(t);
+    const [receiving, looking] = [open(), open()];
+    t.deepEqual(await looking.standing(GROUP, PREFIX), {
+      position: undefined,
+      waiting: 0,
+      oldest: undefined,
+    });
+
+    const positions = await appendEach(log, ['deposit-1', 'client-alice', 'deposit-2', 'deposit-3']);
+    const unheard = { position: undefined, waiting: 3, oldest: timeOf('deposit-1') };
+    t.deepEqual(await looking.standing(GROUP, PREFIX), unheard, 'before it was ever received');
+
+    const stop = new AbortController();
+    const received: Delivery[] = [];
+    const ended = receive(receiving, stop.signal, received);
+    await eventually(() => received.length === 3);
+    const held = { position: undefined, waiting: 3, oldest: timeOf('deposit-1') };
+    t.like(await receiving.standing(GROUP, PREFIX), { waiting: held.waiting, oldest: held.oldest });
+
+    await received[0]?.acknowledge();
+    await eventually(async () => (await receiving.standing(GROUP, PREFIX)).waiting === 2);
+    t.is((await receiving.standing(GROUP, PREFIX)).oldest, timeOf('deposit-2'));
+
+    for (const { acknowledge } of received.slice(1)) await acknowledge();
+    await eventually(async () => (await receiving.standing(GROUP, PREFIX)).waiting === 0);
+    t.is((await receiving.standing(GROUP, PREFIX)).oldest, undefined);
+
+    stop.abort();
+    await ended;
+    await eventually(async () => (await looking.standing(GROUP, PREFIX)).waiting === 0);
+    const { position } = await looking.standing(GROUP, PREFIX);
+    t.true(position !== undefined && position >= (positions[3] as Position));
+  });
+}
+
+test('a checkpoint beyond the end of the log is of another log', async (t) => {
+  const folder = await folderFor(t);
+  await using log = new MemoryEventLog();
+  await appendEach(log, ['deposit-1', 'deposit-2']);
+  const deliveries = new CatchUpDeliveries(log, folder);
+  const stop = new AbortController();
+  for await (const { event, acknowledge } of deliveries.receive(GROUP, PREFIX, stop.signal)) {
+    await acknowledge();
+    if (event.stream === 'deposit-2') stop.abort();
+  }
+  t.like(await deliveries.standing(GROUP, PREFIX), { waiting: 0, oldest: undefined });
+  await using other = new MemoryEventLog();
+  await appendEach(other, ['deposit-7']);
+  const onOther = await new CatchUpDeliveries(other, folder).standing(GROUP, PREFIX);
+  t.deepEqual(onOther, { position: undefined, waiting: 1, oldest: timeOf('deposit-7') });
+});
+
+test('what waits is counted up to a thousand', async (t) => {
+  await using log = new MemoryEventLog();
+  const streams = Array.from({ length: COUNTED_AT_MOST + 5 }, (_, index) => `deposit-${index}`);
+  const positions = await appendEach(log, streams);
+  t.deepEqual(await waitingAfter(log, undefined, PREFIX), {
+    count: COUNTED_AT_MOST,
+    oldest: timeOf('deposit-0'),
+  });
+  t.deepEqual(await waitingAfter(log, positions[999], PREFIX), { count: 5, oldest: timeOf('deposit-1000') });
+  t.deepEqual(await waitingAfter(log, undefined, 'client-'), { count: 0, oldest: undefined });
+});
+
+test('a server that cannot be asked is a fault that passes', async (t) => {
+  const { log, open } = (await SUBJECTS['EventStoreDB']?.(t)) as Subject;
+  await appendEach(log, ['deposit-1']);
+  await using nowhere = await EventStoreDbDouble.start();
+  const { connectionString } = nowhere;
+  nowhere.stop();
+  const options = { connectionString, callTimeout: 100, patience: 100 };
+  await using deliveries = new EventStoreDbDeliveries(log, options);
+  await t.throwsAsync(deliveries.standing(GROUP, PREFIX), { code: 'EVENT_LOG_UNAVAILABLE' });
+  t.is((await open().standing(GROUP, PREFIX)).waiting, 1);
+});
+
+async function folderFor(t: ExecutionContext): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'checkpoints-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** One event at a time; each happened at a time of its own. */
+async function appendEach(log: EventLog, streams: readonly string[]): Promise<Position[]> {
+  const positions: Position[] = [];
+  for (const stream of streams) {
+    const event = {
+      id: crypto.randomUUID(),
+      type: 'Happened',
+      data: {},
+      metadata: { occurredAt: timeOf(stream) },
+    };
+    positions.push((await log.append(stream, 'none', [event])).position);
+  }
+  return positions;
+}
+
+function timeOf(stream: string): string {
+  const [, number = '0'] = /(\d+)$/.exec(stream) ?? [];
+  return new Date(Date.UTC(2026, 0, 1) + Number(number) * 1000).toISOString();
+}
+
+async function receive(deliveries: Deliveries, signal: AbortSignal, received: Delivery[]): Promise<void> {
+  for await (const delivery of deliveries.receive(GROUP, PREFIX, signal)) received.push(delivery);
+}

@@ -1,0 +1,384 @@
+import { randomUUID } from 'node:crypto';
+import anyTest, { type ExecutionContext, type TestFn } from 'ava';
+import { execute } from '../../src/command-handler.ts';
+import { deposits } from '../../src/domain/aggregates.ts';
+import type { DepositCommand } from '../../src/domain/deposit/commands.ts';
+import type { RecordedEvent } from '../../src/event-log/event-log.ts';
+import {
+  archiveHeaders,
+  archivePart,
+  entryPart,
+  entryXml,
+  final,
+  formOf,
+  formType,
+  helloTar,
+  helloZip,
+  partial,
+} from '../support/deposit-bodies.ts';
+import { RunningService, type TestClient, until } from '../support/running-service.ts';
+import { assertSwordError } from '../support/sword-error.ts';
+import { readAtomStatement, readOreStatement } from '../support/sword-statement.ts';
+import { child, type Parsed, parsedBody, texts } from '../sword/parsed-body.ts';
+
+type Context = {
+  service: RunningService;
+  alice: TestClient;
+  bob: TestClient;
+  /** Paths, `/1/software/<id>/`: one that came by way of a rejection, and one that waits for more. */
+  done: string;
+  open: string;
+};
+const test = anyTest as TestFn<Context>;
+
+const ATOM = '{http://www.w3.org/2005/Atom}';
+const FEED = 'application/atom+xml;type=feed';
+const RDF = 'application/rdf+xml';
+const STATE = 'https://www.softwareheritage.org/schema/2018/deposit/state/';
+const SIMPLE_ZIP = 'http://purl.org/net/sword/package/SimpleZip';
+
+const entry = entryXml(
+  '<title>Hello</title><author><name>Ada</name></author><codemeta:url>https://ada.example/</codemeta:url>',
+);
+
+test.before(async (t) => {
+  const service = await RunningService.start();
+  const options = { collections: ['software', 'papers'], domain: 'alice.example' };
+  const alice = await service.register('alice', options);
+  const bob = await service.register('bob', { collections: ['software'] });
+  const done = await created(alice, final);
+  await alice.waitFor(`${done}status/`, 'rejected');
+  await service.administration.client({ type: 'SetDomain', client: 'alice', domain: 'ada.example' });
+  await operate(service, { type: 'RetryChecks', depositId: idIn(done) });
+  await alice.waitFor(`${done}status/`, 'done');
+  const open = await created(alice, partial);
+  await alice.post(`${open}media/`, helloTar, archiveHeaders('docs.tar', 'application/x-tar'));
+  t.context = { service, alice, bob, done, open };
+});
+
+test.after.always((t) => t.context.service[Symbol.asyncDispose]());
+
+async function created(client: TestClient, headers: Record<string, string>): Promise<string> {
+  const body = formOf([archivePart(), entryPart(entry)]);
+  const answer = await client.post('/1/software/', body, { ...formType, ...headers });
+  return new URL(answer.headers.get('location') ?? '').pathname.replace('metadata/', '');
+}
+
+/** As an operator whom clients need not know by name. */
+async function operate(
+  { service: { log } }: RunningService,
+  command: DepositCommand & { depositId: number },
+) {
+  const ids = { commandId: randomUUID(), correlationId: randomUUID() };
+  const context = {
+    ...ids,
+    actor: { kind: 'operator', name: 'rosa' },
+    now: new Date().toISOString(),
+  } as const;
+  await execute(log, deposits, command.depositId, command, context);
+}
+
+function idIn(deposit: string): number {
+  return Number(deposit.split('/').at(-2));
+}
+
+function eventsOf({ service }: RunningService, deposit: string): Promise<RecordedEvent[]> {
+  return Array.fromAsync(service.log.readStream(`deposit-${idIn(deposit)}`));
+}
+
+function entriesOf(feed: Parsed): Parsed[] {
+  return feed.children.filter(({ name }) => name === `${ATOM}entry`);
+}
+
+function linkOf(parent: Parsed, rel: string): Readonly<Record<string, string>> | undefined {
+  const links = parent.children.filter(({ name }) => name === `${ATOM}link`);
+  return links.find(({ attributes }) => attributes['rel'] === rel)?.attributes;
+}
+
+/** RFC 4287, sections 4.1.1 and 4.1.2: what a feed and its entries owe their readers. */
+function assertAtomFeed(t: ExecutionContext, feed: Parsed): void {
+  t.is(feed.name, `${ATOM}feed`);
+  t.is(linkOf(feed, 'self')?.['type'], FEED);
+  const ids = [feed, ...entriesOf(feed)].map((one) => {
+    t.not(child(one, `${ATOM}title`).text, '');
+    t.regex(child(one, `${ATOM}updated`).text, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/);
+    const id = child(one, `${ATOM}id`).text;
+    t.true(URL.canParse(id), id);
+    return id;
+  });
+  t.is(new Set(ids).size, ids.length, 'ids are unique');
+  t.not(child(child(feed, `${ATOM}author`), `${ATOM}name`).text, '');
+  for (const entry of entriesOf(feed)) {
+    const content = child(entry, `${ATOM}content`);
+    t.true(content.text !== '' || texts(entry, `${ATOM}summary`).length === 1);
+  }
+}
+
+test('the history is a feed of what has happened, oldest first, with who did it', async (t) => {
+  const { alice, service, done } = t.context;
+  const answer = await alice.get(`${done}history/`);
+  t.is(answer.status, 200);
+  t.is(answer.headers.get('content-type'), FEED);
+  const feed = parsedBody(await answer.text());
+  assertAtomFeed(t, feed);
+  t.is(child(feed, `${ATOM}title`).text, 'History of Hello');
+  t.deepEqual(
+    entriesOf(feed).map((entry) => [
+      child(entry, `${ATOM}category`).attributes['term'],
+      child(child(entry, `${ATOM}author`), `${ATOM}name`).text,
+      child(entry, `${ATOM}title`).text,
+    ]),
+    [
+      ['DepositCreated', 'alice', 'Deposit created in the collection software.'],
+      ['ArchiveAdded', 'alice', `Archive hello.zip added (${helloZip.length} bytes).`],
+      ['MetadataAdded', 'alice', `Metadata added: "Hello" by Ada (${entry.length} bytes).`],
+      ['DepositCompleted', 'alice', 'Deposit completed: nothing more comes from the client.'],
+      ['DepositRejected', 'checker', 'Deposit rejected by check 1 for 1 reason.'],
+      ['ChecksRetried', 'operator', 'Checks are to be repeated: check 2.'],
+      ['DepositVerified', 'checker', 'Deposit passed check 2: 1 file of 15 bytes in 1 archive.'],
+      ['LoadingStarted', 'loader', 'Loading started: load 1.'],
+      ['DepositLoaded', 'loader', 'Deposit loaded: 1 file of 15 bytes.'],
+    ],
+  );
+  const events = await eventsOf(service, done);
+  t.deepEqual(
+    entriesOf(feed).map((entry) => [child(entry, `${ATOM}id`).text, child(entry, `${ATOM}updated`).text]),
+    events.map(({ id, metadata }) => [`urn:uuid:${id}`, metadata['occurredAt'] as string]),
+  );
+  t.is(child(feed, `${ATOM}updated`).text, events.at(-1)?.metadata['occurredAt'] as string);
+});
+
+test('clients are told the whole of what is theirs and nothing of the inside of the service', async (t) => {
+  const { alice, service, done } = t.context;
+  const events = await eventsOf(service, done);
+  for (const Accept of [FEED, 'application/json']) {
+    const body = await (await alice.get(`${done}history/`, { Accept })).text();
+    t.true(body.includes(`swh:1:dir:${valueIn(events, 'directory')}`));
+    t.true(body.includes(valueIn(events, 'sha256')));
+    t.true(body.includes('At least one url field must be compatible'));
+    const inner = ['listing', 'manifest', 'hash', '$correlationId'].map((name) => valueIn(events, name));
+    for (const secret of [...inner, 'rosa', '/tmp/']) t.false(body.includes(secret), secret);
+  }
+});
+
+/** The first value that these events hold under this name. */
+function valueIn(events: readonly RecordedEvent[], name: string): string {
+  const [, value] = JSON.stringify(events).split(`"${name}":"`);
+  if (!value) throw new Error(`No event holds ${name}.`);
+  return value.slice(0, value.indexOf('"'));
+}
+
+test('the history tells the same as JSON', async (t) => {
+  const { alice, service, done } = t.context;
+  const answer = await alice.get(`${done}history/`, { Accept: 'application/json' });
+  t.is(answer.headers.get('content-type'), 'application/json');
+  const { entries, ...about } = (await answer.json()) as { entries: Record<string, unknown>[] };
+  t.like(about, { title: 'History of Hello', author: { name: 'alice' } });
+  t.is(entries.length, (await eventsOf(service, done)).length);
+  t.like(entries[4], {
+    title: 'Deposit rejected by check 1 for 1 reason.',
+    category: 'DepositRejected',
+    author: { name: 'checker' },
+  });
+  t.regex(JSON.stringify(entries[4]?.['details']), /"label":"reason","value":"At least one url field/);
+});
+
+test('a long history comes in pages that lead to one another', async (t) => {
+  const { alice, service } = t.context;
+  const long = await created(alice, partial);
+  const change = { kind: 'remove-archives' } as const;
+  const rule = { final: false, maxArchives: 1, now: new Date().toISOString(), providerUrl: null };
+  for (let count = 0; count < 103; count += 1) {
+    await operate(service, { type: 'ChangeDeposit', depositId: idIn(long), change, ...rule });
+  }
+  const events = await eventsOf(service, long);
+  const last = `"${idIn(long)}-${events.length - 1}"`;
+  await until(async () => (await alice.get(`${long}history/`)).headers.get('etag') === last);
+
+  const pages: Parsed[] = [];
+  for (
+    let next: string | undefined = `${long}history/`;
+    next;
+    next = linkOf(pages.at(-1) as Parsed, 'next')?.['href']
+  ) {
+    const page = parsedBody(await (await alice.get(next)).text());
+    assertAtomFeed(t, page);
+    t.true(linkOf(page, 'self')?.['href']?.endsWith(next));
+    pages.push(page);
+  }
+  t.deepEqual(
+    pages.map((page) => entriesOf(page).length),
+    [100, 6],
+  );
+  const ids = pages.flatMap(entriesOf).map((entry) => child(entry, `${ATOM}id`).text);
+  t.deepEqual(
+    ids,
+    events.map(({ id }) => `urn:uuid:${id}`),
+  );
+  t.is(linkOf(pages[0] as Parsed, 'previous'), undefined);
+  t.is(linkOf(pages[1] as Parsed, 'previous')?.['href'], linkOf(pages[0] as Parsed, 'self')?.['href']);
+
+  const beyond = parsedBody(await (await alice.get(`${long}history/?from=5000`)).text());
+  t.deepEqual(entriesOf(beyond), []);
+  t.is(linkOf(beyond, 'next'), undefined);
+  for (const from of ['x', '-1', '1.5', '', '1&from=2', '9'.repeat(20)]) {
+    const refused = await alice.get(`${long}history/?from=${from}`);
+    await assertSwordError(t, refused, 400, 'ErrorBadRequest', from);
+  }
+});
+
+test('the receipt leads to the Statement in both its formats, and to the history', async (t) => {
+  const { alice, done, service } = t.context;
+  const receipt = parsedBody(await (await alice.get(`${done}metadata/`)).text());
+  const links = receipt.children
+    .filter(({ name }) => name === `${ATOM}link`)
+    .map(({ attributes }) => attributes)
+    .filter(({ rel }) => rel === 'http://purl.org/net/sword/terms/statement' || rel === 'version-history');
+  t.deepEqual(
+    links.map(({ href, type }) => [href, type]),
+    [
+      [`${service.url}${done}statement/`, FEED],
+      [`${service.url}${done}statement/`, RDF],
+      [`${service.url}${done}history/`, FEED],
+    ],
+  );
+  for (const { href = '', type = '' } of links) {
+    const answer = await alice.get(href, { Accept: type });
+    t.is(answer.status, 200);
+    t.is(answer.headers.get('content-type'), type);
+    t.true(parsedBody(await answer.text()).children.length > 0);
+  }
+});
+
+test('a client library finds state and original deposit in the Statement, as a feed and as a resource map', async (t) => {
+  const { alice, done, service } = t.context;
+  const feed = await alice.get(`${done}statement/`);
+  t.is(feed.headers.get('content-type'), FEED, 'what a client gets that asks for nothing else');
+  const rdf = await alice.get(`${done}statement/`, { Accept: RDF });
+  t.is(rdf.headers.get('content-type'), RDF);
+  const atom = parsedBody(await feed.text());
+  assertAtomFeed(t, atom);
+  const added = (await eventsOf(service, done))[1]?.metadata['occurredAt'] as string;
+  for (const statement of [readAtomStatement(atom), readOreStatement(parsedBody(await rdf.text()))]) {
+    t.deepEqual(statement.states, [[`${STATE}done`, 'The deposit has been loaded.']]);
+    t.deepEqual(statement.originalDeposits, statement.resources);
+    t.deepEqual(statement.resources, [
+      {
+        uri: `${service.url}${done}media/`,
+        packaging: [SIMPLE_ZIP],
+        depositedOn: added.replace(/\.\d+Z/, 'Z'),
+        depositedBy: 'alice',
+      },
+    ]);
+  }
+  const state = child(atom, '{http://purl.org/net/sword/terms/}state');
+  t.is(state.attributes['href'], `${STATE}done`);
+  t.is(
+    child(state, '{http://purl.org/net/sword/terms/}stateDescription').text,
+    'The deposit has been loaded.',
+  );
+  const content = child(entriesOf(atom)[0] as Parsed, `${ATOM}content`).attributes;
+  const archive = await alice.get(content['src'] ?? '');
+  t.is(archive.headers.get('content-type'), content['type'] ?? null);
+  t.deepEqual(Buffer.from(await archive.arrayBuffer()), helloZip);
+});
+
+test('the Statement follows the deposit: each archive that is there, and no other', async (t) => {
+  const { alice, open } = t.context;
+  const target = `${open}statement/`;
+  const rdf = readOreStatement(parsedBody(await (await alice.get(target, { Accept: RDF })).text()));
+  t.is(rdf.states[0]?.[0], `${STATE}partial`);
+  t.is(rdf.originalDeposits.length, 2);
+  t.is(
+    new Set(rdf.originalDeposits.map(({ uri }) => uri)).size,
+    2,
+    'what is said of one is not said of the other',
+  );
+  const feed = parsedBody(await (await alice.get(target)).text());
+  assertAtomFeed(t, feed);
+  t.deepEqual(
+    entriesOf(feed).map((entry) => child(entry, `${ATOM}title`).text),
+    ['hello.zip', 'docs.tar'],
+  );
+  t.true(readAtomStatement(feed).resources.every(({ uri }) => uri?.endsWith(`${open}media/`)));
+
+  const own = await created(alice, partial);
+  await alice.put(`${own}media/`, helloTar, archiveHeaders('new.tar', 'application/x-tar'));
+  const replaced = parsedBody(await (await alice.get(`${own}statement/`)).text());
+  t.deepEqual(
+    entriesOf(replaced).map((entry) => child(entry, `${ATOM}title`).text),
+    ['new.tar'],
+  );
+  await alice.delete(`${own}media/`);
+  const empty = await (await alice.get(`${own}statement/`, { Accept: RDF })).text();
+  t.deepEqual(readOreStatement(parsedBody(empty)).resources, []);
+});
+
+test('the media type is the one the client prefers, and none is refused', async (t) => {
+  const { alice, done } = t.context;
+  const cases = [
+    ['history', 'application/xml', 'application/xml'],
+    ['history', 'application/atom+xml', FEED],
+    ['history', 'text/html, */*;q=0.1', FEED],
+    ['history', 'image/png', FEED],
+    ['history', RDF, FEED],
+    ['statement', 'application/xml', 'application/xml'],
+    ['statement', `${FEED}, ${RDF};q=0.9`, FEED],
+    ['statement', `${FEED};q=0.5, ${RDF}`, RDF],
+    ['statement', 'application/json', FEED],
+  ] as const;
+  for (const [end, accept, expected] of cases) {
+    const answer = await alice.get(`${done}${end}/`, { Accept: accept });
+    t.deepEqual([answer.status, answer.headers.get('content-type')], [200, expected], `${end} ${accept}`);
+    t.is(answer.headers.get('vary'), 'Accept');
+    t.true(parsedBody(await answer.text()).children.length > 0);
+  }
+});
+
+test('HEAD, OPTIONS, ETag and 405 are as with every other resource of a deposit', async (t) => {
+  const { alice, done, open } = t.context;
+  for (const end of ['history/', 'statement/']) {
+    const target = `${done}${end}`;
+    const [get, head] = [await alice.get(target), await alice.send('HEAD', target)];
+    t.deepEqual([head.status, await head.text()], [200, '']);
+    for (const name of ['content-type', 'content-length', 'etag', 'cache-control']) {
+      t.is(head.headers.get(name), get.headers.get(name), name);
+    }
+    const tag = get.headers.get('etag') ?? '';
+    t.is((await alice.get(`${done}metadata/`)).headers.get('etag'), tag, 'of the same revision');
+    const same = await alice.get(target, { 'If-None-Match': tag });
+    t.deepEqual([same.status, await same.text()], [304, '']);
+    for (const deposit of [done, open]) {
+      const options = await alice.send('OPTIONS', `${deposit}${end}`);
+      t.deepEqual([options.status, options.headers.get('allow')], [204, 'GET, HEAD, OPTIONS']);
+      for (const method of ['POST', 'PUT', 'DELETE']) {
+        const refused = await alice.send(method, `${deposit}${end}`);
+        await assertSwordError(t, refused, 405, 'MethodNotAllowed', method);
+        t.is(refused.headers.get('allow'), 'GET, HEAD, OPTIONS');
+      }
+    }
+    t.is((await alice.get(target.slice(0, -1))).status, 200, 'also without its slash');
+  }
+});
+
+test("nobody sees another's history or Statement, and nobody those of a deleted deposit", async (t) => {
+  const { alice, bob, done } = t.context;
+  const deleted = await created(alice, partial);
+  t.is((await alice.delete(`${deleted}metadata/`)).status, 204);
+  for (const end of ['history/', 'statement/']) {
+    const foreign = await assertSwordError(t, await bob.get(`${done}${end}`), 404, 'NotFound', end);
+    const unknown = await assertSwordError(
+      t,
+      await bob.get(`/1/software/999999/${end}`),
+      404,
+      'NotFound',
+      end,
+    );
+    t.is(foreign.replace(String(idIn(done)), 'ID'), unknown.replace('999999', 'ID'), 'told apart by nothing');
+    for (const target of [deleted, done.replace('software', 'papers'), '/1/software/0/', '/1/robots/1/']) {
+      await assertSwordError(t, await alice.get(`${target}${end}`), 404, 'NotFound', `${target}${end}`);
+    }
+    const stranger = await fetch(new URL(`${done}${end}`, alice.url));
+    await assertSwordError(t, stranger, 401, 'Unauthorized', end);
+  }
+});

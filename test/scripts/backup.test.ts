@@ -1,0 +1,114 @@
+import { appendFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { Administration } from '../../src/administration.ts';
+import { openLog } from '../../src/service.ts';
+import { archivePart, entryPart, formOf, formType } from '../support/deposit-bodies.ts';
+import { runScript } from '../support/run-script.ts';
+import { RunningService } from '../support/running-service.ts';
+
+const body = (): Uint8Array<ArrayBuffer> => new Uint8Array(formOf([archivePart(), entryPart()]));
+
+async function folderFor(t: ExecutionContext, name: string): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), `${name}-`));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+test('a backup under load is whole, the next brings only what is new, and a restore of it goes on', async (t) => {
+  await using service = await RunningService.start();
+  const alice = await service.register('alice', { collections: ['software'] });
+  const backup = await folderFor(t, 'backup');
+  let acknowledged = 0;
+  const over = new AbortController();
+  const load = (async () => {
+    while (!over.signal.aborted) {
+      if ((await alice.post('/1/software/', body(), formType)).status === 201) acknowledged += 1;
+    }
+  })();
+  const first = await runScript(service.folder, 'backup', [backup, '--json']);
+  t.is(first.code, 0, first.err);
+  over.abort();
+  await load;
+  await alice.waitFor(`/1/software/${acknowledged}/status/`, 'done');
+
+  const second = await runScript(service.folder, 'backup', [backup, '--json', '--verify']);
+  t.is(second.code, 0, second.err);
+  const facts = JSON.parse(second.out) as { events: number; newEvents: number };
+  t.true(facts.newEvents < facts.events);
+  const original = await Array.fromAsync(service.service.log.readAll());
+  t.is(facts.events, original.length);
+
+  // As a third backup leaves it that is cut off between the log and the archives.
+  const finished = JSON.parse(await readFile(path.join(backup, 'backup.json'), 'utf8')) as { events: number };
+  t.is(finished.events, original.length);
+  {
+    await using ahead = await openLog({
+      eventLog: { kind: 'sqlite', file: path.join(backup, 'event-log.sqlite') },
+    });
+    await new Administration(ahead, { kind: 'operator', name: 'x' }).registerClient('late', 'secret');
+  }
+
+  const elsewhere = await folderFor(t, 'elsewhere');
+  const restored = await runScript(elsewhere, 'restore', [backup]);
+  t.is(restored.code, 0, restored.err);
+  await using again = await RunningService.startIn(elsewhere);
+  t.deepEqual(await Array.fromAsync(again.service.log.readAll()), original);
+  const there = alice.at(again.url);
+  await there.waitFor(`/1/software/${acknowledged}/status/`, 'done');
+  const media = await there.get('/1/software/1/media/');
+  t.is(media.status, 200);
+  t.is((await there.post('/1/software/', body(), formType)).status, 201, 'the service continues there');
+  await there.waitFor(`/1/software/${acknowledged + 1}/status/`, 'done');
+});
+
+test('neither a backup nor a restore goes where something else is', async (t) => {
+  await using service = await RunningService.start();
+  await service.register('alice', { collections: ['software'] });
+  const [backup, unfinished] = [await folderFor(t, 'backup'), await folderFor(t, 'unfinished')];
+  for (const inside of [service.folder, path.join(service.folder, 'backup')]) {
+    const refused = await runScript(service.folder, 'backup', [inside]);
+    t.is(refused.code, 1);
+    t.regex(refused.err, /is a data folder or lies in one/);
+  }
+  t.regex(
+    (await runScript(service.folder, 'restore', [unfinished])).err,
+    /holds no backup that was finished/,
+  );
+  t.is((await runScript(service.folder, 'backup', [backup])).code, 0);
+  const inUse = await runScript(service.folder, 'restore', [backup]);
+  t.regex(inUse.err, /Another service runs/);
+  await using other = await RunningService.start();
+  await other.register('bob', { collections: ['software'] });
+  await other.stop();
+  const foreign = await runScript(other.folder, 'restore', [backup]);
+  t.is(foreign.code, 1);
+  t.regex(foreign.err, /holds something else|holds more/);
+  await other.startAgain();
+});
+
+test('an object that is damaged is named, and the backup does not count as finished', async (t) => {
+  await using service = await RunningService.start();
+  const alice = await service.register('alice', { collections: ['software'] });
+  const large = Buffer.alloc(100_000, 'x');
+  const { sha256 } = await service.service.store.put(
+    (async function* () {
+      yield large;
+    })(),
+  );
+  t.is((await alice.post('/1/software/', body(), formType)).status, 201);
+  const file = path.join(
+    service.folder,
+    'archives/v1/sha256',
+    sha256.slice(0, 2),
+    sha256.slice(2, 4),
+    sha256,
+  );
+  await appendFile(file, 'y');
+  const backup = await folderFor(t, 'backup');
+  const ran = await runScript(service.folder, 'backup', [backup]);
+  t.is(ran.code, 1);
+  t.regex(ran.err, new RegExp(`Not copied: ${sha256}`));
+  t.false((await readdir(backup)).includes('backup.json'));
+});

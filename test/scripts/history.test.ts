@@ -1,0 +1,294 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { buffer } from 'node:stream/consumers';
+import anyTest, { type TestFn } from 'ava';
+import { UsageError } from '../../scripts/command.ts';
+import { tellHistory } from '../../scripts/tell-history.ts';
+import { execute } from '../../src/command-handler.ts';
+import { readConfig } from '../../src/config.ts';
+import { deposits } from '../../src/domain/aggregates.ts';
+import {
+  archiveHeaders,
+  entryHeaders,
+  entryXml,
+  final,
+  helloTar,
+  helloZip,
+  partial,
+} from '../support/deposit-bodies.ts';
+import { RunningService, type TestClient } from '../support/running-service.ts';
+
+type Context = { service: RunningService };
+const test = anyTest as TestFn<Context>;
+const entry = entryXml(
+  '<title>He\u202ello</title><author><name>Ada</name></author><codemeta:url>https://ada.example/</codemeta:url>',
+);
+type Ran = { readonly code: number; readonly out: string; readonly err: string };
+
+/** Deposit 1 went all the way, through a rejection; deposit 2 was deleted. */
+test.before(async (t) => {
+  const service = await RunningService.start();
+  t.context = { service };
+  const options = { collections: ['software'], domain: 'alice.example' };
+  const alice = await service.register('alice', options);
+  await longWay(service, alice);
+  await alice.post('/1/software/', helloZip, { ...archiveHeaders(), ...partial });
+  await alice.delete('/1/software/2/metadata/');
+});
+
+test.after.always((t) => t.context.service[Symbol.asyncDispose]());
+
+async function longWay(service: RunningService, alice: TestClient): Promise<void> {
+  const deposit = '/1/software/1';
+  await alice.post('/1/software/', helloZip, { ...archiveHeaders(), ...partial, Slug: 'hello' });
+  await alice.post(`${deposit}/media/`, helloTar, archiveHeaders('docs.tar', 'application/x-tar'));
+  await alice.post(`${deposit}/metadata/`, entry, { ...entryHeaders(), ...partial });
+  await alice.put(`${deposit}/metadata/`, entry, { ...entryHeaders(), ...partial });
+  await alice.post(`${deposit}/metadata/`, null, final);
+  await alice.waitFor(`${deposit}/status/`, 'rejected');
+  await service.administration.client({ type: 'SetDomain', client: 'alice', domain: 'ada.example' });
+  const command = { type: 'RetryChecks', depositId: 1 } as const;
+  const actor = { kind: 'operator', name: 'rosa' } as const;
+  const ids = { commandId: randomUUID(), correlationId: randomUUID() };
+  await execute(service.service.log, deposits, 1, command, { ...ids, actor, now: new Date().toISOString() });
+  await alice.waitFor(`${deposit}/status/`, 'done');
+}
+
+/** Tells a history beside the service, as the command does. */
+async function history(dataDir: string, ...args: string[]): Promise<Ran> {
+  const lines: Record<'out' | 'err', string[]> = { out: [], err: [] };
+  const code = await tellHistory(args, readConfig({ DEPOSIT_DATA_DIR: dataDir }), {
+    say: (line) => lines.out.push(`${line}\n`),
+    warn: (line) => lines.err.push(`${line}\n`),
+  });
+  return { code, out: lines.out.join(''), err: lines.err.join('') };
+}
+
+/** The command itself, in a process of its own. */
+async function command(dataDir: string, ...args: string[]): Promise<Ran> {
+  const script = path.join(import.meta.dirname, '../../scripts/history.ts');
+  const child = spawn(process.execPath, [script, ...args], {
+    env: { ...process.env, DEPOSIT_DATA_DIR: dataDir },
+  });
+  const exited = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? -1)));
+  const [out, err] = await Promise.all([buffer(child.stdout), buffer(child.stderr)]);
+  return { code: await exited, out: out.toString(), err: err.toString() };
+}
+
+test('a person reads who did what to a deposit and where it stood then, in lines that fit a terminal', async (t) => {
+  const { code, out, err } = await history(t.context.service.folder, '1');
+  t.is(code, 0, err);
+  const entryName = `"He\\u{202e}llo" by Ada (${Buffer.byteLength(entry)} bytes)`;
+  const told = out
+    .split('\n\n')
+    .map((event) => event.split('\n'))
+    .map(([head = '', sentence = '']) => [head.replace(/ {2}\d{4}-\S+ \S+Z/, ''), sentence.trim()]);
+  t.deepEqual(told.slice(0, -1), [
+    ['#0  client alice  → partial', 'Deposit created in the collection software.'],
+    ['#1  client alice  → partial', `Archive hello.zip added (${helloZip.length} bytes).`],
+    ['#2  client alice  → partial', 'Archive docs.tar added (2,048 bytes).'],
+    ['#3  client alice  → partial', `Metadata added: ${entryName}.`],
+    ['#4  client alice  → partial', `All metadata replaced by ${entryName}.`],
+    ['#5  client alice  → deposited', 'Deposit completed: nothing more comes from the client.'],
+    ['#6  reactor checker  → rejected', 'Deposit rejected by check 1 for 1 reason.'],
+    ['#7  operator rosa  → deposited', 'Checks are to be repeated: check 2.'],
+    ['#8  reactor checker  → verified', 'Deposit passed check 2: 2 files of 30 bytes in 2 archives.'],
+    ['#9  reactor loader  → loading', 'Loading started: load 1.'],
+    ['#10  reactor loader  → done', 'Deposit loaded: 1 file of 15 bytes.'],
+  ]);
+  t.regex(out, /\nDeposit 1 is done after 11 events\. Every hash fits\.\n$/);
+  t.regex(out, / slug: hello\n/);
+  t.regex(out, / sha256: [0-9a-f]{12}…/);
+  t.notRegex(out, /[0-9a-f]{64}/, 'digests are shortened');
+  t.regex(out, / archives now: hello\.zip, docs\.tar\n/);
+  t.regex(out, / reason: At least one url field must be compatible .* \(codemeta:url\)\n/);
+  t.regex(out, / reasons now: none\n/);
+  t.regex(out, / directory: swh:1:dir:[0-9a-f]{40}\n/);
+  t.is(
+    out.match(/correlation: [0-9a-f-]{36}/g)?.length,
+    6,
+    'one for each request, none for what follows from it',
+  );
+  for (const line of out.split('\n')) t.true(line.length <= 100, line);
+});
+
+test('a program reads the same, an object a line, with whole digests and what changed', async (t) => {
+  const { code, out } = await history(t.context.service.folder, '1', '--json');
+  t.is(code, 0);
+  const events = out.trimEnd().split('\n').map(parsed);
+  t.deepEqual(
+    events.map(({ revision }) => revision),
+    [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+  );
+  const [, added, , , , completed, rejected, retried] = events;
+  t.like(added, { type: 'ArchiveAdded', stream: 'deposit-1', status: 'partial', broken: null });
+  t.regex(JSON.stringify(added?.['data']), /"sha256":"[0-9a-f]{64}"/);
+  t.deepEqual(Object.keys(added?.['changed'] as object), ['archives']);
+  t.like(completed, { actor: { kind: 'client', name: 'alice' }, status: 'deposited' });
+  t.like(rejected, { causationId: completed?.['id'], correlationId: completed?.['correlationId'] });
+  t.like(retried, { actor: { kind: 'operator', name: 'rosa' }, changed: { checkAttempt: 2, reasons: null } });
+  t.true(out.includes('He\\u202ello'), 'what would turn the writing is escaped');
+});
+
+test('a deposit is told as it was after an event, and at a moment', async (t) => {
+  const { folder } = t.context.service;
+  const [partly, whole] = [await history(folder, '1', '--at', '2'), await history(folder, '1', '--at', '10')];
+  t.is(partly.code, 0, partly.err);
+  t.regex(partly.out, /^Deposit 1 at \S+ \S+, after event 2\n {2}status +partial\n/);
+  t.regex(partly.out, /\n {2}archives +hello\.zip \(\d+ bytes, [0-9a-f]{12}…\)\n +docs\.tar \(/);
+  t.regex(partly.out, /\n {2}metadata +none\n/);
+  t.regex(partly.out, /\n {2}last event +#2 Archive docs\.tar added .*\n +by client alice\n/);
+  t.notRegex(partly.out, /identifiers/);
+  t.regex(whole.out, /\n {2}identifiers +swh:1:dir:[0-9a-f]{40}\n +swh:1:rev:[0-9a-f]{40}\n/);
+
+  const state = parsed((await history(folder, '1', '--at', '6', '--json')).out);
+  t.like(state, { stream: 'deposit-1', revision: 6, status: 'rejected', client: 'alice', checkAttempt: 1 });
+  t.like(state['actor'], { name: 'checker' });
+  const moment = String(state['occurredAt']);
+  t.like(parsed((await history(folder, '1', '--at', moment, '--json')).out), { revision: 6 });
+  const earlier = new Date(Date.parse(moment) - 1).toISOString();
+  const shifted = earlier.replace('Z', '+00:00');
+  t.like(parsed((await history(folder, '1', '--at', shifted, '--json')).out), { status: 'deposited' });
+});
+
+test('a deleted deposit keeps its history, which says so', async (t) => {
+  const { code, out } = await history(t.context.service.folder, '2');
+  t.is(code, 0);
+  t.regex(out, /Deposit deleted\.\n {6}reason: Deleted by the client\.\n/);
+  t.regex(
+    out,
+    /\nDeposit 2 was deleted after 3 events: nobody is shown it any more, but its history stays\./,
+  );
+});
+
+test('clients and collections have a history, too, without credentials', async (t) => {
+  const { folder } = t.context.service;
+  for (const args of [
+    ['client:alice'],
+    ['client:alice', '--json'],
+    ['client:alice', '--at', '0', '--json'],
+  ]) {
+    const { code, out } = await history(folder, ...args);
+    t.is(code, 0);
+    t.notRegex(out, /salt|digest|scrypt/);
+    t.true(args.includes('--json') || out.includes('Client alice registered with a password.'));
+  }
+  const { out } = await history(folder, 'collection:software');
+  t.regex(out, /operator test {2}→ open\n {4}Collection software opened\.\n/);
+});
+
+test('the command ends with 0, with 1 and a sentence for what is not there, with 2 for wrong usage', async (t) => {
+  const { folder } = t.context.service;
+  const told = await command(folder, '2', '--at', '0');
+  t.is(told.code, 0, told.err);
+  t.regex(told.out, /^Deposit 2 at .*, after event 0\n/);
+  const unknown = await command(folder, '999');
+  t.deepEqual(unknown, { code: 1, out: '', err: 'There is no deposit 999.\n' });
+  const wrong = await command(folder, '1', '--at', 'yesterday');
+  t.is(wrong.code, 2);
+  t.regex(wrong.err, /^--at yesterday is neither a revision nor a time such as .*\n$/);
+});
+
+test('what cannot be told is refused in a sentence', async (t) => {
+  const { folder } = t.context.service;
+  const cases: readonly (readonly [string[], RegExp, usage?: 'usage'])[] = [
+    [['client:nobody', '--json'], /^There is no client nobody\.$/],
+    [['collection:nothing'], /^There is no collection nothing\.$/],
+    [['1', '--at', '11'], /has no event 11: its last one is 10\./],
+    [['1', '--at', '2001-01-01T00:00:00Z'], /did not exist yet: its history begins at 2/],
+    [['1', '--at', '2026-02-30T00:00:00Z'], /neither a revision nor a time/, 'usage'],
+    [['1', '--at', '2026-02-01'], /neither a revision nor a time/, 'usage'],
+    [['0'], /neither the number of a deposit/, 'usage'],
+    [['collection:'], /neither the number of a deposit/, 'usage'],
+    [['1', '2'], /Only one/, 'usage'],
+    [['--json'], /is missing/, 'usage'],
+  ];
+  for (const [args, message, usage] of cases) {
+    const error = await t.throwsAsync<Error & { code?: string }>(history(folder, ...args), { message });
+    t.is(error instanceof UsageError, usage === 'usage', args.join(' '));
+  }
+  const nowhere = path.join(folder, 'nowhere');
+  await t.throwsAsync(history(nowhere, '1'), { message: /^There is no event log at .*nowhere/ });
+  t.false(existsSync(nowhere));
+});
+
+const forgeries: Readonly<Record<string, readonly [change: string, at: number, mark: RegExp]>> = {
+  'other data': [
+    `UPDATE events SET data = replace(data, 'hello.zip', 'other.zip') WHERE stream = $stream AND revision = 1`,
+    1,
+    /its contents do not fit its hash/,
+  ],
+  'data that make no sense': [
+    `UPDATE events SET data = '{}' WHERE stream = $stream AND revision = 1`,
+    1,
+    /its contents do not fit its hash/,
+  ],
+  'a type nobody knows': [
+    `UPDATE events SET type = 'Forged' WHERE stream = $stream AND revision = 1`,
+    1,
+    /its contents do not fit its hash/,
+  ],
+  'another actor': [
+    `UPDATE events SET metadata = json_set(metadata, '$.actor.name', 'mallory') WHERE stream = $stream AND revision = 2`,
+    2,
+    /its contents do not fit its hash/,
+  ],
+  'no hash': [
+    `UPDATE events SET metadata = json_remove(metadata, '$.hash') WHERE stream = $stream AND revision = 1`,
+    1,
+    /it carries no hash/,
+  ],
+  'an event cut out': [
+    `DELETE FROM events WHERE stream = $stream AND revision = 1`,
+    2,
+    /it is event 2 where 1 was expected/,
+  ],
+};
+
+test('a history that somebody has changed is marked loudly and ends with 1', async (t) => {
+  await using service = await RunningService.start();
+  const alice = await service.register('alice', { collections: ['software'] });
+  const untouched = Object.keys(forgeries).length + 1;
+  for (let id = 1; id <= untouched; id += 1) {
+    await alice.post('/1/software/', helloZip, { ...archiveHeaders(), ...partial });
+    await alice.post(`/1/software/${id}/media/`, helloTar, archiveHeaders('docs.tar', 'application/x-tar'));
+  }
+  await service.stop();
+  for (const [index, [what, [change, at, mark]]] of Object.entries(forgeries).entries()) {
+    const id = String(index + 1);
+    forge(path.join(service.folder, 'event-log.sqlite'), `deposit-${id}`, change);
+    const { code, out, err } = await history(service.folder, id);
+    t.is(code, 1, what);
+    t.regex(out, new RegExp(`#${at} .*\n {4}!!! BROKEN: ${mark.source}`), what);
+    t.regex(err, new RegExp(`THE HISTORY OF DEPOSIT ${id} IS BROKEN at .*#${at}`), what);
+    t.notRegex(out, /Every hash fits/);
+    const json = await history(service.folder, id, '--json');
+    t.is(json.code, 1);
+    t.true(
+      json.out
+        .trimEnd()
+        .split('\n')
+        .map(parsed)
+        .some(({ broken }) => mark.test(String(broken))),
+      what,
+    );
+    t.is((await history(service.folder, id, '--at', String(at))).code, 1, 'also as it was then');
+    t.is((await history(service.folder, id, '--at', '0')).code, 0, 'the beginning is as it was');
+  }
+  t.is((await history(service.folder, '3', '--at', '1')).code, 1);
+  t.is((await history(service.folder, '6', '--at', '1')).code, 1, 'where the event was cut out');
+  t.is((await history(service.folder, String(untouched))).code, 0, 'others are as they were');
+});
+
+function forge(file: string, stream: string, change: string): void {
+  using database = new DatabaseSync(file);
+  const { id } = database.prepare('SELECT id FROM streams WHERE name = ?').get(stream) as { id: number };
+  database.prepare(change).run({ $stream: id });
+}
+
+function parsed(line: string): Record<string, unknown> {
+  return JSON.parse(line) as Record<string, unknown>;
+}

@@ -1,0 +1,188 @@
+import { spawn } from 'node:child_process';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import test from 'ava';
+import type { StoredObject } from '../../src/archive-store/archive-store.ts';
+import { lockFile } from '../../src/data-folder-lock.ts';
+import type { EventLog } from '../../src/event-log/event-log.ts';
+import { seal } from '../../src/event-log/hash-chain.ts';
+import { openLog, openStore } from '../../src/service.ts';
+import { temporaryFolder } from '../archive-store/temporary-folder.ts';
+import {
+  archiveHeaders,
+  archivePart,
+  entryPart,
+  formOf,
+  formType,
+  helloZip,
+  partial,
+} from '../support/deposit-bodies.ts';
+import { EventStoreDbDouble } from '../support/eventstoredb-double/eventstoredb-double.ts';
+import { RunningService, TestClient } from '../support/running-service.ts';
+import type { S3Bucket } from '../support/s3-bucket.ts';
+import { S3Server } from '../support/s3-server.ts';
+
+type Ran = { readonly code: number; readonly out: string; readonly err: string };
+
+async function migrate(from: string, to: string, more: readonly string[] = [], env = {}): Promise<Ran> {
+  const script = path.join(import.meta.dirname, '../../scripts/migrate.ts');
+  const args = [script, '--from', from, '--to', to, ...more];
+  const child = spawn(process.execPath, args, { env: { ...process.env, ...env } });
+  const exited = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? -1)));
+  const [out, err] = await Promise.all([buffer(child.stdout), buffer(child.stderr)]);
+  return { code: await exited, out: out.toString(), err: err.toString() };
+}
+
+/** All that a client is shown of its deposits. */
+async function documents(client: TestClient, deposits: number): Promise<string[]> {
+  const paths = ['/1/servicedocument/'];
+  for (let id = 1; id <= deposits; id += 1) {
+    for (const kind of ['status', 'content', 'metadata']) paths.push(`/1/software/${id}/${kind}/`);
+  }
+  return Promise.all(
+    paths.map(async (target) => {
+      const answer = await client.get(target);
+      return `${target} ${answer.status} ${await answer.text()}`;
+    }),
+  );
+}
+
+async function eventsOf(log: EventLog) {
+  return Array.fromAsync(log.readAll(), ({ position: _position, ...event }) => event);
+}
+
+test('a log goes to EventStoreDB beside the running service, and back, and a service on it shows the same', async (t) => {
+  await using engines = new AsyncDisposableStack();
+  const baseUrl = 'https://deposits.example';
+  const double = engines.use(await EventStoreDbDouble.start());
+  const original = engines.use(await RunningService.start({ baseUrl }));
+  const alice = await original.register('alice', { collections: ['software'] });
+  const whole = new Uint8Array(formOf([archivePart(), entryPart()]));
+  const deposit = async () => {
+    const created = await alice.post('/1/software/', whole, formType);
+    t.is(created.status, 201);
+    const { pathname } = new URL(created.headers.get('location') ?? '');
+    await alice.waitFor(pathname.replace('/metadata/', '/status/'), 'done');
+  };
+  await deposit();
+  await alice.post('/1/software/', new Uint8Array(helloZip), { ...archiveHeaders(), ...partial });
+  const parked = {
+    id: randomUUID(),
+    type: 'EventParked',
+    data: { reactor: 'x' },
+    metadata: { schemaVersion: 1 },
+  };
+  await original.service.log.append('parked-x', 'none', seal('parked-x', 0, null, [parked]));
+
+  const file = (folder: string, name: string) => `sqlite:${path.join(folder, name)}`;
+  const embedded = file(original.folder, 'event-log.sqlite');
+  const first = await migrate(embedded, double.connectionString);
+  t.is(first.code, 0, first.err);
+  t.regex(first.out, /^Copied (\d+) events\. All \1 are the same in both logs/);
+  await deposit();
+  const shown = await documents(alice, 3);
+  const events = await eventsOf(original.service.log);
+  await original.stop();
+  const second = await migrate(embedded, double.connectionString, ['--json']);
+  const copied = events.length - Number(/\d+/.exec(first.out)?.[0]);
+  t.true(copied > 0);
+  t.deepEqual(JSON.parse(second.out), { events: events.length, copied, sourceMoved: false });
+
+  const folder = await temporaryFolder(t);
+  const back = await migrate(double.connectionString, file(folder, 'event-log.sqlite'));
+  t.is(back.code, 0, back.err);
+  {
+    await using log = await openLog({
+      eventLog: { kind: 'sqlite', file: path.join(folder, 'event-log.sqlite') },
+    });
+    t.deepEqual(await eventsOf(log), events);
+  }
+  const archiveStore = { kind: 'file', folder: path.join(original.folder, 'archives') } as const;
+  const copy = engines.use(await RunningService.startIn(folder, { archiveStore, baseUrl }));
+  t.deepEqual(await documents(new TestClient(copy.url, 'alice'), 3), shown);
+});
+
+test('archives go to S3 and back; a damaged one stops no other, and what is there is not copied again', async (t) => {
+  await using s3 = await S3Server.start();
+  const [folder, other] = [await temporaryFolder(t), await temporaryFolder(t)];
+  const { accessKey, secretKey } = s3.options;
+  const keys = {
+    DEPOSIT_S3_ACCESS_KEY: accessKey,
+    DEPOSIT_S3_SECRET_KEY: secretKey,
+    DEPOSIT_DATA_DIR: other,
+  };
+  const bucket = `s3://127.0.0.1:${s3.port}/archives?tls=false`;
+  const store = (place: string) =>
+    openStore({ archiveStore: { kind: 'file', folder: place }, dataDir: place });
+  const bodies = [0, 10, 1000, 65_537, 3_000_000].map((length) => randomBytes(length));
+  await using source = await store(folder);
+  const stored = [];
+  for (const body of bodies) stored.push(await source.put(pieces(body)));
+  const { sha256 } = stored[3] as StoredObject;
+  const object = path.join(folder, 'v1/sha256', sha256.slice(0, 2), sha256.slice(2, 4), sha256);
+  await writeFile(object, randomBytes(65_537));
+
+  const broken = await migrate(`file:${folder}`, bucket, ['--json'], keys);
+  t.is(broken.code, 1, broken.err);
+  t.regex(broken.err, new RegExp(`^Not copied: ${sha256}\\. The object ${sha256} .* holds other bytes`, 'm'));
+  t.like(JSON.parse(broken.out), { objects: 4, copied: 4, bytes: 3_001_010, sourceMoved: false });
+
+  await source.put(pieces(bodies[3] as Buffer));
+  const there = s3.buckets.get('archives') as S3Bucket;
+  await s3.damage(there, keyOf((stored[4] as StoredObject).sha256), (bytes) => bytes.fill(0, 7, 1000));
+  const mended = await migrate(`file:${folder}`, bucket, ['--verify'], keys);
+  t.is(mended.code, 0, mended.err);
+  t.is(
+    mended.out,
+    'Copied 1 objects. The target holds 5 of the source, 3066547 bytes. All were read again; 1 were damaged and are replaced.\n',
+  );
+
+  const back = path.join(other, 'archives');
+  t.is((await migrate(bucket, `file:${back}`, [], keys)).code, 0);
+  await using target = await store(back);
+  const listed = await Array.fromAsync(target.list(), ({ sha256, length }) => ({ sha256, length }));
+  t.deepEqual(listed.sort(byName), stored.toSorted(byName));
+  for (const [index, { sha256 }] of stored.entries()) {
+    t.true((bodies[index] as Buffer).equals(await buffer((await target.get(sha256)).body)));
+  }
+});
+
+test('what cannot be copied is refused in a sentence, and nothing is made by the way', async (t) => {
+  const folder = await temporaryFolder(t);
+  const log = `sqlite:${path.join(folder, 'log.sqlite')}`;
+  const nowhere = path.join(folder, 'nowhere');
+  await writeFile(path.join(folder, 'place'), `${log}\n`);
+  using _copying = lockFile(path.join(folder, 'busy.sqlite.lock'), 'in use');
+  await using _made = await openLog({ eventLog: { kind: 'sqlite', file: path.join(folder, 'log.sqlite') } });
+  const cases: readonly (readonly [string, string, number, RegExp])[] = [
+    [`sqlite:${nowhere}`, log, 1, /There is no .*nowhere to copy from/],
+    [log, `@${path.join(folder, 'place')}`, 2, /are the same place/],
+    [log, `sqlite:${path.join(folder, 'busy.sqlite')}`, 1, /Another copy goes into .*busy\.sqlite/],
+    [`file:${folder}`, 's3://127.0.0.1:1/archives', 1, /needs DEPOSIT_S3_ACCESS_KEY/],
+  ];
+  await Promise.all(
+    cases.map(async ([from, to, code, message]) => {
+      const ran = await migrate(from, to);
+      t.is(ran.code, code, ran.err);
+      t.regex(ran.err, message);
+      t.notRegex(ran.err, /\n\s+at /, 'no stack for what a person can mend');
+      t.is(ran.out, '');
+    }),
+  );
+  t.false(existsSync(nowhere));
+});
+
+async function* pieces(body: Buffer): AsyncGenerator<Buffer> {
+  yield body;
+}
+
+function byName(one: StoredObject, other: StoredObject): number {
+  return one.sha256 < other.sha256 ? -1 : 1;
+}
+
+function keyOf(sha256: string): string {
+  return `v1/sha256/${sha256.slice(0, 2)}/${sha256.slice(2, 4)}/${sha256}`;
+}

@@ -1,0 +1,100 @@
+import { parseS3Url } from '../../src/archive-store/s3-url.ts';
+import type { Config, EventStoreDbTimes, Role } from '../../src/config.ts';
+import { depositHistories, type Judgement, judge } from './deposit-histories.ts';
+import { EventStoreDbDouble } from './eventstoredb-double/eventstoredb-double.ts';
+import { PatientDepositor } from './patient-depositor.ts';
+import { RunningService, type TestClient, until } from './running-service.ts';
+import { S3Server } from './s3-server.ts';
+
+/** Services of this process on one EventStoreDB (its double) and one S3 server, and a client of theirs. */
+export class DistributedNodes implements AsyncDisposable {
+  readonly double: EventStoreDbDouble;
+  readonly s3: S3Server;
+  readonly #times: EventStoreDbTimes;
+  readonly #running = new AsyncDisposableStack();
+
+  /** With the times of the engine where they are not short: what takes ten seconds in earnest is over in one. */
+  static async start(times: EventStoreDbTimes = {}): Promise<DistributedNodes> {
+    return new DistributedNodes(await EventStoreDbDouble.start(), await S3Server.start(), times);
+  }
+
+  private constructor(double: EventStoreDbDouble, s3: S3Server, times: EventStoreDbTimes) {
+    this.#times = { callTimeout: 1000, longestPause: 100, ...times };
+    this.double = this.#running.use(double);
+    this.s3 = this.#running.use(s3);
+  }
+
+  /** The environment of a service that is a process of its own. */
+  get settings(): Readonly<Record<string, string>> {
+    return {
+      DEPOSIT_EVENT_LOG: this.double.connectionString,
+      DEPOSIT_ARCHIVE_STORE: `s3://127.0.0.1:${this.s3.port}/deposits?tls=false`,
+      DEPOSIT_S3_ACCESS_KEY: this.s3.options.accessKey,
+      DEPOSIT_S3_SECRET_KEY: this.s3.options.secretKey,
+    };
+  }
+
+  /** `s3Port`: where the store is reached, if not directly. */
+  async add(roles: readonly Role[], { s3Port = this.s3.port } = {}): Promise<RunningService> {
+    return this.#running.use(await RunningService.start({ ...this.#engines(s3Port), roles }));
+  }
+
+  /** Alice, who may deposit in `software`; known on all these nodes when this resolves. */
+  async register(...[first, ...others]: readonly [RunningService, ...RunningService[]]): Promise<TestClient> {
+    const alice = await first.register('alice', { collections: ['software'] });
+    for (const { url } of others) {
+      await until(async () =>
+        (await (await alice.get(`${url}/1/servicedocument/`)).text()).includes('/1/software/'),
+      );
+    }
+    return alice;
+  }
+
+  /** Alice over both nodes, with little patience after a 503. */
+  depositorOver(alice: TestClient, one: RunningService, other = one): PatientDepositor {
+    const { authorization } = alice;
+    const nodes = [one.url, other.url] as const;
+    return new PatientDepositor({ nodes, authorization, collection: 'software', longestPause: 50 });
+  }
+
+  /** What is in the log, held against what the depositor was told, once all that it deposited is done on each node. */
+  async outcome(depositor: PatientDepositor, ...nodes: readonly RunningService[]): Promise<Judgement & Seen> {
+    const statuses = [];
+    for (const id of depositor.acknowledged.keys()) {
+      for (const { url } of nodes) statuses.push(await depositor.finalStatus(url, id, Infinity));
+    }
+    const [node] = nodes as readonly [RunningService, ...RunningService[]];
+    const judgement = judge(await depositHistories(node.service.log), depositor);
+    const { faults, falseMissing } = depositor;
+    return { ...judgement, faults, falseMissing, statuses: [...new Set(statuses)] };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.double.faults.clear();
+    await this.#running.disposeAsync();
+  }
+
+  #engines(s3Port: number): Partial<Config> {
+    const { accessKey, secretKey } = this.s3.options;
+    const place = parseS3Url(`s3://127.0.0.1:${s3Port}/deposits?tls=false`);
+    return {
+      eventLog: { kind: 'eventstoredb', connectionString: this.double.connectionString, ...this.#times },
+      archiveStore: { kind: 's3', ...place, accessKey, secretKey },
+    };
+  }
+}
+
+type Seen = Pick<PatientDepositor, 'faults' | 'falseMissing'> & {
+  /** The different ones that came in the end. */
+  readonly statuses: readonly (string | undefined)[];
+};
+
+/** Nothing went wrong, and nothing is left over. */
+export const ALL_HELD: Judgement & Seen = {
+  lost: [],
+  doubled: [],
+  orphans: [],
+  faults: [],
+  falseMissing: 0,
+  statuses: ['done'],
+};

@@ -1,0 +1,92 @@
+import { rmSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import type { JsonObject, NewEvent } from '../../src/event-log/event-log.ts';
+import { seal } from '../../src/event-log/hash-chain.ts';
+
+/** What the owner of the log's file can do to it with SQL. Each tells what it did. */
+
+export function deleteLastEvent(file: string): string {
+  return withDatabase(file, (database) => {
+    const stream = streamInTheMiddle(database);
+    const sql =
+      'DELETE FROM events WHERE stream = ? AND revision = (SELECT max(revision) FROM events WHERE stream = ?)';
+    database.prepare(sql).run(stream.id, stream.id);
+    return stream.name;
+  });
+}
+
+/** The first event of a stream says something else, and every hash fits. */
+export function rewriteStream(file: string): string {
+  return withDatabase(file, (database) => {
+    const stream = streamInTheMiddle(database);
+    const rows = database
+      .prepare(
+        'SELECT position, type, data, metadata, hex(id) AS id FROM events WHERE stream = ? ORDER BY revision',
+      )
+      .all(stream.id) as Record<string, string>[];
+    const events = rows.map(({ id = '', type = '', data = '', metadata = '' }, index): NewEvent => {
+      const { hash: _hash, prevHash: _prevHash, ...rest } = JSON.parse(metadata) as JsonObject;
+      const told = JSON.parse(data) as JsonObject;
+      const uuid = id.toLowerCase().replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+      return { id: uuid, type, data: index === 0 ? { ...told, slug: 'never-said' } : told, metadata: rest };
+    });
+    const update = database.prepare('UPDATE events SET data = ?, metadata = ? WHERE position = ?');
+    for (const [index, event] of seal(stream.name, 0, null, events).entries()) {
+      const [data, metadata] = [JSON.stringify(event.data), JSON.stringify(event.metadata)];
+      update.run(data, metadata, (rows[index] as Record<string, string>)['position'] as string);
+    }
+    return stream.name;
+  });
+}
+
+export function removeWithoutTrace(file: string): string {
+  rmSync(`${file}.head`);
+  return withDatabase(file, (database) => {
+    const stream = streamInTheMiddle(database);
+    const last = database
+      .prepare('SELECT max(position) AS position FROM events WHERE stream = ?')
+      .get(stream.id) as { position: number };
+    database.prepare('DELETE FROM events WHERE position = ?').run(last.position);
+    database.prepare('UPDATE events SET position = -position WHERE position > ?').run(last.position);
+    database.exec('UPDATE events SET position = -position - 1 WHERE position < 0');
+    return stream.name;
+  });
+}
+
+/** As {@link rewriteStream}, and the anchors that would not fit are taken out of the log. */
+export function rewriteAndForgetAnchors(file: string): string {
+  rmSync(`${file}.head`);
+  const rewritten = rewriteStream(file);
+  return withDatabase(file, (database) => {
+    const anchors = "SELECT id FROM streams WHERE name = 'anchors'";
+    database.exec(`
+      CREATE TEMP TABLE kept AS
+        SELECT position, row_number() OVER (ORDER BY position) AS place FROM events WHERE stream NOT IN (${anchors});
+      DELETE FROM events WHERE stream IN (${anchors});
+      DELETE FROM streams WHERE name = 'anchors';
+      UPDATE events SET position = -(SELECT place FROM kept WHERE kept.position = events.position);
+      UPDATE events SET position = -position;
+      DROP TABLE kept;
+    `);
+    return rewritten;
+  });
+}
+
+type Stream = { readonly id: number; readonly name: string };
+
+/** A deposit that was loaded, neither among the first nor the last. */
+function streamInTheMiddle(database: DatabaseSync): Stream {
+  const sql = `SELECT streams.id, name FROM events JOIN streams ON streams.id = events.stream
+    WHERE type = 'DepositLoaded' ORDER BY position LIMIT 1
+    OFFSET (SELECT count(*) / 2 FROM events WHERE type = 'DepositLoaded')`;
+  return database.prepare(sql).get() as Stream;
+}
+
+function withDatabase<T>(file: string, work: (database: DatabaseSync) => T): T {
+  const database = new DatabaseSync(file);
+  try {
+    return work(database);
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,133 @@
+import test from 'ava';
+import { type History, historyFeed, historyJson } from '../../src/sword/history-feed.ts';
+import { Iris } from '../../src/sword/iris.ts';
+import type { Statement } from '../../src/sword/statement.ts';
+import { statementFeed } from '../../src/sword/statement-feed.ts';
+import { statementRdf } from '../../src/sword/statement-rdf.ts';
+import { readAtomStatement, readOreStatement } from '../support/sword-statement.ts';
+import { child, parsedBody, texts } from './parsed-body.ts';
+
+const ATOM = '{http://www.w3.org/2005/Atom}';
+const language = {
+  iris: new Iris('https://deposit.example/base/'),
+  depositNamespace: 'https://deposit.example/schema/',
+  generator: { name: 'Deposit Service', version: '1.2.3', uri: 'https://deposit.example/about' },
+};
+const about = {
+  depositId: 42,
+  uuid: '6ba7b810-9dad-41d1-80b4-00c04fd430c8',
+  collection: 'physics',
+  title: 'Orbitals',
+  author: 'alice',
+  updatedAt: '2026-03-01T10:00:00.250Z',
+};
+const statement: Statement = {
+  ...about,
+  status: 'rejected',
+  statusDetail: '- The deposit has no author (author)\n- It is empty (archive)',
+  mediaType: 'application/zip',
+  archives: [
+    { filename: 'orbitals.zip', depositedOn: '2026-03-01T09:59:58.999Z', revision: 1 },
+    { filename: 'orbitals.zip', depositedOn: '2026-03-01T09:59:59Z', revision: 4 },
+  ],
+};
+const history: History = {
+  ...about,
+  from: 100,
+  previous: 0,
+  next: 200,
+  events: [
+    {
+      id: '0e4f7a30-52a6-5c5a-9d0e-5f1f0a1c9b11',
+      type: 'DepositVerified',
+      occurredAt: '2026-03-01T10:00:00.000Z',
+      by: 'checker',
+      description: {
+        sentence: 'Deposit passed check 1.',
+        details: [
+          { label: 'archive', value: 'aa', digest: true },
+          { label: 'listing', value: 'inner', digest: true, internal: true },
+        ],
+      },
+    },
+  ],
+};
+
+test('the Statement of several archives tells of each, with its lines and its whole seconds', (t) => {
+  const atom = readAtomStatement(parsedBody(statementFeed(statement, language)));
+  const ore = readOreStatement(parsedBody(statementRdf(statement, language)));
+  for (const { states, resources, originalDeposits } of [atom, ore]) {
+    t.deepEqual(states, [['https://deposit.example/schema/state/rejected', statement.statusDetail]]);
+    t.deepEqual(originalDeposits, resources);
+    t.deepEqual(
+      resources.map(({ depositedOn }) => depositedOn),
+      ['2026-03-01T09:59:58Z', '2026-03-01T09:59:59Z'],
+    );
+  }
+  const media = 'https://deposit.example/base/1/physics/42/media/';
+  t.deepEqual(
+    ore.resources.map(({ uri }) => uri),
+    [`${media}#archive-1`, `${media}#archive-4`],
+  );
+  t.deepEqual(
+    atom.resources.map(({ uri }) => uri),
+    [media, media],
+  );
+});
+
+test('a page of the history names its neighbours, and holds nothing of the inside of the service', (t) => {
+  const feed = parsedBody(historyFeed(history, language));
+  const links = feed.children
+    .filter(({ name }) => name === `${ATOM}link`)
+    .map(({ attributes }) => attributes);
+  const iri = 'https://deposit.example/base/1/physics/42/history/';
+  t.deepEqual(
+    links.map(({ rel, href }) => [rel, href]),
+    [
+      ['self', `${iri}?from=100`],
+      ['first', iri],
+      ['previous', iri],
+      ['next', `${iri}?from=200`],
+    ],
+  );
+  t.is(child(child(feed, `${ATOM}entry`), `${ATOM}content`).text, 'archive: aa');
+  t.false(historyJson(history, language).includes('inner'));
+});
+
+test('whatever the texts hold, feeds and maps are well-formed and give them back', (t) => {
+  for (const text of [
+    '<&>"\'',
+    ']]>',
+    '&amp;&#1;&nbsp;',
+    '<!-- --',
+    'a\r\nb\tc',
+    'é漢\u{1f600}\u0085\u2028',
+  ]) {
+    const [archive] = statement.archives;
+    const odd = {
+      ...statement,
+      title: text,
+      author: text,
+      mediaType: text,
+      statusDetail: text,
+      archives: archive ? [{ ...archive, filename: text }] : [],
+    };
+    const oddLanguage = { ...language, generator: { name: text, version: text, uri: text } };
+    const feed = parsedBody(statementFeed(odd, oddLanguage));
+    t.is(child(feed, `${ATOM}title`).text, `Statement of ${text}`);
+    const entry = child(feed, `${ATOM}entry`);
+    t.deepEqual(texts(entry, `${ATOM}title`), [text]);
+    t.is(child(entry, `${ATOM}content`).attributes['type'], text);
+    t.is(readAtomStatement(feed).states[0]?.[1], text.trim());
+    const ore = readOreStatement(parsedBody(statementRdf(odd, oddLanguage)));
+    t.is(ore.resources[0]?.depositedBy, text.trim());
+    t.is(ore.resources[0]?.uri, 'https://deposit.example/base/1/physics/42/media/');
+
+    const description = { sentence: text, details: [{ label: 'reason', value: text }] };
+    const events = history.events.map((event) => ({ ...event, by: text, description }));
+    const told = child(parsedBody(historyFeed({ ...history, events }, oddLanguage)), `${ATOM}entry`);
+    t.is(child(told, `${ATOM}title`).text, text);
+    t.is(child(told, `${ATOM}content`).text, `reason: ${text}`);
+    t.notThrows(() => JSON.parse(historyJson({ ...history, events }, oddLanguage)));
+  }
+});

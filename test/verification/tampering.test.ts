@@ -1,0 +1,175 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { publicAnchorKey } from '../../src/anchors/anchor-key.ts';
+import { PlainLogAudit } from '../../src/event-log/log-audit.ts';
+import { copyEvents } from '../../src/event-log/log-copy.ts';
+import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
+import { openLog } from '../../src/service.ts';
+import { exportedEvent, exportedEvents } from '../../src/verification/exported-event.ts';
+import { history } from '../../src/verification/history.ts';
+import { Report } from '../../src/verification/report.ts';
+import { type Interrupted, ResumePoint } from '../../src/verification/resume-point.ts';
+import { runScript } from '../support/run-script.ts';
+import {
+  deleteLastEvent,
+  removeWithoutTrace,
+  rewriteAndForgetAnchors,
+  rewriteStream,
+} from '../support/tampering.ts';
+import { auditedService, codesOf, configOf, type Verified, verified } from './audited-service.ts';
+
+const service = auditedService(test, 9);
+
+test('what the owner of the log does to it is found by anchors kept elsewhere', async (t) => {
+  const folder = await service.copy(t);
+  t.deepEqual(codesOf(await againstAnchors(folder)), []);
+  for (const [change, code] of [
+    [deleteLastEvent, 'ANCHOR_DOES_NOT_HOLD'],
+    [rewriteStream, 'ANCHOR_DOES_NOT_HOLD'],
+    [removeWithoutTrace, 'ANCHOR_DOES_NOT_HOLD'],
+    [rewriteAndForgetAnchors, 'EVENTS_REMOVED'],
+  ] as const) {
+    const altered = await service.copy(t);
+    const stream = change(path.join(altered, 'event-log.sqlite'));
+    const { findings } = await againstAnchors(altered, folder);
+    const found = findings.filter((finding) => finding.code === code);
+    t.is(found.length, 1, change.name);
+    t.true(found[0]?.streams?.includes(stream), `${change.name}: ${found[0]?.text}`);
+  }
+  const clean = await service.copy(t);
+  rewriteAndForgetAnchors(path.join(clean, 'event-log.sqlite'));
+  t.deepEqual(codesOf(await verified(clean, { what: 'log' })), [], 'without them nothing shows');
+});
+
+test('the anchor and verify commands work together, with a key that was kept elsewhere', async (t) => {
+  const folder = await service.copy(t);
+  const elsewhere = path.join(folder, 'elsewhere.ndjson');
+  const anchored = await runScript(folder, 'anchor', ['--file', elsewhere, '--json']);
+  t.is(anchored.code, 0, anchored.err);
+  t.like(JSON.parse(anchored.out), { made: false, written: 2 });
+  const { out: pem } = await runScript(folder, 'anchor', ['--public-key']);
+  t.regex(pem, /^-----BEGIN PUBLIC KEY-----/);
+  await writeFile(path.join(folder, 'public.pem'), pem);
+  const args = ['--anchors', elsewhere, '--key', path.join(folder, 'public.pem')];
+  const proven = await runScript(folder, 'verify', args);
+  t.regex(proven.out, /^All proven: .* 2 anchors\.\n$/);
+});
+
+test('an export is the same log again, and a line that was cut or changed is refused with its number', async (t) => {
+  const folder = await service.copy(t);
+  const exported = await runScript(folder, 'export', []);
+  t.is(exported.code, 0, exported.err);
+  const file = path.join(folder, 'export.ndjson');
+  await writeFile(file, exported.out);
+  const empty = await emptyFolder(t);
+  t.is((await runScript(empty, 'import', [file])).code, 0);
+  {
+    await using log = await openLog(configOf(empty));
+    const again = await Array.fromAsync(log.readAll(), (event) => `${exportedEvent(event)}\n`);
+    t.is(again.join(''), exported.out);
+  }
+  t.deepEqual(codesOf(await againstAnchors(empty, folder)), []);
+
+  const lines = exported.out.split('\n').slice(0, -1);
+  const changed = (number: number, change: (line: string) => string) =>
+    `${lines.map((line, index) => (index + 1 === number ? change(line) : line)).join('\n')}\n`;
+  const cases: readonly (readonly [string, RegExp])[] = [
+    [exported.out.slice(0, -1), /^Line \d+ is cut/],
+    [exported.out.slice(0, -30), /^Line \d+ is cut/],
+    [
+      changed(7, (line) => line.replace('"occurredAt":"20', '"occurredAt":"21')),
+      /^Line 7 .*hash of its contents/,
+    ],
+    [changed(9, (line) => ` ${line}`), /^Line 9 is not written/],
+    [changed(9, () => '{}'), /^Line 9 is no exported event/],
+    [changed(11, (line) => line.slice(0, 40)), /^Line 11 is no JSON/],
+    [changed(11, (line) => line.replace(/"position":"0/, '"position":"1')), /^Line 12 has a position/],
+    [
+      lines.filter((line) => !line.includes('"DepositCompleted"')).join('\n'),
+      /^Line \d+ \(.*stands where revision/,
+    ],
+  ];
+  for (const [text, message] of cases) {
+    await using log = new MemoryEventLog();
+    await t.throwsAsync(copyEvents(exportedEvents(bytesOf(text)), log), { code: 'BAD_LINE', message });
+  }
+});
+
+test('an import goes on after what is there, and refuses a log that holds something else', async (t) => {
+  const lines: string[] = [];
+  await using log = await openLog(configOf(await service.copy(t)));
+  for await (const event of log.readAll()) lines.push(`${exportedEvent(event)}\n`);
+  await using target = new MemoryEventLog();
+  const part = lines.slice(0, 20).join('');
+  t.deepEqual(await copyEvents(exportedEvents(bytesOf(part)), target), { found: 0, copied: 20 });
+  const whole = exportedEvents(bytesOf(lines.join('')));
+  t.deepEqual(await copyEvents(whole, target), { found: 20, copied: lines.length - 20 });
+  await t.throwsAsync(copyEvents(exportedEvents(bytesOf(part)), target), { code: 'LOG_COPY_REFUSED' });
+});
+
+test('a verification that was broken off goes on where it was, on the same log only', async (t) => {
+  const folder = await service.copy(t);
+  const file = path.join(folder, 'state.json');
+  await using log = await openLog(configOf(folder));
+  const audit = new PlainLogAudit(log);
+  const broken = async (from: Interrupted | undefined, at: number, heldFrom = at): Promise<void> => {
+    const resume = new ResumePoint(file, from, { saveEvery: -1, markEvery: 1 });
+    const holding = {
+      see: (_event: unknown, number: number) => {
+        if (number === at) throw new Error('broken off');
+        if (number >= heldFrom) resume.hold(number);
+        if (number === 3) resume.doAgain('deposit-9');
+      },
+    };
+    const watchers = [holding, resume.watcher()];
+    await t.throwsAsync(history(() => audit.events(), watchers)(silent()), { message: 'broken off' });
+  };
+  await broken(undefined, 30, 20);
+  const state = await ResumePoint.interrupted(file);
+  t.like(state, { events: 19, again: ['deposit-9'] });
+  const resumed = new ResumePoint(file, state);
+  t.deepEqual(
+    [resumed.isProven('x', 19), resumed.isProven('x', 20), resumed.isProven('deposit-9', 5)],
+    [true, false, false],
+  );
+  await broken(state, 40);
+  t.like(await ResumePoint.interrupted(file), { events: 39 });
+
+  const fresh = { ...(state as Interrupted), events: 5 };
+  const { findings, report } = await verified(folder, { resume: { file, from: undefined } });
+  t.deepEqual(findings, []);
+  t.is(await ResumePoint.interrupted(file), undefined, 'nothing is left of a whole one');
+  await t.throwsAsync(verified(folder, { resume: { file, from: fresh } }), { code: 'LOG_CHANGED' });
+  const long = { ...(state as Interrupted), events: 100_000 };
+  await t.throwsAsync(verified(folder, { resume: { file, from: long } }), { code: 'LOG_CHANGED' });
+  const second = await verified(folder, { resume: { file, from: state } });
+  t.true(second.report.counts.provenBefore > 0);
+  t.is(
+    second.report.counts.objects + second.report.counts.deposits + second.report.counts.provenBefore,
+    report.counts.objects + report.counts.deposits,
+  );
+});
+
+async function againstAnchors(folder: string, anchored = folder): Promise<Verified> {
+  const { anchorFile, anchorKeyFile } = configOf(anchored);
+  const key = await publicAnchorKey(anchorKeyFile);
+  return verified(folder, { what: 'log', anchorFile: anchorFile ?? '', anchorKeys: key ? [key] : [] });
+}
+
+async function emptyFolder(t: ExecutionContext): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'imported-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+function silent(): Report {
+  return new Report({ limit: 0, tell: () => undefined });
+}
+
+/** In pieces that do not end where lines do. */
+async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
+  const bytes = Buffer.from(text);
+  for (let start = 0; start < bytes.length; start += 1000) yield bytes.subarray(start, start + 1000);
+}

@@ -1,0 +1,309 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { copyFile, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import test from 'ava';
+import { openArchiveStore } from '../../src/archive-store/open-archive-store.ts';
+import type { JsonObject } from '../../src/event-log/event-log.ts';
+import { seal } from '../../src/event-log/hash-chain.ts';
+import { PlainLogAudit } from '../../src/event-log/log-audit.ts';
+import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
+import { toPosition } from '../../src/event-log/position.ts';
+import { chainWatcher } from '../../src/verification/chain-watcher.ts';
+import { depositIdWatcher } from '../../src/verification/deposit-id-watcher.ts';
+import { eventIdWatcher } from '../../src/verification/event-id-watcher.ts';
+import { history } from '../../src/verification/history.ts';
+import { KeySet } from '../../src/verification/key-set.ts';
+import { type Finding, Report } from '../../src/verification/report.ts';
+import { logicalContent } from '../support/logical-content.ts';
+import { runScript } from '../support/run-script.ts';
+import { seeded } from '../support/seeded-random.ts';
+import { auditedService, codesOf, configOf, verified } from './audited-service.ts';
+
+const service = auditedService(test);
+
+test('an untouched service is proven, and its files stay as they are', async (t) => {
+  const folder = await service.copy(t);
+  const before = await contentsOf(folder);
+  const { findings, report } = await verified(folder);
+  t.deepEqual(findings, []);
+  const { counts } = report;
+  t.like(counts, { deposits: 13, anchors: 2, streams: 20 });
+  t.is(counts.events, rows(folder, 'SELECT count(*) AS n FROM events')[0]?.['n'] as number);
+  t.true(counts.objects > 40 && counts.bytes > 300_000);
+  t.deepEqual(await contentsOf(folder), before);
+});
+
+test('given deposits are proven alone, and one that is not there is said', async (t) => {
+  const folder = await service.copy(t);
+  const { findings, report } = await verified(folder, { what: [1, 4, 99] });
+  t.deepEqual(findings, [
+    { check: 'log', code: 'DEPOSIT_UNKNOWN', text: 'There is no deposit 99 in the log.' },
+  ]);
+  t.is(report.counts.deposits, 2);
+});
+
+test('a changed object is named with the deposits that need it, and so is a missing one', async (t) => {
+  const folder = await service.copy(t);
+  const [large = ''] = await largeObjects(folder);
+  await flip(large, 1000);
+  const small = rows(
+    folder,
+    `SELECT sha256 FROM small_object WHERE CAST(bytes AS TEXT) NOT LIKE '<entry%' ORDER BY id LIMIT 2`,
+    'archives/small.sqlite',
+  );
+  const [changed, removed] = small.map(({ sha256 }) => String(sha256)) as [string, string];
+  change(
+    folder,
+    `UPDATE small_object SET bytes = x'00' WHERE sha256 = '${changed}'`,
+    'archives/small.sqlite',
+  );
+  change(folder, `DELETE FROM small_object WHERE sha256 = '${removed}'`, 'archives/small.sqlite');
+  const { findings, report } = await verified(folder);
+  const objects = findings.filter(({ check }) => check === 'objects');
+  t.deepEqual(
+    new Map(objects.map(({ object, code }) => [object, code])),
+    new Map([
+      [changed, 'OBJECT_CORRUPT'],
+      [removed, 'OBJECT_MISSING'],
+      [path.basename(large), 'OBJECT_CORRUPT'],
+    ]),
+  );
+  t.true(objects.every(({ stream, text }) => stream !== undefined && text.includes(stream)));
+  t.truthy(report.firstBadObject);
+  // Every entry of these deposits is the same object: all who need it are named.
+  const [row] = rows(
+    folder,
+    `SELECT sha256 FROM small_object WHERE CAST(bytes AS TEXT) LIKE '<entry%'`,
+    'archives/small.sqlite',
+  );
+  const entry = String(row?.['sha256']);
+  change(folder, `DELETE FROM small_object WHERE sha256 = '${entry}'`, 'archives/small.sqlite');
+  const streams = (await verified(folder)).findings.filter(({ object }) => object === entry);
+  t.is(new Set(streams.map(({ stream }) => stream)).size, 14);
+});
+
+test('a damaged object that no event names is told as well, a whole one is not', async (t) => {
+  const folder = await service.copy(t);
+  const { archiveStore, dataDir } = configOf(folder);
+  {
+    await using store = await openArchiveStore(archiveStore, dataDir);
+    for (const fill of ['a', 'b']) await store.put(chunks(Buffer.alloc(100_000, fill)));
+  }
+  t.deepEqual(codesOf(await verified(folder)), []);
+  const orphan = createHash('sha256').update(Buffer.alloc(100_000, 'a')).digest('hex');
+  await flip((await largeObjects(folder)).find((file) => file.endsWith(orphan)) ?? '', 5);
+  const { findings } = await verified(folder);
+  t.like(findings, [{ code: 'OBJECT_CORRUPT', object: orphan }]);
+});
+
+test('every event that was changed in the file is named, whatever was done to the others', async (t) => {
+  const folder = await service.copy(t);
+  const changes = [
+    [`metadata = replace(metadata, '"occurredAt":"2', '"occurredAt":"3')`, 'HASH_WRONG'],
+    [`data = substr(data, 2)`, 'EVENT_UNREADABLE'],
+    [`data = ' ' || data`, 'EVENT_UNREADABLE'],
+    [`id = x'00'`, 'EVENT_UNREADABLE'],
+    [`stream = 999`, 'EVENT_UNREADABLE'],
+    [`revision = 99`, 'REVISION_WRONG'],
+    [`metadata = json_remove(metadata, '$.hash')`, 'NOT_SEALED'],
+    [`type = 'Nonsense'`, 'TYPE_UNKNOWN'],
+  ] as const;
+  const deposits = `SELECT position FROM events JOIN streams ON streams.id = events.stream
+    WHERE name LIKE 'deposit-%' ORDER BY position`;
+  const positions = rows(folder, deposits).map(({ position }) => Number(position));
+  const placeOf = (index: number) => positions[5 + index * 6] ?? 0;
+  for (const [index, [sql]] of changes.entries()) {
+    change(folder, `UPDATE events SET ${sql} WHERE position = ${placeOf(index)}`);
+  }
+  const removed = placeOf(changes.length);
+  change(folder, `DELETE FROM events WHERE position IN (${removed}, ${removed + 1})`);
+  const { findings, report } = await verified(folder, { what: 'log' });
+  const found = (position: number) => findings.filter((finding) => finding.position === toPosition(position));
+  for (const [index, [sql, code]] of changes.entries()) {
+    t.true(
+      found(placeOf(index)).some((finding) => finding.code === code),
+      sql,
+    );
+  }
+  t.regex(found(removed)[0]?.text ?? '', /is missing, with the 1 events after it/);
+  t.is(report.firstBadEvent?.position, toPosition(placeOf(0)));
+});
+
+test('identifiers that the archives do not give are found, however well the chain fits', async (t) => {
+  const folder = await service.copy(t);
+  const [loaded] = rows(folder, `SELECT position FROM events WHERE type = 'DepositLoaded' ORDER BY position`);
+  const position = Number(loaded?.['position']);
+  reseal(folder, position, (data) => ({ ...data, directory: '0'.repeat(40) }));
+  const { findings } = await verified(folder, { what: [1] });
+  t.like(findings, [{ check: 'identifiers', code: 'IDENTIFIERS_DIFFER', stream: 'deposit-1' }]);
+  t.regex(findings[0]?.text ?? '', /directory "0{40}", not "[0-9a-f]{40}"\.$/);
+});
+
+test('a byte that is changed anywhere is named, unless it holds nothing', async (t) => {
+  const folder = await service.copy(t);
+  const random = seeded(7);
+  const files = [
+    path.join(folder, 'event-log.sqlite'),
+    path.join(folder, 'archives', 'small.sqlite'),
+    path.join(folder, 'event-log.sqlite.head'),
+  ];
+  let named = 0;
+  for (let number = 0; number < 4; number += 1) {
+    const file = files[number % 3] as string;
+    const original = path.join(service.folder, path.relative(folder, file));
+    const offset = Math.floor(random() * (await stat(original)).size);
+    await copyFile(original, file);
+    await Promise.all(['-wal', '-shm'].map((suffix) => rm(file + suffix, { force: true })));
+    await flip(file, offset, random);
+    const { findings } = await verified(folder);
+    if (findings.length > 0) named += 1;
+    else t.deepEqual(contentOf(file), contentOf(original), `byte ${offset} of ${file}`);
+    await copyFile(original, file);
+  }
+  t.true(named > 0, `${named} named`);
+});
+
+test('files that are no databases, or not there at all, end in findings', async (t) => {
+  const folder = await service.copy(t);
+  await writeFile(path.join(folder, 'event-log.sqlite'), 'a text');
+  await rm(path.join(folder, 'archives'), { recursive: true });
+  const codes = new Set(codesOf(await verified(folder)));
+  t.deepEqual(codes, new Set(['FILE_DAMAGED', 'LOG_UNREADABLE', 'STORE_UNREADABLE']));
+});
+
+test('the chain is recomputed in every log, ids are found twice and deposit ids never handed out', async (t) => {
+  await using log = new MemoryEventLog();
+  const reserved = event('DepositIdsReserved', { first: 1, count: 1 });
+  await log.append('ids-deposit', 'none', seal('ids-deposit', 0, null, [reserved]));
+  const twice = event('DepositCreated', { depositId: 7 });
+  const [first, second] = seal('deposit-7', 0, null, [twice, { ...twice, data: { depositId: 8 } }]);
+  await log.append('deposit-7', 'none', [first as never]);
+  await log.append('deposit-7', 0, [{ ...(second as never as object), metadata: { hash: 'x' } } as never]);
+  const findings: Finding[] = [];
+  const report = new Report({ limit: 100, tell: (finding) => findings.push(finding) });
+  const audit = new PlainLogAudit(log);
+  const watchers = [chainWatcher(report), eventIdWatcher(report, audit), depositIdWatcher(report)];
+  await history(() => audit.events(), watchers)(report);
+  t.deepEqual(
+    findings.map(({ code, revision }) => [code, revision]),
+    [
+      ['ID_NOT_HANDED_OUT', 0],
+      ['HASH_WRONG', 1],
+      ['CHAIN_BROKEN', 1],
+      ['ID_REPEATED', 1],
+      ['OTHER_DEPOSIT', 1],
+    ],
+  );
+});
+
+test('findings above the limit are counted, not told', async (t) => {
+  const folder = await service.copy(t);
+  change(folder, `UPDATE events SET data = replace(data, 'a', 'b')`);
+  const { findings, report } = await verified(folder, { what: 'log' }, 5);
+  t.is(findings.length, 5);
+  t.true(report.findings > 100);
+});
+
+test('the command tells findings as lines, with its exit code', async (t) => {
+  const folder = await service.copy(t);
+  const all = await runScript(folder, 'verify', ['--all']);
+  t.is(all.code, 0, all.err);
+  t.regex(
+    all.out,
+    /^All proven: \d+ events of 20 streams, \d+ objects .*, the identifiers of 13 deposits, 2 anchors\.\n$/,
+  );
+  change(folder, `UPDATE events SET metadata = replace(metadata, ':"2', ':"3') WHERE position = 20`);
+  const found = await runScript(folder, 'verify', ['--all', '--json']);
+  t.is(found.code, 1);
+  const lines = found.out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { finding?: Finding });
+  t.like(lines[0], { finding: { code: 'HASH_WRONG', position: '0000000000000014' } });
+  t.like(lines.at(-1), { summary: { proven: false, firstBadEvent: { code: 'HASH_WRONG' } } });
+});
+
+test('a set of keys holds what was put in, while it grows', (t) => {
+  const keys = Array.from({ length: 5000 }, (_, number) => createHash('sha256').update(`${number}`).digest());
+  const set = new KeySet(8);
+  for (const key of keys) t.true(set.add(key));
+  t.true(keys.every((key) => set.has(key) && !set.add(key)));
+  t.false(set.has(createHash('sha256').update('another').digest()));
+  t.is(set.size, 5000);
+});
+
+/** Nothing tells which time an object was stored at, as long as it is a possible one. */
+function contentOf(file: string): Readonly<Record<string, string>> {
+  const { 'small_object.stored_at': _, ...content } = logicalContent(file);
+  return content;
+}
+
+function event(type: string, data: JsonObject) {
+  return { id: randomUUID(), type, data, metadata: { schemaVersion: 1 } };
+}
+
+async function flip(file: string, offset: number, random: () => number = () => 0): Promise<void> {
+  const bytes = await readFile(file);
+  bytes[offset] = ((bytes[offset] as number) + 1 + Math.floor(random() * 255)) % 256;
+  await writeFile(file, bytes);
+}
+
+function change(folder: string, sql: string, file = 'event-log.sqlite'): void {
+  const database = new DatabaseSync(path.join(folder, file));
+  database.exec(sql);
+  database.close();
+}
+
+function rows(folder: string, sql: string, file = 'event-log.sqlite'): Record<string, unknown>[] {
+  const database = new DatabaseSync(path.join(folder, file));
+  const found = database.prepare(sql).all();
+  database.close();
+  return found;
+}
+
+/** Changes the last event of a stream so that its chain fits again. */
+function reseal(folder: string, position: number, alter: (data: JsonObject) => JsonObject): void {
+  const [row] = rows(
+    folder,
+    `SELECT s.name, e.revision, e.type, e.data, e.metadata, lower(hex(e.id)) AS id
+     FROM events e JOIN streams s ON s.id = e.stream WHERE position = ${position}`,
+  ) as Record<string, string>[];
+  const { name = '', revision, type = '', data = '', metadata = '', id = '' } = row ?? {};
+  const { hash: _hash, prevHash, ...rest } = JSON.parse(metadata) as JsonObject;
+  const uuid = id.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  const altered = { id: uuid, type, data: alter(JSON.parse(data) as JsonObject), metadata: rest };
+  const [sealed] = seal(name, Number(revision), prevHash as string, [altered]);
+  const texts = [sealed?.data, sealed?.metadata].map(
+    (part) => `'${JSON.stringify(part).replaceAll("'", "''")}'`,
+  );
+  change(folder, `UPDATE events SET data = ${texts[0]}, metadata = ${texts[1]} WHERE position = ${position}`);
+}
+
+async function largeObjects(folder: string): Promise<string[]> {
+  const entries = await readdir(path.join(folder, 'archives', 'v1'), {
+    recursive: true,
+    withFileTypes: true,
+  });
+  return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => path.join(parentPath, name));
+}
+
+/** Of every file that is there, but for what SQLite lays beside its own. */
+async function contentsOf(folder: string): Promise<Map<string, string>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile() && !/-(shm|wal)$/.test(entry.name));
+  const read = files.map(async ({ parentPath, name }) => {
+    const file = path.join(parentPath, name);
+    return [
+      path.relative(folder, file),
+      createHash('sha256')
+        .update(await readFile(file))
+        .digest('hex'),
+    ] as const;
+  });
+  return new Map(await Promise.all(read));
+}
+
+async function* chunks(bytes: Buffer): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
