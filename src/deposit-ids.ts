@@ -38,7 +38,12 @@ export class DepositIds {
       this.#waiting = [];
       const first = this.#reserve(served.length);
       served.forEach((resolve, index) => resolve(first.then((id) => id + index)));
-      await first.catch(() => undefined); // each of the served gets the error
+      const failed = await first.then(
+        () => false,
+        () => true,
+      );
+      // Each of the served gets the error. Who came meanwhile would only wait as long again, for the same.
+      if (failed) for (const resolve of this.#waiting.splice(0)) resolve(first);
     }
     this.#reserving = false;
   }

@@ -14,7 +14,7 @@ import type { Deliveries } from './event-log/deliveries.ts';
 import type { EventLog } from './event-log/event-log.ts';
 import { LoggedEventLog } from './event-log/logged-event-log.ts';
 import { openDeliveries, openEventLog } from './event-log/open-event-log.ts';
-import { createApp } from './http/app.ts';
+import { type ClientOptions, createApp } from './http/app.ts';
 import { Credentials } from './http/credentials.ts';
 import { DepositDesk } from './http/deposit-desk.ts';
 import type { ReadinessChecks } from './http/health.ts';
@@ -32,6 +32,7 @@ import { ViewFile } from './read-models/view-file.ts';
 import { ViewFolder } from './read-models/view-folder.ts';
 import type { Generator } from './sword/generator.ts';
 import { type TracedParts, tracedParts } from './tracing/traced-parts.ts';
+import { ResumableUploads } from './uploads/resumable-uploads.ts';
 
 /** A running service. Disposing of it drains: running requests finish, reactors stop, everything is closed. */
 export type Service = AsyncDisposable & {
@@ -70,6 +71,14 @@ export function openStore({
   return openArchiveStore(archiveStore, dataDir);
 }
 
+/** How far the reactors of a log are, for commands that look from outside. */
+export function openDeliveriesOf(
+  config: Config,
+  log: EventLog,
+): Promise<Deliveries & Partial<AsyncDisposable>> {
+  return openDeliveries(config.eventLog, log, path.join(config.dataDir, 'checkpoints'));
+}
+
 /** A view of this node as it is now, for commands that only look. @throws when the node keeps none. */
 export function openView(config: Config, { name }: { readonly name: string }): ViewFile {
   const [folder] = viewsPlace(config);
@@ -92,7 +101,7 @@ export async function startService(config: Config, { logger, progress }: Service
   const log = resources.use(traced.log(new LoggedEventLog(engine, logger)));
   const opened = await openArchiveStore(config.archiveStore, config.dataDir);
   const store = resources.use(traced.store(metrics.measuredStore(opened)));
-  const deliveries = await openDeliveries(config.eventLog, log, path.join(config.dataDir, 'checkpoints'));
+  const deliveries = await openDeliveriesOf(config, log);
   resources.defer(() => deliveries[Symbol.asyncDispose]?.());
   const server = await Server.listen(config);
   resources.defer(() => server.close(DRAIN_PATIENCE));
@@ -104,7 +113,7 @@ export async function startService(config: Config, { logger, progress }: Service
   const generator = { ...manifest(), uri: baseUrl };
   const about = { depositNamespace: config.depositNamespace, generator, observer: metrics.http };
   const clients = config.roles.includes('http')
-    ? serveClients(node, { baseUrl, ...about }, progress)
+    ? serveClients(node, { baseUrl, ...about, uploads: await openUploads(node) }, progress)
     : undefined;
   const reactors = config.roles.includes('reactors') ? react(node, deliveries) : undefined;
   const readiness = {
@@ -126,9 +135,13 @@ export async function startService(config: Config, { logger, progress }: Service
     url: baseUrl,
     roles: config.roles,
     startedAt,
-    views: clients?.projector.standing ?? [],
+    views: clients?.projector.reached ?? [],
     following: clients?.projector.trouble ?? null,
-    reactors: reactors?.runners.map(({ standing }) => standing) ?? [],
+    reactors: await Promise.all(
+      (reactors?.runners ?? []).map(async ({ standing, streamPrefix }) => {
+        return { ...standing, delivery: await deliveries.standing(standing.name, streamPrefix) };
+      }),
+    ),
   });
   const adopt = async (generations: unknown) => clients && adoptViews(clients.projector, generations, logger);
   const [host, port] = [config.operatorHost, config.operatorPort];
@@ -162,10 +175,18 @@ type Node = {
   readonly fail: (error: unknown) => void;
 };
 
+/** Uploads that come in pieces lie on the node that takes them. */
+async function openUploads({ config, logger, resources }: Node): Promise<ResumableUploads | undefined> {
+  const { uploadLimits: limits, dataDir } = config;
+  if (limits.maxSize === 0) return undefined;
+  const folder = path.join(dataDir, 'uploads');
+  return resources.use(await ResumableUploads.open({ folder, limits, logger }));
+}
+
 /** The views of this node, and the desk where requests meet the log. */
 function serveClients(
   { config, log, store, resources, fail }: Node,
-  about: { readonly baseUrl: string; readonly generator: Generator },
+  about: Pick<ClientOptions, 'baseUrl' | 'generator' | 'uploads'>,
   progress?: ProjectorProgress,
 ) {
   const views = resources.use(SqliteViewStore.open(...viewsPlace(config)));

@@ -7,6 +7,27 @@ export class OperatorRefusal extends Error {
   readonly code = 'OPERATOR_REFUSED';
 }
 
+/** What a running service tells of itself. */
+export type ServiceState = {
+  readonly version: string;
+  readonly pid: number;
+  readonly url: string;
+  readonly roles: readonly string[];
+  /** RFC 3339. */
+  readonly startedAt: string;
+  readonly views: readonly { readonly name: string; readonly position?: string }[];
+  /** Why the views get no events at the moment. */
+  readonly following: string | null;
+  readonly reactors: readonly {
+    readonly name: string;
+    readonly underWay: number;
+    readonly done: number;
+    readonly failures: number;
+    readonly lastError: { readonly at: string; readonly stream: string; readonly message: string } | null;
+    readonly delivery: { readonly waiting: number; readonly oldest?: string };
+  }[];
+};
+
 /** The service that runs on a data folder, as commands beside it see it. */
 export class RunningService {
   readonly #url: string;
@@ -27,8 +48,8 @@ export class RunningService {
     this.#token = token;
   }
 
-  state(): Promise<unknown> {
-    return this.#ask('GET', '/state');
+  state(): Promise<ServiceState> {
+    return this.#ask('GET', '/state') as Promise<ServiceState>;
   }
 
   /** Has the service take generations of views into use; resolves to the milliseconds each switch took. */

@@ -111,18 +111,6 @@ export class Projector {
     return this.#switches;
   }
 
-  /** How each view is: for those who watch the service. */
-  get standing(): readonly {
-    name: string;
-    version: number;
-    position: Position | undefined;
-    views: number;
-  }[] {
-    return [...this.#projections.values()].map(({ projection: { name, version }, table }) => {
-      return { name, version, position: table.position, views: table.size };
-    });
-  }
-
   /** Up to where each view has seen the log, and of which streams it shows events: quick, however many there are. */
   get reached(): readonly { name: string; streamPrefix: string; position: Position | undefined }[] {
     return [...this.#projections.values()].map(({ projection: { name, source }, table }) => {

@@ -125,3 +125,32 @@ test('parked events are listed, shown and skipped with a reason', async (t) => {
   t.is((await run('skip', 'e-1', '--reason', 'no deposit')).code, 0);
   t.regex((await run('list')).out, /No event is parked/);
 });
+
+test('status shows lags, deposits by state and what waits, beside the service and without it', async (t) => {
+  await using service = await RunningService.start();
+  const alice = await service.register('alice', { collections: ['software'] });
+  await deposit(t, alice, FINAL);
+  await deposit(t, alice, PARTIAL);
+  await alice.waitFor('/1/software/1/status/', 'done');
+  const parked = { reactor: 'loader', eventId: 'e-1', stream: 'client-x', revision: 0, reason: 'it kills' };
+  await service.administration.parking({ type: 'ParkEvent', ...parked });
+  const look = async () => JSON.parse((await runScript(service.folder, 'status', ['--json'])).out) as object;
+  t.like(await look(), {
+    service: { roles: ['http', 'reactors'], following: null },
+    views: [{ lagEvents: 0 }, { lagEvents: 0 }, { lagEvents: 0 }, { lagEvents: 0 }],
+    reactors: [
+      { name: 'checker', lagEvents: 0, underWay: 0, lastError: null },
+      { name: 'loader', lagEvents: 0 },
+    ],
+    deposits: { byStatus: { done: 1, partial: 1 }, oldest: [{ status: 'partial', depositId: 2 }] },
+    parked: [parked],
+    store: { engine: 'file', isWhole: true },
+  });
+  const screen = (await runScript(service.folder, 'status', [])).out;
+  t.regex(screen, /^Deposits: 1 done, 1 partial$|^Deposits: 1 partial, 1 done$/m);
+  t.regex(screen, /^Parked events: 1 /m);
+  await service.stop();
+  t.like(await look(), { service: null, reactors: [{ name: 'checker', done: null }, { name: 'loader' }] });
+  t.regex((await runScript(service.folder, 'status', [])).out, /^No service runs on this data folder/);
+  await service.startAgain();
+});

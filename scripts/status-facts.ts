@@ -1,0 +1,127 @@
+import { statfs } from 'node:fs/promises';
+import { type DepositStatusView, depositStatus } from '../projections/deposit-status.ts';
+import { everyView } from '../projections/every-view.ts';
+import type { ArchiveStore } from '../src/archive-store/archive-store.ts';
+import type { Config } from '../src/config.ts';
+import { deposits } from '../src/domain/aggregates.ts';
+import type { EventLog } from '../src/event-log/event-log.ts';
+import { waitingAfter } from '../src/event-log/waiting-events.ts';
+import { RunningService, type ServiceState } from '../src/operator/running-service.ts';
+import { parkedEvents } from '../src/reactors/parking.ts';
+import type { ViewFile } from '../src/read-models/view-file.ts';
+import { openDeliveriesOf, openView, REACTORS } from '../src/service.ts';
+
+/** States that a deposit should leave. */
+const PASSING = ['partial', 'deposited', 'verified', 'loading'] as const;
+/** How long the objects of the store are counted; of a large store only a part is. */
+const COUNTING_TIME = 1500;
+
+export type StatusFacts = Awaited<ReturnType<typeof statusFacts>>;
+
+/** Everything that `status` shows. Lags are counted up to 1,000 events. */
+export async function statusFacts(config: Config, log: EventLog, store: ArchiveStore) {
+  const service = await RunningService.find(config.dataDir);
+  const state = await service?.state();
+  const [reactors, parked, objects, disk] = await Promise.all([
+    reactorFacts(config, log, state),
+    Promise.all(REACTORS.map((reactor) => parkedEvents(log, reactor))),
+    objectFacts(store),
+    statfs(config.dataDir),
+  ]);
+  return {
+    at: new Date().toISOString(),
+    service: state ? serviceFacts(state) : null,
+    log: { engine: config.eventLog.kind, position: (await log.head()) ?? null },
+    views: await Promise.all(
+      everyView.map(({ name, source }) => viewFacts(config, log, name, source.prefix, state)),
+    ),
+    reactors,
+    deposits: depositFacts(config),
+    parked: parked.flat(),
+    store: { engine: config.archiveStore.kind, ...objects },
+    diskFreeBytes: disk.bavail * disk.bsize,
+  };
+}
+
+function serviceFacts({ version, pid, url, roles, startedAt, following }: ServiceState) {
+  return { version, pid, url, roles, startedAt, following };
+}
+
+async function viewFacts(config: Config, log: EventLog, name: string, prefix: string, state?: ServiceState) {
+  const position = state
+    ? state.views.find((view) => view.name === name)?.position
+    : storedPosition(config, name);
+  const { count, oldest } = await waitingAfter(log, position, prefix);
+  return { name, position: position ?? null, lagEvents: count, lagSeconds: ageOf(oldest) };
+}
+
+async function reactorFacts(config: Config, log: EventLog, state?: ServiceState) {
+  if (state && state.reactors.length > 0) {
+    return state.reactors.map(({ delivery: { waiting, oldest }, ...standing }) => {
+      return { ...standing, lagEvents: waiting, lagSeconds: ageOf(oldest) };
+    });
+  }
+  const deliveries = await openDeliveriesOf(config, log);
+  try {
+    return await Promise.all(
+      REACTORS.map(async (name) => {
+        const { waiting, oldest } = await deliveries.standing(name, deposits.prefix);
+        return {
+          name,
+          underWay: 0,
+          done: null,
+          failures: null,
+          lastError: null,
+          lagEvents: waiting,
+          lagSeconds: ageOf(oldest),
+        };
+      }),
+    );
+  } finally {
+    await deliveries[Symbol.asyncDispose]?.();
+  }
+}
+
+/** `null` on a node that keeps no views. */
+function depositFacts(config: Config) {
+  using view = viewOf(config, depositStatus.name);
+  if (!view) return null;
+  const oldest = PASSING.flatMap((status) => {
+    const found = view.find({ equal: { status }, orderBy: 'updatedAt', limit: 1 }) as DepositStatusView[];
+    return found.map(({ depositId, updatedAt }) => ({
+      status,
+      depositId,
+      since: updatedAt,
+      ageSeconds: ageOf(updatedAt),
+    }));
+  });
+  return { byStatus: Object.fromEntries(view.counts()), oldest };
+}
+
+async function objectFacts(store: ArchiveStore) {
+  const until = performance.now() + COUNTING_TIME;
+  let [objects, bytes] = [0, 0];
+  for await (const { length } of store.list()) {
+    objects += 1;
+    bytes += length;
+    if (performance.now() > until) return { objects, bytes, isWhole: false };
+  }
+  return { objects, bytes, isWhole: true };
+}
+
+function storedPosition(config: Config, name: string): string | undefined {
+  using view = viewOf(config, name);
+  return view?.position;
+}
+
+function viewOf(config: Config, name: string): ViewFile | undefined {
+  try {
+    return openView(config, { name });
+  } catch {
+    return undefined;
+  }
+}
+
+function ageOf(time: string | undefined): number {
+  return time === undefined ? 0 : Math.max(0, Math.round((Date.now() - Date.parse(time)) / 100) / 10);
+}
