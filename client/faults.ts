@@ -12,15 +12,20 @@ export const EXIT = {
 export class Fault extends Error {
   override readonly name: string = 'Fault';
   readonly exitCode: number;
+  /** Number of the deposit that is there all the same. */
+  deposit: string | null = null;
 
-  constructor(message: string, { exitCode = EXIT.failed, cause }: { exitCode?: number; cause?: unknown } = {}) {
+  constructor(
+    message: string,
+    { exitCode = EXIT.failed, cause }: { exitCode?: number; cause?: unknown } = {},
+  ) {
     super(message, cause === undefined ? undefined : { cause });
     this.exitCode = exitCode;
   }
 
   /** What `--json` tells beside the message. */
   facts(): Readonly<Record<string, unknown>> {
-    return {};
+    return { deposit: this.deposit === null ? null : Number(this.deposit) };
   }
 }
 

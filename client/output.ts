@@ -17,7 +17,8 @@ export class Output {
 
   /** Something on the way, for people. */
   note(text: string): void {
-    process.stderr.write(`${printable(text)}\n`);
+    // A progress bar may stand in the line.
+    process.stderr.write(`${process.stderr.isTTY ? '\r\x1b[K' : ''}${printable(text)}\n`);
   }
 }
 

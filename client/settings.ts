@@ -25,14 +25,20 @@ export const LOGIN_OPTIONS = {
  * with DEPOSIT_, which the service takes for settings of its own.
  * @throws {UsageFault} something is missing.
  */
-export async function readLogin(options: LoginOptions, env: NodeJS.ProcessEnv = process.env): Promise<Login> {
-  const kept = options['password-stdin'] && options.server && options.user ? undefined : readConfiguration(env);
+export async function readLogin(
+  options: LoginOptions,
+  { env = process.env, anew = false }: { readonly env?: NodeJS.ProcessEnv; readonly anew?: boolean } = {},
+): Promise<Login> {
+  const isComplete = options['password-stdin'] && options.server && options.user;
+  const kept = anew || isComplete ? undefined : readConfiguration(env);
   const address = options.server ?? env['SWORD_SERVER'] ?? kept?.server;
-  if (!address) throw new UsageFault('No server is known: give --server URL, set SWORD_SERVER, or run deposit login.');
+  if (!address)
+    throw new UsageFault('No server is known: give --server URL, set SWORD_SERVER, or run deposit login.');
   const server = serverUrl(address);
   const keptHere = kept && serverUrl(kept.server).href === server.href ? kept : undefined;
   const user = options.user ?? env['SWORD_USER'] ?? keptHere?.user;
-  if (!user) throw new UsageFault('No user is known: give --user NAME, set SWORD_USER, or run deposit login.');
+  if (!user)
+    throw new UsageFault('No user is known: give --user NAME, set SWORD_USER, or run deposit login.');
   if (/[:\p{Cc}]/u.test(user)) throw new UsageFault('A user name holds no colon and no control character.');
   // A kept password goes with the server and the user it was kept for, with nobody else.
   const password =
@@ -44,9 +50,13 @@ export async function readLogin(options: LoginOptions, env: NodeJS.ProcessEnv = 
 export function serverUrl(address: string): URL {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (!url || !/^https?:$/.test(url.protocol))
-    throw new UsageFault(`“${address}” is no address of a server: write it as https://host/ or http://host:port/.`);
+    throw new UsageFault(
+      `“${address}” is no address of a server: write it as https://host/ or http://host:port/.`,
+    );
   if (url.username || url.password)
-    throw new UsageFault('The address of the server must not hold the password: give --user and --password-stdin.');
+    throw new UsageFault(
+      'The address of the server must not hold the password: give --user and --password-stdin.',
+    );
   url.search = '';
   url.hash = '';
   return url;

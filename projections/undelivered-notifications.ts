@@ -44,6 +44,7 @@ export const undeliveredNotifications: Projection<View, NotificationsEvent> = {
   indexes: [
     ['waitingFor', 'dueAt'],
     ['waitingFor', 'heldSince'],
+    ['waitingFor', 'requeuedAt'],
     ['client', 'depositId'],
   ],
   countedBy: ['waitingFor'],

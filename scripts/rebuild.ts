@@ -1,3 +1,5 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { everyView } from '../projections/every-view.ts';
 import { readConfig } from '../src/config.ts';
@@ -46,7 +48,9 @@ await runCommand(HELP, async (args) => {
   const projections = everyView.filter(({ name }) => values.all || positionals.includes(name));
   const started = performance.now();
   const bar = await eventBar(log);
-  using rebuild = new Rebuild({ log, folder, origin, projections, progress: bar.at });
+  using temporary = values.check ? temporaryFolder() : undefined;
+  const where = { folder, origin, ...(temporary && { checkIn: temporary.path }) };
+  using rebuild = new Rebuild({ log, ...where, projections, progress: bar.at });
   await rebuild.build();
   const differences = await listed(rebuild.differences());
   bar.end();
@@ -60,7 +64,6 @@ await runCommand(HELP, async (args) => {
     differences: differences.count,
   };
   if (values.check) {
-    rebuild.discard();
     report(values.json, { ...facts, switched: null }, differences.first);
     return differences.count > 0 ? 1 : 0;
   }
@@ -81,6 +84,11 @@ type Facts = {
   /** Milliseconds each switch took in the service; empty when none runs, `null` when nothing was switched. */
   readonly switched: Readonly<Record<string, number>> | null;
 };
+
+function temporaryFolder(): Disposable & { readonly path: string } {
+  const folder = mkdtempSync(path.join(tmpdir(), 'views-'));
+  return { path: folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
+}
 
 /** The total is estimated from how far in the log the last event lies. */
 async function eventBar(log: EventLog) {

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { publicAnchorKey } from '../src/anchors/anchor-key.ts';
 import { type Config, readConfig } from '../src/config.ts';
+import { openLog, viewsPlace } from '../src/service.ts';
 import { Report } from '../src/verification/report.ts';
 import { ResumePoint } from '../src/verification/resume-point.ts';
 import { type Verification, verifyService } from '../src/verification/verify-service.ts';
@@ -23,6 +24,7 @@ out, ids, what the types of events are, which deposit ids were handed out; and t
 The objects: every archive, entry, listing and manifest that an event names, read and hashed again, and its length;
 with --all all others in the store, too.
 The identifiers: the archives of every loaded deposit are read again, its tree and its SWHIDs computed anew.
+The views of this node: built anew from the log and compared, with --all.
 The anchors: the signature of each, and the root over the log as it was then; those in the log always, those in FILE
 when it is given. Without --key they must be signed with the key of this data folder, which proves less: whoever
 can write here could have signed them.
@@ -72,7 +74,9 @@ async function withBars(config: Config, verification: Verification, report: Repo
   using bars = new ProgressBars();
   const progress = bars.at.bind(bars);
   const signal = stopSignal('Stopped. With --all, --resume goes on from here.');
-  await verifyService(config, { ...verification, progress, signal }, report);
+  const [folder, origin] = viewsPlace(config);
+  const views = { folder, origin, openLog: () => openLog(config, { readOnly: true }) };
+  await verifyService(config, { ...verification, views, progress, signal }, report);
 }
 
 function whatOf(all: boolean, ids: readonly string[], anchorFile: string | undefined): Verification['what'] {

@@ -3,6 +3,7 @@ import type { S3Place } from './archive-store/s3-url.ts';
 import { type ArchiveLimits, defaultArchiveLimits } from './archives/inspection.ts';
 import { type Read, SETTINGS, type SettingName } from './settings.ts';
 import { readTracing } from './tracing-setting.ts';
+import type { UploadLimits } from './uploads/resumable-uploads.ts';
 
 /** Everything an operator can choose. Sizes in bytes, times in milliseconds. */
 export type Config = {
@@ -18,6 +19,8 @@ export type Config = {
   readonly maxUploadSize: number;
   readonly maxEntrySize: number;
   readonly maxArchives: number;
+  /** Of uploads that come in pieces; with a `maxSize` of 0 there are none. */
+  readonly uploadLimits: UploadLimits;
   readonly depositNamespace: string;
   readonly refIdAliases: boolean;
   readonly loaderIdentity: string;
@@ -52,6 +55,8 @@ export type EventStoreDbTimes = {
   readonly patience?: number;
   /** Between two tries. */
   readonly longestPause?: number;
+  /** Without news, until it is found out whether there are none. */
+  readonly quietTime?: number;
 };
 export type ArchiveStoreConfig =
   | { readonly kind: 'file'; readonly folder: string }
@@ -95,6 +100,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     ...tlsProblems(config),
     ...keyProblems(config),
     ...roleProblems(config),
+    ...uploadProblems(config),
     ...tracingProblems,
   );
   if (problems.length > 0) throw new BadConfig(problems);
@@ -133,6 +139,12 @@ function assemble(read: Read): Omit<Config, 'tracing'> {
     maxUploadSize: read('DEPOSIT_MAX_UPLOAD_SIZE'),
     maxEntrySize: read('DEPOSIT_MAX_ENTRY_SIZE'),
     maxArchives: read('DEPOSIT_MAX_ARCHIVES'),
+    uploadLimits: {
+      maxSize: read('DEPOSIT_MAX_RESUMABLE_SIZE'),
+      perClient: read('DEPOSIT_MAX_OPEN_UPLOADS'),
+      totalSize: read('DEPOSIT_MAX_OPEN_UPLOADS_SIZE'),
+      expiry: read('DEPOSIT_UPLOAD_EXPIRY') * 3_600_000,
+    },
     depositNamespace: read('DEPOSIT_NAMESPACE'),
     refIdAliases: read('DEPOSIT_REF_ID_ALIASES'),
     loaderIdentity: read('DEPOSIT_LOADER_IDENTITY'),
@@ -183,6 +195,12 @@ function keyProblems({ archiveStore }: Config): string[] {
 function roleProblems({ roles, eventLog }: Config): string[] {
   if (eventLog?.kind !== 'sqlite' || roles === undefined || roles.length === 2) return [];
   return [`DEPOSIT_ROLES=${roles.join()}: one node alone, as with the embedded event log, has to do both`];
+}
+
+/** Such an archive would come piece by piece and then be refused. */
+function uploadProblems({ archiveStore, uploadLimits: { maxSize } }: Config): string[] {
+  if (archiveStore?.kind !== 's3' || maxSize === undefined || maxSize <= 5 * 1024 ** 3) return [];
+  return [`DEPOSIT_MAX_RESUMABLE_SIZE=${maxSize}: an S3 store takes archives of 5368709120 bytes at most`];
 }
 
 /** One file alone would quietly mean no TLS. */

@@ -59,8 +59,11 @@ export const REACTORS = ['checker', 'loader'] as const;
 const REACTOR_CONCURRENCY = 8;
 
 /** The event log alone, for commands that run beside the service. */
-export function openLog({ eventLog }: Pick<Config, 'eventLog'>): Promise<EventLog> {
-  return openEventLog(eventLog);
+export function openLog(
+  { eventLog }: Pick<Config, 'eventLog'>,
+  options: { readonly readOnly?: boolean } = {},
+): Promise<EventLog> {
+  return openEventLog(eventLog, options);
 }
 
 /** The archive store alone, for commands that run beside the service. */

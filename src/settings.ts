@@ -56,6 +56,22 @@ export const SETTINGS = {
   DEPOSIT_MAX_UPLOAD_SIZE: setting(String(20 * MIB), 'bytes of one archive', integer(1)),
   DEPOSIT_MAX_ENTRY_SIZE: setting(String(MIB), 'bytes of one metadata entry', integer(1, 16 * MIB)),
   DEPOSIT_MAX_ARCHIVES: setting('32', 'archives of one deposit', integer(1, 1000)),
+  DEPOSIT_MAX_RESUMABLE_SIZE: setting(
+    String(2 * 1024 * MIB),
+    'bytes of one archive that comes in pieces, by tus; 0 takes none',
+    integer(0),
+  ),
+  DEPOSIT_MAX_OPEN_UPLOADS: setting('8', 'uploads in pieces that a client may have open', integer(1, 1000)),
+  DEPOSIT_MAX_OPEN_UPLOADS_SIZE: setting(
+    String(32 * 1024 * MIB),
+    'bytes of all uploads in pieces that are open, of all clients',
+    integer(1),
+  ),
+  DEPOSIT_UPLOAD_EXPIRY: setting(
+    '24',
+    'hours after which an upload in pieces is removed when nothing more comes',
+    integer(1, 8760),
+  ),
   DEPOSIT_NAMESPACE: setting(DEFAULT_DEPOSIT_NAMESPACE, 'XML namespace of the deposit elements', url),
   DEPOSIT_REF_ID_ALIASES: setting('true', 'give identifiers as deposit_swh_id, too', boolean),
   DEPOSIT_LOADER_IDENTITY: setting(

@@ -25,6 +25,12 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
   ],
   'src/archive-store/open-': [/^node:path$/, /^src\/(archive-store\/|config\.ts$)/],
   'src/archive-store/': [/^node:/, /^minio$/, /^src\/archive-store\//, /^src\/sqlite-integrity\.ts$/],
+  'src/uploads/': [
+    /^node:/,
+    /^src\/uploads\//,
+    /^src\/logger\.ts$/,
+    /^src\/archive-store\/durable-folders\.ts$/,
+  ],
   'src/read-models/': [/^node:/, /^src\/(read-models|domain)\//, /^src\/event-log\/event-log\.ts$/],
   'src/reactors/': [
     /^node:/,
@@ -37,7 +43,7 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
   'src/http/': [
     /^node:/,
     /^(koa|@koa\/router|koa-body|yazl)$/,
-    /^src\/(http|domain|sword|swhid)\//,
+    /^src\/(http|domain|sword|swhid|uploads)\//,
     /^src\/(command-handler|deposit-ids|garbage|logger|password)\.ts$/,
     /^src\/tracing\/span\.ts$/,
     /^src\/archives\/format\.ts$/,
@@ -85,6 +91,8 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
     /^src\/event-log\/(event-log|hash-chain|log-audit|open-log-audit)\.ts$/,
     /^src\/archive-store\/(archive-store|store-audit|open-store-audit)\.ts$/,
     /^src\/reactors\/identifiers\.ts$/,
+    /^src\/read-models\/(rebuild|view-difference)\.ts$/,
+    /^projections\/every-view\.ts$/,
   ],
   'projections/': [/^projections\//, /^src\/domain\//, /^src\/read-models\/projection\.ts$/],
   // Engines are out of their reach, too: see the test below.

@@ -1,8 +1,9 @@
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
 import { BadConfig, describeSettings, readConfig } from '../src/config.ts';
+import { SETTINGS } from '../src/settings.ts';
 
 test('without settings everything is embedded, below ./data, on loopback', (t) => {
   const config = readConfig({});
@@ -36,6 +37,17 @@ test('every problem is reported at once, with the setting and what it must be', 
     if (name === 'DEPOSIT_PROT') t.regex(error?.message ?? '', /DEPOSIT_PROT: no setting has this name/);
     else t.true(error?.message.includes(`${name}=${value}: `), name);
   }
+});
+
+test('the README names every setting', async (t) => {
+  const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8');
+  const names = Object.keys(SETTINGS).filter(
+    (name) => !name.endsWith('_FILE') || name === 'DEPOSIT_ANCHOR_FILE',
+  );
+  t.deepEqual(
+    names.filter((name) => !readme.includes(name)),
+    [],
+  );
 });
 
 test('a node may take one role alone only where others share its log', (t) => {

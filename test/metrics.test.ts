@@ -34,7 +34,10 @@ test('a deposit is counted on its whole way: request, upload, appends, objects, 
   const before = await scrape();
   await depositHello(alice);
   // The status is done a moment before the loader is.
-  await until(async () => growth(before, await scrape())('reactor_events_done_total') === 2);
+  await until(async () => {
+    const grown = growth(before, await scrape());
+    return ['checker', 'loader'].every((reactor) => grown('reactor_events_done_total', { reactor }) === 1);
+  });
   const after = await scrape();
   const grown = growth(before, after);
   const post = { method: 'POST', route: '/1/:collection' };
@@ -232,7 +235,8 @@ test('scrapes at the same time see the same, whole', async (t) => {
   const lags = found.map((exposition) =>
     exposition.samples.filter(({ name }) => name === 'deposit_view_lag_events').map(({ value }) => value),
   );
-  for (const lag of lags) t.deepEqual(lag, [0, 0, 0, 0]);
+  t.true((lags[0]?.length ?? 0) >= 4);
+  for (const lag of lags) t.deepEqual(lag, lags[0]);
 });
 
 test('nodes of each role tell what they do; without their log they go on telling, and say what they cannot', async (t) => {

@@ -1,5 +1,9 @@
 import { ArchiveWorkers } from '../../src/archives/archive-workers.ts';
-import { type ArchiveFault, type ArchiveLimits, defaultArchiveLimits } from '../../src/archives/inspection.ts';
+import {
+  type ArchiveFault,
+  type ArchiveLimits,
+  defaultArchiveLimits,
+} from '../../src/archives/inspection.ts';
 import { formatSwhid } from '../../src/swhid/swhid.ts';
 import type { PreparedArchive } from './prepare-archive.ts';
 
@@ -14,7 +18,10 @@ export type Identified =
       /** A sentence each. */
       readonly warnings: readonly string[];
     }
-  | { readonly outcome: 'faulty'; readonly faults: readonly string[] };
+  | { readonly outcome: 'faulty'; readonly faults: readonly ArchiveFault[] };
+
+/** As much of an archive as its reading needs. */
+export type ReadableArchive = Pick<PreparedArchive, 'source' | 'file' | 'sha256'>;
 
 /**
  * How large an archive may be is for the server to say: these limits only keep the reading bounded.
@@ -28,28 +35,38 @@ const LIMITS: ArchiveLimits = {
 };
 
 /** Reads the archives from the first to the last byte, in a thread of its own. */
-export async function identify(archives: readonly PreparedArchive[]): Promise<Identified> {
+export async function identify(archives: readonly ReadableArchive[]): Promise<Identified> {
   await using reader = new ArchiveWorkers({ size: 1, heapMegabytes: 2048 });
   const listings: { sha256: string; listing: Uint8Array }[] = [];
   const warnings: string[] = [];
-  const faults: string[] = [];
+  const faults: ArchiveFault[] = [];
   for (const { source, file, sha256 } of archives) {
     const inspection = await reader.inspect({ kind: 'file', path: file }, sha256, LIMITS);
-    const about = sentencesAbout(source, archives.length > 1);
+    const about = naming(source, archives.length > 1);
     if (inspection.outcome === 'refused') faults.push(...about(inspection.faults));
     else {
-      warnings.push(...about(inspection.warnings));
+      warnings.push(...about(inspection.warnings).map(({ text }) => text));
       listings.push({ sha256, listing: inspection.listing });
     }
   }
   if (faults.length > 0) return { outcome: 'faulty', faults };
   const overlay = await reader.overlay(listings);
-  if (overlay.outcome === 'refused') return { outcome: 'faulty', faults: overlay.faults.map(({ text }) => text) };
+  if (overlay.outcome === 'refused') return { outcome: 'faulty', faults: overlay.faults };
   const { directory, files, bytes } = overlay;
-  return { outcome: 'identified', swhid: formatSwhid({ type: 'dir', id: directory }), files, bytes, warnings };
+  return {
+    outcome: 'identified',
+    swhid: formatSwhid({ type: 'dir', id: directory }),
+    files,
+    bytes,
+    warnings,
+  };
 }
 
-/** The archive is named where there are several. */
-function sentencesAbout(source: string, isOneOfSeveral: boolean): (faults: readonly ArchiveFault[]) => string[] {
-  return (faults) => faults.map(({ text }) => (isOneOfSeveral ? `${source}: ${text}` : text));
+/** Where there are several archives, each sentence names its own. */
+function naming(
+  source: string,
+  isOneOfSeveral: boolean,
+): (faults: readonly ArchiveFault[]) => ArchiveFault[] {
+  return (faults) =>
+    faults.map(({ code, text }) => ({ code, text: isOneOfSeveral ? `${source}: ${text}` : text }));
 }

@@ -1,7 +1,7 @@
 import { closeSync, constants, createWriteStream, fstatSync, openSync, readSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { type Headers, type Pack, pack } from 'tar-stream';
+import { type Pack, pack, type Header as WholeHeader } from 'tar-stream';
 import { Fault, reasonOf } from '../faults.ts';
 import { type FolderMember, onDisk, shown } from './folder-members.ts';
 import { isUtf8Name, rawNames } from './raw-names.ts';
@@ -42,6 +42,8 @@ export async function packFolder(
   await written;
 }
 
+type Header = Partial<WholeHeader> & Pick<WholeHeader, 'name'>;
+
 async function addMember(tar: Pack, folder: string, member: FolderMember, mtime: Date): Promise<void> {
   const header = headerOf(tar, member, mtime);
   if (member.kind !== 'file') {
@@ -54,18 +56,25 @@ async function addMember(tar: Pack, folder: string, member: FolderMember, mtime:
   });
 }
 
-function headerOf(tar: Pack, member: FolderMember, mtime: Date): Headers {
+function headerOf(tar: Pack, member: FolderMember, mtime: Date): Header {
   const target = member.kind === 'link' ? member.target : undefined;
   const isPlain = isUtf8Name(member.path) && (target === undefined || isUtf8Name(target));
   // What goes before a member of its own is pushed between two members, when nothing else is being written.
-  if (!isPlain) tar.push(rawNames({ path: member.path, ...(target !== undefined && { linkpath: target }) }, mtime));
+  if (!isPlain)
+    tar.push(rawNames({ path: member.path, ...(target !== undefined && { linkpath: target }) }, mtime));
   const name = isPlain ? decoded(member.path) : 'non-utf-8-name';
   const owner = { uid: 0, gid: 0, mtime };
   switch (member.kind) {
     case 'directory':
       return { ...owner, name, type: 'directory', mode: 0o755 };
     case 'link':
-      return { ...owner, name, type: 'symlink', mode: 0o777, linkname: isPlain ? decoded(member.target) : 'target' };
+      return {
+        ...owner,
+        name,
+        type: 'symlink',
+        mode: 0o777,
+        linkname: isPlain ? decoded(member.target) : 'target',
+      };
     case 'file':
       return { ...owner, name, type: 'file', mode: member.executable ? 0o755 : 0o644, size: member.size };
   }
@@ -107,7 +116,9 @@ function opened(folder: string, member: string): number {
 }
 
 function changed(folder: string, member: string): Fault {
-  return new Fault(`${shown(folder, member)} changed while it was packed: try again when nobody writes to it.`);
+  return new Fault(
+    `${shown(folder, member)} changed while it was packed: try again when nobody writes to it.`,
+  );
 }
 
 type Done = (error?: Error | null) => void;

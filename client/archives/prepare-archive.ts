@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, openSync, readSync, closeSync, statSync } from 'node:fs';
+import { closeSync, createReadStream, openSync, readSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { type ProgressBars } from '../../scripts/progress-bar.ts';
 import { sniffFormat, sniffLength } from '../../src/archives/format.ts';
@@ -102,7 +102,9 @@ function formatOf(file: string, source: string): ArchiveFormat {
   } finally {
     closeSync(opened);
   }
-  throw new Fault(`${source} is neither a zip nor a tar (plain, gzip, bzip2 or xz). A folder is packed by itself.`);
+  throw new Fault(
+    `${source} is neither a zip nor a tar (plain, gzip, bzip2 or xz). A folder is packed by itself.`,
+  );
 }
 
 /** Servers take printable ASCII only: letters lose their marks, what is left becomes `_`. */

@@ -2,7 +2,10 @@
  * The extended (pax) header that gives the next member of a tar a path and a link target of any bytes. tar-stream
  * writes names in UTF-8 only; names that are not UTF-8 are rare, but they are part of the identifier.
  */
-export function rawNames(records: { readonly path?: string; readonly linkpath?: string }, mtime: Date): Buffer {
+export function rawNames(
+  records: { readonly path?: string; readonly linkpath?: string },
+  mtime: Date,
+): Buffer {
   const body = Buffer.concat(Object.entries(records).map(([key, value]) => record(key, value)));
   const padding = Buffer.alloc((BLOCK - (body.length % BLOCK)) % BLOCK);
   return Buffer.concat([header(body.length, mtime), body, padding]);

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { CODEMETA, DEFAULT_DEPOSIT_NAMESPACE, ATOM } from '../../src/sword/namespaces.ts';
+import { ATOM, CODEMETA, DEFAULT_DEPOSIT_NAMESPACE } from '../../src/sword/namespaces.ts';
 import { type BodyElement, element, xmlBody } from '../../src/sword/xml-body.ts';
 import { Fault, reasonOf, UsageFault } from '../faults.ts';
 
@@ -50,14 +50,13 @@ export function entryFrom(given: Metadata): Entry | null {
   return { bytes: Buffer.from(madeEntry(given)), contentType: `${ENTRY_TYPE};charset=utf-8` };
 }
 
-/** CodeMeta 2.0 in an Atom entry, with name and authors in Atom as well: some servers read only one of the two. */
+/** CodeMeta 2.0 in an Atom entry. */
 export function madeEntry(given: Metadata): string {
   const authors = (given.author ?? []).map(personOf);
   const children = [
     element('title', given.name),
-    ...authors.map((author) => element('author', personElements(author, ''))),
     element('codemeta:name', given.name),
-    ...authors.map((author) => element('codemeta:author', personElements(author, 'codemeta:'))),
+    ...authors.map((author) => element('codemeta:author', personElements(author))),
     ...single('codemeta:version', given.version),
     ...single('codemeta:url', given.url),
     ...single('codemeta:description', given.description),
@@ -80,8 +79,8 @@ function personOf(text: string): Person {
   return person;
 }
 
-function personElements({ name, email }: Person, prefix: string): BodyElement[] {
-  return [element(`${prefix}name`, name), ...single(`${prefix}email`, email)];
+function personElements({ name, email }: Person): BodyElement[] {
+  return [element('codemeta:name', name), ...single('codemeta:email', email)];
 }
 
 /** An SPDX identifier or a name, else the address of the text. */

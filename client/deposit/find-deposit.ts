@@ -1,5 +1,10 @@
 import { type DepositLinks, type Receipt, readReceipt } from '../documents/deposit-documents.ts';
-import { chooseCollection, type Collection, fetchServiceDocument, type ServiceDocument } from '../documents/service-document.ts';
+import {
+  type Collection,
+  chooseCollection,
+  fetchServiceDocument,
+  type ServiceDocument,
+} from '../documents/service-document.ts';
 import { EXIT, Fault, UsageFault } from '../faults.ts';
 import type { Answer } from '../http/answer.ts';
 import type { Connection } from '../http/connection.ts';
@@ -24,14 +29,17 @@ export async function findDeposit(
   collection: string | undefined,
 ): Promise<FoundDeposit> {
   if (/^https?:\/\//.test(wanted)) return found(await connection.get(wanted), wanted);
-  if (!/^[1-9][0-9]*$/.test(wanted)) throw new UsageFault(`“${wanted}” is no number of a deposit, nor its Edit-IRI.`);
+  if (!/^[1-9][0-9]*$/.test(wanted))
+    throw new UsageFault(`“${wanted}” is no number of a deposit, nor its Edit-IRI.`);
   const document = await fetchServiceDocument(connection);
   for (const { iri } of candidates(document, collection)) {
     const deposit = await inCollection(connection, iri, wanted);
     if (deposit) return deposit;
   }
   const where = candidates(document, collection).map(({ name }) => name);
-  throw new Fault(`There is no deposit ${wanted} of ${connection.user} in ${where.join(', ')}.`, { exitCode: EXIT.failed });
+  throw new Fault(`There is no deposit ${wanted} of ${connection.login.user} in ${where.join(', ')}.`, {
+    exitCode: EXIT.failed,
+  });
 }
 
 function candidates(document: ServiceDocument, collection: string | undefined): readonly Collection[] {
@@ -40,10 +48,17 @@ function candidates(document: ServiceDocument, collection: string | undefined): 
 }
 
 /** No document leads from a number to a deposit: here, and only here, the paths of the interface are put together. */
-async function inCollection(connection: Connection, collection: string, deposit: string): Promise<FoundDeposit | null> {
+async function inCollection(
+  connection: Connection,
+  collection: string,
+  deposit: string,
+): Promise<FoundDeposit | null> {
   const at = (end: string) => new URL(`${deposit}/${end}/`, collection.replace(/\/?$/, '/')).href;
   const edit = at('metadata');
-  const { answer } = await connection.ask('GET', edit, { headers: { Accept: 'application/xml' }, repeatable: true });
+  const { answer } = await connection.ask('GET', edit, {
+    headers: { Accept: 'application/xml' },
+    repeatable: true,
+  });
   if (answer.status === 404) return null;
   if (answer.status === 200) return found(answer, edit);
   if (answer.status !== 405) throw new Refused(answer);

@@ -21,7 +21,8 @@ export type Wishes = {
 /** @throws {UsageFault} what is wished makes no sense. */
 export function assertSensible(wishes: Wishes, archives: readonly string[], entry: Entry | null): void {
   const { deposit, replace, partial } = wishes;
-  if (archives.length === 0 && !entry) throw new UsageFault('Nothing to upload: give an archive, a folder, or metadata.');
+  if (archives.length === 0 && !entry)
+    throw new UsageFault('Nothing to upload: give an archive, a folder, or metadata.');
   if (deposit !== undefined) return;
   if (replace) throw new UsageFault('--replace needs --deposit N, the deposit whose content is replaced.');
   if (partial) return;
@@ -45,9 +46,9 @@ export function planned(
 
 type Unfinished = Step extends infer One ? (One extends Step ? Omit<One, 'final'> : never) : never;
 
-function creation([first = null, ...more]: readonly PreparedArchive[], entry: Entry | null): Unfinished[] {
+function creation([first, ...more]: readonly PreparedArchive[], entry: Entry | null): Unfinished[] {
   return [
-    { kind: 'create', archive: first, entry },
+    { kind: 'create', archive: first ?? null, entry },
     ...more.map((archive) => ({ kind: 'add-archive', archive }) as const),
   ];
 }
@@ -58,7 +59,9 @@ function change(
   entry: Entry | null,
   replace: boolean,
 ): Unfinished[] {
-  const metadata: Unfinished[] = entry ? [{ kind: replace ? 'replace-metadata' : 'add-metadata', entry }] : [];
+  const metadata: Unfinished[] = entry
+    ? [{ kind: replace ? 'replace-metadata' : 'add-metadata', entry }]
+    : [];
   if (!first) return metadata;
   return [
     ...metadata,

@@ -11,20 +11,28 @@ export function compared(status: Status, expectedSwhid: string | null): Expectat
   return { expectedSwhid, agrees };
 }
 
-export function exitCodeOf({ status }: Pick<Status, 'status'>, { agrees }: Expectation = NOTHING_EXPECTED): number {
+export function exitCodeOf(
+  { status }: Pick<Status, 'status'>,
+  { agrees }: Expectation = NOTHING_EXPECTED,
+): number {
   if (status === 'rejected' || status === 'failed') return EXIT.rejected;
   return agrees === false ? EXIT.identifierDiffers : EXIT.done;
 }
 
 /** For people, a few lines. */
-export function statusLines(status: Status, { expectedSwhid, agrees }: Expectation = NOTHING_EXPECTED): string[] {
+export function statusLines(
+  status: Status,
+  { expectedSwhid, agrees }: Expectation = NOTHING_EXPECTED,
+): string[] {
   const { deposit, title, detail, swhid, swhidContext } = status;
   return [
     `Deposit ${deposit}${title === null ? '' : ` “${title}”`}: ${status.status}`,
     ...(detail === null ? [] : [detail]),
     ...(swhid === null ? [] : [swhidContext ?? swhid]),
     ...(agrees === true ? ['The identifier is the one that was computed here.'] : []),
-    ...(agrees === false ? [`The identifier DIFFERS from the one that was computed here: ${expectedSwhid}`] : []),
+    ...(agrees === false
+      ? [`The identifier DIFFERS from the one that was computed here: ${expectedSwhid}`]
+      : []),
   ];
 }
 

@@ -47,7 +47,9 @@ export function readReceipt({ body, iri, headers }: Pick<Answer, 'body' | 'iri' 
   const media = linkOf(entry, 'edit-media');
   const state = linkOf(entry, 'alternate');
   if (!edit || !media || !state)
-    throw new UnreadableAnswer(`${iri} is no receipt of a deposit: it names no edit, edit-media or alternate link.`);
+    throw new UnreadableAnswer(
+      `${iri} is no receipt of a deposit: it names no edit, edit-media or alternate link.`,
+    );
   const archive = textOf(entry, 'deposit_archive');
   return {
     deposit: depositIn(entry, iri),
@@ -71,10 +73,10 @@ export function statusOf(entry: XmlElement, iri: string): Status {
     deposit: depositIn(entry, iri),
     title: textOf(entry, 'title'),
     status,
-    detail: textOf(entry, 'deposit_status_detail'),
+    detail: textOf(entry, 'deposit_status_detail', 'status_detail'),
     updated: textOf(entry, 'updated'),
-    swhid: textOf(entry, 'deposit_ref_id', 'deposit_swh_id'),
-    swhidContext: textOf(entry, 'deposit_ref_id_context', 'deposit_swh_id_context'),
+    swhid: textOf(entry, 'deposit_ref_id', 'deposit_swh_id', 'swhid'),
+    swhidContext: textOf(entry, 'deposit_ref_id_context', 'deposit_swh_id_context', 'swhid_context'),
   };
 }
 

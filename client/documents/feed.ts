@@ -1,10 +1,14 @@
-import type { Connection } from '../http/connection.ts';
 import { Fault } from '../faults.ts';
+import type { Connection } from '../http/connection.ts';
 import { linkOf } from './deposit-documents.ts';
 import { child, childrenOf, readXml, textOf, UnreadableAnswer, type XmlElement } from './xml-tree.ts';
 
 /** A page of a feed. */
-export type Feed = { readonly title: string | null; readonly entries: readonly XmlElement[]; readonly root: XmlElement };
+export type Feed = {
+  readonly title: string | null;
+  readonly entries: readonly XmlElement[];
+  readonly root: XmlElement;
+};
 
 const FEED_TYPE = 'application/atom+xml;type=feed, application/atom+xml;q=0.9, application/xml;q=0.8';
 
@@ -16,7 +20,8 @@ export async function* pagesOf(connection: Connection, first: string): AsyncGene
     seen.add(iri);
     const { body, headers } = await connection.get(iri, FEED_TYPE);
     const root = readXml(body, `The answer of ${iri}`);
-    if (root.local !== 'feed') throw new UnreadableAnswer(`${iri} is no feed: its root element is “${root.local}”.`);
+    if (root.local !== 'feed')
+      throw new UnreadableAnswer(`${iri} is no feed: its root element is “${root.local}”.`);
     yield { title: textOf(root, 'title'), entries: childrenOf(root, 'entry'), root };
     iri = linkOf(root, 'next') ?? nextInHeader(headers['link']);
   }

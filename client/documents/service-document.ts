@@ -1,7 +1,7 @@
 import { Fault, UsageFault } from '../faults.ts';
 import type { Answer } from '../http/answer.ts';
 import type { Connection } from '../http/connection.ts';
-import { child, childrenOf, readXml, textOf, UnreadableAnswer, type XmlElement } from './xml-tree.ts';
+import { childrenOf, readXml, textOf, UnreadableAnswer, type XmlElement } from './xml-tree.ts';
 
 export type ServiceDocument = {
   /** Bytes of one archive; `null` when the server does not say. */
@@ -17,12 +17,14 @@ export type Collection = {
   readonly title: string | null;
   /** Media types of archives. */
   readonly accept: readonly string[];
+  /** The server answers a request that it gets again, under the same Idempotency-Key, like the first one. */
+  readonly recognisesRepeats: boolean;
 };
 
 /** SD-IRI of a server, which may be given itself as the server's address. */
 export function serviceDocumentIri(server: URL): string {
   const base = server.href.replace(/\/+$/, '');
-  return /\/servicedocument$/.test(base) ? `${base}/` : `${base}/1/servicedocument/`;
+  return base.endsWith('/servicedocument') ? `${base}/` : `${base}/1/servicedocument/`;
 }
 
 export async function fetchServiceDocument(connection: Connection): Promise<ServiceDocument> {
@@ -32,7 +34,8 @@ export async function fetchServiceDocument(connection: Connection): Promise<Serv
 /** @throws {UnreadableAnswer} */
 export function readServiceDocument({ body, iri }: Pick<Answer, 'body' | 'iri'>): ServiceDocument {
   const root = readXml(body, `The answer of ${iri}`);
-  if (root.local !== 'service') throw new UnreadableAnswer(`${iri} is no service document of a SWORD server.`);
+  if (root.local !== 'service')
+    throw new UnreadableAnswer(`${iri} is no service document of a SWORD server.`);
   const size = Number(textOf(root, 'maxUploadSize') ?? 'none');
   return {
     maxUploadSize: Number.isSafeInteger(size) ? size : null,
@@ -52,7 +55,8 @@ export function chooseCollection({ collections }: ServiceDocument, wanted: strin
     if (found) return found;
     throw new UsageFault(`There is no collection ${wanted} for this user; there are: ${names}.`);
   }
-  if (more.length > 0) throw new UsageFault(`There are several collections, give one as --collection: ${names}.`);
+  if (more.length > 0)
+    throw new UsageFault(`There are several collections, give one as --collection: ${names}.`);
   return first;
 }
 
@@ -68,6 +72,7 @@ function collectionIn(element: XmlElement): Collection[] {
       accept: childrenOf(element, 'accept')
         .map(({ text }) => text.trim().toLowerCase())
         .filter((type) => type !== '' && !type.startsWith('application/atom+xml')),
+      recognisesRepeats: textOf(element, 'idempotencyKey') === 'true',
     },
   ];
 }

@@ -58,7 +58,11 @@ function decode(bytes: Uint8Array): string {
 }
 
 // As fast-xml-parser gives it in the order of the document: one key that is the tag, and `:@` for attributes.
-type OrderedNode = { readonly ':@'?: Readonly<Record<string, string>>; readonly [tag: string]: unknown };
+type OrderedNode = {
+  readonly ':@'?: Readonly<Record<string, string>>;
+  readonly '#text'?: string;
+  readonly [tag: string]: unknown;
+};
 
 function parse(text: string): XmlElement {
   if (/<!DOCTYPE/i.test(text)) throw new Error('it has a DOCTYPE, which is not allowed.');
@@ -115,7 +119,7 @@ function textIn(nodes: readonly OrderedNode[]): string {
   return nodes
     .map((node) => {
       const tag = tagOf(node);
-      return tag === undefined ? String(node['#text'] ?? '') : textIn(node[tag] as readonly OrderedNode[]);
+      return tag === undefined ? (node['#text'] ?? '') : textIn(node[tag] as readonly OrderedNode[]);
     })
     .join('');
 }

@@ -22,7 +22,8 @@ export async function readAnswer(message: IncomingMessage, method: string, iri: 
   try {
     for await (const piece of message as AsyncIterable<Buffer>) {
       length += piece.length;
-      if (length > LARGEST) throw new UnreadableAnswer(`The answer of ${iri} is longer than ${LARGEST} bytes.`);
+      if (length > LARGEST)
+        throw new UnreadableAnswer(`The answer of ${iri} is longer than ${LARGEST} bytes.`);
       pieces.push(piece);
     }
   } catch (error) {

@@ -17,8 +17,8 @@ export type SentRequest = {
   readonly repeatable: boolean;
 };
 
-/** What became of a write. */
-export type Written = { readonly answer: Answer; readonly tries: number };
+/** `repeated`: an earlier try may have done already what was asked for. */
+export type Written = { readonly answer: Answer; readonly repeated: boolean };
 
 /** Nobody knows whether what was asked for has been done. */
 export class Unsure extends Unreachable {}
@@ -43,28 +43,27 @@ export class Connection {
     this.#authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
   }
 
-  get user(): string {
-    return this.#options.login.user;
+  get login(): Login {
+    return this.#options.login;
   }
 
   get server(): URL {
-    return this.#options.login.server;
+    return this.login.server;
   }
 
   /** @throws {Refused} any other answer than 2xx. */
-  async get(iri: string, accept = 'application/xml'): Promise<Answer> {
-    const { answer } = await this.write('GET', iri, { headers: { Accept: accept }, repeatable: true });
-    return answer;
+  get(iri: string, accept = 'application/xml'): Promise<Answer> {
+    return this.write('GET', iri, { headers: { Accept: accept }, repeatable: true });
   }
 
   /**
    * @throws {Refused} any other answer than 2xx.
    * @throws {Unsure} the answer was lost of what may not be repeated.
    */
-  async write(method: string, iri: string, request: SentRequest): Promise<Written> {
-    const { answer, tries } = await this.ask(method, iri, request);
-    if (answer.status < 200 || answer.status > 299) throw new Refused(answer);
-    return { answer, tries };
+  async write(method: string, iri: string, request: SentRequest): Promise<Answer> {
+    const { answer } = await this.ask(method, iri, request);
+    if (!isSuccess(answer)) throw new Refused(answer);
+    return answer;
   }
 
   /** Like {@link write}, but whatever the answer is. */
@@ -72,14 +71,17 @@ export class Connection {
     return this.#persist(method, iri, request, async (message) => readAnswer(message, method, iri));
   }
 
-  /** The head of an answer 2xx, its body still to come. */
-  async open(iri: string): Promise<IncomingMessage> {
+  /**
+   * Gives an answer 2xx to `take` as it comes, and again from its beginning when the connection is lost on the way.
+   * @throws {Refused} any other answer than 2xx.
+   */
+  async download<Taken>(iri: string, take: (message: IncomingMessage) => Promise<Taken>): Promise<Taken> {
     const { answer } = await this.#persist('GET', iri, { repeatable: true }, async (message) => {
-      const status = message.statusCode ?? 0;
-      if (status >= 200 && status <= 299) return { status, headers: headersOf(message), message };
-      throw new Refused(await readAnswer(message, 'GET', iri));
+      const head = { status: message.statusCode ?? 0, headers: headersOf(message) };
+      if (!isSuccess(head)) throw new Refused(await readAnswer(message, 'GET', iri));
+      return { ...head, taken: await take(message) };
     });
-    return answer.message;
+    return answer.taken;
   }
 
   async #persist<Result extends Pick<Answer, 'status' | 'headers'>>(
@@ -87,21 +89,24 @@ export class Connection {
     iri: string,
     request: SentRequest,
     read: (message: IncomingMessage) => Promise<Result>,
-  ): Promise<{ readonly answer: Result; readonly tries: number }> {
+  ): Promise<{ readonly answer: Result; readonly repeated: boolean }> {
     const url = this.#ownUrl(iri);
     const pauses = new Pauses(this.#options.patience);
-    for (let tries = 1; ; tries += 1) {
+    for (let repeated = false; ; ) {
       try {
         const answer = await read(await this.#exchange(method, url, request));
         this.#wasReached = true;
         const mayRepeat = request.repeatable && isPassing(answer);
-        if (!mayRepeat || !(await pauses.next(secondsIn(answer.headers)))) return { answer, tries };
+        if (!mayRepeat || !(await pauses.next(secondsIn(answer.headers)))) return { answer, repeated };
+        repeated = true;
         this.#options.note(`The server is not ready (${answer.status}); trying again.`);
       } catch (error) {
         if (!(error instanceof Lost)) throw error;
         const mayRepeat = request.repeatable || !error.delivered;
         if (!mayRepeat) throw unsure(url, error);
-        if (!this.#wasReached || !isPassingLoss(error) || !(await pauses.next())) throw unreachable(url, error);
+        if (!this.#wasReached || !isPassingLoss(error) || !(await pauses.next()))
+          throw unreachable(url, error);
+        repeated ||= error.delivered;
         this.#options.note(`The connection to ${url.host} was lost (${reason(error)}); trying again.`);
       }
     }
@@ -128,6 +133,10 @@ export class Connection {
 function originOf({ protocol, hostname, port }: URL): string {
   const host = ['127.0.0.1', '[::1]'].includes(hostname) ? 'localhost' : hostname;
   return `${protocol}//${host}:${port}`;
+}
+
+export function isSuccess({ status }: Pick<Answer, 'status'>): boolean {
+  return status >= 200 && status <= 299;
 }
 
 /** Answers of a server, or of a proxy before it, that time heals. */
@@ -166,4 +175,3 @@ function reason({ cause, message, code }: Lost): string {
   const [first] = cause instanceof AggregateError ? (cause.errors as Error[]) : [];
   return first?.message ?? (message || code);
 }
-

@@ -38,7 +38,10 @@ const CONTINUE_PATIENCE = 3000;
 /** Neither side said anything for so long. */
 const IDLE = 120_000;
 
-const agents = { 'http:': new http.Agent({ keepAlive: true }), 'https:': new https.Agent({ keepAlive: true }) };
+const agents = {
+  'http:': new http.Agent({ keepAlive: true }),
+  'https:': new https.Agent({ keepAlive: true }),
+};
 
 /**
  * One request and the head of its answer. A body is sent as it is read; when the answer comes before all of it was

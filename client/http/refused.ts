@@ -27,7 +27,7 @@ export class Refused extends Fault {
   }
 
   override facts(): Readonly<Record<string, unknown>> {
-    return { status: this.status, iri: this.iri, ...this.refusal };
+    return { ...super.facts(), status: this.status, iri: this.iri, ...this.refusal };
   }
 }
 

@@ -1,6 +1,6 @@
 import { CatchUpCheckpoint, savedPosition } from './catch-up-checkpoint.ts';
 import type { Deliveries, Delivery, DeliveryStanding } from './deliveries.ts';
-import type { EventLog } from './event-log.ts';
+import type { EventLog, Position } from './event-log.ts';
 import { COUNTED_AT_MOST, waitingAfter } from './waiting-events.ts';
 
 /**
@@ -37,11 +37,16 @@ export class CatchUpDeliveries implements Deliveries {
     return { position, waiting, oldest: underWay.oldest ?? later.oldest };
   }
 
-  async *receive(group: string, streamPrefix: string, signal: AbortSignal): AsyncGenerator<Delivery> {
+  async *receive(
+    group: string,
+    streamPrefix: string,
+    signal: AbortSignal,
+    begin?: Position,
+  ): AsyncGenerator<Delivery> {
     await using checkpoint = await CatchUpCheckpoint.open(this.#folder, group, await this.#log.head());
     this.#receiving.set(group, checkpoint);
     try {
-      const options = { after: checkpoint.position, streamPrefixes: [streamPrefix], signal };
+      const options = { after: checkpoint.position ?? begin, streamPrefixes: [streamPrefix], signal };
       for await (const message of this.#log.subscribe(options)) {
         if (message.kind === 'caught-up') checkpoint.passed(message.position);
         else {

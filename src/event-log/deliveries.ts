@@ -5,8 +5,16 @@ import type { Position, RecordedEvent } from './event-log.ts';
  * here or elsewhere, until it is acknowledged. Events of one stream come in order unless a worker dies.
  */
 export interface Deliveries {
-  /** Ends normally when `signal` aborts. Survives faults of the engine by resuming by itself. */
-  receive(group: string, streamPrefix: string, signal: AbortSignal): AsyncIterable<Delivery>;
+  /**
+   * Ends normally when `signal` aborts. Survives faults of the engine by resuming by itself. A group that never was
+   * received before begins behind `after`, or at the beginning of the log.
+   */
+  receive(
+    group: string,
+    streamPrefix: string,
+    signal: AbortSignal,
+    after?: Position,
+  ): AsyncIterable<Delivery>;
 
   /** Why a group that is being received gets nothing at the moment; `undefined` when all is well with it. */
   trouble(group: string): string | undefined;

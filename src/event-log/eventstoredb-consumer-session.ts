@@ -9,13 +9,17 @@ import {
 import type { AttemptedEvent } from './eventstoredb-attempts.ts';
 import type { EventStoreDbClient } from './eventstoredb-client.ts';
 import { ClientStream } from './eventstoredb-client-stream.ts';
+import type { Position } from './event-log.ts';
 import type { EventStoreDbConnection } from './eventstoredb-connection.ts';
 import { CallLost, factsOf } from './eventstoredb-faults.ts';
+import { toLogPosition } from './eventstoredb-position.ts';
 import { toRecordedEvent } from './eventstoredb-records.ts';
 
 export type ConsumerSettings = {
   readonly group: string;
   readonly streamPrefix: string;
+  /** Where a group begins that has to be made. */
+  readonly after?: Position;
   readonly bufferSize?: number;
   readonly messageTimeout?: number;
   readonly quietTime?: number;
@@ -78,11 +82,11 @@ export class ConsumerSession implements AsyncDisposable {
     await this.#stream?.[Symbol.asyncDispose]();
   }
 
-  /** For all events from the first, if it is not there yet. */
+  /** If it is not there yet. */
   async #createGroup(signal: AbortSignal): Promise<void> {
-    const { group, streamPrefix, messageTimeout = MESSAGE_TIMEOUT } = this.#settings;
+    const { group, streamPrefix, after, messageTimeout = MESSAGE_TIMEOUT } = this.#settings;
     const settings = persistentSubscriptionToAllSettingsFromDefaults({
-      startFrom: START,
+      startFrom: after === undefined ? START : toLogPosition(after),
       messageTimeout,
       maxRetryCount: MAX_RETRY_COUNT,
       checkPointLowerBound: 1, // else up to nine events that are done with look as if they waited

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Deliveries, Delivery, DeliveryStanding } from './deliveries.ts';
-import type { EventLog } from './event-log.ts';
+import type { EventLog, Position } from './event-log.ts';
 import { EventStoreDbAttempts } from './eventstoredb-attempts.ts';
 import { BackOff, pausing } from './eventstoredb-back-off.ts';
 import { EventStoreDbConnection } from './eventstoredb-connection.ts';
@@ -51,12 +51,17 @@ export class EventStoreDbDeliveries implements Deliveries, AsyncDisposable {
     return this.#standing.of(group, streamPrefix);
   }
 
-  async *receive(group: string, streamPrefix: string, signal: AbortSignal): AsyncGenerator<Delivery> {
+  async *receive(
+    group: string,
+    streamPrefix: string,
+    signal: AbortSignal,
+    after?: Position,
+  ): AsyncGenerator<Delivery> {
     const connection = new EventStoreDbConnection(this.#options);
     const handedOut = new HandedOut();
     const backOff = new BackOff(this.#options);
     const connected = (): boolean => this.#troubles.delete(group);
-    const settings = { ...this.#options, group, streamPrefix, connected };
+    const settings = { ...this.#options, group, streamPrefix, connected, ...(after && { after }) };
     let session: ConsumerSession | undefined;
     try {
       while (!signal.aborted) {

@@ -2,11 +2,14 @@ import type { EventLogConfig } from '../config.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { EventLog } from './event-log.ts';
 
-/** Opens the configured engine; one that is not in use is not even loaded. */
-export async function openEventLog(config: EventLogConfig): Promise<EventLog> {
+/** Opens the configured engine; one that is not in use is not even loaded. `readOnly`: nothing is going to be appended. */
+export async function openEventLog(
+  config: EventLogConfig,
+  { readOnly = false }: { readonly readOnly?: boolean } = {},
+): Promise<EventLog> {
   if (config.kind === 'sqlite') {
     const { SqliteEventLog } = await import('./sqlite-event-log.ts');
-    return SqliteEventLog.open({ file: config.file });
+    return SqliteEventLog.open({ file: config.file, readOnly });
   }
   const { EventStoreDbEventLog } = await import('./eventstoredb-event-log.ts');
   return EventStoreDbEventLog.open(config);

@@ -1,7 +1,7 @@
 import type { DepositContentView } from '../../projections/deposit-content.ts';
 import type { DepositStatusView } from '../../projections/deposit-status.ts';
 import type { Archive } from '../domain/deposit/events.ts';
-import { formatQualifiedSwhid, formatSwhid } from '../swhid/swhid.ts';
+import { depositIdentifiers } from '../swhid/deposit-identifiers.ts';
 import { contentDocument, contentDocumentJson } from '../sword/content-document.ts';
 import { depositReceipt, depositReceiptJson } from '../sword/deposit-receipt.ts';
 import type { Generator } from '../sword/generator.ts';
@@ -102,13 +102,5 @@ export function mediaTypeOf({
 export function identifiersOf({
   loaded,
 }: Pick<DepositStatusView, 'loaded'>): { refId: string; refIdContext: string } | null {
-  if (!loaded) return null;
-  const core = { type: 'dir', id: loaded.directory } as const;
-  const refIdContext = formatQualifiedSwhid(core, {
-    origin: loaded.origin,
-    visit: { type: 'snp', id: loaded.snapshot },
-    anchor: { type: 'rev', id: loaded.revision },
-    path: '/',
-  });
-  return { refId: formatSwhid(core), refIdContext };
+  return depositIdentifiers(loaded);
 }

@@ -2,7 +2,7 @@ import type { Middleware } from 'koa';
 import type { ArchiveStoreUnavailable, BrokenPromise } from '../archive-store/archive-store.ts';
 import type { DepositRefusalCode } from '../domain/deposit/errors.ts';
 import type { Logger } from '../logger.ts';
-import { errorDocument, errorStatus } from '../sword/error-document.ts';
+import { errorDocument, errorStatus, errorTitle } from '../sword/error-document.ts';
 import type { Generator } from '../sword/generator.ts';
 import { SwordError, type SwordErrorCode } from '../sword/sword-error.ts';
 import type { HttpObserver } from './http-observer.ts';
@@ -36,6 +36,7 @@ export function answerErrors(logger: Logger, options: ErrorOptions): Middleware 
       // A body that was never sent will not come: the connection would be out of step.
       if (holdsBodyBack(ctx)) ctx.set('Connection', 'close');
       ctx.status = errorStatus(answer.code);
+      ctx.message ||= errorTitle(answer.code);
       ctx.body = errorBody(answer, options);
       ctx.set(answer.headers);
       ctx.set('Content-Type', 'application/xml');

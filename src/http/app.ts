@@ -6,8 +6,10 @@ import type { Logger } from '../logger.ts';
 import type { View } from '../read-models/projector.ts';
 import type { Generator } from '../sword/generator.ts';
 import { Iris } from '../sword/iris.ts';
+import type { ResumableUploads } from '../uploads/resumable-uploads.ts';
 import { DepositDocuments } from './answer-documents.ts';
 import { answerErrors } from './answer-errors.ts';
+import { answerUploadFaults } from './answer-upload-faults.ts';
 import { authenticate } from './authenticate.ts';
 import type { Credentials } from './credentials.ts';
 import type { DepositDesk } from './deposit-desk.ts';
@@ -21,11 +23,14 @@ import { mediaIri } from './iris/media-iri.ts';
 import { serviceDocumentIri } from './iris/service-document-iri.ts';
 import { statementIri } from './iris/statement-iri.ts';
 import { statusIri } from './iris/status-iri.ts';
+import { uploadIri } from './iris/upload-iri.ts';
+import { uploadsIri } from './iris/uploads-iri.ts';
 import { notFound } from './not-found.ts';
 import { observeRequests } from './observe-requests.ts';
 import { readTarget } from './request-target.ts';
 import type { ServiceState } from './service-context.ts';
 import { traceRequests } from './trace-requests.ts';
+import { tusRequests } from './tus-requests.ts';
 import { DepositWrites } from './write-deposits.ts';
 
 /** What every node answers with. */
@@ -54,6 +59,8 @@ export type ClientOptions = {
   readonly maxEntrySize: number;
   readonly maxArchives: number;
   readonly trustProxy: boolean;
+  /** `undefined`: archives come whole. */
+  readonly uploads: ResumableUploads | undefined;
 };
 
 /** A node that serves no clients only tells how it is. */
@@ -66,6 +73,8 @@ export function createApp(options: AppOptions, clients?: ClientOptions): Koa<Ser
   app.use(readTarget());
   app.use(health(options.readiness));
   if (clients) {
+    if (clients.uploads) app.use(tusRequests(clients.uploads.limits));
+    app.use(answerUploadFaults());
     app.use(refuseUntil(clients.ready));
     app.use(authenticate(clients.credentials, clients.trustProxy));
     app.use(routes({ ...options, ...clients }));
@@ -78,17 +87,28 @@ export function createApp(options: AppOptions, clients?: ClientOptions): Koa<Ser
 
 function routes(options: AppOptions & ClientOptions): Koa.Middleware<ServiceState> {
   const { desk, store, collections, maxUploadSize, maxEntrySize, maxArchives, depositNamespace } = options;
+  const { uploads } = options;
   const iris = new Iris(options.baseUrl);
   const language = { ...options, iris };
   const documents = new DepositDocuments({ ...language, switches: () => desk.viewSwitches });
-  const receive = { store, maxUploadSize, maxEntrySize, depositNamespace, observer: options.observer };
+  const nameable = uploads && { uploads, desk, iris };
+  const receive = { store, maxUploadSize, maxEntrySize, depositNamespace, observer: options.observer, nameable };
   const writes = new DepositWrites(desk, documents, collections, { receive, iris, maxArchives });
   const router = new Router<ServiceState>({ sensitive: true });
   router.all(
     '/1/servicedocument',
-    serviceDocumentIri(collections, { iris, depositNamespace, maxUploadSize }),
+    serviceDocumentIri(collections, {
+      iris,
+      depositNamespace,
+      maxUploadSize,
+      maxResumableUploadSize: uploads?.limits.maxSize,
+    }),
   );
   router.all('/1/:collection', collectionIri(writes, desk, language));
+  if (uploads) {
+    router.all('/1/:collection/uploads', uploadsIri(uploads, iris));
+    router.all('/1/:collection/uploads/:upload', uploadIri(uploads));
+  }
   router.all('/1/:collection/:deposit/metadata', editIri(writes));
   router.all('/1/:collection/:deposit/atom', editIri(writes)); // as an existing client spells it
   router.all('/1/:collection/:deposit/media', mediaIri(writes, store));

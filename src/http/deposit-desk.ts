@@ -14,7 +14,7 @@ import { deposits } from '../domain/aggregates.ts';
 import type { CreateDeposit, DepositCommand } from '../domain/deposit/commands.ts';
 import type { DepositEvent } from '../domain/deposit/events.ts';
 import type { Deposit } from '../domain/deposit/state.ts';
-import type { EventLog, ReadStreamOptions, RecordedEvent } from '../event-log/event-log.ts';
+import type { EventLog, Position, ReadStreamOptions, RecordedEvent } from '../event-log/event-log.ts';
 import { foldStream } from '../read-models/fold.ts';
 import type { Projection } from '../read-models/projection.ts';
 import type { Projector, View } from '../read-models/projector.ts';
@@ -107,6 +107,20 @@ export class DepositDesk {
     const now = new Date().toISOString();
     const context = contextOf({ kind: 'client', name: client }, requestId, now);
     return this.#shown(await execute(this.#log, deposits, depositId, command(now), context, options));
+  }
+
+  /** Position of the last event of the log, `undefined` when it has none. */
+  head(): Promise<Position | undefined> {
+    return this.#log.head();
+  }
+
+  /** The deposit that a request has changed after a position of the log, if it has changed any. */
+  async changedBy(requestId: string, after: Position | undefined): Promise<number | undefined> {
+    const query = { after, streamPrefixes: [deposits.prefix] };
+    for await (const { stream, metadata } of this.#log.readAll(query)) {
+      if (metadata['$correlationId'] === requestId) return Number(stream.slice(deposits.prefix.length));
+    }
+    return undefined;
   }
 
   async #shown(outcome: Outcome<Deposit, DepositEvent>): Promise<Outcome<Deposit, DepositEvent>> {

@@ -14,6 +14,7 @@ import {
   parseMediaType,
 } from '../sword/media-type.ts';
 import { parsePackaging } from '../sword/packaging.ts';
+import { headerText } from '../sword/raw-header.ts';
 import { parseSlug } from '../sword/slug.ts';
 import { badRequest, quoted, SwordError } from '../sword/sword-error.ts';
 
@@ -46,11 +47,18 @@ export function isEmpty({ req }: Context): boolean {
   return req.headers['transfer-encoding'] === undefined && (declaredLength(req.headers) ?? 0) === 0;
 }
 
+/** What the header `Upload` names in place of a body. */
+export function namedUpload({ req }: Context): string | undefined {
+  return headerText(req.headers['upload']);
+}
+
 /** What the body is, and how it is called. */
 export type BodyKind =
   | { readonly kind: 'archive'; readonly mediaType: string; readonly filename: string }
   | { readonly kind: 'entry'; readonly charset: string | undefined }
-  | { readonly kind: 'multipart'; readonly mediaType: MediaType };
+  | { readonly kind: 'multipart'; readonly mediaType: MediaType }
+  /** There is none: a resumable upload is named instead. */
+  | { readonly kind: 'upload'; readonly named: string };
 
 export type Accepted = {
   /** Media types of archives; none where an archive has no place. */
@@ -63,6 +71,8 @@ export type Accepted = {
 /** @throws {SwordError} 415 for what is not accepted here, 400 for an archive without a name. */
 export function bodyKind(ctx: Context, accepted: Accepted): BodyKind {
   const { headers } = ctx.req;
+  const named = namedUpload(ctx);
+  if (named !== undefined) return { kind: 'upload', named };
   refuseContentCodings(headers['content-encoding']);
   if (accepted.untypedEntry && headers['content-type'] === undefined)
     return { kind: 'entry', charset: undefined };
@@ -100,6 +110,12 @@ export function assertDeclaredWithin(declared: number | null, limit: number): vo
 export function tooLarge(bytes: number, limit: number): SwordError {
   const text = `The upload of ${bytes} bytes is larger than the ${limit} bytes that are accepted.`;
   return new SwordError('MaxUploadSizeExceeded', text);
+}
+
+/** @throws {SwordError} 400, 415: the body comes in another coding than it is. */
+export function refuseCodings(headers: Context['req']['headers']): void {
+  refuseTransferCodings(headers['transfer-encoding']);
+  refuseContentCodings(headers['content-encoding']);
 }
 
 function declaredLength(headers: Context['req']['headers']): number | null {

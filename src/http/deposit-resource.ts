@@ -33,6 +33,8 @@ export function depositResource<Shown extends OwnedDeposit>(
   });
 }
 
+type Params = { readonly collection: string; readonly deposit: string; readonly upload: string };
+
 /** A collection that is not granted to the client does not exist for it. */
 export function assertGranted(ctx: ServiceContext, collection: string): void {
   if (ctx.state.login.collections.includes(collection)) return;
@@ -46,6 +48,7 @@ export function assertPartialNow(ctx: ServiceContext, { depositId, status }: Own
   throw notAllowed(ctx.method, ctx.state.allow, summary);
 }
 
-export function paramsOf(ctx: ServiceContext): { readonly collection: string; readonly deposit: string } {
-  return (ctx as unknown as { params: { collection: string; deposit: string } }).params; // set by the router
+/** Those of them that the route has. */
+export function paramsOf(ctx: ServiceContext): Params {
+  return (ctx as unknown as { params: Params }).params; // set by the router
 }

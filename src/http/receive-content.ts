@@ -1,4 +1,3 @@
-import type { Context } from 'koa';
 import type { ArchiveStore } from '../archive-store/archive-store.ts';
 import type { Archive, EntryFacts, MetadataEntry } from '../domain/deposit/events.ts';
 import { withoutGarbage } from '../garbage.ts';
@@ -12,7 +11,10 @@ import type { HttpObserver } from './http-observer.ts';
 import { receiveArchive } from './receive-archive.ts';
 import { assertMd5, entryTooLarge, receiveEntryBytes, storeEntry, understandEntry } from './receive-entry.ts';
 import { receiveMultipart } from './receive-multipart.ts';
+import { receiveUpload } from './receive-upload.ts';
 import { requestBody } from './request-body.ts';
+import type { ServiceContext } from './service-context.ts';
+import type { NameableUploads } from './upload-in-use.ts';
 
 /** What came with a request, stored and durable. */
 export type ReceivedContent = { readonly archive: Archive | null; readonly entry: MetadataEntry | null };
@@ -23,6 +25,8 @@ export type ReceiveOptions = {
   readonly maxEntrySize: number;
   readonly depositNamespace: string;
   readonly observer: HttpObserver;
+  /** What can be named in place of a body; `undefined`: nothing. */
+  readonly nameable: NameableUploads | undefined;
 };
 
 /** Bytes that a multipart body may have beside its archive and its entry. */
@@ -33,7 +37,7 @@ const MULTIPART_OVERHEAD = 256 * 1024;
  * refuse it.
  */
 export async function receiveContent(
-  ctx: Context,
+  ctx: ServiceContext,
   request: DepositRequest,
   body: BodyKind,
   accepted: Accepted,
@@ -72,6 +76,10 @@ export async function receiveContent(
         judge,
         options,
       );
+    }
+    case 'upload': {
+      const archive = await receiveUpload(ctx, body.named, md5, accepted, options);
+      return { archive, entry: null };
     }
     default:
       return body satisfies never;

@@ -2,9 +2,9 @@ import { refuseMediation } from '../sword/on-behalf-of.ts';
 import { SwordError } from '../sword/sword-error.ts';
 import type { ServiceContext, ServiceMiddleware } from './service-context.ts';
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** What a resource can do; HEAD goes with GET, OPTIONS with everything. */
+/** What a resource can do; HEAD goes with GET unless it is told apart, OPTIONS with everything. */
 export type Handlers<Target> = {
   readonly [M in Method]?: (ctx: ServiceContext, target: Target) => Promise<void>;
 };
@@ -24,7 +24,7 @@ export function resource<Target>({
   possible = () => true,
 }: Resource<Target>): ServiceMiddleware {
   return async (ctx) => {
-    const method = ctx.method === 'HEAD' ? 'GET' : ctx.method;
+    const method = ctx.method === 'HEAD' && !handlers.HEAD ? 'GET' : ctx.method;
     const handler = isMethod(method) ? handlers[method] : undefined;
     if (!handler && method !== 'OPTIONS') {
       const target = await find(ctx).catch(() => undefined);
@@ -40,7 +40,7 @@ export function resource<Target>({
       ctx.status = 204;
       return;
     }
-    if (method !== 'GET') refuseMediation(ctx.req.headers['on-behalf-of']);
+    if (method !== 'GET' && method !== 'HEAD') refuseMediation(ctx.req.headers['on-behalf-of']);
     ctx.state.allow = allow;
     await handler(ctx, target);
   };
@@ -72,7 +72,7 @@ function allowed<Target>(handlers: Handlers<Target>, possible: (method: Method) 
     .join(', ');
 }
 
-const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE'];
+const METHODS: readonly Method[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 function isMethod(method: string): method is Method {
   return METHODS.some((known) => known === method);

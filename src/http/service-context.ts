@@ -1,5 +1,6 @@
 import type Koa from 'koa';
 import type { ClientLogin } from '../../projections/client-logins.ts';
+import type { UploadInUse } from './upload-in-use.ts';
 
 /** What the middleware has found out by the time a handler runs. */
 export type ServiceState = {
@@ -9,6 +10,8 @@ export type ServiceState = {
   login: ClientLogin;
   /** The `Allow` of the resource in its present state. */
   allow: string;
+  /** What the request has named in place of a body. */
+  upload?: UploadInUse;
 };
 
 export type ServiceContext = Koa.ParameterizedContext<ServiceState>;

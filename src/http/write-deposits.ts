@@ -1,6 +1,6 @@
 import type { CollectionView } from '../../projections/collections.ts';
 import type { DepositContentView } from '../../projections/deposit-content.ts';
-import type { Change } from '../domain/deposit/commands.ts';
+import type { Change, CreateDeposit, DepositCommand } from '../domain/deposit/commands.ts';
 import type { EntryFacts } from '../domain/deposit/events.ts';
 import { assertOriginAllowed, originAddedTo, unknownOrigin } from '../domain/deposit/origin.ts';
 import type { View } from '../read-models/projector.ts';
@@ -83,24 +83,22 @@ export class DepositWrites {
     { slug, inProgress }: DepositRequest,
   ): Promise<DepositContentView> {
     const { client, providerUrl } = ctx.state.login;
-    const depositId = await this.#desk.create(
-      (id, uuid, now) => ({
-        type: 'CreateDeposit',
-        depositId: id,
-        uuid,
-        client,
-        collection,
-        slug,
-        archive,
-        entry,
-        now,
-        providerUrl,
-        fallbackOrigin: this.#fallbackOrigin(providerUrl, slug, uuid, collection, id),
-        final: inProgress !== true,
-      }),
-      ctx.state.requestId,
-    );
-    return this.shown(depositId);
+    const command = (id: number, uuid: string, now: string): CreateDeposit => ({
+      type: 'CreateDeposit',
+      depositId: id,
+      uuid,
+      client,
+      collection,
+      slug,
+      archive,
+      entry,
+      now,
+      providerUrl,
+      fallbackOrigin: this.#fallbackOrigin(providerUrl, slug, uuid, collection, id),
+      final: inProgress !== true,
+    });
+    const creating = () => this.#desk.create(command, ctx.state.requestId);
+    return this.shown(await recorded(ctx, creating, (id) => id));
   }
 
   /**
@@ -130,13 +128,18 @@ export class DepositWrites {
     const { client, providerUrl } = ctx.state.login;
     const { depositId } = deposit;
     const { maxArchives } = this.#options;
-    const outcome = await this.#desk.change(
+    const { requestId } = ctx.state;
+    const command = (now: string): DepositCommand => ({
+      type: 'ChangeDeposit',
       depositId,
-      (now) => ({ type: 'ChangeDeposit', depositId, change, final, maxArchives, now, providerUrl }),
-      client,
-      ctx.state.requestId,
-      asMatched(ctx, deposit),
-    );
+      change,
+      final,
+      maxArchives,
+      now,
+      providerUrl,
+    });
+    const changing = () => this.#desk.change(depositId, command, client, requestId, asMatched(ctx, deposit));
+    const outcome = await recorded(ctx, changing, () => depositId);
     ctx.set('ETag', entityTag(depositId, outcome.revision));
   }
 
@@ -203,6 +206,15 @@ export class DepositWrites {
     if (providerUrl === null) return this.#options.iris.deposit(collection, depositId);
     return `${providerUrl}/${slug === null ? uuid : encodeURIComponent(slug)}`;
   }
+}
+
+/** If the archive is an upload that was named, this is what it was for: it can be named no more. */
+function recorded<Outcome>(
+  { state: { upload, requestId } }: ServiceContext,
+  append: () => Promise<Outcome>,
+  depositOf: (outcome: Outcome) => number,
+): Promise<Outcome> {
+  return upload ? upload.record(requestId, append, depositOf) : append();
 }
 
 /** What `If-Match` was found to match is what has to be changed: a write in between makes it 412. */

@@ -6,7 +6,7 @@ import type { Instruments } from './instruments.ts';
 const REQUEST_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60];
 const UPLOAD_SECONDS = [0.01, 0.05, 0.25, 1, 5, 15, 60, 300, 1200];
 /** Whatever else comes is counted together: clients can make methods up. */
-const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS']);
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** Requests, refusals and uploads. */
 export class HttpMetrics implements HttpObserver {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Deliveries, Delivery } from '../event-log/deliveries.ts';
-import type { RecordedEvent } from '../event-log/event-log.ts';
+import type { Position, RecordedEvent } from '../event-log/event-log.ts';
 import type { Logger } from '../logger.ts';
 import type { Parking, Reactor } from './reactor.ts';
 
@@ -64,9 +64,9 @@ export class ReactorRunner {
     this.#cutOff.promise.catch(() => undefined); // it is raced where work is under way
   }
 
-  /** `failed` is called if receiving events ends with an error. */
-  start(failed: (error: unknown) => void): void {
-    this.#running = Promise.all([this.#receive(), this.#receiveRetried()]).then(() => undefined, failed);
+  /** `failed` is called if receiving events ends with an error; `after` is where a reactor begins that never ran. */
+  start(failed: (error: unknown) => void, after?: Position): void {
+    this.#running = Promise.all([this.#receive(after), this.#receiveRetried()]).then(() => undefined, failed);
   }
 
   /** Of the streams it follows. */
@@ -89,9 +89,10 @@ export class ReactorRunner {
     clearTimeout(timer);
   }
 
-  async #receive(): Promise<void> {
+  async #receive(after?: Position): Promise<void> {
     const { name, streamPrefix } = this.#reactor;
-    for await (const delivery of this.#options.deliveries.receive(name, streamPrefix, this.#stop.signal)) {
+    const { signal } = this.#stop;
+    for await (const delivery of this.#options.deliveries.receive(name, streamPrefix, signal, after)) {
       if (!this.#reactor.reactsTo(delivery.event)) await delivery.acknowledge();
       else {
         this.#queue(delivery);

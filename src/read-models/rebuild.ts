@@ -14,6 +14,8 @@ export type RebuildOptions = {
   /** Which log the positions are of. */
   readonly origin: string;
   readonly projections: readonly AnyProjection[];
+  /** Build in this folder instead, only to compare: nothing that is built there can be taken into use. */
+  readonly checkIn?: string;
   readonly progress: (events: number, position: Position | undefined) => void;
   readonly signal?: AbortSignal;
 };
@@ -91,13 +93,6 @@ export class Rebuild implements Disposable {
       this.#folder.keepOnly(projection.name, [generation - 1, generation]);
   }
 
-  /** Removes what was built. */
-  discard(): void {
-    this[Symbol.dispose]();
-    for (const { projection, generation } of this.#built)
-      this.#folder.keepOnly(projection.name, [generation - 2, generation - 1]);
-  }
-
   [Symbol.dispose](): void {
     for (const { table, inUse } of this.#built) {
       table[Symbol.dispose]();
@@ -109,7 +104,9 @@ export class Rebuild implements Disposable {
     const current = this.#folder.current(projection.name);
     const generation = current + 1;
     const options = { ...projection, origin: this.#options.origin };
-    const table = ViewFile.open(this.#folder.fileOf(projection.name, generation), options);
+    const { checkIn } = this.#options;
+    const folder = checkIn === undefined ? this.#folder : new ViewFolder(checkIn);
+    const table = ViewFile.open(folder.fileOf(projection.name, generation), options);
     return {
       projection,
       generation,

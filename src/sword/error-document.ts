@@ -33,6 +33,11 @@ export function errorStatus(code: SwordErrorCode): number {
   return ANSWERS[code].status;
 }
 
+/** What the error is called, also on the status line where HTTP has no name for its status. */
+export function errorTitle(code: SwordErrorCode): string {
+  return ANSWERS[code].title;
+}
+
 export function errorIri(code: SwordErrorCode, depositNamespace: string): string {
   return ANSWERS[code].of === 'SWORD'
     ? `${SWORD_ERROR}${code}`
@@ -52,9 +57,12 @@ const ANSWERS: Readonly<Record<SwordErrorCode, Answer>> = {
   ErrorChecksumMismatch: { status: 412, of: 'SWORD', title: 'Checksum mismatch' },
   MediationNotAllowed: { status: 412, of: 'SWORD', title: 'Mediation not allowed' },
   ETagNotMatched: { status: 412, of: 'service', title: 'ETag not matched' },
+  TusVersionNotSupported: { status: 412, of: 'service', title: 'Version of tus not supported' },
   MaxUploadSizeExceeded: { status: 413, of: 'SWORD', title: 'Maximum upload size exceeded' },
   ErrorContent: { status: 415, of: 'SWORD', title: 'Unsupported media type' },
+  UploadLocked: { status: 423, of: 'service', title: 'Upload locked' },
   TooManyRequests: { status: 429, of: 'service', title: 'Too many requests' },
+  UploadChecksumMismatch: { status: 460, of: 'service', title: 'Checksum mismatch' },
   InternalError: { status: 500, of: 'service', title: 'Internal error' },
   ServiceUnavailable: { status: 503, of: 'service', title: 'Service unavailable' },
 };

@@ -25,6 +25,15 @@ export class Iris {
     return this.#at(collection, id);
   }
 
+  /** Where resumable uploads begin. */
+  uploads(collection: string): string {
+    return this.#at(collection, 'uploads');
+  }
+
+  upload(collection: string, id: string): string {
+    return this.#at(collection, 'uploads', id);
+  }
+
   /** Edit-IRI and SE-IRI */
   edit(collection: string, id: number): string {
     return this.#at(collection, id, 'metadata');
@@ -53,6 +62,11 @@ export class Iris {
   /** What has happened to a deposit; pages after the first begin at a later event. */
   history(collection: string, id: number, from = 0): string {
     return `${this.#at(collection, id, 'history')}${from > 0 ? `?from=${from}` : ''}`;
+  }
+
+  /** Where its changes of status are told as they happen. */
+  events(collection: string, id: number): string {
+    return this.#at(collection, id, 'events');
   }
 
   #at(...segments: readonly (string | number)[]): string {

@@ -7,6 +7,8 @@ export type ServiceDocument = {
   readonly title: string;
   /** Bytes. */
   readonly maxUploadSize: number;
+  /** Bytes of an archive that comes in pieces, by tus; absent where none can. */
+  readonly maxResumableUploadSize?: number | undefined;
   /** Those of the connected client. */
   readonly collections: readonly ServedCollection[];
 };
@@ -27,21 +29,24 @@ const SWORD_VERSION = '2.0';
 
 /** The answer of the SD-IRI. */
 export function serviceDocument(
-  { title, maxUploadSize, collections }: ServiceDocument,
+  { title, maxUploadSize, maxResumableUploadSize, collections }: ServiceDocument,
   { iris, depositNamespace }: { iris: Iris; depositNamespace: string },
 ): string {
+  const isResumable = maxResumableUploadSize !== undefined;
   const service = element('service', [
     element('sword:version', SWORD_VERSION),
     element('sword:maxUploadSize', String(maxUploadSize)),
+    ...(isResumable ? [element('depositns:maxResumableUploadSize', String(maxResumableUploadSize))] : []),
     element('workspace', [
       element('atom:title', title),
-      ...collections.map((collection) => collectionElement(collection, iris.collection(collection.name))),
+      ...collections.map((collection) => collectionElement(collection, iris, isResumable)),
     ]),
   ]);
   return xmlBody(service, { defaultNamespace: APP, depositNamespace });
 }
 
-function collectionElement(collection: ServedCollection, iri: string): BodyElement {
+function collectionElement(collection: ServedCollection, iris: Iris, isResumable: boolean): BodyElement {
+  const iri = iris.collection(collection.name);
   const children = [
     element('atom:title', collection.title),
     ...[...collection.accept, ENTRY_TYPE].map((type) => element('accept', type)),
@@ -53,26 +58,30 @@ function collectionElement(collection: ServedCollection, iri: string): BodyEleme
     element('sword:acceptPackaging', SIMPLE_ZIP),
     element('sword:service', iri),
     element('sword:name', collection.name),
+    ...(isResumable ? [element('depositns:resumableUploads', iris.uploads(collection.name))] : []),
   ];
   return element('collection', children, { href: iri });
 }
 
 /** The same facts as JSON. */
 export function serviceDocumentJson(
-  { title, maxUploadSize, collections }: ServiceDocument,
+  { title, maxUploadSize, maxResumableUploadSize, collections }: ServiceDocument,
   { iris }: { iris: Iris },
 ): string {
+  const isResumable = maxResumableUploadSize !== undefined;
   return JSON.stringify({
     version: SWORD_VERSION,
     max_upload_size: maxUploadSize,
+    ...(isResumable && { max_resumable_upload_size: maxResumableUploadSize }),
     workspace: {
       title,
-      collections: collections.map((one) => collectionFacts(one, iris.collection(one.name))),
+      collections: collections.map((one) => collectionFacts(one, iris, isResumable)),
     },
   });
 }
 
-function collectionFacts(collection: ServedCollection, iri: string) {
+function collectionFacts(collection: ServedCollection, iris: Iris, isResumable: boolean) {
+  const iri = iris.collection(collection.name);
   return {
     href: iri,
     title: collection.title,
@@ -85,5 +94,6 @@ function collectionFacts(collection: ServedCollection, iri: string) {
     accept_packaging: [SIMPLE_ZIP],
     service: iri,
     name: collection.name,
+    ...(isResumable && { resumable_uploads: iris.uploads(collection.name) }),
   };
 }

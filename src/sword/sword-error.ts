@@ -10,7 +10,10 @@ export type SwordErrorCode =
   | 'ETagNotMatched'
   | 'MaxUploadSizeExceeded'
   | 'ErrorContent'
+  | 'TusVersionNotSupported'
+  | 'UploadLocked'
   | 'TooManyRequests'
+  | 'UploadChecksumMismatch'
   | 'InternalError'
   | 'ServiceUnavailable';
 

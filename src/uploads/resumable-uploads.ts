@@ -64,7 +64,15 @@ export class ResumableUploads implements AsyncDisposable {
     this.#assertRoom(client, length);
     const id = randomUUID();
     const createdAt = new Date().toISOString();
-    const record = { id, client, collection, length, metadata, createdAt, state: { status: 'open' } } as const;
+    const record = {
+      id,
+      client,
+      collection,
+      length,
+      metadata,
+      createdAt,
+      state: { status: 'open' },
+    } as const;
     const upload = Upload.begun(record, this.#folder);
     this.#uploads.set(id, upload); // before anything is awaited, so that it counts for the next one
     try {

@@ -24,7 +24,10 @@ export class UploadHolds {
   async take(id: string, interrupt?: () => void, { insists = false } = {}): Promise<Hold> {
     for (let other = this.#held.get(id); other; other = this.#held.get(id)) {
       if (!this.#givesWay(other, insists)) {
-        throw new UploadFault('UPLOAD_BUSY', 'Another request is at this upload: try again when it has ended.');
+        throw new UploadFault(
+          'UPLOAD_BUSY',
+          'Another request is at this upload: try again when it has ended.',
+        );
       }
       other.interrupt();
       await other.released;

@@ -20,7 +20,7 @@ export type UploadState =
   /** A request is about to record it as an archive of a deposit, or was cut off when it was. */
   | { readonly status: 'claimed'; readonly claim: Claim }
   /** It is an archive of this deposit; its bytes are no longer here. */
-  | { readonly status: 'used'; readonly depositId: number };
+  | { readonly status: 'used'; readonly depositId: number; readonly usedAt: string };
 
 /** By which the log tells whether the request has recorded anything. */
 export type Claim = {

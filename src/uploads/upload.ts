@@ -24,15 +24,14 @@ export class Upload {
 
   /** As it was when the last process ended, however that was. */
   static async restored(record: UploadRecord, folder: UploadsFolder): Promise<Upload> {
-    const createdAt = Date.parse(record.createdAt);
-    if (record.state.status === 'used') return new Upload(record, folder, record.length, createdAt);
+    const { state } = record;
+    if (state.status === 'used') return new Upload(record, folder, record.length, Date.parse(state.usedAt));
     await using handle = await open(folder.bytesOf(record.id), 'a'); // made again if somebody removed it
     const { size, mtimeMs } = await handle.stat();
-    const { state } = record;
     const length = state.status === 'verifying' ? state.from : Math.min(size, record.length);
     if (length !== size) await handle.truncate(length);
     await handle.datasync();
-    const upload = new Upload(record, folder, length, Math.max(createdAt, mtimeMs));
+    const upload = new Upload(record, folder, length, Math.max(Date.parse(record.createdAt), mtimeMs));
     if (state.status === 'verifying') await upload.become({ status: 'open' });
     return upload;
   }
@@ -108,12 +107,18 @@ export class Upload {
     }
   }
 
-  /** Resolves when it is so for good. The bytes of a used upload go. */
+  /** Resolves when it is so for good. */
   async become(state: UploadState): Promise<void> {
     const record = { ...this.#record, state };
     await this.#folder.write(record);
     this.#record = record;
-    if (state.status === 'used') await this.#folder.removeBytes(this.id);
+  }
+
+  /** It has become an archive of the deposit: the bytes go, only that is remembered. */
+  async use(depositId: number): Promise<void> {
+    await this.become({ status: 'used', depositId, usedAt: new Date().toISOString() });
+    this.#touchedAt = Date.now();
+    await this.#folder.removeBytes(this.id);
   }
 
   /** A crash from here on leaves no byte that was not verified, nor drops one that was acknowledged. */

@@ -26,7 +26,9 @@ export class UploadsFolder {
   /** Every record; what a crash has left besides is removed. Only for the one process that has the folder. */
   async records(): Promise<UploadRecord[]> {
     const names = await readdir(this.#folder);
-    const found = await Promise.all(names.filter((name) => RECORD.test(name)).map((name) => this.#read(name)));
+    const found = await Promise.all(
+      names.filter((name) => RECORD.test(name)).map((name) => this.#read(name)),
+    );
     const records = found.filter((record) => record !== undefined);
     const known = new Set(records.flatMap(namesOf));
     for (const name of names) if (!known.has(name)) await rm(path.join(this.#folder, name), { force: true });

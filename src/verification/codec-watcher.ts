@@ -1,11 +1,11 @@
-import { clients, collections, deposits } from '../domain/aggregates.ts';
+import { clients, collections, deposits, parkings } from '../domain/aggregates.ts';
 import { aboutEvent } from './event-finding.ts';
 import type { Watcher } from './history.ts';
 import type { Report } from './report.ts';
 
-/** Finds events of deposits, clients and collections that this release cannot read. */
+/** Finds events that this release cannot read. */
 export function codecWatcher(report: Report): Watcher {
-  const kinds = [deposits, clients, collections];
+  const kinds = [deposits, clients, collections, parkings];
   return {
     see(event) {
       const kind = kinds.find(({ prefix }) => event.stream.startsWith(prefix));

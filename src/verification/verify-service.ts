@@ -21,6 +21,7 @@ import { otherObjects } from './other-objects.ts';
 import type { Check, Report } from './report.ts';
 import { type Interrupted, ResumePoint } from './resume-point.ts';
 import { structure } from './structure.ts';
+import { type ShownViews, viewsCheck } from './views-check.ts';
 
 export type Verification = {
   /** Everything, the log alone, or these deposits with all that they need. */
@@ -30,6 +31,8 @@ export type Verification = {
   readonly anchorKeys?: readonly KeyObject[];
   /** Where a verification of everything remembers how far it is, and what an interrupted one has left there. */
   readonly resume?: { readonly file: string; readonly from: Interrupted | undefined };
+  /** Those of this node, compared with everything else. */
+  readonly views?: ShownViews;
   readonly progress?: (what: string, done: number, total?: number) => void;
   readonly signal?: AbortSignal;
 };
@@ -65,7 +68,7 @@ type Parts = {
   readonly resources: AsyncDisposableStack;
 };
 
-/** In the order in which they are made. What compares the views with the log belongs at the end of all. */
+/** In the order in which they are made. */
 async function withObjects(
   config: Config,
   verification: Verification & { readonly what: 'all' | readonly number[] },
@@ -77,13 +80,14 @@ async function withObjects(
   const limits = withoutLimits(config.archiveLimits);
   const sources = { log, store, reader, limits, atOnce: config.archiveWorkers + 1 };
   const watchers = [objectWatcher(report, store, proofs, resume), identifierWatcher(report, sources, resume)];
-  const { what, progress } = verification;
+  const { what, progress, views, signal } = verification;
   if (what !== 'all') return [someDeposits(log, what, verification, watchers)];
   return [
     structure(log),
     structure(store),
     wholeLog(log, verification, [...watchers, resume.watcher()]),
     otherObjects(store, proofs, (done) => progress?.('other objects read', done)),
+    ...(views ? [viewsCheck(views, (events) => progress?.('events shown', events), signal)] : []),
   ];
 }
 

@@ -16,12 +16,12 @@ const PREFIX = 'deposit-';
 
 type Subject = { readonly log: EventLog; readonly open: () => Deliveries };
 
-const SUBJECTS: Readonly<Record<string, (t: ExecutionContext) => Promise<Subject>>> = {
-  embedded: async (t) => {
+const SUBJECTS = {
+  embedded: async (t: ExecutionContext): Promise<Subject> => {
     const [folder, log] = [await folderFor(t), new MemoryEventLog()];
     return { log, open: () => new CatchUpDeliveries(log, folder) };
   },
-  EventStoreDB: async (t) => {
+  EventStoreDB: async (t: ExecutionContext): Promise<Subject> => {
     const { log, double } = await logOnDouble(t);
     const open = (): Deliveries => {
       const { connectionString } = double;
@@ -58,7 +58,7 @@ for (const [engine, make] of Object.entries(SUBJECTS)) {
     await eventually(async () => (await receiving.standing(GROUP, PREFIX)).waiting === 2);
     t.is((await receiving.standing(GROUP, PREFIX)).oldest, timeOf('deposit-2'));
 
-    for (const { acknowledge } of received.slice(1)) await acknowledge();
+    for (const delivery of received.slice(1)) await delivery.acknowledge();
     await eventually(async () => (await receiving.standing(GROUP, PREFIX)).waiting === 0);
     t.is((await receiving.standing(GROUP, PREFIX)).oldest, undefined);
 
@@ -76,9 +76,9 @@ test('a checkpoint beyond the end of the log is of another log', async (t) => {
   await appendEach(log, ['deposit-1', 'deposit-2']);
   const deliveries = new CatchUpDeliveries(log, folder);
   const stop = new AbortController();
-  for await (const { event, acknowledge } of deliveries.receive(GROUP, PREFIX, stop.signal)) {
-    await acknowledge();
-    if (event.stream === 'deposit-2') stop.abort();
+  for await (const delivery of deliveries.receive(GROUP, PREFIX, stop.signal)) {
+    await delivery.acknowledge();
+    if (delivery.event.stream === 'deposit-2') stop.abort();
   }
   t.like(await deliveries.standing(GROUP, PREFIX), { waiting: 0, oldest: undefined });
   await using other = new MemoryEventLog();
@@ -100,7 +100,7 @@ test('what waits is counted up to a thousand', async (t) => {
 });
 
 test('a server that cannot be asked is a fault that passes', async (t) => {
-  const { log, open } = (await SUBJECTS['EventStoreDB']?.(t)) as Subject;
+  const { log, open } = await SUBJECTS.EventStoreDB(t);
   await appendEach(log, ['deposit-1']);
   await using nowhere = await EventStoreDbDouble.start();
   const { connectionString } = nowhere;

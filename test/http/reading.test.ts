@@ -205,7 +205,7 @@ test('OPTIONS tells what is possible with the resource in its present state', as
   const everything = 'GET, HEAD, POST, PUT, DELETE, OPTIONS';
   const expected = [
     ['/1/servicedocument/', 'GET, HEAD, OPTIONS'],
-    ['/1/software/', 'POST, OPTIONS'],
+    ['/1/software/', 'GET, HEAD, POST, OPTIONS'],
     [`/1/software/${partialId}/metadata/`, everything],
     [`/1/software/${partialId}/atom/`, everything],
     [`/1/software/${partialId}/media/`, everything],
@@ -226,8 +226,8 @@ test('a method that a resource does not have is refused with those it has', asyn
   const { alice, partialId } = t.context;
   const cases = [
     ['POST', '/1/servicedocument/', 'GET, HEAD, OPTIONS'],
-    ['GET', '/1/software/', 'POST, OPTIONS'],
-    ['DELETE', '/1/software/', 'POST, OPTIONS'],
+    ['PUT', '/1/software/', 'GET, HEAD, POST, OPTIONS'],
+    ['DELETE', '/1/software/', 'GET, HEAD, POST, OPTIONS'],
     ['PUT', `/1/software/${partialId}/status/`, 'GET, HEAD, OPTIONS'],
     ['DELETE', `/1/software/${partialId}/content/`, 'GET, HEAD, OPTIONS'],
     ['PATCH', `/1/software/${partialId}/metadata/`, 'GET, HEAD, POST, PUT, DELETE, OPTIONS'],

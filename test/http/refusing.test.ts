@@ -505,7 +505,7 @@ refuses('of several faults the first in the order of judgement is told', ({ open
     ],
     ['401 before mediation', put(`${open}media/`, { ...text, ...nobody, ...mediation }), 401, 'Unauthorized'],
     ['the route before mediation', put('/1/software/1/other/', mediation), 404, 'NotFound'],
-    ['the method before the collection', { method: 'GET', target: '/1/nowhere/' }, 405, 'MethodNotAllowed'],
+    ['the method before the collection', put('/1/nowhere/', mediation), 405, 'MethodNotAllowed'],
     ['the method before the deposit', put('/1/software/999/status/', mediation), 405, 'MethodNotAllowed'],
     [
       'the collection before mediation',

@@ -326,9 +326,12 @@ test('each error has its status and its IRI', (t) => {
     ErrorChecksumMismatch: [412, standard],
     MediationNotAllowed: [412, standard],
     ETagNotMatched: [412, own],
+    TusVersionNotSupported: [412, own],
     MaxUploadSizeExceeded: [413, standard],
     ErrorContent: [415, standard],
+    UploadLocked: [423, own],
     TooManyRequests: [429, own],
+    UploadChecksumMismatch: [460, own],
     InternalError: [500, own],
     ServiceUnavailable: [503, own],
   };

@@ -34,6 +34,19 @@ test('an untouched service is proven, and its files stay as they are', async (t)
   t.deepEqual(await contentsOf(folder), before);
 });
 
+test('a view that shows something else than the log says is named', async (t) => {
+  const folder = await service.copy(t);
+  t.is((await runScript(folder, 'verify', ['--all'])).code, 0);
+  change(
+    folder,
+    `UPDATE views SET view = replace(view, '"status":"done"', '"status":"failed"') WHERE key = '1'`,
+    'views/deposit-status.1.sqlite',
+  );
+  const { code, out } = await runScript(folder, 'verify', ['--all']);
+  t.is(code, 1);
+  t.regex(out, /views: The view deposit-status shows something else of 1 than the log says/);
+});
+
 test('given deposits are proven alone, and one that is not there is said', async (t) => {
   const folder = await service.copy(t);
   const { findings, report } = await verified(folder, { what: [1, 4, 99] });
@@ -132,7 +145,11 @@ test('every event that was changed in the file is named, whatever was done to th
 
 test('identifiers that the archives do not give are found, however well the chain fits', async (t) => {
   const folder = await service.copy(t);
-  const [loaded] = rows(folder, `SELECT position FROM events WHERE type = 'DepositLoaded' ORDER BY position`);
+  const [loaded] = rows(
+    folder,
+    `SELECT position FROM events JOIN streams ON streams.id = events.stream
+     WHERE name = 'deposit-1' AND type = 'DepositLoaded'`,
+  );
   const position = Number(loaded?.['position']);
   reseal(folder, position, (data) => ({ ...data, directory: '0'.repeat(40) }));
   const { findings } = await verified(folder, { what: [1] });

@@ -1,5 +1,5 @@
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
-import { type Accepted, isEmpty, parseDepositRequest } from '../deposit-request.ts';
+import { type Accepted, isEmpty, namedUpload, parseDepositRequest } from '../deposit-request.ts';
 import { depositResource } from '../deposit-resource.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 import type { ContentChange, DepositWrites } from '../write-deposits.ts';
@@ -49,5 +49,5 @@ export function editIri(writes: DepositWrites): ServiceMiddleware {
 
 /** A POST without a body to the SE-IRI says that nothing more will come (SWORD 2.0, 9.3). */
 function isCompletion(ctx: ServiceContext): boolean {
-  return isEmpty(ctx) && parseDepositRequest(ctx).inProgress !== true;
+  return isEmpty(ctx) && namedUpload(ctx) === undefined && parseDepositRequest(ctx).inProgress !== true;
 }

@@ -10,6 +10,8 @@ export type ServiceDocumentOptions = {
   readonly iris: Iris;
   readonly depositNamespace: string;
   readonly maxUploadSize: number;
+  /** `undefined`: archives come whole. */
+  readonly maxResumableUploadSize: number | undefined;
 };
 
 /** SD-IRI: the collections of the client that asks. */
@@ -25,6 +27,7 @@ export function serviceDocumentIri(
         const document = {
           title: 'Source code deposits',
           maxUploadSize: options.maxUploadSize,
+          maxResumableUploadSize: options.maxResumableUploadSize,
           collections: granted.map(({ collection: name, ...described }) => ({ name, ...described })),
         };
         const { contentType, format } = negotiate(ctx.req.headers.accept);

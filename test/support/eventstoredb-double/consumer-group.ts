@@ -2,6 +2,8 @@ import type { StoredEvent, StoredLog } from './stored-log.ts';
 
 export type GroupSettings = {
   readonly accepts: (stream: string) => boolean;
+  /** Begins behind this position; at the beginning of the log, when left out. */
+  readonly after?: bigint;
   readonly messageTimeout: number;
   readonly maxRetryCount: number;
   /** A stream's events go to one consumer as long as the consumers stay the same. */
@@ -28,6 +30,8 @@ export class ConsumerGroup {
   constructor(log: StoredLog, settings: GroupSettings) {
     this.#log = log;
     this.settings = settings;
+    const { after } = settings;
+    if (after !== undefined) this.#next = log.all.filter(({ position }) => position <= after).length;
     log.onAppended(() => this.#handOut());
   }
 

@@ -64,8 +64,10 @@ async function create(
     return answer(refusal(status.ALREADY_EXISTS, 'persistent-subscription-exists', group(name)));
   }
   const settings = options.getSettings() as CreateReq.Settings;
+  const after = options.getAll()?.getPosition()?.getCommitPosition();
   groups.create(name, {
     accepts: acceptor(options.getAll()?.getFilter()?.getStreamIdentifier()),
+    ...(after !== undefined && { after: BigInt(after) }),
     messageTimeout: settings.getMessageTimeoutMs(),
     maxRetryCount: settings.getMaxRetryCount(),
     isPinned: settings.getNamedConsumerStrategy() === messages.CreateReq.ConsumerStrategy.PINNED,

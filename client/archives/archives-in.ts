@@ -1,0 +1,29 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import StreamZip from 'node-stream-zip';
+import type { ReadableArchive } from './identify.ts';
+
+/** Unpacks a zip of archives, as a server gives them back when there are several, in the order that they have there. */
+export async function archivesIn(zip: string, folder: string): Promise<ReadableArchive[]> {
+  const opened = new StreamZip.async({ file: zip, skipEntryNameValidation: true });
+  try {
+    const entries = Object.values(await opened.entries()).sort((a, b) => a.offset - b.offset);
+    const archives: ReadableArchive[] = [];
+    for (const [at, entry] of entries.entries()) {
+      const file = path.join(folder, `archive-${at + 1}`); // whatever its name is
+      await opened.extract(entry, file);
+      archives.push({ source: entry.name, file, sha256: await sha256Of(file) });
+    }
+    return archives;
+  } finally {
+    await opened.close();
+  }
+}
+
+async function sha256Of(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(file), hash);
+  return hash.digest('hex');
+}

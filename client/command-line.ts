@@ -1,0 +1,73 @@
+import { EXIT, Fault } from './faults.ts';
+import { printable } from './output.ts';
+
+/** Resolves to the exit code. */
+type Run = (args: string[]) => Promise<number>;
+type Command = { readonly HELP: string; readonly run: Run };
+
+// Loaded only when they are called: help is there at once.
+const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  upload: () => import('./commands/upload.ts'),
+  status: () => import('./commands/status.ts'),
+  list: () => import('./commands/list.ts'),
+  history: () => import('./commands/history.ts'),
+  fetch: () => import('./commands/fetch.ts'),
+  complete: () => import('./commands/complete.ts'),
+  delete: () => import('./commands/delete.ts'),
+  login: () => import('./commands/login.ts'),
+};
+
+const HELP = `Deposits software source code on a SWORD 2.0 server.
+
+  deposit upload ARCHIVE|FOLDER… [metadata] [options]   make a deposit, or go on with one
+  deposit status N [--wait]                             how far a deposit is
+  deposit list [--status S]                             the deposits
+  deposit history N                                     what happened to a deposit
+  deposit fetch N [--output FILE]                       the archives back
+  deposit complete N                                    nothing more comes: have it checked
+  deposit delete N                                      remove a partial deposit
+  deposit login --server URL --user NAME                keep server and password for the other commands
+
+deposit COMMAND --help tells more about each.
+
+Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 the deposit was rejected or failed at loading,
+4 the identifier differs from the one computed here, 5 the server cannot be reached or the connection was lost.
+`;
+
+/** Runs the command that the arguments name; resolves to the exit code and never rejects for a known fault. */
+export async function main([name = '', ...args]: string[]): Promise<number> {
+  process.stdout.on('error', endWithReader);
+  if (['', 'help', '--help', '-h'].includes(name)) {
+    process.stdout.write(HELP);
+    return name === '' ? EXIT.usage : EXIT.done;
+  }
+  const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (!load) {
+    process.stderr.write(`There is no command ${printable(name)}; deposit --help lists them.\n`);
+    return EXIT.usage;
+  }
+  try {
+    const { HELP: help, run } = await load();
+    if (!args.includes('--help') && !args.includes('-h')) return await run(args);
+    process.stdout.write(help);
+    return EXIT.done;
+  } catch (error) {
+    return told(error, args.includes('--json'));
+  }
+}
+
+/** Whoever reads the results has read enough, as `head` has. */
+function endWithReader(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(EXIT.done);
+}
+
+/** Known faults are told in sentences; what is unexpected shows its stack. */
+function told(error: unknown, json: boolean): number {
+  const { message, stack } = error as Error;
+  const exitCode = error instanceof Fault ? error.exitCode : EXIT.failed;
+  const facts = error instanceof Fault ? error.facts() : {};
+  if (json) process.stdout.write(`${JSON.stringify({ error: { exitCode, message, ...facts } })}\n`);
+  else process.stderr.write(`${printable(error instanceof Fault ? message : (stack ?? message))}\n`);
+  return exitCode;
+}

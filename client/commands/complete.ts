@@ -1,0 +1,29 @@
+import { findDeposit } from '../deposit/find-deposit.ts';
+import { exitCodeOf, statusFacts, statusLines } from '../deposit/tell-status.ts';
+import { finalStatus, statusAt } from '../deposit/wait.ts';
+import { COMMON_HELP, COMMON_OPTIONS, onlyDeposit, openSession, readArguments } from '../session.ts';
+
+export const HELP = `Says that nothing more comes to a partial deposit, which is then checked and loaded.
+
+  deposit complete N [--wait] [options]
+
+N is the number of the deposit, or its Edit-IRI.
+--wait   until it is done, rejected or failed
+${COMMON_HELP}
+Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 the deposit was rejected or failed at loading,
+5 the server cannot be reached.
+`;
+
+export async function run(args: string[]): Promise<number> {
+  const { values, positionals } = readArguments(args, { ...COMMON_OPTIONS, wait: { type: 'boolean' } });
+  const wanted = onlyDeposit(positionals);
+  const { connection, output } = await openSession(values);
+  const { links } = await findDeposit(connection, wanted, values.collection);
+  // Asked again of a deposit that is complete, it changes nothing.
+  await connection.write('POST', links.add, { headers: { 'In-Progress': 'false' }, repeatable: true });
+  const status = values.wait
+    ? await finalStatus(connection, links.state, (text) => output.note(text))
+    : await statusAt(connection, links.state);
+  output.result(statusFacts(status), ...statusLines(status));
+  return exitCodeOf(status);
+}

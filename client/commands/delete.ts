@@ -1,0 +1,26 @@
+import { findDeposit } from '../deposit/find-deposit.ts';
+import { EXIT } from '../faults.ts';
+import { isSuccess } from '../http/connection.ts';
+import { Refused } from '../http/refused.ts';
+import { COMMON_HELP, COMMON_OPTIONS, onlyDeposit, openSession, readArguments } from '../session.ts';
+
+export const HELP = `Removes a deposit that is still partial.
+
+  deposit delete N [options]
+
+N is the number of the deposit, or its Edit-IRI.
+${COMMON_HELP}
+Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 5 the server cannot be reached.
+`;
+
+export async function run(args: string[]): Promise<number> {
+  const { values, positionals } = readArguments(args, COMMON_OPTIONS);
+  const wanted = onlyDeposit(positionals);
+  const { connection, output } = await openSession(values);
+  const { deposit, links } = await findDeposit(connection, wanted, values.collection);
+  const { answer, repeated } = await connection.ask('DELETE', links.edit, { repeatable: true });
+  // Not found only now: the first try has removed it, though its answer was lost.
+  if (!isSuccess(answer) && !(repeated && answer.status === 404)) throw new Refused(answer);
+  output.result({ deposit: Number(deposit), deleted: true }, `Deposit ${deposit} is deleted.`);
+  return EXIT.done;
+}

@@ -1,0 +1,94 @@
+import { constants, copyFileSync, createReadStream, existsSync } from 'node:fs';
+import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { archivesIn } from '../archives/archives-in.ts';
+import { identify, type ReadableArchive } from '../archives/identify.ts';
+import { type Downloaded, downloadTo } from '../deposit/download.ts';
+import { findDeposit } from '../deposit/find-deposit.ts';
+import { statusAt } from '../deposit/wait.ts';
+import { EXIT, Fault, reasonOf, UsageFault } from '../faults.ts';
+import { grouped } from '../output.ts';
+import { COMMON_HELP, COMMON_OPTIONS, onlyDeposit, openSession, readArguments } from '../session.ts';
+import { TemporaryFolder } from '../temporary-folder.ts';
+
+export const HELP = `Fetches the archive of a deposit, or a zip of its archives, and verifies what came: against the length
+and the digests that the server announces, and, of a deposit that is done, against its identifier.
+
+  deposit fetch N [--output FILE] [options]
+
+N is the number of the deposit, or its Edit-IRI.
+--output FILE   where to; default: the name that the server gives, in the present folder; - is standard output
+--force         overwrite a file that is there
+${COMMON_HELP}
+Exit codes: 0 done, 1 refused, failed or not what the server announced, 2 wrong usage,
+4 the identifier of what came is not that of the deposit, 5 the server cannot be reached.
+`;
+
+export async function run(args: string[]): Promise<number> {
+  const options = { ...COMMON_OPTIONS, output: { type: 'string' }, force: { type: 'boolean' } } as const;
+  const { values, positionals } = readArguments(args, options);
+  const wanted = onlyDeposit(positionals);
+  const { output: wish, force = false } = values;
+  if (wish === '-' && values.json) throw new UsageFault('--json and --output - exclude one another.');
+  if (wish !== undefined) assertFree(wish, force);
+  const { connection, output } = await openSession(values);
+  const { deposit, links } = await findDeposit(connection, wanted, values.collection);
+  const { swhid } = await statusAt(connection, links.state);
+
+  using folder = new TemporaryFolder();
+  const file = path.join(folder.path, 'fetched');
+  const downloaded = await downloadTo(file, links.media, connection);
+  const found =
+    swhid === null ? null : await identifierOf({ source: file, file, ...downloaded }, folder.path);
+  const identifiers = { swhid, foundSwhid: found, swhidAgrees: swhid === null ? null : found === swhid };
+  const target = wish ?? downloaded.filename;
+  await place(file, target, force);
+
+  const lines = linesOf(target, downloaded, identifiers);
+  // Standard output may hold the archive.
+  if (target === '-') output.note(lines.join('\n'));
+  else output.result({ deposit: Number(deposit), file: target, ...downloaded, ...identifiers }, ...lines);
+  return identifiers.swhidAgrees === false ? EXIT.identifierDiffers : EXIT.done;
+}
+
+/** Several archives come in a zip, which is no archive of sources itself. `null` when they cannot be read. */
+async function identifierOf(archive: ReadableArchive, folder: string): Promise<string | null> {
+  const found = await identify([archive]);
+  if (found.outcome === 'identified') return found.swhid;
+  if (!found.faults.some(({ code }) => code === 'ONLY_ARCHIVES')) return null;
+  const several = await identify(await archivesIn(archive.file, folder));
+  return several.outcome === 'identified' ? several.swhid : null;
+}
+
+function assertFree(target: string, force: boolean): void {
+  if (target === '-' || force || !existsSync(target)) return;
+  throw new Fault(`${target} is there already: give another --output, or --force to overwrite it.`);
+}
+
+async function place(file: string, target: string, force: boolean): Promise<void> {
+  if (target === '-') return pipeline(createReadStream(file), process.stdout, { end: false });
+  assertFree(target, force);
+  try {
+    copyFileSync(file, target, force ? 0 : constants.COPYFILE_EXCL);
+  } catch (error) {
+    throw new Fault(`${target} cannot be written: ${reasonOf(error)}.`);
+  }
+}
+
+type Identifiers = { readonly swhid: string | null; readonly swhidAgrees: boolean | null };
+
+function linesOf(
+  target: string,
+  { length, sha256, verified }: Downloaded,
+  { swhid, swhidAgrees }: Identifiers,
+) {
+  const place = target === '-' ? 'Fetched' : `${target}:`;
+  return [
+    `${place} ${grouped(length)} bytes, sha256 ${sha256}`,
+    verified.length > 0
+      ? `As announced: ${verified.join(', ')}.`
+      : 'The server announced neither length nor digest.',
+    ...(swhidAgrees === true ? [`The identifier is that of the deposit: ${swhid}`] : []),
+    ...(swhidAgrees === false ? [`The identifier is NOT that of the deposit: ${swhid}`] : []),
+  ];
+}

@@ -1,0 +1,38 @@
+import { findDeposit } from '../deposit/find-deposit.ts';
+import { type HistoryEvent, historyEventOf, pagesOf } from '../documents/feed.ts';
+import { EXIT, Fault } from '../faults.ts';
+import { COMMON_HELP, COMMON_OPTIONS, onlyDeposit, openSession, readArguments } from '../session.ts';
+
+export const HELP = `Tells what happened to a deposit, event by event, oldest first.
+
+  deposit history N [options]
+
+N is the number of the deposit, or its Edit-IRI.
+${COMMON_HELP}
+Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 5 the server cannot be reached.
+`;
+
+export async function run(args: string[]): Promise<number> {
+  const { values, positionals } = readArguments(args, COMMON_OPTIONS);
+  const wanted = onlyDeposit(positionals);
+  const { connection, output } = await openSession(values);
+  const { deposit, links } = await findDeposit(connection, wanted, values.collection);
+  if (links.history === null) throw new Fault(`The server tells no history of deposit ${deposit}.`);
+  let number = 0;
+  for await (const { entries } of pagesOf(connection, links.history)) {
+    for (const event of entries.map(historyEventOf)) {
+      output.result({ deposit: Number(deposit), number, ...event }, ...linesOf(number, event));
+      number += 1;
+    }
+  }
+  return EXIT.done;
+}
+
+function linesOf(number: number, { at, by, sentence, type, details }: HistoryEvent): string[] {
+  const head = [`#${number}`, at ?? '', by ?? ''].filter((field) => field !== '').join('  ');
+  return [
+    head,
+    `    ${sentence ?? type ?? 'Something happened.'}`,
+    ...details.map((line) => `      ${line}`),
+  ];
+}

@@ -1,0 +1,78 @@
+import { statusFacts } from '../deposit/tell-status.ts';
+import { linkOf, type Status, statusOf } from '../documents/deposit-documents.ts';
+import { pagesOf } from '../documents/feed.ts';
+import { chooseCollection, fetchServiceDocument } from '../documents/service-document.ts';
+import { textOf, type XmlElement } from '../documents/xml-tree.ts';
+import { EXIT, Fault, UsageFault } from '../faults.ts';
+import { Refused } from '../http/refused.ts';
+import { COMMON_HELP, COMMON_OPTIONS, openSession, readArguments } from '../session.ts';
+
+export const HELP = `Lists your deposits in a collection, newest first.
+
+  deposit list [--status S] [options]
+
+--status S   only those that are partial, deposited, rejected, verified, loading, done or failed
+${COMMON_HELP}
+Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 5 the server cannot be reached.
+`;
+
+const STATUSES = ['partial', 'deposited', 'rejected', 'verified', 'loading', 'done', 'failed'];
+
+export async function run(args: string[]): Promise<number> {
+  const { values, positionals } = readArguments(args, { ...COMMON_OPTIONS, status: { type: 'string' } });
+  const { status: wanted } = values;
+  if (positionals.length > 0) throw new UsageFault(`deposit list takes no ${positionals[0]}; see --help.`);
+  if (wanted !== undefined && !STATUSES.includes(wanted))
+    throw new UsageFault(`--status ${wanted} is none of ${STATUSES.join(', ')}.`);
+  const { connection, output } = await openSession(values);
+  const { iri, name } = chooseCollection(await fetchServiceDocument(connection), values.collection);
+  let [listed, count] = [0, null as string | null];
+  try {
+    for await (const { entries, root } of pagesOf(connection, withStatus(iri, wanted))) {
+      count ??= textOf(root, 'count');
+      for (const entry of entries) {
+        const status = statusOf(entry, iri);
+        // A server that does not know the parameter lists all of them.
+        if (wanted !== undefined && status.status !== wanted) continue;
+        listed += 1;
+        output.result(factsOf(status, entry, name), lineOf(status));
+      }
+    }
+  } catch (error) {
+    throw isWithoutList(error)
+      ? new Fault(`The server lists no deposits: GET ${iri} is not possible there.`)
+      : error;
+  }
+  if (!output.json && listed === 0)
+    output.note(`No deposits in ${name}${wanted ? ` that are ${wanted}` : ''}.`);
+  else if (!output.json) output.note(`${listed} listed${count === null ? '' : ` of ${count}`}.`);
+  return EXIT.done;
+}
+
+function withStatus(iri: string, status: string | undefined): string {
+  if (status === undefined) return iri;
+  const url = new URL(iri);
+  url.searchParams.set('status', status);
+  return url.href;
+}
+
+function isWithoutList(error: unknown): boolean {
+  return error instanceof Refused && [404, 405, 501].includes(error.status);
+}
+
+function factsOf(status: Status, entry: XmlElement, collection: string): Readonly<Record<string, unknown>> {
+  return {
+    ...statusFacts(status),
+    collection,
+    received: textOf(entry, 'reception_date', 'published'),
+    completed: textOf(entry, 'complete_date'),
+    origin: textOf(entry, 'origin_url'),
+    edit: linkOf(entry, 'edit'),
+  };
+}
+
+function lineOf({ deposit, status, title, swhid, updated }: Status): string {
+  return [deposit.padStart(6), status.padEnd(9), updated ?? '', title ?? '', swhid ?? '']
+    .filter((field) => field !== '')
+    .join('  ');
+}

@@ -1,0 +1,38 @@
+import type { ArchiveFormat } from '../../src/archives/inspection.ts';
+import type { PreparedArchive } from '../archives/prepare-archive.ts';
+import type { Collection, ServiceDocument } from '../documents/service-document.ts';
+import { Fault } from '../faults.ts';
+import { grouped } from '../output.ts';
+
+/** The media types by which servers know each format, the most usual first. */
+const TYPES: Readonly<Record<ArchiveFormat, readonly string[]>> = {
+  zip: ['application/zip', 'application/x-zip-compressed'],
+  tar: ['application/x-tar'],
+  'tar.gz': ['application/x-tar', 'application/gzip', 'application/x-gzip', 'application/x-gtar'],
+  'tar.bz2': ['application/x-tar', 'application/x-bzip2', 'application/x-bzip'],
+  'tar.xz': ['application/x-tar', 'application/x-xz'],
+};
+
+/** What to call the archive, so that the collection takes it. @throws {Fault} it takes no such archive. */
+export function archiveType(format: ArchiveFormat, { accept, name }: Collection): string {
+  const [usual = ''] = TYPES[format];
+  if (accept.length === 0 || accept.includes('*/*')) return usual;
+  const taken = TYPES[format].find((type) => accept.includes(type));
+  if (taken !== undefined) return taken;
+  throw new Fault(`The collection ${name} takes no ${format}, only ${accept.join(', ')}.`);
+}
+
+/** @throws {Fault} the archive is larger than the server takes, or of a kind it does not take. */
+export function assertTaken(
+  archive: PreparedArchive,
+  { maxUploadSize }: ServiceDocument,
+  collection: Collection,
+): void {
+  const { source, length, format } = archive;
+  if (maxUploadSize !== null && length > maxUploadSize) {
+    throw new Fault(
+      `${source} is too large: ${grouped(length)} bytes${source === archive.file ? '' : ' when packed'}; the server takes ${grouped(maxUploadSize)}.`,
+    );
+  }
+  archiveType(format, collection);
+}

@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { ProgressBars } from '../../scripts/progress-bar.ts';
+import { announcedDigests } from '../documents/digests.ts';
+import { Fault, reasonOf } from '../faults.ts';
+import type { Connection } from '../http/connection.ts';
+import { Lost } from '../http/exchange.ts';
+
+export type Downloaded = {
+  /** What the server calls it, a mere name. */
+  readonly filename: string;
+  readonly mediaType: string | null;
+  readonly length: number;
+  readonly sha256: string;
+  /** What the server announced and the bytes were found to have. */
+  readonly verified: readonly string[];
+};
+
+/** @throws {Fault} what came is not what the server announced. */
+export function downloadTo(file: string, iri: string, connection: Connection): Promise<Downloaded> {
+  return connection.download(iri, async (message) => {
+    const announced = announcedDigests(message.headers);
+    const hashes = new Map(
+      [...announced.map(({ algorithm }) => algorithm), 'sha256'].map((name) => [name, createHash(name)]),
+    );
+    const total = Number(message.headers['content-length'] ?? 'none') || undefined;
+    let length = 0;
+    using progress = new ProgressBars();
+    await store(file, message, (piece) => {
+      for (const hash of hashes.values()) hash.update(piece);
+      progress.at('bytes fetched', (length += piece.length), total);
+    });
+    const found = new Map([...hashes].map(([name, hash]) => [name, hash.digest('hex')]));
+    for (const { algorithm, header, digest } of announced) {
+      if (found.get(algorithm) !== digest)
+        throw new Fault(
+          `What came is not what the server announced: ${header} is ${digest}, found was ${found.get(algorithm)}.`,
+        );
+    }
+    return {
+      filename: filenameIn(message),
+      mediaType: message.headers['content-type'] ?? null,
+      length,
+      sha256: found.get('sha256') ?? '',
+      verified: [
+        ...(total === undefined ? [] : ['content-length']),
+        ...announced.map(({ header }) => header),
+      ],
+    };
+  });
+}
+
+/** @throws {Lost} the connection ended too early; what is wrong with the file is told as it is. */
+async function store(
+  file: string,
+  message: IncomingMessage,
+  onPiece: (piece: Buffer) => void,
+): Promise<void> {
+  const lost: Error[] = [];
+  message.once('error', (error) => lost.push(error));
+  async function* pieces(): AsyncGenerator<Buffer> {
+    for await (const piece of message as AsyncIterable<Buffer>) {
+      onPiece(piece);
+      yield piece;
+    }
+  }
+  try {
+    await pipeline(pieces(), createWriteStream(file, { flags: 'w' }));
+  } catch (error) {
+    const [loss] = lost;
+    throw loss ? new Lost(loss, true) : new Fault(`${file} cannot be written: ${reasonOf(error)}.`);
+  }
+}
+
+/** No folders and no control characters, nor a name that would hide the file: it comes from elsewhere. */
+function filenameIn({ headers }: IncomingMessage): string {
+  const disposition = headers['content-disposition'] ?? '';
+  const [, quoted, plain] = /;\s*filename="?(?:((?<=").*?(?<!\\))"|([^";]+))/i.exec(disposition) ?? [];
+  const name = (quoted?.replace(/\\(.)/g, '$1') ?? plain ?? '').trim();
+  const base = name.slice(Math.max(name.lastIndexOf('/'), name.lastIndexOf('\\')) + 1);
+  // oxlint-disable-next-line no-control-regex
+  return base.replace(/[\u0000-\u001f\u007f-\u009f:]/g, '_').replace(/^\.+/, '') || 'deposit.archive';
+}

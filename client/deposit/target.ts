@@ -1,0 +1,45 @@
+import {
+  type Collection,
+  chooseCollection,
+  fetchServiceDocument,
+  type ServiceDocument,
+} from '../documents/service-document.ts';
+import { Fault } from '../faults.ts';
+import type { Connection } from '../http/connection.ts';
+import { findDeposit } from './find-deposit.ts';
+import type { Standing } from './perform.ts';
+
+/** Where an upload goes. */
+export type Target = {
+  readonly service: ServiceDocument;
+  readonly collection: Collection;
+  /** The deposit that is there already, if it goes to one. */
+  readonly standing: Standing | null;
+  /** Whether what is uploaded will lie over archives that are there: then nobody here knows the whole. */
+  readonly hasArchives: boolean;
+};
+
+export async function targetOf(
+  connection: Connection,
+  deposit: string | undefined,
+  wanted: string | undefined,
+): Promise<Target> {
+  const service = await fetchServiceDocument(connection);
+  if (deposit === undefined)
+    return { service, collection: chooseCollection(service, wanted), standing: null, hasArchives: false };
+  const { links, receipt, etag, deposit: number } = await findDeposit(connection, deposit, wanted);
+  if (receipt?.status && receipt.status !== 'partial') {
+    const fault = new Fault(
+      `Deposit ${number} is ${receipt.status}: it can be changed only while it is partial.`,
+    );
+    fault.deposit = number;
+    throw fault;
+  }
+  const own = service.collections.find(({ iri }) => links.edit.startsWith(iri));
+  return {
+    service,
+    collection: own ?? chooseCollection(service, wanted),
+    standing: { deposit: number, links, etag },
+    hasArchives: receipt === null || receipt.archive !== null,
+  };
+}

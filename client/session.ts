@@ -1,0 +1,69 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { UsageFault } from './faults.ts';
+import { Connection } from './http/connection.ts';
+import { patienceOf } from './http/patience.ts';
+import { Output } from './output.ts';
+import { isExposed, LOGIN_OPTIONS, type LoginOptions, readLogin } from './settings.ts';
+
+/** Options that every command has. */
+export const COMMON_OPTIONS = {
+  ...LOGIN_OPTIONS,
+  collection: { type: 'string' },
+  patience: { type: 'string' },
+  json: { type: 'boolean' },
+} as const;
+
+export const COMMON_HELP = `
+--server URL, --user NAME, --password-stdin   or SWORD_SERVER, SWORD_USER, SWORD_PASSWORD_FILE or SWORD_PASSWORD
+                                              in the environment, or what deposit login has kept
+--collection NAME   the collection; needed only where there are several
+--patience SECONDS  how long a server that does not answer any more is waited for; default 120
+--json              one JSON object a result
+`;
+
+/** What a command works with. */
+export type Session = { readonly connection: Connection; readonly output: Output };
+
+type SessionOptions = LoginOptions & {
+  readonly patience?: string | undefined;
+  readonly json?: boolean | undefined;
+};
+
+/** `parseArgs`, strict, with positionals. @throws {UsageFault} */
+export function readArguments<Options extends NonNullable<ParseArgsConfig['options']>>(
+  args: string[],
+  options: Options,
+) {
+  try {
+    return parseArgs({ args, options, allowPositionals: true, strict: true });
+  } catch (error) {
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    throw code.startsWith('ERR_PARSE_ARGS')
+      ? new UsageFault(message.replace(/\. To specify .*$/s, '.'))
+      : error;
+  }
+}
+
+/** @throws {UsageFault} */
+export async function openSession(values: SessionOptions, { anew = false } = {}): Promise<Session> {
+  const output = new Output(values.json ?? false);
+  const patience = patienceOf(secondsIn(values.patience));
+  const login = await readLogin(values, { anew });
+  if (isExposed(login.server))
+    output.note(`Warning: ${login.server.origin} is not encrypted: others on the way can read the password.`);
+  return { output, connection: new Connection({ login, patience, note: (text) => output.note(text) }) };
+}
+
+/** The one deposit that a command is about. @throws {UsageFault} */
+export function onlyDeposit(positionals: readonly string[]): string {
+  const [deposit, ...more] = positionals;
+  if (deposit === undefined) throw new UsageFault('The number of the deposit is missing.');
+  if (more.length > 0) throw new UsageFault(`Only one deposit is expected, not ${more.join(' ')} as well.`);
+  return deposit;
+}
+
+function secondsIn(text = '120'): number {
+  const seconds = Number(text);
+  if (/^[0-9]+(\.[0-9]+)?$/.test(text) && seconds <= 86_400) return seconds;
+  throw new UsageFault(`--patience ${text} is no number of seconds up to 86400.`);
+}

@@ -1,0 +1,62 @@
+import type { ResumableUploads } from '../../uploads/resumable-uploads.ts';
+import type { Upload } from '../../uploads/upload.ts';
+import { refuseCodings } from '../deposit-request.ts';
+import { assertGranted, paramsOf } from '../deposit-resource.ts';
+import { notFound } from '../not-found.ts';
+import { receivePiece } from '../receive-piece.ts';
+import { resource } from '../resource.ts';
+import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
+import {
+  assertOffsetType,
+  assertTusVersion,
+  parseUploadChecksum,
+  parseUploadOffset,
+} from '../tus-headers.ts';
+
+/** One resumable upload: how far it is, more of it, its end before it was used. */
+export function uploadIri(uploads: ResumableUploads): ServiceMiddleware {
+  return resource<Upload>({
+    find: async (ctx) => {
+      const { collection, upload: id } = paramsOf(ctx);
+      assertGranted(ctx, collection);
+      const upload = uploads.find(id, { client: ctx.state.login.client, collection });
+      if (upload && upload.state.status !== 'used') return upload;
+      throw notFound(
+        `There is no upload ${id} in the collection ${collection}, or no more: begin a new one.`,
+      );
+    },
+    handlers: {
+      HEAD: async (ctx, upload) => {
+        assertTusVersion(ctx.req.headers);
+        await uploads.withoutStalled(upload);
+        ctx.status = 200;
+        tellStanding(ctx, upload);
+        ctx.set('Upload-Length', String(upload.length));
+        const { metadata } = upload.record;
+        if (metadata !== null) ctx.set('Upload-Metadata', metadata);
+      },
+      PATCH: async (ctx, upload) => {
+        const { headers } = ctx.req;
+        assertTusVersion(headers);
+        refuseCodings(headers);
+        const offset = parseUploadOffset(headers);
+        const checksum = parseUploadChecksum(headers);
+        assertOffsetType(headers);
+        await receivePiece(ctx, upload, uploads, { offset, checksum });
+        ctx.status = 204;
+        tellStanding(ctx, upload);
+      },
+      DELETE: async (ctx, upload) => {
+        assertTusVersion(ctx.req.headers);
+        using _hold = await uploads.hold(upload, { insists: true });
+        await uploads.remove(upload);
+        ctx.status = 204;
+      },
+    },
+  });
+
+  function tellStanding(ctx: ServiceContext, upload: Upload): void {
+    ctx.set('Upload-Offset', String(upload.offset));
+    ctx.set('Upload-Expires', uploads.expiresAt(upload).toUTCString());
+  }
+}

@@ -1,0 +1,71 @@
+import type { Archive } from '../domain/deposit/events.ts';
+import { withoutGarbage } from '../garbage.ts';
+import { parseContentDisposition, requireFilename } from '../sword/content-disposition.ts';
+import { isArchiveType, parseMediaType } from '../sword/media-type.ts';
+import { parsePackaging } from '../sword/packaging.ts';
+import { badRequest, quoted } from '../sword/sword-error.ts';
+import type { Upload } from '../uploads/upload.ts';
+import { type Accepted, isEmpty, unaccepted } from './deposit-request.ts';
+import { paramsOf } from './deposit-resource.ts';
+import { notFound } from './not-found.ts';
+import { receiveArchive } from './receive-archive.ts';
+import type { ReceiveOptions } from './receive-content.ts';
+import type { ServiceContext } from './service-context.ts';
+import { parseUploadMetadata } from './tus-headers.ts';
+import { UploadInUse } from './upload-in-use.ts';
+
+/**
+ * Stores the upload that the request names in place of a body. It is held until the request has been answered; what
+ * then names the archive in the log does so through `ctx.state.upload`.
+ */
+export async function receiveUpload(
+  ctx: ServiceContext,
+  named: string,
+  md5: string | null,
+  accepted: Accepted,
+  options: ReceiveOptions,
+): Promise<Archive> {
+  if (accepted.archives.length === 0)
+    throw badRequest('An upload is an archive, and no archive has a place here.');
+  if (!isEmpty(ctx)) throw badRequest('The request names an upload and has a body: send one or the other.');
+  const { nameable } = options;
+  if (!nameable) throw notFound('This service takes no resumable uploads.');
+  const { collection } = paramsOf(ctx);
+  const id = idIn(named, nameable.iris.uploads(collection));
+  const inUse = await UploadInUse.take(id, { client: ctx.state.login.client, collection }, nameable);
+  ctx.state.upload = inUse;
+  const { upload } = inUse;
+  const announced = { ...announcedBy(ctx, upload, accepted), md5, length: upload.length };
+  ctx.socket.setTimeout(0); // reading it again may take longer than a connection may be idle
+  return receiveArchive(withoutGarbage(upload.bytes()), announced, {
+    ...options,
+    maxUploadSize: upload.length,
+  });
+}
+
+/** The id alone, or the IRI that the upload was given. */
+function idIn(named: string, uploadsIri: string): string {
+  const text = named.startsWith(uploadsIri) ? named.slice(uploadsIri.length).replace(/\/$/, '') : named;
+  if (/^[0-9a-f-]{36}$/.test(text)) return text;
+  throw badRequest(`Upload: ${quoted(named)} is neither the IRI nor the id of an upload in this collection.`);
+}
+
+/** By the headers of the request, else by what was said when the upload began. */
+function announcedBy(ctx: ServiceContext, upload: Upload, accepted: Accepted) {
+  const { headers } = ctx.req;
+  const { values } = parseUploadMetadata(upload.record.metadata);
+  const mediaType = parseMediaType(headers['content-type'] ?? values.get('filetype'));
+  if (!isArchiveType(mediaType, accepted.archives)) throw unaccepted(mediaType.type, accepted);
+  parsePackaging(headers['packaging']);
+  const filename = values.get('filename');
+  const isNamed = parseContentDisposition(headers['content-disposition']).filename !== null;
+  const disposition =
+    isNamed || filename === undefined
+      ? headers['content-disposition']
+      : `attachment; filename="${escaped(filename)}"`;
+  return { filename: requireFilename(disposition), mediaType: mediaType.type };
+}
+
+function escaped(filename: string): string {
+  return filename.replaceAll(/["\\]/g, '\\$&');
+}

@@ -1,0 +1,105 @@
+import type { Iris } from '../sword/iris.ts';
+import { SwordError } from '../sword/sword-error.ts';
+import type { ResumableUploads, UploadOwner } from '../uploads/resumable-uploads.ts';
+import type { Upload } from '../uploads/upload.ts';
+import type { Hold } from '../uploads/upload-holds.ts';
+import type { DepositDesk } from './deposit-desk.ts';
+import { notFound } from './not-found.ts';
+
+/** The uploads that requests may name instead of carrying an archive. */
+export type NameableUploads = {
+  readonly uploads: ResumableUploads;
+  readonly desk: DepositDesk;
+  readonly iris: Iris;
+};
+
+/**
+ * An upload that a request has named: no other request can, until this one lets go. What it becomes an archive of
+ * is recorded once, whatever happens to the process: before the append it is claimed for the request, and who finds
+ * the claim later asks the log whether the request has come to pass.
+ */
+export class UploadInUse implements Disposable {
+  readonly upload: Upload;
+  readonly #hold: Hold;
+  readonly #desk: DepositDesk;
+
+  /** @throws {SwordError} 404; 409: it is not whole, under way, or was used already. */
+  static async take(id: string, owner: UploadOwner, from: NameableUploads): Promise<UploadInUse> {
+    const { uploads, desk, iris } = from;
+    const upload = uploads.find(id, owner);
+    if (!upload)
+      throw notFound(`There is no upload ${id} in the collection ${owner.collection}, or no more.`);
+    if (uploads.isHeld(upload)) throw conflict('Another request is at this upload: wait until it has ended.');
+    const inUse = new UploadInUse(upload, await uploads.hold(upload), desk);
+    try {
+      await inUse.#settle();
+      assertUsable(upload, owner.collection, iris);
+      return inUse;
+    } catch (error) {
+      inUse[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  private constructor(upload: Upload, hold: Hold, desk: DepositDesk) {
+    this.upload = upload;
+    this.#hold = hold;
+    this.#desk = desk;
+  }
+
+  /**
+   * Runs what names the upload in the log: afterwards it is used. When that fails it can be named again, unless the
+   * log does not tell whether it has failed: then this is found out when it is named again.
+   */
+  async record<Outcome>(
+    requestId: string,
+    append: () => Promise<Outcome>,
+    depositOf: (outcome: Outcome) => number,
+  ): Promise<Outcome> {
+    const after = (await this.#desk.head()) ?? null;
+    await this.upload.become({ status: 'claimed', claim: { requestId, after } });
+    try {
+      const outcome = await append();
+      // It is recorded: what fails from here on is made up for by the claim.
+      await this.upload.use(depositOf(outcome)).catch(() => undefined);
+      return outcome;
+    } catch (error) {
+      // An append whose outcome is unknown may come to pass yet: that is looked at when the upload is named again.
+      if (!isUnknown(error)) await this.#settle().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#hold[Symbol.dispose]();
+  }
+
+  async #settle(): Promise<void> {
+    const { state } = this.upload;
+    if (state.status !== 'claimed') return;
+    const { requestId, after } = state.claim;
+    const depositId = await this.#desk.changedBy(requestId, after ?? undefined);
+    if (depositId === undefined) await this.upload.become({ status: 'open' });
+    else await this.upload.use(depositId);
+  }
+}
+
+function assertUsable(upload: Upload, collection: string, iris: Iris): void {
+  const { id, state, offset, length } = upload;
+  if (state.status === 'used') {
+    const edit = iris.edit(collection, state.depositId);
+    const text = `The upload ${id} is an archive of deposit ${state.depositId} already.`;
+    throw conflict(text, { Link: `<${edit}>; rel="edit"` });
+  }
+  if (offset < length) {
+    throw conflict(`The upload ${id} has ${offset} of its ${length} bytes: send the rest of it first.`);
+  }
+}
+
+function isUnknown(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EVENT_LOG_UNAVAILABLE';
+}
+
+function conflict(summary: string, headers: Record<string, string> = {}): SwordError {
+  return new SwordError('Conflict', summary, { headers });
+}

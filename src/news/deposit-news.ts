@@ -1,0 +1,107 @@
+import { type DepositStatusView, depositStatus } from '../../projections/deposit-status.ts';
+import { deposits } from '../domain/aggregates.ts';
+import type { EventLog, RecordedEvent } from '../event-log/event-log.ts';
+import { apply } from '../read-models/fold.ts';
+import { depositIdentifiers } from '../swhid/deposit-identifiers.ts';
+import type { Iris } from '../sword/iris.ts';
+
+/** What those are told who want to know when a deposit gets another status, over whatever way. */
+export type DepositNews = {
+  readonly type: 'deposit.status' | 'deposit.deleted';
+  /** When it happened, RFC 3339 in UTC. */
+  readonly timestamp: string;
+  readonly data: Readonly<Record<string, unknown>>;
+};
+
+export type NewsLanguage = { readonly iris: Iris; readonly refIdAliases: boolean };
+
+/** A deposit and one event of it that is news. */
+export type NewsEvent = {
+  readonly event: RecordedEvent;
+  /** As the event has left it; of a deleted one, as it was before. */
+  readonly deposit: DepositStatusView;
+};
+
+/** Events by which a deposit comes to be, gets another status, or is gone. */
+const NEWS = new Set([
+  'DepositCreated',
+  'DepositCompleted',
+  'DepositDeleted',
+  'DepositVerified',
+  'DepositRejected',
+  'ChecksRetried',
+  'LoadingStarted',
+  'DepositLoaded',
+  'LoadingFailed',
+  'LoadingRetried',
+]);
+
+export function isNews({ type }: Pick<RecordedEvent, 'type'>): boolean {
+  return NEWS.has(type);
+}
+
+/** After these nothing follows unless an operator has it done again; after the last two nothing at all. */
+export function isOver({ type }: Pick<RecordedEvent, 'type'>): boolean {
+  return ['DepositRejected', 'LoadingFailed', 'DepositLoaded', 'DepositDeleted'].includes(type);
+}
+
+/** Everything that is news of a deposit, oldest first, up to a revision if one is given. */
+export async function* newsOf(
+  log: Pick<EventLog, 'readStream'>,
+  depositId: number,
+  upTo?: number,
+): AsyncGenerator<NewsEvent> {
+  const options = upTo === undefined ? {} : { limit: upTo + 1 };
+  let deposit: DepositStatusView | undefined;
+  for await (const event of log.readStream(`${deposits.prefix}${depositId}`, options)) {
+    const before = deposit;
+    deposit = apply(depositStatus, deposit, event);
+    const told = deposit ?? before;
+    if (told && isNews(event)) yield { event, deposit: told };
+  }
+}
+
+/** The news that the event of this revision is. */
+export async function newsAt(
+  log: Pick<EventLog, 'readStream'>,
+  depositId: number,
+  revision: number,
+): Promise<NewsEvent | undefined> {
+  let last: NewsEvent | undefined;
+  for await (const news of newsOf(log, depositId, revision)) last = news;
+  return last?.event.revision === revision ? last : undefined;
+}
+
+/** The same for the same event, whenever and wherever it is told. */
+export function tell({ event, deposit }: NewsEvent, { iris, refIdAliases }: NewsLanguage): DepositNews {
+  const { depositId, collection } = deposit;
+  const isGone = event.type === 'DepositDeleted';
+  const loaded = depositIdentifiers(deposit.loaded);
+  const { occurredAt } = event.metadata as { occurredAt: string }; // every event of ours names it
+  return {
+    type: isGone ? 'deposit.deleted' : 'deposit.status',
+    timestamp: occurredAt,
+    data: {
+      event_id: event.id,
+      revision: event.revision,
+      deposit_id: depositId,
+      client: deposit.client,
+      collection,
+      title: deposit.title,
+      ...(!isGone && { deposit_status: deposit.status, deposit_status_detail: deposit.statusDetail }),
+      ...(loaded && { deposit_ref_id: loaded.refId, deposit_ref_id_context: loaded.refIdContext }),
+      ...(loaded &&
+        refIdAliases && { deposit_swh_id: loaded.refId, deposit_swh_id_context: loaded.refIdContext }),
+      created: deposit.createdAt,
+      updated: occurredAt,
+      links: {
+        edit: iris.edit(collection, depositId),
+        edit_media: iris.media(collection, depositId),
+        status: iris.status(collection, depositId),
+        content: iris.content(collection, depositId),
+        statement: iris.statement(collection, depositId),
+        history: iris.history(collection, depositId),
+      },
+    },
+  };
+}

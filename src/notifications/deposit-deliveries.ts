@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto';
+import type { ClientWebhook } from '../../projections/client-webhooks.ts';
+import { type CommandContext, execute, load, type Outcome } from '../command-handler.ts';
+import { notifications } from '../domain/aggregates.ts';
+import type {
+  HeldNotification,
+  Notifications,
+  NotificationsCommand,
+  NotificationsEvent,
+} from '../domain/notifications/notifications.ts';
+import type { EventLog, Position } from '../event-log/event-log.ts';
+import { newsAt } from '../news/deposit-news.ts';
+import type { Courier } from './courier.ts';
+import type { Outcome as Delivery } from './postman.ts';
+import { type LineOptions, pauseAfter, type ReceiverLine } from './receiver-line.ts';
+
+/** How long one node has the notifications of a deposit for itself, and how much of it one of them may need. */
+const [CLAIM, ONE_TRY] = [45_000, 12_000];
+
+type Failure = Extract<Delivery, { taken: false }>;
+/** Up to which revision everything was taken, and what was not. */
+type Sent = { readonly upTo?: number; readonly failure?: Failure };
+
+/**
+ * Delivers, or gives up, what is held of one deposit. Before anything is sent, that is said in the deposit's stream
+ * of notifications: no two nodes send the same at the same time, and a node that dies leaves nothing behind but time.
+ */
+export class DepositDeliveries {
+  readonly #log: EventLog;
+  readonly #courier: Courier;
+  readonly #pauses: LineOptions;
+
+  constructor(log: EventLog, courier: Courier, pauses: LineOptions) {
+    this.#log = log;
+    this.#courier = courier;
+    this.#pauses = pauses;
+  }
+
+  /** On a place of the line that was taken. Resolves to where in the log the outcome is. */
+  async deliver(
+    depositId: number,
+    webhook: ClientWebhook,
+    line: ReceiverLine,
+    signal: AbortSignal,
+  ): Promise<Position | undefined> {
+    const now = Date.now();
+    const claim = { type: 'TryDelivery', depositId, now: iso(now), nextTryAt: iso(now + CLAIM) } as const;
+    const claimed = await this.#execute(claim);
+    if (claimed.events.length === 0) return claimed.position;
+    const { held, attempt } = claimed.state;
+    const { upTo, failure } = await this.#send(depositId, held, webhook, line, signal);
+    let last = claimed.position;
+    if (upTo !== undefined) {
+      last = (await this.#execute({ type: 'RecordDelivered', depositId, upTo })).position;
+    }
+    if (failure) last = await this.#failed(depositId, upTo === undefined ? attempt : 0, failure);
+    return last;
+  }
+
+  /** All up to the last one that `isOver` says it of. */
+  async giveUp(
+    depositId: number,
+    reason: string,
+    isOver: (notification: HeldNotification) => boolean,
+  ): Promise<Position | undefined> {
+    const { state } = await load(this.#log, notifications, depositId);
+    const last = state.held.filter(isOver).at(-1);
+    if (!last) return undefined;
+    const outcome = await this.#execute({ type: 'GiveUp', depositId, upTo: last.revision, reason });
+    return outcome.position;
+  }
+
+  /** One after the other, until one is not taken or the time is up. */
+  async #send(
+    depositId: number,
+    held: readonly HeldNotification[],
+    webhook: ClientWebhook,
+    line: ReceiverLine,
+    signal: AbortSignal,
+  ): Promise<Sent> {
+    const deadline = performance.now() + CLAIM - ONE_TRY;
+    let sent: Sent = {};
+    for (const { revision } of held) {
+      if (performance.now() > deadline || (signal.aborted && sent.upTo !== undefined)) break;
+      const news = await newsAt(this.#log, depositId, revision);
+      const outcome = news && (await this.#courier.deliver(webhook, line, news, signal));
+      if (outcome && !outcome.taken) return { ...sent, failure: outcome };
+      sent = { upTo: revision };
+    }
+    return sent;
+  }
+
+  /** When nobody answers it is the line that pauses, for all deposits. */
+  async #failed(
+    depositId: number,
+    attempt: number,
+    { reason, isUnreachable, retryAfter }: Failure,
+  ): Promise<Position> {
+    const pause = isUnreachable ? 0 : Math.max(pauseAfter(attempt, this.#pauses), retryAfter);
+    const nextTryAt = iso(Date.now() + pause);
+    const outcome = await this.#execute({ type: 'RecordFailed', depositId, attempt, reason, nextTryAt });
+    return outcome.position;
+  }
+
+  #execute(command: NotificationsCommand): Promise<Outcome<Notifications, NotificationsEvent>> {
+    return execute(this.#log, notifications, command.depositId, command, context());
+  }
+}
+
+function context(): CommandContext {
+  const [commandId, correlationId, now] = [randomUUID(), randomUUID(), iso(Date.now())];
+  return { commandId, correlationId, now, actor: { kind: 'reactor', name: 'notifier' } };
+}
+
+function iso(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}

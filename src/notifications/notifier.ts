@@ -1,0 +1,98 @@
+import type { ClientWebhook } from '../../projections/client-webhooks.ts';
+import { execute, load } from '../command-handler.ts';
+import { deposits, notifications } from '../domain/aggregates.ts';
+import type { EventLog, RecordedEvent } from '../event-log/event-log.ts';
+import { isNews, type NewsEvent, newsAt } from '../news/deposit-news.ts';
+import { causedBy, depositIdOf } from '../reactors/causation.ts';
+import type { Reactor } from '../reactors/reactor.ts';
+import type { Courier } from './courier.ts';
+import type { Webhooks } from './webhooks.ts';
+
+const BEHIND_OTHERS = 'Earlier notifications about the deposit wait.';
+
+/**
+ * Tells clients of their deposits as things happen. What is not taken at the first try is held in the log, to be
+ * delivered later by whichever node; until then everything else about the same deposit is held behind it.
+ */
+export class Notifier implements Reactor {
+  readonly name = 'notifier';
+  readonly streamPrefix = deposits.prefix;
+  readonly #log: EventLog;
+  readonly #webhooks: Webhooks;
+  readonly #courier: Courier;
+  readonly #giveUpAfter: number;
+  #tooOld = 0;
+
+  /** @param giveUpAfter what is older than so many milliseconds when its turn comes is no news any more. */
+  constructor(log: EventLog, webhooks: Webhooks, courier: Courier, giveUpAfter: number) {
+    this.#log = log;
+    this.#webhooks = webhooks;
+    this.#courier = courier;
+    this.#giveUpAfter = giveUpAfter;
+  }
+
+  /** Events that were not told since they were too old, since the start. */
+  get tooOld(): number {
+    return this.#tooOld;
+  }
+
+  reactsTo(event: RecordedEvent): boolean {
+    return isNews(event);
+  }
+
+  async react(event: RecordedEvent, signal: AbortSignal): Promise<void> {
+    const found = await this.#concerned(event);
+    if (!found) return;
+    const { news, webhook, isBehind } = found;
+    if (this.#isTooOld(event)) {
+      this.#tooOld += 1;
+      return;
+    }
+    const reason = isBehind ? BEHIND_OTHERS : await this.#deliver(news, webhook, signal);
+    if (reason !== undefined) await this.#hold(news, reason);
+  }
+
+  async giveUp(event: RecordedEvent, error: unknown): Promise<void> {
+    const found = await this.#concerned(event);
+    if (found) await this.#hold(found.news, error instanceof Error ? error.message : String(error));
+  }
+
+  /** `undefined` when nobody is to be told, or it has been held before. */
+  async #concerned(event: RecordedEvent) {
+    if (!this.#webhooks.mayBeAnyAt(event.position)) return undefined;
+    const depositId = depositIdOf(event);
+    const news = await newsAt(this.#log, depositId, event.revision);
+    const webhook = news && (await this.#webhooks.at(news.deposit.client, event.position));
+    if (!webhook) return undefined;
+    const { state } = await load(this.#log, notifications, depositId);
+    if (event.revision <= state.seen) return undefined;
+    return { news, webhook, isBehind: state.held.length > 0 };
+  }
+
+  /** A log that was restored from a backup, without how far this reactor was, does not tell everything once more. */
+  #isTooOld({ metadata }: RecordedEvent): boolean {
+    const { occurredAt } = metadata as { occurredAt: string }; // every event of ours names it
+    return Date.parse(occurredAt) < Date.now() - this.#giveUpAfter;
+  }
+
+  /** Resolves to why it was not taken. */
+  async #deliver(news: NewsEvent, webhook: ClientWebhook, signal: AbortSignal): Promise<string | undefined> {
+    const line = this.#courier.lineTo(webhook);
+    const closed = await line.takeSoon();
+    if (closed !== undefined) return closed;
+    try {
+      const outcome = await this.#courier.deliver(webhook, line, news, signal);
+      return outcome.taken ? undefined : outcome.reason;
+    } finally {
+      line.leave();
+    }
+  }
+
+  async #hold({ event, deposit }: NewsEvent, reason: string): Promise<void> {
+    const { depositId, client, collection } = deposit;
+    const { id: eventId, revision } = event;
+    const context = causedBy(event, this.name, 'hold');
+    const about = { depositId, client, collection, eventId, revision, heldAt: context.now, reason };
+    await execute(this.#log, notifications, depositId, { type: 'HoldNotification', ...about }, context);
+  }
+}

@@ -1,0 +1,132 @@
+import http, { type ClientRequest, type IncomingMessage, type RequestOptions } from 'node:http';
+import https from 'node:https';
+import { assertMayBeReceiver, checkedLookup, ReceiverRefused, type ReceiverRules } from './receiver-address.ts';
+
+/** What became of a notification that was sent. */
+export type Outcome =
+  | { readonly taken: true }
+  | {
+      readonly taken: false;
+      /** A sentence for whoever runs the receiver. */
+      readonly reason: string;
+      /** Nobody answered: the next notification would fare no better. */
+      readonly isUnreachable: boolean;
+      /** Milliseconds that the receiver asked to be left alone for. */
+      readonly retryAfter: number;
+    };
+
+/** For connecting and answering together, in milliseconds. */
+const PATIENCE = 10_000;
+/** Of an answer, whose body means nothing. */
+const MAX_BODY = 16_384;
+const MAX_RETRY_AFTER = 3_600_000;
+const SOCKETS = { keepAlive: true, maxSockets: 16, maxFreeSockets: 2, timeout: 30_000 };
+
+/** Sends notifications. Follows no redirect, and connects to nothing but the addresses that it has checked. */
+export class Postman implements Disposable {
+  readonly #rules: ReceiverRules;
+  readonly #agents = { 'http:': new http.Agent(SOCKETS), 'https:': new https.Agent(SOCKETS) };
+  readonly #userAgent: string;
+
+  constructor(rules: ReceiverRules, userAgent: string) {
+    this.#rules = rules;
+    this.#userAgent = userAgent;
+  }
+
+  /** @throws only when `signal` aborts */
+  async post(
+    address: string,
+    body: string,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    const patience = AbortSignal.timeout(PATIENCE);
+    try {
+      const url = new URL(address);
+      assertMayBeReceiver(url, this.#rules);
+      return outcomeOf(await this.#send(url, body, headers, AbortSignal.any([signal, patience])));
+    } catch (error) {
+      signal.throwIfAborted();
+      const reason = patience.aborted ? `No answer came within ${PATIENCE / 1000} seconds.` : reasonOf(error);
+      return { taken: false, reason, isUnreachable: true, retryAfter: 0 };
+    }
+  }
+
+  [Symbol.dispose](): void {
+    for (const agent of Object.values(this.#agents)) agent.destroy();
+  }
+
+  async #send(
+    url: URL,
+    body: string,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<IncomingMessage> {
+    const options: RequestOptions = {
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json',
+        'Content-Length': Buffer.byteLength(body),
+        'User-Agent': this.#userAgent,
+        ...headers,
+      },
+      lookup: checkedLookup(this.#rules),
+      agent: this.#agents[url.protocol === 'https:' ? 'https:' : 'http:'],
+      signal,
+    };
+    const request = begin(url, options);
+    try {
+      return await answerOf(request, body);
+    } catch (error) {
+      // A connection that was kept may have been closed at the other end: that says nothing of the receiver.
+      if (!request.reusedSocket || signal.aborted) throw error;
+      return await answerOf(begin(url, { ...options, agent: false }), body);
+    }
+  }
+}
+
+function begin(url: URL, options: RequestOptions): ClientRequest {
+  return (url.protocol === 'https:' ? https : http).request(url, options);
+}
+
+function answerOf(request: ClientRequest, body: string): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  request.on('error', reject); // stays: what comes after the answer concerns nobody
+  request.once('response', (answer) => {
+    dropBody(answer);
+    resolve(answer);
+  });
+  request.end(body);
+  return promise;
+}
+
+/** Reads it to its end, so that the connection can be used again, unless it is long. */
+function dropBody(answer: IncomingMessage): void {
+  let bytes = 0;
+  answer.on('error', () => undefined);
+  answer.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > MAX_BODY) answer.destroy();
+  });
+}
+
+function outcomeOf({ statusCode = 0, headers }: IncomingMessage): Outcome {
+  if (statusCode >= 200 && statusCode < 300) return { taken: true };
+  const isRedirect = statusCode >= 300 && statusCode < 400;
+  const reason = isRedirect
+    ? `It was answered with the redirect ${statusCode}: the webhook has to be set to where that leads.`
+    : `It was answered ${statusCode}.`;
+  const seconds = /^\d{1,6}$/.test(headers['retry-after'] ?? '') ? Number(headers['retry-after']) : 0;
+  return {
+    taken: false,
+    reason,
+    isUnreachable: false,
+    retryAfter: Math.min(seconds * 1000, MAX_RETRY_AFTER),
+  };
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof ReceiverRefused) return error.message;
+  const { code, message } = error as NodeJS.ErrnoException;
+  return `No connection, or no answer on it: ${code ?? message}.`;
+}

@@ -1,0 +1,99 @@
+import { createCipheriv, createDecipheriv, hash, randomBytes, randomUUID } from 'node:crypto';
+import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
+import path from 'node:path';
+import type { SealedSecret } from '../domain/client/webhook.ts';
+
+/** The key is missing, is none, or is another one than the secret was sealed with. */
+export class WebhookKeyProblem extends Error {
+  override readonly name = 'WebhookKeyProblem';
+  readonly code = 'WEBHOOK_KEY';
+}
+
+const KEY_BYTES = 32;
+const IV_BYTES = 12;
+
+/** Seals the secrets of webhooks: the event log never holds them in clear, and each only opens for its own client. */
+export class WebhookKey {
+  readonly #key: Buffer;
+  readonly #id: string;
+
+  /** The key in the file; made, durable and for its owner's eyes only, when there is none. */
+  static async make(file: string): Promise<WebhookKey> {
+    if ((await textIn(file)) === undefined) await makeKey(file);
+    return WebhookKey.read(file);
+  }
+
+  /** @throws {WebhookKeyProblem} */
+  static async read(file: string): Promise<WebhookKey> {
+    const text = await textIn(file);
+    if (text === undefined) throw new WebhookKeyProblem(`The key of webhooks, ${file}, is missing.`);
+    const key = Buffer.from(text.trim(), 'base64');
+    if (key.length === KEY_BYTES) return new WebhookKey(key);
+    throw new WebhookKeyProblem(`${file} holds no key of webhooks: it should be 32 bytes in base64.`);
+  }
+
+  private constructor(key: Buffer) {
+    this.#key = key;
+    this.#id = hash('sha256', key).slice(0, 16);
+  }
+
+  seal(secret: string, client: string): SealedSecret {
+    const iv = randomBytes(IV_BYTES);
+    const cipher = createCipheriv('aes-256-gcm', this.#key, iv).setAAD(Buffer.from(client));
+    const ciphertext = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
+    return {
+      scheme: 'aes-256-gcm',
+      keyId: this.#id,
+      iv: iv.toString('base64'),
+      ciphertext: ciphertext.toString('base64'),
+      tag: cipher.getAuthTag().toString('base64'),
+    };
+  }
+
+  /** @throws {WebhookKeyProblem} */
+  open({ keyId, iv, ciphertext, tag }: SealedSecret, client: string): string {
+    if (keyId !== this.#id) {
+      const text = `The secret of the webhook of ${client} was sealed with the key ${keyId}, not with ${this.#id}.`;
+      throw new WebhookKeyProblem(`${text} Bring that key back or set the webhook again.`);
+    }
+    const decipher = createDecipheriv('aes-256-gcm', this.#key, Buffer.from(iv, 'base64'))
+      .setAAD(Buffer.from(client))
+      .setAuthTag(Buffer.from(tag, 'base64'));
+    try {
+      return decipher.update(ciphertext, 'base64', 'utf8') + decipher.final('utf8');
+    } catch (cause) {
+      throw new WebhookKeyProblem(`The secret of the webhook of ${client} is damaged.`, { cause });
+    }
+  }
+}
+
+/** Appears whole or not at all, and never replaces a key that somebody else made at the same moment. */
+async function makeKey(file: string): Promise<void> {
+  const folder = path.dirname(file);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const made = `${file}.${randomUUID()}`;
+  try {
+    await using handle = await open(made, 'wx', 0o600);
+    await handle.writeFile(`${randomBytes(KEY_BYTES).toString('base64')}\n`);
+    await handle.sync();
+    await link(made, file).catch(unlessThere);
+  } finally {
+    await rm(made, { force: true });
+  }
+  await using parent = await open(folder, 'r');
+  await parent.sync();
+}
+
+async function textIn(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return undefined;
+    throw new WebhookKeyProblem(`The key of webhooks, ${file}, cannot be read (${code}).`, { cause });
+  }
+}
+
+function unlessThere(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EEXIST') throw error;
+}

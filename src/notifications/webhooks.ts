@@ -1,0 +1,52 @@
+import { type ClientWebhook, clientWebhooks } from '../../projections/client-webhooks.ts';
+import { clients } from '../domain/aggregates.ts';
+import type { EventLog, Position } from '../event-log/event-log.ts';
+import { foldStream } from '../read-models/fold.ts';
+import type { Projector, View } from '../read-models/projector.ts';
+
+/** Who is notified, and where. */
+export class Webhooks {
+  readonly #log: Pick<EventLog, 'readStream'>;
+  readonly #projector: Pick<Projector, 'position'>;
+  readonly #view: View<ClientWebhook>;
+
+  /** @param view of {@link clientWebhooks}, kept by the projector. */
+  constructor(
+    log: Pick<EventLog, 'readStream'>,
+    projector: Pick<Projector, 'position'>,
+    view: View<ClientWebhook>,
+  ) {
+    this.#log = log;
+    this.#projector = projector;
+    this.#view = view;
+  }
+
+  /** Whether there is any, as far as the view knows at this place of the log; it may not have got there yet. */
+  mayBeAnyAt(position: Position): boolean {
+    return !this.#hasSeen(position) || this.oldest !== undefined;
+  }
+
+  /** The one that has been there for longest. */
+  get oldest(): ClientWebhook | undefined {
+    return this.#view.find({ orderBy: 'since', limit: 1 })[0];
+  }
+
+  /** That of a client as it is at an event or later; `undefined` when it has none or got it only afterwards. */
+  async at(client: string, position: Position): Promise<ClientWebhook | undefined> {
+    const webhook = this.#hasSeen(position) ? this.#view.get(client) : await this.#read(client);
+    return webhook && webhook.since < position ? webhook : undefined;
+  }
+
+  /** As it is now, as far as this node knows. */
+  now(client: string): ClientWebhook | undefined {
+    return this.#view.get(client);
+  }
+
+  #hasSeen(position: Position): boolean {
+    return this.#projector.position !== undefined && this.#projector.position >= position;
+  }
+
+  #read(client: string): Promise<ClientWebhook | undefined> {
+    return foldStream(clientWebhooks, this.#log.readStream(`${clients.prefix}${client}`));
+  }
+}

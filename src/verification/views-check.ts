@@ -1,0 +1,59 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { everyView } from '../../projections/every-view.ts';
+import type { EventLog } from '../event-log/event-log.ts';
+import { Rebuild } from '../read-models/rebuild.ts';
+import type { ViewDifference } from '../read-models/view-difference.ts';
+import type { Check } from './report.ts';
+
+/** The views of this node, and the log whose positions they keep. */
+export type ShownViews = {
+  readonly folder: string;
+  readonly origin: string;
+  readonly openLog: () => Promise<EventLog & AsyncDisposable>;
+};
+
+/** Builds all views anew in a temporary folder and compares those of this node with them. */
+export function viewsCheck(
+  { folder, origin, openLog }: ShownViews,
+  progress: (events: number) => void,
+  signal?: AbortSignal,
+): Check {
+  return async (report) => {
+    if (!existsSync(folder)) return; // this node keeps none
+    const checkIn = await mkdtemp(path.join(tmpdir(), 'views-'));
+    try {
+      await using log = await openLog();
+      const options = { folder, origin, checkIn, projections: everyView, progress };
+      using rebuild = new Rebuild({ log, ...options, ...(signal && { signal }) });
+      await rebuild.build();
+      for await (const difference of rebuild.differences()) {
+        report.find({
+          check: 'views',
+          code: 'VIEW_DIFFERS',
+          text: textOf(difference),
+          file: difference.view,
+        });
+      }
+    } catch (error) {
+      signal?.throwIfAborted();
+      // What the log says could not be told: the checks of the log have named why.
+      if (report.findings === 0) throw error;
+      report.notes.push(`The views were not compared: ${(error as Error).message}`);
+    } finally {
+      await rm(checkIn, { recursive: true, force: true });
+    }
+  };
+}
+
+function textOf({ view, key, kind }: ViewDifference): string {
+  const texts = {
+    missing: `lacks ${key}`,
+    'not of the log': `shows ${key}, of which the log says nothing`,
+    different: `shows something else of ${key} than the log says`,
+    damaged: `is damaged: ${key}`,
+  };
+  return `The view ${view} ${texts[kind]}; "npm run rebuild -- ${view}" mends it.`;
+}

@@ -1,0 +1,28 @@
+import path from 'node:path';
+import type { Config, EventLogConfig } from './config.ts';
+import { ViewFile } from './read-models/view-file.ts';
+import { ViewFolder } from './read-models/view-folder.ts';
+
+/** The folder of the views, and the log whose positions they keep. */
+export function viewsPlace({ dataDir, eventLog }: Config): [folder: string, origin: string] {
+  return [path.join(dataDir, 'views'), originOf(eventLog)];
+}
+
+/** A view of this node as it is now, for commands that only look. @throws when the node keeps none. */
+export function openView(config: Config, { name }: { readonly name: string }): ViewFile {
+  const [folder] = viewsPlace(config);
+  const views = new ViewFolder(folder);
+  try {
+    return ViewFile.openReadOnly(views.fileOf(name, views.current(name)), { name });
+  } catch (cause) {
+    const text = `There is no view ${name} in ${folder}: the service makes it when it starts, or "npm run rebuild".`;
+    throw Object.assign(new Error(text, { cause }), { code: 'NO_VIEW' });
+  }
+}
+
+/** Which log views are of: the positions of one mean nothing in another. */
+function originOf(eventLog: EventLogConfig): string {
+  if (eventLog.kind === 'sqlite') return 'sqlite';
+  const [, hosts] = /^[^/]*\/\/(?:[^@/]*@)?([^/?]*)/.exec(eventLog.connectionString) ?? [];
+  return `eventstoredb ${hosts}`;
+}

@@ -1,0 +1,171 @@
+import anyTest, { type ExecutionContext, type TestFn } from 'ava';
+import {
+  archiveHeaders,
+  archivePart,
+  entryHeaders,
+  entryPart,
+  entryXml,
+  final,
+  formOf,
+  formType,
+  partial,
+} from '../support/deposit-bodies.ts';
+import { readList } from '../support/listed-deposits.ts';
+import { RunningService, type TestClient, until } from '../support/running-service.ts';
+import { leavesNothing } from '../support/stored-things.ts';
+import { assertSwordError } from '../support/sword-error.ts';
+
+type Context = { service: RunningService; alice: TestClient };
+const test = anyTest as TestFn<Context>;
+
+const PROVIDER = 'https://forge.example/code';
+
+test.before(async (t) => {
+  const service = await RunningService.start();
+  const alice = await service.register('alice', {
+    collections: ['papers', 'software'],
+    providerUrl: PROVIDER,
+  });
+  t.context = { service, alice };
+});
+
+test.after.always((t) => t.context.service[Symbol.asyncDispose]());
+
+function entry(relation: 'create_origin' | 'add_to_origin', url: string): string {
+  const origin = `<d:${relation}><d:origin url="${url}"/></d:${relation}>`;
+  return entryXml(`<title>Paint</title><author><name>Ada</name></author><d:deposit>${origin}</d:deposit>`);
+}
+
+function depositing(client: TestClient, xml: string, headers: Record<string, string> = final) {
+  return client.post('/1/software/', formOf([archivePart(), entryPart(xml)]), { ...formType, ...headers });
+}
+
+/** Its path, `/1/software/<id>/`, once it is done. */
+async function done(t: ExecutionContext, client: TestClient, answer: Response): Promise<string> {
+  const body = await answer.text();
+  t.is(answer.status, 201, body);
+  const path = new URL(answer.headers.get('location') ?? '').pathname.replace('metadata/', '');
+  await client.waitFor(`${path}status/`, 'done');
+  return path;
+}
+
+/** Newest first; views of a node may be a moment behind what it has just told. */
+async function versionsOf(client: TestClient, origin: string, done: number) {
+  const query = `/1/software/?status=done&origin=${encodeURIComponent(origin)}`;
+  await until(async () => (await readList(await client.get(query))).count === String(done));
+  return (await readList(await client.get(query))).deposits;
+}
+
+function contextIn(body: string): string {
+  return /<deposit_swh_id_context>([^<]+)</.exec(body)?.[1] ?? '';
+}
+
+test('a further deposit is a new version of its origin, with identifiers of its own', async (t) => {
+  const { alice } = t.context;
+  const origin = `${PROVIDER}/paint`;
+  const first = await done(t, alice, await depositing(alice, entry('create_origin', origin)));
+  const second = await done(t, alice, await depositing(alice, entry('add_to_origin', origin)));
+  const contexts = await Promise.all(
+    [first, second].map(async (path) => contextIn(await (await alice.get(`${path}status/`)).text())),
+  );
+  const [one, other] = contexts.map((context) =>
+    /^(swh:1:dir:\w{40});origin=([^;]+);visit=swh:1:snp:(\w{40});anchor=swh:1:rev:(\w{40});path=\/$/.exec(
+      context,
+    ),
+  );
+  t.deepEqual([one?.[2], other?.[2]], [origin, origin]);
+  t.is(one?.[1], other?.[1], 'the same archive');
+  t.not(one?.[3], other?.[3], 'a visit each');
+  t.not(one?.[4], other?.[4], 'a revision each');
+  t.deepEqual(
+    (await versionsOf(alice, origin, 2)).map(({ id, origin_url }) => [`/1/software/${id}/`, origin_url]),
+    [
+      [second, origin],
+      [first, origin],
+    ],
+  );
+});
+
+test('the same slug again is a further version, too', async (t) => {
+  const { alice } = t.context;
+  const plain = entryXml('<title>Paint</title><author><name>Ada</name></author>');
+  for (const _ of [1, 2]) await done(t, alice, await depositing(alice, plain, { ...final, Slug: 'brush' }));
+  const added = await depositing(alice, entry('add_to_origin', `${PROVIDER}/brush`));
+  await done(t, alice, added);
+  t.deepEqual(
+    (await versionsOf(alice, `${PROVIDER}/brush`, 3)).map(({ external_id }) => external_id),
+    [undefined, 'brush', 'brush'],
+  );
+});
+
+test('whoever sees that a deposit is done can add to its origin at once', async (t) => {
+  const { alice } = t.context;
+  const rounds = Array.from({ length: 6 }, async (_, round) => {
+    const origin = `${PROVIDER}/round-${round}`;
+    await done(t, alice, await depositing(alice, entry('create_origin', origin)));
+    const added = await depositing(alice, entry('add_to_origin', origin), partial);
+    t.is(added.status, 201, await added.text());
+  });
+  await Promise.all(rounds);
+});
+
+test.serial(
+  'nothing is added to an origin from which nothing has been loaded, and nothing stays of it',
+  async (t) => {
+    const { service, alice } = t.context;
+    const bob = await service.register('bob', { collections: ['software'], providerUrl: PROVIDER });
+    const [bobs, open, rejected] = [`${PROVIDER}/bobs`, `${PROVIDER}/open`, `${PROVIDER}/rejected`];
+    await done(t, bob, await depositing(bob, entry('create_origin', bobs)));
+    const started = await depositing(alice, entry('create_origin', open), partial);
+    const path = new URL(started.headers.get('location') ?? '').pathname;
+    const bare = await alice.post('/1/software/', entry('create_origin', rejected), {
+      ...entryHeaders(),
+      ...final,
+    });
+    await alice.waitFor(bare.headers.get('location')?.replace('metadata/', 'status/') ?? '', 'rejected');
+    await leavesNothing(t, service, async () => {
+      for (const origin of [bobs, open, rejected, `${PROVIDER}/never`, `${PROVIDER}/paint/`]) {
+        const xml = entry('add_to_origin', origin);
+        const answers = [
+          alice.post('/1/software/', xml, { ...entryHeaders(), ...partial }),
+          alice.post('/1/software/', formOf([entryPart(xml), archivePart()]), { ...formType, ...final }),
+          alice.post('/1/software/', formOf([archivePart(), entryPart(xml)]), { ...formType, ...final }),
+          alice.post(path, xml, entryHeaders()),
+          alice.put(path, xml, entryHeaders()),
+        ];
+        for (const answer of await Promise.all(answers)) {
+          const summary = await assertSwordError(t, answer, 404, 'NotFound', origin);
+          t.true(
+            summary.includes(`the origin ${origin}: this client has no deposit from there that is done`),
+          );
+        }
+      }
+    });
+    t.is((await alice.get(path)).status, 200, 'the deposit that was to be changed is as it was');
+  },
+);
+
+test('an origin of a deposit in another collection of the client is its origin all the same', async (t) => {
+  const { alice } = t.context;
+  const origin = `${PROVIDER}/moved`;
+  const form = formOf([archivePart(), entryPart(entry('create_origin', origin))]);
+  const paper = await alice.post('/1/papers/', form, { ...formType, ...final });
+  await alice.waitFor(paper.headers.get('location')?.replace('metadata/', 'status/') ?? '', 'done');
+  t.is((await depositing(alice, entry('add_to_origin', origin), partial)).status, 201);
+});
+
+test('an origin to be both created and added to is a bad request; one that is not the client’s is forbidden', async (t) => {
+  const { alice, service } = t.context;
+  const origin = (name: string) => `<d:${name}><d:origin url="${PROVIDER}/both"/></d:${name}>`;
+  const both = entryXml(`<title>P</title>${origin('create_origin')}${origin('add_to_origin')}`);
+  await assertSwordError(t, await depositing(alice, both), 400, 'ErrorBadRequest');
+  const foreign = entry('add_to_origin', 'https://elsewhere.example/paint');
+  await assertSwordError(t, await depositing(alice, foreign), 403, 'Forbidden');
+  const carol = await service.register('carol', { collections: ['software'] });
+  const opened = await carol.post('/1/software/', archivePart().body as Buffer, {
+    ...archiveHeaders(),
+    ...partial,
+  });
+  const fallback = `${service.url}${new URL(opened.headers.get('location') ?? '').pathname.replace('metadata/', '')}`;
+  await assertSwordError(t, await depositing(carol, entry('add_to_origin', fallback)), 403, 'Forbidden');
+});

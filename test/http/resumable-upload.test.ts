@@ -1,0 +1,700 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import anyTest, { type ExecutionContext, type TestFn } from 'ava';
+import * as tus from 'tus-js-client';
+import { registerDrill } from '../../drills/drilled-service.ts';
+import { freePort } from '../../drills/free-port.ts';
+import { ServiceProcess } from '../../drills/service-process.ts';
+import type { UploadLimits } from '../../src/uploads/resumable-uploads.ts';
+import { tarOf } from '../support/archive-builders.ts';
+import {
+  archiveHeaders,
+  entryHeaders,
+  final,
+  helloEntry,
+  helloZip,
+  md5Of,
+  partial,
+} from '../support/deposit-bodies.ts';
+import { FaultProxy } from '../support/fault-proxy.ts';
+import { RawConnection } from '../support/raw-connection.ts';
+import { RunningService, TestClient, until } from '../support/running-service.ts';
+import { assertSwordError } from '../support/sword-error.ts';
+import { checksumOf, metadataOf, pieceHeaders, TUS, TusUploads } from '../support/tus-uploads.ts';
+import { child, parsedBody } from '../sword/parsed-body.ts';
+
+type Context = { service: RunningService; alice: TestClient; bob: TestClient; uploads: TusUploads };
+const test = anyTest as TestFn<Context>;
+
+const ATOM = '{http://www.w3.org/2005/Atom}';
+const DEPOSIT = '{https://www.softwareheritage.org/schema/2018/deposit}';
+const MAX = 3 * 1024 ** 2;
+const LIMITS: UploadLimits = { maxSize: MAX, perClient: 100, totalSize: 100 * MAX, expiry: 3_600_000 };
+
+/** Too large for the plain way, which takes 100 kB here. */
+const largeTar = tarOf([{ name: 'large/noise', data: randomBytes(1024 ** 2) }]);
+
+test.before(async (t) => {
+  const service = await RunningService.start({
+    maxUploadSize: 100_000,
+    maxArchives: 1,
+    uploadLimits: LIMITS,
+  });
+  const collections = ['software', 'other'];
+  const [alice, bob] = [
+    await service.register('alice', { collections }),
+    await service.register('bob', { collections }),
+  ];
+  t.context = { service, alice, bob, uploads: new TusUploads(alice) };
+});
+
+test.after.always((t) => t.context.service[Symbol.asyncDispose]());
+
+test('what is possible is told on OPTIONS and in the service document', async (t) => {
+  const { alice, service } = t.context;
+  const options = await alice.send('OPTIONS', '/1/software/uploads/');
+  t.is(options.status, 204);
+  const told = [
+    'allow',
+    'tus-resumable',
+    'tus-version',
+    'tus-extension',
+    'tus-max-size',
+    'tus-checksum-algorithm',
+  ];
+  t.deepEqual(
+    told.map((name) => options.headers.get(name)),
+    [
+      'POST, OPTIONS',
+      '1.0.0',
+      '1.0.0',
+      'creation,creation-with-upload,checksum,expiration,termination',
+      String(MAX),
+      'sha1,sha256,md5',
+    ],
+  );
+  const document = await (await alice.get('/1/servicedocument/')).text();
+  t.true(document.includes(`<depositns:maxResumableUploadSize>${MAX}</depositns:maxResumableUploadSize>`));
+  const iri = `${service.url}/1/software/uploads/`;
+  t.true(document.includes(`<depositns:resumableUploads>${iri}</depositns:resumableUploads>`));
+  const json = await alice.get('/1/servicedocument/', { Accept: 'application/json' });
+  const facts = (await json.json()) as {
+    workspace: { collections: { name: string; resumable_uploads: string }[] };
+  };
+  t.is(facts.workspace.collections.find(({ name }) => name === 'software')?.resumable_uploads, iri);
+});
+
+test('an upload comes in pieces, each at the offset where the last one ended', async (t) => {
+  const { service, uploads } = t.context;
+  const metadata = metadataOf({ filename: 'large.tar', note: '' });
+  const created = await uploads.create(10, metadata);
+  t.is(created.status, 201);
+  t.is(await created.text(), '');
+  const upload = created.headers.get('location') ?? '';
+  t.true(upload.startsWith(`${service.url}/1/software/uploads/`));
+  t.is(created.headers.get('upload-offset'), null);
+  assertExpiry(t, created);
+  const empty = await uploads.head(upload);
+  t.is(empty.status, 200);
+  t.is(empty.headers.get('upload-offset'), '0');
+  t.is(empty.headers.get('upload-length'), '10');
+  t.is(empty.headers.get('upload-metadata'), metadata['Upload-Metadata'] ?? '');
+  t.is(empty.headers.get('cache-control'), 'no-store');
+  const first = await uploads.patch(upload, 0, 'abcd');
+  t.is(first.status, 204);
+  t.is(first.headers.get('upload-offset'), '4');
+  assertExpiry(t, first);
+  await assertSwordError(t, await uploads.patch(upload, 0, 'abcd'), 409, 'Conflict');
+  await assertSwordError(t, await uploads.patch(upload, 5, 'fghij'), 409, 'Conflict');
+  t.is((await uploads.patch(upload.replace(/\/$/, ''), 4, 'efghij')).headers.get('upload-offset'), '10');
+  t.is(await uploads.offset(upload), 10);
+});
+
+test('the first piece may come with the creation', async (t) => {
+  const { alice, uploads } = t.context;
+  const send = (body: string, headers: Record<string, string>): Promise<Response> =>
+    alice.post('/1/software/uploads/', body, { ...pieceHeaders(0), 'Upload-Length': '10', ...headers });
+  const created = await send('abcd', checksumOf('md5', Buffer.from('abcd')));
+  t.is(created.status, 201);
+  t.is(created.headers.get('upload-offset'), '4');
+  t.is(await uploads.offset(created.headers.get('location') ?? ''), 4);
+  await assertSwordError(t, await send('abcd', { 'Content-Type': 'text/plain' }), 415, 'ErrorContent');
+  await assertSwordError(t, await send('abcdefghijk', {}), 413, 'MaxUploadSizeExceeded');
+  const wrong = await send('abcd', checksumOf('sha1', Buffer.from('abce')));
+  await assertSwordError(t, wrong, 460, 'UploadChecksumMismatch');
+});
+
+const creations: Record<string, [headers: Record<string, string>, status: number, name: string]> = {
+  'no version': [{ 'Tus-Resumable': '' }, 412, 'TusVersionNotSupported'],
+  'another version': [{ 'Tus-Resumable': '0.2.2' }, 412, 'TusVersionNotSupported'],
+  'no length': [{ 'Upload-Length': '' }, 400, 'ErrorBadRequest'],
+  'a negative length': [{ 'Upload-Length': '-1' }, 400, 'ErrorBadRequest'],
+  'a deferred length': [{ 'Upload-Defer-Length': '1' }, 400, 'ErrorBadRequest'],
+  'a part of a larger one': [{ 'Upload-Concat': 'partial' }, 400, 'ErrorBadRequest'],
+  'too many bytes': [{ 'Upload-Length': String(MAX + 1) }, 413, 'MaxUploadSizeExceeded'],
+  'a number beyond counting': [{ 'Upload-Length': '9'.repeat(400) }, 413, 'MaxUploadSizeExceeded'],
+  'metadata without a key': [{ 'Upload-Metadata': 'a YQ==,,b YQ==' }, 400, 'ErrorBadRequest'],
+  'a key twice': [{ 'Upload-Metadata': 'a YQ==,a Yg==' }, 400, 'ErrorBadRequest'],
+  'values that are no base64': [{ 'Upload-Metadata': 'a Y-Q' }, 400, 'ErrorBadRequest'],
+  'somebody else as its owner': [{ 'On-Behalf-Of': 'carol' }, 412, 'MediationNotAllowed'],
+};
+
+for (const [what, [headers, status, name]] of Object.entries(creations)) {
+  test(`an upload is not begun with ${what}`, async (t) => {
+    const answer = await t.context.uploads.create(10, headers);
+    await assertSwordError(t, answer, status, name);
+    t.is(answer.headers.get('tus-resumable'), '1.0.0');
+    t.is(answer.headers.get('tus-version'), name === 'TusVersionNotSupported' ? '1.0.0' : null);
+  });
+}
+
+test('a piece that is not as it should be changes nothing', async (t) => {
+  const { alice, uploads } = t.context;
+  const upload = await uploads.begin(10);
+  await uploads.patch(upload, 0, 'abcd');
+  const chunked = new Blob(['efghijk']).stream();
+  const refused: [() => Promise<Response>, number, string][] = [
+    [() => uploads.patch(upload, 4, 'ef', { 'Tus-Resumable': '1.0' }), 412, 'TusVersionNotSupported'],
+    [
+      () => uploads.patch(upload, 4, 'ef', { 'Content-Type': 'application/octet-stream' }),
+      415,
+      'ErrorContent',
+    ],
+    [() => uploads.patch(upload, 4, 'ef', { 'Content-Encoding': 'gzip' }), 415, 'ErrorContent'],
+    [() => uploads.patch(upload, 4, 'ef', { 'Upload-Offset': '4.0' }), 400, 'ErrorBadRequest'],
+    [() => uploads.patch(upload, 4, 'efghijk'), 413, 'MaxUploadSizeExceeded'],
+    [() => uploads.patch(upload, 4, 'ef', { 'Upload-Checksum': 'crc32 AAAAAA==' }), 400, 'ErrorBadRequest'],
+    [() => uploads.patch(upload, 4, 'ef', { 'Upload-Checksum': 'sha1 AAAAAA==' }), 400, 'ErrorBadRequest'],
+    [
+      () => uploads.patch(upload, 4, 'ef', checksumOf('sha256', Buffer.from('eg'))),
+      460,
+      'UploadChecksumMismatch',
+    ],
+    [() => alice.post(upload, 'ef', pieceHeaders(4)), 405, 'MethodNotAllowed'],
+    [() => alice.get(upload, TUS), 405, 'MethodNotAllowed'],
+  ];
+  for (const [send, status, name] of refused) {
+    const answer = await send();
+    await assertSwordError(t, answer, status, name);
+    t.is(answer.headers.get('tus-resumable'), '1.0.0');
+  }
+  const init = { method: 'PATCH', body: chunked, duplex: 'half' as const };
+  const headers = { ...pieceHeaders(4), Authorization: alice.authorization };
+  await assertSwordError(t, await fetch(upload, { ...init, headers }), 413, 'MaxUploadSizeExceeded');
+  t.is(await uploads.offset(upload), 4);
+  for (const algorithm of ['sha1', 'sha256', 'md5']) {
+    const offset = await uploads.offset(upload);
+    t.is((await uploads.patch(upload, offset, 'ef', checksumOf(algorithm, Buffer.from('ef')))).status, 204);
+  }
+  t.is(await uploads.offset(upload), 10);
+});
+
+test('a mismatch is answered with 460 Checksum Mismatch, as the protocol spells it', async (t) => {
+  const upload = new URL(await t.context.uploads.begin(2));
+  using connection = await RawConnection.to(t.context.service.url);
+  await connection.send(patchHead(t, upload, 2, checksumOf('sha1', Buffer.from('xx'))));
+  await connection.send('ab');
+  t.regex((await connection.answers(1)).head, /^HTTP\/1\.1 460 checksum mismatch\r\n/i);
+});
+
+test('an upload is of its client and its collection: for others there is none', async (t) => {
+  const { alice, bob, uploads } = t.context;
+  const upload = await uploads.begin(10);
+  const elsewhere = upload.replace('/software/', '/other/');
+  const unknown = upload.replace(/[0-9a-f]{12}\/$/, '000000000000/');
+  const theirs = new TusUploads(bob);
+  const missing: [TusUploads, string][] = [
+    [theirs, upload],
+    [uploads, elsewhere],
+    [uploads, unknown],
+  ];
+  for (const [client, target] of missing) {
+    const head = await client.head(target);
+    t.is(head.status, 404);
+    t.is(head.headers.get('upload-offset'), null);
+    t.is(head.headers.get('tus-resumable'), '1.0.0');
+    await assertSwordError(t, await client.patch(target, 0, 'ab'), 404, 'NotFound');
+    await assertSwordError(t, await client.delete(target), 404, 'NotFound');
+  }
+  await assertSwordError(t, await bob.post('/1/nowhere/uploads/', null, TUS), 404, 'NotFound');
+  const stranger = await fetch(upload, { method: 'HEAD', headers: TUS });
+  t.deepEqual([stranger.status, stranger.headers.get('tus-resumable')], [401, '1.0.0']);
+  t.is(await uploads.offset(upload), 0);
+  const named = await bob.post('/1/software/', null, { ...archiveHeaders(), ...partial, Upload: upload });
+  await assertSwordError(t, named, 404, 'NotFound');
+  const foreign = await alice.post('/1/other/', null, { ...archiveHeaders(), ...partial, Upload: upload });
+  await assertSwordError(t, foreign, 400, 'ErrorBadRequest');
+});
+
+test('a client that cannot send PATCH and DELETE says them in a header', async (t) => {
+  const { alice, uploads } = t.context;
+  const upload = await uploads.begin(2);
+  const instead = (method: string) => ({ ...pieceHeaders(0), 'X-HTTP-Method-Override': method });
+  t.is((await alice.post(upload, 'ab', instead('PATCH'))).status, 204);
+  t.is((await alice.post(upload, null, instead('HEAD'))).headers.get('upload-offset'), '2');
+  t.is((await alice.post(upload, null, instead('DELETE'))).status, 204);
+  t.is((await uploads.head(upload)).status, 404);
+  await assertSwordError(
+    t,
+    await alice.post('/1/software/uploads/', null, instead('X')),
+    400,
+    'ErrorBadRequest',
+  );
+  await assertSwordError(t, await alice.post(upload, null, instead('PUT')), 405, 'MethodNotAllowed');
+});
+
+test('an upload that is removed is gone, with all its files', async (t) => {
+  const { service, uploads } = t.context;
+  const upload = await uploads.whole(Buffer.from('abcd'));
+  t.is((await uploads.delete(upload)).status, 204);
+  t.is((await uploads.head(upload)).status, 404);
+  await assertSwordError(t, await uploads.delete(upload), 404, 'NotFound');
+  t.deepEqual(await filesOf(service, upload), []);
+});
+
+function patchHead(
+  t: ExecutionContext<Context>,
+  { pathname }: URL,
+  length: number,
+  headers: Record<string, string> = {},
+): string {
+  const { authorization } = t.context.alice;
+  const all = { Host: 'x', Authorization: authorization, ...pieceHeaders(0), ...headers };
+  const lines = Object.entries({ ...all, 'Content-Length': String(length) }).map((pair) => pair.join(': '));
+  return `PATCH ${pathname} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`;
+}
+
+test('what has arrived of a piece that is cut off stays, unless it came with a checksum', async (t) => {
+  const { service, uploads } = t.context;
+  const bytes = largeTar.subarray(0, 300_000);
+  for (const [headers, kept] of [
+    [{}, 300_000],
+    [checksumOf('sha1', largeTar), 0],
+  ] as const) {
+    const upload = await uploads.begin(largeTar.length);
+    using connection = await RawConnection.to(service.url);
+    await connection.send(patchHead(t, new URL(upload), largeTar.length, headers));
+    await connection.send(bytes);
+    await until(async () => (await bytesOf(service, upload)).length === 300_000); // it has arrived
+    connection.reset();
+    await until(async () => (await uploads.patch(upload, kept, '')).status === 204); // nobody else is at it any more
+    t.is(await uploads.offset(upload), kept);
+    const rest = new Uint8Array(largeTar.subarray(kept));
+    t.is((await uploads.patch(upload, kept, rest)).status, 204);
+    t.deepEqual(await bytesOf(service, upload), largeTar);
+  }
+});
+
+test('one request at a time adds to an upload; one that has stalled gives way', async (t) => {
+  const { service, uploads } = t.context;
+  const upload = await uploads.begin(1000);
+  using connection = await RawConnection.to(service.url);
+  await connection.send(patchHead(t, new URL(upload), 1000));
+  await connection.send('a'.repeat(400));
+  await until(async () => (await bytesOf(service, upload)).length === 400);
+  const second = await uploads.patch(upload, 0, 'b');
+  t.is(second.headers.get('retry-after'), '2');
+  await assertSwordError(t, second, 423, 'UploadLocked');
+  const named = await t.context.alice.post('/1/software/', null, { ...archiveHeaders(), Upload: upload });
+  await assertSwordError(t, named, 409, 'Conflict');
+  await until(async () => (await uploads.offset(upload)) === 400); // the first has stalled
+  await connection.untilEnded();
+  t.is((await uploads.patch(upload, 400, 'b'.repeat(600))).status, 204);
+  t.is((await bytesOf(service, upload)).toString(), 'a'.repeat(400) + 'b'.repeat(600));
+});
+
+test('an upload is removed though a request adds to it', async (t) => {
+  const { service, uploads } = t.context;
+  const upload = await uploads.begin(1000);
+  using connection = await RawConnection.to(service.url);
+  await connection.send(patchHead(t, new URL(upload), 1000));
+  await connection.send('a'.repeat(400));
+  await until(async () => (await bytesOf(service, upload)).length === 400);
+  t.is((await uploads.delete(upload)).status, 204);
+  await connection.untilEnded();
+  t.deepEqual(await filesOf(service, upload), []);
+});
+
+test('an archive too large to come at once is deposited by naming its upload', async (t) => {
+  const { alice, service, uploads } = t.context;
+  const plain = await alice.post(
+    '/1/software/',
+    new Uint8Array(largeTar),
+    archiveHeaders('large.tar', 'application/x-tar'),
+  );
+  await assertSwordError(t, plain, 413, 'MaxUploadSizeExceeded');
+  const upload = await uploads.whole(largeTar);
+  const headers = {
+    ...archiveHeaders('large.tar', 'application/x-tar'),
+    'Content-MD5': md5Of(largeTar),
+    Upload: upload,
+  };
+  const created = await alice.post('/1/software/', null, { ...headers, ...partial });
+  t.is(created.status, 201);
+  const edit = created.headers.get('location') ?? '';
+  t.is(child(parsedBody(await created.text()), `${DEPOSIT}deposit_archive`).text, 'large.tar');
+  t.deepEqual(
+    Buffer.from(await (await alice.get(edit.replace('metadata', 'media'))).arrayBuffer()),
+    largeTar,
+  );
+  t.is((await uploads.head(upload)).status, 404);
+  t.deepEqual(await filesOf(service, upload), [`${idOf(upload)}.json`], 'that it was used is remembered');
+  const again = await alice.post('/1/software/', null, { ...headers, ...partial });
+  t.is(again.headers.get('link'), `<${edit}>; rel="edit"`);
+  const summary = await assertSwordError(t, again, 409, 'Conflict');
+  t.regex(summary, /is an archive of deposit \d+ already/);
+  await alice.post(edit, helloEntry, { ...entryHeaders(), ...final });
+  await alice.waitFor(edit.replace('metadata', 'status'), 'done');
+});
+
+test('an archive is added or replaced by naming an upload, by its id and with the name given at its creation', async (t) => {
+  const { alice, uploads } = t.context;
+  const created = await alice.post('/1/software/', helloEntry, { ...entryHeaders(), ...partial });
+  const media = (created.headers.get('location') ?? '').replace('metadata', 'media');
+  const described = metadataOf({ filename: 'a "b".zip', filetype: 'application/zip' });
+  const added = await alice.post(media, null, { Upload: idOf(await uploads.whole(helloZip, described)) });
+  t.is(added.status, 201);
+  t.is(child(parsedBody(await added.text()), `${ATOM}deposit_archive`).text, 'a "b".zip');
+  const upload = await uploads.whole(largeTar, described);
+  const named = archiveHeaders('c.tar', 'application/x-tar');
+  t.is((await alice.put(media, null, { Upload: upload, ...named, ...final })).status, 204);
+  const history = await alice.get(media.replace('media', 'history'));
+  const types = [...(await history.text()).matchAll(/term="(\w+)"/g)].map(([, type]) => type);
+  t.deepEqual(types.slice(0, 5), [
+    'DepositCreated',
+    'MetadataAdded',
+    'ArchiveAdded',
+    'ArchivesReplaced',
+    'DepositCompleted',
+  ]);
+});
+
+test('a request that is refused leaves the upload as it was', async (t) => {
+  const { alice, service, uploads } = t.context;
+  const zip = { ...archiveHeaders(), ...partial };
+  const upload = await uploads.whole(helloZip, metadataOf({ filename: 'größe.zip' }));
+  const done = await alice.post('/1/software/', new Uint8Array(helloZip), { ...archiveHeaders(), ...final });
+  const final405 = (done.headers.get('location') ?? '').replace('metadata', 'media');
+  const entryOnly = await alice.post('/1/software/', helloEntry, { ...entryHeaders(), ...partial });
+  const edit = entryOnly.headers.get('location') ?? '';
+  const media = edit.replace('metadata', 'media');
+  const refused: [() => Promise<Response>, number, string][] = [
+    [() => alice.post('/1/software/', null, { ...zip, Upload: 'elsewhere' }), 400, 'ErrorBadRequest'],
+    [() => alice.post('/1/software/', 'bytes', { ...zip, Upload: upload }), 400, 'ErrorBadRequest'],
+    [
+      () => alice.post('/1/software/', null, { ...zip, Upload: upload, 'Content-Type': 'text/plain' }),
+      415,
+      'ErrorContent',
+    ],
+    [
+      () => alice.post('/1/software/', null, { ...zip, Upload: upload, Packaging: 'urn:x' }),
+      415,
+      'ErrorContent',
+    ],
+    [
+      () => alice.post('/1/software/', null, { 'Content-Type': 'application/zip', Upload: upload }),
+      400,
+      'ErrorBadRequest',
+    ],
+    [
+      () => alice.post('/1/software/', null, { ...zip, Upload: upload, 'In-Progress': 'x' }),
+      400,
+      'ErrorBadRequest',
+    ],
+    [
+      () => alice.post('/1/software/', null, { ...zip, Upload: upload, 'Content-MD5': md5Of('x') }),
+      412,
+      'ErrorChecksumMismatch',
+    ],
+    [() => alice.post(final405, null, { ...zip, Upload: upload }), 405, 'MethodNotAllowed'],
+    [() => alice.post(media, null, { ...zip, Upload: upload, 'If-Match': '"1-7"' }), 412, 'ETagNotMatched'],
+    [() => alice.post(edit, null, { ...final, Upload: upload }), 400, 'ErrorBadRequest'],
+    [() => alice.put(edit, null, { ...zip, Upload: upload }), 400, 'ErrorBadRequest'],
+  ];
+  for (const [send, status, name] of refused) await assertSwordError(t, await send(), status, name);
+  t.is(await uploads.offset(upload), helloZip.length);
+  t.is((await alice.post(media, null, { ...zip, Upload: upload })).status, 201);
+  t.deepEqual(await filesOf(service, upload), [`${idOf(upload)}.json`]);
+  const [part, noArchive] = [await uploads.begin(10), await uploads.whole(Buffer.alloc(600, 'text '))];
+  await uploads.patch(part, 0, 'abc');
+  const short = await alice.post(media, null, { ...zip, Upload: part });
+  t.regex(await assertSwordError(t, short, 409, 'Conflict'), /has 3 of its 10 bytes/);
+  await assertSwordError(
+    t,
+    await alice.post(media, null, { ...zip, Upload: noArchive }),
+    415,
+    'ErrorContent',
+  );
+  await assertSwordError(
+    t,
+    await alice.post(media, null, { ...zip, Upload: await uploads.begin(0) }),
+    400,
+    'ErrorBadRequest',
+  );
+  t.is(await uploads.offset(noArchive), 600);
+});
+
+test('of many requests that name the same upload at once, one has it', async (t) => {
+  const { alice, service, uploads } = t.context;
+  const upload = await uploads.whole(largeTar);
+  const headers = { ...archiveHeaders('large.tar', 'application/x-tar'), ...partial, Upload: upload };
+  const slug = randomBytes(8).toString('hex');
+  const answers = await Promise.all(
+    Array.from({ length: 6 }, () => alice.post('/1/software/', null, { ...headers, Slug: slug })),
+  );
+  t.deepEqual(
+    answers.map(({ status }) => status).sort((one, other) => one - other),
+    [201, 409, 409, 409, 409, 409],
+  );
+  const created = await Array.fromAsync(service.service.log.readAll());
+  t.is(created.filter(({ data }) => data['slug'] === slug).length, 1);
+});
+
+test('what a client and all clients may have open is bounded', async (t) => {
+  const limits = { maxSize: 1000, perClient: 2, totalSize: 2500, expiry: 3_600_000 };
+  await using service = await RunningService.start({ uploadLimits: limits });
+  const alice = new TusUploads(await service.register('alice', { collections: ['software'] }));
+  const bob = new TusUploads(await service.register('bob', { collections: ['software'] }));
+  const [first] = await Promise.all([alice.begin(1000), alice.begin(1000)]);
+  const third = await alice.create(10);
+  t.is(third.headers.get('retry-after'), '60');
+  await assertSwordError(t, third, 429, 'TooManyRequests');
+  await assertSwordError(t, await bob.create(501), 503, 'ServiceUnavailable');
+  t.is((await bob.create(500)).status, 201);
+  await alice.delete(first);
+  const many = await Promise.all(Array.from({ length: 5 }, () => alice.create(300)));
+  t.deepEqual(
+    many.map(({ status }) => status).sort((one, other) => one - other),
+    [201, 429, 429, 429, 429],
+  );
+});
+
+test('an upload to which nothing comes expires, and its files go', async (t) => {
+  await using service = await RunningService.start({ uploadLimits: { ...LIMITS, expiry: 700 } });
+  const uploads = new TusUploads(await service.register('alice', { collections: ['software'] }));
+  const abandoned = await uploads.begin(10);
+  await uploads.patch(abandoned, 0, 'abc');
+  await until(async () => (await uploads.head(abandoned)).status === 404);
+  await assertSwordError(t, await uploads.patch(abandoned, 3, 'def'), 404, 'NotFound');
+  t.is((await filesOf(service, abandoned)).length, 2, 'until the next sweep');
+  await service.stop();
+  await service.startAgain();
+  t.deepEqual(await filesOf(service, abandoned), []);
+});
+
+test('a service without resumable uploads knows nothing of them', async (t) => {
+  await using service = await RunningService.start({ uploadLimits: { ...LIMITS, maxSize: 0 } });
+  const alice = await service.register('alice', { collections: ['software'] });
+  await assertSwordError(t, await new TusUploads(alice).create(10), 404, 'NotFound');
+  t.false((await (await alice.get('/1/servicedocument/')).text()).includes('esumable'));
+  const named = await alice.post('/1/software/', null, { ...archiveHeaders(), Upload: 'x' });
+  await assertSwordError(t, named, 404, 'NotFound');
+});
+
+test('a deposit that takes no more archives leaves the upload to another', async (t) => {
+  const { alice, service, uploads } = t.context;
+  const upload = await uploads.whole(helloZip);
+  const full = await alice.post('/1/software/', new Uint8Array(helloZip), {
+    ...archiveHeaders(),
+    ...partial,
+  });
+  const media = (full.headers.get('location') ?? '').replace('metadata', 'media');
+  const named = { ...archiveHeaders(), Upload: upload };
+  await assertSwordError(t, await alice.post(media, null, named), 400, 'ErrorBadRequest');
+  const record = JSON.parse(await readFile(fileOf(service, upload, 'json'), 'utf8')) as { state: unknown };
+  t.deepEqual(record.state, { status: 'open' });
+  t.is((await alice.put(media, null, named)).status, 204);
+});
+
+test('after a restart each upload is where it was; what was not verified, or belongs to none, is gone', async (t) => {
+  await using service = await RunningService.start({ uploadLimits: LIMITS });
+  const alice = await service.register('alice', { collections: ['software'] });
+  const uploads = new TusUploads(alice);
+  const metadata = metadataOf({ filename: 'a.zip' });
+  const [begun, verifying] = [await uploads.begin(10, metadata), await uploads.begin(10)];
+  for (const upload of [begun, verifying]) await uploads.patch(upload, 0, 'abcd');
+  const [used, unused] = [await uploads.whole(helloZip), await uploads.whole(helloZip)];
+  const headers = { ...archiveHeaders(), ...partial };
+  const created = await alice.post('/1/software/', null, { ...headers, Upload: used });
+  t.is(created.status, 201);
+  await service.stop();
+
+  // As a kill leaves it in the middle of a piece with a checksum, and of the creation of an upload.
+  await changeState(service, verifying, { status: 'verifying', from: 4 });
+  await writeFile(fileOf(service, verifying, 'bytes'), 'abcdefg');
+  for (const name of ['x.bytes', `${idOf(begun)}.json.new`]) {
+    await writeFile(path.join(service.folder, 'uploads', name), '{');
+  }
+  // As it leaves it after the log has named the archive, and before that.
+  const requests = {
+    [used]: created.headers.get('x-request-id'),
+    [unused]: 'f81d4fae-7dec-41d0-a765-00a0c91e6bf6',
+  };
+  for (const [upload, requestId] of Object.entries(requests)) {
+    await changeState(service, upload, { status: 'claimed', claim: { requestId, after: null } });
+  }
+  await writeFile(fileOf(service, used, 'bytes'), helloZip);
+  await service.startAgain();
+
+  const [again, pathOf] = [alice.at(service.url), (upload: string): string => new URL(upload).pathname];
+  const uploadsAgain = new TusUploads(again);
+  for (const upload of [begun, verifying]) t.is(await uploadsAgain.offset(pathOf(upload)), 4);
+  const head = await uploadsAgain.head(pathOf(begun));
+  t.is(head.headers.get('upload-metadata'), metadata['Upload-Metadata'] ?? '');
+  t.is((await uploadsAgain.patch(pathOf(verifying), 4, 'efghij')).status, 204);
+  t.is((await bytesOf(service, verifying)).toString(), 'abcdefghij');
+  const left = await readdir(path.join(service.folder, 'uploads'));
+  const whole = [begun, verifying, used, unused].flatMap((upload) => filesOfWhole(idOf(upload)));
+  t.deepEqual(left.sort(), whole.sort());
+
+  const repeated = await again.post('/1/software/', null, { ...headers, Upload: idOf(used) });
+  t.is(
+    repeated.headers.get('link'),
+    `<${again.url}${pathOf(created.headers.get('location') ?? '')}>; rel="edit"`,
+  );
+  await assertSwordError(t, repeated, 409, 'Conflict');
+  t.deepEqual(await filesOf(service, used), [`${idOf(used)}.json`]);
+  t.is((await again.post('/1/software/', null, { ...headers, Upload: idOf(unused) })).status, 201);
+});
+
+test('the client of the protocol brings an upload to its end over connections that break', async (t) => {
+  const { alice, service, uploads } = t.context;
+  await using proxy = await FaultProxy.start(Number(new URL(service.url).port));
+  const endpoint = `http://127.0.0.1:${proxy.port}/1/software/uploads/`;
+  const upload = await tusUpload(largeTar, {
+    endpoint,
+    headers: { Authorization: alice.authorization },
+    metadata: { filename: 'large.tar', filetype: 'application/x-tar' },
+    retryDelays: [0, 10, 50, 200, 500, 1000, 2500],
+    onBeforeRequest: (request) => {
+      const breaks = request.getMethod() === 'PATCH' && proxy.requests.length < 8;
+      if (breaks) proxy.inject({ kind: 'reset', afterBytes: 200_000 }, /^PATCH/, 1);
+    },
+    // The service names itself in IRIs, not the proxy.
+    httpStack: throughProxy(service.url, `http://127.0.0.1:${proxy.port}`),
+  });
+  t.true(proxy.requests.filter((request) => request.startsWith('PATCH')).length >= 3);
+  t.is(await uploads.offset(upload), largeTar.length);
+  t.deepEqual(await bytesOf(service, upload), largeTar);
+  t.is((await alice.post('/1/software/', null, { Upload: upload, ...partial })).status, 201);
+});
+
+test('the client of the protocol sends the first piece with the creation, in small ones, without PATCH, and ends one', async (t) => {
+  const { alice, service, uploads } = t.context;
+  const headers = { Authorization: alice.authorization };
+  const bytes = largeTar.subarray(0, 300_000);
+  const upload = await tusUpload(bytes, {
+    endpoint: `${service.url}/1/software/uploads/`,
+    headers,
+    chunkSize: 70_000,
+    uploadDataDuringCreation: true,
+    overridePatchMethod: true,
+  });
+  t.deepEqual(await bytesOf(service, upload), bytes);
+  await tus.Upload.terminate(upload, { headers });
+  t.is((await uploads.head(upload)).status, 404);
+});
+
+test('what was acknowledged survives SIGKILL, and what was not verified does not', async (t) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'deposit-uploads-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  await registerDrill(folder);
+  const port = await freePort();
+  const killed = await ServiceProcess.start(folder, port);
+  t.teardown(() => killed[Symbol.asyncDispose]());
+  const drill = new TestClient(killed.url, 'drill', 'drill');
+  const uploads = new TusUploads(drill, 'drill');
+  const [plain, checked] = [await uploads.begin(largeTar.length), await uploads.begin(largeTar.length)];
+  const at = 200_000;
+  for (const upload of [plain, checked])
+    await uploads.patch(upload, 0, new Uint8Array(largeTar.subarray(0, at)));
+  const connections: RawConnection[] = [];
+  for (const [upload, headers] of [
+    [plain, {}],
+    [checked, checksumOf('sha1', largeTar.subarray(at))],
+  ] as const) {
+    const connection = await RawConnection.to(killed.url);
+    connections.push(connection);
+    const all = {
+      Host: 'x',
+      Authorization: drill.authorization,
+      ...pieceHeaders(at),
+      ...headers,
+      'Content-Length': largeTar.length - at,
+    };
+    const lines = Object.entries(all).map((pair) => pair.join(': '));
+    await connection.send(`PATCH ${new URL(upload).pathname} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
+    await connection.send(largeTar.subarray(at, at + 300_000));
+    const file = path.join(folder, 'uploads', `${idOf(upload)}.bytes`);
+    await until(async () => (await stat(file)).size === at + 300_000);
+  }
+  await killed.end('SIGKILL');
+  for (const connection of connections) connection[Symbol.dispose]();
+  await using service = await ServiceProcess.start(folder, port);
+  t.is(await uploads.offset(checked), at);
+  t.is(await uploads.offset(plain), at + 300_000);
+  for (const upload of [plain, checked]) {
+    const rest = new Uint8Array(largeTar.subarray(await uploads.offset(upload)));
+    t.is((await uploads.patch(upload, await uploads.offset(upload), rest)).status, 204);
+    const headers = {
+      ...archiveHeaders('a.tar', 'application/x-tar'),
+      'Content-MD5': md5Of(largeTar),
+      Upload: upload,
+    };
+    t.is((await drill.post('/1/drill/', null, { ...headers, ...partial })).status, 201);
+  }
+  t.is(await service.end('SIGTERM'), 0);
+});
+
+function assertExpiry(t: ExecutionContext, answer: Response): void {
+  const expires = answer.headers.get('upload-expires') ?? '';
+  t.is(new Date(expires).toUTCString(), expires);
+  t.true(Date.parse(expires) > Date.now() + 3_000_000);
+}
+
+/** The client of the protocol, until it has brought all bytes; the IRI of the upload. */
+async function tusUpload(bytes: Buffer, options: tus.UploadOptions): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const upload = new tus.Upload(bytes, { ...options, onSuccess: () => resolve(), onError: reject });
+  upload.start();
+  await promise;
+  return upload.url ?? '';
+}
+
+/** Requests to the one URL go to the other. */
+function throughProxy(from: string, to: string): tus.HttpStack {
+  const stack = new tus.DefaultHttpStack({});
+  return {
+    createRequest: (method, url) => stack.createRequest(method, url.replace(from, to)),
+    getName: () => stack.getName(),
+  };
+}
+
+function idOf(upload: string): string {
+  return /([0-9a-f-]{36})\/?$/.exec(upload)?.[1] ?? '';
+}
+
+function fileOf({ folder }: RunningService, upload: string, ending: 'json' | 'bytes'): string {
+  return path.join(folder, 'uploads', `${idOf(upload)}.${ending}`);
+}
+
+function bytesOf(service: RunningService, upload: string): Promise<Buffer> {
+  return readFile(fileOf(service, upload, 'bytes'));
+}
+
+async function filesOf({ folder }: RunningService, upload: string): Promise<string[]> {
+  const names = await readdir(path.join(folder, 'uploads'));
+  return names.filter((name) => name.startsWith(idOf(upload)));
+}
+
+function filesOfWhole(id: string): string[] {
+  return [`${id}.bytes`, `${id}.json`];
+}
+
+async function changeState(service: RunningService, upload: string, state: object): Promise<void> {
+  const file = fileOf(service, upload, 'json');
+  const record = JSON.parse(await readFile(file, 'utf8')) as object;
+  await writeFile(file, JSON.stringify({ ...record, state }));
+}

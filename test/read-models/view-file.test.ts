@@ -1,0 +1,187 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { type DepositStatusView, depositLists, depositStatus } from '../../projections/deposit-status.ts';
+import { type DepositEvent } from '../../src/domain/deposit/events.ts';
+import { STATUSES } from '../../src/domain/deposit/status-detail.ts';
+import type { RecordedEvent } from '../../src/event-log/event-log.ts';
+import { type DepositQuery, depositPage } from '../../src/http/deposit-page.ts';
+import { foldStream } from '../../src/read-models/fold.ts';
+import type { View } from '../../src/read-models/projector.ts';
+import { differencesBetween } from '../../src/read-models/view-difference.ts';
+import { ViewFile } from '../../src/read-models/view-file.ts';
+import {
+  depositCompleted,
+  depositCreated,
+  depositLoaded,
+  depositVerified,
+  entryWith,
+  fallbackOrigin,
+  loadingStarted,
+} from '../support/example-deposits.ts';
+import { seededRandom } from '../support/seeded-random.ts';
+
+const shape = { name: 'things', version: 1, origin: 'memory', countedBy: ['owner', 'kind'] };
+
+async function viewFile(t: ExecutionContext, options: Parameters<typeof ViewFile.open>[1] = shape) {
+  const folder = await mkdtemp(path.join(tmpdir(), 'view-'));
+  const file = ViewFile.open(path.join(folder, 'things.1.sqlite'), options);
+  t.teardown(async () => {
+    file[Symbol.dispose]();
+    await rm(folder, { recursive: true, force: true });
+  });
+  return file;
+}
+
+function things(
+  ...things: readonly (readonly [key: string, owner: string, kind: string] | readonly [key: string])[]
+) {
+  return new Map(
+    things.map(([key, owner, kind]) => [key, owner === undefined ? undefined : { owner, kind }]),
+  );
+}
+
+test('views are counted by several fields together, as they come, change and go', async (t) => {
+  const file = await viewFile(t);
+  file.write(
+    things(['1', 'ada', 'red'], ['2', 'ada', 'red'], ['3', 'ada', 'blue'], ['4', 'bob', 'red']),
+    '1',
+  );
+  t.deepEqual(Object.fromEntries(file.counts({ owner: 'ada' })), { red: 2, blue: 1 });
+  t.deepEqual(Object.fromEntries(file.counts()), { red: 3, blue: 1 });
+  file.write(things(['1', 'ada', 'blue'], ['2', 'bob', 'red'], ['3'], ['5', 'eve', 'red']), '2');
+  t.deepEqual(Object.fromEntries(file.counts({ owner: 'ada' })), { blue: 1 });
+  t.deepEqual(Object.fromEntries(file.counts({ owner: 'bob' })), { red: 2 });
+  t.deepEqual(Object.fromEntries(file.counts({ owner: 'eve', kind: 'red' })), { red: 1 });
+  t.deepEqual(Object.fromEntries(file.counts({ owner: 'nobody' })), {});
+  t.throws(() => file.counts({ colour: 'red' }), { instanceOf: TypeError, message: /not counted by colour/ });
+  file.write(new Map(), undefined);
+  t.is(file.counts().size, 0);
+});
+
+test('counts that are wrong for one owner and right in the sum are found', async (t) => {
+  const [one, other] = [await viewFile(t), await viewFile(t)];
+  for (const file of [one, other]) file.write(things(['1', 'ada', 'red'], ['2', 'bob', 'red']), '1');
+  t.deepEqual([...differencesBetween(one, other)], []);
+  other.write(things(['3', 'bob', 'red']), '2');
+  one.write(things(['3', 'ada', 'red']), '2');
+  t.deepEqual(
+    [...differencesBetween(one, other)].map(({ key, kind }) => `${key} ${kind}`),
+    ['3 different', 'counts different'],
+  );
+});
+
+test('an index that is named is used, or there is none', async (t) => {
+  const file = await viewFile(t, { ...shape, indexes: [['owner', 'kind']] });
+  file.write(things(['1', 'ada', 'red']), '1');
+  t.is(file.find({ index: ['owner', 'kind'], equal: { owner: 'ada' }, limit: 9 }).length, 1);
+  t.throws(() => file.find({ index: ['kind'], equal: { kind: 'red' }, limit: 9 }), {
+    message: /no such index/,
+  });
+});
+
+test('every page of every list, by its number or beside another, is what the whole list has there', async (t) => {
+  const random = seededRandom(7);
+  const any = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
+  const [clients, collections] = [
+    ['ada', 'bob'],
+    ['software', 'papers'],
+  ];
+  const origins = [null, 'https://a.example/', 'https://b.example/'];
+  const views = Array.from({ length: 120 }, (_, index) => ({
+    depositId: index + 1 + (index > 60 ? 1000 : 0), // ids have gaps
+    ...{ client: any(clients), collection: any(collections), status: any(STATUSES), origin: any(origins) },
+  }));
+  const file = await viewFile(t, { ...depositStatus, origin: 'memory' });
+  file.write(new Map(views.map((view) => [String(view.depositId), view])), '1');
+  const view = file as unknown as View<DepositStatusView>;
+  for (const [status, origin, pageSize] of [
+    ...[null, ...STATUSES].map((one) => [one, null, 3] as const),
+    ...origins.slice(1).flatMap((one) => [null, 'done' as const].map((state) => [state, one, 4] as const)),
+    [null, null, 1000] as const,
+  ]) {
+    const query: DepositQuery = {
+      client: 'ada',
+      collection: 'software',
+      status,
+      origin,
+      pageSize,
+      page: 1,
+      beside: null,
+    };
+    const whole = views
+      .filter((one) => one.client === 'ada' && one.collection === 'software')
+      .filter((one) => (status ?? one.status) === one.status && (origin ?? one.origin) === one.origin)
+      .map(({ depositId }) => depositId)
+      .toReversed();
+    const lastPage = Math.max(1, Math.ceil(whole.length / pageSize));
+    for (let page = 1; page <= lastPage; page += 1) {
+      const [start, end] = [(page - 1) * pageSize, page * pageSize];
+      const expected = {
+        ids: whole.slice(start, end),
+        total: whole.length,
+        lastPage,
+        goesOn: page < lastPage,
+      };
+      t.deepEqual(read(depositPage(view, { ...query, page })), expected);
+      const [before, after] = [whole[start - 1], whole[end]];
+      if (before !== undefined) {
+        const beside = { side: 'below', depositId: before } as const;
+        t.deepEqual(read(depositPage(view, { ...query, page, beside })), expected);
+      }
+      if (after !== undefined) {
+        const beside = { side: 'above', depositId: after } as const;
+        t.deepEqual(read(depositPage(view, { ...query, page, beside })), expected);
+      }
+    }
+  }
+});
+
+function read({ deposits, ...others }: ReturnType<typeof depositPage>) {
+  return { ids: deposits.map(({ depositId }) => depositId), ...others };
+}
+
+test('the lists of deposits have their indexes', (t) => {
+  t.deepEqual(
+    Object.values(depositLists).filter((index) => !depositStatus.indexes?.includes(index)),
+    [],
+  );
+});
+
+test('what the list of a collection tells comes from the events', async (t) => {
+  const replaced: DepositEvent = {
+    type: 'MetadataReplaced',
+    data: { depositId: 1, entry: entryWith({ externalIdentifier: null }) },
+  };
+  const added = (externalIdentifier: string | null): DepositEvent => ({
+    type: 'MetadataAdded',
+    data: { depositId: 1, entry: entryWith({ externalIdentifier }) },
+  });
+  const told = async (...events: DepositEvent[]) => {
+    const { externalIdentifier, completedAt, origin, slug } = (await folded(events)) as DepositStatusView;
+    return { externalIdentifier, completedAt, origin, slug };
+  };
+  const nothing = { externalIdentifier: null, completedAt: null, origin: null, slug: null };
+  t.deepEqual(await told(depositCreated, added(null)), nothing);
+  t.deepEqual(await told(depositCreated, added('hal-1'), added('hal-2')), {
+    ...nothing,
+    externalIdentifier: 'hal-1',
+  });
+  t.deepEqual(await told(depositCreated, added('hal-1'), replaced), nothing);
+  const complete = { completedAt: '2026-03-01T10:00:00.000Z', origin: fallbackOrigin };
+  const way = [depositCreated, depositCompleted(), depositVerified, loadingStarted, depositLoaded];
+  for (const length of [2, 3, 4, 5])
+    t.deepEqual(await told(...way.slice(0, length)), { ...nothing, ...complete });
+});
+
+function folded(events: readonly DepositEvent[]) {
+  const stored = events.map(({ type, data }, revision) => ({
+    ...{ type, data, revision, stream: 'deposit-1', id: '', position: String(revision) },
+    metadata: { schemaVersion: 1, occurredAt: '2026-03-01T10:00:00.000Z' },
+  }));
+  async function* stream() {
+    yield* stored as unknown as RecordedEvent[];
+  }
+  return foldStream(depositStatus, stream());
+}

@@ -1,0 +1,81 @@
+import test from 'ava';
+import * as fc from 'fast-check';
+import { collectionFeed, collectionJson, type DepositList } from '../../src/sword/collection-feed.ts';
+import { Iris } from '../../src/sword/iris.ts';
+import { type BodyElement, xmlBody } from '../../src/sword/xml-body.ts';
+import { xmlText } from '../../src/sword/xml-text.ts';
+import { entriesOf } from '../support/listed-deposits.ts';
+import { child, parsedBody, texts } from './parsed-body.ts';
+
+const ATOM = '{http://www.w3.org/2005/Atom}';
+const DEPOSIT = '{https://deposit.example/schema}';
+const language = {
+  iris: new Iris('https://deposit.example/base/'),
+  depositNamespace: 'https://deposit.example/schema',
+  generator: { name: 'Deposit Service', version: '1.2.3', uri: 'https://deposit.example/about' },
+};
+const hostile = '</title>\u0000<b a="1">&amp; ]]> \ud800 \u{1f98a}\r\n"\'';
+const list: DepositList = {
+  collection: 'r & d',
+  title: hostile,
+  author: 'alice/ä',
+  updatedAt: '2026-03-01T10:00:00.250Z',
+  count: 2,
+  links: [{ rel: 'next', href: 'https://deposit.example/base/1/r%20%26%20d/?page=2&below=7' }],
+  deposits: [
+    {
+      depositId: 42,
+      uuid: '6ba7b810-9dad-41d1-80b4-00c04fd430c8',
+      collection: 'r & d',
+      title: hostile,
+      author: 'alice/ä',
+      createdAt: '2026-03-01T10:00:00.000Z',
+      updatedAt: '2026-03-01T10:00:00.250Z',
+      completedAt: null,
+      status: 'rejected',
+      statusDetail: `- ${hostile}`,
+      externalId: hostile,
+      loaded: null,
+      origin: `https://a.example/?a=1&b=${hostile}`,
+    },
+  ],
+};
+const shown = hostile.replace('\u0000', '\ufffd').replace('\ud800', '\ufffd');
+
+test('whatever clients have written, the list is well-formed and gives it back', (t) => {
+  const feed = parsedBody(collectionFeed(list, language));
+  t.is(child(feed, `${ATOM}title`).text, `Deposits of alice/ä in ${shown}`);
+  t.true(URL.canParse(child(feed, `${ATOM}id`).text));
+  t.is(child(feed, `${ATOM}link`).attributes['href'], list.links[0]?.href);
+  const [entry] = entriesOf(feed);
+  if (!entry) throw new Error('There is no entry.');
+  t.deepEqual(texts(entry, `${ATOM}title`), [shown]);
+  t.deepEqual(texts(entry, `${DEPOSIT}external_id`), [shown]);
+  t.deepEqual(texts(entry, `${DEPOSIT}status_detail`), [`- ${shown}`]);
+  t.deepEqual(texts(entry, `${DEPOSIT}origin_url`), [`https://a.example/?a=1&b=${shown}`]);
+  t.deepEqual(texts(entry, `${DEPOSIT}complete_date`), []);
+  const json = JSON.parse(collectionJson(list, language)) as { entries: Record<string, unknown>[] };
+  t.like(json.entries[0], { deposit_id: 42, external_id: hostile, status: 'rejected' });
+  t.false('complete_date' in (json.entries[0] ?? {}));
+});
+
+test('lists are written as all other documents are', (t) => {
+  const text = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.string(),
+    fc.constantFrom('', '&amp;', '&#0;', '<a>"\'', ']]>', 'a\r\nb\tc', '\u0000\ud800\ufeff'),
+  );
+  const { element } = fc.letrec<{ element: BodyElement }>((tie) => ({
+    element: fc.record({
+      name: fc.constantFrom('entry', 'title', 'depositns:id', 'sword:state'),
+      attributes: fc.dictionary(fc.constantFrom('rel', 'href', 'term'), text),
+      content: fc.oneof({ maxDepth: 3 }, text, fc.array(tie('element'), { maxLength: 4 })),
+    }),
+  }));
+  const namespaces = {
+    defaultNamespace: 'http://www.w3.org/2005/Atom',
+    depositNamespace: 'https://d.example/?a&b',
+  };
+  fc.assert(fc.property(element, (root) => xmlText(root, namespaces) === xmlBody(root, namespaces)));
+  t.pass();
+});
