@@ -42,7 +42,7 @@ export function writeConfiguration(configuration: Configuration, env: NodeJS.Pro
   return file;
 }
 
-function configurationFolder(env: NodeJS.ProcessEnv): string {
+export function configurationFolder(env: NodeJS.ProcessEnv): string {
   const windows = process.platform === 'win32' ? env['APPDATA'] : undefined;
   const base = windows ?? (env['XDG_CONFIG_HOME'] || path.join(env['HOME'] || homedir(), '.config'));
   return path.join(base, 'sword-deposit');

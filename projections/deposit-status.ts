@@ -55,6 +55,8 @@ export const depositStatus: Projection<DepositStatusView, DepositEvent> = {
     ArchiveAdded: (view, event) => view && changed(view, event, {}),
     ArchivesReplaced: (view, event) => view && changed(view, event, {}),
     ArchivesRemoved: (view, event) => view && changed(view, event, {}),
+    ArchiveReplaced: (view, event) => view && changed(view, event, {}),
+    ArchiveRemoved: (view, event) => view && changed(view, event, {}),
     MetadataAdded: (view, event) => {
       const { title, externalIdentifier } = event.data.entry.facts;
       return (

@@ -1,10 +1,19 @@
 import type { AnyProjection } from '../src/read-models/projection.ts';
 import { clientLogins } from './client-logins.ts';
+import { clientWebhooks } from './client-webhooks.ts';
 import { collections } from './collections.ts';
 import { depositContent } from './deposit-content.ts';
 import { depositStatus } from './deposit-status.ts';
+import { undeliveredNotifications } from './undelivered-notifications.ts';
 
 /** Every view that a node keeps. */
-export const everyView = [depositStatus, depositContent, clientLogins, collections].map(
+export const everyView = [
+  depositStatus,
+  depositContent,
+  clientLogins,
+  collections,
+  clientWebhooks,
+  undeliveredNotifications,
+].map(
   (projection) => projection as unknown as AnyProjection, // each is only ever given its own views and events
 );

@@ -45,7 +45,7 @@ export const undeliveredNotifications: Projection<View, NotificationsEvent> = {
     ['waitingFor', 'dueAt'],
     ['waitingFor', 'heldSince'],
     ['waitingFor', 'requeuedAt'],
-    ['client', 'depositId'],
+    ['client', 'collection', 'depositId'],
   ],
   countedBy: ['waitingFor'],
   when: {

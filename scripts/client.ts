@@ -1,5 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { type ClientLogin, clientLogins } from '../projections/client-logins.ts';
+import { clientWebhooks } from '../projections/client-webhooks.ts';
 import { Administration } from '../src/administration.ts';
 import { readConfig } from '../src/config.ts';
 import { clients } from '../src/domain/aggregates.ts';
@@ -8,6 +9,7 @@ import type { EventLog } from '../src/event-log/event-log.ts';
 import { generatePassword } from '../src/password.ts';
 import { foldByKey, foldStream } from '../src/read-models/fold.ts';
 import { openLog } from '../src/service.ts';
+import { webhook } from './client-webhook.ts';
 import { only, operator, readArguments, refused, runCommand, say, UsageError } from './command.ts';
 
 const HELP = `Registers clients and changes what they may do, beside a running service or without one.
@@ -19,12 +21,17 @@ const HELP = `Registers clients and changes what they may do, beside a running s
   npm run client -- set NAME [--domain D] [--provider-url U]   an empty value removes it
   npm run client -- disable NAME
   npm run client -- enable NAME
+  npm run client -- webhook NAME URL [--secret-stdin]   notifies of every change of status; shows a new secret once
+  npm run client -- webhook NAME --off
+  npm run client -- webhook NAME --failures [--json]    what waits to be tried again or was given up
+  npm run client -- webhook NAME --retry [DEPOSIT_ID…]  tries that now
   npm run client -- show NAME [--json]
   npm run client -- list [--json]
 
 Without --password-stdin a password is generated and printed, this once.
 --domain: host under which at least one url field of each deposit must lie.
 --provider-url: where the origins of the client's deposits lie.
+A webhook is an https URL in a public network; see docs/interface.md for what is sent and how it is signed.
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 `;
 
@@ -35,8 +42,13 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
     domain: { type: 'string' },
     'provider-url': { type: 'string' },
     json: { type: 'boolean' },
+    'secret-stdin': { type: 'boolean' },
+    off: { type: 'boolean' },
+    failures: { type: 'boolean' },
+    retry: { type: 'boolean' },
   });
-  await using log = await openLog(readConfig());
+  const config = readConfig();
+  await using log = await openLog(config);
   const administration = new Administration(log, operator());
   switch (action) {
     case 'add': {
@@ -75,8 +87,14 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
     case 'enable':
       await change(administration, { type: 'EnableClient', client: only(positionals, 'NAME') }, 'enabled');
       return;
-    case 'show':
-      return show(await oneLogin(log, only(positionals, 'NAME')), values.json);
+    case 'webhook':
+      return webhook(administration, config, positionals, values);
+    case 'show': {
+      const name = only(positionals, 'NAME');
+      const login = await oneLogin(log, name);
+      const notified = await foldStream(clientWebhooks, log.readStream(`${clients.prefix}${name}`));
+      return show({ ...facts(login), ...(notified && { webhook: notified.url }) }, values.json);
+    }
     case 'list': {
       const logins = await foldByKey(clientLogins, log.readAll({ streamPrefixes: [clients.prefix] }));
       if (values.json) say(JSON.stringify([...logins.values()].map(facts)));
@@ -143,9 +161,9 @@ async function oneLogin(log: EventLog, name: string): Promise<ClientLogin> {
   return login;
 }
 
-function show(login: ClientLogin, json = false): void {
-  if (json) say(JSON.stringify(facts(login)));
-  else for (const [name, value] of Object.entries(facts(login))) say(`${name}: ${String(value ?? 'none')}`);
+function show(shown: object, json = false): void {
+  if (json) say(JSON.stringify(shown));
+  else for (const [name, value] of Object.entries(shown)) say(`${name}: ${String(value ?? 'none')}`);
 }
 
 /** All but the credential. */

@@ -3,10 +3,10 @@ import { readConfig } from '../src/config.ts';
 import type { ParkedEvent } from '../src/domain/parking/parking.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
 import { parkedEvents } from '../src/reactors/parking.ts';
-import { openLog, REACTORS } from '../src/service.ts';
+import { openLog, PARKING } from '../src/service.ts';
 import { only, operator, readArguments, refused, runCommand, say, UsageError } from './command.ts';
 
-const HELP = `Events that neither the checker nor the loader got through, and that wait for an operator.
+const HELP = `Events that the checker, the loader or the notifier did not get through, and that wait for an operator.
 
   npm run parked -- list [--json]
   npm run parked -- show EVENT_ID [--json]
@@ -25,7 +25,7 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
   });
   await using log = await openLog(readConfig());
   const administration = new Administration(log, operator());
-  const parked = (await Promise.all(REACTORS.map((reactor) => parkedEvents(log, reactor)))).flat();
+  const parked = (await Promise.all(PARKING.map((reactor) => parkedEvents(log, reactor)))).flat();
   switch (action) {
     case 'list': {
       if (values.json) return say(JSON.stringify(parked));

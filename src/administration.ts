@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { type Actor, type CommandContext, execute, load } from './command-handler.ts';
-import { clients, collections, deposits, parkings } from './domain/aggregates.ts';
+import { clients, collections, deposits, notifications, parkings } from './domain/aggregates.ts';
 import { type ClientCommand, ClientRefusal } from './domain/client/client.ts';
 import type { CollectionCommand } from './domain/collection/collection.ts';
 import type { DepositCommand } from './domain/deposit/commands.ts';
+import type { NotificationsCommand } from './domain/notifications/notifications.ts';
 import type { ParkingCommand } from './domain/parking/parking.ts';
 import type { EventLog } from './event-log/event-log.ts';
 import { credentialOf } from './password.ts';
@@ -46,6 +47,10 @@ export class Administration {
   ): Promise<boolean> {
     const { events } = await execute(this.#log, deposits, depositId, command, this.#context(), options);
     return events.length > 0;
+  }
+
+  async notifications(command: NotificationsCommand): Promise<void> {
+    await execute(this.#log, notifications, command.depositId, command, this.#context());
   }
 
   async parking(command: ParkingCommand): Promise<void> {

@@ -46,6 +46,8 @@ export type Outcome<State, Event> = {
 export type ExecuteOptions = {
   /** The stream is known not to exist, so nothing is read first. */
   readonly fresh?: boolean;
+  /** The command may have been carried out before: then it is answered as it was then. */
+  readonly once?: boolean;
   /** Decide only at this revision; otherwise throw {@link RevisionNotMatched}. */
   readonly atRevision?: number;
 };
@@ -76,6 +78,8 @@ export async function execute<State, Command, Event extends { type: string; data
 ): Promise<Outcome<State, Event>> {
   const stream = `${aggregate.prefix}${id}`;
   for (let attempt = 1; ; attempt += 1) {
+    const before = options.once ? await carriedOut(log, aggregate, id, context.commandId) : undefined;
+    if (before) return before;
     const loaded = options.fresh ? nothing(aggregate) : await load(log, aggregate, id);
     assertAt(options.atRevision, loaded.revision, stream);
     const events = aggregate.decider.decide(command, loaded.state);
@@ -107,6 +111,28 @@ export async function load<State, Command, Event>(
     hash = chainHash(stored);
   }
   return { state, revision, hash, position };
+}
+
+/** The stream as the command left it when it was carried out, if it ever was and has appended anything. */
+export async function carriedOut<State, Command, Event>(
+  log: EventLog,
+  aggregate: Aggregate<State, Command, Event>,
+  id: string | number,
+  commandId: string,
+): Promise<Outcome<State, Event> | undefined> {
+  let state = aggregate.decider.initial;
+  let own: Event[] = [];
+  let last: Pick<Outcome<State, Event>, 'revision' | 'position'> | undefined;
+  for await (const stored of log.readStream(`${aggregate.prefix}${id}`)) {
+    const isOwn = stored.id === eventId(commandId, own.length);
+    if (last && !isOwn) break;
+    const event = aggregate.codec.read(stored);
+    state = aggregate.decider.evolve(state, event);
+    if (!isOwn) continue;
+    own = [...own, event];
+    last = { revision: stored.revision, position: stored.position };
+  }
+  return last && { state, events: own, ...last };
 }
 
 const MAX_ATTEMPTS = 30;

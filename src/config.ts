@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { S3Place } from './archive-store/s3-url.ts';
 import { type ArchiveLimits, defaultArchiveLimits } from './archives/inspection.ts';
+import type { NotificationSettings } from './notifications/notification-settings.ts';
 import { type Read, SETTINGS, type SettingName } from './settings.ts';
 import { readTracing } from './tracing-setting.ts';
 import type { UploadLimits } from './uploads/resumable-uploads.ts';
@@ -39,6 +40,7 @@ export type Config = {
   readonly anchorFile: string | null;
   /** Minutes from one anchor to the next; 0: none are made by the service. */
   readonly anchorInterval: number;
+  readonly webhooks: NotificationSettings;
 };
 
 /** What a node does: serve clients, or check and load deposits. */
@@ -158,6 +160,13 @@ function assemble(read: Read): Omit<Config, 'tracing'> {
     anchorKeyFile: read('DEPOSIT_ANCHOR_KEY_FILE') ?? path.join(dataDir, 'keys', 'anchor-ed25519.pem'),
     anchorFile: read('DEPOSIT_ANCHOR_FILE'),
     anchorInterval: read('DEPOSIT_ANCHOR_INTERVAL'),
+    webhooks: {
+      keyFile: read('DEPOSIT_WEBHOOK_KEY_FILE') ?? path.join(dataDir, 'keys', 'webhook-aes256.key'),
+      allowPrivate: read('DEPOSIT_WEBHOOK_ALLOW_PRIVATE'),
+      giveUpAfter: read('DEPOSIT_WEBHOOK_GIVE_UP_AFTER') * 3_600_000,
+      firstPause: 1000,
+      longestPause: 3_600_000,
+    },
   };
 }
 

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { clientLogins } from '../projections/client-logins.ts';
 import { collections } from '../projections/collections.ts';
@@ -7,7 +6,7 @@ import { startAnchoring } from './anchors/anchor-follower.ts';
 import type { ArchiveStore } from './archive-store/archive-store.ts';
 import { openArchiveStore } from './archive-store/open-archive-store.ts';
 import { ArchiveWorkers } from './archives/archive-workers.ts';
-import type { Config, EventLogConfig } from './config.ts';
+import type { Config } from './config.ts';
 import { lockDataFolder } from './data-folder-lock.ts';
 import { DepositIds } from './deposit-ids.ts';
 import type { Deliveries } from './event-log/deliveries.ts';
@@ -17,10 +16,14 @@ import { openDeliveries, openEventLog } from './event-log/open-event-log.ts';
 import { type ClientOptions, createApp } from './http/app.ts';
 import { Credentials } from './http/credentials.ts';
 import { DepositDesk } from './http/deposit-desk.ts';
+import { EventStreams } from './http/event-streams.ts';
 import type { ReadinessChecks } from './http/health.ts';
 import { Server } from './http/server.ts';
 import type { Logger } from './logger.ts';
+import { manifest } from './manifest.ts';
 import { ServiceMetrics } from './metrics/service-metrics.ts';
+import { type NotificationViews, notificationViews } from './notifications/notification-views.ts';
+import { Notifications } from './notifications/notifications.ts';
 import { OperatorServer } from './operator/operator-server.ts';
 import { Checker } from './reactors/checker.ts';
 import { Loader } from './reactors/loader.ts';
@@ -28,11 +31,12 @@ import { LogParking } from './reactors/parking.ts';
 import { ReactorRunner } from './reactors/reactor-runner.ts';
 import { Projector, type ProjectorProgress } from './read-models/projector.ts';
 import { SqliteViewStore } from './read-models/sqlite-view-store.ts';
-import { ViewFile } from './read-models/view-file.ts';
-import { ViewFolder } from './read-models/view-folder.ts';
-import type { Generator } from './sword/generator.ts';
 import { type TracedParts, tracedParts } from './tracing/traced-parts.ts';
 import { ResumableUploads } from './uploads/resumable-uploads.ts';
+import { viewsPlace } from './views-place.ts';
+
+export { manifest } from './manifest.ts';
+export { openView, viewsPlace } from './views-place.ts';
 
 /** A running service. Disposing of it drains: running requests finish, reactors stop, everything is closed. */
 export type Service = AsyncDisposable & {
@@ -55,6 +59,8 @@ export type ServiceOptions = {
 const DRAIN_PATIENCE = 20_000;
 /** The names of all reactors. */
 export const REACTORS = ['checker', 'loader'] as const;
+/** Those and what follows deposits for others' sake: each may have events that wait for an operator. */
+export const PARKING = [...REACTORS, 'notifier'] as const;
 /** Streams that a reactor works on at the same time; archives are read by fewer workers still. */
 const REACTOR_CONCURRENCY = 8;
 
@@ -82,18 +88,6 @@ export function openDeliveriesOf(
   return openDeliveries(config.eventLog, log, path.join(config.dataDir, 'checkpoints'));
 }
 
-/** A view of this node as it is now, for commands that only look. @throws when the node keeps none. */
-export function openView(config: Config, { name }: { readonly name: string }): ViewFile {
-  const [folder] = viewsPlace(config);
-  const views = new ViewFolder(folder);
-  try {
-    return ViewFile.openReadOnly(views.fileOf(name, views.current(name)), { name });
-  } catch (cause) {
-    const text = `There is no view ${name} in ${folder}: the service makes it when it starts, or "npm run rebuild".`;
-    throw Object.assign(new Error(text, { cause }), { code: 'NO_VIEW' });
-  }
-}
-
 /** Puts the service together and starts it. */
 export async function startService(config: Config, { logger, progress }: ServiceOptions): Promise<Service> {
   await using resources = new AsyncDisposableStack();
@@ -111,14 +105,21 @@ export async function startService(config: Config, { logger, progress }: Service
   const failure = Promise.withResolvers<never>();
   failure.promise.catch(() => undefined); // whoever waits for it hears of it
 
-  const node: Node = { config, log, store, traced, logger, resources, fail: failure.reject };
+  const fail = failure.reject;
+  const views = resources.use(SqliteViewStore.open(...viewsPlace(config)));
+  const projector = new Projector(log, views);
+  resources.defer(() => projector.stop());
+  const notified = notificationViews(projector);
+  const node: Node = { config, log, store, traced, logger, resources, projector, notified, fail };
   const baseUrl = config.baseUrl ?? server.url;
   const generator = { ...manifest(), uri: baseUrl };
   const about = { depositNamespace: config.depositNamespace, generator, observer: metrics.http };
   const clients = config.roles.includes('http')
     ? serveClients(node, { baseUrl, ...about, uploads: await openUploads(node) }, progress)
     : undefined;
-  const reactors = config.roles.includes('reactors') ? react(node, deliveries) : undefined;
+  const viewsReady = clients?.ready ?? projector.start(fail, progress);
+  viewsReady.catch(() => undefined); // `failed` tells it, too
+  const reactors = config.roles.includes('reactors') ? react(node, deliveries, baseUrl) : undefined;
   const readiness = {
     'event log': async () => void (await log.head()),
     'archive store': () => store.ready(),
@@ -131,6 +132,7 @@ export async function startService(config: Config, { logger, progress }: Service
   ).callback();
   server.serve((req, res) => void handle(req, res), about);
   resources.defer(() => server.close(DRAIN_PATIENCE)); // before the views that requests under way still read
+  if (clients) resources.use(clients.options.eventStreams); // ended first: they would not end by themselves
   const startedAt = new Date().toISOString();
   const state = async () => ({
     ...manifest(),
@@ -140,13 +142,14 @@ export async function startService(config: Config, { logger, progress }: Service
     startedAt,
     views: clients?.projector.reached ?? [],
     following: clients?.projector.trouble ?? null,
+    notifications: reactors?.notifications.standing ?? null,
     reactors: await Promise.all(
       (reactors?.runners ?? []).map(async ({ standing, streamPrefix }) => {
         return { ...standing, delivery: await deliveries.standing(standing.name, streamPrefix) };
       }),
     ),
   });
-  const adopt = async (generations: unknown) => clients && adoptViews(clients.projector, generations, logger);
+  const adopt = async (generations: unknown) => adoptViews(projector, generations, logger);
   const [host, port] = [config.operatorHost, config.operatorPort];
   const routes = { 'GET /state': state, 'POST /views': adopt };
   metrics.observe({ config, ...manifest(), server, readiness, log, clients, reactors });
@@ -174,6 +177,8 @@ type Node = {
   readonly traced: TracedParts;
   readonly logger: Logger;
   readonly resources: AsyncDisposableStack;
+  readonly projector: Projector;
+  readonly notified: NotificationViews;
   /** Ends the service: it cannot go on. */
   readonly fail: (error: unknown) => void;
 };
@@ -188,22 +193,19 @@ async function openUploads({ config, logger, resources }: Node): Promise<Resumab
 
 /** The views of this node, and the desk where requests meet the log. */
 function serveClients(
-  { config, log, store, resources, fail }: Node,
+  { config, log, store, projector, notified, fail }: Node,
   about: Pick<ClientOptions, 'baseUrl' | 'generator' | 'uploads'>,
   progress?: ProjectorProgress,
 ) {
-  const views = resources.use(SqliteViewStore.open(...viewsPlace(config)));
-  const projector = new Projector(log, views);
-  resources.defer(() => projector.stop());
   const desk = new DepositDesk(log, new DepositIds(log), projector, config.eventLog.kind !== 'sqlite');
   const statuses = projector.add(depositStatus);
   const credentials = new Credentials(projector.add(clientLogins));
   const shownCollections = projector.add(collections);
+  const eventStreams = new EventStreams({ log, projector, statuses });
   let caughtUp = false;
   const ready = projector.start(fail, progress).then(() => {
     caughtUp = true;
   });
-  ready.catch(() => undefined); // `failed` tells it, too
   return {
     ready,
     projector,
@@ -215,6 +217,8 @@ function serveClients(
       store,
       credentials,
       collections: shownCollections,
+      eventStreams,
+      notified,
       ready: () => caughtUp,
     },
     upToDate: async () => {
@@ -224,8 +228,9 @@ function serveClients(
   };
 }
 
-/** Starts checker and loader; what is returned tells whether each gets its events. */
-function react({ config, log, store, traced, logger, resources, fail }: Node, deliveries: Deliveries) {
+/** Starts checker, loader and notifications; what is returned tells whether each gets its events. */
+function react(node: Node, deliveries: Deliveries, baseUrl: string) {
+  const { config, log, store, traced, logger, resources, fail } = node;
   const workers = resources.use(new ArchiveWorkers({ size: config.archiveWorkers }));
   const reader = traced.reader(workers);
   const options = { deliveries, parking: new LogParking(log), logger, concurrency: REACTOR_CONCURRENCY };
@@ -243,7 +248,8 @@ function react({ config, log, store, traced, logger, resources, fail }: Node, de
     if (trouble !== undefined) throw new Error(trouble);
   };
   const readiness: ReadinessChecks = Object.fromEntries(reactors.map(({ name }) => [name, check(name)]));
-  return { runners, readiness, deliveries, workers };
+  const notifications = resources.use(new Notifications({ ...node, deliveries, baseUrl, maker: manifest() }));
+  return { runners, readiness, deliveries, workers, notifications };
 }
 
 /** A command has built these generations of views beside the service. */
@@ -255,23 +261,4 @@ async function adoptViews(projector: Projector, generations: unknown, logger: Lo
     pauses[view] = ms;
   }
   return pauses;
-}
-
-/** The folder of the views, and the log whose positions they keep. */
-export function viewsPlace({ dataDir, eventLog }: Config): [folder: string, origin: string] {
-  return [path.join(dataDir, 'views'), originOf(eventLog)];
-}
-
-/** Which log views are of: the positions of one mean nothing in another. */
-function originOf(eventLog: EventLogConfig): string {
-  if (eventLog.kind === 'sqlite') return 'sqlite';
-  const [, hosts] = /^[^/]*\/\/(?:[^@/]*@)?([^/?]*)/.exec(eventLog.connectionString) ?? [];
-  return `eventstoredb ${hosts}`;
-}
-
-/** Name and version of this software, named as the maker of every document. */
-export function manifest(): Pick<Generator, 'name' | 'version'> {
-  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
-  const { name, version } = JSON.parse(text) as { name: string; version: string };
-  return { name, version };
 }

@@ -127,6 +127,21 @@ export const SETTINGS = {
     'minutes between anchors of the log; 0 makes none',
     integer(0, 35_000),
   ),
+  DEPOSIT_WEBHOOK_KEY_FILE: setting(
+    '',
+    'key that the secrets of webhooks are sealed with, made when missing; default: keys/ in the data folder',
+    optionalFile,
+  ),
+  DEPOSIT_WEBHOOK_ALLOW_PRIVATE: setting(
+    'false',
+    'webhooks may be plain http and lie in private networks',
+    boolean,
+  ),
+  DEPOSIT_WEBHOOK_GIVE_UP_AFTER: setting(
+    '72',
+    'hours for which a notification is tried again and again',
+    integer(1, 10_000),
+  ),
 } satisfies Record<string, Setting<unknown>>;
 
 /** Reads the value of a setting. */

@@ -44,7 +44,7 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
     /^node:/,
     /^(koa|@koa\/router|koa-body|yazl)$/,
     /^src\/(http|domain|sword|swhid|uploads)\//,
-    /^src\/(command-handler|deposit-ids|garbage|logger|password)\.ts$/,
+    /^src\/(command-handler|deposit-ids|garbage|keyed-requests|logger|password)\.ts$/,
     /^src\/tracing\/span\.ts$/,
     /^src\/archives\/format\.ts$/,
     /^src\/event-log\/event-log\.ts$/,

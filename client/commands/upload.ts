@@ -1,7 +1,7 @@
 import { ProgressBars } from '../../scripts/progress-bar.ts';
 import { type Identified, identify } from '../archives/identify.ts';
 import { type PreparedArchive, packingTime, prepareArchive } from '../archives/prepare-archive.ts';
-import { assertTaken } from '../deposit/archive-type.ts';
+import { assertTaken, carriageOf } from '../deposit/carriage.ts';
 import { entryFrom, METADATA_OPTIONS } from '../deposit/entry.ts';
 import { perform, type Standing } from '../deposit/perform.ts';
 import { assertSensible, planned } from '../deposit/plan.ts';
@@ -74,7 +74,8 @@ export async function run(args: string[]): Promise<number> {
       'The deposit has other archives as well: its own identifier is not known beforehand.',
     );
 
-  const standing = await send(planned(wishes, archives, entry), target, slug, session);
+  const carriage = (archive: PreparedArchive) => carriageOf(archive, target.service, target.collection);
+  const standing = await send(planned(wishes, archives, entry, carriage), target, slug, session);
   return finish(
     standing,
     { ...session, target, archives, expected: isWhole ? expected : null },
@@ -123,7 +124,7 @@ function tellFaults({ faults }: Identified & { outcome: 'faulty' }, output: Outp
 
 async function send(
   steps: ReturnType<typeof planned>,
-  { collection, standing }: Target,
+  { service, collection, standing }: Target,
   slug: string | undefined,
   { connection, output }: Session,
 ): Promise<Standing> {
@@ -134,7 +135,14 @@ async function send(
     progress.at(`bytes sent${which}`, bytes, of);
   };
   try {
-    return await perform(steps, standing, { connection, collection, slug, onSent });
+    return await perform(steps, standing, {
+      connection,
+      collection,
+      slug,
+      carriage: (archive) => carriageOf(archive, service, collection),
+      onSent,
+      note: (text) => output.note(text),
+    });
   } catch (error) {
     if (error instanceof Fault && error.deposit !== null) output.note(leftBehind(error.deposit));
     throw error;

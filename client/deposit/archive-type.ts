@@ -1,8 +1,6 @@
 import type { ArchiveFormat } from '../../src/archives/inspection.ts';
-import type { PreparedArchive } from '../archives/prepare-archive.ts';
-import type { Collection, ServiceDocument } from '../documents/service-document.ts';
+import type { Collection } from '../documents/service-document.ts';
 import { Fault } from '../faults.ts';
-import { grouped } from '../output.ts';
 
 /** The media types by which servers know each format, the most usual first. */
 const TYPES: Readonly<Record<ArchiveFormat, readonly string[]>> = {
@@ -20,19 +18,4 @@ export function archiveType(format: ArchiveFormat, { accept, name }: Collection)
   const taken = TYPES[format].find((type) => accept.includes(type));
   if (taken !== undefined) return taken;
   throw new Fault(`The collection ${name} takes no ${format}, only ${accept.join(', ')}.`);
-}
-
-/** @throws {Fault} the archive is larger than the server takes, or of a kind it does not take. */
-export function assertTaken(
-  archive: PreparedArchive,
-  { maxUploadSize }: ServiceDocument,
-  collection: Collection,
-): void {
-  const { source, length, format } = archive;
-  if (maxUploadSize !== null && length > maxUploadSize) {
-    throw new Fault(
-      `${source} is too large: ${grouped(length)} bytes${source === archive.file ? '' : ' when packed'}; the server takes ${grouped(maxUploadSize)}.`,
-    );
-  }
-  archiveType(format, collection);
 }

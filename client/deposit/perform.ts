@@ -1,9 +1,15 @@
+import type { PreparedArchive } from '../archives/prepare-archive.ts';
 import { type DepositLinks, type Receipt, readReceipt } from '../documents/deposit-documents.ts';
 import type { Collection } from '../documents/service-document.ts';
 import { Fault } from '../faults.ts';
 import type { Answer } from '../http/answer.ts';
-import { type Connection, isSuccess, Unsure } from '../http/connection.ts';
+import { type Connection, isSuccess } from '../http/connection.ts';
+import { linkInHeader } from '../http/link-header.ts';
+import { Unsure } from '../http/losses.ts';
 import { Refused } from '../http/refused.ts';
+import { forgetUpload, uploadResumably } from '../tus/resumable-upload.ts';
+import { archiveType } from './archive-type.ts';
+import type { Carriage } from './carriage.ts';
 import type { Step } from './plan.ts';
 import { requestOf } from './step-request.ts';
 
@@ -19,8 +25,10 @@ export type PerformOptions = {
   readonly connection: Connection;
   readonly collection: Collection;
   readonly slug: string | undefined;
-  /** Told of the bytes of the present request that were sent so far. */
+  readonly carriage: (archive: PreparedArchive) => Carriage;
+  /** Told of the bytes of a step that were sent so far. */
   readonly onSent: (step: Step, bytes: number, total: number) => void;
+  readonly note: (text: string) => void;
 };
 
 /**
@@ -36,8 +44,11 @@ export async function perform(
   let standing = begun;
   try {
     for (const step of steps) {
-      standing =
-        step.kind === 'create' ? await create(step, options) : await change(step, standing!, options); // a creation comes first
+      const upload = await uploadOf(step, options);
+      standing = standing
+        ? await change(step, standing, upload?.iri, options)
+        : await create(step, upload?.iri, options);
+      upload?.forget();
     }
   } catch (error) {
     if (error instanceof Fault && standing) error.deposit = standing.deposit;
@@ -46,25 +57,45 @@ export async function perform(
   return standing!; // there is at least one step
 }
 
-/** A creation that was lost is repeated only by a server that recognises it: see {@link Collection.recognisesRepeats}. */
-async function create(
+/** The archive of a step is sent before it, when it comes in pieces. */
+async function uploadOf(
   step: Step,
-  { connection, collection, slug, onSent }: PerformOptions,
-): Promise<Standing> {
-  const request = requestOf(step, collection, slug);
+  options: PerformOptions,
+): Promise<{ readonly iri: string; readonly forget: () => void } | undefined> {
+  const { connection, collection, carriage, onSent, note } = options;
+  const archive = 'archive' in step ? step.archive : null;
+  const uploads = collection.resumableUploads;
+  if (!archive || uploads === null || carriage(archive) === 'whole') return undefined;
+  const iri = await uploadResumably(archive, {
+    connection,
+    uploads,
+    mediaType: archiveType(archive.format, collection),
+    onSent: (bytes) => onSent(step, bytes, archive.length),
+    note,
+  });
+  return { iri, forget: () => forgetUpload(archive, connection, uploads) };
+}
+
+/**
+ * A creation whose answer was lost is repeated only where the server recognises it: by its Idempotency-Key, or by
+ * the upload that it names, which becomes an archive only once.
+ */
+async function create(step: Step, upload: string | undefined, options: PerformOptions): Promise<Standing> {
+  const { connection, collection, slug, onSent } = options;
+  const { headers, body } = requestOf(step, { collection, slug, upload });
   try {
-    const answer = await connection.write('POST', collection.iri, {
-      ...request,
-      repeatable: collection.recognisesRepeats,
-      onSent: (bytes) => onSent(step, bytes, request.body?.length ?? 0),
+    const { answer } = await connection.ask('POST', collection.iri, {
+      headers,
+      body,
+      repeatable: upload !== undefined || collection.recognisesRepeats,
+      onSent: (bytes) => onSent(step, bytes, body?.length ?? 0),
     });
-    return standingAt(answer, readReceipt(answer));
+    if (isSuccess(answer)) return standingAt(answer, readReceipt(answer));
+    return await usedBefore(upload, answer, connection);
   } catch (error) {
     if (!(error instanceof Unsure)) throw error;
-    throw new Unsure(
-      `${error.message}\nLook with deposit list whether the deposit is there before you send it again.`,
-      error,
-    );
+    const advice = 'Look with deposit list whether the deposit is there before you send it again.';
+    throw new Unsure(`${error.message}\n${advice}`, error);
   }
 }
 
@@ -72,24 +103,37 @@ async function create(
  * `If-Match` makes the repetition of an addition safe: had the first one been recorded, the deposit is not at the
  * revision any more that it names.
  */
-async function change(step: Step, standing: Standing, options: PerformOptions): Promise<Standing> {
-  const { connection, collection, onSent } = options;
-  const { headers, body } = requestOf(step, collection, undefined);
+async function change(
+  step: Step,
+  standing: Standing,
+  upload: string | undefined,
+  { connection, collection, onSent }: PerformOptions,
+): Promise<Standing> {
+  const { headers, body } = requestOf(step, { collection, upload });
+  const { etag, links } = standing;
   const isReplacement = step.kind === 'replace-archives' || step.kind === 'replace-metadata';
-  const { answer, repeated } = await connection.ask(
-    isReplacement ? 'PUT' : 'POST',
-    targetOf(step, standing.links),
-    {
-      headers: { ...headers, ...(standing.etag !== null && !isReplacement && { 'If-Match': standing.etag }) },
-      body,
-      repeatable: isReplacement || standing.etag !== null || collection.recognisesRepeats,
-      onSent: (bytes) => onSent(step, bytes, body?.length ?? 0),
-    },
-  );
+  const { answer, repeated } = await connection.ask(isReplacement ? 'PUT' : 'POST', targetOf(step, links), {
+    headers: { ...headers, ...(etag !== null && !isReplacement && { 'If-Match': etag }) },
+    body,
+    repeatable: isReplacement || etag !== null || upload !== undefined || collection.recognisesRepeats,
+    onSent: (bytes) => onSent(step, bytes, body?.length ?? 0),
+  });
   if (isSuccess(answer)) return { ...standing, etag: answer.headers['etag'] ?? null };
   if (repeated && [405, 412].includes(answer.status))
     return recordedBefore(step, standing, answer, connection);
-  throw new Refused(answer);
+  return usedBefore(upload, answer, connection);
+}
+
+/** The upload that the request names is an archive already: this request was recorded before, its answer lost. */
+async function usedBefore(
+  upload: string | undefined,
+  refusal: Answer,
+  connection: Connection,
+): Promise<Standing> {
+  const edit = linkInHeader(refusal.headers['link'], 'edit');
+  if (upload === undefined || refusal.status !== 409 || edit === null) throw new Refused(refusal);
+  const answer = await connection.get(edit);
+  return standingAt(answer, readReceipt(answer));
 }
 
 /** Only the repetition was refused, because the first try had been recorded: if the deposit shows what it did. */

@@ -1,5 +1,6 @@
 import type { PreparedArchive } from '../archives/prepare-archive.ts';
 import { UsageFault } from '../faults.ts';
+import type { Carriage } from './carriage.ts';
 import type { Entry } from './entry.ts';
 
 /** One request of an upload. The last one is final, unless more is to come. */
@@ -34,21 +35,32 @@ export function assertSensible(wishes: Wishes, archives: readonly string[], entr
     throw new UsageFault('A deposit needs an archive or a folder; or --partial when it comes later.');
 }
 
-/** The requests, in their order: archives as they were given, since later ones lie over earlier ones. */
+/**
+ * The requests, in their order: archives as they were given, since later ones lie over earlier ones. One that comes
+ * in pieces has no place in a request with an entry.
+ */
 export function planned(
   { deposit, replace, partial }: Wishes,
   archives: readonly PreparedArchive[],
   entry: Entry | null,
+  carriage: (archive: PreparedArchive) => Carriage,
 ): Step[] {
-  const steps = deposit === undefined ? creation(archives, entry) : change(archives, entry, replace);
+  const steps =
+    deposit === undefined ? creation(archives, entry, carriage) : change(archives, entry, replace);
   return steps.map((step, at) => ({ ...step, final: !partial && at === steps.length - 1 }));
 }
 
 type Unfinished = Step extends infer One ? (One extends Step ? Omit<One, 'final'> : never) : never;
 
-function creation([first, ...more]: readonly PreparedArchive[], entry: Entry | null): Unfinished[] {
+function creation(
+  [first, ...more]: readonly PreparedArchive[],
+  entry: Entry | null,
+  carriage: (archive: PreparedArchive) => Carriage,
+): Unfinished[] {
+  const isSplit = first !== undefined && entry !== null && carriage(first) === 'in pieces';
   return [
-    { kind: 'create', archive: first ?? null, entry },
+    { kind: 'create', archive: first ?? null, entry: isSplit ? null : entry },
+    ...(isSplit ? [{ kind: 'add-metadata', entry } as const] : []),
     ...more.map((archive) => ({ kind: 'add-archive', archive }) as const),
   ];
 }

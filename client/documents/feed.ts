@@ -1,5 +1,6 @@
 import { Fault } from '../faults.ts';
 import type { Connection } from '../http/connection.ts';
+import { linkInHeader } from '../http/link-header.ts';
 import { linkOf } from './deposit-documents.ts';
 import { child, childrenOf, readXml, textOf, UnreadableAnswer, type XmlElement } from './xml-tree.ts';
 
@@ -23,7 +24,7 @@ export async function* pagesOf(connection: Connection, first: string): AsyncGene
     if (root.local !== 'feed')
       throw new UnreadableAnswer(`${iri} is no feed: its root element is “${root.local}”.`);
     yield { title: textOf(root, 'title'), entries: childrenOf(root, 'entry'), root };
-    iri = linkOf(root, 'next') ?? nextInHeader(headers['link']);
+    iri = linkOf(root, 'next') ?? linkInHeader(headers['link'], 'next');
   }
 }
 
@@ -47,12 +48,4 @@ export function historyEventOf(entry: XmlElement): HistoryEvent {
     sentence,
     details: content === null || content === sentence ? [] : content.split('\n'),
   };
-}
-
-/** RFC 8288, as far as paging needs it. */
-function nextInHeader(header = ''): string | null {
-  for (const [, target = '', parameters = ''] of header.matchAll(/<([^>]*)>([^,]*)/g)) {
-    if (/;\s*rel="?(?:[^"]*\s)?next(?:\s[^"]*)?"?\s*(?:;|$)/i.test(parameters)) return target;
-  }
-  return null;
 }

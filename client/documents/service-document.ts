@@ -6,6 +6,8 @@ import { childrenOf, readXml, textOf, UnreadableAnswer, type XmlElement } from '
 export type ServiceDocument = {
   /** Bytes of one archive; `null` when the server does not say. */
   readonly maxUploadSize: number | null;
+  /** The same for one that is sent in pieces. */
+  readonly maxResumableUploadSize: number | null;
   readonly collections: readonly Collection[];
 };
 
@@ -19,6 +21,8 @@ export type Collection = {
   readonly accept: readonly string[];
   /** The server answers a request that it gets again, under the same Idempotency-Key, like the first one. */
   readonly recognisesRepeats: boolean;
+  /** Where archives can be sent in pieces, by the tus protocol. */
+  readonly resumableUploads: string | null;
 };
 
 /** SD-IRI of a server, which may be given itself as the server's address. */
@@ -36,9 +40,9 @@ export function readServiceDocument({ body, iri }: Pick<Answer, 'body' | 'iri'>)
   const root = readXml(body, `The answer of ${iri}`);
   if (root.local !== 'service')
     throw new UnreadableAnswer(`${iri} is no service document of a SWORD server.`);
-  const size = Number(textOf(root, 'maxUploadSize') ?? 'none');
   return {
-    maxUploadSize: Number.isSafeInteger(size) ? size : null,
+    maxUploadSize: sizeIn(root, 'maxUploadSize'),
+    maxResumableUploadSize: sizeIn(root, 'maxResumableUploadSize'),
     collections: childrenOf(root, 'workspace').flatMap((workspace) =>
       childrenOf(workspace, 'collection').flatMap(collectionIn),
     ),
@@ -73,8 +77,14 @@ function collectionIn(element: XmlElement): Collection[] {
         .map(({ text }) => text.trim().toLowerCase())
         .filter((type) => type !== '' && !type.startsWith('application/atom+xml')),
       recognisesRepeats: textOf(element, 'idempotencyKey') === 'true',
+      resumableUploads: textOf(element, 'resumableUploads'),
     },
   ];
+}
+
+function sizeIn(element: XmlElement, name: string): number | null {
+  const size = textOf(element, name) ?? '';
+  return /^[0-9]{1,15}$/.test(size) ? Number(size) : null;
 }
 
 function decoded(segment: string): string {

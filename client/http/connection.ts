@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-import { Fault, Unreachable } from '../faults.ts';
 import type { Login } from '../settings.ts';
 import { type Answer, headersOf, readAnswer } from './answer.ts';
 import { type Body, exchange, Lost } from './exchange.ts';
+import { isPassing, isPassingLoss, reasonOfLoss, secondsIn, unreachable, unsure } from './losses.ts';
 import { type Patience, Pauses } from './patience.ts';
 import { Refused } from './refused.ts';
+import { onSameServer } from './same-server.ts';
 
 export type SentRequest = {
   readonly headers?: Readonly<Record<string, string>>;
@@ -12,16 +13,14 @@ export type SentRequest = {
   readonly onSent?: ((bytes: number) => void) | undefined;
   /**
    * Whether the request may be sent again when nobody knows what became of it. One that did not reach the server
-   * whole is sent again in any case.
+   * whole is sent again in any case, unless its sender has to look first how much of it did: then {@link Lost} is
+   * thrown.
    */
-  readonly repeatable: boolean;
+  readonly repeatable: boolean | 'after a look';
 };
 
 /** `repeated`: an earlier try may have done already what was asked for. */
 export type Written = { readonly answer: Answer; readonly repeated: boolean };
-
-/** Nobody knows whether what was asked for has been done. */
-export class Unsure extends Unreachable {}
 
 export type ConnectionOptions = {
   readonly login: Login;
@@ -49,6 +48,15 @@ export class Connection {
 
   get server(): URL {
     return this.login.server;
+  }
+
+  /** Pauses as long as the patience lasts. */
+  pauses(): Pauses {
+    return new Pauses(this.#options.patience);
+  }
+
+  noteLoss(error: Lost): void {
+    this.#options.note(`The connection was lost (${reasonOfLoss(error)}); trying again.`);
   }
 
   /** @throws {Refused} any other answer than 2xx. */
@@ -90,24 +98,20 @@ export class Connection {
     request: SentRequest,
     read: (message: IncomingMessage) => Promise<Result>,
   ): Promise<{ readonly answer: Result; readonly repeated: boolean }> {
-    const url = this.#ownUrl(iri);
-    const pauses = new Pauses(this.#options.patience);
+    const url = onSameServer(iri, this.server);
+    const pauses = this.pauses();
     for (let repeated = false; ; ) {
       try {
         const answer = await read(await this.#exchange(method, url, request));
         this.#wasReached = true;
-        const mayRepeat = request.repeatable && isPassing(answer);
+        const mayRepeat = request.repeatable === true && isPassing(answer);
         if (!mayRepeat || !(await pauses.next(secondsIn(answer.headers)))) return { answer, repeated };
         repeated = true;
         this.#options.note(`The server is not ready (${answer.status}); trying again.`);
       } catch (error) {
         if (!(error instanceof Lost)) throw error;
-        const mayRepeat = request.repeatable || !error.delivered;
-        if (!mayRepeat) throw unsure(url, error);
-        if (!this.#wasReached || !isPassingLoss(error) || !(await pauses.next()))
-          throw unreachable(url, error);
+        await this.#bear(error, url, request, pauses);
         repeated ||= error.delivered;
-        this.#options.note(`The connection to ${url.host} was lost (${reason(error)}); trying again.`);
       }
     }
   }
@@ -117,61 +121,16 @@ export class Connection {
     return exchange({ method, url, headers: all, body, onSent });
   }
 
-  /** The password is for this server only, whatever its documents name. */
-  #ownUrl(iri: string): URL {
-    const { server } = this;
-    const url = URL.canParse(iri, server) ? new URL(iri, server) : undefined;
-    if (!url) throw new Fault(`The server at ${server.origin} names an address that is none: ${iri}`);
-    if (originOf(url) === originOf(server)) return url;
-    throw new Fault(
-      `The server at ${server.origin} names an address elsewhere, ${url.href}, where the password is not sent. If ${url.origin} is its right address, give that as --server; else its operator has to put its base URL right.`,
-    );
+  /** Resolves when the request may be sent again. */
+  async #bear(error: Lost, url: URL, { repeatable }: SentRequest, pauses: Pauses): Promise<void> {
+    if (!this.#wasReached || !isPassingLoss(error)) throw unreachable(url, error);
+    if (repeatable === 'after a look') throw error;
+    if (!repeatable && error.delivered) throw unsure(url, error);
+    if (!(await pauses.next())) throw unreachable(url, error);
+    this.noteLoss(error);
   }
-}
-
-/** One machine goes by several names. */
-function originOf({ protocol, hostname, port }: URL): string {
-  const host = ['127.0.0.1', '[::1]'].includes(hostname) ? 'localhost' : hostname;
-  return `${protocol}//${host}:${port}`;
 }
 
 export function isSuccess({ status }: Pick<Answer, 'status'>): boolean {
   return status >= 200 && status <= 299;
-}
-
-/** Answers of a server, or of a proxy before it, that time heals. */
-function isPassing({ status }: Pick<Answer, 'status'>): boolean {
-  return [502, 503, 504].includes(status);
-}
-
-const PASSING_LOSSES = new Set(
-  'ECONNREFUSED ECONNRESET ECONNABORTED EPIPE ETIMEDOUT EHOSTUNREACH ENETUNREACH ENETDOWN ENOTFOUND EAI_AGAIN IDLE ERR_STREAM_PREMATURE_CLOSE'.split(
-    ' ',
-  ),
-);
-
-function isPassingLoss({ code }: Lost): boolean {
-  return PASSING_LOSSES.has(code);
-}
-
-/** `Retry-After` as seconds; a date is not worth the trouble. */
-function secondsIn(headers: Answer['headers']): number {
-  const seconds = Number(headers['retry-after'] ?? 0);
-  return Number.isFinite(seconds) ? seconds : 0;
-}
-
-function unreachable(url: URL, error: Lost): Unreachable {
-  const what = error.code.startsWith('HPE_') ? 'does not speak HTTP there' : 'cannot be reached';
-  return new Unreachable(`The server at ${url.origin} ${what}: ${reason(error)}.`, error);
-}
-
-function unsure(url: URL, error: Lost): Unsure {
-  const text = `The connection to ${url.host} was lost before the answer came (${reason(error)}): what was sent may have been recorded, or not.`;
-  return new Unsure(text, error);
-}
-
-/** A name that has several addresses gives an error for each. */
-function reason({ cause, message, code }: Lost): string {
-  const [first] = cause instanceof AggregateError ? (cause.errors as Error[]) : [];
-  return first?.message ?? (message || code);
 }

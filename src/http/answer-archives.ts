@@ -4,6 +4,7 @@ import { ZipFile } from 'yazl';
 import type { DepositContentView } from '../../projections/deposit-content.ts';
 import type { ArchiveStore } from '../archive-store/archive-store.ts';
 import type { Archive } from '../domain/deposit/events.ts';
+import { digestField } from '../sword/digest-fields.ts';
 import { entityTag, isNotModified } from '../sword/entity-tag.ts';
 import { mediaTypeOf } from './answer-documents.ts';
 import { notFound } from './not-found.ts';

@@ -56,6 +56,7 @@ const REFUSALS: Readonly<Record<DepositRefusalCode, SwordErrorCode>> = {
   DEPOSIT_NOT_FOUND: 'NotFound',
   DEPOSIT_NOT_PARTIAL: 'MethodNotAllowed',
   NOTHING_DEPOSITED: 'ErrorBadRequest',
+  ARCHIVE_NOT_FOUND: 'NotFound',
   TOO_MANY_ARCHIVES: 'ErrorBadRequest',
   TOO_MANY_ENTRIES: 'ErrorBadRequest',
   ORIGIN_OUTSIDE_PROVIDER: 'Forbidden',

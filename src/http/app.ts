@@ -3,6 +3,7 @@ import Koa from 'koa';
 import type { CollectionView } from '../../projections/collections.ts';
 import type { ArchiveStore } from '../archive-store/archive-store.ts';
 import type { Logger } from '../logger.ts';
+import type { NotificationViews } from '../notifications/notification-views.ts';
 import type { View } from '../read-models/projector.ts';
 import type { Generator } from '../sword/generator.ts';
 import { Iris } from '../sword/iris.ts';
@@ -13,13 +14,16 @@ import { answerUploadFaults } from './answer-upload-faults.ts';
 import { authenticate } from './authenticate.ts';
 import type { Credentials } from './credentials.ts';
 import type { DepositDesk } from './deposit-desk.ts';
+import type { EventStreams } from './event-streams.ts';
 import { health, type ReadinessChecks, refuseUntil } from './health.ts';
 import type { HttpObserver } from './http-observer.ts';
 import { collectionIri } from './iris/collection-iri.ts';
 import { contentIri } from './iris/content-iri.ts';
 import { editIri } from './iris/edit-iri.ts';
+import { collectionEventsIri, depositEventsIri } from './iris/events-iri.ts';
 import { historyIri } from './iris/history-iri.ts';
 import { mediaIri } from './iris/media-iri.ts';
+import { notificationsIri } from './iris/notifications-iri.ts';
 import { serviceDocumentIri } from './iris/service-document-iri.ts';
 import { statementIri } from './iris/statement-iri.ts';
 import { statusIri } from './iris/status-iri.ts';
@@ -49,6 +53,8 @@ export type ClientOptions = {
   readonly store: ArchiveStore;
   readonly credentials: Credentials;
   readonly collections: View<CollectionView>;
+  readonly eventStreams: EventStreams;
+  readonly notified: NotificationViews;
   /** Whether the views have caught up. */
   readonly ready: () => boolean;
   readonly baseUrl: string;
@@ -92,7 +98,14 @@ function routes(options: AppOptions & ClientOptions): Koa.Middleware<ServiceStat
   const language = { ...options, iris };
   const documents = new DepositDocuments({ ...language, switches: () => desk.viewSwitches });
   const nameable = uploads && { uploads, desk, iris };
-  const receive = { store, maxUploadSize, maxEntrySize, depositNamespace, observer: options.observer, nameable };
+  const receive = {
+    store,
+    maxUploadSize,
+    maxEntrySize,
+    depositNamespace,
+    observer: options.observer,
+    nameable,
+  };
   const writes = new DepositWrites(desk, documents, collections, { receive, iris, maxArchives });
   const router = new Router<ServiceState>({ sensitive: true });
   router.all(
@@ -115,6 +128,10 @@ function routes(options: AppOptions & ClientOptions): Koa.Middleware<ServiceStat
   router.all('/1/:collection/:deposit/status', statusIri(desk, documents));
   router.all('/1/:collection/:deposit/content', contentIri(desk, documents));
   router.all('/1/:collection/:deposit/statement', statementIri(desk, language));
+  const events = { streams: options.eventStreams, credentials: options.credentials, language };
+  router.all('/1/:collection/events', collectionEventsIri(events));
+  router.all('/1/:collection/notifications', notificationsIri(options.notified));
+  router.all('/1/:collection/:deposit/events', depositEventsIri(desk, events));
   router.all('/1/:collection/:deposit/history', historyIri(desk, language));
   return router.routes() as Koa.Middleware<ServiceState>; // Koa's and the router's types differ in the context only
 }

@@ -51,6 +51,12 @@ export class Credentials {
     return known;
   }
 
+  /** The login as it is now, unless it ended since it was accepted: with another password, or a disabled client. */
+  stillGood({ client, credentialRevision }: ClientLogin): ClientLogin | undefined {
+    const login = this.#logins.get(client);
+    return login?.disabled === false && login.credentialRevision === credentialRevision ? login : undefined;
+  }
+
   #isRemembered(fingerprint: string, { client, credentialRevision, disabled }: ClientLogin): boolean {
     const remembered = this.#verified.get(fingerprint);
     return !disabled && remembered?.client === client && remembered.credentialRevision === credentialRevision;

@@ -5,6 +5,7 @@ import { type DepositStatusView, depositStatus } from '../../projections/deposit
 import {
   type Actor,
   type CommandContext,
+  carriedOut,
   type ExecuteOptions,
   execute,
   type Outcome,
@@ -15,6 +16,7 @@ import type { CreateDeposit, DepositCommand } from '../domain/deposit/commands.t
 import type { DepositEvent } from '../domain/deposit/events.ts';
 import type { Deposit } from '../domain/deposit/state.ts';
 import type { EventLog, Position, ReadStreamOptions, RecordedEvent } from '../event-log/event-log.ts';
+import { type KeyedRequest, KeyedRequests } from '../keyed-requests.ts';
 import { foldStream } from '../read-models/fold.ts';
 import type { Projection } from '../read-models/projection.ts';
 import type { Projector, View } from '../read-models/projector.ts';
@@ -36,10 +38,13 @@ export class DepositDesk {
   readonly #statuses: View<DepositStatusView>;
   readonly #contents: View<DepositContentView>;
   readonly #isShared: boolean;
+  /** What requests with a key were to do. */
+  readonly requests: KeyedRequests;
 
   /** @param isShared other nodes write to the log as well, so the views of this one may not have their writes yet. */
   constructor(log: EventLog, ids: DepositIds, projector: Projector, isShared: boolean) {
     this.#log = log;
+    this.requests = new KeyedRequests(log);
     this.#isShared = isShared;
     this.#ids = ids;
     this.#projector = projector;
@@ -82,31 +87,54 @@ export class DepositDesk {
     return Array.fromAsync(this.#events(depositId, { from, limit }));
   }
 
-  /** `command` is made for the id that the deposit gets, once everything else is settled. */
+  /**
+   * `command` is made for the id that the deposit gets, once everything else is settled. `keyed` records the
+   * request first, for an id that is handed to it, and tells what it is to do; `undefined` when it has no key.
+   */
   async create(
     command: (depositId: number, uuid: string, now: string) => CreateDeposit,
     requestId: string,
-  ): Promise<number> {
-    const depositId = await this.#ids.next();
-    const uuid = randomUUID();
-    const now = new Date().toISOString();
+    keyed: (newId: () => Promise<number>) => Promise<KeyedRequest | undefined>,
+  ): Promise<{ readonly depositId: number; readonly revision: number }> {
+    const newId = () => this.#ids.next();
+    const request = (await keyed(newId)) ?? unkeyed(await newId(), requestId);
+    const { depositId, uuid, now } = request;
     const creation = command(depositId, uuid, now);
-    const context = contextOf({ kind: 'client', name: creation.client }, requestId, now);
-    await this.#shown(await execute(this.#log, deposits, depositId, creation, context, { fresh: true }));
-    return depositId;
+    const context = contextOf({ kind: 'client', name: creation.client }, request, now);
+    const { revision } = await this.#shown(
+      await execute(this.#log, deposits, depositId, creation, context, { fresh: true }),
+    );
+    return { depositId, revision };
   }
 
-  /** `command` is made for the moment at which it happens; with `atRevision` only the deposit as it was then. */
+  /**
+   * `command` is made for the moment at which it happens; with `atRevision` only the deposit as it was then. A
+   * request with a key is carried out once.
+   */
   async change(
     depositId: number,
     command: (now: string) => DepositCommand,
     client: string,
-    requestId: string,
+    request: string | KeyedRequest,
     options: Pick<ExecuteOptions, 'atRevision'> = {},
   ): Promise<Outcome<Deposit, DepositEvent>> {
     const now = new Date().toISOString();
-    const context = contextOf({ kind: 'client', name: client }, requestId, now);
-    return this.#shown(await execute(this.#log, deposits, depositId, command(now), context, options));
+    const keyed = typeof request === 'string' ? { commandId: request, requestId: request } : request;
+    const context = contextOf({ kind: 'client', name: client }, keyed, now);
+    const once = typeof request !== 'string';
+    return this.#shown(
+      await execute(this.#log, deposits, depositId, command(now), context, { ...options, once }),
+    );
+  }
+
+  /** Whether the request has changed the deposit already. */
+  async hasDone({ depositId, commandId }: KeyedRequest): Promise<boolean> {
+    return (await carriedOut(this.#log, deposits, depositId, commandId)) !== undefined;
+  }
+
+  /** Of any client's deposit, as it was at a revision. */
+  contentAt(depositId: number, revision: number): Promise<DepositContentView | undefined> {
+    return foldStream(depositContent, this.#events(depositId, { limit: revision + 1 }));
   }
 
   /** Position of the last event of the log, `undefined` when it has none. */
@@ -157,6 +185,14 @@ export class DepositDesk {
   }
 }
 
-function contextOf(actor: Actor, requestId: string, now: string): CommandContext {
-  return { commandId: requestId, actor, now, correlationId: requestId };
+function unkeyed(depositId: number, requestId: string): Omit<KeyedRequest, 'fingerprint'> {
+  return { commandId: requestId, depositId, uuid: randomUUID(), now: new Date().toISOString(), requestId };
+}
+
+function contextOf(
+  actor: Actor,
+  { commandId, requestId }: Pick<KeyedRequest, 'commandId' | 'requestId'>,
+  now: string,
+): CommandContext {
+  return { commandId, actor, now, correlationId: requestId };
 }

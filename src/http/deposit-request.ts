@@ -5,11 +5,12 @@ import {
   requireFilename,
 } from '../sword/content-disposition.ts';
 import { parseContentMd5 } from '../sword/content-md5.ts';
+import { type Digests, parseDigestField } from '../sword/digest-fields.ts';
 import { parseInProgress } from '../sword/in-progress.ts';
 import {
   isArchiveType,
   isEntryType,
-  isMultipartForm,
+  isMultipart,
   type MediaType,
   parseMediaType,
 } from '../sword/media-type.ts';
@@ -23,6 +24,8 @@ export type DepositRequest = {
   /** `null`: not said. */
   readonly inProgress: boolean | null;
   readonly md5: string | null;
+  /** Of the body, and of what it stands for: the same bytes unless an upload is named in place of a body. */
+  readonly digests: { readonly content: Digests; readonly repr: Digests };
   readonly disposition: ContentDisposition;
   readonly slug: string | null;
   /** Bytes; `null` when the body comes in chunks. */
@@ -36,6 +39,10 @@ export function parseDepositRequest({ req }: Context): DepositRequest {
   return {
     inProgress: parseInProgress(headers['in-progress']),
     md5: parseContentMd5(headers['content-md5'], headers['content_md5']),
+    digests: {
+      content: parseDigestField('Content-Digest', headers['content-digest']),
+      repr: parseDigestField('Repr-Digest', headers['repr-digest']),
+    },
     disposition: parseContentDisposition(headers['content-disposition']),
     slug: parseSlug(headers['slug']),
     declaredLength: declaredLength(headers),
@@ -66,6 +73,8 @@ export type Accepted = {
   readonly entry: boolean;
   /** The entry may come without a media type, as the interface lists no Content-Type for it. */
   readonly untypedEntry?: boolean;
+  /** What the parts of a multipart body may be, where that is something else. */
+  readonly inMultipart?: Pick<Accepted, 'archives' | 'entry'>;
 };
 
 /** @throws {SwordError} 415 for what is not accepted here, 400 for an archive without a name. */
@@ -80,7 +89,7 @@ export function bodyKind(ctx: Context, accepted: Accepted): BodyKind {
     throw badRequest('The body is empty where an archive or an Atom entry is needed.');
   }
   const mediaType = parseMediaType(headers['content-type']);
-  if (isMultipartForm(mediaType)) return { kind: 'multipart', mediaType };
+  if (isMultipart(mediaType)) return { kind: 'multipart', mediaType };
   if (accepted.entry && isEntryType(mediaType))
     return { kind: 'entry', charset: mediaType.parameters.get('charset') };
   if (isArchiveType(mediaType, accepted.archives)) {
@@ -96,6 +105,7 @@ export function unaccepted(type: string, { archives, entry }: Accepted): SwordEr
     ...archives,
     ...(entry ? ['application/atom+xml;type=entry'] : []),
     'multipart/form-data',
+    'multipart/related',
   ];
   return new SwordError('ErrorContent', `The media type ${quoted(type)} is not accepted here.`, {
     verboseDescription: `Accepted: ${accepted.join(', ')}; compressed tars wherever application/x-tar is.`,

@@ -17,10 +17,11 @@ export async function isLoadedOrigin(
   view: Pick<View<DepositStatusView>, 'find'>,
   position: Position | undefined,
   log: EventLog,
+  patience = PATIENCE,
 ): Promise<boolean> {
   const done = { index: depositLists.ofOrigin, equal: { client, origin, status: 'done' } };
   if (view.find({ ...done, limit: 1 }).length > 0) return true;
-  const signal = AbortSignal.timeout(PATIENCE);
+  const signal = AbortSignal.timeout(patience);
   try {
     return await wasLoadedAfter(position, { client, origin }, log, signal);
   } catch (cause) {
@@ -37,8 +38,10 @@ async function wasLoadedAfter(
 ): Promise<boolean> {
   for await (const stored of log.readAll({ after, streamPrefixes: [deposits.prefix], signal })) {
     if (stored.type !== 'DepositLoaded') continue;
-    const loaded = await foldStream(depositStatus, log.readStream(stored.stream, { signal }));
-    if (loaded?.client === client && loaded.origin === origin) return true;
+    const event = deposits.codec.read(stored);
+    if (event.type !== 'DepositLoaded' || event.data.origin !== origin) continue;
+    const deposit = await foldStream(depositStatus, log.readStream(stored.stream, { signal }));
+    if (deposit?.client === client) return true;
   }
   return false;
 }

@@ -53,13 +53,17 @@ export function boundaryOf(parameters: ReadonlyMap<string, string>): string {
 /** The bytes that have come and are not used yet, and the delimiter they are searched for. */
 class Input {
   readonly #source: AsyncIterator<Uint8Array>;
-  readonly #delimiter: Buffer;
+  readonly #boundary: string;
+  // Lines end as the first delimiter's does: a client library breaks them with a line feed alone.
+  #lineBreak: '\r\n' | '\n' | undefined;
   // The delimiter begins with a line break; the first one may stand at the very beginning.
-  #buffer: Buffer = Buffer.from('\r\n');
+  #delimiter: Buffer;
+  #buffer: Buffer = Buffer.from('\n');
 
   constructor(source: AsyncIterable<Uint8Array>, boundary: string) {
     this.#source = source[Symbol.asyncIterator]();
-    this.#delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1');
+    this.#boundary = boundary;
+    this.#delimiter = Buffer.from(`\n--${boundary}`, 'latin1');
   }
 
   async skipToDelimiter(limit: number): Promise<void> {
@@ -75,19 +79,22 @@ class Input {
   async atEnd(): Promise<boolean> {
     while (this.#buffer.length < 2) await this.#more();
     if (this.#buffer.toString('latin1', 0, 2) === '--') return true;
-    const line = await this.#readUntil('\r\n', 1024);
+    const line = await this.#readUntil('\n', 1024);
     if (line.trim() !== '')
       throw badRequest('The multipart body has bytes behind a boundary on the same line.');
+    this.#breakLinesAs(line.endsWith('\r') ? '\r\n' : '\n');
     return false;
   }
 
   async readHeaderBlock(limit: number): Promise<string> {
-    while (this.#buffer.length < 2) await this.#more();
-    if (this.#buffer.toString('latin1', 0, 2) === '\r\n') {
-      this.#buffer = this.#buffer.subarray(2);
+    const lineBreak = this.#lineBreak ?? '\r\n';
+    const { length } = lineBreak;
+    while (this.#buffer.length < length) await this.#more();
+    if (this.#buffer.toString('latin1', 0, length) === lineBreak) {
+      this.#buffer = this.#buffer.subarray(length);
       return '';
     }
-    return this.#readUntil('\r\n\r\n', limit);
+    return this.#readUntil(lineBreak + lineBreak, limit);
   }
 
   /** The bytes before the next delimiter, which is used up. */
@@ -133,6 +140,14 @@ class Input {
     void this.#source.return?.().catch(() => undefined);
   }
 
+  #breakLinesAs(lineBreak: '\r\n' | '\n'): void {
+    if (this.#lineBreak === lineBreak) return;
+    // With both, what belongs to a part and what to its end could not be told.
+    if (this.#lineBreak) throw badRequest('The multipart body ends its lines now with CRLF, now with LF.');
+    this.#lineBreak = lineBreak;
+    this.#delimiter = Buffer.from(`${lineBreak}--${this.#boundary}`, 'latin1');
+  }
+
   async #readUntil(end: string, limit: number): Promise<string> {
     for (;;) {
       const at = this.#buffer.indexOf(end, 0, 'latin1');
@@ -162,7 +177,7 @@ class Input {
 
 function parseHeaders(block: string): Map<string, string> {
   const headers = new Map<string, string>();
-  for (const line of block.replace(/\r\n[ \t]+/g, ' ').split('\r\n')) {
+  for (const line of block.replace(/\r?\n[ \t]+/g, ' ').split(/\r?\n/)) {
     if (line === '') continue;
     const [, name, value = ''] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*)$/.exec(line) ?? [];
     if (name === undefined) throw badRequest('A part of the multipart body has a malformed header.');

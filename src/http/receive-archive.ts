@@ -1,7 +1,9 @@
 import { sniffFormat } from '../archives/format.ts';
 import type { Archive } from '../domain/deposit/events.ts';
+import type { Digests } from '../sword/digest-fields.ts';
 import { badRequest, SwordError } from '../sword/sword-error.ts';
 import { observedUpload } from './observed-upload.ts';
+import { promisedBytes } from './promised-bytes.ts';
 import type { ReceiveOptions } from './receive-content.ts';
 
 /** What is known of an archive before its bytes come. */
@@ -9,6 +11,7 @@ export type AnnouncedArchive = {
   readonly filename: string;
   readonly mediaType: string;
   readonly md5: string | null;
+  readonly digests: Digests;
   /** Exact number of bytes, when it was declared. */
   readonly length: number | null;
 };
@@ -16,11 +19,16 @@ export type AnnouncedArchive = {
 /** Streams an archive into the store; it is there, whole and durable, when this resolves. */
 export async function receiveArchive(
   body: AsyncIterable<Uint8Array>,
-  { filename, mediaType, md5, length }: AnnouncedArchive,
+  { filename, mediaType, md5, digests, length }: AnnouncedArchive,
   { store, maxUploadSize: maxLength, observer }: ReceiveOptions,
 ): Promise<Archive> {
-  const promised = { maxLength, ...(md5 && { md5 }), ...(length !== null && { length }) };
-  const stored = await observedUpload(body, observer, (bytes) => store.put(recognised(bytes), promised));
+  const { sha256, sha512 } = digests;
+  const others = { ...(sha256 !== null && { sha256 }), ...(length !== null && { length }) };
+  const promised = { maxLength, ...(md5 && { md5 }), ...others };
+  const stored = await observedUpload(body, observer, (bytes) =>
+    // SHA-256 is computed by the store in any case.
+    store.put(recognised(promisedBytes(bytes, { sha256: null, sha512 })), promised),
+  );
   return { sha256: stored.sha256, length: stored.length, md5, filename, mediaType };
 }
 

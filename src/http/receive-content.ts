@@ -1,6 +1,7 @@
 import type { ArchiveStore } from '../archive-store/archive-store.ts';
 import type { Archive, EntryFacts, MetadataEntry } from '../domain/deposit/events.ts';
 import { withoutGarbage } from '../garbage.ts';
+import { bothDigests } from '../sword/digest-fields.ts';
 import {
   type Accepted,
   assertDeclaredWithin,
@@ -8,6 +9,7 @@ import {
   type DepositRequest,
 } from './deposit-request.ts';
 import type { HttpObserver } from './http-observer.ts';
+import { assertDigests, promisedBytes } from './promised-bytes.ts';
 import { receiveArchive } from './receive-archive.ts';
 import { assertMd5, entryTooLarge, receiveEntryBytes, storeEntry, understandEntry } from './receive-entry.ts';
 import { receiveMultipart } from './receive-multipart.ts';
@@ -31,6 +33,8 @@ export type ReceiveOptions = {
 
 /** Bytes that a multipart body may have beside its archive and its entry. */
 const MULTIPART_OVERHEAD = 256 * 1024;
+/** How much longer base64 makes what SWORD 2.0 sends, line breaks included. */
+const BASE64_GROWTH = 78 / 57;
 
 /**
  * Receives the body, whatever its kind. `judge` sees the facts of an entry before anything is stored and may
@@ -46,10 +50,13 @@ export async function receiveContent(
 ): Promise<ReceivedContent> {
   const { store, maxUploadSize, maxEntrySize, depositNamespace } = options;
   const { declaredLength, md5 } = request;
+  const { content, repr } = request.digests;
   switch (body.kind) {
     case 'archive': {
       assertDeclaredWithin(declaredLength, maxUploadSize);
-      const announced = { filename: body.filename, mediaType: body.mediaType, md5, length: declaredLength };
+      const { filename, mediaType } = body;
+      const digests = bothDigests(content, repr);
+      const announced = { filename, mediaType, md5, digests, length: declaredLength };
       const archive = await receiveArchive(
         withoutGarbage(requestBody(ctx, maxUploadSize)),
         announced,
@@ -61,24 +68,26 @@ export async function receiveContent(
       if ((declaredLength ?? 0) > maxEntrySize) throw entryTooLarge(maxEntrySize);
       const bytes = await receiveEntryBytes(ctx, maxEntrySize);
       assertMd5(bytes, md5);
+      assertDigests(bytes, bothDigests(content, repr));
       const read = understandEntry(bytes, body.charset, depositNamespace);
       await judge(read.facts);
       return { archive: null, entry: await storeEntry(read, store) };
     }
     case 'multipart': {
-      const limit = maxUploadSize + maxEntrySize + MULTIPART_OVERHEAD;
+      const growth = body.mediaType.type === 'multipart/related' ? BASE64_GROWTH : 1;
+      const limit = Math.ceil((maxUploadSize + maxEntrySize) * growth) + MULTIPART_OVERHEAD;
       assertDeclaredWithin(declaredLength, limit);
       return receiveMultipart(
-        withoutGarbage(requestBody(ctx, limit)),
+        promisedBytes(withoutGarbage(requestBody(ctx, limit)), bothDigests(content, repr)),
         body.mediaType,
         md5,
-        accepted,
+        accepted.inMultipart ?? accepted,
         judge,
         options,
       );
     }
     case 'upload': {
-      const archive = await receiveUpload(ctx, body.named, md5, accepted, options);
+      const archive = await receiveUpload(ctx, body.named, { md5, digests: repr }, accepted, options);
       return { archive, entry: null };
     }
     default:

@@ -1,15 +1,18 @@
 import type { Archive, EntryFacts } from '../domain/deposit/events.ts';
 import { parseContentDisposition, requireFilename } from '../sword/content-disposition.ts';
 import { parseContentMd5 } from '../sword/content-md5.ts';
+import { bothDigests, parseDigestField } from '../sword/digest-fields.ts';
 import { isArchiveType, isEntryType, type MediaType, parseMediaType } from '../sword/media-type.ts';
 import { parsePackaging } from '../sword/packaging.ts';
 import { badRequest } from '../sword/sword-error.ts';
 import { type Accepted, unaccepted } from './deposit-request.ts';
 import { boundaryOf, type Part, readMultipart } from './multipart.ts';
-import { receiveArchive } from './receive-archive.ts';
+import { assertDigests } from './promised-bytes.ts';
+import { type AnnouncedArchive, receiveArchive } from './receive-archive.ts';
 import type { ReceivedContent, ReceiveOptions } from './receive-content.ts';
-import { entryTooLarge, type ReadEntry, storeEntry, understandEntry } from './receive-entry.ts';
+import { assertMd5, entryTooLarge, type ReadEntry, storeEntry, understandEntry } from './receive-entry.ts';
 import { collect } from './request-body.ts';
+import { contentOf } from './transfer-encoding.ts';
 
 /**
  * An archive and an entry in one body, in any order; either may be missing. The archive streams into the store
@@ -30,7 +33,8 @@ export async function receiveMultipart(
   let storing: Promise<Archive> | undefined;
   let entry: ReadEntry | undefined;
   try {
-    for await (const part of readMultipart(body, boundaryOf(mediaType.parameters))) {
+    const boundary = boundaryOf(mediaType.parameters);
+    for await (const part of typedParts(readMultipart(body, boundary), mediaType)) {
       if (isEntryPart(part, accepted)) {
         if (entry) throw badRequest('The multipart body has more than one metadata entry.');
         entry = await readEntryPart(part, maxEntrySize, depositNamespace);
@@ -38,7 +42,7 @@ export async function receiveMultipart(
       } else {
         const announced = announcedIn(part, md5, accepted);
         if (storing) throw badRequest('The multipart body has more than one archive.');
-        const { source, consumed } = heldBack(part.body, wholeBody.promise);
+        const { source, consumed } = heldBack(contentOf(part), wholeBody.promise);
         storing = receiveArchive(source, announced, options);
         storing.catch(() => undefined); // awaited below, when its verdict is due
         await Promise.race([consumed, storing]);
@@ -56,37 +60,64 @@ export async function receiveMultipart(
   return { archive, entry: entry ? await storeEntry(entry, store) : null };
 }
 
+/** The root of a `multipart/related` body need not say what it is: the whole does (RFC 2387). */
+async function* typedParts(
+  parts: AsyncIterable<Part>,
+  { type: whole, parameters }: MediaType,
+): AsyncGenerator<Part> {
+  const [start, type] = [parameters.get('start'), parameters.get('type')];
+  let isFirst = true;
+  for await (const { headers, body } of parts) {
+    const isRoot = start === undefined ? isFirst : headers.get('content-id') === start;
+    const isUntyped = isRoot && type !== undefined && !headers.has('content-type');
+    isFirst = false;
+    const typed =
+      whole === 'multipart/related' && isUntyped ? new Map([...headers, ['content-type', type]]) : headers;
+    yield { headers: typed, body };
+  }
+}
+
 /** Parts are told by their name, or else by their media type. */
 function isEntryPart({ headers }: Part, accepted: Accepted): boolean {
   const { name } = parseContentDisposition(headers.get('content-disposition'));
   if (name === 'atom' && accepted.entry) return true;
-  if (name === 'file') return false;
+  if (name === 'file' || name === 'payload') return false;
   return (
     accepted.entry && headers.has('content-type') && isEntryType(parseMediaType(headers.get('content-type')))
   );
 }
 
-function announcedIn({ headers }: Part, md5: string | null, accepted: Accepted) {
+function announcedIn({ headers }: Part, md5: string | null, accepted: Accepted): AnnouncedArchive {
   const mediaType = parseMediaType(headers.get('content-type'));
   if (!isArchiveType(mediaType, accepted.archives)) throw unaccepted(mediaType.type, accepted);
   parsePackaging(headers.get('packaging'));
   const filename = requireFilename(headers.get('content-disposition'));
   const promised = parseContentMd5(headers.get('content-md5'), md5 ?? undefined);
-  return { filename, mediaType: mediaType.type, md5: promised, length: null };
+  return { filename, mediaType: mediaType.type, md5: promised, digests: digestsIn(headers), length: null };
 }
 
-async function readEntryPart(
-  { headers, body }: Part,
-  maxBytes: number,
-  depositNamespace: string,
-): Promise<ReadEntry> {
+/** Of what the part holds, however it is encoded on its way, as it is with `Content-MD5`. */
+function digestsIn(headers: Part['headers']) {
+  return bothDigests(
+    parseDigestField('Content-Digest', headers.get('content-digest')),
+    parseDigestField('Repr-Digest', headers.get('repr-digest')),
+  );
+}
+
+async function readEntryPart(part: Part, maxBytes: number, depositNamespace: string): Promise<ReadEntry> {
+  const { headers } = part;
   const type = headers.get('content-type');
   const charset = type === undefined ? undefined : parseMediaType(type).parameters.get('charset');
-  return understandEntry(
-    await collect(body, maxBytes, () => entryTooLarge(maxBytes)),
-    charset,
-    depositNamespace,
-  );
+  const bytes = unveiled(await collect(contentOf(part), maxBytes, () => entryTooLarge(maxBytes)));
+  assertMd5(bytes, parseContentMd5(headers.get('content-md5')));
+  assertDigests(bytes, digestsIn(headers));
+  return understandEntry(bytes, charset, depositNamespace);
+}
+
+/** A client library sends entries as base64 and does not say so; no XML consists of such characters alone. */
+function unveiled(bytes: Buffer): Buffer {
+  const text = /[^A-Za-z0-9+/=\s]/.test(bytes.toString('latin1', 0, 100)) ? '' : bytes.toString('latin1');
+  return /^[A-Za-z0-9+/\s]+={0,2}\s*$/.test(text) ? Buffer.from(text, 'base64') : bytes;
 }
 
 /** The bytes of a part, ending only once `verdict` has been given. */

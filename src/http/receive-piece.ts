@@ -3,7 +3,7 @@ import { SwordError } from '../sword/sword-error.ts';
 import type { ResumableUploads } from '../uploads/resumable-uploads.ts';
 import type { Checksum, Upload } from '../uploads/upload.ts';
 import { assertDeclaredWithin } from './deposit-request.ts';
-import { requestBody } from './request-body.ts';
+import { ClientGone, isClientGone, requestBody } from './request-body.ts';
 import type { ServiceContext } from './service-context.ts';
 
 export type Piece = { readonly offset: number; readonly checksum: Checksum | undefined };
@@ -20,7 +20,16 @@ export async function receivePiece(
   if (upload.state.status === 'used' || offset !== upload.offset) throw atAnotherOffset(offset, upload);
   const rest = upload.length - offset;
   assertDeclaredWithin(ctx.request.length ?? null, rest);
-  await upload.append(hold.watched(withoutGarbage(requestBody(ctx, rest))), checksum);
+  await upload.append(hold.watched(withoutGarbage(orGone(requestBody(ctx, rest)))), checksum);
+}
+
+/** Who is too slow is cut off, as the protocol has it: its client goes on with another request, but not after a 400. */
+async function* orGone(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  try {
+    yield* body;
+  } catch (error) {
+    throw isClientGone(error) ? error : new ClientGone('The bytes came too slowly.', { cause: error });
+  }
 }
 
 function atAnotherOffset(offset: number, upload: Upload): SwordError {

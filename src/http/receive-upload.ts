@@ -8,7 +8,7 @@ import type { Upload } from '../uploads/upload.ts';
 import { type Accepted, isEmpty, unaccepted } from './deposit-request.ts';
 import { paramsOf } from './deposit-resource.ts';
 import { notFound } from './not-found.ts';
-import { receiveArchive } from './receive-archive.ts';
+import { type AnnouncedArchive, receiveArchive } from './receive-archive.ts';
 import type { ReceiveOptions } from './receive-content.ts';
 import type { ServiceContext } from './service-context.ts';
 import { parseUploadMetadata } from './tus-headers.ts';
@@ -21,7 +21,7 @@ import { UploadInUse } from './upload-in-use.ts';
 export async function receiveUpload(
   ctx: ServiceContext,
   named: string,
-  md5: string | null,
+  promised: Pick<AnnouncedArchive, 'md5' | 'digests'>,
   accepted: Accepted,
   options: ReceiveOptions,
 ): Promise<Archive> {
@@ -35,7 +35,7 @@ export async function receiveUpload(
   const inUse = await UploadInUse.take(id, { client: ctx.state.login.client, collection }, nameable);
   ctx.state.upload = inUse;
   const { upload } = inUse;
-  const announced = { ...announcedBy(ctx, upload, accepted), md5, length: upload.length };
+  const announced = { ...announcedBy(ctx, upload, accepted), ...promised, length: upload.length };
   ctx.socket.setTimeout(0); // reading it again may take longer than a connection may be idle
   return receiveArchive(withoutGarbage(upload.bytes()), announced, {
     ...options,

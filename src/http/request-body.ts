@@ -14,6 +14,9 @@ export function isClientGone(error: unknown): boolean {
   return code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ECONNRESET' || code === 'EPIPE';
 }
 
+/** Milliseconds that a timer can count. */
+const LONGEST = 2 ** 31 - 1;
+
 /** Time a body may take: a base and what its size needs at the slowest rate that is borne. */
 export type Patience = { readonly base: number; readonly bytesPerMs: number; readonly idle: number };
 
@@ -32,7 +35,8 @@ export async function* requestBody(
   const size = ctx.request.length ?? maxBytes;
   const { promise: tooSlow, reject } = Promise.withResolvers<never>();
   tooSlow.catch(() => undefined); // it is raced below
-  const expire = (ms: number): NodeJS.Timeout => setTimeout(() => reject(slow(ms)), ms).unref();
+  const expire = (ms: number): NodeJS.Timeout =>
+    setTimeout(() => reject(slow(ms)), Math.min(ms, LONGEST)).unref();
   const [idle, whole] = [expire(patience.idle), expire(patience.base + size / patience.bytesPerMs)];
   // The socket outlives the iterator: a refusal is answered on it.
   const chunks = ctx.req.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;

@@ -3,6 +3,7 @@ import type { DepositContentView } from '../../projections/deposit-content.ts';
 import type { Change, CreateDeposit, DepositCommand } from '../domain/deposit/commands.ts';
 import type { EntryFacts } from '../domain/deposit/events.ts';
 import { assertOriginAllowed, originAddedTo, unknownOrigin } from '../domain/deposit/origin.ts';
+import type { KeyedRequest } from '../keyed-requests.ts';
 import type { View } from '../read-models/projector.ts';
 import { assertMatches, entityTag } from '../sword/entity-tag.ts';
 import type { Iris } from '../sword/iris.ts';
@@ -18,6 +19,7 @@ import {
 import { assertPartialNow } from './deposit-resource.ts';
 import { notFound } from './not-found.ts';
 import { type ReceivedContent, type ReceiveOptions, receiveContent } from './receive-content.ts';
+import { type Asked, RepeatedRequest } from './repeated-request.ts';
 import type { ServiceContext } from './service-context.ts';
 
 export type WriteOptions = {
@@ -26,8 +28,11 @@ export type WriteOptions = {
   readonly maxArchives: number;
 };
 
+/** Of a request without a body. */
+const NOTHING: Asked = { inProgress: null, slug: null, content: { archive: null, entry: null } };
+
 /** Changes that bring content with them. */
-export type ContentChange = Exclude<Change['kind'], 'remove-archives'>;
+export type ContentChange = Extract<Change['kind'], 'add-content' | 'replace-content'>;
 
 /** What the IRIs that take deposits have in common: receive, command, answer. */
 export class DepositWrites {
@@ -79,10 +84,12 @@ export class DepositWrites {
   async create(
     ctx: ServiceContext,
     collection: string,
-    { archive, entry }: ReceivedContent,
+    content: ReceivedContent,
     { slug, inProgress }: DepositRequest,
   ): Promise<DepositContentView> {
     const { client, providerUrl } = ctx.state.login;
+    const { archive, entry } = content;
+    const { requestId } = ctx.state;
     const command = (id: number, uuid: string, now: string): CreateDeposit => ({
       type: 'CreateDeposit',
       depositId: id,
@@ -97,8 +104,15 @@ export class DepositWrites {
       fallbackOrigin: this.#fallbackOrigin(providerUrl, slug, uuid, collection, id),
       final: inProgress !== true,
     });
-    const creating = () => this.#desk.create(command, ctx.state.requestId);
-    return this.shown(await recorded(ctx, creating, (id) => id));
+    const repeated = this.#repeated(ctx);
+    const begin = async (newId: () => Promise<number>) => {
+      if (!repeated) return undefined;
+      const depositId = (await repeated.earlier())?.depositId ?? (await newId());
+      return repeated.begin({ inProgress, slug, content }, depositId, requestId);
+    };
+    const creating = () => this.#desk.create(command, requestId, begin);
+    const { depositId, revision } = await recorded(ctx, creating, (created) => created.depositId);
+    return this.shown(depositId, repeated && revision);
   }
 
   /**
@@ -111,24 +125,25 @@ export class DepositWrites {
     kind: ContentChange,
     accepted: Accepted,
     isFinal: (inProgress: boolean | null) => boolean,
-  ): Promise<void> {
+  ): Promise<DepositContentView> {
     const request = parseDepositRequest(ctx);
-    this.assertChangeable(ctx, deposit);
+    if (!(await this.isDone(ctx))) this.assertChangeable(ctx, deposit);
     const content = await this.receive(ctx, request, bodyKind(ctx, accepted), accepted);
-    await this.change(ctx, deposit, { kind, ...content }, isFinal(request.inProgress));
+    const asked = { ...request, content };
+    return this.change(ctx, deposit, { kind, ...content }, isFinal(request.inProgress), asked);
   }
 
-  /** Changes a partial deposit, and completes it if this is its final request. */
+  /** Changes a partial deposit, and completes it if this is its final request; what it is after that. */
   async change(
     ctx: ServiceContext,
     deposit: DepositContentView,
     change: Change,
     final: boolean,
-  ): Promise<void> {
+    asked: Asked = NOTHING,
+  ): Promise<DepositContentView> {
     const { client, providerUrl } = ctx.state.login;
     const { depositId } = deposit;
     const { maxArchives } = this.#options;
-    const { requestId } = ctx.state;
     const command = (now: string): DepositCommand => ({
       type: 'ChangeDeposit',
       depositId,
@@ -138,21 +153,31 @@ export class DepositWrites {
       now,
       providerUrl,
     });
-    const changing = () => this.#desk.change(depositId, command, client, requestId, asMatched(ctx, deposit));
-    const outcome = await recorded(ctx, changing, () => depositId);
-    ctx.set('ETag', entityTag(depositId, outcome.revision));
+    const request = await this.#request(ctx, deposit, asked);
+    const changing = () => this.#desk.change(depositId, command, client, request, asMatched(ctx, deposit));
+    const { revision } = await recorded(ctx, changing, () => depositId);
+    ctx.set('ETag', entityTag(depositId, revision));
+    return this.shown(depositId, typeof request === 'string' ? undefined : revision);
   }
 
   /** Completes a deposit to which nothing more comes. */
-  async complete(ctx: ServiceContext, deposit: DepositContentView): Promise<void> {
+  async complete(ctx: ServiceContext, deposit: DepositContentView): Promise<DepositContentView> {
     const { depositId, client } = deposit;
-    await this.#desk.change(
+    const request = await this.#request(ctx, deposit, NOTHING);
+    const { revision } = await this.#desk.change(
       depositId,
       (now) => ({ type: 'CompleteDeposit', depositId, now }),
       client,
-      ctx.state.requestId,
+      request,
       asMatched(ctx, deposit),
     );
+    return this.shown(depositId, typeof request === 'string' ? undefined : revision);
+  }
+
+  /** Whether this very request, by its Idempotency-Key, has been carried out before. */
+  async isDone(ctx: ServiceContext): Promise<boolean> {
+    const earlier = await this.#repeated(ctx)?.earlier();
+    return earlier !== undefined && this.#desk.hasDone(earlier);
   }
 
   async remove(ctx: ServiceContext, deposit: DepositContentView): Promise<void> {
@@ -167,9 +192,12 @@ export class DepositWrites {
     );
   }
 
-  /** The present content of a deposit that is known to exist. */
-  async shown(depositId: number): Promise<DepositContentView> {
-    const deposit = await this.#desk.content(depositId);
+  /** The content of a deposit that is known to exist: at present, or as it was at a revision. */
+  async shown(depositId: number, revision?: number): Promise<DepositContentView> {
+    const deposit =
+      revision === undefined
+        ? await this.#desk.content(depositId)
+        : await this.#desk.contentAt(depositId, revision);
     if (!deposit) throw notFound(`Deposit ${depositId} has been deleted.`);
     return deposit;
   }
@@ -194,6 +222,20 @@ export class DepositWrites {
   /** `If-Match`, when it was sent. */
   assertMatches(ctx: ServiceContext, { depositId, revision }: DepositContentView): void {
     assertMatches(ctx.req.headers['if-match'], entityTag(depositId, revision));
+  }
+
+  #repeated(ctx: ServiceContext): RepeatedRequest | undefined {
+    return RepeatedRequest.of(ctx, this.#desk.requests);
+  }
+
+  /** What is to be done once, when the request has a key; else its id. */
+  async #request(
+    ctx: ServiceContext,
+    { depositId }: DepositContentView,
+    asked: Asked,
+  ): Promise<KeyedRequest | string> {
+    const { requestId } = ctx.state;
+    return (await this.#repeated(ctx)?.begin(asked, depositId, requestId)) ?? requestId;
   }
 
   #fallbackOrigin(

@@ -40,24 +40,39 @@ export function isNews({ type }: Pick<RecordedEvent, 'type'>): boolean {
   return NEWS.has(type);
 }
 
-/** After these nothing follows unless an operator has it done again; after the last two nothing at all. */
-export function isOver({ type }: Pick<RecordedEvent, 'type'>): boolean {
-  return ['DepositRejected', 'LoadingFailed', 'DepositLoaded', 'DepositDeleted'].includes(type);
+/** Whether anything follows: after `over` only when an operator has something done again, after `ended` nothing. */
+export function progressAfter({ type }: Pick<RecordedEvent, 'type'>): 'goes on' | 'over' | 'ended' {
+  if (type === 'DepositLoaded' || type === 'DepositDeleted') return 'ended';
+  return type === 'DepositRejected' || type === 'LoadingFailed' ? 'over' : 'goes on';
 }
 
-/** Everything that is news of a deposit, oldest first, up to a revision if one is given. */
-export async function* newsOf(
-  log: Pick<EventLog, 'readStream'>,
-  depositId: number,
-  upTo?: number,
-): AsyncGenerator<NewsEvent> {
-  const options = upTo === undefined ? {} : { limit: upTo + 1 };
-  let deposit: DepositStatusView | undefined;
-  for await (const event of log.readStream(`${deposits.prefix}${depositId}`, options)) {
-    const before = deposit;
-    deposit = apply(depositStatus, deposit, event);
-    const told = deposit ?? before;
-    if (told && isNews(event)) yield { event, deposit: told };
+/** Reads the news of one deposit, and later those that have come since. */
+export class DepositNewsReader {
+  readonly #log: Pick<EventLog, 'readStream'>;
+  readonly #stream: string;
+  #deposit: DepositStatusView | undefined;
+  #next = 0;
+
+  constructor(log: Pick<EventLog, 'readStream'>, depositId: number) {
+    this.#log = log;
+    this.#stream = `${deposits.prefix}${depositId}`;
+  }
+
+  /** Revision of the last event that was read; -1 before the first. */
+  get revision(): number {
+    return this.#next - 1;
+  }
+
+  /** What was not read yet, oldest first, up to a revision if one is given. */
+  async *more(upTo?: number): AsyncGenerator<NewsEvent> {
+    const limit = upTo === undefined ? {} : { limit: upTo + 1 - this.#next };
+    for await (const event of this.#log.readStream(this.#stream, { from: this.#next, ...limit })) {
+      const before = this.#deposit;
+      this.#deposit = apply(depositStatus, before, event);
+      this.#next = event.revision + 1;
+      const deposit = this.#deposit ?? before;
+      if (deposit && isNews(event)) yield { event, deposit };
+    }
   }
 }
 
@@ -68,7 +83,7 @@ export async function newsAt(
   revision: number,
 ): Promise<NewsEvent | undefined> {
   let last: NewsEvent | undefined;
-  for await (const news of newsOf(log, depositId, revision)) last = news;
+  for await (const news of new DepositNewsReader(log, depositId).more(revision)) last = news;
   return last?.event.revision === revision ? last : undefined;
 }
 

@@ -86,7 +86,11 @@ export class HeldDeliveries {
     const webhook = webhooks.now(client);
     if (!webhook) {
       for (const depositId of this.#due(client, MAX_AT_ONCE - this.#underWay.size))
-        this.#begin(client, depositId, deliveries.giveUp(depositId, NO_WEBHOOK, () => true));
+        this.#begin(
+          client,
+          depositId,
+          deliveries.giveUp(depositId, NO_WEBHOOK, () => true),
+        );
       return;
     }
     const line = courier.lineTo(webhook);

@@ -1,18 +1,15 @@
-import { type ClientWebhook, clientWebhooks } from '../../projections/client-webhooks.ts';
-import {
-  type UndeliveredNotifications,
-  undeliveredNotifications,
-} from '../../projections/undelivered-notifications.ts';
 import type { Deliveries } from '../event-log/deliveries.ts';
 import type { EventLog } from '../event-log/event-log.ts';
 import type { Logger } from '../logger.ts';
-import type { NewsLanguage } from '../news/deposit-news.ts';
 import { LogParking } from '../reactors/parking.ts';
 import { ReactorRunner, type RunnerStanding } from '../reactors/reactor-runner.ts';
-import type { Projector, View } from '../read-models/projector.ts';
+import type { Projector } from '../read-models/projector.ts';
+import { Iris } from '../sword/iris.ts';
 import { Courier, type CourierStanding } from './courier.ts';
 import { DepositDeliveries } from './deposit-deliveries.ts';
 import { HeldDeliveries } from './held-deliveries.ts';
+import type { NotificationSettings } from './notification-settings.ts';
+import type { NotificationViews } from './notification-views.ts';
 import { Notifier } from './notifier.ts';
 import { Postman } from './postman.ts';
 import { Webhooks } from './webhooks.ts';
@@ -21,29 +18,14 @@ export type NotificationOptions = {
   readonly log: EventLog;
   readonly deliveries: Deliveries;
   readonly projector: Projector;
-  readonly views: NotificationViews;
+  /** Kept by that projector. */
+  readonly notified: NotificationViews;
   readonly logger: Logger;
-  readonly language: NewsLanguage;
-  readonly userAgent: string;
-  readonly settings: NotificationSettings;
-};
-
-/** What operators choose. Times in milliseconds. */
-export type NotificationSettings = {
-  /** Holds the key that the secrets of webhooks are sealed with. */
-  readonly keyFile: string;
-  /** Receivers may be plain http and lie in private networks. */
-  readonly allowPrivate: boolean;
-  /** How long a notification is tried. */
-  readonly giveUpAfter: number;
-  /** Between the first two tries, and at the most between any two. */
-  readonly firstPause: number;
-  readonly longestPause: number;
-};
-
-export type NotificationViews = {
-  readonly webhooks: View<ClientWebhook>;
-  readonly undelivered: View<UndeliveredNotifications>;
+  readonly baseUrl: string;
+  readonly maker: { readonly name: string; readonly version: string };
+  readonly config: { readonly webhooks: NotificationSettings; readonly refIdAliases: boolean };
+  /** Called if events cannot be received any more. */
+  readonly fail: (error: unknown) => void;
 };
 
 export type NotificationStanding = CourierStanding & {
@@ -60,11 +42,6 @@ export type NotificationStanding = CourierStanding & {
 const CONCURRENCY = 64;
 const LOOK_EVERY = 500;
 
-/** What is known on every node; before the projector starts. */
-export function notificationViews(projector: Projector): NotificationViews {
-  return { webhooks: projector.add(clientWebhooks), undelivered: projector.add(undeliveredNotifications) };
-}
-
 /** Notifies clients of their deposits, from now until it is disposed of. */
 export class Notifications implements AsyncDisposable {
   readonly #webhooks: Webhooks;
@@ -76,16 +53,18 @@ export class Notifications implements AsyncDisposable {
   readonly #timer: NodeJS.Timeout;
   #isFollowing = false;
 
-  /** `failed` is called if events cannot be received any more. */
-  constructor(options: NotificationOptions, failed: (error: unknown) => void) {
-    const { log, deliveries, projector, views, logger, settings } = options;
-    this.#webhooks = new Webhooks(log, projector, views.webhooks);
-    this.#postman = new Postman(settings, options.userAgent);
-    this.#courier = new Courier({ ...settings, postman: this.#postman, language: options.language });
+  constructor(options: NotificationOptions) {
+    const { log, deliveries, projector, notified, logger, config, maker } = options;
+    const { webhooks: settings, refIdAliases } = config;
+    this.#webhooks = new Webhooks(log, projector, notified.webhooks);
+    this.#postman = new Postman(settings, `${maker.name}/${maker.version}`);
+    const language = { iris: new Iris(options.baseUrl), refIdAliases };
+    this.#courier = new Courier({ ...settings, postman: this.#postman, language });
     this.#notifier = new Notifier(log, this.#webhooks, this.#courier, settings.giveUpAfter);
+    const parking = new LogParking(log);
     this.#runner = new ReactorRunner(this.#notifier, {
       deliveries,
-      parking: new LogParking(log),
+      parking,
       logger,
       concurrency: CONCURRENCY,
     });
@@ -93,13 +72,13 @@ export class Notifications implements AsyncDisposable {
       deliveries: new DepositDeliveries(log, this.#courier, settings),
       courier: this.#courier,
       webhooks: this.#webhooks,
-      undelivered: views.undelivered,
+      undelivered: notified.undelivered,
       projector,
       logger,
       giveUpAfter: settings.giveUpAfter,
     });
     this.#held.start();
-    this.#timer = setInterval(() => this.#followOnceNeeded(failed), LOOK_EVERY);
+    this.#timer = setInterval(() => this.#followOnceNeeded(options.fail), LOOK_EVERY);
   }
 
   get standing(): NotificationStanding {

@@ -1,6 +1,11 @@
 import http, { type ClientRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import https from 'node:https';
-import { assertMayBeReceiver, checkedLookup, ReceiverRefused, type ReceiverRules } from './receiver-address.ts';
+import {
+  assertMayBeReceiver,
+  checkedLookup,
+  ReceiverRefused,
+  type ReceiverRules,
+} from './receiver-address.ts';
 
 /** What became of a notification that was sent. */
 export type Outcome =

@@ -29,7 +29,9 @@ export function signatureHeaders(
   secret: string,
   { id, body, seconds }: { readonly id: string; readonly body: string; readonly seconds: number },
 ): Record<'webhook-id' | 'webhook-timestamp' | 'webhook-signature', string> {
-  const signature = createHmac('sha256', secretBytes(secret)).update(`${id}.${seconds}.${body}`).digest('base64');
+  const signature = createHmac('sha256', secretBytes(secret))
+    .update(`${id}.${seconds}.${body}`)
+    .digest('base64');
   return {
     'webhook-id': id,
     'webhook-timestamp': String(seconds),

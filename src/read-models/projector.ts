@@ -29,6 +29,7 @@ export class Projector {
   readonly #applier: EventApplier;
   readonly #projections = new Map<string, Shown>();
   readonly #waiters = new Set<Waiter>();
+  readonly #listeners = new Set<Listener>();
   readonly #stop = new AbortController();
   #position: Position | undefined;
   #trouble: string | undefined;
@@ -91,6 +92,12 @@ export class Projector {
     }
   }
 
+  /** From now on tells of events, in order, as soon as the views have them; what is returned ends that. */
+  listen(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
   /**
    * Takes a generation that was built beside the view in use: brings it up to where that one is, then has it
    * take its place in one step. Resolves to the milliseconds of that step; the rest disturbs nobody.
@@ -150,6 +157,7 @@ export class Projector {
   #apply(events: readonly RecordedEvent[]): void {
     this.#applier.apply([...this.#projections.values()], events);
     this.#moveTo(events.at(-1)?.position);
+    for (const listener of this.#listeners) listener(events);
   }
 
   /** Reads every event, also those that concern no view: their positions count, too. */
@@ -181,4 +189,5 @@ export class Projector {
   }
 }
 
+type Listener = (events: readonly RecordedEvent[]) => void;
 type Waiter = { readonly position: Position; readonly resolve: (passed: boolean) => void };

@@ -1,10 +1,14 @@
+import type { FieldFault, Reference } from '../domain/deposit/events.ts';
 import type { EntryDocument } from './atom-entry.ts';
+import { entryFaults } from './entry-faults.ts';
 import { type NamedOrigin, namedOrigin } from './entry-origin.ts';
+import { namedProvenance, namedReference } from './entry-reference.ts';
 import { type UrlHosts, urlHosts } from './entry-url-hosts.ts';
 import { ATOM, CODEMETA, DCTERMS } from './namespaces.ts';
+import { badRequest } from './sword-error.ts';
 import type { XmlElement } from './xml-tree.ts';
 
-/** What checks and views need of an entry: plain JSON, below 5 kB whatever the entry holds. */
+/** What checks and views need of an entry: plain JSON, below 7 kB whatever the entry holds. */
 export type EntryFacts = UrlHosts & {
   /** White space collapsed; `null` when no title or name has text. */
   readonly title: string | null;
@@ -22,6 +26,11 @@ export type EntryFacts = UrlHosts & {
   readonly datePublished: string | null;
   readonly id: string | null;
   readonly updated: string | null;
+  readonly provenance: string | null;
+  /** Left out when there are none. */
+  readonly fieldFaults?: readonly FieldFault[];
+  readonly fieldFaultsLeftOut?: number;
+  readonly reference?: Reference;
 };
 
 export function entryFacts({ root }: EntryDocument, depositNamespace: string): EntryFacts {
@@ -29,16 +38,18 @@ export function entryFacts({ root }: EntryDocument, depositNamespace: string): E
   const free = MAX_BYTES - jsonBytes(single) - RESERVED_BYTES;
   const hosts = urlHosts(root, Math.min(MAX_HOST_BYTES, free));
   const authors = fitting(authorNames(root), free - jsonBytes(hosts.urlHosts));
-  return { ...single, ...hosts, authors };
+  return { ...single, ...hosts, authors, ...pointersOf(root, depositNamespace, single), ...faultsOf(root) };
 }
 
 /** Characters of a single value. */
-const MAX = { title: 500, author: 200, identifier: 200, short: 64 } as const;
+const MAX = { title: 500, author: 200, identifier: 200, provenance: 150, short: 64 } as const;
 const MAX_AUTHORS = 20;
 /** Bytes of JSON: of all facts, kept back for the names and flags of the lists, and of the hosts. */
 const MAX_BYTES = 5_000;
 const RESERVED_BYTES = 100;
 const MAX_HOST_BYTES = 3_000;
+/** On top of them. */
+const MAX_FAULT_BYTES = 1_200;
 
 const TITLED = [ATOM, ...CODEMETA];
 
@@ -65,6 +76,26 @@ function singleFacts(root: XmlElement, depositNamespace: string) {
     datePublished: cut(firstText(root, CODEMETA, 'datePublished'), MAX.short),
     id: cut(firstText(root, [ATOM], 'id'), MAX.identifier),
     updated: cut(firstText(root, [ATOM], 'updated'), MAX.short),
+  };
+}
+
+/** What the entry is about and who vouches for it. Software comes with an origin, or it is about something known. */
+function pointersOf(root: XmlElement, depositNamespace: string, { origin }: Pick<EntryFacts, 'origin'>) {
+  const reference = namedReference(root, depositNamespace);
+  if (reference && origin) {
+    throw badRequest(
+      'The entry has a reference and an origin to create or add to: send one of them, a reference comes without software.',
+    );
+  }
+  const provenance = cut(namedProvenance(root, depositNamespace), MAX.provenance);
+  return { provenance, ...(reference && { reference }) };
+}
+
+function faultsOf(root: XmlElement): Pick<EntryFacts, 'fieldFaults' | 'fieldFaultsLeftOut'> {
+  const { fieldFaults, fieldFaultsLeftOut } = entryFaults(root, MAX_FAULT_BYTES);
+  return {
+    ...(fieldFaults.length > 0 && { fieldFaults }),
+    ...(fieldFaultsLeftOut > 0 && { fieldFaultsLeftOut }),
   };
 }
 

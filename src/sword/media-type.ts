@@ -48,6 +48,7 @@ export function isEntryType({ type, parameters }: MediaType): boolean {
   return type === 'application/atom+xml' && (parameters.get('type') ?? 'entry').toLowerCase() === 'entry';
 }
 
-export function isMultipartForm({ type }: MediaType): boolean {
-  return type === 'multipart/form-data';
+/** Whether archive and entry come in one body: as a form, or as SWORD 2.0 has it. */
+export function isMultipart({ type }: MediaType): boolean {
+  return type === 'multipart/form-data' || type === 'multipart/related';
 }

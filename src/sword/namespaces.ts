@@ -12,6 +12,9 @@ export const CODEMETA: readonly string[] = [
   'https://w3id.org/codemeta/3.0',
 ];
 
+/** As entries spell it. */
+export const SCHEMA_ORG: readonly string[] = ['http://schema.org/', 'https://schema.org/'];
+
 /** Unless configured otherwise; the one existing clients read. */
 export const DEFAULT_DEPOSIT_NAMESPACE = 'https://www.softwareheritage.org/schema/2018/deposit';
 

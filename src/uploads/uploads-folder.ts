@@ -4,7 +4,8 @@ import { DurableFolders, syncFolder } from '../archive-store/durable-folders.ts'
 import { orUploadsUnavailable } from './upload-fault.ts';
 import type { UploadRecord } from './upload-record.ts';
 
-const RECORD = /^([0-9a-f-]{36})\.json$/;
+const RECORD = /^[0-9a-f-]{36}\.json$/;
+const OURS = /\.(json|json\.new|bytes)$/;
 
 /** Where uploads lie: of each a record, `<id>.json`, and its bytes, `<id>.bytes`. */
 export class UploadsFolder {
@@ -26,12 +27,14 @@ export class UploadsFolder {
   /** Every record; what a crash has left besides is removed. Only for the one process that has the folder. */
   async records(): Promise<UploadRecord[]> {
     const names = await readdir(this.#folder);
-    const found = await Promise.all(
-      names.filter((name) => RECORD.test(name)).map((name) => this.#read(name)),
-    );
-    const records = found.filter((record) => record !== undefined);
+    const records: UploadRecord[] = [];
+    for (const name of names.filter((one) => RECORD.test(one))) {
+      const record = await this.#read(name);
+      if (record) records.push(record);
+    }
     const known = new Set(records.flatMap(namesOf));
-    for (const name of names) if (!known.has(name)) await rm(path.join(this.#folder, name), { force: true });
+    const left = names.filter((name) => OURS.test(name) && !known.has(name));
+    for (const name of left) await rm(path.join(this.#folder, name), { force: true });
     return records;
   }
 
@@ -78,8 +81,8 @@ export class UploadsFolder {
   /** `undefined` for what nobody here has written. */
   async #read(name: string): Promise<UploadRecord | undefined> {
     try {
-      const record = JSON.parse(await readFile(path.join(this.#folder, name), 'utf8')) as UploadRecord;
-      return `${record.id}.json` === name ? record : undefined;
+      const record = JSON.parse(await readFile(path.join(this.#folder, name), 'utf8')) as UploadRecord | null;
+      return record && `${record.id}.json` === name ? record : undefined;
     } catch (error) {
       if (error instanceof SyntaxError) return undefined;
       throw error;

@@ -20,7 +20,7 @@ import {
   fallbackOrigin,
   loadingStarted,
 } from '../support/example-deposits.ts';
-import { seededRandom } from '../support/seeded-random.ts';
+import { seeded } from '../support/seeded-random.ts';
 
 const shape = { name: 'things', version: 1, origin: 'memory', countedBy: ['owner', 'kind'] };
 
@@ -82,7 +82,7 @@ test('an index that is named is used, or there is none', async (t) => {
 });
 
 test('every page of every list, by its number or beside another, is what the whole list has there', async (t) => {
-  const random = seededRandom(7);
+  const random = seeded(7);
   const any = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
   const [clients, collections] = [
     ['ada', 'bob'],
@@ -91,7 +91,10 @@ test('every page of every list, by its number or beside another, is what the who
   const origins = [null, 'https://a.example/', 'https://b.example/'];
   const views = Array.from({ length: 120 }, (_, index) => ({
     depositId: index + 1 + (index > 60 ? 1000 : 0), // ids have gaps
-    ...{ client: any(clients), collection: any(collections), status: any(STATUSES), origin: any(origins) },
+    client: any(clients),
+    collection: any(collections),
+    status: any(STATUSES),
+    origin: any(origins),
   }));
   const file = await viewFile(t, { ...depositStatus, origin: 'memory' });
   file.write(new Map(views.map((view) => [String(view.depositId), view])), '1');
@@ -177,7 +180,12 @@ test('what the list of a collection tells comes from the events', async (t) => {
 
 function folded(events: readonly DepositEvent[]) {
   const stored = events.map(({ type, data }, revision) => ({
-    ...{ type, data, revision, stream: 'deposit-1', id: '', position: String(revision) },
+    type,
+    data,
+    revision,
+    stream: 'deposit-1',
+    id: '',
+    position: String(revision),
     metadata: { schemaVersion: 1, occurredAt: '2026-03-01T10:00:00.000Z' },
   }));
   async function* stream() {

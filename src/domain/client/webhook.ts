@@ -17,7 +17,9 @@ export function webhookUrl(text: string): { readonly url: string } | { readonly 
     return { problem: `"${text}" is no webhook: give an absolute https URL.` };
   }
   if (url.username !== '' || url.password !== '') {
-    return { problem: `"${url.origin}" is given with a user name or password, which would be kept in clear.` };
+    return {
+      problem: `"${url.origin}" is given with a user name or password, which would be kept in clear.`,
+    };
   }
   url.hash = '';
   if (url.href.length > LONGEST) {

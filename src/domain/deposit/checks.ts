@@ -1,6 +1,6 @@
 import type { Archive, ArchiveReading, EntryFacts, MetadataEntry, Reason } from './events.ts';
-import { parseGitDate } from './git-date.ts';
 import { mergeFacts } from './metadata.ts';
+import { judgeMetadata } from './metadata-checks.ts';
 
 /** What a check looks at: all of it gathered before, so that the rules themselves are pure. */
 export type CheckInput = {
@@ -33,36 +33,17 @@ export type CheckOutcome =
 
 /** All reasons to reject, together, in the order metadata, archives, url; and the warnings apart from them. */
 export function check(input: CheckInput): CheckOutcome {
+  const metadata = judgeMetadata(input.entries);
   const facts = mergeFacts(input.entries);
-  const reasons = [
-    ...metadataReasons(facts),
+  const reasons = bounded([
+    ...metadata.reasons,
     ...archiveReasons(input),
     ...urlReasons(facts, input.clientDomain),
-  ];
-  const warnings = input.archives.flatMap(({ archive, warnings }) => named(archive, warnings));
-  if (reasons.length > 0) return { verified: false, reasons: bounded(reasons), warnings: bounded(warnings) };
-  const readings = input.archives.flatMap(({ reading }) => reading ?? []);
-  return { verified: true, readings, warnings: bounded(warnings) };
-}
-
-function metadataReasons(facts: EntryFacts | undefined): Reason[] {
-  if (!facts) return [{ code: 'NO_METADATA', text: 'The deposit has no metadata', fields: ['metadata'] }];
-  return [
-    ...(facts.hasAuthor ? [] : [missing('Mandatory fields are missing', 'author')]),
-    ...(facts.hasTitle ? [] : [missing('Mandatory alternate fields are missing', 'title', 'name')]),
-    ...dateReasons('dateCreated', facts.dateCreated),
-    ...dateReasons('datePublished', facts.datePublished),
-  ];
-}
-
-function missing(text: string, ...fields: string[]): Reason {
-  return { code: 'FIELD_MISSING', text, fields };
-}
-
-function dateReasons(field: string, value: string | null): Reason[] {
-  if (value === null || parseGitDate(value)) return [];
-  const text = `"${value}" is not a date: write YYYY, YYYY-MM, YYYY-MM-DD or a date with a time`;
-  return [{ code: 'BAD_DATE', text, fields: [`codemeta:${field}`] }];
+  ]);
+  const found = input.archives.flatMap((verdict) => named(verdict.archive, verdict.warnings));
+  const warnings = boundedBeside(reasons, [...metadata.warnings, ...found]);
+  if (reasons.length > 0) return { verified: false, reasons, warnings };
+  return { verified: true, readings: input.archives.flatMap(({ reading }) => reading ?? []), warnings };
 }
 
 function archiveReasons({ archives, conflicts }: CheckInput): Reason[] {
@@ -96,16 +77,32 @@ function named(archive: Archive, findings: readonly Finding[]): Reason[] {
 
 const MAX_REASONS = 20;
 const MAX_TEXT = 300;
+const MAX_FIELDS = 5;
+/** Of JSON: reasons and warnings together fit into an event. */
+const MAX_REASON_BYTES = 7_000;
+const MAX_WARNING_BYTES = 1_500;
+const MAX_BYTES = 7_300;
 
 /** Events stay small however much is wrong: the rest is counted. */
-function bounded(reasons: readonly Reason[]): readonly Reason[] {
-  const shown = reasons.slice(0, MAX_REASONS).map((reason) => ({ ...reason, text: cut(reason.text) }));
+export function bounded(reasons: readonly Reason[], maxBytes = MAX_REASON_BYTES): readonly Reason[] {
+  let bytes = 0;
+  const shown = reasons
+    .slice(0, MAX_REASONS)
+    .map((reason) => ({ ...reason, text: cut(reason.text) }))
+    .filter((reason) => (bytes += jsonBytes(reason) + 1) <= maxBytes);
   const rest = reasons.length - shown.length;
   if (rest === 0) return shown;
-  return [
-    ...shown,
-    { code: 'MORE', text: `and ${rest} more`, fields: [...new Set(reasons.flatMap((r) => r.fields))] },
-  ];
+  const fields = [...new Set(reasons.flatMap((reason) => reason.fields))].slice(0, MAX_FIELDS);
+  return [...shown, { code: 'MORE', text: `and ${rest} more`, fields }];
+}
+
+/** As many as there is room for beside the reasons. */
+export function boundedBeside(reasons: readonly Reason[], warnings: readonly Reason[]): readonly Reason[] {
+  return bounded(warnings, Math.min(MAX_WARNING_BYTES, MAX_BYTES - jsonBytes(reasons)));
+}
+
+function jsonBytes(value: unknown): number {
+  return new TextEncoder().encode(JSON.stringify(value)).length;
 }
 
 function cut(text: string): string {

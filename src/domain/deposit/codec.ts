@@ -6,6 +6,8 @@ export const depositCodec = codec<DepositEvent>({
   ArchiveAdded: [],
   ArchivesReplaced: [],
   ArchivesRemoved: [],
+  ArchiveReplaced: [],
+  ArchiveRemoved: [],
   MetadataAdded: [],
   MetadataReplaced: [],
   DepositCompleted: [],

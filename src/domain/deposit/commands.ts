@@ -45,7 +45,9 @@ export type Change =
       readonly archive: Archive | null;
       readonly entry: MetadataEntry | null;
     }
-  | { readonly kind: 'remove-archives' };
+  | { readonly kind: 'remove-archives' }
+  | { readonly kind: 'replace-archive'; readonly number: number; readonly archive: Archive }
+  | { readonly kind: 'remove-archive'; readonly number: number };
 
 export type OriginRule = {
   /** Where the client's origins must lie; `null` when it may name none. */

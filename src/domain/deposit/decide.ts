@@ -84,9 +84,8 @@ function createDeposit(command: CreateDeposit, deposit: Deposit): readonly Depos
 function changeDeposit(command: ChangeDeposit, deposit: Deposit): readonly DepositEvent[] {
   const { depositId, change, final, now } = command;
   assertPartial(depositId, deposit);
-  if (change.kind !== 'remove-archives' && change.entry) {
-    assertOriginAllowed(change.entry.facts, command.providerUrl);
-  }
+  if ('entry' in change && change.entry) assertOriginAllowed(change.entry.facts, command.providerUrl);
+  if ('number' in change) assertHasArchive(change.number, deposit);
   const changes = changesOf(depositId, change);
   const after = changes.reduce<Deposit>(evolve, deposit);
   assertPartial(depositId, after);
@@ -103,6 +102,12 @@ function changesOf(depositId: number, change: Change): DepositEvent[] {
       return contentReplaced(depositId, change);
     case 'remove-archives':
       return [{ type: 'ArchivesRemoved', data: { depositId } }];
+    case 'replace-archive': {
+      const { number, archive } = change;
+      return [{ type: 'ArchiveReplaced', data: { depositId, number, archive } }];
+    }
+    case 'remove-archive':
+      return [{ type: 'ArchiveRemoved', data: { depositId, number: change.number } }];
     default:
       return change satisfies never;
   }
@@ -211,6 +216,11 @@ function assertPartial(
   if (deposit.status === 'partial') return;
   const text = `Deposit ${depositId} is ${deposit.status}: archives and metadata can be changed only while it is partial.`;
   throw new DepositRefusal('DEPOSIT_NOT_PARTIAL', text);
+}
+
+function assertHasArchive(number: number, { depositId, archives }: Deposit & { status: 'partial' }): void {
+  if (archives.some((archive) => archive.number === number)) return;
+  throw new DepositRefusal('ARCHIVE_NOT_FOUND', `Deposit ${depositId} has no archive number ${number}.`);
 }
 
 function assertWithin(

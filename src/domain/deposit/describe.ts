@@ -15,6 +15,12 @@ export const describeDepositEvent: (event: DepositEvent) => Description = descri
   ArchivesReplaced: ({ archive }) =>
     saying(`All archives replaced by ${archive.filename} (${bytes(archive)}).`, ...archiveDetails(archive)),
   ArchivesRemoved: () => saying('All archives removed.'),
+  ArchiveReplaced: ({ number, archive }) =>
+    saying(
+      `Archive number ${number} replaced by ${archive.filename} (${bytes(archive)}).`,
+      ...archiveDetails(archive),
+    ),
+  ArchiveRemoved: ({ number }) => saying(`Archive number ${number} removed.`),
   MetadataAdded: ({ entry }) =>
     saying(`Metadata added: ${nameOf(entry)} (${bytes(entry)}).`, ...entryDetails(entry)),
   MetadataReplaced: ({ entry }) =>

@@ -8,6 +8,8 @@ export type DepositEvent =
   | ArchiveAdded
   | ArchivesReplaced
   | ArchivesRemoved
+  | ArchiveReplaced
+  | ArchiveRemoved
   | MetadataAdded
   | MetadataReplaced
   | DepositCompleted
@@ -37,6 +39,12 @@ export type DepositCreated = {
 export type ArchiveAdded = { type: 'ArchiveAdded'; data: { depositId: number; archive: Archive } };
 export type ArchivesReplaced = { type: 'ArchivesReplaced'; data: { depositId: number; archive: Archive } };
 export type ArchivesRemoved = { type: 'ArchivesRemoved'; data: { depositId: number } };
+/** One of them, by its number: of all that were ever added, from 1. The new one takes its place. */
+export type ArchiveReplaced = {
+  type: 'ArchiveReplaced';
+  data: { depositId: number; number: number; archive: Archive };
+};
+export type ArchiveRemoved = { type: 'ArchiveRemoved'; data: { depositId: number; number: number } };
 export type MetadataAdded = { type: 'MetadataAdded'; data: { depositId: number; entry: MetadataEntry } };
 export type MetadataReplaced = {
   type: 'MetadataReplaced';
@@ -140,7 +148,30 @@ export type EntryFacts = {
   /** As written. */
   readonly dateCreated: string | null;
   readonly datePublished: string | null;
+  /** URL of whoever vouches for the metadata. Entries kept before it was looked for have no such field. */
+  readonly provenance?: string | null;
+  /** What is not as Atom and CodeMeta have it; left out when nothing is, or it was not looked for yet. */
+  readonly fieldFaults?: readonly FieldFault[];
+  /** How many more there were than an event should hold. */
+  readonly fieldFaultsLeftOut?: number;
+  /** What the entry is about when it comes without software. */
+  readonly reference?: Reference;
 };
+
+export type FieldFault = {
+  readonly kind: 'date' | 'nameless' | 'person-without-name' | 'affiliation' | 'term' | 'url';
+  /** With its prefix, as in `codemeta:author`. */
+  readonly field: string;
+  /** `Atom`, `CodeMeta 2.0` or `CodeMeta 3.0`. */
+  readonly vocabulary: string;
+  /** As written, white space collapsed, cut. */
+  readonly value: string;
+  /** What was probably meant. */
+  readonly hint: string | null;
+};
+
+/** As written: a SWHID, perhaps with qualifiers, or the URL of an origin. */
+export type Reference = { readonly kind: 'object' | 'origin'; readonly value: string };
 
 /** What the check read in one archive. `listing` is the digest of the object that lists its members. */
 export type ArchiveReading = {

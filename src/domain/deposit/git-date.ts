@@ -1,7 +1,7 @@
 import type { GitDate } from './events.ts';
 
 const FORM =
-  /^(-?\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?)?)?)?$/i;
+  /^(-?\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?)?)?)?(Z|[+-]\d\d:\d\d)?$/i;
 
 /**
  * Reads `YYYY`, `YYYY-MM`, a date or a date-time; what is left out is the beginning, an absent offset is UTC.
@@ -10,7 +10,10 @@ const FORM =
 export function parseGitDate(text: string): GitDate | undefined {
   const parts = FORM.exec(text.trim());
   if (!parts) return undefined;
-  const [, year, month = '01', day = '01', hour = '00', minute = '00', second = '00', zone = 'Z'] = parts;
+  const [, year, month = '01', day = '01', hour = '00', minute = '00', second = '00', timeZone, dayZone] =
+    parts;
+  if (timeZone !== undefined && dayZone !== undefined) return undefined;
+  const zone = timeZone ?? dayZone ?? 'Z';
   const iso = `${year}-${month}-${day}T${hour}:${minute}:${second}Z`;
   const time = Date.parse(iso);
   // Date.parse rolls 30 February over to March: what does not come back as written was no date.

@@ -5,6 +5,7 @@ export function namedObjects(event: DepositEvent): readonly string[] {
   switch (event.type) {
     case 'ArchiveAdded':
     case 'ArchivesReplaced':
+    case 'ArchiveReplaced':
       return [event.data.archive.sha256];
     case 'MetadataAdded':
     case 'MetadataReplaced':
@@ -15,6 +16,7 @@ export function namedObjects(event: DepositEvent): readonly string[] {
       return [...event.data.archives, event.data.manifest];
     case 'DepositCreated':
     case 'ArchivesRemoved':
+    case 'ArchiveRemoved':
     case 'DepositCompleted':
     case 'DepositDeleted':
     case 'DepositRejected':

@@ -1,11 +1,5 @@
-import type {
-  Archive,
-  ArchiveReading,
-  DepositEvent,
-  DepositLoaded,
-  MetadataEntry,
-  Reason,
-} from './events.ts';
+import type { ArchiveReading, DepositEvent, DepositLoaded, MetadataEntry, Reason } from './events.ts';
+import { type Archives, added, allRemoved, noArchives, removed, replaced } from './numbered-archives.ts';
 
 /** A deposit as its events have made it. */
 export type Deposit =
@@ -19,13 +13,12 @@ export type Deposit =
   | ({ readonly status: 'failed'; readonly reason: Reason } & Verified)
   | ({ readonly status: 'done'; readonly loaded: DepositLoaded['data'] } & Verified);
 
-export type Content = {
+export type Content = Archives & {
   readonly depositId: number;
   readonly uuid: string;
   readonly client: string;
   readonly collection: string;
   readonly fallbackOrigin: string;
-  readonly archives: readonly Archive[];
   readonly entries: readonly MetadataEntry[];
 };
 
@@ -55,7 +48,7 @@ export function evolve(deposit: Deposit, event: DepositEvent): Deposit {
       client,
       collection,
       fallbackOrigin,
-      archives: [],
+      ...noArchives,
       entries: [],
     };
   }
@@ -70,11 +63,15 @@ function evolveExisting(
 ): Deposit {
   switch (event.type) {
     case 'ArchiveAdded':
-      return { ...deposit, archives: [...deposit.archives, event.data.archive] };
+      return { ...deposit, ...added(deposit, event.data.archive) };
     case 'ArchivesReplaced':
-      return { ...deposit, archives: [event.data.archive] };
+      return { ...deposit, ...added(allRemoved(deposit), event.data.archive) };
     case 'ArchivesRemoved':
-      return { ...deposit, archives: [] };
+      return { ...deposit, ...allRemoved(deposit) };
+    case 'ArchiveReplaced':
+      return { ...deposit, ...replaced(deposit, event.data.number, event.data.archive) };
+    case 'ArchiveRemoved':
+      return { ...deposit, ...removed(deposit, event.data.number) };
     case 'MetadataAdded':
       return { ...deposit, entries: [...deposit.entries, event.data.entry] };
     case 'MetadataReplaced':
@@ -89,6 +86,7 @@ function evolveExisting(
 type AfterCompletion = Exclude<
   DepositEvent,
   | { type: 'DepositCreated' | 'DepositDeleted' | 'ArchiveAdded' | 'ArchivesReplaced' | 'ArchivesRemoved' }
+  | { type: 'ArchiveReplaced' | 'ArchiveRemoved' }
   | { type: 'MetadataAdded' | 'MetadataReplaced' }
 >;
 

@@ -4,8 +4,6 @@ import { depositResource } from '../deposit-resource.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 import type { ContentChange, DepositWrites } from '../write-deposits.ts';
 
-const ACCEPTED: Accepted = { archives: [], entry: true, untypedEntry: true };
-
 /** Edit-IRI and SE-IRI: the receipt, the metadata, completion and deletion. */
 export function editIri(writes: DepositWrites): ServiceMiddleware {
   return depositResource<DepositContentView>((id) => writes.find(id), {
@@ -13,8 +11,7 @@ export function editIri(writes: DepositWrites): ServiceMiddleware {
     POST: async (ctx, deposit) => {
       if (isCompletion(ctx)) await completeWithoutBody(ctx, deposit);
       else {
-        await changeMetadata(ctx, deposit, 'add-content');
-        writes.answerCreated(ctx, await writes.shown(deposit.depositId), 'edit');
+        writes.answerCreated(ctx, await changeMetadata(ctx, deposit, 'add-content'), 'edit');
       }
     },
     PUT: async (ctx, deposit) => {
@@ -30,20 +27,23 @@ export function editIri(writes: DepositWrites): ServiceMiddleware {
 
   /** Asked again of a deposit that is completed already, it answers the same and changes nothing. */
   async function completeWithoutBody(ctx: ServiceContext, deposit: DepositContentView): Promise<void> {
-    if (deposit.status === 'partial') {
-      writes.assertMatches(ctx, deposit);
-      await writes.complete(ctx, deposit);
-    }
-    writes.answerReceipt(ctx, await writes.shown(deposit.depositId));
+    const isDone = await writes.isDone(ctx);
+    if (deposit.status === 'partial' && !isDone) writes.assertMatches(ctx, deposit);
+    const isToDo = deposit.status === 'partial' || isDone;
+    const shown = isToDo ? await writes.complete(ctx, deposit) : await writes.shown(deposit.depositId);
+    writes.answerReceipt(ctx, shown);
   }
 
   function changeMetadata(
     ctx: ServiceContext,
     deposit: DepositContentView,
     kind: ContentChange,
-  ): Promise<void> {
+  ): Promise<DepositContentView> {
+    const { accept } = writes.collection(deposit.collection);
+    const inMultipart = { archives: accept, entry: true };
+    const accepted: Accepted = { archives: [], entry: true, untypedEntry: true, inMultipart };
     // Absent means final here.
-    return writes.changeContent(ctx, deposit, kind, ACCEPTED, (inProgress) => inProgress !== true);
+    return writes.changeContent(ctx, deposit, kind, accepted, (inProgress) => inProgress !== true);
   }
 }
 

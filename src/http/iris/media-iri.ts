@@ -10,8 +10,7 @@ export function mediaIri(writes: DepositWrites, store: ArchiveStore): ServiceMid
   return depositResource<DepositContentView>((id) => writes.find(id), {
     GET: async (ctx, deposit) => answerArchives(ctx, deposit, store),
     POST: async (ctx, deposit) => {
-      await changeArchives(ctx, deposit, 'add-content');
-      writes.answerCreated(ctx, await writes.shown(deposit.depositId), 'media');
+      writes.answerCreated(ctx, await changeArchives(ctx, deposit, 'add-content'), 'media');
     },
     PUT: async (ctx, deposit) => {
       await changeArchives(ctx, deposit, 'replace-content');
@@ -28,7 +27,7 @@ export function mediaIri(writes: DepositWrites, store: ArchiveStore): ServiceMid
     ctx: ServiceContext,
     deposit: DepositContentView,
     kind: ContentChange,
-  ): Promise<void> {
+  ): Promise<DepositContentView> {
     const accepted = { archives: writes.collection(deposit.collection).accept, entry: false };
     // Absent means unchanged here: several clients add archive after archive without the header.
     return writes.changeContent(ctx, deposit, kind, accepted, (inProgress) => inProgress === false);

@@ -1,0 +1,126 @@
+import { text } from 'node:stream/consumers';
+import {
+  type UndeliveredNotifications,
+  undeliveredNotifications,
+} from '../projections/undelivered-notifications.ts';
+import type { Administration } from '../src/administration.ts';
+import type { Config } from '../src/config.ts';
+import { assertReachable } from '../src/notifications/receiver-address.ts';
+import { generateSecret, isSecret } from '../src/notifications/signature.ts';
+import { WebhookKey } from '../src/notifications/webhook-key.ts';
+import { openView } from '../src/service.ts';
+import { refused, say, UsageError } from './command.ts';
+
+export type WebhookOptions = {
+  readonly off?: boolean | undefined;
+  readonly failures?: boolean | undefined;
+  readonly retry?: boolean | undefined;
+  readonly json?: boolean | undefined;
+  readonly 'secret-stdin'?: boolean | undefined;
+};
+
+/** `client webhook NAME …`: sets, removes, and looks after what was not delivered. */
+export async function webhook(
+  administration: Administration,
+  config: Config,
+  [client, ...more]: readonly string[],
+  options: WebhookOptions,
+): Promise<void> {
+  if (client === undefined) throw new UsageError('NAME is missing.');
+  const asked = [options.off, options.failures, options.retry].filter(Boolean).length;
+  if (asked > 1) throw new UsageError('Only one of --off, --failures and --retry is possible at a time.');
+  if (options.retry) return retry(administration, config, client, more);
+  if (asked === 1 && more.length > 0) throw new UsageError(`${more.join(' ')} means nothing here.`);
+  if (options.off) return remove(administration, client);
+  if (options.failures) return listFailures(config, client, options.json);
+  const [url, ...tooMany] = more;
+  if (url === undefined || tooMany.length > 0) throw new UsageError('One URL is needed, or --off.');
+  await set(administration, config, client, url, options['secret-stdin']);
+}
+
+async function set(
+  administration: Administration,
+  { webhooks, eventLog, dataDir }: Config,
+  client: string,
+  url: string,
+  fromStdin = false,
+): Promise<void> {
+  if (URL.canParse(url)) await assertReachable(new URL(url), webhooks);
+  if (eventLog.kind !== 'sqlite' && webhooks.keyFile.startsWith(dataDir)) {
+    const reason = 'the nodes that send notifications need the key that seals the secret here';
+    throw refused('WEBHOOK_KEY', `Set DEPOSIT_WEBHOOK_KEY_FILE to the same key on every node: ${reason}.`);
+  }
+  const secret = fromStdin ? (await text(process.stdin)).trim() : generateSecret();
+  if (!isSecret(secret)) {
+    throw refused('BAD_SECRET', 'The secret has to be "whsec_" with 24 to 64 bytes in base64 behind it.');
+  }
+  const key = await WebhookKey.make(webhooks.keyFile);
+  await administration.client({ type: 'SetWebhook', client, url, secret: key.seal(secret, client) });
+  say(`${client} is notified at ${url} of what happens from now on.`);
+  if (!fromStdin) say(`Secret, shown only now: ${secret}`);
+}
+
+async function remove(administration: Administration, client: string): Promise<void> {
+  const changed = await administration.client({ type: 'RemoveWebhook', client });
+  say(changed ? `${client} is not notified any more.` : `${client} has no webhook.`);
+}
+
+/** Deposits of the client with notifications that wait or were given up, as the service on this folder knows them. */
+function* undelivered(config: Config, client: string): Generator<UndeliveredNotifications> {
+  using view = openView(config, undeliveredNotifications);
+  const PAGE = 500;
+  for (let offset = 0; ; offset += PAGE) {
+    const found = view.find({ equal: { client }, orderBy: 'depositId', limit: PAGE, offset });
+    yield* found as UndeliveredNotifications[]; // it is the view of this projection
+    if (found.length < PAGE) return;
+  }
+}
+
+function listFailures(config: Config, client: string, json = false): void {
+  const found = [...undelivered(config, client)];
+  if (json) return say(JSON.stringify(found));
+  if (found.length === 0) say(`Nothing waits for ${client}, and nothing was given up.`);
+  for (const { depositId, held, givenUp, reason, attempt, dueAt } of found) {
+    const waiting = held.length > 0 ? [`${held.length} wait`, triesOf(attempt, dueAt)] : [];
+    const over = givenUp.length > 0 ? [`${givenUp.length} given up`] : [];
+    say(`deposit ${depositId}: ${[...waiting, ...over].join(', ')}. ${reason}`);
+  }
+}
+
+function triesOf(attempt: number, dueAt: string): string {
+  const next = dueAt === '' ? '' : `, the next at ${dueAt}`;
+  return attempt === 0
+    ? 'not tried by themselves yet'
+    : `${attempt} ${attempt === 1 ? 'try' : 'tries'}${next}`;
+}
+
+async function retry(
+  administration: Administration,
+  config: Config,
+  client: string,
+  ids: readonly string[],
+): Promise<void> {
+  const found = [...undelivered(config, client)];
+  const wanted = ids.length === 0 ? found : ids.map((id) => named(found, client, id));
+  if (wanted.length === 0) say(`Nothing waits for ${client}, and nothing was given up.`);
+  for (const { depositId, held, givenUp } of wanted) {
+    const now = new Date().toISOString();
+    await administration.notifications({ type: 'Requeue', depositId, now });
+    const count = held.length + givenUp.length;
+    say(`deposit ${depositId}: ${count} ${count === 1 ? 'notification is' : 'notifications are'} tried now.`);
+  }
+}
+
+function named(
+  found: readonly UndeliveredNotifications[],
+  client: string,
+  id: string,
+): UndeliveredNotifications {
+  const one = found.find(({ depositId }) => String(depositId) === id);
+  if (!one)
+    throw refused(
+      'NOTHING_TO_RETRY',
+      `No notification of ${client} about deposit ${id} waits or was given up.`,
+    );
+  return one;
+}

@@ -1,0 +1,113 @@
+import type { DepositStatusView } from '../../../projections/deposit-status.ts';
+import type { Position } from '../../event-log/event-log.ts';
+import type { NewsLanguage } from '../../news/deposit-news.ts';
+import { badRequest, quoted, type SwordError } from '../../sword/sword-error.ts';
+import { announceEvents, answerEvents, type EventsOptions } from '../answer-events.ts';
+import { CollectionNewsSource } from '../collection-news-source.ts';
+import type { Credentials } from '../credentials.ts';
+import type { DepositDesk } from '../deposit-desk.ts';
+import { DepositNewsSource } from '../deposit-news-source.ts';
+import { assertGranted, depositResource, paramsOf } from '../deposit-resource.ts';
+import type { EventStreams } from '../event-streams.ts';
+import { resource } from '../resource.ts';
+import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
+
+export type EventsIriOptions = {
+  readonly streams: EventStreams;
+  readonly credentials: Credentials;
+  readonly language: NewsLanguage;
+};
+
+/** What came before is read for resumption at the most so long ago, in days: streams are for news. */
+const RESUMES_FOR = 7;
+const DAY = 86_400_000;
+
+/** The changes of one deposit as they happen: the latest first of all, or those behind `Last-Event-ID`. */
+export function depositEventsIri(desk: DepositDesk, options: EventsIriOptions): ServiceMiddleware {
+  return depositResource<DepositStatusView>((id) => desk.status(id), {
+    GET: async (ctx, { depositId, revision, status, collection }) => {
+      const after = revisionIn(ctx, revision);
+      if (status === 'done' && after === revision) {
+        ctx.status = 204; // tells the client not to come again
+        return;
+      }
+      if (ctx.method === 'HEAD') return announceEvents(ctx);
+      const { client } = ctx.state.login;
+      using stream = options.streams.open(client, { depositId });
+      const source = new DepositNewsSource(options.streams.log, depositId, after);
+      await answerEvents(ctx, source, stream, eventsOptions(ctx, collection, options));
+    },
+  });
+}
+
+/** The changes of all deposits of the client in a collection, from now on or behind `Last-Event-ID`. */
+export function collectionEventsIri(options: EventsIriOptions): ServiceMiddleware {
+  return resource<string>({
+    find: async (ctx) => {
+      const { collection } = paramsOf(ctx);
+      assertGranted(ctx, collection);
+      return collection;
+    },
+    handlers: {
+      GET: async (ctx, collection) => {
+        const { client } = ctx.state.login;
+        const { log, statuses } = options.streams;
+        if (ctx.method === 'HEAD') return announceEvents(ctx);
+        using stream = options.streams.open(client, { client, collection });
+        const after = await positionIn(ctx, options.streams);
+        const source = new CollectionNewsSource({ log, statuses, client, collection, stream, after });
+        await answerEvents(ctx, source, stream, eventsOptions(ctx, collection, options));
+      },
+    },
+  });
+}
+
+function eventsOptions(
+  ctx: ServiceContext,
+  collection: string,
+  { credentials, language }: EventsIriOptions,
+): EventsOptions {
+  const { login } = ctx.state;
+  return {
+    ...language,
+    isAllowed: () => credentials.stillGood(login)?.collections.includes(collection) ?? false,
+  };
+}
+
+/** @throws 400 when it is of no event of the deposit. */
+function revisionIn(ctx: ServiceContext, last: number): number | undefined {
+  const token = lastEventId(ctx);
+  if (token === undefined) return undefined;
+  if (!/^\d{1,15}$/.test(token) || Number(token) > last) throw unknownToken(token);
+  return Number(token);
+}
+
+/** @throws 400 when it is no position of this log, or one of long ago. */
+async function positionIn(ctx: ServiceContext, { log }: EventStreams): Promise<Position | undefined> {
+  const token = lastEventId(ctx);
+  const head = await log.head();
+  if (token === undefined) return head;
+  if (head === undefined || !hasFormOf(head, token) || token > head) throw unknownToken(token);
+  for await (const { metadata } of log.readAll({ after: token })) {
+    const { occurredAt } = metadata as { occurredAt?: unknown };
+    const age = typeof occurredAt === 'string' ? Date.now() - Date.parse(occurredAt) : 0;
+    if (age > RESUMES_FOR * DAY) throw badRequest(`Last-Event-ID is more than ${RESUMES_FOR} days old.`);
+    break;
+  }
+  return token;
+}
+
+/** Positions of one log differ in their digits alone. */
+function hasFormOf(position: Position, token: string): boolean {
+  const form = (text: string): string => text.replace(/[0-9a-f]/g, '0');
+  return form(position) === form(token);
+}
+
+function lastEventId({ req }: ServiceContext): string | undefined {
+  const value = req.headers['last-event-id'];
+  return value === undefined || value === '' ? undefined : String(value);
+}
+
+function unknownToken(token: string): SwordError {
+  return badRequest(`Last-Event-ID ${quoted(token)} is of no event here: begin without it.`);
+}

@@ -1,0 +1,126 @@
+import type { FieldFault } from '../domain/deposit/events.ts';
+import { parseGitDate } from '../domain/deposit/git-date.ts';
+import {
+  DATE_TERMS,
+  nearestTerm,
+  PERSON_TERMS,
+  URL_TERMS,
+  VOCABULARIES,
+  type Vocabulary,
+} from './metadata-terms.ts';
+import { ATOM, CODEMETA } from './namespaces.ts';
+import type { XmlElement } from './xml-tree.ts';
+
+export type EntryFaults = {
+  readonly fieldFaults: readonly FieldFault[];
+  /** How many more there were than an event has room for. */
+  readonly fieldFaultsLeftOut: number;
+};
+
+/** Characters of a value that is told. */
+const MAX_VALUE = 64;
+/** Looked at; the rest of a hopeless entry would tell nothing new. */
+const MAX_FAULTS = 200;
+
+/**
+ * What in an entry is not as Atom and CodeMeta have it, each fault once. What may reject comes first and in document
+ * order, so that it is never crowded out: as many as take no more than `maxBytes` of JSON.
+ */
+export function entryFaults(root: XmlElement, maxBytes: number): EntryFaults {
+  const all = new Map<string, FieldFault>();
+  for (const fault of faultsOf(root)) {
+    all.set(JSON.stringify(fault), fault);
+    if (all.size >= MAX_FAULTS) break;
+  }
+  let bytes = 0;
+  const kept = [...all].filter(([json]) => (bytes += Buffer.byteLength(json) + 1) <= maxBytes);
+  return { fieldFaults: kept.map(([, fault]) => fault), fieldFaultsLeftOut: all.size - kept.length };
+}
+
+function* faultsOf(root: XmlElement): Generator<FieldFault> {
+  const fields = root.children.filter(({ ns }) => CODEMETA.includes(ns));
+  for (const field of fields) {
+    if (DATE_TERMS.includes(field.local)) yield* dateFaults(field);
+    if (PERSON_TERMS.includes(field.local)) yield* personFaults(field);
+    yield* affiliationFaults(field);
+  }
+  for (const element of descendants(root)) {
+    const vocabulary = VOCABULARIES.get(element.ns);
+    if (!vocabulary) continue;
+    yield* termFaults(element, vocabulary);
+    if (element.ns !== ATOM && URL_TERMS.has(element.local)) yield* urlFaults(element, vocabulary);
+  }
+}
+
+/** What is inside content of other vocabularies (XHTML, schema.org) is theirs. */
+function* descendants({ children }: XmlElement): Generator<XmlElement> {
+  for (const child of children) {
+    yield child;
+    yield* descendants(child);
+  }
+}
+
+function* dateFaults(field: XmlElement): Generator<FieldFault> {
+  const value = collapsed(field.text);
+  if (value === '' || !parseGitDate(value)) yield faultOf('date', field, field, value);
+}
+
+/** A person is to have a `name`; one that only has its parts, or is a plain text, can still be told. */
+function* personFaults(person: XmlElement): Generator<FieldFault> {
+  const texts = person.children.filter(({ ns, text }) => CODEMETA.includes(ns) && /\S/.test(text));
+  if (texts.some(({ local }) => local === 'name')) return;
+  const parts = texts.some(({ local }) => local === 'givenName' || local === 'familyName');
+  if (parts && person.ns !== CODEMETA[0]) return; // CodeMeta 3.0 asks for no more
+  const plain = person.children.length === 0 && /\S/.test(person.text);
+  const value = texts.length > 0 ? texts.map(({ text }) => collapsed(text)).join(' ') : collapsed(person.text);
+  yield faultOf(parts || plain ? 'person-without-name' : 'nameless', person, person, value);
+}
+
+/** CodeMeta has both: an organization with a name, and a plain text. */
+function* affiliationFaults(field: XmlElement): Generator<FieldFault> {
+  for (const affiliation of field.children) {
+    if (affiliation.local !== 'affiliation' || !CODEMETA.includes(affiliation.ns)) continue;
+    const { children, text } = affiliation;
+    const names = children.filter(({ ns, local }) => local === 'name' && CODEMETA.includes(ns));
+    const named = children.length === 0 ? /\S/.test(text) : names.some((name) => name.text !== '');
+    if (!named) yield faultOf('affiliation', field, affiliation, collapsed(text));
+  }
+}
+
+function* termFaults(element: XmlElement, vocabulary: Vocabulary): Generator<FieldFault> {
+  const { local, ns } = element;
+  if (vocabulary.terms.has(local)) return;
+  const elsewhere = [...VOCABULARIES].find(([other, { terms }]) => other !== ns && terms.has(local))?.[1];
+  const hint = elsewhere ? `${elsewhere.prefix}:${local}` : nearestTerm(local, vocabulary);
+  yield { ...faultOf('term', element, element, local), vocabulary: vocabulary.name, hint };
+}
+
+/** An element with children is a thing of its own, such as a license with a name and a URL. */
+function* urlFaults(element: XmlElement, { name }: Vocabulary): Generator<FieldFault> {
+  const value = collapsed(element.text);
+  if (element.children.length > 0 || isAbsoluteUrl(value)) return;
+  yield { ...faultOf('url', element, element, value), vocabulary: name };
+}
+
+function isAbsoluteUrl(text: string): boolean {
+  return /^[a-z][a-z0-9+.-]*:\/\/[^\s\\]+$/i.test(text) && URL.canParse(text);
+}
+
+function faultOf(kind: FieldFault['kind'], field: XmlElement, { ns }: XmlElement, value: string): FieldFault {
+  const { name = '', prefix = '' } = VOCABULARIES.get(ns) ?? {};
+  return {
+    kind,
+    field: cut(`${prefix}:${field.local}`),
+    vocabulary: name,
+    value: cut(value),
+    hint: null,
+  };
+}
+
+function collapsed(text: string): string {
+  return text.trim().replace(/\s+/g, ' ');
+}
+
+function cut(text: string): string {
+  return text.length <= MAX_VALUE ? text : text.slice(0, MAX_VALUE).replace(/[\ud800-\udbff]$/, '');
+}

@@ -1,0 +1,111 @@
+import test, { type ExecutionContext } from 'ava';
+import {
+  archiveHeaders,
+  archivePart,
+  entryHeaders,
+  entryPart,
+  final,
+  formOf,
+  formType,
+  helloEntry,
+  helloZip,
+  partial,
+} from '../support/deposit-bodies.ts';
+import { RunningService, type TestClient } from '../support/running-service.ts';
+import { assertErrorDocument } from '../support/sword-error.ts';
+
+const key = { 'Idempotency-Key': 'a7d1-first' };
+
+async function create(client: TestClient, headers: Record<string, string>): Promise<Response> {
+  return client.post('/1/software/', new Uint8Array(formOf([archivePart(), entryPart()])), {
+    ...formType,
+    ...headers,
+  });
+}
+
+async function same(t: ExecutionContext, first: Response, again: Response): Promise<void> {
+  t.is(again.status, first.status);
+  for (const header of ['location', 'etag'])
+    t.is(again.headers.get(header), first.headers.get(header), header);
+  t.is(await again.text(), await first.text());
+}
+
+test('a create that is repeated with its key gives the first answer again, also after the deposit went on and after a restart', async (t) => {
+  await using service = await RunningService.start({ baseUrl: 'http://deposit.example' });
+  const alice = await service.register('alice', { collections: ['software'] });
+  const first = await create(alice, { ...key, ...final });
+  t.is(first.status, 201);
+  await alice.waitFor('/1/software/1/status/', 'done');
+  await same(t, first.clone(), await create(alice, { ...key, ...final }));
+  await service.stop();
+  await service.startAgain();
+  await same(t, first, await create(alice.at(service.url), { ...key, ...final }));
+  t.is((await alice.at(service.url).get('/1/software/2/status/')).status, 404);
+});
+
+test('ten creates with one key at the same time make one deposit', async (t) => {
+  await using service = await RunningService.start();
+  const alice = await service.register('alice', { collections: ['software'] });
+  const answers = await Promise.all(Array.from({ length: 10 }, () => create(alice, { ...key, ...final })));
+  t.deepEqual([...new Set(answers.map(({ status }) => status))], [201]);
+  t.is(new Set(answers.map(({ headers }) => headers.get('location'))).size, 1);
+  const created = await Array.fromAsync(service.service.log.readAll({ streamPrefixes: ['deposit-'] }));
+  t.is(created.filter(({ type }) => type === 'DepositCreated').length, 1);
+});
+
+test('a key that comes with other content, or for something else, is a conflict; another client may have the same', async (t) => {
+  await using service = await RunningService.start();
+  const alice = await service.register('alice', { collections: ['software', 'art'] });
+  const bob = await service.register('bob', { collections: ['software'] });
+  t.is((await create(alice, { ...key, ...partial })).status, 201);
+  for (const [target, headers] of [
+    ['/1/software/', final],
+    ['/1/software/', { ...partial, Slug: 'x' }],
+    ['/1/art/', partial],
+  ] as const) {
+    const body = new Uint8Array(formOf([archivePart(), entryPart()]));
+    const refused = await alice.post(target, body, { ...formType, ...headers, ...key });
+    t.is(refused.status, 409, JSON.stringify({ target, ...headers }));
+    assertErrorDocument(t, await refused.text(), 'Conflict');
+  }
+  t.is((await create(bob, { ...key, ...partial })).status, 201);
+  t.is((await create(alice, { 'Idempotency-Key': 'ä', ...partial })).status, 400);
+});
+
+test('archives, metadata and the completion are added once under their keys, and answered the same afterwards', async (t) => {
+  await using service = await RunningService.start();
+  const alice = await service.register('alice', { collections: ['software'] });
+  t.is((await create(alice, partial)).status, 201);
+  const archive = () =>
+    alice.post('/1/software/1/media/', new Uint8Array(helloZip), {
+      ...archiveHeaders('more.zip'),
+      'Idempotency-Key': 'archive',
+    });
+  const entry = () =>
+    alice.post('/1/software/1/metadata/', helloEntry, {
+      ...entryHeaders(),
+      ...partial,
+      'Idempotency-Key': 'entry',
+    });
+  const complete = () =>
+    alice.post('/1/software/1/metadata/', null, { ...final, 'Idempotency-Key': 'complete' });
+  const [added, described, completed] = [await archive(), await entry(), await complete()];
+  t.deepEqual([added.status, described.status, completed.status], [201, 201, 200]);
+  await same(t, added.clone(), await archive());
+  await alice.waitFor('/1/software/1/status/', 'done');
+  await same(t, added, await archive());
+  await same(t, described, await entry());
+  await same(t, completed, await complete());
+  const types = await Array.fromAsync(service.service.log.readStream('deposit-1'), ({ type }) => type);
+  t.deepEqual(types, [
+    'DepositCreated',
+    'ArchiveAdded',
+    'MetadataAdded',
+    'ArchiveAdded',
+    'MetadataAdded',
+    'DepositCompleted',
+    'DepositVerified',
+    'LoadingStarted',
+    'DepositLoaded',
+  ]);
+});

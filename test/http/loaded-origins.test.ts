@@ -1,0 +1,78 @@
+import test, { type ExecutionContext } from 'ava';
+import type { DepositStatusView } from '../../projections/deposit-status.ts';
+import { type EventLog, EventLogUnavailable, type ReadAllOptions } from '../../src/event-log/event-log.ts';
+import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
+import { isLoadedOrigin } from '../../src/http/loaded-origins.ts';
+import { executeDeposit } from '../support/commands.ts';
+import { createDeposit, fallbackOrigin, loadedData, reading } from '../support/example-deposits.ts';
+
+/** Views that know nothing yet. */
+const nothing = { find: (): DepositStatusView[] => [] };
+const alice = { client: 'alice', origin: fallbackOrigin };
+
+async function loading(log: EventLog, depositId: number, client: string): Promise<void> {
+  const attempt = 1;
+  await executeDeposit(log, depositId, createDeposit({ depositId, client }));
+  const readings = [reading];
+  await executeDeposit(log, depositId, {
+    type: 'RecordVerified',
+    depositId,
+    attempt,
+    readings,
+    warnings: [],
+  });
+  await executeDeposit(log, depositId, { type: 'StartLoading', depositId, attempt });
+}
+
+async function loaded(log: EventLog, depositId: number, client: string): Promise<void> {
+  await loading(log, depositId, client);
+  await executeDeposit(log, depositId, { type: 'RecordLoaded', loaded: { ...loadedData, depositId } });
+}
+
+async function isLoaded(
+  t: ExecutionContext,
+  asked: typeof alice,
+  log: EventLog,
+  expected: boolean,
+  after?: string,
+) {
+  t.is(await isLoadedOrigin(asked, nothing, after, log), expected);
+}
+
+test('what the views do not know of is found in the log behind them, of this client and this origin alone', async (t) => {
+  await using log = new MemoryEventLog();
+  await loaded(log, 1, 'bob');
+  await loading(log, 2, 'alice');
+  await isLoaded(t, alice, log, false);
+  const before = await log.head();
+  await loaded(log, 3, 'alice');
+  await isLoaded(t, alice, log, true);
+  await isLoaded(t, alice, log, true, before);
+  await isLoaded(t, { client: 'alice', origin: `${fallbackOrigin}/` }, log, false);
+  await isLoaded(t, alice, log, false, await log.head());
+});
+
+test('what the views know is not asked of the log', async (t) => {
+  await using log = new MemoryEventLog();
+  const known = { find: () => [{ depositId: 1 } as DepositStatusView] };
+  await log[Symbol.asyncDispose]();
+  t.true(await isLoadedOrigin(alice, known, undefined, log));
+  await t.throwsAsync(isLoadedOrigin(alice, nothing, undefined, log), { code: 'EVENT_LOG_UNAVAILABLE' });
+});
+
+test('a log that does not tell in time makes it unavailable, never unknown', async (t) => {
+  const alive = setInterval(() => undefined, 1000); // the time limit alone keeps no process running
+  t.teardown(() => clearInterval(alive));
+  await using log = new MemoryEventLog();
+  const silent: EventLog = Object.assign(Object.create(log) as EventLog, {
+    async *readAll({ signal }: ReadAllOptions = {}) {
+      await new Promise((_, reject) =>
+        signal?.addEventListener('abort', () => reject(signal.reason as Error)),
+      );
+      yield* [];
+    },
+  });
+  await t.throwsAsync(isLoadedOrigin(alice, nothing, undefined, silent, 10), {
+    instanceOf: EventLogUnavailable,
+  });
+});
