@@ -28,6 +28,11 @@ export function printable(text: string): string {
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '\ufffd');
 }
 
+/** As in "1 file" and "1,200 files". */
+export function counted(number: number, what: string): string {
+  return `${grouped(number)} ${what}${number === 1 ? '' : 's'}`;
+}
+
 export function grouped(number: number): string {
   return number.toLocaleString('en');
 }

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
-import { readConfiguration } from './config-file.ts';
+import { type Environment, readEnvironment } from './environment.ts';
 import { reasonOf, UsageFault } from './faults.ts';
+import { readKeptLogin } from './kept-login.ts';
 import { promptForPassword } from './password-prompt.ts';
 
 /** Where to deposit, and as whom. */
@@ -21,28 +22,25 @@ export const LOGIN_OPTIONS = {
 } as const;
 
 /**
- * Options come before the environment, and that before what `deposit login` has kept. None of the variables begins
- * with DEPOSIT_, which the service takes for settings of its own.
+ * Options come before the environment, and that before what `deposit login` has kept, which does not count with `anew`.
  * @throws {UsageFault} something is missing.
  */
-export async function readLogin(
-  options: LoginOptions,
-  { env = process.env, anew = false }: { readonly env?: NodeJS.ProcessEnv; readonly anew?: boolean } = {},
-): Promise<Login> {
+export async function readLogin(options: LoginOptions, { anew = false } = {}): Promise<Login> {
+  const environment = readEnvironment();
   const isComplete = options['password-stdin'] && options.server && options.user;
-  const kept = anew || isComplete ? undefined : readConfiguration(env);
-  const address = options.server ?? env['SWORD_SERVER'] ?? kept?.server;
+  const kept = anew || isComplete ? undefined : readKeptLogin(environment.folder);
+  const address = options.server ?? environment.server ?? kept?.server;
   if (!address)
     throw new UsageFault('No server is known: give --server URL, set SWORD_SERVER, or run deposit login.');
   const server = serverUrl(address);
   const keptHere = kept && serverUrl(kept.server).href === server.href ? kept : undefined;
-  const user = options.user ?? env['SWORD_USER'] ?? keptHere?.user;
+  const user = options.user ?? environment.user ?? keptHere?.user;
   if (!user)
     throw new UsageFault('No user is known: give --user NAME, set SWORD_USER, or run deposit login.');
   if (/[:\p{Cc}]/u.test(user)) throw new UsageFault('A user name holds no colon and no control character.');
   // A kept password goes with the server and the user it was kept for, with nobody else.
   const password =
-    (await givenPassword(options, env)) ?? (keptHere?.user === user ? keptHere.password : undefined);
+    (await givenPassword(options, environment)) ?? (keptHere?.user === user ? keptHere.password : undefined);
   return { server, user, password: password ?? (await promptForPassword(user, server)) };
 }
 
@@ -67,14 +65,16 @@ export function isExposed({ protocol, hostname }: URL): boolean {
   return protocol === 'http:' && !/^(?:localhost|127\.|\[::1\])/.test(hostname);
 }
 
-async function givenPassword(options: LoginOptions, env: NodeJS.ProcessEnv): Promise<string | undefined> {
+async function givenPassword(
+  options: LoginOptions,
+  { password, passwordFile }: Environment,
+): Promise<string | undefined> {
   if (options['password-stdin']) return withoutLineEnd(await text(process.stdin));
-  const file = env['SWORD_PASSWORD_FILE'];
-  if (!file) return env['SWORD_PASSWORD'];
+  if (passwordFile === undefined) return password;
   try {
-    return withoutLineEnd(readFileSync(file, 'utf8'));
+    return withoutLineEnd(readFileSync(passwordFile, 'utf8'));
   } catch (error) {
-    throw new UsageFault(`SWORD_PASSWORD_FILE=${file} cannot be read: ${reasonOf(error)}.`);
+    throw new UsageFault(`SWORD_PASSWORD_FILE=${passwordFile} cannot be read: ${reasonOf(error)}.`);
   }
 }
 

@@ -20,11 +20,11 @@ export type DepositContentView = OnItsWay &
     readonly collection: string;
     readonly createdAt: string;
     readonly title: string | null;
-    /** Digests and lengths of the metadata entries that count, in the order in which they came. */
+    /** Where the metadata entries that count are, in the order in which they came. */
     readonly entries: readonly EntryObject[];
   };
 
-export type EntryObject = { readonly sha256: string; readonly length: number };
+export type EntryObject = Pick<MetadataEntry, 'sha256' | 'length' | 'encoding'>;
 
 export const depositContent: Projection<DepositContentView, DepositEvent> = {
   name: 'deposit-content',
@@ -49,6 +49,11 @@ export const depositContent: Projection<DepositContentView, DepositEvent> = {
       const title = view?.title ?? entry.facts.title;
       return view && changed(view, event, { title, entries: [...view.entries, objectOf(entry)] });
     },
+    MetadataUpdated: (view, event) => {
+      const { entry } = event.data;
+      const title = view?.title ?? entry.facts.title;
+      return view && changed(view, event, { title, entries: [...view.entries, objectOf(entry)] });
+    },
     MetadataReplaced: (view, event) => {
       const { entry } = event.data;
       return view && changed(view, event, { title: entry.facts.title, entries: [objectOf(entry)] });
@@ -57,6 +62,6 @@ export const depositContent: Projection<DepositContentView, DepositEvent> = {
   },
 };
 
-function objectOf({ sha256, length }: MetadataEntry): EntryObject {
-  return { sha256, length };
+function objectOf({ sha256, length, encoding }: MetadataEntry): EntryObject {
+  return { sha256, length, encoding };
 }

@@ -49,6 +49,8 @@ export const depositStatement: Projection<DepositStatementView, DepositEvent> = 
     ArchiveRemoved: (view, event) => view && changed(view, event, removed(view, event.data.number)),
     MetadataAdded: (view, event) =>
       view && changed(view, event, { title: view.title ?? event.data.entry.facts.title }),
+    MetadataUpdated: (view, event) =>
+      view && changed(view, event, { title: view.title ?? event.data.entry.facts.title }),
     MetadataReplaced: (view, event) => view && changed(view, event, { title: event.data.entry.facts.title }),
     ...statusChanges<DepositStatementView>(),
   },

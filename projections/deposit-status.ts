@@ -1,5 +1,5 @@
 import { deposits } from '../src/domain/aggregates.ts';
-import type { DepositEvent } from '../src/domain/deposit/events.ts';
+import type { DepositEvent, EntryFacts } from '../src/domain/deposit/events.ts';
 import type { Projection } from '../src/read-models/projection.ts';
 import { begun, changed, type OnItsWay, statusChanges } from './status-changes.ts';
 
@@ -19,6 +19,8 @@ export type DepositStatusView = OnItsWay & {
   readonly origin: string | null;
   /** Once the deposit is done. */
   readonly loaded: LoadedIds | null;
+  /** What it is about, once it is done without software; `null` when that is an origin. */
+  readonly about?: { readonly refId: string; readonly refIdContext: string } | null;
 };
 
 /** 40 hex digits each; with the origin they make the identifier with its context. */
@@ -36,7 +38,12 @@ export const depositLists = {
   ofOrigin: ['client', 'origin', 'collection', 'depositId', 'status'],
 } as const;
 
-const { DepositCompleted: deposited, DepositLoaded: done, ...others } = statusChanges<DepositStatusView>();
+const {
+  DepositCompleted: deposited,
+  DepositLoaded: done,
+  MetadataDeposited: described,
+  ...others
+} = statusChanges<DepositStatusView>();
 
 export const depositStatus: Projection<DepositStatusView, DepositEvent> = {
   name: 'deposit-status',
@@ -57,16 +64,8 @@ export const depositStatus: Projection<DepositStatusView, DepositEvent> = {
     ArchivesRemoved: (view, event) => view && changed(view, event, {}),
     ArchiveReplaced: (view, event) => view && changed(view, event, {}),
     ArchiveRemoved: (view, event) => view && changed(view, event, {}),
-    MetadataAdded: (view, event) => {
-      const { title, externalIdentifier } = event.data.entry.facts;
-      return (
-        view &&
-        changed(view, event, {
-          title: view.title ?? title,
-          externalIdentifier: view.externalIdentifier ?? externalIdentifier,
-        })
-      );
-    },
+    MetadataAdded: (view, event) => view && changed(view, event, extended(view, event.data.entry.facts)),
+    MetadataUpdated: (view, event) => view && changed(view, event, extended(view, event.data.entry.facts)),
     MetadataReplaced: (view, event) => {
       const { title, externalIdentifier } = event.data.entry.facts;
       return view && changed(view, event, { title, externalIdentifier });
@@ -80,5 +79,21 @@ export const depositStatus: Projection<DepositStatusView, DepositEvent> = {
       const { directory, revision, snapshot, origin } = event.data;
       return view && done?.({ ...view, loaded: { directory, revision, snapshot, origin } }, event);
     },
+    MetadataDeposited: (view, event) => {
+      const { completedAt, target } = event.data;
+      const about = target.kind === 'object' ? { refId: target.swhid, refIdContext: target.context } : null;
+      return view && described?.({ ...view, completedAt, about }, event);
+    },
   },
 };
+
+/** A single-valued field keeps its first value. */
+function extended(
+  { title, externalIdentifier }: DepositStatusView,
+  facts: Pick<EntryFacts, 'title' | 'externalIdentifier'>,
+): Pick<DepositStatusView, 'title' | 'externalIdentifier'> {
+  return {
+    title: title ?? facts.title,
+    externalIdentifier: externalIdentifier ?? facts.externalIdentifier,
+  };
+}

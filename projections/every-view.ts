@@ -4,12 +4,14 @@ import { clientWebhooks } from './client-webhooks.ts';
 import { collections } from './collections.ts';
 import { depositContent } from './deposit-content.ts';
 import { depositStatus } from './deposit-status.ts';
+import { loadedObjects } from './loaded-objects.ts';
 import { undeliveredNotifications } from './undelivered-notifications.ts';
 
 /** Every view that a node keeps. */
 export const everyView = [
   depositStatus,
   depositContent,
+  loadedObjects,
   clientLogins,
   collections,
   clientWebhooks,

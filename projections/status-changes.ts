@@ -1,5 +1,5 @@
 import type { DepositEvent } from '../src/domain/deposit/events.ts';
-import { type Status, statusDetail } from '../src/domain/deposit/status-detail.ts';
+import { metadataDetail, type Status, statusDetail } from '../src/domain/deposit/status-detail.ts';
 import type { Projection, Recorded } from '../src/read-models/projection.ts';
 
 /** What every view of a deposit tells of its way. */
@@ -34,6 +34,8 @@ export function statusChanges<View extends OnItsWay>(): Pick<
       view && inStatus(view, event, 'failed', statusDetail('failed', [event.data.reason])),
     LoadingRetried: (view, event) => view && inStatus(view, event, 'verified'),
     DepositLoaded: (view, event) => view && inStatus(view, event, 'done'),
+    MetadataDeposited: (view, event) =>
+      view && inStatus(view, event, 'done', metadataDetail(event.data.warnings)),
     DepositDeleted: () => undefined,
   };
 }
@@ -56,6 +58,7 @@ type StatusChange =
   | 'LoadingFailed'
   | 'LoadingRetried'
   | 'DepositLoaded'
+  | 'MetadataDeposited'
   | 'DepositDeleted';
 
 function inStatus<View extends OnItsWay>(

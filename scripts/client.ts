@@ -88,7 +88,7 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
       await change(administration, { type: 'EnableClient', client: only(positionals, 'NAME') }, 'enabled');
       return;
     case 'webhook':
-      return webhook(administration, config, positionals, values);
+      return await webhook(administration, config, positionals, values);
     case 'show': {
       const name = only(positionals, 'NAME');
       const login = await oneLogin(log, name);

@@ -2,10 +2,12 @@ import path from 'node:path';
 import { clientLogins } from '../projections/client-logins.ts';
 import { collections } from '../projections/collections.ts';
 import { depositStatus } from '../projections/deposit-status.ts';
+import { loadedObjects } from '../projections/loaded-objects.ts';
 import { startAnchoring } from './anchors/anchor-follower.ts';
 import type { ArchiveStore } from './archive-store/archive-store.ts';
 import { openArchiveStore } from './archive-store/open-archive-store.ts';
 import { ArchiveWorkers } from './archives/archive-workers.ts';
+import { MemberReaders } from './archives/member-readers.ts';
 import type { Config } from './config.ts';
 import { lockDataFolder } from './data-folder-lock.ts';
 import { DepositIds } from './deposit-ids.ts';
@@ -16,7 +18,7 @@ import { openDeliveries, openEventLog } from './event-log/open-event-log.ts';
 import { type ClientOptions, createApp } from './http/app.ts';
 import { Credentials } from './http/credentials.ts';
 import { DepositDesk } from './http/deposit-desk.ts';
-import { EventStreams } from './http/event-streams.ts';
+import { EventStreams } from './http/events/event-streams.ts';
 import type { ReadinessChecks } from './http/health.ts';
 import { Server } from './http/server.ts';
 import type { Logger } from './logger.ts';
@@ -31,8 +33,12 @@ import { LogParking } from './reactors/parking.ts';
 import { ReactorRunner } from './reactors/reactor-runner.ts';
 import { Projector, type ProjectorProgress } from './read-models/projector.ts';
 import { SqliteViewStore } from './read-models/sqlite-view-store.ts';
+import { LoadedDeposits } from './resolving/loaded-deposits.ts';
+import { ObjectBytes } from './resolving/object-bytes.ts';
+import { Resolver } from './resolving/resolver.ts';
 import { type TracedParts, tracedParts } from './tracing/traced-parts.ts';
-import { ResumableUploads } from './uploads/resumable-uploads.ts';
+import { openTrials } from './trials/open-trials.ts';
+import { openUploads } from './uploads/open-uploads.ts';
 import { viewsPlace } from './views-place.ts';
 
 export { manifest } from './manifest.ts';
@@ -115,7 +121,16 @@ export async function startService(config: Config, { logger, progress }: Service
   const generator = { ...manifest(), uri: baseUrl };
   const about = { depositNamespace: config.depositNamespace, generator, observer: metrics.http };
   const clients = config.roles.includes('http')
-    ? serveClients(node, { baseUrl, ...about, uploads: await openUploads(node) }, progress)
+    ? serveClients(
+        node,
+        {
+          baseUrl,
+          ...about,
+          uploads: resources.use(await openUploads(config, logger)),
+          trials: resources.use(await openTrials(config, (reader) => traced.reader(reader))),
+        },
+        progress,
+      )
     : undefined;
   const viewsReady = clients?.ready ?? projector.start(fail, progress);
   viewsReady.catch(() => undefined); // `failed` tells it, too
@@ -183,18 +198,10 @@ type Node = {
   readonly fail: (error: unknown) => void;
 };
 
-/** Uploads that come in pieces lie on the node that takes them. */
-async function openUploads({ config, logger, resources }: Node): Promise<ResumableUploads | undefined> {
-  const { uploadLimits: limits, dataDir } = config;
-  if (limits.maxSize === 0) return undefined;
-  const folder = path.join(dataDir, 'uploads');
-  return resources.use(await ResumableUploads.open({ folder, limits, logger }));
-}
-
 /** The views of this node, and the desk where requests meet the log. */
 function serveClients(
-  { config, log, store, projector, notified, fail }: Node,
-  about: Pick<ClientOptions, 'baseUrl' | 'generator' | 'uploads'>,
+  { config, log, store, resources, projector, notified, fail }: Node,
+  about: Pick<ClientOptions, 'baseUrl' | 'generator' | 'uploads' | 'trials'>,
   progress?: ProjectorProgress,
 ) {
   const desk = new DepositDesk(log, new DepositIds(log), projector, config.eventLog.kind !== 'sqlite');
@@ -202,6 +209,8 @@ function serveClients(
   const credentials = new Credentials(projector.add(clientLogins));
   const shownCollections = projector.add(collections);
   const eventStreams = new EventStreams({ log, projector, statuses });
+  const loaded = new LoadedDeposits(projector.add(loadedObjects), projector, log);
+  const readers = resources.use(new MemberReaders());
   let caughtUp = false;
   const ready = projector.start(fail, progress).then(() => {
     caughtUp = true;
@@ -219,6 +228,8 @@ function serveClients(
       collections: shownCollections,
       eventStreams,
       notified,
+      resolver: new Resolver({ deposits: loaded, log, store }),
+      objects: new ObjectBytes({ store, readers, limits: config.archiveLimits }),
       ready: () => caughtUp,
     },
     upToDate: async () => {

@@ -30,8 +30,7 @@ export async function packFolder(
   try {
     let read = 0;
     for (const member of members) {
-      await addMember(tar, folder, member, options.mtime);
-      if (member.kind === 'file') options.onRead((read += member.size));
+      await addMember(tar, folder, member, options.mtime, (bytes) => options.onRead((read += bytes)));
     }
     tar.finalize();
   } catch (error) {
@@ -44,7 +43,13 @@ export async function packFolder(
 
 type Header = Partial<WholeHeader> & Pick<WholeHeader, 'name'>;
 
-async function addMember(tar: Pack, folder: string, member: FolderMember, mtime: Date): Promise<void> {
+async function addMember(
+  tar: Pack,
+  folder: string,
+  member: FolderMember,
+  mtime: Date,
+  onRead: (bytes: number) => void,
+): Promise<void> {
   const header = headerOf(tar, member, mtime);
   if (member.kind !== 'file') {
     await finished((done) => tar.entry(header, done));
@@ -52,7 +57,7 @@ async function addMember(tar: Pack, folder: string, member: FolderMember, mtime:
   }
   await finished((done, failed) => {
     const entry = tar.entry(header, done);
-    writeAll(entry, folder, member).catch(failed);
+    writeAll(entry, folder, member, onRead).catch(failed);
   });
 }
 
@@ -89,6 +94,7 @@ async function writeAll(
   entry: NodeJS.WritableStream,
   folder: string,
   { path, size }: FolderMember & { kind: 'file' },
+  onRead: (bytes: number) => void,
 ): Promise<void> {
   const file = opened(folder, path);
   try {
@@ -98,6 +104,7 @@ async function writeAll(
       const count = readSync(file, piece, 0, piece.length, position);
       if (count === 0) throw changed(folder, path);
       position += count;
+      onRead(count);
       if (!entry.write(piece.subarray(0, count)))
         await new Promise((resolve) => entry.once('drain', resolve));
     }

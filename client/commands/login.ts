@@ -1,6 +1,7 @@
-import { writeConfiguration } from '../config-file.ts';
 import { fetchServiceDocument } from '../documents/service-document.ts';
+import { readEnvironment } from '../environment.ts';
 import { EXIT, UsageFault } from '../faults.ts';
+import { keepLogin } from '../kept-login.ts';
 import { COMMON_HELP, COMMON_OPTIONS, openSession, readArguments } from '../session.ts';
 
 export const HELP = `Tries server, user and password, and keeps them in a file that only you can read.
@@ -18,7 +19,7 @@ export async function run(args: string[]): Promise<number> {
   if (positionals.length > 0) throw new UsageFault(`deposit login takes no ${positionals[0]}; see --help.`);
   const { connection, output } = await openSession(values, { anew: true });
   const { collections } = await fetchServiceDocument(connection);
-  const file = writeConfiguration({ ...connection.login, server: connection.server.href }, process.env);
+  const file = keepLogin({ ...connection.login, server: connection.server.href }, readEnvironment().folder);
   const names = collections.map(({ name }) => name);
   output.result(
     { server: connection.server.href, user: connection.login.user, collections: names, file },

@@ -8,8 +8,9 @@ import { assertSensible, planned } from '../deposit/plan.ts';
 import { type Target, targetOf } from '../deposit/target.ts';
 import { compared, exitCodeOf, statusFacts, statusLines } from '../deposit/tell-status.ts';
 import { finalStatus, statusAt } from '../deposit/wait.ts';
+import { readEnvironment } from '../environment.ts';
 import { Fault, UsageFault } from '../faults.ts';
-import { grouped, type Output } from '../output.ts';
+import { counted, type Output } from '../output.ts';
 import { COMMON_HELP, COMMON_OPTIONS, openSession, readArguments, type Session } from '../session.ts';
 import { TemporaryFolder } from '../temporary-folder.ts';
 
@@ -54,7 +55,7 @@ const OPTIONS = {
 export async function run(args: string[]): Promise<number> {
   const { values, positionals: sources } = readArguments(args, OPTIONS);
   const { deposit, replace = false, partial = false, slug, force = false, exclude = [] } = values;
-  const mtime = packingTime(process.env['SOURCE_DATE_EPOCH']);
+  const mtime = packingTime(readEnvironment().sourceDateEpoch);
   const entry = entryFrom(metadataIn(values));
   const wishes = { deposit, replace, partial };
   assertSensible(wishes, sources, entry);
@@ -108,7 +109,7 @@ async function expectation(
   const found = await identify(archives);
   if (found.outcome === 'faulty') return tellFaults(found, output, force);
   for (const warning of found.warnings) output.note(`Warning: ${warning}`);
-  output.note(`${grouped(found.files)} files, ${grouped(found.bytes)} bytes: ${found.swhid}`);
+  output.note(`${counted(found.files, 'file')}, ${counted(found.bytes, 'byte')}: ${found.swhid}`);
   return found.swhid;
 }
 

@@ -7,9 +7,8 @@ import { type Connection, isSuccess } from '../http/connection.ts';
 import { linkInHeader } from '../http/link-header.ts';
 import { Unsure } from '../http/losses.ts';
 import { Refused } from '../http/refused.ts';
-import { forgetUpload, uploadResumably } from '../tus/resumable-upload.ts';
-import { archiveType } from './archive-type.ts';
 import type { Carriage } from './carriage.ts';
+import { type Pieces, piecesOf } from './pieces.ts';
 import type { Step } from './plan.ts';
 import { requestOf } from './step-request.ts';
 
@@ -44,11 +43,11 @@ export async function perform(
   let standing = begun;
   try {
     for (const step of steps) {
-      const upload = await uploadOf(step, options);
-      standing = standing
-        ? await change(step, standing, upload?.iri, options)
-        : await create(step, upload?.iri, options);
-      upload?.forget();
+      const pieces = piecesOf(step, options);
+      standing =
+        (pieces && (await recordedEarlier(standing, pieces, options))) ??
+        (await performed(step, standing, pieces && (await pieces.send()), options));
+      pieces?.forget();
     }
   } catch (error) {
     if (error instanceof Fault && standing) error.deposit = standing.deposit;
@@ -57,37 +56,45 @@ export async function perform(
   return standing!; // there is at least one step
 }
 
-/** The archive of a step is sent before it, when it comes in pieces. */
-async function uploadOf(
+/** The step as an earlier process has done it, whose end nobody saw; `null` when there was none. */
+async function recordedEarlier(
+  standing: Standing | null,
+  pieces: Pieces,
+  { connection, note }: PerformOptions,
+): Promise<Standing | null> {
+  const edit = await pieces.deposit();
+  if (edit === null) return null;
+  const answer = await connection.get(edit);
+  const receipt = readReceipt(answer);
+  if (receipt.status !== 'partial' || (standing && standing.deposit !== receipt.deposit)) {
+    pieces.forget();
+    return null;
+  }
+  note(`The archive was sent before, to deposit ${receipt.deposit}; going on with that.`);
+  return standingAt(answer, receipt);
+}
+
+function performed(
   step: Step,
+  standing: Standing | null,
+  upload: string | null,
   options: PerformOptions,
-): Promise<{ readonly iri: string; readonly forget: () => void } | undefined> {
-  const { connection, collection, carriage, onSent, note } = options;
-  const archive = 'archive' in step ? step.archive : null;
-  const uploads = collection.resumableUploads;
-  if (!archive || uploads === null || carriage(archive) === 'whole') return undefined;
-  const iri = await uploadResumably(archive, {
-    connection,
-    uploads,
-    mediaType: archiveType(archive.format, collection),
-    onSent: (bytes) => onSent(step, bytes, archive.length),
-    note,
-  });
-  return { iri, forget: () => forgetUpload(archive, connection, uploads) };
+): Promise<Standing> {
+  return standing ? change(step, standing, upload, options) : create(step, upload, options);
 }
 
 /**
  * A creation whose answer was lost is repeated only where the server recognises it: by its Idempotency-Key, or by
  * the upload that it names, which becomes an archive only once.
  */
-async function create(step: Step, upload: string | undefined, options: PerformOptions): Promise<Standing> {
+async function create(step: Step, upload: string | null, options: PerformOptions): Promise<Standing> {
   const { connection, collection, slug, onSent } = options;
   const { headers, body } = requestOf(step, { collection, slug, upload });
   try {
     const { answer } = await connection.ask('POST', collection.iri, {
       headers,
       body,
-      repeatable: upload !== undefined || collection.recognisesRepeats,
+      repeatable: upload !== null || collection.recognisesRepeats,
       onSent: (bytes) => onSent(step, bytes, body?.length ?? 0),
     });
     if (isSuccess(answer)) return standingAt(answer, readReceipt(answer));
@@ -106,7 +113,7 @@ async function create(step: Step, upload: string | undefined, options: PerformOp
 async function change(
   step: Step,
   standing: Standing,
-  upload: string | undefined,
+  upload: string | null,
   { connection, collection, onSent }: PerformOptions,
 ): Promise<Standing> {
   const { headers, body } = requestOf(step, { collection, upload });
@@ -115,7 +122,7 @@ async function change(
   const { answer, repeated } = await connection.ask(isReplacement ? 'PUT' : 'POST', targetOf(step, links), {
     headers: { ...headers, ...(etag !== null && !isReplacement && { 'If-Match': etag }) },
     body,
-    repeatable: isReplacement || etag !== null || upload !== undefined || collection.recognisesRepeats,
+    repeatable: isReplacement || etag !== null || upload !== null || collection.recognisesRepeats,
     onSent: (bytes) => onSent(step, bytes, body?.length ?? 0),
   });
   if (isSuccess(answer)) return { ...standing, etag: answer.headers['etag'] ?? null };
@@ -125,13 +132,9 @@ async function change(
 }
 
 /** The upload that the request names is an archive already: this request was recorded before, its answer lost. */
-async function usedBefore(
-  upload: string | undefined,
-  refusal: Answer,
-  connection: Connection,
-): Promise<Standing> {
+async function usedBefore(upload: string | null, refusal: Answer, connection: Connection): Promise<Standing> {
   const edit = linkInHeader(refusal.headers['link'], 'edit');
-  if (upload === undefined || refusal.status !== 409 || edit === null) throw new Refused(refusal);
+  if (upload === null || refusal.status !== 409 || edit === null) throw new Refused(refusal);
   const answer = await connection.get(edit);
   return standingAt(answer, readReceipt(answer));
 }

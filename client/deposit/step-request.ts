@@ -19,7 +19,7 @@ export type StepRequestOptions = {
   readonly collection: Collection;
   readonly slug?: string | undefined;
   /** IRI of the upload that the server takes as the archive of the step. */
-  readonly upload?: string | undefined;
+  readonly upload: string | null;
 };
 
 export function requestOf(step: Step, options: StepRequestOptions): StepRequest {
@@ -61,7 +61,7 @@ function archiveRequest(archive: PreparedArchive, { collection, upload }: StepRe
     'Content-MD5': archive.md5,
     Packaging: SIMPLE_ZIP,
   };
-  return upload === undefined
+  return upload === null
     ? { headers, body: fileBody(archive) }
     : { headers: { ...headers, Upload: upload }, body: undefined };
 }

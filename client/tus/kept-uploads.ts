@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { PreparedArchive } from '../archives/prepare-archive.ts';
-import { configurationFolder } from '../config-file.ts';
+import { readEnvironment } from '../environment.ts';
 import type { Login } from '../settings.ts';
 
 /**
@@ -16,7 +16,7 @@ export class KeptUploads {
   constructor({ user }: Login, uploads: string, { sha256, length }: PreparedArchive) {
     const key = JSON.stringify([uploads, user, sha256, length]);
     const name = createHash('sha256').update(key).digest('hex');
-    this.#file = path.join(configurationFolder(process.env), 'uploads', name);
+    this.#file = path.join(readEnvironment().folder, 'uploads', name);
   }
 
   find(): string | undefined {

@@ -67,7 +67,7 @@ async function begin(
 }
 
 /** Bytes that the server has; `undefined` when it knows the upload no more. */
-async function offsetOf(upload: string, connection: Connection): Promise<number | undefined> {
+export async function offsetOf(upload: string, connection: Connection): Promise<number | undefined> {
   const { answer } = await connection.ask('HEAD', upload, { headers: TUS, repeatable: true });
   if ([403, 404, 410].includes(answer.status)) return undefined;
   if (!isSuccess(answer)) throw new Refused(answer);

@@ -76,6 +76,12 @@ export function decodeManifest(bytes: Uint8Array): {
   return { header, entries: decodeEntries(lines) };
 }
 
+/** One line of a manifest, other than its first. */
+export function decodeEntry(line: string): ManifestEntry {
+  const { path, ...rest } = JSON.parse(line) as ManifestEntry;
+  return { path: unescapePath(path), ...rest };
+}
+
 type EncodedLine = {
   path: string;
   mode: LeafMode | typeof directoryMode;

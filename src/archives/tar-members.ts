@@ -125,7 +125,7 @@ class MemberData {
 }
 
 /** Old programs mark a directory by the slash at the end of its name alone. */
-function kindOf({ name, type }: TarHeader): Kind | undefined {
+export function kindOf({ name, type }: TarHeader): Kind | undefined {
   const kind = kinds[type];
   return kind === 'file' && name.endsWith('/') ? 'directory' : kind;
 }

@@ -1,4 +1,4 @@
-import { Worker, type WorkerOptions } from 'node:worker_threads';
+import { type Transferable, Worker, type WorkerOptions } from 'node:worker_threads';
 
 export type PoolOptions = {
   /** Threads at most. They are started when they are first needed. */
@@ -27,6 +27,7 @@ export class PoolClosed extends Error {
 
 type Task<Job, Reply> = {
   readonly job: Job;
+  readonly transfer: readonly Transferable[];
   readonly milliseconds: number;
   readonly resolve: (reply: Reply) => void;
   readonly reject: (error: Error) => void;
@@ -47,18 +48,19 @@ export class WorkerPool<Job, Reply> implements AsyncDisposable {
   }
 
   /**
-   * The worker's one reply to the job. The time counts from when a worker takes it.
+   * The worker's one reply to the job. The time counts from when a worker takes it; `transfer` is what of the
+   * job is handed over instead of copied.
    * @throws {JobAborted}
    * @throws {PoolBusy} too many jobs wait already.
    * @throws {PoolClosed} the pool was disposed of before the reply came.
    */
-  run(job: Job, milliseconds: number): Promise<Reply> {
+  run(job: Job, milliseconds: number, transfer: readonly Transferable[] = []): Promise<Reply> {
     return new Promise((resolve, reject) => {
       if (this.#closed) throw new PoolClosed('The worker pool is closed.');
       if (this.#queue.length >= this.#options.queueLength) {
         throw new PoolBusy(`More than ${this.#options.queueLength} jobs wait for a worker.`);
       }
-      this.#queue.push({ job, milliseconds, resolve, reject });
+      this.#queue.push({ job, transfer, milliseconds, resolve, reject });
       this.#startNext();
     });
   }
@@ -84,7 +86,7 @@ export class WorkerPool<Job, Reply> implements AsyncDisposable {
   }
 
   #start(worker: Worker, task: Task<Job, Reply>): void {
-    const { job, milliseconds, resolve, reject } = task;
+    const { job, transfer, milliseconds, resolve, reject } = task;
     worker.removeAllListeners();
     const timer = setTimeout(() => abort(`It took more than ${milliseconds} ms.`), milliseconds);
     const release = () => {
@@ -103,6 +105,7 @@ export class WorkerPool<Job, Reply> implements AsyncDisposable {
     worker.once('error', (error: Error) => abort('The worker failed.', error));
     worker.once('exit', (code) => abort(`The worker exited with code ${code}.`));
     worker.once('message', (reply: Reply) => {
+      if (this.#closed) return; // too late: it is being ended, and its exit is waited for
       release();
       this.#rest(worker);
       resolve(reply);
@@ -110,7 +113,7 @@ export class WorkerPool<Job, Reply> implements AsyncDisposable {
     });
     this.#busy.set(worker, task);
     worker.ref();
-    worker.postMessage(job);
+    worker.postMessage(job, transfer);
   }
 
   #rest(worker: Worker): void {

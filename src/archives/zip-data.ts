@@ -66,7 +66,8 @@ function inflate(data: Buffer, entry: ZipEntry): Buffer {
   }
 }
 
-async function* inflated(pieces: Iterable<Buffer>, entry: ZipEntry): AsyncGenerator<Buffer> {
+/** The data of a large entry in pieces of bounded size; neither length nor CRC is judged. */
+export async function* inflated(pieces: Iterable<Buffer>, entry: ZipEntry): AsyncGenerator<Buffer> {
   const engine = createInflateRaw({ chunkSize: pieceLength });
   const writing = feed(pieces, engine);
   try {

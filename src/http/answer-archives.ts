@@ -4,43 +4,66 @@ import { ZipFile } from 'yazl';
 import type { DepositContentView } from '../../projections/deposit-content.ts';
 import type { ArchiveStore } from '../archive-store/archive-store.ts';
 import type { Archive } from '../domain/deposit/events.ts';
+import { parseAcceptPackaging } from '../sword/accept-packaging.ts';
 import { digestField } from '../sword/digest-fields.ts';
 import { entityTag, isNotModified } from '../sword/entity-tag.ts';
-import { mediaTypeOf } from './answer-documents.ts';
+import { BINARY, SIMPLE_ZIP } from '../sword/namespaces.ts';
+import type { AtRevision } from './choose-representation.ts';
 import { notFound } from './not-found.ts';
 import type { ServiceContext } from './service-context.ts';
 
-/** The one archive byte for byte, or a zip of several. */
+const ZIP = 'application/zip';
+
+/** The one archive byte for byte, or a zip of several; of one alone, too, when only a zip will do. */
 export async function answerArchives(
   ctx: ServiceContext,
   deposit: DepositContentView,
   store: ArchiveStore,
 ): Promise<void> {
-  const { depositId, revision, archives } = deposit;
+  const { depositId, archives } = deposit;
   const [first, ...more] = archives;
   if (!first) throw notFound(`Deposit ${depositId} has no archive.`);
-  const tag = entityTag(depositId, revision);
-  ctx.set('ETag', tag);
-  if (isNotModified(ctx.req.headers['if-none-match'], tag)) {
-    ctx.status = 304;
-    return;
+  const wanted = parseAcceptPackaging(ctx.req.headers['accept-packaging']);
+  ctx.vary('Accept-Packaging');
+  const isZip = more.length > 0 || first.mediaType === ZIP;
+  ctx.set('Packaging', wanted ?? (isZip ? SIMPLE_ZIP : BINARY));
+  if (more.length === 0 && (isZip || wanted !== SIMPLE_ZIP)) await answerArchive(ctx, deposit, first, store);
+  else if (!isHeld(ctx, deposit)) {
+    describeAs(ctx, ZIP, `deposit-${depositId}.zip`);
+    await answerZip(ctx, archives, store);
   }
-  const filename = more.length === 0 ? first.filename : `deposit-${depositId}.zip`;
-  ctx.set('Content-Type', mediaTypeOf(deposit));
-  ctx.set('Content-Disposition', `attachment; filename="${filename.replace(/["\\]/g, '\\$&')}"`);
-  if (more.length === 0) await answerOne(ctx, first, store);
-  else await answerZip(ctx, archives, store);
 }
 
-async function answerOne(
+/** One archive byte for byte. */
+export async function answerArchive(
   ctx: ServiceContext,
-  { sha256, length }: Archive,
+  deposit: AtRevision,
+  archive: Archive,
   store: ArchiveStore,
 ): Promise<void> {
-  ctx.set('Content-Length', String(length));
+  if (isHeld(ctx, deposit)) return;
+  describeAs(ctx, archive.mediaType, archive.filename);
+  const digests = digestField(archive);
+  ctx.set('Repr-Digest', digests);
+  ctx.set('Content-Length', String(archive.length));
   if (ctx.method === 'HEAD') return answerHead(ctx);
-  const { body } = await store.get(sha256);
+  const { body } = await store.get(archive.sha256);
+  ctx.set('Content-Digest', digests);
   await send(ctx, body);
+}
+
+/** Whether the client holds it already, and has been told so. */
+function isHeld(ctx: ServiceContext, { depositId, revision }: AtRevision): boolean {
+  const tag = entityTag(depositId, revision);
+  ctx.set('ETag', tag);
+  if (!isNotModified(ctx.req.headers['if-none-match'], tag)) return false;
+  ctx.status = 304;
+  return true;
+}
+
+function describeAs(ctx: ServiceContext, mediaType: string, filename: string): void {
+  ctx.set('Content-Type', mediaType);
+  ctx.set('Content-Disposition', `attachment; filename="${filename.replace(/["\\]/g, '\\$&')}"`);
 }
 
 async function answerZip(

@@ -9,6 +9,7 @@ import type { Iris } from '../sword/iris.ts';
 import { DOCUMENT_OFFERS } from '../sword/negotiate.ts';
 import { statusDocument, statusDocumentJson } from '../sword/status-document.ts';
 import { type AtRevision, chooseRepresentation } from './choose-representation.ts';
+import type { EntryTerms } from './entry-terms.ts';
 import type { ServiceContext } from './service-context.ts';
 
 export type DocumentOptions = {
@@ -18,6 +19,7 @@ export type DocumentOptions = {
   readonly generator: Generator;
   /** How often views have been switched: what was rendered from those before does not count any more. */
   readonly switches: () => number;
+  readonly terms: EntryTerms;
 };
 
 const MAX_RENDERED = 4096;
@@ -34,15 +36,17 @@ export class DepositDocuments {
     this.#options = options;
   }
 
-  receipt(ctx: ServiceContext, deposit: DepositContentView, treatment: string): void {
+  async receipt(ctx: ServiceContext, deposit: DepositContentView, treatment: string): Promise<void> {
     const latest = deposit.archives.at(-1);
+    const terms = await this.#options.terms.of(deposit.entries);
     const receipt = {
       ...deposit,
       author: deposit.client,
       archive: latest ? { filename: latest.filename, mediaType: mediaTypeOf(deposit) } : null,
       treatment,
+      terms: terms ?? [],
     };
-    this.#answer(ctx, deposit, `receipt ${treatment}`, {
+    this.#answer(ctx, deposit, `receipt ${terms ? 'whole' : 'without terms'} ${treatment}`, {
       xml: () => depositReceipt(receipt, this.#options),
       json: () => depositReceiptJson(receipt, this.#options),
     });
@@ -99,8 +103,10 @@ export function mediaTypeOf({
   return first && more.length === 0 ? first.mediaType : 'application/zip';
 }
 
+/** Of what it has brought, or what its metadata are about. */
 export function identifiersOf({
   loaded,
-}: Pick<DepositStatusView, 'loaded'>): { refId: string; refIdContext: string } | null {
-  return depositIdentifiers(loaded);
+  about,
+}: Pick<DepositStatusView, 'loaded' | 'about'>): { refId: string; refIdContext: string } | null {
+  return depositIdentifiers(loaded) ?? about ?? null;
 }

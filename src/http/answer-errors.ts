@@ -14,6 +14,9 @@ export type ErrorOptions = {
   readonly observer: Pick<HttpObserver, 'refused'>;
 };
 
+/** Headers that tell of the answer that was to be given. */
+const OF_SUCCESS = ['ETag', 'Content-Disposition', 'Content-Length', 'Location', 'Packaging', 'Repr-Digest'];
+
 /** Every answer from 400 up, whatever caused it, is a SWORD error document. */
 export function answerErrors(logger: Logger, options: ErrorOptions): Middleware {
   return async (ctx, next) => {
@@ -32,7 +35,7 @@ export function answerErrors(logger: Logger, options: ErrorOptions): Middleware 
         ctx.res.destroy();
         return;
       }
-      for (const name of ['ETag', 'Content-Disposition', 'Content-Length', 'Location']) ctx.remove(name);
+      for (const name of OF_SUCCESS) ctx.remove(name);
       // A body that was never sent will not come: the connection would be out of step.
       if (holdsBodyBack(ctx)) ctx.set('Connection', 'close');
       ctx.status = errorStatus(answer.code);
@@ -63,6 +66,12 @@ const REFUSALS: Readonly<Record<DepositRefusalCode, SwordErrorCode>> = {
   ORIGIN_UNKNOWN: 'NotFound',
   DEPOSIT_NOT_REJECTED: 'Conflict',
   DEPOSIT_NOT_FAILED: 'Conflict',
+  DEPOSIT_NOT_DONE: 'MethodNotAllowed',
+  SWHID_MISMATCH: 'ErrorBadRequest',
+  METADATA_REJECTED: 'ErrorBadRequest',
+  REFERENCE_OUT_OF_PLACE: 'ErrorBadRequest',
+  REFERENCE_UNKNOWN: 'ErrorBadRequest',
+  PROVENANCE_OUTSIDE_PROVIDER: 'Forbidden',
 };
 
 type OtherCode =

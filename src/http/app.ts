@@ -5,6 +5,8 @@ import type { ArchiveStore } from '../archive-store/archive-store.ts';
 import type { Logger } from '../logger.ts';
 import type { NotificationViews } from '../notifications/notification-views.ts';
 import type { View } from '../read-models/projector.ts';
+import type { ObjectBytes } from '../resolving/object-bytes.ts';
+import type { Resolver } from '../resolving/resolver.ts';
 import type { Generator } from '../sword/generator.ts';
 import { Iris } from '../sword/iris.ts';
 import type { ResumableUploads } from '../uploads/resumable-uploads.ts';
@@ -14,21 +16,27 @@ import { answerUploadFaults } from './answer-upload-faults.ts';
 import { authenticate } from './authenticate.ts';
 import type { Credentials } from './credentials.ts';
 import type { DepositDesk } from './deposit-desk.ts';
-import type { EventStreams } from './event-streams.ts';
+import { DryRuns, type Trials } from './dry-run.ts';
+import { EntryTerms } from './entry-terms.ts';
+import type { EventStreams } from './events/event-streams.ts';
 import { health, type ReadinessChecks, refuseUntil } from './health.ts';
 import type { HttpObserver } from './http-observer.ts';
 import { collectionIri } from './iris/collection-iri.ts';
 import { contentIri } from './iris/content-iri.ts';
 import { editIri } from './iris/edit-iri.ts';
 import { collectionEventsIri, depositEventsIri } from './iris/events-iri.ts';
+import { fileIri } from './iris/file-iri.ts';
 import { historyIri } from './iris/history-iri.ts';
 import { mediaIri } from './iris/media-iri.ts';
 import { notificationsIri } from './iris/notifications-iri.ts';
-import { serviceDocumentIri } from './iris/service-document-iri.ts';
+import { resolveIri } from './iris/resolve-iri.ts';
+import { collectionServiceIri, serviceDocumentIri } from './iris/service-document-iri.ts';
 import { statementIri } from './iris/statement-iri.ts';
 import { statusIri } from './iris/status-iri.ts';
 import { uploadIri } from './iris/upload-iri.ts';
 import { uploadsIri } from './iris/uploads-iri.ts';
+import { landingPage } from './landing-page.ts';
+import { loadedThings } from './metadata-target.ts';
 import { notFound } from './not-found.ts';
 import { observeRequests } from './observe-requests.ts';
 import { readTarget } from './request-target.ts';
@@ -55,6 +63,8 @@ export type ClientOptions = {
   readonly collections: View<CollectionView>;
   readonly eventStreams: EventStreams;
   readonly notified: NotificationViews;
+  readonly resolver: Resolver;
+  readonly objects: ObjectBytes;
   /** Whether the views have caught up. */
   readonly ready: () => boolean;
   readonly baseUrl: string;
@@ -65,6 +75,7 @@ export type ClientOptions = {
   readonly maxEntrySize: number;
   readonly maxArchives: number;
   readonly trustProxy: boolean;
+  readonly trials: Trials;
   /** `undefined`: archives come whole. */
   readonly uploads: ResumableUploads | undefined;
 };
@@ -79,6 +90,7 @@ export function createApp(options: AppOptions, clients?: ClientOptions): Koa<Ser
   app.use(readTarget());
   app.use(health(options.readiness));
   if (clients) {
+    app.use(landingPage(new Iris(clients.baseUrl).serviceDocument()));
     if (clients.uploads) app.use(tusRequests(clients.uploads.limits));
     app.use(answerUploadFaults());
     app.use(refuseUntil(clients.ready));
@@ -96,7 +108,8 @@ function routes(options: AppOptions & ClientOptions): Koa.Middleware<ServiceStat
   const { uploads } = options;
   const iris = new Iris(options.baseUrl);
   const language = { ...options, iris };
-  const documents = new DepositDocuments({ ...language, switches: () => desk.viewSwitches });
+  const terms = new EntryTerms(store);
+  const documents = new DepositDocuments({ ...language, switches: () => desk.viewSwitches, terms });
   const nameable = uploads && { uploads, desk, iris };
   const receive = {
     store,
@@ -105,26 +118,27 @@ function routes(options: AppOptions & ClientOptions): Koa.Middleware<ServiceStat
     depositNamespace,
     observer: options.observer,
     nameable,
+    terms,
   };
-  const writes = new DepositWrites(desk, documents, collections, { receive, iris, maxArchives });
+  const things = loadedThings(desk, options.resolver);
+  const writes = new DepositWrites(desk, documents, collections, { receive, iris, maxArchives, things });
+  const served = { iris, depositNamespace, maxUploadSize, maxResumableUploadSize: uploads?.limits.maxSize };
   const router = new Router<ServiceState>({ sensitive: true });
+  router.all('/1/servicedocument', serviceDocumentIri(collections, served));
+  router.all('/1/servicedocument/:collection', collectionServiceIri(collections, served));
+  router.all('/1/resolve/*swhid', resolveIri(options.resolver, options.objects, language));
   router.all(
-    '/1/servicedocument',
-    serviceDocumentIri(collections, {
-      iris,
-      depositNamespace,
-      maxUploadSize,
-      maxResumableUploadSize: uploads?.limits.maxSize,
-    }),
+    '/1/:collection',
+    collectionIri(writes, desk, language, new DryRuns(options.trials, things, receive)),
   );
-  router.all('/1/:collection', collectionIri(writes, desk, language));
   if (uploads) {
     router.all('/1/:collection/uploads', uploadsIri(uploads, iris));
     router.all('/1/:collection/uploads/:upload', uploadIri(uploads));
   }
-  router.all('/1/:collection/:deposit/metadata', editIri(writes));
-  router.all('/1/:collection/:deposit/atom', editIri(writes)); // as an existing client spells it
-  router.all('/1/:collection/:deposit/media', mediaIri(writes, store));
+  router.all('/1/:collection/:deposit/metadata', editIri(writes, desk));
+  router.all('/1/:collection/:deposit/atom', editIri(writes, desk)); // as an existing client spells it
+  router.all('/1/:collection/:deposit/media', mediaIri(writes, store, desk, language));
+  router.all('/1/:collection/:deposit/media/:file', fileIri(writes, store));
   router.all('/1/:collection/:deposit/status', statusIri(desk, documents));
   router.all('/1/:collection/:deposit/content', contentIri(desk, documents));
   router.all('/1/:collection/:deposit/statement', statementIri(desk, language));

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type DepositContentView, depositContent } from '../../projections/deposit-content.ts';
 import { type DepositStatementView, depositStatement } from '../../projections/deposit-statement.ts';
 import { type DepositStatusView, depositStatus } from '../../projections/deposit-status.ts';
+import { type LoadedObjects, loadedObjects } from '../../projections/loaded-objects.ts';
 import {
   type Actor,
   type CommandContext,
@@ -12,7 +13,7 @@ import {
 } from '../command-handler.ts';
 import type { DepositIds } from '../deposit-ids.ts';
 import { deposits } from '../domain/aggregates.ts';
-import type { CreateDeposit, DepositCommand } from '../domain/deposit/commands.ts';
+import type { CreateDeposit, DepositCommand, DepositMetadata } from '../domain/deposit/commands.ts';
 import type { DepositEvent } from '../domain/deposit/events.ts';
 import type { Deposit } from '../domain/deposit/state.ts';
 import type { EventLog, Position, ReadStreamOptions, RecordedEvent } from '../event-log/event-log.ts';
@@ -21,6 +22,7 @@ import { foldStream } from '../read-models/fold.ts';
 import type { Projection } from '../read-models/projection.ts';
 import type { Projector, View } from '../read-models/projector.ts';
 import { type DepositPage, type DepositQuery, depositPage } from './deposit-page.ts';
+import { isLoadedObject, type ObjectQuery } from './loaded-objects.ts';
 import { isLoadedOrigin } from './loaded-origins.ts';
 
 /** How long a write waits for this node's views, in milliseconds; after it they are folded from the stream. */
@@ -37,6 +39,7 @@ export class DepositDesk {
   readonly #projector: Projector;
   readonly #statuses: View<DepositStatusView>;
   readonly #contents: View<DepositContentView>;
+  readonly #objects: View<LoadedObjects>;
   readonly #isShared: boolean;
   /** What requests with a key were to do. */
   readonly requests: KeyedRequests;
@@ -50,6 +53,7 @@ export class DepositDesk {
     this.#projector = projector;
     this.#statuses = projector.add(depositStatus);
     this.#contents = projector.add(depositContent);
+    this.#objects = projector.add(loadedObjects);
   }
 
   /** How often views have been switched since the start. */
@@ -77,6 +81,11 @@ export class DepositDesk {
     return isLoadedOrigin({ client, origin }, this.#statuses, this.#projector.position, this.#log);
   }
 
+  /** Whether a deposit of the client that is done has all these; the answer is never behind what any node has told. */
+  hasLoadedObject(query: ObjectQuery): Promise<boolean> {
+    return isLoadedObject(query, this.#objects, this.#projector.position, this.#log);
+  }
+
   /** Of any client's deposit, as it was at a revision. */
   statement(depositId: number, revision: number): Promise<DepositStatementView | undefined> {
     return foldStream(depositStatement, this.#events(depositId, { limit: revision + 1 }));
@@ -92,7 +101,7 @@ export class DepositDesk {
    * request first, for an id that is handed to it, and tells what it is to do; `undefined` when it has no key.
    */
   async create(
-    command: (depositId: number, uuid: string, now: string) => CreateDeposit,
+    command: (depositId: number, uuid: string, now: string) => CreateDeposit | DepositMetadata,
     requestId: string,
     keyed: (newId: () => Promise<number>) => Promise<KeyedRequest | undefined>,
   ): Promise<{ readonly depositId: number; readonly revision: number }> {

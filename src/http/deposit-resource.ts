@@ -1,6 +1,6 @@
 import type { DepositContentView } from '../../projections/deposit-content.ts';
 import { notFound } from './not-found.ts';
-import { depositIdIn, type Handlers, notAllowed, resource } from './resource.ts';
+import { depositIdIn, type Handlers, type Method, notAllowed, type Resource, resource } from './resource.ts';
 import type { ServiceContext, ServiceMiddleware } from './service-context.ts';
 
 /** The part of a view that tells whose deposit it is and how far it is. */
@@ -16,24 +16,40 @@ export type OwnedDeposit = Pick<
 export function depositResource<Shown extends OwnedDeposit>(
   read: (depositId: number) => Promise<Shown | undefined>,
   handlers: Handlers<Shown>,
+  possible: Resource<Shown>['possible'] = isPossible,
 ): ServiceMiddleware {
   return resource<Shown>({
-    find: async (ctx) => {
-      const { collection, deposit: text } = paramsOf(ctx);
-      assertGranted(ctx, collection);
-      const id = depositIdIn(text);
-      const deposit = id === undefined ? undefined : await read(id);
-      if (!deposit || deposit.client !== ctx.state.login.client || deposit.collection !== collection) {
-        throw notFound(`There is no deposit ${text} in the collection ${collection}.`);
-      }
-      return deposit;
-    },
+    find: (ctx) => findDeposit(ctx, read),
     handlers,
-    possible: ({ status }, method) => method === 'GET' || status === 'partial',
+    possible,
   });
 }
 
-type Params = { readonly collection: string; readonly deposit: string; readonly upload: string };
+/** The deposit that the path names. @throws {SwordError} 404 */
+export async function findDeposit<Shown extends OwnedDeposit>(
+  ctx: ServiceContext,
+  read: (depositId: number) => Promise<Shown | undefined>,
+): Promise<Shown> {
+  const { collection, deposit: text } = paramsOf(ctx);
+  assertGranted(ctx, collection);
+  const id = depositIdIn(text);
+  const deposit = id === undefined ? undefined : await read(id);
+  if (!deposit || deposit.client !== ctx.state.login.client || deposit.collection !== collection) {
+    throw notFound(`There is no deposit ${text} in the collection ${collection}.`);
+  }
+  return deposit;
+}
+
+export function isPossible({ status }: Pick<OwnedDeposit, 'status'>, method: Method): boolean {
+  return method === 'GET' || status === 'partial';
+}
+
+type Params = {
+  readonly collection: string;
+  readonly deposit: string;
+  readonly file: string;
+  readonly upload: string;
+};
 
 /** A collection that is not granted to the client does not exist for it. */
 export function assertGranted(ctx: ServiceContext, collection: string): void {

@@ -8,6 +8,7 @@ import {
   type BodyKind,
   type DepositRequest,
 } from './deposit-request.ts';
+import type { EntryTerms } from './entry-terms.ts';
 import type { HttpObserver } from './http-observer.ts';
 import { assertDigests, promisedBytes } from './promised-bytes.ts';
 import { receiveArchive } from './receive-archive.ts';
@@ -22,10 +23,12 @@ import type { NameableUploads } from './upload-in-use.ts';
 export type ReceivedContent = { readonly archive: Archive | null; readonly entry: MetadataEntry | null };
 
 export type ReceiveOptions = {
-  readonly store: ArchiveStore;
+  readonly store: Pick<ArchiveStore, 'put'>;
   readonly maxUploadSize: number;
   readonly maxEntrySize: number;
   readonly depositNamespace: string;
+  /** What is told of entries afterwards. */
+  readonly terms: EntryTerms;
   readonly observer: HttpObserver;
   /** What can be named in place of a body; `undefined`: nothing. */
   readonly nameable: NameableUploads | undefined;
@@ -48,7 +51,7 @@ export async function receiveContent(
   judge: (facts: EntryFacts) => Promise<void>,
   options: ReceiveOptions,
 ): Promise<ReceivedContent> {
-  const { store, maxUploadSize, maxEntrySize, depositNamespace } = options;
+  const { maxUploadSize, maxEntrySize, depositNamespace } = options;
   const { declaredLength, md5 } = request;
   const { content, repr } = request.digests;
   switch (body.kind) {
@@ -71,7 +74,7 @@ export async function receiveContent(
       assertDigests(bytes, bothDigests(content, repr));
       const read = understandEntry(bytes, body.charset, depositNamespace);
       await judge(read.facts);
-      return { archive: null, entry: await storeEntry(read, store) };
+      return { archive: null, entry: await storeEntry(read, options) };
     }
     case 'multipart': {
       const growth = body.mediaType.type === 'multipart/related' ? BASE64_GROWTH : 1;

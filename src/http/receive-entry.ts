@@ -4,12 +4,19 @@ import { koaBody } from 'koa-body';
 import type { ArchiveStore } from '../archive-store/archive-store.ts';
 import type { EntryFacts, MetadataEntry } from '../domain/deposit/events.ts';
 import { readEntry } from '../sword/atom-entry.ts';
+import { type DublinCoreTerm, dublinCoreTerms } from '../sword/dublin-core-terms.ts';
 import { entryFacts } from '../sword/entry-facts.ts';
 import { badRequest, SwordError } from '../sword/sword-error.ts';
+import type { EntryTerms } from './entry-terms.ts';
 import { ClientGone, continueIfAsked, defaultPatience } from './request-body.ts';
 
 /** An entry that has been read, not yet stored. */
-export type ReadEntry = { readonly bytes: Buffer; readonly encoding: string; readonly facts: EntryFacts };
+export type ReadEntry = {
+  readonly bytes: Buffer;
+  readonly encoding: string;
+  readonly facts: EntryFacts;
+  readonly terms: readonly DublinCoreTerm[];
+};
 
 /** The bytes of an entry that is the whole body of its request. */
 export async function receiveEntryBytes(ctx: Context, maxBytes: number): Promise<Buffer> {
@@ -50,16 +57,19 @@ export function understandEntry(
   if (bytes.length === 0) throw badRequest('The body is empty where an Atom entry is needed.');
   const document = readEntry(bytes, charset === undefined ? {} : { charset });
   const facts = entryFacts(document, depositNamespace);
-  return { bytes: Buffer.from(bytes), encoding: document.encoding, facts };
+  const terms = dublinCoreTerms(document);
+  return { bytes: Buffer.from(bytes), encoding: document.encoding, facts, terms };
 }
 
 /** Keeps the entry verbatim. */
 export async function storeEntry(
-  { bytes, encoding, facts }: ReadEntry,
-  store: ArchiveStore,
+  { bytes, encoding, facts, terms }: ReadEntry,
+  kept: { readonly store: Pick<ArchiveStore, 'put'>; readonly terms: EntryTerms },
 ): Promise<MetadataEntry> {
-  const { sha256, length } = await store.put(once(bytes));
-  return { sha256, length, encoding, facts };
+  const { sha256, length } = await kept.store.put(once(bytes));
+  const entry = { sha256, length, encoding, facts };
+  kept.terms.remember(entry, terms); // the receipt is about to tell them
+  return entry;
 }
 
 export function entryTooLarge(maxBytes: number): SwordError {

@@ -27,7 +27,7 @@ export async function receiveMultipart(
   judge: (facts: EntryFacts) => Promise<void>,
   options: ReceiveOptions,
 ): Promise<ReceivedContent> {
-  const { store, maxEntrySize, depositNamespace } = options;
+  const { maxEntrySize, depositNamespace } = options;
   const wholeBody = Promise.withResolvers<void>();
   wholeBody.promise.catch(() => undefined); // whoever stores an archive hears of it
   let storing: Promise<Archive> | undefined;
@@ -57,7 +57,7 @@ export async function receiveMultipart(
     throw error;
   }
   const archive = (await storing) ?? null;
-  return { archive, entry: entry ? await storeEntry(entry, store) : null };
+  return { archive, entry: entry ? await storeEntry(entry, options) : null };
 }
 
 /** The root of a `multipart/related` body need not say what it is: the whole does (RFC 2387). */

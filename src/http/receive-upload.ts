@@ -10,9 +10,10 @@ import { paramsOf } from './deposit-resource.ts';
 import { notFound } from './not-found.ts';
 import { type AnnouncedArchive, receiveArchive } from './receive-archive.ts';
 import type { ReceiveOptions } from './receive-content.ts';
+import { RepeatedRequest } from './repeated-request.ts';
 import type { ServiceContext } from './service-context.ts';
 import { parseUploadMetadata } from './tus-headers.ts';
-import { UploadInUse } from './upload-in-use.ts';
+import { type NameableUploads, UploadInUse, usedBefore } from './upload-in-use.ts';
 
 /**
  * Stores the upload that the request names in place of a body. It is held until the request has been answered; what
@@ -35,12 +36,22 @@ export async function receiveUpload(
   const inUse = await UploadInUse.take(id, { client: ctx.state.login.client, collection }, nameable);
   ctx.state.upload = inUse;
   const { upload } = inUse;
+  const { state } = upload;
   const announced = { ...announcedBy(ctx, upload, accepted), ...promised, length: upload.length };
+  if (state.status === 'used') {
+    if (!(await isRepetition(ctx, nameable))) throw usedBefore(upload, state.depositId, nameable);
+    const { filename, mediaType, md5, length } = announced;
+    return { sha256: state.sha256, length, md5, filename, mediaType };
+  }
   ctx.socket.setTimeout(0); // reading it again may take longer than a connection may be idle
-  return receiveArchive(withoutGarbage(upload.bytes()), announced, {
-    ...options,
-    maxUploadSize: upload.length,
-  });
+  const limits = { ...options, maxUploadSize: upload.length };
+  return inUse.store((bytes) => receiveArchive(withoutGarbage(bytes), announced, limits));
+}
+
+/** What was done already under the same Idempotency-Key is answered again, without the bytes. */
+async function isRepetition(ctx: ServiceContext, { desk }: NameableUploads): Promise<boolean> {
+  const earlier = await RepeatedRequest.of(ctx, desk.requests)?.earlier();
+  return earlier !== undefined && desk.hasDone(earlier);
 }
 
 /** The id alone, or the IRI that the upload was given. */

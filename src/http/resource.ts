@@ -14,7 +14,7 @@ export type Resource<Target> = {
   readonly find: (ctx: ServiceContext) => Promise<Target>;
   readonly handlers: Handlers<Target>;
   /** Which of the methods are possible in the target's present state; all, when left out. */
-  readonly possible?: (target: Target, method: Method) => boolean;
+  readonly possible?: (target: Target, method: Method, ctx: ServiceContext) => boolean;
 };
 
 /** Routes the methods of one resource; `decisions`: 405 for the route, then 404, then mediation, then the handler. */
@@ -30,11 +30,11 @@ export function resource<Target>({
       const target = await find(ctx).catch(() => undefined);
       throw notAllowed(
         ctx.method,
-        allowed(handlers, (one) => target === undefined || possible(target, one)),
+        allowed(handlers, (one) => target === undefined || possible(target, one, ctx)),
       );
     }
     const target = await find(ctx);
-    const allow = allowed(handlers, (one) => possible(target, one));
+    const allow = allowed(handlers, (one) => possible(target, one, ctx));
     if (!handler) {
       ctx.set('Allow', allow);
       ctx.status = 204;

@@ -1,3 +1,4 @@
+import type { Archive } from '../domain/deposit/events.ts';
 import type { Iris } from '../sword/iris.ts';
 import { SwordError } from '../sword/sword-error.ts';
 import type { ResumableUploads, UploadOwner } from '../uploads/resumable-uploads.ts';
@@ -22,10 +23,11 @@ export class UploadInUse implements Disposable {
   readonly upload: Upload;
   readonly #hold: Hold;
   readonly #desk: DepositDesk;
+  #sha256 = '';
 
-  /** @throws {SwordError} 404; 409: it is not whole, under way, or was used already. */
+  /** @throws {SwordError} 404; 409: it is not whole, or another request is at it. */
   static async take(id: string, owner: UploadOwner, from: NameableUploads): Promise<UploadInUse> {
-    const { uploads, desk, iris } = from;
+    const { uploads, desk } = from;
     const upload = uploads.find(id, owner);
     if (!upload)
       throw notFound(`There is no upload ${id} in the collection ${owner.collection}, or no more.`);
@@ -33,7 +35,7 @@ export class UploadInUse implements Disposable {
     const inUse = new UploadInUse(upload, await uploads.hold(upload), desk);
     try {
       await inUse.#settle();
-      assertUsable(upload, owner.collection, iris);
+      assertWhole(upload);
       return inUse;
     } catch (error) {
       inUse[Symbol.dispose]();
@@ -47,21 +49,31 @@ export class UploadInUse implements Disposable {
     this.#desk = desk;
   }
 
+  /** Hands its bytes to what stores them. */
+  async store(put: (bytes: AsyncIterable<Buffer>) => Promise<Archive>): Promise<Archive> {
+    const archive = await put(this.upload.bytes());
+    this.#sha256 = archive.sha256;
+    return archive;
+  }
+
   /**
    * Runs what names the upload in the log: afterwards it is used. When that fails it can be named again, unless the
-   * log does not tell whether it has failed: then this is found out when it is named again.
+   * log does not tell whether it has failed: then this is found out when it is named again. One that was used before
+   * stays what it is.
    */
   async record<Outcome>(
     requestId: string,
     append: () => Promise<Outcome>,
     depositOf: (outcome: Outcome) => number,
   ): Promise<Outcome> {
+    if (this.upload.state.status === 'used') return append();
     const after = (await this.#desk.head()) ?? null;
-    await this.upload.become({ status: 'claimed', claim: { requestId, after } });
+    const sha256 = this.#sha256;
+    await this.upload.become({ status: 'claimed', claim: { requestId, after, sha256 } });
     try {
       const outcome = await append();
       // It is recorded: what fails from here on is made up for by the claim.
-      await this.upload.use(depositOf(outcome)).catch(() => undefined);
+      await this.upload.use(depositOf(outcome), sha256).catch(() => undefined);
       return outcome;
     } catch (error) {
       // An append whose outcome is unknown may come to pass yet: that is looked at when the upload is named again.
@@ -77,23 +89,23 @@ export class UploadInUse implements Disposable {
   async #settle(): Promise<void> {
     const { state } = this.upload;
     if (state.status !== 'claimed') return;
-    const { requestId, after } = state.claim;
+    const { requestId, after, sha256 } = state.claim;
     const depositId = await this.#desk.changedBy(requestId, after ?? undefined);
     if (depositId === undefined) await this.upload.become({ status: 'open' });
-    else await this.upload.use(depositId);
+    else await this.upload.use(depositId, sha256);
   }
 }
 
-function assertUsable(upload: Upload, collection: string, iris: Iris): void {
-  const { id, state, offset, length } = upload;
-  if (state.status === 'used') {
-    const edit = iris.edit(collection, state.depositId);
-    const text = `The upload ${id} is an archive of deposit ${state.depositId} already.`;
-    throw conflict(text, { Link: `<${edit}>; rel="edit"` });
-  }
-  if (offset < length) {
-    throw conflict(`The upload ${id} has ${offset} of its ${length} bytes: send the rest of it first.`);
-  }
+/** What is told of an upload that is an archive of a deposit already. */
+export function usedBefore(upload: Upload, depositId: number, { iris }: NameableUploads): SwordError {
+  const { id, collection } = upload.record;
+  const text = `The upload ${id} is an archive of deposit ${depositId} already.`;
+  return conflict(text, { Link: `<${iris.edit(collection, depositId)}>; rel="edit"` });
+}
+
+function assertWhole({ id, state, offset, length }: Upload): void {
+  if (state.status === 'used' || offset === length) return;
+  throw conflict(`The upload ${id} has ${offset} of its ${length} bytes: send the rest of it first.`);
 }
 
 function isUnknown(error: unknown): boolean {

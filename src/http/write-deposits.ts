@@ -1,8 +1,6 @@
 import type { CollectionView } from '../../projections/collections.ts';
 import type { DepositContentView } from '../../projections/deposit-content.ts';
-import type { Change, CreateDeposit, DepositCommand } from '../domain/deposit/commands.ts';
-import type { EntryFacts } from '../domain/deposit/events.ts';
-import { assertOriginAllowed, originAddedTo, unknownOrigin } from '../domain/deposit/origin.ts';
+import type { Change, CreateDeposit, DepositCommand, DepositMetadata } from '../domain/deposit/commands.ts';
 import type { KeyedRequest } from '../keyed-requests.ts';
 import type { View } from '../read-models/projector.ts';
 import { assertMatches, entityTag } from '../sword/entity-tag.ts';
@@ -17,6 +15,8 @@ import {
   parseDepositRequest,
 } from './deposit-request.ts';
 import { assertPartialNow } from './deposit-resource.ts';
+import { collectionJudge, type EntryJudge, softwareJudge } from './judge-entry.ts';
+import { type LoadedThings, targetOf } from './metadata-target.ts';
 import { notFound } from './not-found.ts';
 import { type ReceivedContent, type ReceiveOptions, receiveContent } from './receive-content.ts';
 import { type Asked, RepeatedRequest } from './repeated-request.ts';
@@ -26,6 +26,7 @@ export type WriteOptions = {
   readonly receive: ReceiveOptions;
   readonly iris: Iris;
   readonly maxArchives: number;
+  readonly things: LoadedThings;
 };
 
 /** Of a request without a body. */
@@ -70,15 +71,20 @@ export class DepositWrites {
     request: DepositRequest,
     body: BodyKind,
     accepted: Accepted,
+    judge: EntryJudge = softwareJudge(ctx.state.login, this.#options.things),
   ): Promise<ReceivedContent> {
-    const { client, providerUrl } = ctx.state.login;
-    const judge = async (facts: EntryFacts): Promise<void> => {
-      assertOriginAllowed(facts, providerUrl);
-      const addedTo = originAddedTo(facts);
-      // What is done stays done: asked once is enough.
-      if (addedTo !== null && !(await this.#desk.hasLoaded(client, addedTo))) throw unknownOrigin(addedTo);
-    };
     return receiveContent(ctx, request, body, accepted, judge, this.#options.receive);
+  }
+
+  /** What begins a deposit: its entry may be about something that was deposited before. */
+  receiveDeposit(
+    ctx: ServiceContext,
+    request: DepositRequest,
+    body: BodyKind,
+    accepted: Accepted,
+  ): Promise<ReceivedContent> {
+    const judge = collectionJudge(body, request, ctx.state.login, this.#options.things);
+    return this.receive(ctx, request, body, accepted, judge);
   }
 
   async create(
@@ -90,20 +96,14 @@ export class DepositWrites {
     const { client, providerUrl } = ctx.state.login;
     const { archive, entry } = content;
     const { requestId } = ctx.state;
-    const command = (id: number, uuid: string, now: string): CreateDeposit => ({
-      type: 'CreateDeposit',
-      depositId: id,
-      uuid,
-      client,
-      collection,
-      slug,
-      archive,
-      entry,
-      now,
-      providerUrl,
-      fallbackOrigin: this.#fallbackOrigin(providerUrl, slug, uuid, collection, id),
-      final: inProgress !== true,
-    });
+    const reference = entry?.facts.reference;
+    const target = reference && (await targetOf(reference, ctx.state.login, this.#options.things));
+    const command = (depositId: number, uuid: string, now: string): CreateDeposit | DepositMetadata => {
+      const fallbackOrigin = this.#fallbackOrigin(providerUrl, slug, uuid, collection, depositId);
+      const made = { depositId, uuid, client, collection, now, providerUrl, fallbackOrigin };
+      if (entry && target) return { type: 'DepositMetadata', ...made, entry, target };
+      return { type: 'CreateDeposit', ...made, slug, archive, entry, final: inProgress !== true };
+    };
     const repeated = this.#repeated(ctx);
     const begin = async (newId: () => Promise<number>) => {
       if (!repeated) return undefined;
@@ -111,7 +111,7 @@ export class DepositWrites {
       return repeated.begin({ inProgress, slug, content }, depositId, requestId);
     };
     const creating = () => this.#desk.create(command, requestId, begin);
-    const { depositId, revision } = await recorded(ctx, creating, (created) => created.depositId);
+    const { depositId, revision } = await this.#recorded(ctx, creating, (created) => created.depositId);
     return this.shown(depositId, repeated && revision);
   }
 
@@ -155,7 +155,7 @@ export class DepositWrites {
     });
     const request = await this.#request(ctx, deposit, asked);
     const changing = () => this.#desk.change(depositId, command, client, request, asMatched(ctx, deposit));
-    const { revision } = await recorded(ctx, changing, () => depositId);
+    const { revision } = await this.#recorded(ctx, changing, () => depositId);
     ctx.set('ETag', entityTag(depositId, revision));
     return this.shown(depositId, typeof request === 'string' ? undefined : revision);
   }
@@ -203,14 +203,14 @@ export class DepositWrites {
   }
 
   /** 201 with the receipt; `Location` is the IRI that the write was about. */
-  answerCreated(ctx: ServiceContext, deposit: DepositContentView, location: 'edit' | 'media'): void {
+  answerCreated(ctx: ServiceContext, deposit: DepositContentView, location: 'edit' | 'media'): Promise<void> {
     ctx.status = 201;
     ctx.set('Location', this.#options.iris[location](deposit.collection, deposit.depositId));
-    this.answerReceipt(ctx, deposit);
+    return this.answerReceipt(ctx, deposit);
   }
 
-  answerReceipt(ctx: ServiceContext, deposit: DepositContentView): void {
-    this.#documents.receipt(ctx, deposit, this.collection(deposit.collection).treatment);
+  answerReceipt(ctx: ServiceContext, deposit: DepositContentView): Promise<void> {
+    return this.#documents.receipt(ctx, deposit, this.collection(deposit.collection).treatment);
   }
 
   /** @throws {SwordError} 405 the deposit is not partial, 412 it is not at the revision of `If-Match`. */
@@ -238,6 +238,19 @@ export class DepositWrites {
     return (await this.#repeated(ctx)?.begin(asked, depositId, requestId)) ?? requestId;
   }
 
+  /** If the archive is an upload that was named, this is what it was for: it can be named no more. */
+  async #recorded<Outcome>(
+    ctx: ServiceContext,
+    append: () => Promise<Outcome>,
+    depositOf: (outcome: Outcome) => number,
+  ): Promise<Outcome> {
+    const { upload, requestId } = ctx.state;
+    if (!upload) return append();
+    // What is repeated is recorded as what was asked for first.
+    const first = (await this.#repeated(ctx)?.earlier())?.requestId ?? requestId;
+    return upload.record(first, append, depositOf);
+  }
+
   #fallbackOrigin(
     providerUrl: string | null,
     slug: string | null,
@@ -250,17 +263,11 @@ export class DepositWrites {
   }
 }
 
-/** If the archive is an upload that was named, this is what it was for: it can be named no more. */
-function recorded<Outcome>(
-  { state: { upload, requestId } }: ServiceContext,
-  append: () => Promise<Outcome>,
-  depositOf: (outcome: Outcome) => number,
-): Promise<Outcome> {
-  return upload ? upload.record(requestId, append, depositOf) : append();
-}
-
 /** What `If-Match` was found to match is what has to be changed: a write in between makes it 412. */
-function asMatched({ req }: ServiceContext, { revision }: DepositContentView): { atRevision?: number } {
+export function asMatched(
+  { req }: ServiceContext,
+  { revision }: DepositContentView,
+): { atRevision?: number } {
   const wanted = req.headers['if-match']?.trim() ?? '*';
   return wanted === '*' ? {} : { atRevision: revision };
 }

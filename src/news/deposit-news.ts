@@ -34,7 +34,10 @@ const NEWS = new Set([
   'DepositLoaded',
   'LoadingFailed',
   'LoadingRetried',
+  'MetadataDeposited',
 ]);
+
+const ENDS = new Set(['DepositLoaded', 'DepositDeleted', 'MetadataDeposited']);
 
 export function isNews({ type }: Pick<RecordedEvent, 'type'>): boolean {
   return NEWS.has(type);
@@ -42,7 +45,7 @@ export function isNews({ type }: Pick<RecordedEvent, 'type'>): boolean {
 
 /** Whether anything follows: after `over` only when an operator has something done again, after `ended` nothing. */
 export function progressAfter({ type }: Pick<RecordedEvent, 'type'>): 'goes on' | 'over' | 'ended' {
-  if (type === 'DepositLoaded' || type === 'DepositDeleted') return 'ended';
+  if (ENDS.has(type)) return 'ended';
   return type === 'DepositRejected' || type === 'LoadingFailed' ? 'over' : 'goes on';
 }
 
@@ -91,7 +94,7 @@ export async function newsAt(
 export function tell({ event, deposit }: NewsEvent, { iris, refIdAliases }: NewsLanguage): DepositNews {
   const { depositId, collection } = deposit;
   const isGone = event.type === 'DepositDeleted';
-  const loaded = depositIdentifiers(deposit.loaded);
+  const loaded = depositIdentifiers(deposit.loaded) ?? deposit.about;
   const { occurredAt } = event.metadata as { occurredAt: string }; // every event of ours names it
   return {
     type: isGone ? 'deposit.deleted' : 'deposit.status',
@@ -116,6 +119,7 @@ export function tell({ event, deposit }: NewsEvent, { iris, refIdAliases }: News
         content: iris.content(collection, depositId),
         statement: iris.statement(collection, depositId),
         history: iris.history(collection, depositId),
+        events: iris.events(collection, depositId),
       },
     },
   };

@@ -1,4 +1,5 @@
 import type { ClientWebhook } from '../../projections/client-webhooks.ts';
+import type { Logger } from '../logger.ts';
 import { type NewsEvent, type NewsLanguage, tell } from '../news/deposit-news.ts';
 import type { Outcome, Postman } from './postman.ts';
 import { type LineOptions, ReceiverLine } from './receiver-line.ts';
@@ -10,6 +11,7 @@ export type CourierOptions = LineOptions & {
   readonly language: NewsLanguage;
   /** Holds the key of the secrets. */
   readonly keyFile: string;
+  readonly logger: Logger;
 };
 
 /** More than these are looked through for those that nothing is remembered of. */
@@ -55,8 +57,14 @@ export class Courier {
     signal: AbortSignal,
   ): Promise<Outcome> {
     const outcome = await line.deliver(() => this.#send(webhook, news, signal));
-    if (outcome.taken) this.#taken += 1;
-    else this.#failed += 1;
+    if (outcome.taken) {
+      this.#taken += 1;
+      return outcome;
+    }
+    this.#failed += 1;
+    const { depositId, client } = news.deposit;
+    const { id: event } = news.event;
+    this.#options.logger.info({ client, depositId, event, reason: outcome.reason }, 'notification not taken');
     return outcome;
   }
 

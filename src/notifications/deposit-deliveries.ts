@@ -9,13 +9,20 @@ import type {
   NotificationsEvent,
 } from '../domain/notifications/notifications.ts';
 import type { EventLog, Position } from '../event-log/event-log.ts';
-import { newsAt } from '../news/deposit-news.ts';
+import { type NewsEvent, newsAt } from '../news/deposit-news.ts';
 import type { Courier } from './courier.ts';
 import type { Outcome as Delivery } from './postman.ts';
 import { type LineOptions, pauseAfter, type ReceiverLine } from './receiver-line.ts';
 
 /** How long one node has the notifications of a deposit for itself, and how much of it one of them may need. */
-const [CLAIM, ONE_TRY] = [45_000, 12_000];
+const [CLAIM, ONE_TRY] = [30_000, 12_000];
+/** The service stops: nobody has to wait until the claim is over. */
+const STOPPED: Failure = {
+  taken: false,
+  reason: 'The service was stopped in the middle of it.',
+  isUnreachable: true,
+  retryAfter: 0,
+};
 
 type Failure = Extract<Delivery, { taken: false }>;
 /** Up to which revision everything was taken, and what was not. */
@@ -81,13 +88,27 @@ export class DepositDeliveries {
     const deadline = performance.now() + CLAIM - ONE_TRY;
     let sent: Sent = {};
     for (const { revision } of held) {
-      if (performance.now() > deadline || (signal.aborted && sent.upTo !== undefined)) break;
+      if (performance.now() > deadline) break;
       const news = await newsAt(this.#log, depositId, revision);
-      const outcome = news && (await this.#courier.deliver(webhook, line, news, signal));
+      const outcome = news && (await this.#delivered(webhook, line, news, signal));
       if (outcome && !outcome.taken) return { ...sent, failure: outcome };
       sent = { upTo: revision };
     }
     return sent;
+  }
+
+  async #delivered(
+    webhook: ClientWebhook,
+    line: ReceiverLine,
+    news: NewsEvent,
+    signal: AbortSignal,
+  ): Promise<Delivery> {
+    try {
+      return await this.#courier.deliver(webhook, line, news, signal);
+    } catch (error) {
+      if (signal.aborted) return STOPPED;
+      throw error;
+    }
   }
 
   /** When nobody answers it is the line that pauses, for all deposits. */

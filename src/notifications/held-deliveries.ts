@@ -21,7 +21,7 @@ export type HeldDeliveriesOptions = {
 };
 
 const LOOK_EVERY = 500;
-const EXPIRE_EVERY = 60_000;
+const LONGEST_EXPIRY_PAUSE = 60_000;
 const EXPIRED_AT_ONCE = 1000;
 const MAX_AT_ONCE = 64;
 const VIEW_PATIENCE = 2000;
@@ -45,9 +45,9 @@ export class HeldDeliveries {
 
   /** Deposits whose notifications wait, and those of them that are being delivered by this node. */
   get standing(): { readonly waiting: number; readonly underWay: number } {
-    const { undelivered } = this.#options;
-    const waiting = this.#waitingClients().map((client) => undelivered.counts().get(client) ?? 0);
-    return { waiting: waiting.reduce((sum, count) => sum + count, 0), underWay: this.#underWay.size };
+    let waiting = 0;
+    for (const [client, count] of this.#options.undelivered.counts()) if (client !== '') waiting += count;
+    return { waiting, underWay: this.#underWay.size };
   }
 
   start(): void {
@@ -67,8 +67,8 @@ export class HeldDeliveries {
     const { signal } = this.#stop;
     while (!signal.aborted) {
       try {
-        for (const client of this.#waitingClients()) this.#fill(client);
         await this.#expire();
+        for (const client of this.#waitingClients()) this.#fill(client);
       } catch (error) {
         this.#warn(error);
       }
@@ -145,9 +145,9 @@ export class HeldDeliveries {
   }
 
   async #expire(): Promise<void> {
-    if (performance.now() - this.#expiredAt < EXPIRE_EVERY) return;
-    this.#expiredAt = performance.now();
     const { undelivered, deliveries, giveUpAfter } = this.#options;
+    if (performance.now() - this.#expiredAt < Math.min(giveUpAfter / 10, LONGEST_EXPIRY_PAUSE)) return;
+    this.#expiredAt = performance.now();
     const limit = new Date(Date.now() - giveUpAfter).toISOString();
     const upTo = { field: 'heldSince', value: limit };
     for (const client of this.#waitingClients()) {

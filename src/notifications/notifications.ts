@@ -59,7 +59,7 @@ export class Notifications implements AsyncDisposable {
     this.#webhooks = new Webhooks(log, projector, notified.webhooks);
     this.#postman = new Postman(settings, `${maker.name}/${maker.version}`);
     const language = { iris: new Iris(options.baseUrl), refIdAliases };
-    this.#courier = new Courier({ ...settings, postman: this.#postman, language });
+    this.#courier = new Courier({ ...settings, postman: this.#postman, language, logger });
     this.#notifier = new Notifier(log, this.#webhooks, this.#courier, settings.giveUpAfter);
     const parking = new LogParking(log);
     this.#runner = new ReactorRunner(this.#notifier, {

@@ -25,7 +25,8 @@ const PATIENCE = 10_000;
 /** Of an answer, whose body means nothing. */
 const MAX_BODY = 16_384;
 const MAX_RETRY_AFTER = 3_600_000;
-const SOCKETS = { keepAlive: true, maxSockets: 16, maxFreeSockets: 2, timeout: 30_000 };
+/** How many are in use at the same time is decided by those who send. */
+const SOCKETS = { keepAlive: true, maxFreeSockets: 8, timeout: 30_000 };
 
 /** Sends notifications. Follows no redirect, and connects to nothing but the addresses that it has checked. */
 export class Postman implements Disposable {

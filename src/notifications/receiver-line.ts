@@ -65,7 +65,10 @@ export class ReceiverLine {
   /** Gives the place back. */
   leave(): void {
     this.#underWay -= 1;
-    for (const wake of [...this.#waiting].slice(0, this.#closings > 0 ? MAX_WAITING : 1)) wake();
+    for (const wake of [...this.#waiting].slice(0, this.#closings > 0 ? MAX_WAITING : 1)) {
+      this.#waiting.delete(wake);
+      wake();
+    }
   }
 
   /** On a place that was taken; what comes of it tells how the receiver is. */

@@ -2,6 +2,7 @@ import type { Overlay } from '../archives/inspection.ts';
 import type { DepositLoaded } from '../domain/deposit/events.ts';
 import { revisionDates } from '../domain/deposit/revision-dates.ts';
 import type { Verified } from '../domain/deposit/state.ts';
+import { depositRevision } from '../swhid/deposit-revision.ts';
 import { revisionId } from '../swhid/revision.ts';
 import { snapshotId } from '../swhid/snapshot.ts';
 
@@ -27,12 +28,9 @@ export function loadedAs(
   } = deposit;
   const { directory, files, bytes } = overlay;
   const { author: authorDate, committer: committerDate } = revisionDates(entries, completedAt);
-  const revision = revisionId({
-    directory,
-    author: { fullname: identity, time: authorDate },
-    committer: { fullname: identity, time: committerDate },
-    message: `${client}: Deposit ${depositId} in collection ${collection}`,
-  });
+  const revision = revisionId(
+    depositRevision({ client, depositId, collection, directory, identity, authorDate, committerDate }),
+  );
   const snapshot = snapshotId([{ name: 'HEAD', targetType: 'revision', target: revision }]);
   return {
     depositId,

@@ -30,9 +30,38 @@ export function directoryBody(directory: Directory, ids?: Map<Directory, string>
   for (const [name, entry] of inTreeOrder(directory)) {
     const [mode, id] =
       entry instanceof Map ? [directoryMode, directoryId(entry, ids)] : [entry.mode, entry.id];
-    body += `${mode} ${name}\0${Buffer.from(id, 'hex').toString('latin1')}`;
+    body += entryText({ mode, name, id });
   }
   return Buffer.from(body, 'latin1');
+}
+
+export type DirectoryEntry = {
+  readonly mode: LeafMode | typeof directoryMode;
+  /** Latin1 string of raw bytes. */
+  readonly name: string;
+  readonly id: string;
+};
+
+/** The same for a directory of which the ids are known, in any order. */
+export function directoryBodyOf(entries: readonly DirectoryEntry[]): Buffer {
+  const keyed = entries.map((entry) => ({
+    key: entry.mode === directoryMode ? `${entry.name}/` : entry.name,
+    entry,
+  }));
+  keyed.sort((a, b) => (a.key < b.key ? -1 : 1));
+  return Buffer.from(keyed.map(({ entry }) => entryText(entry)).join(''), 'latin1');
+}
+
+function entryText({
+  mode,
+  name,
+  id,
+}: {
+  readonly mode: string;
+  readonly name: string;
+  readonly id: string;
+}) {
+  return `${mode} ${name}\0${Buffer.from(id, 'hex').toString('latin1')}`;
 }
 
 /** The entries in the order of their names' bytes, where a directory's name counts with a `/` at its end. */

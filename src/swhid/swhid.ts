@@ -15,8 +15,13 @@ export type Qualifiers = {
   readonly anchor?: CoreSwhid;
   /** Latin1 string of the raw bytes, absolute. */
   readonly path?: string;
-  readonly lines?: { readonly first: number; readonly last?: number };
+  readonly lines?: Range;
+  /** Counted from 0. */
+  readonly bytes?: Range;
 };
+
+/** The last one belongs to it. */
+export type Range = { readonly first: number; readonly last?: number };
 
 export type Swhid = CoreSwhid & { readonly qualifiers: Qualifiers };
 
@@ -31,14 +36,15 @@ export function formatSwhid({ type, id }: CoreSwhid): string {
 
 /** The core identifier, then the qualifiers in their canonical order. */
 export function formatQualifiedSwhid(core: CoreSwhid, qualifiers: Qualifiers): string {
-  const { origin, visit, anchor, path, lines } = qualifiers;
+  const { origin, visit, anchor, path, lines, bytes } = qualifiers;
   return [
     formatSwhid(core),
     ...(origin === undefined ? [] : [`origin=${escapeOrigin(origin)}`]),
     ...(visit === undefined ? [] : [`visit=${formatSwhid(visit)}`]),
     ...(anchor === undefined ? [] : [`anchor=${formatSwhid(anchor)}`]),
     ...(path === undefined ? [] : [`path=${escapePath(path)}`]),
-    ...(lines === undefined ? [] : [`lines=${formatLines(lines)}`]),
+    ...(lines === undefined ? [] : [`lines=${formatRange(lines)}`]),
+    ...(bytes === undefined ? [] : [`bytes=${formatRange(bytes)}`]),
   ].join(';');
 }
 
@@ -76,7 +82,7 @@ function unescapeOrigin(escaped: string): string {
   return escaped.replace(/%3B/gi, ';').replaceAll('%25', '%');
 }
 
-function formatLines({ first, last }: NonNullable<Qualifiers['lines']>): string {
+function formatRange({ first, last }: Range): string {
   return last === undefined ? String(first) : `${first}-${last}`;
 }
 
@@ -96,11 +102,19 @@ const qualifierParsers: QualifierParsers = {
     return unescapePath(value);
   },
   lines: (value, whole) => {
-    const [, first, last] = /^([1-9][0-9]*)(?:-([1-9][0-9]*))?$/.exec(value) ?? [];
-    if (first === undefined) throw invalid(whole, 'has malformed lines');
-    return { first: Number(first), ...(last !== undefined && { last: Number(last) }) };
+    if (!/^[1-9][0-9]*(?:-[1-9][0-9]*)?$/.test(value)) throw invalid(whole, 'has malformed lines');
+    return rangeOf(value);
+  },
+  bytes: (value, whole) => {
+    if (!/^[0-9]+(?:-[0-9]+)?$/.test(value)) throw invalid(whole, 'has malformed bytes');
+    return rangeOf(value);
   },
 };
+
+function rangeOf(value: string): Range {
+  const [first = '', last] = value.split('-');
+  return { first: Number(first), ...(last !== undefined && { last: Number(last) }) };
+}
 
 function isQualifier(key: string): key is keyof Qualifiers {
   return Object.hasOwn(qualifierParsers, key);

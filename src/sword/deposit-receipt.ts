@@ -1,8 +1,17 @@
+import { PACKAGINGS } from './accept-packaging.ts';
 import { humanDate } from './deposit-date.ts';
 import { depositElements } from './deposit-elements.ts';
+import type { DublinCoreTerm } from './dublin-core-terms.ts';
 import { type Generator, generatorElement } from './generator.ts';
 import type { Iris } from './iris.ts';
-import { ADD_RELATION, ATOM, HISTORY_RELATION, SIMPLE_ZIP, STATEMENT_RELATION } from './namespaces.ts';
+import {
+  ADD_RELATION,
+  ATOM,
+  HISTORY_RELATION,
+  ORIGINAL_DEPOSIT,
+  SIMPLE_ZIP,
+  STATEMENT_RELATION,
+} from './namespaces.ts';
 import { FEED_TYPE } from './negotiate.ts';
 import { type ShownDeposit, titleOf, urnOf } from './shown-deposit.ts';
 import { type BodyElement, element, xmlBody } from './xml-body.ts';
@@ -10,6 +19,21 @@ import { type BodyElement, element, xmlBody } from './xml-body.ts';
 export type Receipt = Omit<ShownDeposit, 'statusDetail' | 'loaded'> & {
   /** What is done with deposits of this collection, in a sentence. */
   readonly treatment: string;
+  /** In upload order. */
+  readonly archives: readonly ReceivedArchive[];
+  /** What its metadata say in them. */
+  readonly terms: readonly DublinCoreTerm[];
+};
+
+export type ReceivedArchive = {
+  readonly number: number;
+  readonly filename: string;
+  readonly mediaType: string;
+  /** Bytes. */
+  readonly length: number;
+  /** Hex digits; the MD5 only where the client has told it. */
+  readonly sha256: string;
+  readonly md5: string | null;
 };
 
 /** The answer to writes and to GET on the Edit-IRI. */
@@ -27,8 +51,10 @@ export function depositReceipt(
     ...depositElements(fieldsOf(receipt)),
     ...contentElements(receipt, iris),
     ...linksOf(receipt, iris).map((link) => element('link', '', link)),
-    element('sword:packaging', SIMPLE_ZIP),
+    ...receipt.archives.map((archive) => archiveLink(archive, receipt, iris)),
+    ...PACKAGINGS.map((packaging) => element('sword:packaging', packaging)),
     element('sword:treatment', receipt.treatment),
+    ...receipt.terms.map(({ name, value }) => element(`dcterms:${name}`, value)),
   ];
   return xmlBody(element('entry', entry), { defaultNamespace: ATOM, depositNamespace });
 }
@@ -50,6 +76,15 @@ export function depositReceiptJson(
     deposit_archive: archive?.filename ?? null,
     content: archive && { src: iris.media(collection, depositId), type: archive.mediaType },
     links: linksOf(receipt, iris),
+    archives: receipt.archives.map(({ number, mediaType: type, ...archive }) => ({
+      href: iris.file(collection, depositId, number),
+      type,
+      filename: archive.filename,
+      length: archive.length,
+      sha256: archive.sha256,
+      ...(archive.md5 !== null && { md5: archive.md5 }),
+    })),
+    dcterms: receipt.terms,
     packaging: SIMPLE_ZIP,
     treatment: receipt.treatment,
   });
@@ -76,8 +111,22 @@ function linksOf({ collection, depositId }: Receipt, iris: Iris): readonly Link[
     { rel: 'alternate', href: iris.status(collection, depositId) },
     { rel: STATEMENT_RELATION, href: statement, type: FEED_TYPE },
     { rel: STATEMENT_RELATION, href: statement, type: 'application/rdf+xml' },
+    { rel: 'edit-media', href: iris.media(collection, depositId), type: FEED_TYPE },
     { rel: HISTORY_RELATION, href: iris.history(collection, depositId), type: FEED_TYPE },
   ];
+}
+
+/** Where the bytes of one archive are, and how to know them. */
+function archiveLink(archive: ReceivedArchive, { collection, depositId }: Receipt, iris: Iris): BodyElement {
+  return element('link', '', {
+    rel: ORIGINAL_DEPOSIT,
+    href: iris.file(collection, depositId, archive.number),
+    type: archive.mediaType,
+    title: archive.filename,
+    length: String(archive.length),
+    'depositns:sha256': archive.sha256,
+    ...(archive.md5 !== null && { 'depositns:md5': archive.md5 }),
+  });
 }
 
 /** An entry whose content is elsewhere owes its reader a summary (RFC 4287, section 4.1.2). */

@@ -13,7 +13,7 @@ import type { XmlElement } from './xml-tree.ts';
 
 export type EntryFaults = {
   readonly fieldFaults: readonly FieldFault[];
-  /** How many more there were than an event has room for. */
+  /** How many more there were than an event has room for, at least. */
   readonly fieldFaultsLeftOut: number;
 };
 
@@ -23,8 +23,8 @@ const MAX_VALUE = 64;
 const MAX_FAULTS = 200;
 
 /**
- * What in an entry is not as Atom and CodeMeta have it, each fault once. What may reject comes first and in document
- * order, so that it is never crowded out: as many as take no more than `maxBytes` of JSON.
+ * What in an entry is not as Atom and CodeMeta have it, each fault once. What may reject comes first, so that it is
+ * never crowded out: as many as take no more than `maxBytes` of JSON.
  */
 export function entryFaults(root: XmlElement, maxBytes: number): EntryFaults {
   const all = new Map<string, FieldFault>();
@@ -39,11 +39,13 @@ export function entryFaults(root: XmlElement, maxBytes: number): EntryFaults {
 
 function* faultsOf(root: XmlElement): Generator<FieldFault> {
   const fields = root.children.filter(({ ns }) => CODEMETA.includes(ns));
-  for (const field of fields) {
-    if (DATE_TERMS.includes(field.local)) yield* dateFaults(field);
-    if (PERSON_TERMS.includes(field.local)) yield* personFaults(field);
-    yield* affiliationFaults(field);
-  }
+  const persons = fields
+    .filter(({ local }) => PERSON_TERMS.includes(local))
+    .flatMap((person) => [...personFaults(person)]);
+  for (const field of fields) if (DATE_TERMS.includes(field.local)) yield* dateFaults(field);
+  yield* persons.filter(({ kind }) => kind === 'nameless');
+  for (const field of fields) yield* affiliationFaults(field);
+  yield* persons.filter(({ kind }) => kind !== 'nameless');
   for (const element of descendants(root)) {
     const vocabulary = VOCABULARIES.get(element.ns);
     if (!vocabulary) continue;
@@ -72,7 +74,8 @@ function* personFaults(person: XmlElement): Generator<FieldFault> {
   const parts = texts.some(({ local }) => local === 'givenName' || local === 'familyName');
   if (parts && person.ns !== CODEMETA[0]) return; // CodeMeta 3.0 asks for no more
   const plain = person.children.length === 0 && /\S/.test(person.text);
-  const value = texts.length > 0 ? texts.map(({ text }) => collapsed(text)).join(' ') : collapsed(person.text);
+  const value =
+    texts.length > 0 ? texts.map(({ text }) => collapsed(text)).join(' ') : collapsed(person.text);
   yield faultOf(parts || plain ? 'person-without-name' : 'nameless', person, person, value);
 }
 

@@ -39,13 +39,17 @@ export function errorTitle(code: SwordErrorCode): string {
 }
 
 export function errorIri(code: SwordErrorCode, depositNamespace: string): string {
-  return ANSWERS[code].of === 'SWORD'
-    ? `${SWORD_ERROR}${code}`
-    : `${depositNamespace.replace(/\/$/, '')}/error/${code}`;
+  const { of, name = code } = ANSWERS[code];
+  return of === 'SWORD' ? `${SWORD_ERROR}${name}` : `${depositNamespace.replace(/\/$/, '')}/error/${name}`;
 }
 
-/** Whether SWORD 2.0 defines the error or this service does. */
-type Answer = { readonly status: number; readonly of: 'SWORD' | 'service'; readonly title: string };
+/** Whether SWORD 2.0 defines the error or this service does, under another name where `name` tells it. */
+type Answer = {
+  readonly status: number;
+  readonly of: 'SWORD' | 'service';
+  readonly title: string;
+  readonly name?: string;
+};
 
 const ANSWERS: Readonly<Record<SwordErrorCode, Answer>> = {
   ErrorBadRequest: { status: 400, of: 'SWORD', title: 'Bad request' },
@@ -53,6 +57,8 @@ const ANSWERS: Readonly<Record<SwordErrorCode, Answer>> = {
   Forbidden: { status: 403, of: 'service', title: 'Forbidden' },
   NotFound: { status: 404, of: 'service', title: 'Not found' },
   MethodNotAllowed: { status: 405, of: 'SWORD', title: 'Method not allowed' },
+  // One error of SWORD 2.0 has two statuses.
+  NotAcceptable: { status: 406, of: 'SWORD', title: 'Packaging not available', name: 'ErrorContent' },
   Conflict: { status: 409, of: 'service', title: 'Conflict' },
   ErrorChecksumMismatch: { status: 412, of: 'SWORD', title: 'Checksum mismatch' },
   MediationNotAllowed: { status: 412, of: 'SWORD', title: 'Mediation not allowed' },

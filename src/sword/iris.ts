@@ -14,6 +14,11 @@ export class Iris {
     return this.#at('servicedocument');
   }
 
+  /** The service document of one collection. */
+  collectionService(name: string): string {
+    return this.#at('servicedocument', name);
+  }
+
   /** COL-IRI; with a query it is part of what is in the collection. */
   collection(name: string, query: Readonly<Record<string, string>> = {}): string {
     const search = new URLSearchParams(query).toString();
@@ -44,6 +49,11 @@ export class Iris {
     return this.#at(collection, id, 'media');
   }
 
+  /** File-IRI: one archive, by its number within the deposit. */
+  file(collection: string, id: number, number: number): string {
+    return this.#at(collection, id, 'media', number);
+  }
+
   /** State-IRI */
   status(collection: string, id: number): string {
     return this.#at(collection, id, 'status');
@@ -67,6 +77,12 @@ export class Iris {
   /** Where its changes of status are told as they happen. */
   events(collection: string, id: number): string {
     return this.#at(collection, id, 'events');
+  }
+
+  /** What a SWHID names, with or without qualifiers; only deposits with ids below `below` are told. */
+  object(swhid: string, below?: number): string {
+    const segment = swhid.includes(';') ? encodeURIComponent(swhid) : swhid;
+    return `${this.base}/1/resolve/${segment}/${below === undefined ? '' : `?below=${below}`}`;
   }
 
   #at(...segments: readonly (string | number)[]): string {

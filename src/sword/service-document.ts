@@ -1,5 +1,6 @@
+import { PACKAGINGS } from './accept-packaging.ts';
 import type { Iris } from './iris.ts';
-import { APP, SIMPLE_ZIP } from './namespaces.ts';
+import { APP } from './namespaces.ts';
 import { type BodyElement, element, xmlBody } from './xml-body.ts';
 
 export type ServiceDocument = {
@@ -11,6 +12,8 @@ export type ServiceDocument = {
   readonly maxResumableUploadSize?: number | undefined;
   /** Those of the connected client. */
   readonly collections: readonly ServedCollection[];
+  /** This is the service document of a collection: there is none below it. */
+  readonly isOfCollection?: boolean;
 };
 
 export type ServedCollection = {
@@ -29,9 +32,10 @@ const SWORD_VERSION = '2.0';
 
 /** The answer of the SD-IRI. */
 export function serviceDocument(
-  { title, maxUploadSize, maxResumableUploadSize, collections }: ServiceDocument,
+  document: ServiceDocument,
   { iris, depositNamespace }: { iris: Iris; depositNamespace: string },
 ): string {
+  const { title, maxUploadSize, maxResumableUploadSize, collections } = document;
   const isResumable = maxResumableUploadSize !== undefined;
   const service = element('service', [
     element('sword:version', SWORD_VERSION),
@@ -39,35 +43,39 @@ export function serviceDocument(
     ...(isResumable ? [element('depositns:maxResumableUploadSize', String(maxResumableUploadSize))] : []),
     element('workspace', [
       element('atom:title', title),
-      ...collections.map((collection) => collectionElement(collection, iris, isResumable)),
+      ...collections.map((collection) => collectionElement(collection, document, iris)),
     ]),
   ]);
   return xmlBody(service, { defaultNamespace: APP, depositNamespace });
 }
 
-function collectionElement(collection: ServedCollection, iris: Iris, isResumable: boolean): BodyElement {
-  const iri = iris.collection(collection.name);
+function collectionElement(
+  collection: ServedCollection,
+  { maxResumableUploadSize, isOfCollection }: ServiceDocument,
+  iris: Iris,
+): BodyElement {
+  const isResumable = maxResumableUploadSize !== undefined;
   const children = [
     element('atom:title', collection.title),
-    ...[...collection.accept, ENTRY_TYPE].map((type) => element('accept', type)),
+    ...collection.accept.map((type) => element('accept', type)),
+    ...collection.accept.map((type) => element('accept', type, { alternate: 'multipart-related' })),
+    element('accept', ENTRY_TYPE),
     element('sword:collectionPolicy', collection.policy),
     element('dcterms:abstract', collection.abstract),
     element('sword:mediation', 'false'),
     element('sword:metadataRelevantHeader', 'false'),
     element('sword:treatment', collection.treatment),
-    element('sword:acceptPackaging', SIMPLE_ZIP),
-    element('sword:service', iri),
+    ...PACKAGINGS.map((packaging) => element('sword:acceptPackaging', packaging)),
+    ...(isOfCollection ? [] : [element('sword:service', iris.collectionService(collection.name))]),
     element('sword:name', collection.name),
     ...(isResumable ? [element('depositns:resumableUploads', iris.uploads(collection.name))] : []),
   ];
-  return element('collection', children, { href: iri });
+  return element('collection', children, { href: iris.collection(collection.name) });
 }
 
 /** The same facts as JSON. */
-export function serviceDocumentJson(
-  { title, maxUploadSize, maxResumableUploadSize, collections }: ServiceDocument,
-  { iris }: { iris: Iris },
-): string {
+export function serviceDocumentJson(document: ServiceDocument, { iris }: { iris: Iris }): string {
+  const { title, maxUploadSize, maxResumableUploadSize, collections } = document;
   const isResumable = maxResumableUploadSize !== undefined;
   return JSON.stringify({
     version: SWORD_VERSION,
@@ -75,24 +83,29 @@ export function serviceDocumentJson(
     ...(isResumable && { max_resumable_upload_size: maxResumableUploadSize }),
     workspace: {
       title,
-      collections: collections.map((one) => collectionFacts(one, iris, isResumable)),
+      collections: collections.map((one) => collectionFacts(one, document, iris)),
     },
   });
 }
 
-function collectionFacts(collection: ServedCollection, iris: Iris, isResumable: boolean) {
-  const iri = iris.collection(collection.name);
+function collectionFacts(
+  collection: ServedCollection,
+  { maxResumableUploadSize, isOfCollection }: ServiceDocument,
+  iris: Iris,
+) {
+  const isResumable = maxResumableUploadSize !== undefined;
   return {
-    href: iri,
+    href: iris.collection(collection.name),
     title: collection.title,
     accept: [...collection.accept, ENTRY_TYPE],
+    accept_multipart_related: collection.accept,
     collection_policy: collection.policy,
     abstract: collection.abstract,
     mediation: false,
     metadata_relevant_header: false,
     treatment: collection.treatment,
-    accept_packaging: [SIMPLE_ZIP],
-    service: iri,
+    accept_packaging: PACKAGINGS,
+    ...(!isOfCollection && { service: iris.collectionService(collection.name) }),
     name: collection.name,
     ...(isResumable && { resumable_uploads: iris.uploads(collection.name) }),
   };

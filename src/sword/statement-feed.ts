@@ -1,10 +1,10 @@
+import { archiveEntry } from './archive-entry.ts';
 import { generatorElement } from './generator.ts';
-import type { Iris } from './iris.ts';
 import type { Language } from './language.ts';
-import { ATOM, ORIGINAL_DEPOSIT, STATE_SCHEME, SWORD } from './namespaces.ts';
+import { ATOM, STATE_SCHEME } from './namespaces.ts';
 import { FEED_TYPE } from './negotiate.ts';
 import { titleOf, urnOf } from './shown-deposit.ts';
-import { depositedOn, STATED_PACKAGING, type StatedArchive, type Statement, stateIri } from './statement.ts';
+import { type Statement, stateIri } from './statement.ts';
 import { type BodyElement, element, xmlBody } from './xml-body.ts';
 
 /** The Statement as an Atom feed with an entry for each archive (SWORD 2.0, section 11.3). */
@@ -29,19 +29,4 @@ function stateElements({ status, statusDetail }: Statement, iri: string): BodyEl
     element('category', statusDetail, { scheme: STATE_SCHEME, term: iri, label: status }),
     element('sword:state', [element('sword:stateDescription', statusDetail)], { href: iri }),
   ];
-}
-
-function archiveEntry(archive: StatedArchive, statement: Statement, iris: Iris): BodyElement {
-  const src = iris.media(statement.collection, statement.depositId);
-  return element('entry', [
-    element('id', `${urnOf(statement)}#archive-${archive.revision}`),
-    element('title', archive.filename),
-    element('updated', archive.depositedOn),
-    element('summary', `Archive ${archive.filename} of ${titleOf(statement)}`),
-    element('category', '', { scheme: SWORD, term: ORIGINAL_DEPOSIT, label: 'Original Deposit' }),
-    element('content', '', { src, type: statement.mediaType }),
-    element('sword:packaging', STATED_PACKAGING),
-    element('sword:depositedOn', depositedOn(archive)),
-    element('sword:depositedBy', statement.author),
-  ]);
 }

@@ -1,4 +1,3 @@
-import type { Iris } from './iris.ts';
 import type { Language } from './language.ts';
 import { ATOM, ORE, RDF, XSD } from './namespaces.ts';
 import { titleOf } from './shown-deposit.ts';
@@ -12,7 +11,7 @@ export function statementRdf(statement: Statement, { iris, depositNamespace, gen
   const state = stateIri(statement, depositNamespace);
   const archives = statement.archives.map((archive) => ({
     archive,
-    iri: archiveIri(archive, statement, iris),
+    iri: iris.file(statement.collection, statement.depositId, archive.number),
   }));
   const descriptions = [
     description(map, [
@@ -38,15 +37,10 @@ export function statementRdf(statement: Statement, { iris, depositNamespace, gen
   return xmlBody(root, { defaultNamespace: ATOM, depositNamespace });
 }
 
-/** Each archive needs a name of its own, or what is said of one were said of all; one alone is what the EM-IRI gives. */
-function archiveIri({ revision }: StatedArchive, { archives, ...statement }: Statement, iris: Iris): string {
-  const media = iris.media(statement.collection, statement.depositId);
-  return archives.length === 1 ? media : `${media}#archive-${revision}`;
-}
-
 function archiveElements(archive: StatedArchive, { author }: Statement): BodyElement[] {
   return [
     element('dcterms:title', archive.filename),
+    element('dcterms:format', archive.mediaType),
     resource('sword:packaging', STATED_PACKAGING),
     literal('sword:depositedOn', depositedOn(archive), 'dateTime'),
     literal('sword:depositedBy', author, 'string'),

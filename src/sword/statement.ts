@@ -6,14 +6,18 @@ export type Statement = Pick<
   ShownDeposit,
   'depositId' | 'uuid' | 'collection' | 'title' | 'author' | 'updatedAt' | 'status' | 'statusDetail'
 > & {
-  /** Of what the EM-IRI gives. */
-  readonly mediaType: string;
   /** In upload order. */
   readonly archives: readonly StatedArchive[];
 };
 
 export type StatedArchive = {
+  /** Within the deposit, for good. */
+  readonly number: number;
   readonly filename: string;
+  readonly mediaType: string;
+  /** Bytes. */
+  readonly length: number;
+  readonly sha256: string;
   /** RFC 3339, UTC. */
   readonly depositedOn: string;
   /** Of the event by which it came: no other archive of the deposit has it. */

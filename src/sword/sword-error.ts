@@ -4,6 +4,7 @@ export type SwordErrorCode =
   | 'Forbidden'
   | 'NotFound'
   | 'MethodNotAllowed'
+  | 'NotAcceptable'
   | 'Conflict'
   | 'ErrorChecksumMismatch'
   | 'MediationNotAllowed'

@@ -20,11 +20,13 @@ export type UploadState =
   /** A request is about to record it as an archive of a deposit, or was cut off when it was. */
   | { readonly status: 'claimed'; readonly claim: Claim }
   /** It is an archive of this deposit; its bytes are no longer here. */
-  | { readonly status: 'used'; readonly depositId: number; readonly usedAt: string };
+  | { readonly status: 'used'; readonly depositId: number; readonly usedAt: string; readonly sha256: string };
 
 /** By which the log tells whether the request has recorded anything. */
 export type Claim = {
   readonly requestId: string;
   /** Position of the log before it; `null`: it was empty. */
   readonly after: string | null;
+  /** Of the archive in the store. */
+  readonly sha256: string;
 };

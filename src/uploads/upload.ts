@@ -115,8 +115,8 @@ export class Upload {
   }
 
   /** It has become an archive of the deposit: the bytes go, only that is remembered. */
-  async use(depositId: number): Promise<void> {
-    await this.become({ status: 'used', depositId, usedAt: new Date().toISOString() });
+  async use(depositId: number, sha256: string): Promise<void> {
+    await this.become({ status: 'used', depositId, usedAt: new Date().toISOString(), sha256 });
     this.#touchedAt = Date.now();
     await this.#folder.removeBytes(this.id);
   }

@@ -36,6 +36,26 @@ test('every failure is reported, in the order metadata, archives, url', (t) => {
   );
 });
 
+test('reasons and warnings together stay small, and a reason is never crowded out by warnings', (t) => {
+  const fieldFaults = Array.from({ length: 15 }, (_, index) => ({
+    kind: 'term' as const,
+    field: `codemeta:${'漢'.repeat(20)}${index}`,
+    vocabulary: 'CodeMeta 2.0',
+    value: '漢'.repeat(60),
+    hint: null,
+  }));
+  const entries = Array.from({ length: 100 }, () => entryWith({ fieldFaults, hasAuthor: false }));
+  const faults = Array.from({ length: 50 }, (_, index) => ({
+    code: 'X',
+    text: `${index} ${'x'.repeat(400)}`,
+  }));
+  const outcome = check({ ...input, entries, archives: [{ ...good, reading: null, faults }] });
+  t.false(outcome.verified);
+  t.true(Buffer.byteLength(JSON.stringify(outcome)) < 8000);
+  t.is(outcome.verified ? '' : outcome.reasons[0]?.text, 'Mandatory fields are missing');
+  t.is(outcome.warnings.at(-1)?.code, 'MORE');
+});
+
 test('without an archive or without metadata a deposit is rejected', (t) => {
   t.is(detailOf({ archives: [] }), '- The deposit has no software archive (archive)');
   t.is(detailOf({ entries: [] }), '- The deposit has no metadata (metadata)');
@@ -84,8 +104,12 @@ test('dates are read as years, months, days or moments, and nothing else', (t) =
   t.deepEqual(parseGitDate('2017-10-07T17:17:08.9+02:00'), { seconds: 1_507_389_428, offset: '+0200' });
   t.deepEqual(parseGitDate('2017-10-07 11:47:08-0330'), { seconds: 1_507_389_428, offset: '-0330' });
   t.deepEqual(parseGitDate('1965-01-01'), { seconds: -157_766_400, offset: '+0000' });
+  t.deepEqual(parseGitDate('2017-10-07Z'), { seconds: 1_507_334_400, offset: '+0000' });
+  t.deepEqual(parseGitDate('2017-10-07+02:00'), { seconds: 1_507_327_200, offset: '+0200' });
   for (const text of [
     '',
+    '2017-1007',
+    '2017-10-07T10:00Z+02:00',
     'soon',
     '2017-13',
     '2017-02-30',

@@ -73,3 +73,25 @@ test('a collection accepts zips, tars or both', (t) => {
     given(t, opened).when({ type: 'ChangeAcceptedTypes', collection: 'c', accept }).thenRefused('BAD_ACCEPT');
   }
 });
+
+test('a webhook is an absolute URL without credentials, and set anew each time', (t) => {
+  const given = scenario(clientDecider);
+  const secret = { scheme: 'aes-256-gcm', keyId: 'k', iv: '', ciphertext: '', tag: '' } as const;
+  const set: ClientEvent = {
+    type: 'WebhookSet',
+    data: { client, url: 'https://alice.example/hook?a=b', secret },
+  };
+  const command = { type: 'SetWebhook', client, url: 'https://Alice.example/hook?a=b#top', secret } as const;
+  given(t, registered).when(command).thenEvents(set);
+  given(t, registered, set).when(command).thenEvents(set);
+  for (const url of ['', 'alice', 'ftp://alice.example/', 'https://a:b@alice.example/', 'https://'])
+    given(t, registered)
+      .when({ ...command, url })
+      .thenRefused('BAD_WEBHOOK');
+  given(t, registered)
+    .when({ ...command, url: `https://alice.example/${'x'.repeat(2000)}` })
+    .thenRefused('BAD_WEBHOOK');
+  const removed: ClientEvent = { type: 'WebhookRemoved', data: { client } };
+  given(t, registered, set).when({ type: 'RemoveWebhook', client }).thenEvents(removed);
+  given(t, registered, set, removed).when({ type: 'RemoveWebhook', client }).thenNothing();
+});

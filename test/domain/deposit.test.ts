@@ -63,7 +63,10 @@ test('replacing keeps only what came last', (t) => {
   given(t, ...past)
     .when(changeDeposit({ kind: 'replace-content', archive: secondArchive, entry: null }))
     .thenEvents(replaced);
-  t.like(given(t, ...past, replaced).state(), { archives: [secondArchive], entries: [aliceEntry] });
+  t.like(given(t, ...past, replaced).state(), {
+    archives: [{ ...secondArchive, number: 2 }],
+    entries: [aliceEntry],
+  });
 });
 
 test('removing the archives leaves the deposit partial', (t) => {
@@ -72,6 +75,35 @@ test('removing the archives leaves the deposit partial', (t) => {
     .when(changeDeposit({ kind: 'remove-archives' }))
     .thenEvents(removed);
   t.like(given(t, depositCreated, archiveAdded, removed).state(), { status: 'partial', archives: [] });
+});
+
+test('an archive is replaced in its place under its number, and numbers are never used again', (t) => {
+  const data = { depositId: 1 };
+  const second: DepositEvent = { type: 'ArchiveAdded', data: { ...data, archive: secondArchive } };
+  const replaced: DepositEvent = {
+    type: 'ArchiveReplaced',
+    data: { ...data, number: 1, archive: secondArchive },
+  };
+  const removed: DepositEvent = { type: 'ArchiveRemoved', data: { ...data, number: 2 } };
+  const past = [depositCreated, archiveAdded, second];
+  given(t, ...past)
+    .when(changeDeposit({ kind: 'replace-archive', number: 1, archive: secondArchive }))
+    .thenEvents(replaced);
+  given(t, ...past)
+    .when(changeDeposit({ kind: 'remove-archive', number: 2 }, { final: true, now }))
+    .thenEvents(removed, depositCompleted(now));
+  t.like(given(t, ...past, replaced, removed, archiveAdded).state(), {
+    archives: [
+      { ...secondArchive, number: 1 },
+      { ...aliceArchive, number: 3 },
+    ],
+    archivesEver: 3,
+  });
+  for (const kind of ['replace-archive', 'remove-archive'] as const) {
+    given(t, ...past, removed)
+      .when(changeDeposit({ kind, number: 2, archive: secondArchive }))
+      .thenRefused('ARCHIVE_NOT_FOUND');
+  }
 });
 
 test('the final change completes the deposit in the same append', (t) => {

@@ -1,6 +1,7 @@
 import test from 'ava';
 import type { ClientEvent, Credential } from '../../src/domain/client/client.ts';
 import { clientFacts, describeClientEvent } from '../../src/domain/client/describe.ts';
+import type { SealedSecret } from '../../src/domain/client/webhook.ts';
 import type { CollectionEvent } from '../../src/domain/collection/collection.ts';
 import { describeCollectionEvent } from '../../src/domain/collection/describe.ts';
 import { describeDepositEvent } from '../../src/domain/deposit/describe.ts';
@@ -38,6 +39,14 @@ const depositSentences: Readonly<Record<DepositEvent['type'], readonly [DepositE
     'All archives replaced by docs.zip (1 byte).',
   ],
   ArchivesRemoved: [{ type: 'ArchivesRemoved', data: { depositId: 1 } }, 'All archives removed.'],
+  ArchiveReplaced: [
+    { type: 'ArchiveReplaced', data: { depositId: 1, number: 2, archive: secondArchive } },
+    'Archive number 2 replaced by docs.zip (1,000 bytes).',
+  ],
+  ArchiveRemoved: [
+    { type: 'ArchiveRemoved', data: { depositId: 1, number: 2 } },
+    'Archive number 2 removed.',
+  ],
   MetadataAdded: [metadataAdded, 'Metadata added: "Paint" by Alice (300 bytes).'],
   MetadataReplaced: [
     { type: 'MetadataReplaced', data: { depositId: 1, entry: entryWith({ title: null, authors: [] }) } },
@@ -57,6 +66,22 @@ const depositSentences: Readonly<Record<DepositEvent['type'], readonly [DepositE
   LoadingRetried: [
     { type: 'LoadingRetried', data: { depositId: 1, attempt: 2 } },
     'Loading is to be repeated: load 2.',
+  ],
+  MetadataUpdated: [
+    { type: 'MetadataUpdated', data: { depositId: 1, swhid: 'swh:1:dir:1', entry: aliceEntry } },
+    'Metadata added to the finished deposit: "Paint" by Alice (300 bytes).',
+  ],
+  MetadataDeposited: [
+    {
+      type: 'MetadataDeposited',
+      data: {
+        depositId: 1,
+        completedAt: '2026-03-01T10:00:00.000Z',
+        target: { kind: 'origin', url: fallbackOrigin },
+        warnings: [],
+      },
+    },
+    'Deposit of metadata alone is done.',
   ],
 };
 
@@ -134,6 +159,13 @@ test('a deposit tells what is known of it, and nothing that is not so', (t) => {
 });
 
 const credential: Credential = { scheme: 'scrypt', N: 2, r: 1, p: 1, salt: 'c2FsdA==', digest: 'ZGlnZXN0' };
+const secret: SealedSecret = {
+  scheme: 'aes-256-gcm',
+  keyId: 'k',
+  iv: 'aXY=',
+  ciphertext: 'c2VhbGVk',
+  tag: 'dGFn',
+};
 const client = 'alice';
 const clientSentences: Readonly<Record<ClientEvent['type'], readonly [ClientEvent, string]>> = {
   ClientRegistered: [
@@ -156,6 +188,11 @@ const clientSentences: Readonly<Record<ClientEvent['type'], readonly [ClientEven
     { type: 'ProviderUrlSet', data: { client, providerUrl: 'https://alice.example' } },
     'Provider URL set.',
   ],
+  WebhookSet: [
+    { type: 'WebhookSet', data: { client, url: 'https://alice.example/hook', secret } },
+    'Webhook set, with a new secret.',
+  ],
+  WebhookRemoved: [{ type: 'WebhookRemoved', data: { client } }, 'Webhook removed.'],
 };
 
 test('every event of a client is told in a sentence, its credentials never', (t) => {
@@ -163,7 +200,7 @@ test('every event of a client is told in a sentence, its credentials never', (t)
     const description = describeClientEvent(event);
     t.true(event.type === type, type);
     t.is(description.sentence, sentence);
-    t.notRegex(JSON.stringify(description), /c2FsdA|ZGlnZXN0|scrypt/);
+    t.notRegex(JSON.stringify(description), /c2FsdA|ZGlnZXN0|scrypt|aes|aXY|c2VhbGVk|dGFn/);
   }
   const registered = {
     status: 'active',

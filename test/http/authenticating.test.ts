@@ -44,7 +44,7 @@ test('without acceptable credentials every path is 401, with the scheme to use',
     t.is(answer.headers.get('cache-control'), 'no-store');
     await assertSwordError(t, answer, 401, 'Unauthorized', authorization);
   }
-  for (const target of ['/', '/nowhere', '/1/software/', '/1/software/1/status/']) {
+  for (const target of ['/1/', '/nowhere', '/1/software/', '/1/software/1/status/']) {
     const answer = await fetch(service.url + target, { method: 'POST', body: 'x' });
     await assertSwordError(t, answer, 401, 'Unauthorized', target);
   }

@@ -264,7 +264,7 @@ test('a client library finds state and original deposit in the Statement, as a f
     t.deepEqual(statement.originalDeposits, statement.resources);
     t.deepEqual(statement.resources, [
       {
-        uri: `${service.url}${done}media/`,
+        uri: `${service.url}${done}media/1/`,
         packaging: [SIMPLE_ZIP],
         depositedOn: added.replace(/\.\d+Z/, 'Z'),
         depositedBy: 'alice',
@@ -300,7 +300,12 @@ test('the Statement follows the deposit: each archive that is there, and no othe
     entriesOf(feed).map((entry) => child(entry, `${ATOM}title`).text),
     ['hello.zip', 'docs.tar'],
   );
-  t.true(readAtomStatement(feed).resources.every(({ uri }) => uri?.endsWith(`${open}media/`)));
+  const files = rdf.resources.map(({ uri }) => uri);
+  t.deepEqual(
+    readAtomStatement(feed).resources.map(({ uri }) => uri),
+    files,
+  );
+  t.true(files[0]?.endsWith(`${open}media/1/`));
 
   const own = await created(alice, partial);
   await alice.put(`${own}media/`, helloTar, archiveHeaders('new.tar', 'application/x-tar'));

@@ -211,7 +211,7 @@ test('OPTIONS tells what is possible with the resource in its present state', as
     [`/1/software/${partialId}/media/`, everything],
     [`/1/software/${partialId}/status/`, 'GET, HEAD, OPTIONS'],
     [`/1/software/${partialId}/content/`, 'GET, HEAD, OPTIONS'],
-    [`/1/software/${doneId}/metadata/`, 'GET, HEAD, OPTIONS'],
+    [`/1/software/${doneId}/metadata/`, 'GET, HEAD, PUT, OPTIONS'],
     [`/1/software/${doneId}/media/`, 'GET, HEAD, OPTIONS'],
   ] as const;
   for (const [target, allow] of expected) {
@@ -310,7 +310,7 @@ test('only digits without a leading zero name a deposit', async (t) => {
 test('a path that names nothing is a SWORD error, also when its percent-encoding is broken', async (t) => {
   const { alice } = t.context;
   for (const target of [
-    '/',
+    '/index.html',
     '/1/',
     '/2/software/',
     '/1/software/1/',

@@ -279,11 +279,11 @@ refuses('only archives and entries are accepted, each in its place', ({ open }) 
     'ErrorContent',
   ],
   [
-    'an archive in a form at the Edit-IRI',
+    'a text in a form at the Edit-IRI',
     {
       method: 'PUT',
       target: `${open}metadata/`,
-      body: formOf([entryPart(), archivePart()]),
+      body: formOf([entryPart(), archivePart(helloZip, 'hello.txt', 'text/plain')]),
       headers: { ...formType },
     },
     415,

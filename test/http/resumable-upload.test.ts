@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -436,6 +436,21 @@ test('a request that is refused leaves the upload as it was', async (t) => {
   t.is(await uploads.offset(noArchive), 600);
 });
 
+test('a request with an Idempotency-Key that names an upload is answered again when it is repeated', async (t) => {
+  const { alice, uploads } = t.context;
+  const ask = async (upload: string, headers: Record<string, string>): Promise<Response> =>
+    alice.post('/1/software/', null, { ...archiveHeaders(), ...partial, Upload: upload, ...headers });
+  const [upload, other] = [await uploads.whole(helloZip), await uploads.whole(largeTar)];
+  const key = { 'Idempotency-Key': randomBytes(8).toString('hex') };
+  const [first, again] = [await ask(upload, key), await ask(upload, key)];
+  t.deepEqual([first.status, again.status], [201, 201]);
+  t.is(again.headers.get('location'), first.headers.get('location'));
+  await assertSwordError(t, await ask(upload, {}), 409, 'Conflict');
+  await assertSwordError(t, await ask(upload, { 'Idempotency-Key': 'another' }), 409, 'Conflict');
+  await assertSwordError(t, await ask(other, key), 409, 'Conflict');
+  t.is((await ask(other, {})).status, 201, 'what was refused can be named still');
+});
+
 test('of many requests that name the same upload at once, one has it', async (t) => {
   const { alice, service, uploads } = t.context;
   const upload = await uploads.whole(largeTar);
@@ -533,7 +548,10 @@ test('after a restart each upload is where it was; what was not verified, or bel
     [unused]: 'f81d4fae-7dec-41d0-a765-00a0c91e6bf6',
   };
   for (const [upload, requestId] of Object.entries(requests)) {
-    await changeState(service, upload, { status: 'claimed', claim: { requestId, after: null } });
+    await changeState(service, upload, {
+      status: 'claimed',
+      claim: { requestId, after: null, sha256: sha256Of(helloZip) },
+    });
   }
   await writeFile(fileOf(service, used, 'bytes'), helloZip);
   await service.startAgain();
@@ -601,8 +619,7 @@ test('what was acknowledged survives SIGKILL, and what was not verified does not
   const folder = await mkdtemp(path.join(tmpdir(), 'deposit-uploads-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   await registerDrill(folder);
-  const port = await freePort();
-  const killed = await ServiceProcess.start(folder, port);
+  const killed = await startedOn(folder);
   t.teardown(() => killed[Symbol.asyncDispose]());
   const drill = new TestClient(killed.url, 'drill', 'drill');
   const uploads = new TusUploads(drill, 'drill');
@@ -632,21 +649,33 @@ test('what was acknowledged survives SIGKILL, and what was not verified does not
   }
   await killed.end('SIGKILL');
   for (const connection of connections) connection[Symbol.dispose]();
-  await using service = await ServiceProcess.start(folder, port);
-  t.is(await uploads.offset(checked), at);
-  t.is(await uploads.offset(plain), at + 300_000);
-  for (const upload of [plain, checked]) {
-    const rest = new Uint8Array(largeTar.subarray(await uploads.offset(upload)));
-    t.is((await uploads.patch(upload, await uploads.offset(upload), rest)).status, 204);
-    const headers = {
-      ...archiveHeaders('a.tar', 'application/x-tar'),
-      'Content-MD5': md5Of(largeTar),
-      Upload: upload,
-    };
-    t.is((await drill.post('/1/drill/', null, { ...headers, ...partial })).status, 201);
+  await using service = await startedOn(folder);
+  const again = drill.at(service.url);
+  const uploadsAgain = new TusUploads(again, 'drill');
+  for (const [upload, offset] of [
+    [plain, at + 300_000],
+    [checked, at],
+  ] as const) {
+    const { pathname } = new URL(upload);
+    t.is(await uploadsAgain.offset(pathname), offset);
+    t.is((await uploadsAgain.patch(pathname, offset, new Uint8Array(largeTar.subarray(offset)))).status, 204);
+    const archive = { ...archiveHeaders('a.tar', 'application/x-tar'), 'Content-MD5': md5Of(largeTar) };
+    const named = { ...archive, ...partial, Upload: idOf(upload) };
+    t.is((await again.post('/1/drill/', null, named)).status, 201);
   }
   t.is(await service.end('SIGTERM'), 0);
 });
+
+/** On a port that nobody has taken since it was found to be free. */
+async function startedOn(folder: string): Promise<ServiceProcess> {
+  for (;;) {
+    try {
+      return await ServiceProcess.start(folder, await freePort());
+    } catch (error) {
+      if (!(error as Error).message.includes('EADDRINUSE')) throw error;
+    }
+  }
+}
 
 function assertExpiry(t: ExecutionContext, answer: Response): void {
   const expires = answer.headers.get('upload-expires') ?? '';
@@ -687,6 +716,10 @@ function bytesOf(service: RunningService, upload: string): Promise<Buffer> {
 async function filesOf({ folder }: RunningService, upload: string): Promise<string[]> {
   const names = await readdir(path.join(folder, 'uploads'));
   return names.filter((name) => name.startsWith(idOf(upload)));
+}
+
+function sha256Of(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
 }
 
 function filesOfWhole(id: string): string[] {

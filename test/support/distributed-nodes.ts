@@ -35,8 +35,11 @@ export class DistributedNodes implements AsyncDisposable {
   }
 
   /** `s3Port`: where the store is reached, if not directly. */
-  async add(roles: readonly Role[], { s3Port = this.s3.port } = {}): Promise<RunningService> {
-    return this.#running.use(await RunningService.start({ ...this.#engines(s3Port), roles }));
+  async add(
+    roles: readonly Role[],
+    { s3Port = this.s3.port, ...overrides }: Partial<Config> & { readonly s3Port?: number } = {},
+  ): Promise<RunningService> {
+    return this.#running.use(await RunningService.start({ ...this.#engines(s3Port), ...overrides, roles }));
   }
 
   /** Alice, who may deposit in `software`; known on all these nodes when this resolves. */

@@ -15,6 +15,8 @@ const sword = (local: string) => `{http://purl.org/net/sword/terms/}${local}`;
 const dcterms = (local: string) => `{http://purl.org/dc/terms/}${local}`;
 const deposit = (local: string) => `{https://deposit.example/schema}${local}`;
 
+const PACKAGINGS = ['SimpleZip', 'Binary'].map((name) => `http://purl.org/net/sword/package/${name}`);
+
 const iris = new Iris('https://deposit.example/');
 const depositNamespace = 'https://deposit.example/schema';
 const generator = { name: 'Deposit Service', version: '1.2.3', uri: 'https://deposit.example/about' };
@@ -36,6 +38,20 @@ const orbitals = {
     refIdContext: 'swh:1:dir:4b825dc642cb6eb9a060e54bf8d69288fbee4904;origin=https://a.example/o;path=/',
   },
   treatment: 'Checked, identified, kept.',
+  archives: [
+    {
+      number: 2,
+      filename: 'orbitals-1.0.zip',
+      mediaType: 'application/zip',
+      length: 1234,
+      sha256: 'a'.repeat(64),
+      md5: 'b'.repeat(32),
+    },
+  ],
+  terms: [
+    { name: 'title', value: 'Orbitals' },
+    { name: 'creator', value: 'Ada' },
+  ],
 } as const;
 
 const physics = {
@@ -101,7 +117,9 @@ test('a receipt is an Atom entry with the fields, links and packaging of the int
     type: 'application/zip',
   });
   t.is(child(root, sword('treatment')).text, 'Checked, identified, kept.');
-  t.is(child(root, sword('packaging')).text, 'http://purl.org/net/sword/package/SimpleZip');
+  t.deepEqual(texts(root, sword('packaging')), PACKAGINGS);
+  t.deepEqual(texts(root, dcterms('title')), ['Orbitals']);
+  t.deepEqual(texts(root, dcterms('creator')), ['Ada']);
   t.deepEqual(
     root.children.filter(({ name }) => name === atom('link')).map(({ attributes }) => attributes),
     [
@@ -120,9 +138,23 @@ test('a receipt is an Atom entry with the fields, links and packaging of the int
         type: 'application/rdf+xml',
       },
       {
+        rel: 'edit-media',
+        href: 'https://deposit.example/1/physics/42/media/',
+        type: 'application/atom+xml;type=feed',
+      },
+      {
         rel: 'version-history',
         href: 'https://deposit.example/1/physics/42/history/',
         type: 'application/atom+xml;type=feed',
+      },
+      {
+        rel: 'http://purl.org/net/sword/terms/originalDeposit',
+        href: 'https://deposit.example/1/physics/42/media/2/',
+        type: 'application/zip',
+        title: 'orbitals-1.0.zip',
+        length: '1234',
+        'depositns:sha256': 'a'.repeat(64),
+        'depositns:md5': 'b'.repeat(32),
       },
     ],
   );
@@ -192,6 +224,17 @@ test('JSON tells the same facts under the names of the elements', (t) => {
     deposit_archive: 'orbitals-1.0.zip',
     deposit_status: 'done',
     treatment: 'Checked, identified, kept.',
+    dcterms: orbitals.terms,
+    archives: [
+      {
+        href: 'https://deposit.example/1/physics/42/media/2/',
+        type: 'application/zip',
+        filename: 'orbitals-1.0.zip',
+        length: 1234,
+        sha256: 'a'.repeat(64),
+        md5: 'b'.repeat(32),
+      },
+    ],
     content: { src: 'https://deposit.example/1/physics/42/media/', type: 'application/zip' },
     links: [
       { rel: 'edit', href: 'https://deposit.example/1/physics/42/metadata/' },
@@ -207,6 +250,11 @@ test('JSON tells the same facts under the names of the elements', (t) => {
         rel: 'http://purl.org/net/sword/terms/statement',
         href: 'https://deposit.example/1/physics/42/statement/',
         type: 'application/rdf+xml',
+      },
+      {
+        rel: 'edit-media',
+        href: 'https://deposit.example/1/physics/42/media/',
+        type: 'application/atom+xml;type=feed',
       },
       {
         rel: 'version-history',
@@ -249,19 +297,21 @@ test('the service document describes each collection of the client', (t) => {
   const collection = child(workspace, app('collection'));
   t.deepEqual(collection.attributes, { href: 'https://deposit.example/1/physics/' });
   t.deepEqual(
-    collection.children.map(({ name, text }) => [name, text]),
+    collection.children.map(({ name, text, attributes }) => [name, text, ...Object.values(attributes)]),
     [
       [atom('title'), 'Physics software'],
       [app('accept'), 'application/zip'],
       [app('accept'), 'application/x-tar'],
+      [app('accept'), 'application/zip', 'multipart-related'],
+      [app('accept'), 'application/x-tar', 'multipart-related'],
       [app('accept'), 'application/atom+xml;type=entry'],
       [sword('collectionPolicy'), 'Source code only.'],
       [dcterms('abstract'), 'What physicists write.'],
       [sword('mediation'), 'false'],
       [sword('metadataRelevantHeader'), 'false'],
       [sword('treatment'), 'Checked, identified, kept.'],
-      [sword('acceptPackaging'), 'http://purl.org/net/sword/package/SimpleZip'],
-      [sword('service'), 'https://deposit.example/1/physics/'],
+      ...PACKAGINGS.map((packaging) => [sword('acceptPackaging'), packaging]),
+      [sword('service'), 'https://deposit.example/1/servicedocument/physics/'],
       [sword('name'), 'physics'],
     ],
   );
@@ -273,6 +323,15 @@ test('the service document describes each collection of the client', (t) => {
       collections: [{ href: 'https://deposit.example/1/physics/', name: 'physics', mediation: false }],
     },
   });
+});
+
+test('the service document of a collection leads to no other', (t) => {
+  const served = { title: 'Deposits', maxUploadSize: 1, collections: [physics], isOfCollection: true };
+  const root = parsedBody(serviceDocument(served, language));
+  const collection = child(child(root, app('workspace')), app('collection'));
+  t.deepEqual(texts(collection, sword('service')), []);
+  t.deepEqual(texts(collection, sword('name')), ['physics']);
+  t.notRegex(serviceDocumentJson(served, language), /"service"/);
 });
 
 test('a client without collections still has its workspace', (t) => {
@@ -322,6 +381,7 @@ test('each error has its status and its IRI', (t) => {
     Forbidden: [403, own],
     NotFound: [404, own],
     MethodNotAllowed: [405, standard],
+    NotAcceptable: [406, standard],
     Conflict: [409, own],
     ErrorChecksumMismatch: [412, standard],
     MediationNotAllowed: [412, standard],
@@ -340,7 +400,8 @@ test('each error has its status and its IRI', (t) => {
     readonly [number, string],
   ][]) {
     t.is(errorStatus(code), status, code);
-    t.is(errorIri(code, depositNamespace), `${base}/${code}`);
+    const name = code === 'NotAcceptable' ? 'ErrorContent' : code;
+    t.is(errorIri(code, depositNamespace), `${base}/${name}`);
   }
 });
 
@@ -448,6 +509,8 @@ test('whatever a text holds, every document is well-formed and gives the text ba
       statusDetail: text,
       loaded: { refId: text, refIdContext: text },
       treatment: text,
+      archives: orbitals.archives.map((archive) => ({ ...archive, filename: text, mediaType: text })),
+      terms: [{ name: 'abstract', value: text }],
     };
     const oddLanguage = { ...language, generator: { name: text, version: text, uri: text } };
 
@@ -458,6 +521,8 @@ test('whatever a text holds, every document is well-formed and gives the text ba
     t.is(child(receipt, atom('generator')).text, want);
     t.is(child(receipt, atom('generator')).attributes['version'], want);
     t.is(child(receipt, sword('treatment')).text, want);
+    t.is(child(receipt, dcterms('abstract')).text, want);
+    t.true(receipt.children.some(({ attributes }) => attributes['title'] === want));
     t.is(child(child(receipt, atom('author')), atom('name')).text, want);
 
     const status = parsedBody(statusDocument(odd, oddLanguage));

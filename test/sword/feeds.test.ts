@@ -1,6 +1,7 @@
 import test from 'ava';
 import { type History, historyFeed, historyJson } from '../../src/sword/history-feed.ts';
 import { Iris } from '../../src/sword/iris.ts';
+import { mediaFeed } from '../../src/sword/media-feed.ts';
 import type { Statement } from '../../src/sword/statement.ts';
 import { statementFeed } from '../../src/sword/statement-feed.ts';
 import { statementRdf } from '../../src/sword/statement-rdf.ts';
@@ -21,14 +22,19 @@ const about = {
   author: 'alice',
   updatedAt: '2026-03-01T10:00:00.250Z',
 };
+const orbitalsZip = {
+  filename: 'orbitals.zip',
+  mediaType: 'application/zip',
+  length: 1234,
+  sha256: 'a'.repeat(64),
+};
 const statement: Statement = {
   ...about,
   status: 'rejected',
   statusDetail: '- The deposit has no author (author)\n- It is empty (archive)',
-  mediaType: 'application/zip',
   archives: [
-    { filename: 'orbitals.zip', depositedOn: '2026-03-01T09:59:58.999Z', revision: 1 },
-    { filename: 'orbitals.zip', depositedOn: '2026-03-01T09:59:59Z', revision: 4 },
+    { ...orbitalsZip, number: 1, depositedOn: '2026-03-01T09:59:58.999Z', revision: 1 },
+    { ...orbitalsZip, number: 3, depositedOn: '2026-03-01T09:59:59Z', revision: 4 },
   ],
 };
 const history: History = {
@@ -65,14 +71,24 @@ test('the Statement of several archives tells of each, with its lines and its wh
     );
   }
   const media = 'https://deposit.example/base/1/physics/42/media/';
-  t.deepEqual(
-    ore.resources.map(({ uri }) => uri),
-    [`${media}#archive-1`, `${media}#archive-4`],
-  );
-  t.deepEqual(
-    atom.resources.map(({ uri }) => uri),
-    [media, media],
-  );
+  for (const { resources } of [ore, atom]) {
+    t.deepEqual(
+      resources.map(({ uri }) => uri),
+      [`${media}1/`, `${media}3/`],
+    );
+  }
+});
+
+test('the feed of the archives tells of each where it is, how long and what its digest is', (t) => {
+  const feed = parsedBody(mediaFeed(statement, language));
+  t.is(child(feed, `${ATOM}title`).text, 'Archives of Orbitals');
+  const entries = feed.children.filter(({ name }) => name === `${ATOM}entry`);
+  t.is(entries.length, 2);
+  const href = 'https://deposit.example/base/1/physics/42/media/3/';
+  const entry = entries[1] ?? feed;
+  t.deepEqual(child(entry, `${ATOM}content`).attributes, { src: href, type: 'application/zip' });
+  t.like(child(entry, `${ATOM}link`).attributes, { rel: 'edit-media', href, length: '1234' });
+  t.deepEqual(texts(entry, '{https://deposit.example/schema/}sha256'), ['a'.repeat(64)]);
 });
 
 test('a page of the history names its neighbours, and holds nothing of the inside of the service', (t) => {
@@ -108,9 +124,8 @@ test('whatever the texts hold, feeds and maps are well-formed and give them back
       ...statement,
       title: text,
       author: text,
-      mediaType: text,
       statusDetail: text,
-      archives: archive ? [{ ...archive, filename: text }] : [],
+      archives: archive ? [{ ...archive, filename: text, mediaType: text }] : [],
     };
     const oddLanguage = { ...language, generator: { name: text, version: text, uri: text } };
     const feed = parsedBody(statementFeed(odd, oddLanguage));
@@ -121,7 +136,7 @@ test('whatever the texts hold, feeds and maps are well-formed and give them back
     t.is(readAtomStatement(feed).states[0]?.[1], text.trim());
     const ore = readOreStatement(parsedBody(statementRdf(odd, oddLanguage)));
     t.is(ore.resources[0]?.depositedBy, text.trim());
-    t.is(ore.resources[0]?.uri, 'https://deposit.example/base/1/physics/42/media/');
+    t.is(ore.resources[0]?.uri, 'https://deposit.example/base/1/physics/42/media/1/');
 
     const description = { sentence: text, details: [{ label: 'reason', value: text }] };
     const events = history.events.map((event) => ({ ...event, by: text, description }));

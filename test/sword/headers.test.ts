@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
+import { parseAcceptPackaging } from '../../src/sword/accept-packaging.ts';
 import { parseContentDisposition, requireFilename } from '../../src/sword/content-disposition.ts';
 import { parseContentMd5 } from '../../src/sword/content-md5.ts';
+import { bothDigests, digestField, parseDigestField } from '../../src/sword/digest-fields.ts';
 import { assertMatches, entityTag, isNotModified } from '../../src/sword/entity-tag.ts';
 import { parseIdempotencyKey } from '../../src/sword/idempotency-key.ts';
 import { parseInProgress } from '../../src/sword/in-progress.ts';
@@ -132,6 +134,82 @@ test('Content-MD5 is read as hex in any case and as base64', (t) => {
   t.is(parseContentMd5(undefined, hex), hex);
   t.is(parseContentMd5(hex, digest.toString('base64')), hex);
   t.is(parseContentMd5(undefined), null);
+});
+
+const sha = (algorithm: 'sha256' | 'sha512', text: string) => createHash(algorithm).update(text).digest();
+const sha256 = sha('sha256', 'orbitals');
+const sha512 = sha('sha512', 'orbitals');
+
+test('digest fields are read as dictionaries: what is known of them, the last of two', (t) => {
+  const [short, long] = [`:${sha256.toString('base64')}:`, `:${sha512.toString('base64')}:`];
+  const both = { sha256: sha256.toString('hex'), sha512: sha512.toString('hex') };
+  for (const [header, expected] of [
+    [`sha-256=${short}, sha-512=${long}`, both],
+    [`sha-512=${long}\t,\tSHA-256=${short};a=b;c="d, e"`, both],
+    [`sha-256=${short},sha-512=:${'A'.repeat(86)}==:,sha-512=${long}`, both],
+    [`sha-256=${short}`, { ...both, sha512: null }],
+    [`md5=:AA==:, sha, a="sha-256=\\", x", b=(1 2), c=?1, sha-512=${long}`, { ...both, sha256: null }],
+    ['', { sha256: null, sha512: null }],
+    [undefined, { sha256: null, sha512: null }],
+    [[`sha-256=${short}`, `sha-512=${long}`], both],
+  ] as const) {
+    t.deepEqual(parseDigestField('Repr-Digest', header), expected, String(header));
+  }
+  t.is(digestField({ sha256: both.sha256, md5: null }), `sha-256=${short}`);
+  t.is(
+    digestField({ sha256: both.sha256, md5: '00'.repeat(16) }),
+    `sha-256=${short}, md5=:${'A'.repeat(22)}==:`,
+  );
+});
+
+test('a malformed digest field, or two that contradict each other, is a checksum mismatch', (t) => {
+  const base64 = sha256.toString('base64');
+  for (const header of [
+    'sha-256',
+    'sha-256=',
+    `sha-256=${base64}`,
+    `sha-256="${base64}"`,
+    `sha-256=:${base64}`,
+    `sha-256=:${base64.slice(4)}:`,
+    `sha-512=:${base64}:`,
+    `sha-256=:${sha256.toString('hex')}:`,
+    `sha-256=:${base64}:,`,
+    `,sha-256=:${base64}:`,
+    `sha-256=:${base64}: sha-512=:AA==:`,
+    'sha-256="',
+    `sha-256=:${'A'.repeat(10_000)}:`,
+    '"'.repeat(10_001),
+  ]) {
+    const what = header.slice(0, 80);
+    refused(t, 'ErrorChecksumMismatch', () => parseDigestField('Content-Digest', header), what);
+  }
+  const one = { sha256: 'aa', sha512: null };
+  t.deepEqual(bothDigests(one, { sha256: 'aa', sha512: 'bb' }), { sha256: 'aa', sha512: 'bb' });
+  refused(t, 'ErrorChecksumMismatch', () => bothDigests(one, { sha256: 'ab', sha512: null }));
+});
+
+test('of the packagings that are asked for the best one that there is counts', (t) => {
+  const [zip, binary] = ['SimpleZip', 'Binary'].map((name) => `http://purl.org/net/sword/package/${name}`);
+  const other = 'http://purl.org/net/sword/package/METSDSpaceSIP';
+  for (const [header, expected] of [
+    [undefined, null],
+    ['', null],
+    [zip, zip],
+    [` ${binary} `, binary],
+    [`${other}, ${binary};q=0.1, ${zip};q=0.5`, zip],
+    [`${zip}, ${binary}`, zip],
+    [`${zip};q=0, ${binary}`, binary],
+    [`${zip};q=many`, zip],
+  ] as const) {
+    t.is<string | null | undefined, string | null | undefined>(
+      parseAcceptPackaging(header),
+      expected,
+      header,
+    );
+  }
+  for (const header of [other, 'SimpleZip', `${zip};q=0`, '*']) {
+    refused(t, 'NotAcceptable', () => parseAcceptPackaging(header), header);
+  }
 });
 
 test('a malformed Content-MD5 is a checksum mismatch', (t) => {

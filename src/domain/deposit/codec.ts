@@ -19,4 +19,6 @@ export const depositCodec = codec<DepositEvent>({
   DepositLoaded: [],
   LoadingFailed: [],
   LoadingRetried: [],
+  MetadataUpdated: [],
+  MetadataDeposited: [],
 });

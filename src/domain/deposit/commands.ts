@@ -1,4 +1,11 @@
-import type { Archive, ArchiveReading, DepositLoaded, MetadataEntry, Reason } from './events.ts';
+import type {
+  Archive,
+  ArchiveReading,
+  DepositLoaded,
+  MetadataEntry,
+  MetadataTarget,
+  Reason,
+} from './events.ts';
 
 export type DepositCommand =
   | CreateDeposit
@@ -11,7 +18,9 @@ export type DepositCommand =
   | StartLoading
   | RecordLoaded
   | RecordLoadingFailed
-  | RetryLoading;
+  | RetryLoading
+  | UpdateMetadata
+  | DepositMetadata;
 
 export type CreateDeposit = {
   type: 'CreateDeposit';
@@ -83,3 +92,26 @@ export type RecordLoadingFailed = {
   reason: Reason;
 };
 export type RetryLoading = { type: 'RetryLoading'; depositId: number };
+
+/** Adds metadata to a deposit that is done. */
+export type UpdateMetadata = {
+  type: 'UpdateMetadata';
+  depositId: number;
+  /** The identifier that the deposit is said to have. */
+  swhid: string;
+  entry: MetadataEntry;
+  maxEntries: number;
+} & OriginRule;
+
+/** A deposit without software, about what has been loaded before. */
+export type DepositMetadata = {
+  type: 'DepositMetadata';
+  depositId: number;
+  uuid: string;
+  client: string;
+  collection: string;
+  fallbackOrigin: string;
+  entry: MetadataEntry;
+  target: MetadataTarget;
+  now: string;
+} & OriginRule;

@@ -14,6 +14,7 @@ import type {
   RetryLoading,
   StartLoading,
 } from './commands.ts';
+import { assertNoReference, depositMetadata, updateMetadata } from './decide-metadata.ts';
 import { DepositRefusal } from './errors.ts';
 import type { DepositEvent, MetadataEntry } from './events.ts';
 import { assertOriginAllowed, originOf } from './origin.ts';
@@ -52,6 +53,10 @@ function decide(command: DepositCommand, deposit: Deposit): readonly DepositEven
       return recordLoadingFailed(command, deposit);
     case 'RetryLoading':
       return retryLoading(command, deposit);
+    case 'UpdateMetadata':
+      return updateMetadata(command, deposit);
+    case 'DepositMetadata':
+      return depositMetadata(command, deposit);
     default:
       return command satisfies never;
   }
@@ -68,7 +73,7 @@ function createDeposit(command: CreateDeposit, deposit: Deposit): readonly Depos
       'A deposit needs an archive or a metadata entry to begin with.',
     );
   }
-  if (entry) assertOriginAllowed(entry.facts, command.providerUrl);
+  if (entry) assertSoftwareEntry(entry, command.providerUrl);
   const created: DepositEvent = {
     type: 'DepositCreated',
     data: { depositId, uuid, client, collection, createdAt: now, slug, fallbackOrigin },
@@ -84,7 +89,7 @@ function createDeposit(command: CreateDeposit, deposit: Deposit): readonly Depos
 function changeDeposit(command: ChangeDeposit, deposit: Deposit): readonly DepositEvent[] {
   const { depositId, change, final, now } = command;
   assertPartial(depositId, deposit);
-  if ('entry' in change && change.entry) assertOriginAllowed(change.entry.facts, command.providerUrl);
+  if ('entry' in change && change.entry) assertSoftwareEntry(change.entry, command.providerUrl);
   if ('number' in change) assertHasArchive(change.number, deposit);
   const changes = changesOf(depositId, change);
   const after = changes.reduce<Deposit>(evolve, deposit);
@@ -197,6 +202,12 @@ function retryLoading({ depositId }: RetryLoading, deposit: Deposit): readonly D
     throw new DepositRefusal('DEPOSIT_NOT_FAILED', text);
   }
   return [{ type: 'LoadingRetried', data: { depositId, attempt: deposit.loadAttempt + 1 } }];
+}
+
+/** An entry that goes with software. */
+function assertSoftwareEntry({ facts }: MetadataEntry, providerUrl: string | null): void {
+  assertNoReference(facts);
+  assertOriginAllowed(facts, providerUrl);
 }
 
 type Absent = { status: 'absent' | 'deleted' };

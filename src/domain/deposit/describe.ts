@@ -55,6 +55,18 @@ export const describeDepositEvent: (event: DepositEvent) => Description = descri
   LoadingFailed: ({ attempt, reason }) =>
     saying(`Load ${attempt} failed.`, ...reasonDetails('reason', [reason])),
   LoadingRetried: ({ attempt }) => saying(`Loading is to be repeated: load ${attempt}.`),
+  MetadataUpdated: ({ swhid, entry }) =>
+    saying(
+      `Metadata added to the finished deposit: ${nameOf(entry)} (${bytes(entry)}).`,
+      detail('about', swhid),
+      ...entryDetails(entry),
+    ),
+  MetadataDeposited: ({ target, warnings }) =>
+    saying(
+      'Deposit of metadata alone is done.',
+      detail('about', target.kind === 'object' ? target.context : target.url),
+      ...reasonDetails('warning', warnings),
+    ),
 });
 
 /** Its title with its authors, as a person knows the software. */

@@ -11,6 +11,12 @@ export type DepositRefusalCode =
   | 'ORIGIN_OUTSIDE_PROVIDER'
   | 'ORIGIN_UNKNOWN'
   | 'DEPOSIT_NOT_REJECTED'
-  | 'DEPOSIT_NOT_FAILED';
+  | 'DEPOSIT_NOT_FAILED'
+  | 'DEPOSIT_NOT_DONE'
+  | 'SWHID_MISMATCH'
+  | 'METADATA_REJECTED'
+  | 'REFERENCE_OUT_OF_PLACE'
+  | 'REFERENCE_UNKNOWN'
+  | 'PROVENANCE_OUTSIDE_PROVIDER';
 
 export class DepositRefusal extends Refusal<DepositRefusalCode> {}

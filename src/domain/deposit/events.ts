@@ -20,7 +20,9 @@ export type DepositEvent =
   | LoadingStarted
   | DepositLoaded
   | LoadingFailed
-  | LoadingRetried;
+  | LoadingRetried
+  | MetadataUpdated
+  | MetadataDeposited;
 
 export type DepositCreated = {
   type: 'DepositCreated';
@@ -111,6 +113,19 @@ export type LoadingFailed = {
 
 export type LoadingRetried = { type: 'LoadingRetried'; data: { depositId: number; attempt: number } };
 
+/** Added once the deposit was done; it changes no identifier. */
+export type MetadataUpdated = {
+  type: 'MetadataUpdated';
+  /** `swhid`: by which the client showed that it means this deposit. */
+  data: { depositId: number; swhid: string; entry: MetadataEntry };
+};
+
+/** A deposit without software is done: its metadata are about something that an earlier deposit brought. */
+export type MetadataDeposited = {
+  type: 'MetadataDeposited';
+  data: { depositId: number; completedAt: string; target: MetadataTarget; warnings: readonly Reason[] };
+};
+
 export type Archive = {
   readonly sha256: string;
   readonly length: number;
@@ -152,7 +167,7 @@ export type EntryFacts = {
   readonly provenance?: string | null;
   /** What is not as Atom and CodeMeta have it; left out when nothing is, or it was not looked for yet. */
   readonly fieldFaults?: readonly FieldFault[];
-  /** How many more there were than an event should hold. */
+  /** How many more there were than an event should hold, at least. */
   readonly fieldFaultsLeftOut?: number;
   /** What the entry is about when it comes without software. */
   readonly reference?: Reference;
@@ -172,6 +187,12 @@ export type FieldFault = {
 
 /** As written: a SWHID, perhaps with qualifiers, or the URL of an origin. */
 export type Reference = { readonly kind: 'object' | 'origin'; readonly value: string };
+
+/** What metadata are about. */
+export type MetadataTarget =
+  /** `context`: with its qualifiers, in their canonical order. */
+  | { readonly kind: 'object'; readonly swhid: string; readonly context: string }
+  | { readonly kind: 'origin'; readonly url: string };
 
 /** What the check read in one archive. `listing` is the digest of the object that lists its members. */
 export type ArchiveReading = {

@@ -7,6 +7,7 @@ import type { Deposit } from './state.ts';
 export function depositFacts(deposit: Deposit): readonly Fact[] {
   if (deposit.status === 'absent') return [];
   const { client, collection, uuid, archives, entries } = deposit;
+  const described = deposit.status === 'done' ? [...entries, ...(deposit.updates ?? [])] : entries;
   const facts: readonly Fact[] = [
     { label: 'client', values: [client] },
     { label: 'collection', values: [collection] },
@@ -16,7 +17,7 @@ export function depositFacts(deposit: Deposit): readonly Fact[] {
       values: archives.map(archiveText),
       brief: archives.map(({ filename }) => filename),
     },
-    { label: 'metadata', values: entries.map(entryText), brief: entries.map(nameOf) },
+    { label: 'metadata', values: described.map(entryText), brief: described.map(nameOf) },
     { label: 'origin', values: 'origin' in deposit ? [deposit.origin] : [] },
     { label: 'completed', values: 'completedAt' in deposit ? [deposit.completedAt] : [], brief: [] },
     {
@@ -55,6 +56,9 @@ function reasonText({ text, fields }: Reason): string {
 
 function identifiersOf(deposit: Deposit): string[] {
   if (deposit.status !== 'done') return [];
+  if ('target' in deposit) {
+    return [deposit.target.kind === 'object' ? deposit.target.context : deposit.target.url];
+  }
   const { directory, revision, snapshot } = deposit.loaded;
   return [`swh:1:dir:${directory}`, `swh:1:rev:${revision}`, `swh:1:snp:${snapshot}`];
 }

@@ -9,7 +9,7 @@ export type MetadataFindings = { readonly reasons: readonly Reason[]; readonly w
  * Judges all entries together. Nothing is a reason to reject that Software Heritage takes; what else is not as Atom
  * and CodeMeta have it is a warning.
  */
-export function judgeMetadata(entries: readonly MetadataEntry[]): MetadataFindings {
+export function judgeMetadata(entries: readonly Pick<MetadataEntry, 'facts'>[]): MetadataFindings {
   const facts = mergeFacts(entries);
   if (!facts) {
     const nothing = { code: 'NO_METADATA', text: 'The deposit has no metadata', fields: ['metadata'] };
@@ -75,15 +75,15 @@ function missing(text: string, ...fields: string[]): Reason {
   return { code: 'FIELD_MISSING', text, fields };
 }
 
-function leftOut(entries: readonly MetadataEntry[]): Reason[] {
+function leftOut(entries: readonly Pick<MetadataEntry, 'facts'>[]): Reason[] {
   const count = entries.reduce((sum, { facts }) => sum + (facts.fieldFaultsLeftOut ?? 0), 0);
   return count === 0
     ? []
-    : [{ code: 'MORE', text: `and ${count} more in the metadata`, fields: ['metadata'] }];
+    : [{ code: 'MORE', text: `and at least ${count} more in the metadata`, fields: ['metadata'] }];
 }
 
 /** Entries of which it is not known say nothing. */
-function isUnvouched(entries: readonly MetadataEntry[]): boolean {
+function isUnvouched(entries: readonly Pick<MetadataEntry, 'facts'>[]): boolean {
   return entries.every(({ facts }) => facts.provenance === null);
 }
 

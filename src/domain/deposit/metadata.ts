@@ -4,7 +4,7 @@ import type { EntryFacts, MetadataEntry } from './events.ts';
  * The facts of all entries taken together: added metadata extends, a single-valued field keeps its first value.
  * `undefined` when there is no entry.
  */
-export function mergeFacts(entries: readonly MetadataEntry[]): EntryFacts | undefined {
+export function mergeFacts(entries: readonly Pick<MetadataEntry, 'facts'>[]): EntryFacts | undefined {
   const facts = entries.map((entry) => entry.facts);
   if (facts.length === 0) return undefined;
   return {

@@ -9,6 +9,7 @@ export function namedObjects(event: DepositEvent): readonly string[] {
       return [event.data.archive.sha256];
     case 'MetadataAdded':
     case 'MetadataReplaced':
+    case 'MetadataUpdated':
       return [event.data.entry.sha256];
     case 'DepositVerified':
       return event.data.readings.flatMap(({ archive, listing }) => [archive, listing]);
@@ -24,6 +25,7 @@ export function namedObjects(event: DepositEvent): readonly string[] {
     case 'LoadingStarted':
     case 'LoadingFailed':
     case 'LoadingRetried':
+    case 'MetadataDeposited':
       return [];
     default:
       return event satisfies never;

@@ -20,6 +20,22 @@ export function assertOriginAllowed(
   );
 }
 
+/** Refuses an entry without software whose metadata somebody else is said to vouch for. */
+export function assertProvenanceAllowed(
+  { provenance }: Pick<EntryFacts, 'provenance'>,
+  providerUrl: string | null,
+): void {
+  if (!provenance || (providerUrl !== null && isBelow(provenance, providerUrl))) return;
+  const rule =
+    providerUrl === null
+      ? 'has no provider URL'
+      : `vouches only for what is below its provider URL ${providerUrl}`;
+  throw new DepositRefusal(
+    'PROVENANCE_OUTSIDE_PROVIDER',
+    `The metadata are said to come from ${provenance}, but this client ${rule}.`,
+  );
+}
+
 /** The origin to which the entry adds a version: one of which the client has a deposit that is done, else it is unknown. */
 export function originAddedTo({ origin }: Pick<EntryFacts, 'origin'>): string | null {
   return origin?.relation === 'add' ? origin.url : null;

@@ -1,4 +1,11 @@
-import type { ArchiveReading, DepositEvent, DepositLoaded, MetadataEntry, Reason } from './events.ts';
+import type {
+  ArchiveReading,
+  DepositEvent,
+  DepositLoaded,
+  MetadataEntry,
+  MetadataTarget,
+  Reason,
+} from './events.ts';
 import { type Archives, added, allRemoved, noArchives, removed, replaced } from './numbered-archives.ts';
 
 /** A deposit as its events have made it. */
@@ -11,7 +18,10 @@ export type Deposit =
   | ({ readonly status: 'verified' } & Verified)
   | ({ readonly status: 'loading' } & Verified)
   | ({ readonly status: 'failed'; readonly reason: Reason } & Verified)
-  | ({ readonly status: 'done'; readonly loaded: DepositLoaded['data'] } & Verified);
+  | ({ readonly status: 'done'; readonly loaded: DepositLoaded['data'] } & Updated & Verified)
+  /** Metadata alone, about what another deposit has brought. */
+  | ({ readonly status: 'done'; readonly target: MetadataTarget; readonly completedAt: string } & Updated &
+      Content);
 
 export type Content = Archives & {
   readonly depositId: number;
@@ -34,6 +44,11 @@ export type Verified = Completed & {
   readonly warnings: readonly Reason[];
   /** The load that is due, on its way or was the last, from 1. */
   readonly loadAttempt: number;
+};
+
+export type Updated = {
+  /** Metadata that came once it was done: the identifiers rest on the `entries` alone. */
+  readonly updates?: readonly MetadataEntry[];
 };
 
 export const absent: Deposit = { status: 'absent' };
@@ -115,6 +130,14 @@ function evolveCompleted(deposit: Existing, event: AfterCompletion): Deposit {
       return { ...verified, status: 'done', loaded: event.data };
     case 'LoadingFailed':
       return { ...verified, status: 'failed', reason: event.data.reason };
+    case 'MetadataUpdated': {
+      const done = deposit as Extract<Deposit, { status: 'done' }>;
+      return { ...done, updates: [...(done.updates ?? []), event.data.entry] };
+    }
+    case 'MetadataDeposited': {
+      const { completedAt, target } = event.data;
+      return { ...deposit, status: 'done', completedAt, target };
+    }
     case 'LoadingRetried': {
       const { reason: _, ...others } = verified as Extract<Deposit, { status: 'failed' }>;
       return { ...others, status: 'verified', loadAttempt: event.data.attempt };

@@ -27,9 +27,24 @@ export function statusDetail(
   warnings: readonly Reason[] = [],
 ): string {
   const main = reasons.length > 0 ? lines(reasons) : SENTENCES[status];
-  return warnings.length > 0 ? `${main}\nWarnings:\n${lines(warnings)}` : main;
+  return withWarnings(main, warnings);
+}
+
+/** Of a deposit that is done without software. */
+export function metadataDetail(warnings: readonly Reason[]): string {
+  return withWarnings('The metadata have been deposited.', warnings);
+}
+
+/** A detail, and the warnings apart from it. */
+export function withWarnings(detail: string, warnings: readonly Reason[]): string {
+  return warnings.length > 0 ? `${detail}\nWarnings:\n${lines(warnings)}` : detail;
+}
+
+/** A reason in the words of a status detail. */
+export function reasonText({ text, fields }: Reason): string {
+  return `${text} (${fields.join(', ')})`;
 }
 
 function lines(reasons: readonly Reason[]): string {
-  return reasons.map(({ text, fields }) => `- ${text} (${fields.join(', ')})`).join('\n');
+  return reasons.map((reason) => `- ${reasonText(reason)}`).join('\n');
 }

@@ -4,6 +4,7 @@ import { answerDepositList } from '../answer-deposit-list.ts';
 import type { DepositDesk } from '../deposit-desk.ts';
 import { bodyKind, parseDepositRequest } from '../deposit-request.ts';
 import { assertGranted, paramsOf } from '../deposit-resource.ts';
+import { type DryRuns, isDryRun } from '../dry-run.ts';
 import { resource } from '../resource.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
 import type { DepositWrites } from '../write-deposits.ts';
@@ -13,6 +14,7 @@ export function collectionIri(
   writes: DepositWrites,
   desk: DepositDesk,
   language: Language,
+  dryRuns: DryRuns,
 ): ServiceMiddleware {
   return resource<CollectionView>({
     find: async (ctx) => {
@@ -22,12 +24,15 @@ export function collectionIri(
     },
     handlers: {
       GET: async (ctx, collection) => answerDepositList(ctx, collection, desk, language),
-      POST: async (ctx, { collection, accept }) => {
+      POST: async (ctx, view) => {
+        if (isDryRun(ctx)) return dryRuns.answer(ctx, view);
+        const { collection, accept } = view;
         const request = parseDepositRequest(ctx);
         const accepted = { archives: accept, entry: true };
-        const content = await writes.receive(ctx, request, bodyKind(ctx, accepted), accepted);
+        const body = bodyKind(ctx, accepted);
+        const content = await writes.receiveDeposit(ctx, request, body, accepted);
         const deposit = await writes.create(ctx, collection, content, request);
-        writes.answerCreated(ctx, deposit, 'edit');
+        await writes.answerCreated(ctx, deposit, 'edit');
       },
     },
   });

@@ -1,21 +1,25 @@
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
+import type { DepositDesk } from '../deposit-desk.ts';
 import { type Accepted, isEmpty, namedUpload, parseDepositRequest } from '../deposit-request.ts';
-import { depositResource } from '../deposit-resource.ts';
+import { depositResource, isPossible } from '../deposit-resource.ts';
+import type { Handlers, Method } from '../resource.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
+import { hasCheckedSwhid, updateMetadata } from '../update-metadata.ts';
 import type { ContentChange, DepositWrites } from '../write-deposits.ts';
 
 /** Edit-IRI and SE-IRI: the receipt, the metadata, completion and deletion. */
-export function editIri(writes: DepositWrites): ServiceMiddleware {
-  return depositResource<DepositContentView>((id) => writes.find(id), {
+export function editIri(writes: DepositWrites, desk: DepositDesk): ServiceMiddleware {
+  const handlers: Handlers<DepositContentView> = {
     GET: async (ctx, deposit) => writes.answerReceipt(ctx, deposit),
     POST: async (ctx, deposit) => {
       if (isCompletion(ctx)) await completeWithoutBody(ctx, deposit);
       else {
-        writes.answerCreated(ctx, await changeMetadata(ctx, deposit, 'add-content'), 'edit');
+        await writes.answerCreated(ctx, await changeMetadata(ctx, deposit, 'add-content'), 'edit');
       }
     },
     PUT: async (ctx, deposit) => {
-      await changeMetadata(ctx, deposit, 'replace-content');
+      if (hasCheckedSwhid(ctx)) await updateMetadata(ctx, deposit, writes, desk);
+      else await changeMetadata(ctx, deposit, 'replace-content');
       ctx.status = 204;
     },
     DELETE: async (ctx, deposit) => {
@@ -23,7 +27,8 @@ export function editIri(writes: DepositWrites): ServiceMiddleware {
       await writes.remove(ctx, deposit);
       ctx.status = 204;
     },
-  });
+  };
+  return depositResource((id) => writes.find(id), handlers, isPossibleHere);
 
   /** Asked again of a deposit that is completed already, it answers the same and changes nothing. */
   async function completeWithoutBody(ctx: ServiceContext, deposit: DepositContentView): Promise<void> {
@@ -31,7 +36,7 @@ export function editIri(writes: DepositWrites): ServiceMiddleware {
     if (deposit.status === 'partial' && !isDone) writes.assertMatches(ctx, deposit);
     const isToDo = deposit.status === 'partial' || isDone;
     const shown = isToDo ? await writes.complete(ctx, deposit) : await writes.shown(deposit.depositId);
-    writes.answerReceipt(ctx, shown);
+    await writes.answerReceipt(ctx, shown);
   }
 
   function changeMetadata(
@@ -45,6 +50,13 @@ export function editIri(writes: DepositWrites): ServiceMiddleware {
     // Absent means final here.
     return writes.changeContent(ctx, deposit, kind, accepted, (inProgress) => inProgress !== true);
   }
+}
+
+/** Beside what is possible with a partial deposit: more metadata for one that is done, if the request says which. */
+function isPossibleHere(deposit: DepositContentView, method: Method, ctx: ServiceContext): boolean {
+  if (isPossible(deposit, method)) return true;
+  const isUpdate = method === 'PUT' && deposit.status === 'done';
+  return isUpdate && (ctx.method === 'OPTIONS' || hasCheckedSwhid(ctx));
 }
 
 /** A POST without a body to the SE-IRI says that nothing more will come (SWORD 2.0, 9.3). */

@@ -2,13 +2,13 @@ import type { DepositStatusView } from '../../../projections/deposit-status.ts';
 import type { Position } from '../../event-log/event-log.ts';
 import type { NewsLanguage } from '../../news/deposit-news.ts';
 import { badRequest, quoted, type SwordError } from '../../sword/sword-error.ts';
-import { announceEvents, answerEvents, type EventsOptions } from '../answer-events.ts';
-import { CollectionNewsSource } from '../collection-news-source.ts';
 import type { Credentials } from '../credentials.ts';
 import type { DepositDesk } from '../deposit-desk.ts';
-import { DepositNewsSource } from '../deposit-news-source.ts';
 import { assertGranted, depositResource, paramsOf } from '../deposit-resource.ts';
-import type { EventStreams } from '../event-streams.ts';
+import { announceEvents, answerEvents, type EventsOptions } from '../events/answer-events.ts';
+import { CollectionNewsSource } from '../events/collection-news-source.ts';
+import { DepositNewsSource } from '../events/deposit-news-source.ts';
+import type { EventStreams } from '../events/event-streams.ts';
 import { resource } from '../resource.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 

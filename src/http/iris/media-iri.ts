@@ -1,16 +1,27 @@
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
 import type { ArchiveStore } from '../../archive-store/archive-store.ts';
+import type { Language } from '../../sword/language.ts';
 import { answerArchives } from '../answer-archives.ts';
+import { answerMediaFeed, prefersFeed } from '../answer-media-feed.ts';
+import type { DepositDesk } from '../deposit-desk.ts';
 import { depositResource } from '../deposit-resource.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 import type { ContentChange, DepositWrites } from '../write-deposits.ts';
 
 /** EM-IRI: the archives of a deposit. */
-export function mediaIri(writes: DepositWrites, store: ArchiveStore): ServiceMiddleware {
+export function mediaIri(
+  writes: DepositWrites,
+  store: ArchiveStore,
+  desk: DepositDesk,
+  language: Language,
+): ServiceMiddleware {
   return depositResource<DepositContentView>((id) => writes.find(id), {
-    GET: async (ctx, deposit) => answerArchives(ctx, deposit, store),
+    GET: async (ctx, deposit) => {
+      if (prefersFeed(ctx, deposit)) await answerMediaFeed(ctx, deposit, desk, language);
+      else await answerArchives(ctx, deposit, store);
+    },
     POST: async (ctx, deposit) => {
-      writes.answerCreated(ctx, await changeArchives(ctx, deposit, 'add-content'), 'media');
+      await writes.answerCreated(ctx, await changeArchives(ctx, deposit, 'add-content'), 'media');
     },
     PUT: async (ctx, deposit) => {
       await changeArchives(ctx, deposit, 'replace-content');

@@ -3,8 +3,10 @@ import type { View } from '../../read-models/projector.ts';
 import type { Iris } from '../../sword/iris.ts';
 import { negotiate } from '../../sword/negotiate.ts';
 import { serviceDocument, serviceDocumentJson } from '../../sword/service-document.ts';
+import { assertGranted, paramsOf } from '../deposit-resource.ts';
+import { notFound } from '../not-found.ts';
 import { resource } from '../resource.ts';
-import type { ServiceMiddleware } from '../service-context.ts';
+import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 
 export type ServiceDocumentOptions = {
   readonly iris: Iris;
@@ -24,18 +26,46 @@ export function serviceDocumentIri(
     handlers: {
       GET: async (ctx) => {
         const granted = ctx.state.login.collections.flatMap((name) => collections.get(name) ?? []);
-        const document = {
-          title: 'Source code deposits',
-          maxUploadSize: options.maxUploadSize,
-          maxResumableUploadSize: options.maxResumableUploadSize,
-          collections: granted.map(({ collection: name, ...described }) => ({ name, ...described })),
-        };
-        const { contentType, format } = negotiate(ctx.req.headers.accept);
-        ctx.vary('Accept');
-        ctx.body =
-          format === 'json' ? serviceDocumentJson(document, options) : serviceDocument(document, options);
-        ctx.set('Content-Type', contentType);
+        answer(ctx, granted, { isOfCollection: false }, options);
       },
     },
   });
+}
+
+/** The service document of one collection, to which that of the client leads. */
+export function collectionServiceIri(
+  collections: View<CollectionView>,
+  options: ServiceDocumentOptions,
+): ServiceMiddleware {
+  return resource<CollectionView>({
+    find: async (ctx) => {
+      const { collection: name } = paramsOf(ctx);
+      assertGranted(ctx, name);
+      const collection = collections.get(name);
+      if (!collection) throw notFound(`There is no collection ${name}.`);
+      return collection;
+    },
+    handlers: {
+      GET: async (ctx, collection) => answer(ctx, [collection], { isOfCollection: true }, options),
+    },
+  });
+}
+
+function answer(
+  ctx: ServiceContext,
+  collections: readonly CollectionView[],
+  { isOfCollection }: { readonly isOfCollection: boolean },
+  options: ServiceDocumentOptions,
+): void {
+  const document = {
+    title: 'Source code deposits',
+    maxUploadSize: options.maxUploadSize,
+    maxResumableUploadSize: options.maxResumableUploadSize,
+    collections: collections.map(({ collection: name, ...described }) => ({ name, ...described })),
+    isOfCollection,
+  };
+  const { contentType, format } = negotiate(ctx.req.headers.accept);
+  ctx.vary('Accept');
+  ctx.body = format === 'json' ? serviceDocumentJson(document, options) : serviceDocument(document, options);
+  ctx.set('Content-Type', contentType);
 }

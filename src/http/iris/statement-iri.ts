@@ -1,11 +1,8 @@
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
-import type { DepositStatementView } from '../../../projections/deposit-statement.ts';
 import type { Language } from '../../sword/language.ts';
 import { FEED_TYPE, type Offers } from '../../sword/negotiate.ts';
-import type { Statement } from '../../sword/statement.ts';
 import { statementFeed } from '../../sword/statement-feed.ts';
 import { statementRdf } from '../../sword/statement-rdf.ts';
-import { mediaTypeOf } from '../answer-documents.ts';
 import { chooseRepresentation } from '../choose-representation.ts';
 import type { DepositDesk } from '../deposit-desk.ts';
 import { depositResource } from '../deposit-resource.ts';
@@ -27,12 +24,8 @@ export function statementIri(desk: DepositDesk, options: Language): ServiceMiddl
       const view = await desk.statement(depositId, revision);
       if (!view) throw notFound(`Deposit ${depositId} has been deleted.`);
       const render = { feed: statementFeed, rdf: statementRdf }[chosen.format];
-      ctx.body = render(statementOf(view), options);
+      ctx.body = render({ ...view, author: view.client }, options);
       ctx.set('Content-Type', chosen.contentType);
     },
   });
-}
-
-function statementOf(view: DepositStatementView): Statement {
-  return { ...view, author: view.client, mediaType: mediaTypeOf(view) };
 }

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { NewsLanguage } from '../news/deposit-news.ts';
-import { type NewsEvent, tell } from '../news/deposit-news.ts';
+import type { NewsLanguage } from '../../news/deposit-news.ts';
+import { type NewsEvent, tell } from '../../news/deposit-news.ts';
+import type { ServiceContext } from '../service-context.ts';
 import type { OpenStream } from './open-stream.ts';
-import type { ServiceContext } from './service-context.ts';
 
 /** What a stream tells, in order. */
 export interface NewsSource {
@@ -27,7 +27,7 @@ const [RETRY, RETRY_WHEN_OVER] = [3000, 60_000];
 
 /**
  * Answers with Server-Sent Events until the source is over, the stream is closed or the client is gone. Nothing is
- * read that the client has not taken, so a slow one costs no memory; one that takes nothing for a minute is cut off.
+ * read that the client has not taken, so a slow one costs no memory; one that takes nothing is cut off by the idle time of the server.
  */
 export async function answerEvents(
   ctx: ServiceContext,

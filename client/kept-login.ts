@@ -1,19 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import path from 'node:path';
 import { Fault, reasonOf, UsageFault } from './faults.ts';
 
 /** What `deposit login` keeps. */
-export type Configuration = { readonly server: string; readonly user: string; readonly password: string };
-
-export function configurationFile(env: NodeJS.ProcessEnv): string {
-  return path.join(configurationFolder(env), 'login.json');
-}
+export type KeptLogin = { readonly server: string; readonly user: string; readonly password: string };
 
 /** `undefined` when nothing was kept. @throws {UsageFault} the file is not what `deposit login` wrote, or not private. */
-export function readConfiguration(env: NodeJS.ProcessEnv): Configuration | undefined {
-  const file = configurationFile(env);
+export function readKeptLogin(folder: string): KeptLogin | undefined {
+  const file = fileIn(folder);
   const content = contentOf(file);
   if (content === undefined) return undefined;
   assertPrivate(file);
@@ -27,13 +22,14 @@ export function readConfiguration(env: NodeJS.ProcessEnv): Configuration | undef
   throw new UsageFault(`${file} is not what deposit login writes: run deposit login again.`);
 }
 
-/** Readable for this user only, and whole or not at all. */
-export function writeConfiguration(configuration: Configuration, env: NodeJS.ProcessEnv): string {
-  const file = configurationFile(env);
+/** Readable for this user only, and whole or not at all; tells where it is. */
+export function keepLogin({ server, user, password }: KeptLogin, folder: string): string {
+  const file = fileIn(folder);
   const incoming = `${file}.${randomUUID()}`;
   try {
-    mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-    writeFileSync(incoming, `${JSON.stringify(configuration, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const content = JSON.stringify({ server, user, password }, null, 2);
+    writeFileSync(incoming, `${content}\n`, { mode: 0o600, flag: 'wx' });
     renameSync(incoming, file);
   } catch (error) {
     rmSync(incoming, { force: true });
@@ -42,10 +38,8 @@ export function writeConfiguration(configuration: Configuration, env: NodeJS.Pro
   return file;
 }
 
-export function configurationFolder(env: NodeJS.ProcessEnv): string {
-  const windows = process.platform === 'win32' ? env['APPDATA'] : undefined;
-  const base = windows ?? (env['XDG_CONFIG_HOME'] || path.join(env['HOME'] || homedir(), '.config'));
-  return path.join(base, 'sword-deposit');
+function fileIn(folder: string): string {
+  return path.join(folder, 'login.json');
 }
 
 function contentOf(file: string): string | undefined {

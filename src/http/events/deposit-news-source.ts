@@ -1,5 +1,5 @@
-import type { EventLog } from '../event-log/event-log.ts';
-import { DepositNewsReader, type NewsEvent, progressAfter } from '../news/deposit-news.ts';
+import type { EventLog } from '../../event-log/event-log.ts';
+import { DepositNewsReader, type NewsEvent, progressAfter } from '../../news/deposit-news.ts';
 import type { NewsSource } from './answer-events.ts';
 
 /** The news of one deposit: behind a revision, or from the latest on. Over when nothing is on its way. */

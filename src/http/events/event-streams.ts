@@ -1,9 +1,9 @@
-import type { DepositStatusView } from '../../projections/deposit-status.ts';
-import { deposits } from '../domain/aggregates.ts';
-import type { EventLog, RecordedEvent } from '../event-log/event-log.ts';
-import { isNews } from '../news/deposit-news.ts';
-import type { Projector, View } from '../read-models/projector.ts';
-import { SwordError } from '../sword/sword-error.ts';
+import type { DepositStatusView } from '../../../projections/deposit-status.ts';
+import { deposits } from '../../domain/aggregates.ts';
+import type { EventLog, RecordedEvent } from '../../event-log/event-log.ts';
+import { isNews } from '../../news/deposit-news.ts';
+import type { Projector, View } from '../../read-models/projector.ts';
+import { SwordError } from '../../sword/sword-error.ts';
 import { type Interest, OpenStream } from './open-stream.ts';
 
 export type EventStreamsOptions = {

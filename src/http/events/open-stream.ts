@@ -1,4 +1,4 @@
-import type { Position } from '../event-log/event-log.ts';
+import type { Position } from '../../event-log/event-log.ts';
 
 /** What somebody waits for news about: one deposit, or all of a client in a collection. */
 export type Interest =

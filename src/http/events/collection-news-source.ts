@@ -1,8 +1,8 @@
-import type { DepositStatusView } from '../../projections/deposit-status.ts';
-import { deposits } from '../domain/aggregates.ts';
-import type { EventLog, Position, RecordedEvent } from '../event-log/event-log.ts';
-import { isNews, type NewsEvent, newsAt } from '../news/deposit-news.ts';
-import type { View } from '../read-models/projector.ts';
+import type { DepositStatusView } from '../../../projections/deposit-status.ts';
+import { deposits } from '../../domain/aggregates.ts';
+import type { EventLog, Position, RecordedEvent } from '../../event-log/event-log.ts';
+import { isNews, type NewsEvent, newsAt } from '../../news/deposit-news.ts';
+import type { View } from '../../read-models/projector.ts';
 import type { NewsSource } from './answer-events.ts';
 import type { OpenStream } from './open-stream.ts';
 
@@ -49,7 +49,7 @@ export class CollectionNewsSource implements NewsSource {
   /** What the view does not know, it does not know yet or not any more. */
   #mayConcern({ data }: RecordedEvent): boolean {
     const { statuses, client, collection } = this.#options;
-    const deposit = statuses.get(String(data['depositId']));
+    const deposit = statuses.get(String(Number(data['depositId'])));
     return !deposit || (deposit.client === client && deposit.collection === collection);
   }
 

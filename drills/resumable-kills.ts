@@ -1,0 +1,138 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { readConfig } from '../src/config.ts';
+import { openLog } from '../src/service.ts';
+import { tarOf } from '../test/support/archive-builders.ts';
+import { archiveHeaders, partial } from '../test/support/deposit-bodies.ts';
+import { TestClient } from '../test/support/running-service.ts';
+import { checksumOf, TusUploads } from '../test/support/tus-uploads.ts';
+import { registerDrill } from './drilled-service.ts';
+import { freePort } from './free-port.ts';
+import { ServiceProcess } from './service-process.ts';
+
+const HELP = `Kills the service with SIGKILL at random moments under four clients that bring archives in pieces and deposit
+them, and looks whether each is an archive of exactly one deposit, and no acknowledged byte was ever lost.
+
+  node drills/resumable-kills.ts [--kills 50]
+`;
+
+const WRITERS = 4;
+
+/** What the clients know. */
+type Told = {
+  /** File names of the archives that were answered to be deposited. */
+  readonly deposited: Set<string>;
+  /** Those of which the answer was lost, and found again in a 409. */
+  found: number;
+  readonly wrongs: string[];
+};
+
+async function drill(kills: number): Promise<number> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'deposit-kills-'));
+  await registerDrill(folder);
+  const port = await freePort();
+  const told: Told = { deposited: new Set(), found: 0, wrongs: [] };
+  const running = { now: true };
+  const client = new TestClient(`http://127.0.0.1:${port}`, 'drill', 'drill');
+  const writers = Array.from({ length: WRITERS }, async () => {
+    while (running.now) await bringOne(client, told);
+  });
+  for (let kill = 0; kill < kills; kill += 1) {
+    const service = await ServiceProcess.start(folder, port);
+    await pause(100 + Math.random() * 900);
+    await service.end('SIGKILL');
+    process.stdout.write(`kill ${kill + 1} of ${kills}: ${told.deposited.size} deposited so far\n`);
+  }
+  const service = await ServiceProcess.start(folder, port);
+  running.now = false;
+  await Promise.all(writers); // each brings its last one to the end
+  const code = await service.end('SIGTERM');
+  const times = await timesDeposited(folder);
+  const doubled = [...times.values()].filter((count) => count > 1).length;
+  const lost = [...told.deposited].filter((name) => !times.has(name)).length;
+  const { found, wrongs, deposited } = told;
+  for (const wrong of wrongs) process.stdout.write(`${wrong}\n`);
+  process.stdout.write(
+    `${kills} kills, ${deposited.size} deposited, ${found} of them answered late: ${lost} lost, ${doubled} doubled, ` +
+      `${times.size - deposited.size} unknown, ${wrongs.length} wrong offsets; exit ${code}\n`,
+  );
+  await rm(folder, { recursive: true, force: true });
+  const isRight = lost + doubled + wrongs.length + (code ?? 1) === 0 && times.size === deposited.size;
+  return isRight && deposited.size > 0 ? 0 : 1;
+}
+
+/** One archive, piece by piece and whatever happens, until it is known to be deposited. */
+async function bringOne(client: TestClient, told: Told): Promise<void> {
+  const filename = `${randomBytes(8).toString('hex')}.tar`;
+  const bytes = tarOf([{ name: filename, data: randomBytes(100_000 + Math.random() * 3_000_000) }]);
+  const uploads = new TusUploads(client, 'drill');
+  const upload = await again(async () => uploads.begin(bytes.length));
+  const isChecked = Math.random() < 0.5;
+  const ends = new Set([0]);
+  for (let acknowledged = 0; acknowledged < bytes.length; ) {
+    acknowledged = await again(async () => {
+      const head = await uploads.head(upload);
+      if (head.status === 404)
+        return giveUp(told, `${filename} is gone after ${acknowledged} were acknowledged`);
+      if (head.status !== 200) throw new Error(`${head.status}`);
+      const offset = Number(head.headers.get('upload-offset'));
+      // With checksums only whole pieces count.
+      const isWrong = offset < acknowledged || (isChecked && !ends.has(offset));
+      if (isWrong) told.wrongs.push(`${filename} is at ${offset} after ${acknowledged} were acknowledged`);
+      if (offset === bytes.length) return offset;
+      const end = Math.min(bytes.length, Math.ceil(offset + 1 + Math.random() * 800_000));
+      ends.add(end);
+      const piece = new Uint8Array(bytes.subarray(offset, end));
+      const answer = await uploads.patch(upload, offset, piece, isChecked ? checksumOf('sha1', piece) : {});
+      if (answer.status !== 204) throw new Error(await answer.text());
+      return Number(answer.headers.get('upload-offset'));
+    });
+  }
+  await again(async () => {
+    const headers = { ...archiveHeaders(filename, 'application/x-tar'), ...partial, Upload: upload };
+    const answer = await client.post('/1/drill/', null, headers);
+    if (answer.status === 404) return;
+    const isKnown = answer.status === 409 && answer.headers.has('link');
+    if (answer.status !== 201 && !isKnown) throw new Error(await answer.text());
+    if (isKnown) told.found += 1;
+    told.deposited.add(filename);
+  });
+}
+
+/** So many bytes that no more is sent; naming the upload fails then, too. */
+function giveUp({ wrongs }: Told, wrong: string): number {
+  wrongs.push(wrong);
+  return Infinity;
+}
+
+/** The service is down half of the time. */
+async function again<Result>(attempt: () => Promise<Result>): Promise<Result> {
+  for (;;) {
+    try {
+      return await attempt();
+    } catch {
+      await pause(30);
+    }
+  }
+}
+
+async function timesDeposited(folder: string): Promise<Map<string, number>> {
+  const times = new Map<string, number>();
+  await using log = await openLog(readConfig({ DEPOSIT_DATA_DIR: folder }));
+  for await (const { type, data } of log.readAll({ streamPrefixes: ['deposit-'] })) {
+    if (type !== 'ArchiveAdded') continue;
+    const { filename } = data['archive'] as { filename: string };
+    times.set(filename, (times.get(filename) ?? 0) + 1);
+  }
+  return times;
+}
+
+const { values } = parseArgs({
+  options: { kills: { type: 'string', default: '50' }, help: { type: 'boolean' } },
+});
+if (values.help) process.stdout.write(HELP);
+else process.exitCode = await drill(Number(values.kills));

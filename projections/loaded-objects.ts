@@ -1,0 +1,45 @@
+import { deposits } from '../src/domain/aggregates.ts';
+import type { DepositEvent } from '../src/domain/deposit/events.ts';
+import type { Projection } from '../src/read-models/projection.ts';
+
+/** By which identifiers a deposit is known once it is loaded: they are `null` until then, 40 hex digits each. */
+export type LoadedObjects = {
+  readonly depositId: number;
+  readonly client: string;
+  readonly collection: string;
+  readonly origin: string | null;
+  readonly directory: string | null;
+  readonly revision: string | null;
+  readonly snapshot: string | null;
+};
+
+/** Indexes by which the deposits of a client are found that brought an object. */
+export const objectIndexes = {
+  directory: ['client', 'directory', 'origin', 'snapshot'],
+  revision: ['client', 'revision'],
+  snapshot: ['client', 'snapshot'],
+  newestOfDirectory: ['client', 'directory', 'collection', 'depositId'],
+  newestOfDirectoryAndOrigin: ['client', 'directory', 'origin', 'collection', 'depositId'],
+} as const;
+
+export const loadedObjects: Projection<LoadedObjects, DepositEvent> = {
+  name: 'loaded-objects',
+  version: 1,
+  source: deposits,
+  key: ({ data }) => String(data.depositId),
+  indexes: Object.values(objectIndexes),
+  when: {
+    DepositCreated: (_, { data: { depositId, client, collection } }) => ({
+      depositId,
+      client,
+      collection,
+      origin: null,
+      directory: null,
+      revision: null,
+      snapshot: null,
+    }),
+    DepositDeleted: () => undefined,
+    DepositLoaded: (view, { data: { origin, directory, revision, snapshot } }) =>
+      view && { ...view, origin, directory, revision, snapshot },
+  },
+};

@@ -1,0 +1,149 @@
+import { contentHash, contentId } from '../swhid/content.ts';
+import type { LeafMode } from '../swhid/directory.ts';
+import { Unreadable } from './faults.ts';
+import type { PieceSender } from './piece-sender.ts';
+import { printableName } from './printable-name.ts';
+import { tarHeader, tarPadding } from './tar-writer.ts';
+
+/** A file or link that is to be read; its path is a latin1 string of raw bytes. */
+export type WantedMember = {
+  readonly path: string;
+  readonly mode: LeafMode;
+  /** Content id, 40 hex digits: what is read has to have it. */
+  readonly id: string;
+  readonly length: number;
+};
+
+/** By path. */
+export type WantedMembers = ReadonlyMap<string, WantedMember>;
+
+/** Takes wanted members one after the other; `data` comes only between `begin` and `end`. */
+export interface MemberOutput {
+  begin(member: WantedMember): void;
+  data(piece: Uint8Array): void;
+  end(): void;
+  link(member: WantedMember, target: string): void;
+  /** The same bytes as those of a member that came before, under another path. */
+  again(member: WantedMember, first: WantedMember): void;
+  /** To be waited for now and then, lest bytes pile up. */
+  drained(): Promise<void>;
+}
+
+/** The bytes of one content, and nothing else. */
+export class ContentOutput implements MemberOutput {
+  readonly #sender: PieceSender;
+  #check: Check | undefined;
+
+  constructor(sender: PieceSender) {
+    this.#sender = sender;
+  }
+
+  begin(member: WantedMember): void {
+    this.#check = new Check(member);
+  }
+
+  data(piece: Uint8Array): void {
+    this.#check?.update(piece);
+    this.#sender.write(piece);
+  }
+
+  end(): void {
+    this.#check?.finish();
+  }
+
+  link(member: WantedMember, target: string): void {
+    this.#sender.write(checkedTarget(member, target));
+  }
+
+  again(): void {}
+
+  drained(): Promise<void> {
+    return this.#sender.drained();
+  }
+}
+
+/** Members of a tar, without its end; paths are told relative to a directory. */
+export class TarOutput implements MemberOutput {
+  readonly #sender: PieceSender;
+  readonly #below: number;
+  #check: Check | undefined;
+  #length = 0;
+
+  /** @param below length of what all paths begin with. */
+  constructor(sender: PieceSender, below: number) {
+    this.#sender = sender;
+    this.#below = below;
+  }
+
+  begin(member: WantedMember): void {
+    const { mode, length } = member;
+    this.#check = new Check(member);
+    this.#length = length;
+    this.#sender.write(tarHeader({ type: 'file', path: this.#pathOf(member), mode, length }));
+  }
+
+  data(piece: Uint8Array): void {
+    this.#check?.update(piece);
+    this.#sender.write(piece);
+  }
+
+  end(): void {
+    this.#check?.finish();
+    this.#sender.write(tarPadding(this.#length));
+  }
+
+  link(member: WantedMember, target: string): void {
+    checkedTarget(member, target);
+    this.#sender.write(tarHeader({ type: 'link', path: this.#pathOf(member), target }));
+  }
+
+  again(member: WantedMember, first: WantedMember): void {
+    const target = this.#pathOf(first);
+    this.#sender.write(
+      tarHeader({ type: 'hard link', path: this.#pathOf(member), mode: member.mode, target }),
+    );
+  }
+
+  drained(): Promise<void> {
+    return this.#sender.drained();
+  }
+
+  #pathOf({ path }: WantedMember): string {
+    return path.slice(this.#below);
+  }
+}
+
+/** Whether bytes that pass by are those of a member. */
+class Check {
+  readonly #member: WantedMember;
+  readonly #hash;
+
+  constructor(member: WantedMember) {
+    this.#member = member;
+    this.#hash = contentHash(member.length);
+  }
+
+  update(piece: Uint8Array): void {
+    this.#hash.update(piece);
+  }
+
+  /** @throws {Unreadable} */
+  finish(): void {
+    const found = this.#hash.digest();
+    if (found !== this.#member.id) throw otherBytes(this.#member, found);
+  }
+}
+
+function checkedTarget(member: WantedMember, target: string): Buffer {
+  const bytes = Buffer.from(target, 'latin1');
+  const found = contentId(bytes);
+  if (found !== member.id) throw otherBytes(member, found);
+  return bytes;
+}
+
+function otherBytes({ path, id }: WantedMember, found: string): Unreadable {
+  return new Unreadable(
+    'CORRUPT',
+    `The member “${printableName(path)}” is the content ${found} where it was ${id} when the deposit was loaded.`,
+  );
+}

@@ -1,0 +1,31 @@
+import type { LocalSource } from '../archive-store/archive-store.ts';
+import { ArchiveBytes } from './archive-bytes.ts';
+import { tarPieces } from './decompress.ts';
+import { corrupt } from './faults.ts';
+import { sniffFormat, sniffLength } from './format.ts';
+import type { MemberOutput, WantedMembers } from './member-output.ts';
+import { readTarMembers } from './tar-extraction.ts';
+import { readZipMembers } from './zip-extraction.ts';
+
+/**
+ * Reads members out of an archive that was found to be good before, in the order of the archive, in bounded memory
+ * and without unpacking anything to disk.
+ * @throws {Unreadable} the archive is not what it was, or lacks one of them.
+ */
+export async function readMembers(
+  source: LocalSource,
+  wanted: WantedMembers,
+  output: MemberOutput,
+): Promise<void> {
+  if (wanted.size === 0) return;
+  using bytes = ArchiveBytes.open(source);
+  const head = Buffer.alloc(Math.min(sniffLength, bytes.length));
+  bytes.read(head, 0);
+  const format = sniffFormat(head);
+  if (format === 'unknown') throw corrupt('UNKNOWN_FORMAT', 'it is neither a zip nor a tar');
+  const read =
+    format === 'zip'
+      ? await readZipMembers(bytes, wanted, output)
+      : await readTarMembers(() => tarPieces(bytes, format), wanted, output);
+  if (read < wanted.size) throw corrupt('TRUNCATED', `${wanted.size - read} of its members are missing`);
+}

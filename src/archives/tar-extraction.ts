@@ -1,0 +1,110 @@
+import type { MemberOutput, WantedMember, WantedMembers } from './member-output.ts';
+import { memberPath } from './member-path.ts';
+import { TarReader, type TarSink } from './tar.ts';
+import type { TarHeader } from './tar-header.ts';
+import { kindOf } from './tar-members.ts';
+
+type Pieces = Iterable<Buffer> | AsyncIterable<Buffer>;
+
+/**
+ * Reads the tar twice: only at its end it is known which of several members of one name counts, and what hard links
+ * share. Tells how many of the wanted members were read.
+ */
+export async function readTarMembers(
+  pieces: () => Pieces,
+  wanted: WantedMembers,
+  output: MemberOutput,
+): Promise<number> {
+  const places = new Places();
+  const finder = new TarReader(places);
+  for await (const piece of pieces()) {
+    finder.push(piece);
+    await output.drained();
+  }
+  finder.finish();
+  const plan = places.of(wanted);
+  const emission = new Emission(plan, output);
+  const reader = new TarReader(emission);
+  for await (const piece of pieces()) {
+    if (emission.left === 0) break;
+    reader.push(piece);
+    await output.drained();
+  }
+  return plan.values().reduce((sum, members) => sum + members.length, 0) - emission.left;
+}
+
+/** Members that share the bytes of one member of the archive, by its number. */
+type Plan = ReadonlyMap<number, readonly WantedMember[]>;
+
+/** Which member of the archive has the bytes of a path in the end. */
+class Places implements TarSink {
+  readonly #latest = new Map<string, number>();
+  #number = -1;
+
+  member(header: TarHeader): void {
+    this.#number += 1;
+    const kind = kindOf(header);
+    const path = memberPath(header.name);
+    if (path === undefined || kind === undefined || kind === 'directory') return;
+    const target = kind === 'hard link' ? memberPath(header.linkName) : undefined;
+    const number = target === undefined ? this.#number : this.#latest.get(target);
+    if (number !== undefined) this.#latest.set(path, number);
+  }
+
+  data(): void {}
+
+  end(): void {}
+
+  of(wanted: WantedMembers): Plan {
+    const plan = new Map<number, WantedMember[]>();
+    for (const [path, member] of wanted) {
+      const number = this.#latest.get(path);
+      if (number === undefined) continue;
+      const sharing = plan.get(number);
+      if (sharing) sharing.push(member);
+      else plan.set(number, [member]);
+    }
+    return plan;
+  }
+}
+
+class Emission implements TarSink {
+  readonly #plan: Plan;
+  readonly #output: MemberOutput;
+  #number = -1;
+  #due: readonly WantedMember[] = [];
+  #isLink = false;
+  /** Members that have not been read yet. */
+  left: number;
+
+  constructor(plan: Plan, output: MemberOutput) {
+    this.#plan = plan;
+    this.#output = output;
+    this.left = plan.values().reduce((sum, members) => sum + members.length, 0);
+  }
+
+  member(header: TarHeader): void {
+    this.#number += 1;
+    this.#due = this.#plan.get(this.#number) ?? [];
+    this.#isLink = kindOf(header) === 'link';
+    const [first] = this.#due;
+    if (!first) return;
+    if (this.#isLink) for (const member of this.#due) this.#output.link(member, header.linkName);
+    else this.#output.begin(first);
+  }
+
+  data(piece: Buffer): void {
+    if (this.#due.length > 0) this.#output.data(piece);
+  }
+
+  end(): void {
+    const [first, ...more] = this.#due;
+    if (!first) return;
+    if (!this.#isLink) {
+      this.#output.end();
+      for (const member of more) this.#output.again(member, first);
+    }
+    this.left -= this.#due.length;
+    this.#due = [];
+  }
+}

@@ -1,0 +1,49 @@
+import type { ArchiveBytes } from './archive-bytes.ts';
+import type { MemberOutput, WantedMembers } from './member-output.ts';
+import { memberPath } from './member-path.ts';
+import { inflated, stored, unpack } from './zip-data.ts';
+import { readDirectory, type ZipEntry } from './zip-directory.ts';
+import { readEndRecords } from './zip-end-record.ts';
+import { localHeaderLength, localLength } from './zip-local-header.ts';
+import { zipName } from './zip-name.ts';
+
+// Up to here an entry is unpacked in memory at once.
+const largeMember = 1024 ** 2;
+
+/** Goes to each wanted entry by the directory. Tells how many were read. */
+export async function readZipMembers(
+  bytes: ArchiveBytes,
+  wanted: WantedMembers,
+  output: MemberOutput,
+): Promise<number> {
+  let read = 0;
+  const entries = [...readDirectory(bytes, readEndRecords(bytes))].sort((a, b) => a.offset - b.offset);
+  for (const entry of entries) {
+    const member = wantedEntry(entry, wanted);
+    if (!member) continue;
+    output.begin(member);
+    for await (const piece of unpackedPieces(bytes, entry)) {
+      output.data(piece);
+      await output.drained();
+    }
+    output.end();
+    read += 1;
+  }
+  return read;
+}
+
+function wantedEntry(entry: ZipEntry, wanted: WantedMembers) {
+  const name = zipName(entry.rawName, entry.flags);
+  const path = name === undefined || name.endsWith('/') ? undefined : memberPath(name);
+  return path === undefined ? undefined : wanted.get(path);
+}
+
+function unpackedPieces(bytes: ArchiveBytes, entry: ZipEntry): Iterable<Buffer> | AsyncIterable<Buffer> {
+  const header = Buffer.alloc(localHeaderLength);
+  bytes.read(header, entry.offset);
+  const start = entry.offset + localLength(header);
+  const packed = bytes.borrowedPieces(start, start + entry.packed);
+  if (entry.method === stored) return packed;
+  if (entry.packed > largeMember || entry.unpacked > largeMember) return inflated(packed, entry);
+  return [unpack(Buffer.concat([...bytes.pieces(start, start + entry.packed)]), entry)];
+}

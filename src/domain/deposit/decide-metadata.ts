@@ -1,0 +1,88 @@
+import type { DepositMetadata, UpdateMetadata } from './commands.ts';
+import { DepositRefusal } from './errors.ts';
+import type { DepositEvent, EntryFacts } from './events.ts';
+import { judgeMetadata } from './metadata-checks.ts';
+import { assertOriginAllowed, assertProvenanceAllowed } from './origin.ts';
+import type { Deposit } from './state.ts';
+import { reasonText } from './status-detail.ts';
+
+/** Software comes in one deposit, words about it in another: that one is done at once. */
+export function depositMetadata(command: DepositMetadata, deposit: Deposit): readonly DepositEvent[] {
+  const { depositId, uuid, client, collection, fallbackOrigin, entry, target, providerUrl, now } = command;
+  if (deposit.status !== 'absent') {
+    throw new DepositRefusal('DEPOSIT_EXISTS', `Deposit ${depositId} exists already.`);
+  }
+  assertMetadataDeposit(entry.facts, providerUrl);
+  const { warnings } = judgeMetadata([entry]);
+  return [
+    {
+      type: 'DepositCreated',
+      data: { depositId, uuid, client, collection, createdAt: now, slug: null, fallbackOrigin },
+    },
+    { type: 'MetadataAdded', data: { depositId, entry } },
+    { type: 'MetadataDeposited', data: { depositId, completedAt: now, target, warnings } },
+  ];
+}
+
+/** More words about what is done: whoever sends them knows its identifier. */
+export function updateMetadata(command: UpdateMetadata, deposit: Deposit): readonly DepositEvent[] {
+  const { depositId, swhid, entry, providerUrl, maxEntries } = command;
+  if (deposit.status === 'absent' || deposit.status === 'deleted') {
+    throw new DepositRefusal('DEPOSIT_NOT_FOUND', `There is no deposit ${depositId}.`);
+  }
+  if (deposit.status === 'partial') assertIdentifiedBy(swhid, depositId, null);
+  if (deposit.status !== 'done') {
+    const text = `Deposit ${depositId} is ${deposit.status}: metadata can be added by its identifier only once it is done.`;
+    throw new DepositRefusal('DEPOSIT_NOT_DONE', text);
+  }
+  assertIdentifiedBy(swhid, depositId, identifierOf(deposit));
+  assertMetadataUpdate(entry.facts, providerUrl);
+  const count = deposit.entries.length + (deposit.updates?.length ?? 0) + 1;
+  if (count > maxEntries) {
+    const text = `A deposit holds at most ${maxEntries} metadata entries; this would be number ${count}.`;
+    throw new DepositRefusal('TOO_MANY_ENTRIES', text);
+  }
+  return [{ type: 'MetadataUpdated', data: { depositId, swhid, entry } }];
+}
+
+/** @throws {DepositRefusal} the identifier is another one than that of the deposit. */
+export function assertIdentifiedBy(swhid: string, depositId: number, identifier: string | null): void {
+  if (swhid === identifier) return;
+  const text =
+    identifier === null
+      ? `Deposit ${depositId} has no identifier, so that it is not ${swhid}.`
+      : `The identifier of deposit ${depositId} is ${identifier}, not ${swhid}.`;
+  throw new DepositRefusal('SWHID_MISMATCH', text);
+}
+
+/** @throws {DepositRefusal} the entry, which names what it is about, does not pass the checks. */
+export function assertMetadataDeposit(facts: EntryFacts, providerUrl: string | null): void {
+  assertGood(facts);
+  assertProvenanceAllowed(facts, providerUrl);
+}
+
+/** @throws {DepositRefusal} the entry does not pass the checks, or is about something else. */
+export function assertMetadataUpdate(facts: EntryFacts, providerUrl: string | null): void {
+  assertNoReference(facts);
+  assertOriginAllowed(facts, providerUrl);
+  assertGood(facts);
+}
+
+/** A reference has a place only where metadata come without software. */
+export function assertNoReference({ reference }: Pick<EntryFacts, 'reference'>): void {
+  if (!reference) return;
+  const text = `The entry is about ${reference.value}: an entry with a reference is deposited alone, by a POST to the collection.`;
+  throw new DepositRefusal('REFERENCE_OUT_OF_PLACE', text);
+}
+
+function assertGood(facts: EntryFacts): void {
+  const { reasons } = judgeMetadata([{ facts }]);
+  if (reasons.length === 0) return;
+  const text = `The metadata do not pass the checks: ${reasons.map(reasonText).join('; ')}.`;
+  throw new DepositRefusal('METADATA_REJECTED', text);
+}
+
+function identifierOf(deposit: Extract<Deposit, { status: 'done' }>): string | null {
+  if ('loaded' in deposit) return `swh:1:dir:${deposit.loaded.directory}`;
+  return deposit.target.kind === 'object' ? deposit.target.swhid : null;
+}

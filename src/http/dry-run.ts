@@ -1,0 +1,121 @@
+import type { CollectionView } from '../../projections/collections.ts';
+import type { ArchiveStore, LocalSource } from '../archive-store/archive-store.ts';
+import type { ArchiveLimits, ArchiveReader } from '../archives/inspection.ts';
+import { type ArchiveVerdict, check } from '../domain/deposit/checks.ts';
+import type { Archive } from '../domain/deposit/events.ts';
+import { judgeMetadata } from '../domain/deposit/metadata-checks.ts';
+import { statusDetail, withWarnings } from '../domain/deposit/status-detail.ts';
+import { type DryRunDocument, dryRunDocument, dryRunDocumentJson } from '../sword/dry-run-document.ts';
+import { negotiate } from '../sword/negotiate.ts';
+import { badRequest, quoted, SwordError } from '../sword/sword-error.ts';
+import { bodyKind, parseDepositRequest } from './deposit-request.ts';
+import { collectionJudge } from './judge-entry.ts';
+import type { LoadedThings } from './metadata-target.ts';
+import { type ReceivedContent, type ReceiveOptions, receiveContent } from './receive-content.ts';
+import type { ServiceContext } from './service-context.ts';
+
+/** Where dry runs take place, apart from all that is kept. */
+export type Trials = {
+  readonly begin: () => Promise<TrialPlace>;
+  readonly reader: Pick<ArchiveReader, 'inspect'>;
+  readonly limits: ArchiveLimits;
+};
+
+type TrialPlace = AsyncDisposable &
+  Pick<ArchiveStore, 'put'> & { readonly source: (sha256: string) => LocalSource };
+
+/** More at a time would wait for each other's archives. */
+const MAX_AT_A_TIME = 8;
+
+/** Deposits that are checked and not made: what came with them is gone when they are answered. */
+export class DryRuns {
+  readonly #trials: Trials;
+  readonly #things: LoadedThings;
+  readonly #receive: ReceiveOptions;
+  #underWay = 0;
+
+  constructor(trials: Trials, things: LoadedThings, receive: ReceiveOptions) {
+    this.#trials = trials;
+    this.#things = things;
+    this.#receive = receive;
+  }
+
+  /** Answers 200 with what the checks find; what would refuse the request itself refuses this one. */
+  async answer(ctx: ServiceContext, collection: CollectionView): Promise<void> {
+    if (this.#underWay >= MAX_AT_A_TIME) throw busy();
+    this.#underWay += 1;
+    try {
+      const document = await this.#run(ctx, collection);
+      const { contentType, format } = negotiate(ctx.req.headers.accept);
+      ctx.vary('Accept');
+      ctx.body =
+        format === 'json'
+          ? dryRunDocumentJson(document)
+          : dryRunDocument(document, this.#receive.depositNamespace);
+      ctx.set('Content-Type', contentType);
+    } finally {
+      this.#underWay -= 1;
+    }
+  }
+
+  async #run(ctx: ServiceContext, { accept }: CollectionView): Promise<DryRunDocument> {
+    const request = parseDepositRequest(ctx);
+    const accepted = { archives: accept, entry: true };
+    const body = bodyKind(ctx, accepted);
+    await using place = await this.#trials.begin();
+    const judge = collectionJudge(body, request, ctx.state.login, this.#things);
+    const options = { ...this.#receive, store: place };
+    const content = await receiveContent(ctx, request, body, accepted, judge, options);
+    ctx.socket.setTimeout(0); // reading an archive may take longer than a connection may be idle
+    return {
+      requestId: ctx.state.requestId,
+      title: content.entry?.facts.title ?? null,
+      updatedAt: new Date().toISOString(),
+      ...(await this.#verdict(content, ctx.state.login.domain, place)),
+    };
+  }
+
+  async #verdict(
+    { archive, entry }: ReceivedContent,
+    clientDomain: string | null,
+    place: TrialPlace,
+  ): Promise<Pick<DryRunDocument, 'status' | 'statusDetail'>> {
+    const entries = entry ? [entry] : [];
+    if (entry?.facts.reference) {
+      const { warnings } = judgeMetadata(entries);
+      return { status: 'done', statusDetail: withWarnings('The metadata would be deposited.', warnings) };
+    }
+    const archives = archive ? [await this.#inspected(archive, place)] : [];
+    const outcome = check({ entries, archives, conflicts: [], clientDomain });
+    const { warnings } = outcome;
+    if (outcome.verified) {
+      return {
+        status: 'verified',
+        statusDetail: withWarnings('The deposit would pass its checks.', warnings),
+      };
+    }
+    return { status: 'rejected', statusDetail: statusDetail('rejected', outcome.reasons, warnings) };
+  }
+
+  async #inspected(archive: Archive, place: TrialPlace): Promise<ArchiveVerdict> {
+    const { reader, limits } = this.#trials;
+    const inspection = await reader.inspect(place.source(archive.sha256), archive.sha256, limits);
+    if (inspection.outcome === 'refused') {
+      return { archive, reading: null, faults: inspection.faults, warnings: [] };
+    }
+    return { archive, reading: null, faults: [], warnings: inspection.warnings };
+  }
+}
+
+/** `?dry-run=true`. @throws {SwordError} 400: neither true nor false. */
+export function isDryRun({ query }: ServiceContext): boolean {
+  const value = query['dry-run'];
+  if (value === undefined || value === 'false') return false;
+  if (value === 'true') return true;
+  throw badRequest(`dry-run=${quoted(String(value))} is neither true nor false.`);
+}
+
+function busy(): SwordError {
+  const text = `${MAX_AT_A_TIME} dry runs are under way, more are not possible at a time: try again later.`;
+  return new SwordError('ServiceUnavailable', text, { headers: { 'Retry-After': '5' } });
+}

@@ -1,0 +1,78 @@
+import type { EntryObject } from '../../projections/deposit-content.ts';
+import type { ArchiveStore } from '../archive-store/archive-store.ts';
+import { readEntry } from '../sword/atom-entry.ts';
+import { type DublinCoreTerm, dublinCoreTerms } from '../sword/dublin-core-terms.ts';
+import { collect } from './request-body.ts';
+
+/** Entries whose terms are remembered, and bytes of entries that are read for one receipt. */
+const MAX_REMEMBERED = 512;
+const MAX_BYTES = 1024 ** 2;
+/** How long a receipt waits for them, in milliseconds. */
+const PATIENCE = 1000;
+
+/** Gives back what the entries of a deposit say in Dublin Core terms, read from where they are kept verbatim. */
+export class EntryTerms {
+  readonly #store: Pick<ArchiveStore, 'get'>;
+  readonly #remembered = new Map<string, readonly DublinCoreTerm[]>();
+
+  constructor(store: Pick<ArchiveStore, 'get'>) {
+    this.#store = store;
+  }
+
+  /**
+   * Those of all entries together, each once, in the order in which they came. `undefined` while they cannot be
+   * read: what a receipt tells otherwise is true without them.
+   */
+  async of(entries: readonly EntryObject[]): Promise<readonly DublinCoreTerm[] | undefined> {
+    const { promise: tooLate, resolve } = Promise.withResolvers<undefined>();
+    const timer = setTimeout(() => resolve(undefined), PATIENCE);
+    const terms = await Promise.race([this.#of(entries), tooLate]);
+    clearTimeout(timer);
+    return terms;
+  }
+
+  /** Those of an entry that has just been read. */
+  remember(
+    { sha256, encoding }: Pick<EntryObject, 'sha256' | 'encoding'>,
+    terms: readonly DublinCoreTerm[],
+  ): void {
+    const key = `${sha256} ${encoding}`;
+    this.#remembered.delete(key);
+    this.#remembered.set(key, terms);
+    for (const [oldest] of this.#remembered) {
+      if (this.#remembered.size <= MAX_REMEMBERED) break;
+      this.#remembered.delete(oldest);
+    }
+  }
+
+  async #of(entries: readonly EntryObject[]): Promise<readonly DublinCoreTerm[] | undefined> {
+    const terms = new Map<string, DublinCoreTerm>();
+    let bytes = 0;
+    for (const entry of entries) {
+      bytes += entry.length;
+      if (bytes > MAX_BYTES && entry !== entries[0]) break;
+      const found = await this.#termsOf(entry).catch(() => undefined);
+      if (!found) return undefined;
+      for (const term of found) terms.set(`${term.name} ${term.value}`, term);
+    }
+    return [...terms.values()];
+  }
+
+  async #termsOf(entry: EntryObject): Promise<readonly DublinCoreTerm[]> {
+    const { sha256, length, encoding } = entry;
+    const known = this.#remembered.get(`${sha256} ${encoding}`);
+    const terms = known ?? (await this.#read(sha256, length, encoding));
+    this.remember(entry, terms);
+    return terms;
+  }
+
+  async #read(sha256: string, length: number, charset: string): Promise<readonly DublinCoreTerm[]> {
+    const { body } = await this.#store.get(sha256);
+    const bytes = await collect(
+      body,
+      length,
+      () => new Error(`The entry ${sha256} is longer than recorded.`),
+    );
+    return dublinCoreTerms(readEntry(bytes, { charset }));
+  }
+}

@@ -1,0 +1,46 @@
+import type { DepositContentView } from '../../../projections/deposit-content.ts';
+import type { ArchiveStore } from '../../archive-store/archive-store.ts';
+import type { NumberedArchive } from '../../domain/deposit/numbered-archives.ts';
+import { badRequest } from '../../sword/sword-error.ts';
+import { answerArchive } from '../answer-archives.ts';
+import { bodyKind, parseDepositRequest } from '../deposit-request.ts';
+import { findDeposit, isPossible, paramsOf } from '../deposit-resource.ts';
+import { notFound } from '../not-found.ts';
+import { resource } from '../resource.ts';
+import type { ServiceMiddleware } from '../service-context.ts';
+import type { DepositWrites } from '../write-deposits.ts';
+
+type File = { readonly deposit: DepositContentView; readonly archive: NumberedArchive };
+
+/** File-IRI: one archive of a deposit. */
+export function fileIri(writes: DepositWrites, store: ArchiveStore): ServiceMiddleware {
+  return resource<File>({
+    find: async (ctx) => {
+      const deposit = await findDeposit(ctx, (id) => writes.find(id));
+      const { file } = paramsOf(ctx);
+      const archive = deposit.archives.find(({ number }) => String(number) === file);
+      if (archive) return { deposit, archive };
+      throw notFound(`Deposit ${deposit.depositId} has no archive number ${file}.`);
+    },
+    possible: ({ deposit }, method) => isPossible(deposit, method),
+    handlers: {
+      GET: async (ctx, { deposit, archive }) => answerArchive(ctx, deposit, archive, store),
+      PUT: async (ctx, { deposit, archive: { number } }) => {
+        const request = parseDepositRequest(ctx);
+        writes.assertChangeable(ctx, deposit);
+        const accepted = { archives: writes.collection(deposit.collection).accept, entry: false };
+        const { archive } = await writes.receive(ctx, request, bodyKind(ctx, accepted), accepted);
+        if (!archive) throw badRequest('The request brings no archive.');
+        // Absent means unchanged, as on the EM-IRI.
+        const isFinal = request.inProgress === false;
+        await writes.change(ctx, deposit, { kind: 'replace-archive', number, archive }, isFinal);
+        ctx.status = 204;
+      },
+      DELETE: async (ctx, { deposit, archive: { number } }) => {
+        writes.assertChangeable(ctx, deposit);
+        await writes.change(ctx, deposit, { kind: 'remove-archive', number }, false);
+        ctx.status = 204;
+      },
+    },
+  });
+}

@@ -1,0 +1,46 @@
+import { namesItsDeposit } from '../../resolving/deposit-conditions.ts';
+import type { ObjectBytes } from '../../resolving/object-bytes.ts';
+import type { ResolvedObject, Resolver } from '../../resolving/resolver.ts';
+import type { Language } from '../../sword/language.ts';
+import { badRequest, quoted } from '../../sword/sword-error.ts';
+import { answerObject } from '../answer-object.ts';
+import { notFound } from '../not-found.ts';
+import { depositIdIn, resource } from '../resource.ts';
+import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
+import { swhidsIn } from '../swhid-in-path.ts';
+
+/** Behind it is a SWHID, in which there may be slashes. */
+const PREFIX = '/1/resolve/';
+
+/** What a SWHID names among the deposits of the client that are done. */
+export function resolveIri(resolver: Resolver, objects: ObjectBytes, language: Language): ServiceMiddleware {
+  return resource<ResolvedObject>({
+    find: async (ctx) => {
+      const text = ctx.path.slice(PREFIX.length);
+      const readings = swhidsIn(text);
+      const findable = readings.filter(namesItsDeposit);
+      if (findable.length === 0) throw badRequest(`${quoted(text)} does not say in which deposit: ${HINT}`);
+      const found = await resolver.resolve(ctx.state.login, findable);
+      if (!found) throw notFound(`No deposit of this client that is done has ${quoted(text)}. ${HINT}`);
+      return found;
+    },
+    handlers: {
+      GET: async (ctx, object) => {
+        const withIt = resolver.depositsWith(ctx.state.login, object, below(ctx));
+        await answerObject(ctx, object, withIt, objects, language);
+      },
+    },
+  });
+}
+
+const HINT =
+  'A content, or a directory inside a deposit, is found with ;anchor=swh:1:rev:… (or the dir or snp) or ;visit=swh:1:snp:… of the deposit.';
+
+/** Where the deposits of another page ended. */
+function below({ query }: ServiceContext): number | undefined {
+  if (query['below'] === undefined) return undefined;
+  const id = depositIdIn(String(query['below']));
+  if (id === undefined)
+    throw badRequest(`below=${quoted(String(query['below']))} is not the id of a deposit.`);
+  return id;
+}

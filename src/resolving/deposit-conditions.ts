@@ -1,0 +1,45 @@
+import type { CoreSwhid, Swhid } from '../swhid/swhid.ts';
+
+/** What a deposit has to have that a SWHID speaks of; at least one identifier. */
+export type DepositConditions = {
+  readonly directory?: string;
+  readonly revision?: string;
+  readonly snapshot?: string;
+  readonly origin?: string;
+};
+
+const fields = { dir: 'directory', rev: 'revision', snp: 'snapshot' } as const;
+
+/** A content is found only inside a deposit that its qualifiers name. */
+export function namesItsDeposit({ type, qualifiers }: Swhid): boolean {
+  return type !== 'cnt' || isAnchored({ qualifiers });
+}
+
+export function isAnchored({ qualifiers: { anchor, visit } }: Pick<Swhid, 'qualifiers'>): boolean {
+  return anchor !== undefined || visit !== undefined;
+}
+
+/** `undefined` when no deposit can have what is asked for, since two of its parts exclude one another. */
+export function conditionsOf(swhid: Swhid): DepositConditions | undefined {
+  const { origin, anchor, visit } = swhid.qualifiers;
+  const named = [anchor, visit, identifiesDeposit(swhid) ? swhid : undefined].filter(
+    (one) => one !== undefined,
+  );
+  const conditions: { directory?: string; revision?: string; snapshot?: string } = {};
+  for (const { type, id } of named) {
+    const field = fieldOf(type);
+    if (field === undefined || (conditions[field] ?? id) !== id) return undefined;
+    conditions[field] = id;
+  }
+  return { ...conditions, ...(origin !== undefined && { origin }) };
+}
+
+/** Whether it is the object of a deposit itself, not one inside. */
+function identifiesDeposit(swhid: Swhid): boolean {
+  return swhid.type === 'cnt' ? false : swhid.type !== 'dir' || !isAnchored(swhid);
+}
+
+/** Releases are made of no deposit. */
+function fieldOf(type: CoreSwhid['type']) {
+  return type === 'dir' || type === 'rev' || type === 'snp' ? fields[type] : undefined;
+}

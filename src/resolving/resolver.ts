@@ -1,0 +1,122 @@
+import type { ArchiveStore } from '../archive-store/archive-store.ts';
+import { findEntry } from '../archives/manifest-search.ts';
+import { deposits } from '../domain/aggregates.ts';
+import type { DepositEvent, DepositLoaded } from '../domain/deposit/events.ts';
+import type { EventLog } from '../event-log/event-log.ts';
+import type { LeafMode } from '../swhid/directory.ts';
+import type { Swhid } from '../swhid/swhid.ts';
+import { conditionsOf, isAnchored } from './deposit-conditions.ts';
+import type { Asker, LoadedDeposit, LoadedDeposits } from './loaded-deposits.ts';
+
+/** What a SWHID names among the deposits of a client. */
+export type ResolvedObject = {
+  readonly swhid: Swhid;
+  readonly place: Place;
+  /** One of the deposits that have it; all of them have the same there. */
+  readonly deposit: LoadedDeposit;
+  readonly loaded: DepositLoaded['data'];
+  /** RFC 3339, UTC. */
+  readonly loadedAt: string;
+};
+
+export type Place =
+  | { readonly type: 'rev' | 'snp' }
+  /** Latin1 string of raw bytes; empty for the root. */
+  | { readonly type: 'dir'; readonly path: string }
+  | {
+      readonly type: 'cnt';
+      readonly path: string;
+      readonly mode: LeafMode;
+      readonly length: number;
+      /** SHA-256 of the archive that brought it. */
+      readonly archive: string;
+    };
+
+/** Deposits that have an object, the newest first. */
+export type DepositsWithObject = {
+  readonly deposits: readonly LoadedDeposit[];
+  /** The id below which there are more. */
+  readonly next: number | null;
+};
+
+/** Deposits told at once. */
+const PAGE = 100;
+
+export type ResolverParts = {
+  readonly deposits: LoadedDeposits;
+  readonly log: EventLog;
+  readonly store: ArchiveStore;
+};
+
+/** Finds what SWHIDs name among the deposits of a client that are done. */
+export class Resolver {
+  readonly #deposits: LoadedDeposits;
+  readonly #log: EventLog;
+  readonly #store: ArchiveStore;
+
+  constructor({ deposits: loaded, log, store }: ResolverParts) {
+    this.#deposits = loaded;
+    this.#log = log;
+    this.#store = store;
+  }
+
+  /**
+   * The first that names anything, of several ways to read what was asked for. Never behind what any node has told.
+   * @throws {EventLogUnavailable}
+   */
+  async resolve(asker: Asker, readings: readonly Swhid[]): Promise<ResolvedObject | undefined> {
+    const known = await this.#resolveNow(asker, readings);
+    if (known || !(await this.#deposits.catchUp())) return known;
+    return this.#resolveNow(asker, readings);
+  }
+
+  /** Which deposits have it, as far as this node knows. */
+  depositsWith(asker: Asker, { swhid }: ResolvedObject, below?: number): DepositsWithObject {
+    const conditions = conditionsOf(swhid) ?? {};
+    const found = this.#deposits.find(asker, conditions, PAGE + 1, below);
+    const told = found.slice(0, PAGE);
+    return { deposits: told, next: found.length > PAGE ? (told.at(-1)?.depositId ?? null) : null };
+  }
+
+  async #resolveNow(asker: Asker, readings: readonly Swhid[]): Promise<ResolvedObject | undefined> {
+    for (const swhid of readings) {
+      const conditions = conditionsOf(swhid);
+      const [deposit] = conditions ? this.#deposits.find(asker, conditions, 1) : [];
+      const found = deposit && (await this.#inDeposit(swhid, deposit));
+      if (found) return found;
+    }
+    return undefined;
+  }
+
+  async #inDeposit(swhid: Swhid, deposit: LoadedDeposit): Promise<ResolvedObject | undefined> {
+    const known = await this.#loadedEvent(deposit);
+    const place = known && (await this.#placeOf(swhid, known.loaded));
+    return place && { swhid, place, deposit, ...known };
+  }
+
+  async #placeOf(swhid: Swhid, loaded: DepositLoaded['data']): Promise<Place | undefined> {
+    const { type, id, qualifiers } = swhid;
+    if (type === 'rev' || type === 'snp')
+      return loaded[type === 'rev' ? 'revision' : 'snapshot'] === id ? { type } : undefined;
+    const path = qualifiers.path?.replace(/^\/+|\/+$/g, '');
+    if (type === 'dir' && id === loaded.directory && (path ?? '') === '') return { type, path: '' };
+    if (path === '' || !isAnchored(swhid) || type === 'rel') return undefined;
+    const { body } = await this.#store.get(loaded.manifest);
+    const kind = type === 'dir' ? 'directory' : 'leaf';
+    const entry = await findEntry(body, { kind, id, ...(path !== undefined && { path }) });
+    if (!entry) return undefined;
+    return 'archive' in entry ? { type: 'cnt', ...entry } : { type: 'dir', path: entry.path };
+  }
+
+  /** The last one of its stream, but for metadata that came later. */
+  async #loadedEvent({ depositId }: LoadedDeposit) {
+    const stream = `${deposits.prefix}${depositId}`;
+    for await (const stored of this.#log.readStream(stream, { backwards: true })) {
+      if (stored.type !== 'DepositLoaded') continue;
+      const { data } = deposits.codec.read(stored) as Extract<DepositEvent, DepositLoaded>; // by its type
+      const { occurredAt } = stored.metadata as { occurredAt: string }; // every event of ours names it
+      return { loaded: data, loadedAt: occurredAt };
+    }
+    return undefined;
+  }
+}

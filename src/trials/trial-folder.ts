@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { LocalSource, Promised, StoredObject } from '../archive-store/archive-store.ts';
+import { Sha256Threads } from '../archive-store/sha256-threads.ts';
+import { hasCode, unavailable } from '../archive-store/unavailable.ts';
+import { Verification } from '../archive-store/verify.ts';
+
+/** Where bodies lie that are looked at and not kept; what a crash leaves here is removed when it is opened. */
+export class TrialFolder implements AsyncDisposable {
+  readonly #folder: string;
+  readonly #hashing = new Sha256Threads(1);
+
+  /** The folder belongs to this process alone. */
+  static async open(folder: string): Promise<TrialFolder> {
+    await rm(folder, { recursive: true, force: true });
+    return new TrialFolder(folder);
+  }
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** A place of its own for one trial; disposing of it removes all that is there. */
+  async begin(): Promise<TrialPlace> {
+    const place = path.join(this.#folder, randomUUID());
+    try {
+      await mkdir(place, { recursive: true });
+    } catch (cause) {
+      throw unavailable('write', cause);
+    }
+    return new TrialPlace(place, this.#hashing);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#hashing[Symbol.asyncDispose]();
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/** Takes bodies as an archive store does, verified on their way, and forgets them. */
+export class TrialPlace implements AsyncDisposable {
+  readonly #folder: string;
+  readonly #hashing: Sha256Threads;
+  readonly #files = new Map<string, string>();
+
+  constructor(folder: string, hashing: Sha256Threads) {
+    this.#folder = folder;
+    this.#hashing = hashing;
+  }
+
+  /** As {@link ArchiveStore.put}, with the same errors. */
+  async put(source: AsyncIterable<Uint8Array>, promised: Promised = {}): Promise<StoredObject> {
+    const file = path.join(this.#folder, randomUUID());
+    const verification = new Verification(promised, this.#hashing.begin());
+    try {
+      await pipeline(verification.check(source), createWriteStream(file, { flags: 'wx' }));
+    } catch (cause) {
+      throw isOfTheDisk(cause) ? unavailable('write', cause) : cause;
+    }
+    this.#files.set(verification.stored.sha256, file);
+    return verification.stored;
+  }
+
+  /** What was put here, where synchronous readers can reach it. */
+  source(sha256: string): LocalSource {
+    const file = this.#files.get(sha256);
+    if (file === undefined) throw new Error(`Nothing with the digest ${sha256} was put here.`);
+    return { kind: 'file', path: file };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+}
+
+function isOfTheDisk(cause: unknown): boolean {
+  return hasCode(cause, 'ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EMFILE', 'ENFILE', 'ENOENT', 'EACCES');
+}

@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
+import test from 'ava';
+import { MemberReaders } from '../../src/archives/member-readers.ts';
+import { contentId } from '../../src/swhid/content.ts';
+import { tarOf, zipOf } from '../support/archive-builders.ts';
+import { demoTarBzip2, demoTarXz } from '../support/demo-tars.ts';
+
+const PATIENT = 30_000;
+const small = Buffer.from('small\n');
+const large = randomBytes(3_000_000);
+const files = [
+  { name: 'other', data: 'other\n' },
+  { name: 'small', data: small },
+  { name: 'large', data: large },
+];
+const archives = {
+  zip: zipOf(files),
+  'stored zip': zipOf(files.map((file) => ({ ...file, method: 0 }))),
+  tar: tarOf(files),
+  'tar.gz': gzipSync(tarOf(files)),
+};
+
+function content(bytes: Uint8Array, path: string, expected: Buffer) {
+  const member = { path, mode: '100644', id: contentId(expected), length: expected.length } as const;
+  return { kind: 'content', archive: { kind: 'bytes', bytes }, member } as const;
+}
+
+for (const [name, bytes] of Object.entries(archives)) {
+  test(`members of a ${name} are read, and none for another that was meant`, async (t) => {
+    await using readers = new MemberReaders({ size: 1 });
+    t.true((await buffer(readers.read(content(bytes, 'small', small), PATIENT))).equals(small));
+    t.true((await buffer(readers.read(content(bytes, 'large', large), PATIENT))).equals(large));
+    const otherwise = Buffer.from(large).fill(0, 2_999_999);
+    for (const [path, expected] of [
+      ['small', Buffer.from('SMALL\n')],
+      ['large', otherwise],
+      ['missing', small],
+    ] as const) {
+      let got = 0;
+      const pieces = readers.read(content(bytes, path, expected), PATIENT);
+      pieces.on('data', (piece: Uint8Array) => {
+        got += piece.length;
+      });
+      await t.throwsAsync(buffer(pieces), { message: /is the content|are missing/ }, path);
+      t.true(got < expected.length, `${path}: ${got} bytes`);
+    }
+  });
+}
+
+test('members of bzip2 and xz tars are read', async (t) => {
+  await using readers = new MemberReaders({ size: 1 });
+  for (const bytes of [demoTarBzip2, demoTarXz]) {
+    const order = content(bytes, 'demo/README.md', Buffer.from('A small project.\n'));
+    t.is((await buffer(readers.read(order, PATIENT))).toString(), 'A small project.\n');
+  }
+});
+
+test('a truncated archive gives an error, not a part', async (t) => {
+  await using readers = new MemberReaders({ size: 1 });
+  for (const bytes of Object.values(archives)) {
+    const cut = bytes.subarray(0, bytes.length - 1_000_000);
+    await t.throwsAsync(buffer(readers.read(content(cut, 'large', large), PATIENT)));
+  }
+});
+
+test('who does not read on takes a thread for as long as was granted, or until the stream is destroyed', async (t) => {
+  await using readers = new MemberReaders({ size: 1 });
+  const order = content(archives['tar.gz'], 'large', large);
+  for (let time = 0; time < 3; time += 1) {
+    const abandoned = readers.read(order, PATIENT);
+    for await (const _ of abandoned) break;
+    t.true(abandoned.destroyed);
+  }
+  const slow = readers.read(order, 300);
+  await t.throwsAsync(
+    async () => {
+      for await (const _ of slow) await new Promise((resolve) => setTimeout(resolve, 400));
+    },
+    { name: 'JobAborted' },
+  );
+  t.true((await buffer(readers.read(order, PATIENT))).equals(large), 'there is a thread again');
+});
+
+test('so many read at a time, so many wait, and the next one is refused', async (t) => {
+  await using readers = new MemberReaders({ size: 2, waiting: 2, patience: 200 });
+  const busy = { code: 'READERS_BUSY' };
+  const first = await readers.enter('alice');
+  const second = readers.enter('alice');
+  await t.throwsAsync(readers.enter('alice'), busy, 'half of the places to wait in');
+  const bobs = await readers.enter('bob');
+  const third = readers.enter('carol');
+  await t.throwsAsync(readers.enter('dave'), busy, 'all of them');
+  bobs[Symbol.dispose]();
+  const carols = await third;
+  await t.throwsAsync(second, busy, 'not for ever');
+  first[Symbol.dispose]();
+  const again = await readers.enter('alice');
+  const next = readers.enter('alice');
+  again[Symbol.dispose]();
+  (await next)[Symbol.dispose]();
+  carols[Symbol.dispose]();
+  for (const who of ['eve', 'frank']) await readers.enter(who);
+  t.pass();
+});

@@ -1,0 +1,275 @@
+import { execFileSync } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import anyTest, { type TestFn } from 'ava';
+import { contentId } from '../../src/swhid/content.ts';
+import { type Directory, directoryId, type LeafMode } from '../../src/swhid/directory.ts';
+import { tarOf, zipOf } from '../support/archive-builders.ts';
+import { entryXml, helloEntry, helloTar, helloZip } from '../support/deposit-bodies.ts';
+import { CommandLineDepositor, type Facts } from '../support/deposit-command.ts';
+import { RunningService } from '../support/running-service.ts';
+
+type Context = Record<'alice' | 'acme' | 'carol', CommandLineDepositor> & { service: RunningService };
+const test = anyTest as TestFn<Context>;
+
+const described = ['--name', 'Paint', '--author', 'Ada Lovelace'];
+
+test.before(async (t) => {
+  const service = await RunningService.start();
+  await service.register('alice', { collections: ['software'] });
+  await service.register('carol', { collections: ['software'] });
+  await service.register('acme', { collections: ['software', 'other'], domain: 'acme.example' });
+  const { url } = service;
+  const of = async (user: string) =>
+    new CommandLineDepositor(await mkdtemp(path.join(tmpdir(), 'depositor-')), {
+      url,
+      user,
+      password: 'secret',
+    });
+  t.context = { service, alice: await of('alice'), acme: await of('acme'), carol: await of('carol') };
+});
+
+test.after.always(async (t) => {
+  await t.context.service[Symbol.asyncDispose]();
+  const { alice, acme, carol } = t.context;
+  for (const { home } of [alice, acme, carol]) await rm(home, { recursive: true, force: true });
+});
+
+/** Of files told as `[mode, content]`, folders told as more of the same. */
+type Tree = { readonly [name: string]: Tree | readonly [LeafMode, string] };
+
+function directoryOf(tree: Tree): Directory {
+  return new Map(
+    Object.entries(tree).map(([name, what]) => [
+      Buffer.from(name).toString('latin1'),
+      isFile(what) ? { mode: what[0], id: contentId(Buffer.from(what[1])) } : directoryOf(what),
+    ]),
+  );
+}
+
+function swhidOf(directory: Directory): string {
+  return `swh:1:dir:${directoryId(directory)}`;
+}
+
+function isFile(what: Tree[string] | undefined): what is readonly [LeafMode, string] {
+  return Array.isArray(what);
+}
+
+const long = 'long-'.repeat(40);
+const unusual = {
+  'paint.py': ['100644', 'print("hi")\n'],
+  'run.sh': ['100755', '#!/bin/sh\n'],
+  link: ['120000', 'src/../paint.py'],
+  'link to nowhere': ['120000', 'élève/nobody'],
+  'with space & "quotes"\n': ['100644', 'a'],
+  '-rf': ['100644', 'b'],
+  'Ünïcodé 🎨': ['100644', 'c'],
+  src: { 'a-b': ['100644', ''], a: { x: ['100644', 'x'] }, 'a.txt': ['100644', 't'], empty: {} },
+  [long]: { [long]: { [long]: ['100644', 'deep'] } },
+} as const satisfies Tree;
+
+async function write(folder: string, tree: Tree): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  for (const [name, what] of Object.entries(tree)) {
+    const place = path.join(folder, name);
+    if (!isFile(what)) await write(place, what);
+    else if (what[0] === '120000') await symlink(what[1], place);
+    else await writeFile(place, what[1]);
+    if (isFile(what) && what[0] === '100755') await chmod(place, 0o755);
+  }
+}
+
+test('the identifier of a folder is told before it is sent, and is that of the deposit', async (t) => {
+  const { alice } = t.context;
+  const folder = path.join(alice.home, 'unusual');
+  await write(folder, unusual);
+  const latin1 = Buffer.concat([Buffer.from(`${folder}/`), Buffer.from('caf\xe9', 'latin1')]);
+  await writeFile(latin1, 'd');
+  await write(path.join(folder, '.git'), { HEAD: ['100644', 'ref: refs/heads/main\n'] });
+  await write(folder, { 'main.o': ['100644', 'o'], build: { out: ['100644', 'o'] } });
+
+  const { code, out, err } = await alice.run([
+    ...['upload', 'unusual', '--exclude', '*.o', '--exclude', 'build/', '--exclude', 'src/nothing'],
+    ...described,
+    '--wait',
+  ]);
+  t.is(code, 0, err);
+  const whole = directoryOf(unusual).set('caf\xe9', { mode: '100644', id: contentId(Buffer.from('d')) });
+  const expected = swhidOf(whole);
+  t.regex(err, new RegExp(`^12 files, .* bytes: ${expected}$`, 'm'));
+  t.regex(out, /^Deposit \d+ “Paint”: done$/m);
+  t.regex(out, new RegExp(`^${expected};origin=`, 'm'));
+  t.regex(out, /^The identifier is the one that was computed here\.$/m);
+});
+
+test('a folder is packed to the same bytes again, whoever owns its files and whenever they were written', async (t) => {
+  const { alice } = t.context;
+  const tree = { b: ['100644', 'b'], a: { c: ['100755', 'c'] } } as const;
+  await write(path.join(alice.home, 'first/paint'), tree);
+  await write(path.join(alice.home, 'second/paint'), tree);
+  await utimes(path.join(alice.home, 'second/paint/b'), 1e9, 1e9);
+  await chmod(path.join(alice.home, 'second/paint/b'), 0o640);
+  const [first, second, dated] = [
+    await alice.facts(['upload', 'first/paint', '--partial']),
+    await alice.facts(['upload', 'second/paint/', '--partial']),
+    await alice.facts(['upload', 'first/paint', '--partial'], { env: { SOURCE_DATE_EPOCH: '1000000000' } }),
+  ];
+  const digests = [first, second, dated].map((facts) => archivesOf(facts).map(({ sha256 }) => sha256));
+  t.deepEqual(digests[0], digests[1]);
+  t.notDeepEqual(digests[0], digests[2], 'the time is part of the archive');
+  t.deepEqual(
+    [second['expectedSwhid'], dated['expectedSwhid']],
+    [swhidOf(directoryOf(tree)), first['expectedSwhid']],
+  );
+});
+
+test('of several archives the later ones lie over the earlier ones, and the identifier is that of the whole', async (t) => {
+  const { alice } = t.context;
+  await writeFile(path.join(alice.home, 'one.tar'), helloTar);
+  await writeFile(path.join(alice.home, 'über "zwei".zip'), zipOf([{ name: 'hello/more.py', data: 'more' }]));
+  await write(path.join(alice.home, 'three/hello'), { 'hello.py': ['100755', 'changed'] });
+  const facts = await alice.facts(['upload', 'one.tar', 'über "zwei".zip', 'three', ...described, '--wait']);
+  const whole = { hello: { 'hello.py': ['100755', 'changed'], 'more.py': ['100644', 'more'] } } as const;
+  t.like(facts, {
+    status: 'done',
+    swhid: swhidOf(directoryOf(whole)),
+    expectedSwhid: swhidOf(directoryOf(whole)),
+    swhidAgrees: true,
+  });
+  t.deepEqual(
+    archivesOf(facts).map(({ filename, format }) => [filename, format]),
+    [
+      ['one.tar', 'tar'],
+      ['uber _zwei_.zip', 'zip'],
+      ['three.tar.gz', 'tar.gz'],
+    ],
+  );
+});
+
+test('a deposit comes in parts: an archive, metadata, another archive, then the word that it is complete', async (t) => {
+  const { alice } = t.context;
+  await writeFile(path.join(alice.home, 'hello.zip'), helloZip);
+  const begun = await alice.facts(['upload', 'hello.zip', '--partial']);
+  t.like(begun, { status: 'partial', title: `Deposit ${String(begun['deposit'])}`, swhid: null });
+  const id = String(begun['deposit']);
+  await writeFile(path.join(alice.home, 'entry.xml'), helloEntry);
+  t.like(await alice.facts(['upload', '--deposit', id, '--metadata', 'entry.xml', '--partial']), {
+    title: 'Hello',
+    status: 'partial',
+  });
+  await writeFile(path.join(alice.home, 'second.tar'), tarOf([{ name: 'second', data: '2' }]));
+  const added = await alice.run(['upload', '--deposit', String(begun['edit']), 'second.tar', '--partial']);
+  t.is(added.code, 0, added.err);
+  t.regex(added.err, /has other archives as well: its own identifier is not known beforehand/);
+  const waited = await alice.run(['status', id, '--wait']);
+  t.is(waited.code, 1);
+  t.regex(waited.err, /is partial: nothing happens to it until it is completed/);
+
+  const whole = { hello: { 'hello.py': ['100644', 'print("hello")\n'] }, second: ['100644', '2'] } as const;
+  const completed = await alice.facts(['complete', id, '--wait']);
+  t.like(completed, { status: 'done', swhid: swhidOf(directoryOf(whole)) });
+  t.like(await alice.facts(['complete', id]), { status: 'done' }, 'asked again it is the same');
+  const late = await alice.run(['upload', '--deposit', id, 'second.tar']);
+  t.is(late.code, 1);
+  t.regex(
+    late.err,
+    new RegExp(`^Deposit ${id} is done: it can be changed only while it is partial\\.$`, 'm'),
+  );
+});
+
+test('archives and metadata of a partial deposit are replaced, and the identifier is known again', async (t) => {
+  const { alice } = t.context;
+  await writeFile(path.join(alice.home, 'wrong.tar'), tarOf([{ name: 'wrong', data: 'w' }]));
+  await writeFile(path.join(alice.home, 'right.tar'), tarOf([{ name: 'right', data: 'r' }]));
+  const id = String(
+    (await alice.facts(['upload', 'wrong.tar', '--name', 'Wrong', '--author', 'A', '--partial']))['deposit'],
+  );
+  const replaced = await alice.facts([
+    'upload',
+    '--deposit',
+    id,
+    '--replace',
+    'right.tar',
+    ...described,
+    '--wait',
+  ]);
+  const whole = { right: ['100644', 'r'] } as const;
+  t.like(replaced, { status: 'done', title: 'Paint', swhid: swhidOf(directoryOf(whole)), swhidAgrees: true });
+});
+
+test('what was rejected is told with its reasons, and with an exit code of its own', async (t) => {
+  const { acme } = t.context;
+  await writeFile(path.join(acme.home, 'hello.zip'), helloZip);
+  const upload = ['upload', 'hello.zip', ...described, '--collection', 'other', '--wait'];
+  const { code, out } = await acme.run(upload);
+  t.is(code, 3);
+  t.regex(out, /^Deposit \d+ “Paint”: rejected$/m);
+  t.regex(
+    out,
+    /^- At least one url field must be compatible with the client's domain name \(codemeta:url\)$/m,
+  );
+  const { code: again, results } = await acme.json(upload);
+  t.is(again, 3);
+  t.like(results[0], { status: 'rejected', collection: 'other', swhid: null, swhidAgrees: null });
+  const id = String(results[0]?.['deposit']);
+  t.is((await acme.run(['status', id])).code, 3);
+  t.is((await acme.run([...upload, '--url', 'https://acme.example/paint'])).code, 0);
+});
+
+test('what the service would reject is not sent, unless it is insisted', async (t) => {
+  const { carol } = t.context;
+  const climbing = zipOf([{ name: '../evil', data: 'x' }]);
+  await writeFile(path.join(carol.home, 'climbing.zip'), climbing);
+  const refused = await carol.run(['upload', 'climbing.zip', ...described]);
+  t.is(refused.code, 1);
+  t.regex(refused.err, /- The path of the member “\.\.\/evil” climbs .*\nNothing was sent/);
+  t.deepEqual((await carol.json(['list'])).results, []);
+  const forced = await carol.run(['upload', 'climbing.zip', ...described, '--force', '--wait']);
+  t.is(forced.code, 3);
+  t.regex(forced.out, /path traversal/);
+});
+
+test('what cannot be deposited is refused with a sentence before anything is sent', async (t) => {
+  const { alice, acme } = t.context;
+  await write(path.join(alice.home, 'pipes'), { a: ['100644', 'a'] });
+  execFileSync('mkfifo', [path.join(alice.home, 'pipes/fifo')]);
+  await mkdir(path.join(alice.home, 'nothing/.git'), { recursive: true });
+  await writeFile(path.join(alice.home, 'text'), 'no archive');
+  const cases: [args: string[], code: number, said: RegExp][] = [
+    [['upload', 'pipes', ...described], 1, /pipes\/fifo is a FIFO, which cannot be deposited/],
+    [['upload', 'nothing', ...described], 1, /The folder nothing has nothing in it/],
+    [['upload', 'text', ...described], 1, /text is neither a zip nor a tar/],
+    [['upload', 'missing', ...described], 1, /missing cannot be read: no such file or directory/],
+    [['upload', 'text'], 2, /A deposit needs metadata/],
+    [['upload', 'text', '--name', 'Paint'], 2, /--name and at least one --author/],
+    [['upload', 'text', '--metadata', 'text', ...described], 2, /exclude one another/],
+    [['upload', 'text', ...described, '--colour'], 2, /^Unknown option '--colour'\.$/m],
+  ];
+  for (const [args, code, said] of cases) {
+    const ran = await alice.run(args);
+    t.deepEqual([ran.code, ran.out], [code, ''], args.join(' '));
+    t.regex(ran.err, said);
+  }
+  const several = await acme.run(['upload', 'text', ...described]);
+  t.is(several.code, 2);
+  t.regex(several.err, /There are several collections, give one as --collection: software, other/);
+});
+
+test('metadata from a file are sent as they are, whatever their encoding', async (t) => {
+  const { alice } = t.context;
+  const latin1 = entryXml('<title>Caf\u00e9</title><author><name>Ren\u00e9</name></author>').replace(
+    'utf-8',
+    'iso-8859-1',
+  );
+  await writeFile(path.join(alice.home, 'latin1.xml'), Buffer.from(latin1, 'latin1'));
+  await writeFile(path.join(alice.home, 'hello.tar'), helloTar);
+  t.like(await alice.facts(['upload', 'hello.tar', '--metadata', 'latin1.xml', '--wait']), {
+    status: 'done',
+    title: 'Caf\u00e9',
+  });
+});
+
+function archivesOf(facts: Facts): Facts[] {
+  return facts['archives'] as Facts[];
+}

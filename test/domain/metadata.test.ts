@@ -1,0 +1,189 @@
+import test from 'ava';
+import type { DepositMetadata, UpdateMetadata } from '../../src/domain/deposit/commands.ts';
+import { depositDecider, MAX_ENTRIES } from '../../src/domain/deposit/decide.ts';
+import type { DepositEvent, FieldFault, MetadataTarget } from '../../src/domain/deposit/events.ts';
+import { depositFacts } from '../../src/domain/deposit/facts.ts';
+import { judgeMetadata } from '../../src/domain/deposit/metadata-checks.ts';
+import { namedObjects } from '../../src/domain/deposit/named-objects.ts';
+import {
+  aliceEntry,
+  createDeposit,
+  depositCreated,
+  entryWith,
+  fallbackOrigin,
+  wayTo,
+} from '../support/example-deposits.ts';
+import { scenario } from '../support/given.ts';
+
+const given = scenario(depositDecider);
+const swhid = `swh:1:dir:${'1'.repeat(40)}`;
+const target: MetadataTarget = { kind: 'object', swhid, context: `${swhid};origin=${fallbackOrigin}` };
+
+function fault(kind: FieldFault['kind'], field: string, changes: Partial<FieldFault> = {}): FieldFault {
+  return { kind, field, vocabulary: 'CodeMeta 2.0', value: 'value', hint: null, ...changes };
+}
+
+/** The lines of what was found: reasons, then warnings. */
+function linesOf(...facts: Parameters<typeof entryWith>[0][]): readonly (readonly string[])[] {
+  const { reasons, warnings } = judgeMetadata(facts.map((one) => entryWith(one)));
+  return [reasons, warnings].map((found) => found.map(({ text, fields }) => `${text} (${fields.join()})`));
+}
+
+test('what Software Heritage refuses rejects, what else is not as it should be is a warning', (t) => {
+  const date = 'is not a date: write YYYY, YYYY-MM, YYYY-MM-DD or a date with a time';
+  const fieldFaults = [
+    fault('date', 'codemeta:dateModified', { value: 'soon' }),
+    fault('date', 'codemeta:embargoDate', { value: 'later' }),
+    fault('nameless', 'codemeta:contributor'),
+    fault('nameless', 'codemeta:author', { vocabulary: 'CodeMeta 3.0' }),
+    fault('affiliation', 'codemeta:author'),
+    fault('person-without-name', 'codemeta:author', { value: 'Ada Lovelace' }),
+    fault('term', 'codemeta:licence', { value: 'licence', hint: 'license' }),
+    fault('term', 'atom:blub', { value: 'blub', vocabulary: 'Atom' }),
+    fault('url', 'codemeta:license', { value: 'MIT' }),
+  ];
+  const [reasons, warnings] = linesOf({ fieldFaults, fieldFaultsLeftOut: 2, provenance: null });
+  t.deepEqual(reasons, [
+    `"soon" ${date} (codemeta:dateModified)`,
+    'A person or organization has no name (codemeta:contributor)',
+    'An affiliation has no name (codemeta:author)',
+  ]);
+  t.deepEqual(warnings, [
+    `"later" ${date} (codemeta:embargoDate)`,
+    'A person or organization has no name (codemeta:author)',
+    '"Ada Lovelace" has no name element of its own: write the whole name in one (codemeta:author)',
+    '"licence" is not a term of CodeMeta 2.0: did you mean license? (codemeta:licence)',
+    '"blub" is not a term of Atom (atom:blub)',
+    '"MIT" is not an absolute URL (codemeta:license)',
+    'and at least 2 more in the metadata (metadata)',
+    'Suggested fields are missing (metadata-provenance)',
+  ]);
+});
+
+test('of several entries each fault is told once, and one provenance is enough', (t) => {
+  const fieldFaults = [fault('date', 'codemeta:dateCreated', { value: 'soon' })];
+  const [reasons, warnings] = linesOf(
+    { fieldFaults, dateCreated: 'soon', provenance: null },
+    { fieldFaults, provenance: 'https://alice.example/' },
+  );
+  t.is(reasons?.length, 1);
+  t.deepEqual(warnings, []);
+});
+
+test('an entry whose faults were never looked for is judged by what is known of it', (t) => {
+  t.deepEqual(linesOf({}), [[], []]);
+  t.is(linesOf({ datePublished: 'soon' })[0]?.length, 1);
+});
+
+function update(changes: Partial<UpdateMetadata> = {}): UpdateMetadata {
+  const providerUrl = 'https://alice.example/software';
+  const entry = aliceEntry;
+  return {
+    type: 'UpdateMetadata',
+    depositId: 1,
+    swhid,
+    entry,
+    providerUrl,
+    maxEntries: MAX_ENTRIES,
+    ...changes,
+  };
+}
+
+const done = wayTo('DepositLoaded');
+const updated: DepositEvent = { type: 'MetadataUpdated', data: { depositId: 1, swhid, entry: aliceEntry } };
+
+test('metadata are added to a deposit that is done by whoever knows its identifier', (t) => {
+  given(t, ...done)
+    .when(update())
+    .thenEvents(updated);
+  given(t, ...done)
+    .when(update({ swhid: `swh:1:dir:${'2'.repeat(40)}` }))
+    .thenRefused('SWHID_MISMATCH');
+  given(t, ...wayTo('ArchiveAdded'))
+    .when(update())
+    .thenRefused('SWHID_MISMATCH');
+  for (const type of ['DepositCompleted', 'DepositVerified', 'LoadingStarted'] as const) {
+    given(t, ...wayTo(type))
+      .when(update())
+      .thenRefused('DEPOSIT_NOT_DONE');
+  }
+  given(t).when(update()).thenRefused('DEPOSIT_NOT_FOUND');
+});
+
+test('an update is checked like any entry, and is about its deposit alone', (t) => {
+  const when = (facts: Parameters<typeof entryWith>[0]) =>
+    given(t, ...done).when(update({ entry: entryWith(facts) }));
+  when({ hasAuthor: false }).thenRefused('METADATA_REJECTED');
+  when({ datePublished: 'soon' }).thenRefused('METADATA_REJECTED');
+  when({ reference: { kind: 'object', value: swhid } }).thenRefused('REFERENCE_OUT_OF_PLACE');
+  when({ origin: { relation: 'create', url: 'https://bob.example/' } }).thenRefused(
+    'ORIGIN_OUTSIDE_PROVIDER',
+  );
+  when({ provenance: null }).thenTypes('MetadataUpdated');
+});
+
+test('an update leaves the identifiers and what they rest on as they are', (t) => {
+  const before = given(t, ...done).state();
+  const after = given(t, ...done, updated, updated).state();
+  t.deepEqual(after, { ...before, updates: [aliceEntry, aliceEntry] } as typeof after);
+  given(t, ...done, updated)
+    .when(update({ maxEntries: 2 }))
+    .thenRefused('TOO_MANY_ENTRIES');
+  t.deepEqual(namedObjects(updated), [aliceEntry.sha256]);
+  const told = depositFacts(after).find(({ label }) => label === 'metadata');
+  t.is(told?.values.length, 3, 'what was there, and both updates');
+});
+
+function metadataOnly(changes: Partial<DepositMetadata> = {}): DepositMetadata {
+  const { depositId, uuid, client, collection, now, providerUrl } = createDeposit();
+  const made = { depositId, uuid, client, collection, now, providerUrl, fallbackOrigin };
+  return { type: 'DepositMetadata', ...made, entry: aliceEntry, target, ...changes };
+}
+
+test('metadata alone are done at once, and nothing is left to check or load', (t) => {
+  const { now } = metadataOnly();
+  const events: DepositEvent[] = [
+    depositCreated,
+    { type: 'MetadataAdded', data: { depositId: 1, entry: aliceEntry } },
+    { type: 'MetadataDeposited', data: { depositId: 1, completedAt: now, target, warnings: [] } },
+  ];
+  given(t)
+    .when(metadataOnly())
+    .thenEvents(...events);
+  given(t, ...events)
+    .when(metadataOnly())
+    .thenRefused('DEPOSIT_EXISTS');
+  for (const type of ['RetryChecks', 'RetryLoading'] as const) {
+    t.throws(() => depositDecider.decide({ type, depositId: 1 }, given(t, ...events).state()));
+  }
+  given(t, ...events)
+    .when({ type: 'CompleteDeposit', depositId: 1, now })
+    .thenNothing();
+  given(t, ...events)
+    .when(update())
+    .thenEvents(updated);
+  const about: MetadataTarget = { kind: 'origin', url: fallbackOrigin };
+  given(t, ...events.slice(0, 2), {
+    type: 'MetadataDeposited',
+    data: { depositId: 1, completedAt: now, target: about, warnings: [] },
+  })
+    .when(update())
+    .thenRefused('SWHID_MISMATCH');
+});
+
+test('metadata alone pass the checks or are refused, and nobody vouches for another', (t) => {
+  const when = (facts: Parameters<typeof entryWith>[0], providerUrl?: string | null) =>
+    given(t).when(
+      metadataOnly({ entry: entryWith(facts), ...(providerUrl !== undefined && { providerUrl }) }),
+    );
+  when({ hasTitle: false }).thenRefused('METADATA_REJECTED');
+  when({ provenance: 'https://bob.example/software/' }).thenRefused('PROVENANCE_OUTSIDE_PROVIDER');
+  when({ provenance: 'not a URL' }).thenRefused('PROVENANCE_OUTSIDE_PROVIDER');
+  when({ provenance: fallbackOrigin }, null).thenRefused('PROVENANCE_OUTSIDE_PROVIDER');
+  when({ provenance: fallbackOrigin }).thenTypes('DepositCreated', 'MetadataAdded', 'MetadataDeposited');
+});
+
+test('a reference has no place beside software', (t) => {
+  const entry = entryWith({ reference: { kind: 'object', value: swhid } });
+  given(t).when(createDeposit({ entry })).thenRefused('REFERENCE_OUT_OF_PLACE');
+});

@@ -1,0 +1,95 @@
+import test from 'ava';
+import {
+  type NotificationsEvent,
+  notificationsDecider,
+} from '../../src/domain/notifications/notifications.ts';
+import { scenario } from '../support/given.ts';
+
+const depositId = 1;
+const at = (minute: number): string => `2026-03-01T10:${String(minute).padStart(2, '0')}:00.000Z`;
+const about = { depositId, client: 'alice', collection: 'software', reason: 'Nobody answers.' };
+
+function held(revision: number, minute = 0): NotificationsEvent {
+  const data = { ...about, eventId: `event-${revision}`, revision, heldAt: at(minute) };
+  return { type: 'NotificationHeld', data };
+}
+
+function tried(attempt: number, minute: number): NotificationsEvent {
+  return { type: 'DeliveryTried', data: { depositId, attempt, nextTryAt: at(minute) } };
+}
+
+const given = scenario(notificationsDecider);
+
+test('a notification is held once, whatever has become of it since', (t) => {
+  const { type: _, ...same } = {
+    type: '',
+    ...(held(3).data as Extract<NotificationsEvent, { type: 'NotificationHeld' }>['data']),
+  };
+  const hold = { type: 'HoldNotification', ...same } as const;
+  given(t).when(hold).thenEvents(held(3));
+  given(t, held(3)).when(hold).thenNothing();
+  given(t, held(3), { type: 'NotificationsDelivered', data: { depositId, upTo: 3 } })
+    .when(hold)
+    .thenNothing();
+  given(t, held(0)).when(hold).thenEvents(held(3));
+});
+
+test('who says that it tries has the deposit for itself until the time that it names', (t) => {
+  const attempt = (minute: number) =>
+    ({ type: 'TryDelivery', depositId, now: at(minute), nextTryAt: at(minute + 1) }) as const;
+  given(t, held(0)).when(attempt(1)).thenEvents(tried(1, 2));
+  given(t, held(0), tried(1, 2)).when(attempt(1)).thenNothing();
+  given(t, held(0), tried(1, 2)).when(attempt(3)).thenEvents(tried(2, 4));
+  given(t).when(attempt(1)).thenNothing();
+});
+
+test('what came while others were delivered is still held', (t) => {
+  const delivered = { type: 'RecordDelivered', depositId, upTo: 3 } as const;
+  const event = { type: 'NotificationsDelivered', data: { depositId, upTo: 3 } } as const;
+  given(t, held(0), held(3), tried(1, 2), held(4)).when(delivered).thenEvents(event);
+  const { held: left, nextTryAt, attempt } = given(t, held(0), held(3), tried(1, 2), held(4), event).state();
+  t.deepEqual([left.map(({ revision }) => revision), nextTryAt, attempt], [[4], null, 0]);
+  given(t, held(0), held(3), event).when(delivered).thenNothing();
+});
+
+test('a failure that is told too late changes nothing', (t) => {
+  const failed = { type: 'RecordFailed', depositId, attempt: 1, reason: 'x', nextTryAt: at(9) } as const;
+  given(t, held(0), tried(1, 2)).when(failed).thenTypes('DeliveryFailed');
+  given(t, held(0), tried(1, 2), tried(2, 4)).when(failed).thenNothing();
+  given(t, held(0), tried(1, 2), { type: 'NotificationsDelivered', data: { depositId, upTo: 0 } })
+    .when(failed)
+    .thenNothing();
+});
+
+test('what was given up goes back to where it was when an operator wants it, and waits for as long again', (t) => {
+  const past: NotificationsEvent[] = [
+    held(0),
+    held(3),
+    tried(1, 2),
+    { type: 'NotificationsGivenUp', data: { depositId, upTo: 0, reason: 'Too long.' } },
+  ];
+  const over = given(t, ...past).state();
+  t.deepEqual([over.held.length, over.givenUp.length, over.reason], [1, 1, 'Too long.']);
+  given(t, ...past)
+    .when({ type: 'GiveUp', depositId, upTo: 0, reason: 'x' })
+    .thenNothing();
+  const requeued: NotificationsEvent = {
+    type: 'NotificationsRequeued',
+    data: { depositId, requeuedAt: at(30) },
+  };
+  given(t, ...past)
+    .when({ type: 'Requeue', depositId, now: at(30) })
+    .thenEvents(requeued);
+  const again = given(t, ...past, requeued).state();
+  t.deepEqual(
+    again.held.map(({ revision, heldAt }) => [revision, heldAt]),
+    [
+      [0, at(30)],
+      [3, at(30)],
+    ],
+  );
+  t.deepEqual([again.givenUp, again.attempt, again.nextTryAt], [[], 0, null]);
+  given(t)
+    .when({ type: 'Requeue', depositId, now: at(30) })
+    .thenRefused('NOTHING_TO_RETRY');
+});

@@ -1,0 +1,4 @@
+import { useDistributedEngines } from '../support/engines-under-test.ts';
+
+useDistributedEngines();
+await import('../http/resolving.test.ts');

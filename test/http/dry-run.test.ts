@@ -1,0 +1,238 @@
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import anyTest, { type ExecutionContext, type TestFn } from 'ava';
+import { tarOf, zipOf } from '../support/archive-builders.ts';
+import {
+  archiveHeaders,
+  archivePart,
+  entryHeaders,
+  entryPart,
+  entryXml,
+  final,
+  formOf,
+  formType,
+  helloZip,
+  partial,
+} from '../support/deposit-bodies.ts';
+import { RunningService, type TestClient } from '../support/running-service.ts';
+import { leavesNothing } from '../support/stored-things.ts';
+import { assertSwordError } from '../support/sword-error.ts';
+import { child, parsedBody, texts } from '../sword/parsed-body.ts';
+
+type Context = { service: RunningService; alice: TestClient };
+const test = anyTest as TestFn<Context>;
+
+const ATOM = '{http://www.w3.org/2005/Atom}';
+const DEPOSIT = '{https://www.softwareheritage.org/schema/2018/deposit}';
+const IRI = '/1/software/?dry-run=true';
+
+test.before(async (t) => {
+  const service = await RunningService.start({ maxUploadSize: 1_000_000 });
+  const alice = await service.register('alice', {
+    collections: ['software'],
+    domain: 'alice.example',
+    providerUrl: 'https://alice.example/code',
+  });
+  t.context = { service, alice };
+});
+
+test.after.always((t) => t.context.service[Symbol.asyncDispose]());
+
+const url = '<codemeta:url>https://alice.example/paint</codemeta:url>';
+const good = entryXml(`<title>Paint</title><author><name>Ada</name></author>${url}`);
+const unvouched = '\nWarnings:\n- Suggested fields are missing (metadata-provenance)';
+
+/** Asserts that nothing of the trial stays: no event, no object, no id and no file. */
+async function trying(t: ExecutionContext<Context>, work: () => Promise<void>): Promise<void> {
+  const { service } = t.context;
+  await leavesNothing(t, service, work);
+  const folder = path.join(service.folder, 'dry-runs');
+  for (let patience = 100; patience > 0; patience -= 1) {
+    if ((await left(folder)).length === 0) break; // a broken-off upload ends a moment later
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  t.deepEqual(await left(folder), []);
+}
+
+async function left(folder: string): Promise<string[]> {
+  return readdir(folder).catch(() => []);
+}
+
+function wholeForm(entry: string, archive = helloZip, filename = 'hello.zip'): Buffer {
+  return formOf([archivePart(archive, filename), entryPart(entry)]);
+}
+
+test.serial('a good deposit would pass its checks, and is not made', async (t) => {
+  const { alice } = t.context;
+  await trying(t, async () => {
+    for (const headers of [final, partial, {}]) {
+      const answer = await alice.post(IRI, wholeForm(good), { ...formType, ...headers });
+      const body = await answer.text();
+      t.is(answer.status, 200, body);
+      t.is(answer.headers.get('location'), null);
+      const entry = parsedBody(body);
+      for (const namespace of [DEPOSIT, ATOM]) {
+        t.is(child(entry, `${namespace}deposit_status`).text, 'verified');
+        const detail = child(entry, `${namespace}deposit_status_detail`).text;
+        t.is(detail, `The deposit would pass its checks.${unvouched}`);
+        t.deepEqual(texts(entry, `${namespace}deposit_id`), []);
+      }
+      t.is(child(entry, `${ATOM}title`).text, 'Paint');
+    }
+    const json = await alice.post(IRI, wholeForm(good), { ...formType, Accept: 'application/json' });
+    t.is(json.headers.get('content-type'), 'application/json');
+    t.like(await json.json(), { dry_run: true, deposit_status: 'verified', title: 'Paint' });
+  });
+});
+
+test.serial('what would be rejected is told with every reason', async (t) => {
+  const { alice } = t.context;
+  const bad = entryXml(
+    '<codemeta:licence>MIT</codemeta:licence><codemeta:dateModified>soon</codemeta:dateModified>',
+  );
+  const cases: readonly (readonly [Buffer | string, Record<string, string>, readonly RegExp[]])[] = [
+    [
+      wholeForm(bad, helloZip.subarray(0, -30), 'cut.zip'),
+      formType,
+      [
+        /^- Mandatory fields are missing \(author\)$/,
+        /^- Mandatory alternate fields are missing \(title, name\)$/,
+        /^- "soon" is not a date/,
+        /^- cut\.zip: .+ \(archive\)$/,
+        /^- At least one url field must be compatible/,
+        /^Warnings:$/,
+        /^- "licence" is not a term of CodeMeta 2\.0: did you mean license\? \(codemeta:licence\)$/,
+        /^- Suggested fields are missing/,
+      ],
+    ],
+    [
+      wholeForm(good, tarOf([{ name: '../evil', data: 'x' }]), 'evil.tar'),
+      formType,
+      [/^- evil\.tar: /, /^Warnings:$/, /^- Suggested/],
+    ],
+    [
+      wholeForm(good, zipOf([{ name: 'inner.zip', data: helloZip }])),
+      formType,
+      [/^- hello\.zip: .*archive/, /^Warnings:$/, /^- Suggested/],
+    ],
+    [good, entryHeaders(), [/^- The deposit has no software archive/, /^Warnings:$/, /^- Suggested/]],
+    [helloZip, archiveHeaders(), [/^- The deposit has no metadata/, /^- At least one url/]],
+  ];
+  await trying(t, async () => {
+    for (const [body, headers, expected] of cases) {
+      const answer = await alice.post(IRI, body, headers);
+      t.is(answer.status, 200);
+      const entry = parsedBody(await answer.text());
+      t.is(child(entry, `${DEPOSIT}deposit_status`).text, 'rejected');
+      const lines = child(entry, `${DEPOSIT}deposit_status_detail`).text.split('\n');
+      t.is(lines.length, expected.length, lines.join('\n'));
+      for (const [index, line] of expected.entries()) t.regex(lines[index] ?? '', line);
+    }
+  });
+});
+
+test.serial('a dry run tells what the checks then do', async (t) => {
+  const { alice } = t.context;
+  const form = wholeForm(entryXml(`<title>T</title>${url}`), helloZip.subarray(0, -30));
+  const trial = parsedBody(await (await alice.post(IRI, form, { ...formType })).text());
+  const made = await alice.post('/1/software/', form, { ...formType, ...final });
+  const status = (made.headers.get('location') ?? '').replace('metadata/', 'status/');
+  const real = parsedBody(await alice.waitFor(status, 'rejected'));
+  const detail = `${DEPOSIT}deposit_status_detail`;
+  t.is(child(trial, detail).text, child(real, detail).text);
+});
+
+test.serial('metadata alone would be done', async (t) => {
+  const { alice } = t.context;
+  const origin = 'https://alice.example/code/tried';
+  const creating = entryXml(
+    `<title>P</title><author><name>A</name></author>${url}<d:create_origin><d:origin url="${origin}"/></d:create_origin>`,
+  );
+  const made = await alice.post('/1/software/', wholeForm(creating), { ...formType, ...final });
+  await alice.waitFor((made.headers.get('location') ?? '').replace('metadata/', 'status/'), 'done');
+  const about = (named: string) =>
+    entryXml(
+      `<title>P</title><author><name>A</name></author><d:reference><d:origin url="${named}"/></d:reference>`,
+    );
+  await trying(t, async () => {
+    const answer = await alice.post(IRI, about(origin), entryHeaders());
+    t.is(answer.status, 200);
+    const entry = parsedBody(await answer.text());
+    t.is(child(entry, `${DEPOSIT}deposit_status`).text, 'done');
+    t.is(
+      child(entry, `${DEPOSIT}deposit_status_detail`).text,
+      `The metadata would be deposited.${unvouched}`,
+    );
+    const unknown = await alice.post(IRI, about(`${origin}2`), entryHeaders());
+    await assertSwordError(t, unknown, 400, 'ErrorBadRequest');
+  });
+});
+
+test.serial('what would refuse the request refuses its dry run', async (t) => {
+  const { alice } = t.context;
+  const foreign = entryXml(
+    '<title>P</title><d:create_origin><d:origin url="https://bob.example/"/></d:create_origin>',
+  );
+  const cases = [
+    [IRI, '<entry/>', entryHeaders(), 400, 'ErrorBadRequest'],
+    [IRI, foreign, entryHeaders(), 403, 'Forbidden'],
+    [IRI, wholeForm(foreign), formType, 403, 'Forbidden'],
+    [IRI, Buffer.from('no archive at all'), archiveHeaders(), 415, 'ErrorContent'],
+    [IRI, helloZip, { ...archiveHeaders(), 'Content-MD5': '0'.repeat(32) }, 412, 'ErrorChecksumMismatch'],
+    [IRI, Buffer.alloc(1_000_001), archiveHeaders(), 413, 'MaxUploadSizeExceeded'],
+    [IRI, formOf([archivePart()], { open: true }), formType, 400, 'ErrorBadRequest'],
+    ['/1/papers/?dry-run=true', good, entryHeaders(), 404, 'NotFound'],
+    ['/1/software/?dry-run=yes', good, entryHeaders(), 400, 'ErrorBadRequest'],
+  ] as const;
+  await trying(t, async () => {
+    for (const [iri, body, headers, status, name] of cases) {
+      await assertSwordError(
+        t,
+        await alice.post(iri, body, { ...headers }),
+        status,
+        name,
+        `${iri} ${status}`,
+      );
+    }
+    const broken = new AbortController();
+    const endless = new ReadableStream({
+      start: (controller) => controller.enqueue(helloZip),
+      pull: () => new Promise(() => undefined),
+    });
+    const init = { body: endless, duplex: 'half', signal: broken.signal, headers: archiveHeaders() };
+    const sending = alice.send('POST', IRI, init as RequestInit).catch(() => 'broken off');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    broken.abort();
+    t.is(await sending, 'broken off');
+  });
+});
+
+test.serial('dry runs at the same time do not meet, and too many are told to wait', async (t) => {
+  const { alice } = t.context;
+  await trying(t, async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 24 }, (_, index) => {
+        const archive = index % 2 === 0 ? helloZip : helloZip.subarray(0, -30);
+        return alice.post(IRI, wholeForm(good, archive), { ...formType });
+      }),
+    );
+    let told = 0;
+    for (const [index, answer] of answers.entries()) {
+      const body = await answer.text();
+      if (answer.status === 503) t.truthy(answer.headers.get('retry-after'));
+      else {
+        told += 1;
+        t.is(answer.status, 200, body);
+        t.true(body.includes(`<deposit_status>${index % 2 === 0 ? 'verified' : 'rejected'}<`));
+      }
+    }
+    t.true(told >= 8);
+  });
+  t.is((await alice.post(IRI, wholeForm(good), { ...formType })).status, 200, 'there is room again');
+});
+
+test.serial('dry-run=false makes a deposit', async (t) => {
+  const { alice } = t.context;
+  const answer = await alice.post('/1/software/?dry-run=false', wholeForm(good), { ...formType, ...partial });
+  t.is(answer.status, 201);
+});

@@ -1,0 +1,156 @@
+import anyTest, { type ExecutionContext, type TestFn } from 'ava';
+import {
+  archiveHeaders,
+  archivePart,
+  entryHeaders,
+  entryPart,
+  entryXml,
+  final,
+  formOf,
+  formType,
+  helloZip,
+  partial,
+} from '../support/deposit-bodies.ts';
+import { RunningService, type TestClient } from '../support/running-service.ts';
+import { leavesNothing } from '../support/stored-things.ts';
+import { assertSwordError } from '../support/sword-error.ts';
+
+type Context = { service: RunningService; alice: TestClient };
+const test = anyTest as TestFn<Context>;
+
+test.before(async (t) => {
+  const service = await RunningService.start();
+  const alice = await service.register('alice', {
+    collections: ['software'],
+    providerUrl: 'https://alice.example/code',
+  });
+  t.context = { service, alice };
+});
+
+test.after.always((t) => t.context.service[Symbol.asyncDispose]());
+
+const better = entryXml('<title>Better</title><author><name>Ada</name></author>');
+
+/** The path of a deposit, `/1/software/<id>/`. */
+async function deposit(t: ExecutionContext<Context>, headers: Record<string, string>): Promise<string> {
+  const answer = await t.context.alice.post('/1/software/', formOf([archivePart(), entryPart()]), {
+    ...formType,
+    ...headers,
+  });
+  return new URL(answer.headers.get('location') ?? '').pathname.replace('metadata/', '');
+}
+
+/** The path and the identifier of a deposit that is done. */
+async function done(t: ExecutionContext<Context>): Promise<{ path: string; swhid: string; body: string }> {
+  const path = await deposit(t, final);
+  const body = await t.context.alice.waitFor(`${path}status/`, 'done');
+  return { path, swhid: /<deposit_swh_id>([^<]+)</.exec(body)?.[1] ?? '', body };
+}
+
+function checking(swhid: string): Record<string, string> {
+  return { ...entryHeaders(), 'X-Check-SWHID': swhid };
+}
+
+test('metadata are added to a deposit that is done, which stays as it is', async (t) => {
+  const { alice, service } = t.context;
+  const { path, swhid } = await done(t);
+  const before = await (await alice.get(`${path}status/`)).text();
+  for (const iri of [`${path}atom/`, `${path}metadata/`]) {
+    const answer = await alice.put(iri, better, checking(swhid));
+    t.is(answer.status, 204, await answer.text());
+    t.is(answer.headers.get('etag'), (await alice.get(`${path}status/`)).headers.get('etag'));
+  }
+  const after = await (await alice.get(`${path}status/`)).text();
+  const withoutTime = (body: string) => body.replace(/<updated>[^<]*<\/updated>/, '');
+  t.is(withoutTime(after), withoutTime(before), 'title, status and identifiers');
+  const id = path.split('/')[3];
+  const events = await Array.fromAsync(service.service.log.readStream(`deposit-${id}`));
+  t.deepEqual(
+    events.slice(-3).map(({ type }) => type),
+    ['DepositLoaded', 'MetadataUpdated', 'MetadataUpdated'],
+  );
+  t.like(events.at(-1)?.data, { swhid });
+  const history = await (await alice.get(`${path}history/`, { Accept: 'application/json' })).text();
+  t.regex(history, /Metadata added to the finished deposit: \\"Better\\" by Ada/);
+});
+
+test('what is updated keeps what is loaded from it: a further version can be added', async (t) => {
+  const { alice } = t.context;
+  const url = 'https://alice.example/code/updated';
+  const entry = (name: string) =>
+    entryXml(
+      `<title>T</title><author><name>A</name></author><d:${name}><d:origin url="${url}"/></d:${name}>`,
+    );
+  const form = formOf([archivePart(), entryPart(entry('create_origin'))]);
+  const created = await alice.post('/1/software/', form, { ...formType, ...final });
+  const path = new URL(created.headers.get('location') ?? '').pathname.replace('metadata/', '');
+  const body = await alice.waitFor(`${path}status/`, 'done');
+  const swhid = /<deposit_swh_id>([^<]+)</.exec(body)?.[1] ?? '';
+  t.is((await alice.put(`${path}metadata/`, entry('add_to_origin'), checking(swhid))).status, 204);
+});
+
+test('Allow tells of it where it is possible', async (t) => {
+  const { alice } = t.context;
+  const { path, swhid } = await done(t);
+  const open = await deposit(t, partial);
+  const allow = async (iri: string) => (await alice.send('OPTIONS', iri)).headers.get('allow');
+  t.is(await allow(`${path}metadata/`), 'GET, HEAD, PUT, OPTIONS');
+  t.is(await allow(`${path}media/`), 'GET, HEAD, OPTIONS');
+  t.is(await allow(`${open}metadata/`), 'GET, HEAD, POST, PUT, DELETE, OPTIONS');
+  const deleting = await alice.delete(`${path}metadata/`, { 'X-Check-SWHID': swhid });
+  await assertSwordError(t, deleting, 405, 'MethodNotAllowed');
+  t.is(deleting.headers.get('allow'), 'GET, HEAD, PUT, OPTIONS');
+});
+
+test.serial('what is no update of this deposit is refused, and nothing stays of it', async (t) => {
+  const { alice, service } = t.context;
+  const { path, swhid } = await done(t);
+  const open = await deposit(t, partial);
+  const bare = await alice.post('/1/software/', better, { ...entryHeaders(), ...final });
+  const rejected = new URL(bare.headers.get('location') ?? '').pathname;
+  await alice.waitFor(rejected.replace('metadata/', 'status/'), 'rejected');
+  const other = `swh:1:dir:${'0'.repeat(40)}`;
+  const bad = entryXml('<author><name>A</name></author><codemeta:dateModified>soon</codemeta:dateModified>');
+  const foreign = entryXml(
+    '<title>T</title><author><name>A</name></author><d:create_origin><d:origin url="https://bob.example/"/></d:create_origin>',
+  );
+  const about = entryXml(
+    `<title>T</title><author><name>A</name></author><d:reference><d:object swhid="${swhid}"/></d:reference>`,
+  );
+  await leavesNothing(t, service, async () => {
+    const put = (iri: string, body: string, headers: Record<string, string>) => alice.put(iri, body, headers);
+    const edit = `${path}metadata/`;
+    const is400 = async (answer: Response, about: string) =>
+      assertSwordError(t, answer, 400, 'ErrorBadRequest', about);
+    const mismatch = await is400(await put(edit, better, checking(other)), 'another identifier');
+    t.true(mismatch.includes(other) && mismatch.includes(swhid));
+    for (const malformed of ['nonsense', `${swhid};origin=https://a.example`, swhid.toUpperCase()]) {
+      await is400(await put(edit, better, checking(malformed)), malformed);
+    }
+    const reasons = await is400(await put(edit, bad, checking(swhid)), 'checks');
+    t.regex(
+      reasons,
+      /fields are missing \(title, name\); "soon" is not a date.* \(codemeta:dateModified\)\.$/,
+    );
+    await is400(await put(`${open}metadata/`, better, checking(swhid)), 'no identifier yet');
+    await is400(await put(edit, '<entry/>', checking(swhid)), 'no entry');
+    await is400(await put(edit, about, checking(swhid)), 'a reference');
+    await assertSwordError(t, await put(edit, foreign, checking(swhid)), 403, 'Forbidden');
+    const archive = await alice.put(edit, helloZip, { ...archiveHeaders(), 'X-Check-SWHID': swhid });
+    await assertSwordError(t, archive, 415, 'ErrorContent');
+    const stale = await put(edit, better, { ...checking(swhid), 'If-Match': '"1-0"' });
+    await assertSwordError(t, stale, 412, 'ETagNotMatched');
+    for (const [iri, headers] of [
+      [rejected, checking(swhid)],
+      [edit, entryHeaders()],
+    ] as const) {
+      await assertSwordError(t, await put(iri, better, headers), 405, 'MethodNotAllowed', iri);
+    }
+    const bob = await fetch(new URL(edit, alice.url), {
+      method: 'PUT',
+      body: better,
+      headers: checking(swhid),
+    });
+    await assertSwordError(t, bob, 401, 'Unauthorized');
+  });
+});

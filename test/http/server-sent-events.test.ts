@@ -1,0 +1,266 @@
+import anyTest, { type ExecutionContext, type TestFn } from 'ava';
+import {
+  archivePart,
+  entryHeaders,
+  entryPart,
+  entryXml,
+  final,
+  formOf,
+  formType,
+  helloEntry,
+  partial,
+} from '../support/deposit-bodies.ts';
+import { EventSource } from '../support/event-source.ts';
+import { RunningService, type TestClient, until } from '../support/running-service.ts';
+import { assertErrorDocument } from '../support/sword-error.ts';
+
+type Context = { service: RunningService; alice: TestClient; bob: TestClient };
+const test = anyTest as TestFn<Context>;
+
+test.before(async (t) => {
+  const service = await RunningService.start();
+  const [alice, bob] = await Promise.all(
+    ['alice', 'bob'].map((name) => service.register(name, { collections: ['software', `${name}s`, name] })),
+  );
+  t.context = { service, alice: alice as TestClient, bob: bob as TestClient };
+});
+
+test.after.always((t) => t.context.service[Symbol.asyncDispose]());
+
+const whole = new Uint8Array(formOf([archivePart(), entryPart()]));
+const WAY = ['partial', 'deposited', 'verified', 'loading', 'done'];
+
+async function deposit(
+  client: TestClient,
+  collection = 'software',
+  body: Uint8Array<ArrayBuffer> = whole,
+  progress: Record<string, string> = final,
+): Promise<number> {
+  const answer = await client.post(`/1/${collection}/`, body, { ...formType, ...progress });
+  return Number(/<deposit_id>(\d+)</.exec(await answer.text())?.[1]);
+}
+
+async function assertRefused(t: ExecutionContext, answer: Response, status: number, name: string) {
+  t.is(answer.status, status);
+  assertErrorDocument(t, await answer.text(), name);
+}
+
+test('whoever waits for a deposit is told how it is, then of each change as it happens, until it is done', async (t) => {
+  const { alice } = t.context;
+  const id = await deposit(alice, 'software', whole, partial);
+  await using events = await EventSource.open(alice, `/1/software/${id}/events/`);
+  t.is(events.answer.status, 200);
+  t.regex(events.answer.headers.get('content-type') ?? '', /^text\/event-stream/);
+  t.is(events.answer.headers.get('cache-control'), 'no-store');
+  const first = await events.next();
+  t.like(first, { event: 'status', status: 'partial', deposit: id });
+  t.is((await alice.post(`/1/software/${id}/metadata/`, null, final)).status, 200);
+  t.deepEqual(await events.statuses(4), WAY.slice(1));
+  t.deepEqual(
+    (await events.rest()).map(({ retry }) => retry),
+    ['60000'],
+    'then it ends by itself',
+  );
+});
+
+test('what is told has the facts of the State-IRI', async (t) => {
+  const { alice } = t.context;
+  const id = await deposit(alice);
+  await alice.waitFor(`/1/software/${id}/status/`, 'done');
+  await using events = await EventSource.open(alice, `/1/software/${id}/events/`);
+  const { data } = await events.next();
+  const status = await alice.get(`/1/software/${id}/status/`, { Accept: 'application/json' });
+  const { deposit_id, deposit_status, deposit_status_detail, deposit_ref_id, deposit_ref_id_context } =
+    (await status.json()) as Record<string, unknown>;
+  t.like(data?.data, {
+    deposit_id,
+    deposit_status,
+    deposit_status_detail,
+    deposit_ref_id,
+    deposit_ref_id_context,
+    client: 'alice',
+    collection: 'software',
+    title: 'Hello',
+  });
+  t.regex(String(deposit_ref_id), /^swh:1:dir:/);
+  const links = data?.data['links'] ?? {};
+  t.is(Object.keys(links).length, 7);
+  for (const link of Object.values(links as Record<string, string>).filter((iri) => !iri.endsWith('/events/')))
+    t.true((await alice.get(link)).ok, link);
+});
+
+test('Last-Event-ID resumes behind any event, without loss and without repetition', async (t) => {
+  const { alice } = t.context;
+  const id = await deposit(alice, 'software', whole, partial);
+  const path = `/1/software/${id}/events/`;
+  await using events = await EventSource.open(alice, path);
+  const told = [await events.next()];
+  await alice.post(`/1/software/${id}/metadata/`, null, final);
+  told.push(...(await events.rest()).filter(({ data }) => data));
+  t.is(told.length, 5);
+  for (const [index, { id: token = '' }] of told.slice(0, -1).entries()) {
+    await using resumed = await EventSource.open(alice, path, { 'Last-Event-ID': token });
+    const rest = (await resumed.rest()).filter(({ data }) => data);
+    t.deepEqual(rest, told.slice(index + 1), token);
+  }
+  const last = told.at(-1)?.id ?? '';
+  t.is((await alice.get(path, { 'Last-Event-ID': last })).status, 204, 'nothing more will ever come');
+});
+
+test('the stream of a rejected deposit ends for a minute, and tells of its next check when it is resumed', async (t) => {
+  const { alice, service } = t.context;
+  const bare = new Uint8Array(formOf([archivePart(), entryPart(entryXml('<title>No author</title>'))]));
+  const id = await deposit(alice, 'software', bare);
+  await alice.waitFor(`/1/software/${id}/status/`, 'rejected');
+  const path = `/1/software/${id}/events/`;
+  await using events = await EventSource.open(alice, path);
+  const rejected = await events.next();
+  t.is(rejected.status, 'rejected');
+  t.deepEqual(
+    (await events.rest()).map(({ retry }) => retry),
+    ['60000'],
+  );
+  const resume = { 'Last-Event-ID': rejected.id ?? '' };
+  await using quiet = await EventSource.open(alice, path, resume);
+  t.deepEqual(
+    (await quiet.rest()).map(({ retry }) => retry),
+    ['3000', '60000'],
+  );
+  await service.administration.deposit(id, { type: 'RetryChecks', depositId: id });
+  await using again = await EventSource.open(alice, path, resume);
+  t.deepEqual(await again.statuses(2), ['deposited', 'rejected']);
+});
+
+test('a deposit that is deleted says so, and then is not there', async (t) => {
+  const { alice } = t.context;
+  const created = await alice.post('/1/software/', helloEntry, { ...entryHeaders(), ...partial });
+  const id = Number(/<deposit_id>(\d+)</.exec(await created.text())?.[1]);
+  await using events = await EventSource.open(alice, `/1/software/${id}/events/`);
+  await events.next();
+  t.is((await alice.delete(`/1/software/${id}/metadata/`)).status, 204);
+  const last = await events.next();
+  t.like(last, { event: 'deleted', status: undefined, deposit: id });
+  t.is(last.data?.type, 'deposit.deleted');
+  await events.rest();
+  await assertRefused(t, await alice.get(`/1/software/${id}/events/`), 404, 'NotFound');
+});
+
+test('a collection tells of all deposits of the client, and of nobody else’s', async (t) => {
+  const { alice, bob } = t.context;
+  await using events = await EventSource.open(alice, '/1/alice/events/');
+  await using others = await EventSource.open(bob, '/1/software/events/');
+  const [one, two] = [await deposit(alice, 'alice'), await deposit(alice, 'alice')];
+  await deposit(alice, 'software');
+  const bobs = await deposit(bob, 'software');
+  const told = [];
+  while (told.length < 10) told.push(await events.next());
+  for (const id of [one, two]) {
+    t.deepEqual(
+      told.filter(({ deposit }) => deposit === id).map(({ status }) => status),
+      WAY,
+    );
+  }
+  const owners = new Set<unknown>();
+  for (let last = ''; last !== `${bobs} done`; ) {
+    const { data, deposit, status } = await others.next();
+    owners.add(data?.data['client']);
+    last = `${deposit} ${status}`;
+  }
+  t.deepEqual(owners, new Set(['bob']));
+});
+
+test('the stream of a collection resumes where it was, whatever happened meanwhile', async (t) => {
+  const { alice, bob } = t.context;
+  await using events = await EventSource.open(alice, '/1/alices/events/');
+  const id = await deposit(alice, 'alices');
+  const first = await events.next();
+  await events[Symbol.asyncDispose]();
+  await alice.waitFor(`/1/alices/${id}/status/`, 'done');
+  await deposit(bob, 'software');
+  const gone = await alice.post('/1/alices/', helloEntry, { ...entryHeaders(), ...partial });
+  const goneId = Number(/<deposit_id>(\d+)</.exec(await gone.text())?.[1]);
+  await alice.delete(`/1/alices/${goneId}/metadata/`);
+  await using resumed = await EventSource.open(alice, '/1/alices/events/', {
+    'Last-Event-ID': first.id ?? '',
+  });
+  const told = [];
+  while (told.length < 6) told.push(await resumed.next());
+  t.deepEqual(
+    told.map(({ deposit, status, event }) => [deposit, status ?? event]),
+    [...WAY.slice(1).map((status) => [id, status]), [goneId, 'partial'], [goneId, 'deleted']],
+  );
+});
+
+test('streams are for those who may see the deposit, and are read only', async (t) => {
+  const { alice, bob } = t.context;
+  const id = await deposit(alice);
+  await assertRefused(t, await bob.get(`/1/software/${id}/events/`), 404, 'NotFound');
+  await assertRefused(t, await alice.get(`/1/alice/${id}/events/`), 404, 'NotFound');
+  await assertRefused(t, await alice.get('/1/software/0/events/'), 404, 'NotFound');
+  await assertRefused(t, await alice.get('/1/bob/events/'), 404, 'NotFound');
+  await assertRefused(t, await fetch(`${alice.url}/1/software/${id}/events/`), 401, 'Unauthorized');
+  const posted = await alice.post(`/1/software/${id}/events/`, 'x');
+  t.is(posted.headers.get('allow'), 'GET, HEAD, OPTIONS');
+  await assertRefused(t, posted, 405, 'MethodNotAllowed');
+  const head = await alice.send('HEAD', '/1/software/events/');
+  t.deepEqual([head.status, head.headers.get('content-type')], [200, 'text/event-stream;charset=utf-8']);
+});
+
+test('a token that is of no event is refused, not passed over', async (t) => {
+  const { alice } = t.context;
+  const id = await deposit(alice);
+  const bad = ['x', '-1', '1000', '1.5', '9'.repeat(30)];
+  for (const token of bad) {
+    const answer = await alice.get(`/1/software/${id}/events/`, { 'Last-Event-ID': token });
+    await assertRefused(t, answer, 400, 'ErrorBadRequest');
+  }
+  for (const token of [...bad, 'f'.repeat(16), `${'f'.repeat(16)}-${'f'.repeat(16)}`]) {
+    const answer = await alice.get('/1/software/events/', { 'Last-Event-ID': token });
+    await assertRefused(t, answer, 400, 'ErrorBadRequest');
+  }
+});
+
+test('a client has so many streams open and no more, until one of them ends', async (t) => {
+  const carol = await t.context.service.register('carol', { collections: ['software'] });
+  const open = [];
+  for (let count = 0; count < 20; count += 1) open.push(await EventSource.open(carol, '/1/software/events/'));
+  const refused = await carol.get('/1/software/events/');
+  t.true(Number(refused.headers.get('retry-after')) > 0);
+  await assertRefused(t, refused, 429, 'TooManyRequests');
+  await open[7]?.[Symbol.asyncDispose]();
+  await until(async () => {
+    const again = await EventSource.open(carol, '/1/software/events/');
+    open.push(again);
+    return again.answer.status === 200;
+  });
+  for (const stream of open) await stream[Symbol.asyncDispose]();
+});
+
+test('the streams of a client end when it is disabled, before they tell anything more', async (t) => {
+  const { service } = t.context;
+  const dora = await service.register('dora', { collections: ['software'] });
+  const id = await deposit(dora, 'software', whole, partial);
+  await using events = await EventSource.open(dora, `/1/software/${id}/events/`);
+  await events.next();
+  await service.administration.client({ type: 'DisableClient', client: 'dora' });
+  await service.administration.deposit(id, { type: 'DeleteDeposit', depositId: id, reason: 'Test.' });
+  t.deepEqual(await events.rest(), []);
+});
+
+test('a service that stops ends its streams in good order, and a client resumes with the next one', async (t) => {
+  await using service = await RunningService.start();
+  const alice = await service.register('alice', { collections: ['software'] });
+  await using all = await EventSource.open(alice, '/1/software/events/');
+  const id = await deposit(alice, 'software', whole, partial);
+  const { id: token = '' } = await all.next();
+  await using one = await EventSource.open(alice, `/1/software/${id}/events/`);
+  await one.next();
+  const ended = Promise.all([all.rest(), one.rest()]);
+  await service.stop();
+  t.deepEqual(await ended, [[], []], 'ended, not cut off');
+  await service.startAgain();
+  const again = alice.at(service.url);
+  await again.post(`/1/software/${id}/metadata/`, null, final);
+  await using resumed = await EventSource.open(again, '/1/software/events/', { 'Last-Event-ID': token });
+  t.deepEqual(await resumed.statuses(4), WAY.slice(1));
+});

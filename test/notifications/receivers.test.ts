@@ -1,0 +1,238 @@
+import { once } from 'node:events';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { type Outcome, Postman } from '../../src/notifications/postman.ts';
+import { isPublicAddress } from '../../src/notifications/public-address.ts';
+import { assertReachable } from '../../src/notifications/receiver-address.ts';
+import { ReceiverLine } from '../../src/notifications/receiver-line.ts';
+import { generateSecret, isSecret, signatureHeaders } from '../../src/notifications/signature.ts';
+import { WebhookKey } from '../../src/notifications/webhook-key.ts';
+import { runScript } from '../support/run-script.ts';
+import { until } from '../support/running-service.ts';
+
+const NOT_PUBLIC = [
+  ...['0.0.0.0', '0.1.2.3', '10.0.0.1', '100.64.0.1', '100.127.255.255', '127.0.0.1', '127.255.0.1'],
+  ...['169.254.169.254', '172.16.0.1', '172.31.255.255', '192.0.0.8', '192.168.1.1', '198.18.0.1'],
+  ...['203.0.113.7', '224.0.0.1', '240.0.0.1', '255.255.255.255'],
+  ...['::', '::1', '::ffff:127.0.0.1', '::ffff:10.0.0.1', '::ffff:8.8.8.8', '::127.0.0.1'],
+  ...['64:ff9b::7f00:1', 'fc00::1', 'fd12:3456::1', 'fe80::1', 'fe80::1%eth0', 'fec0::1', 'ff02::1'],
+  ...['2001::1', '2001:db8::1', '2002:7f00:1::1', '3fff::1', '4000::1'],
+  ...['localhost', '', '1.2.3', '08.8.8.8'],
+];
+const PUBLIC = [
+  ...[
+    '8.8.8.8',
+    '1.1.1.1',
+    '100.63.0.1',
+    '100.128.0.1',
+    '172.15.0.1',
+    '172.32.0.1',
+    '193.0.0.1',
+    '223.255.255.1',
+  ],
+  ...['2606:4700:4700::1111', '2a00:1450:4001::1', '2001:4860:4860::8888'],
+];
+
+test('only what anybody on the Internet could reach is a public address', (t) => {
+  t.deepEqual(NOT_PUBLIC.filter(isPublicAddress), []);
+  t.deepEqual(
+    PUBLIC.filter((address) => !isPublicAddress(address)),
+    [],
+  );
+});
+
+/** A server that only counts who comes. */
+async function counting(t: ExecutionContext): Promise<{ port: number; connections: () => number }> {
+  let connections = 0;
+  const server: Server = createServer((socket) => {
+    connections += 1;
+    socket.destroy();
+  }).listen(0, '127.0.0.1');
+  t.teardown(() => server.close());
+  await once(server, 'listening');
+  return { port: (server.address() as AddressInfo).port, connections: () => connections };
+}
+
+test('nothing is sent to a private network, whether it is named by its address or by a name', async (t) => {
+  const { port, connections } = await counting(t);
+  using postman = new Postman({ allowPrivate: false }, 'test/1');
+  const { signal } = new AbortController();
+  for (const host of [
+    '127.0.0.1',
+    'localhost',
+    '[::1]',
+    '[::ffff:127.0.0.1]',
+    '2130706433',
+    '0x7f.1',
+    '127.1',
+  ]) {
+    const outcome = await postman.post(`https://${host}:${port}/hook`, '{}', {}, signal);
+    t.false(outcome.taken);
+    if (!outcome.taken)
+      t.regex(outcome.reason, /is in no public network, where no notifications are sent\.$/, host);
+  }
+  const plain = await postman.post(`http://127.0.0.1:${port}/`, '{}', {}, signal);
+  t.like(plain, {
+    taken: false,
+    reason: 'A webhook has to be https, unless DEPOSIT_WEBHOOK_ALLOW_PRIVATE is true.',
+  });
+  t.is(connections(), 0);
+  using allowed = new Postman({ allowPrivate: true }, 'test/1');
+  t.false((await allowed.post(`https://localhost:${port}/`, '{}', {}, signal)).taken);
+  t.true(connections() > 0, 'unless that is allowed');
+});
+
+test('an answer without an end costs nothing: what it says counts, and the connection is closed', async (t) => {
+  let isClosed = false;
+  const server = createHttpServer((_, res) => {
+    const timer = setInterval(() => res.write('x'.repeat(10_000)), 1);
+    res.once('close', () => {
+      isClosed = true;
+      clearInterval(timer);
+    });
+  }).listen(0, '127.0.0.1');
+  t.teardown(() => server.close());
+  await once(server, 'listening');
+  using postman = new Postman({ allowPrivate: true }, 'test/1');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  t.deepEqual(await postman.post(url, '{}', {}, new AbortController().signal), { taken: true });
+  await until(async () => isClosed);
+});
+
+test('signatures are those of the Standard Webhooks specification', (t) => {
+  const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+  const message = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', seconds: 1614265330, body: '{"test": 2432232314}' };
+  t.deepEqual(signatureHeaders(secret, message), {
+    'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+    'webhook-timestamp': '1614265330',
+    'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+  });
+  t.true(isSecret(secret));
+  t.true(isSecret(generateSecret()));
+  t.not(generateSecret(), generateSecret());
+  for (const bad of [
+    '',
+    'whsec_',
+    'whsec_c2hvcnQ=',
+    secret.slice(6),
+    `${secret}!`,
+    `whsec_${'A'.repeat(100)}`,
+  ])
+    t.false(isSecret(bad), bad);
+});
+
+async function folderFor(t: ExecutionContext): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'webhook-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+test('a sealed secret opens with its key alone, and for its client alone', async (t) => {
+  const folder = await folderFor(t);
+  const file = path.join(folder, 'keys', 'webhook.key');
+  const [key, same] = await Promise.all([WebhookKey.make(file), WebhookKey.make(file)]);
+  t.is((await stat(file)).mode & 0o777, 0o600);
+  const sealed = key.seal('whsec_secret', 'alice');
+  t.is(same.open(sealed, 'alice'), 'whsec_secret');
+  t.not(key.seal('whsec_secret', 'alice').ciphertext, sealed.ciphertext);
+  t.throws(() => key.open(sealed, 'bob'), { message: 'The secret of the webhook of bob is damaged.' });
+  const other = await WebhookKey.make(path.join(folder, 'other.key'));
+  t.throws(() => other.open(sealed, 'alice'), {
+    message: /was sealed with the key .* set the webhook again\.$/,
+  });
+  await t.throwsAsync(WebhookKey.read(path.join(folder, 'none')), { message: /is missing\.$/ });
+});
+
+const taken: Outcome = { taken: true };
+const gone: Outcome = { taken: false, reason: 'Nobody answers.', isUnreachable: true, retryAfter: 0 };
+const refused: Outcome = {
+  taken: false,
+  reason: 'It was answered 500.',
+  isUnreachable: false,
+  retryAfter: 0,
+};
+
+/** One delivery with this outcome. */
+async function delivery(line: ReceiverLine, outcome: Outcome): Promise<void> {
+  if (!line.take()) throw new Error('There is no room.');
+  await line.deliver(async () => outcome);
+  line.leave();
+}
+
+test('a receiver that nobody answers at is left alone, then tried by one delivery that opens its line for all', async (t) => {
+  const line = new ReceiverLine({ firstPause: 20, longestPause: 40 });
+  const room = line.room;
+  t.true(room > 1);
+  await delivery(line, gone);
+  t.is(line.room, 0);
+  t.is(await line.takeSoon(), 'Nobody answers.');
+  await until(async () => line.room > 0);
+  t.is(line.room, 1);
+  t.true(line.take());
+  t.is(line.room, 0, 'while it is tried, nobody else tries');
+  await line.deliver(async () => taken);
+  line.leave();
+  t.is(line.room, room);
+});
+
+test('a line is closed by refusals only when nothing is taken between them', async (t) => {
+  const line = new ReceiverLine({ firstPause: 1000, longestPause: 1000 });
+  for (const outcome of [refused, refused, refused, refused, taken, refused, refused, refused, refused])
+    await delivery(line, outcome);
+  t.true(line.room > 0);
+  await delivery(line, refused);
+  t.is(line.room, 0);
+  line.reopen('2000-01-01T00:00:00.000Z');
+  t.is(line.room, 0, 'what was wanted before it was closed has been tried');
+  line.reopen(new Date(Date.now() + 1000).toISOString());
+  t.is(line.room, 1);
+});
+
+test('a line gives its places to those who wait, in turn', async (t) => {
+  const line = new ReceiverLine({ firstPause: 1000, longestPause: 1000 });
+  while (line.take());
+  const waiting = [line.takeSoon(), line.takeSoon()];
+  line.leave();
+  line.leave();
+  t.deepEqual(await Promise.all(waiting), [undefined, undefined]);
+  t.is(line.room, 0);
+});
+
+test('a webhook in a private network or without TLS is refused when it is set', async (t) => {
+  const refusals: Readonly<Record<string, RegExp>> = {
+    'http://example.org/hook': /has to be https/,
+    'https://169.254.169.254/latest': /169\.254\.169\.254 is in no public network/,
+    'https://localhost/hook': /localhost \((127\.0\.0\.1|::1)\) is in no public network/,
+    'https://[::ffff:10.0.0.1]/': /is in no public network/,
+  };
+  for (const [url, message] of Object.entries(refusals)) {
+    const expected = { code: 'RECEIVER_REFUSED', message };
+    await t.throwsAsync(assertReachable(new URL(url), { allowPrivate: false }), expected);
+  }
+  await t.notThrowsAsync(assertReachable(new URL('https://8.8.8.8/hook'), { allowPrivate: false }));
+  await t.notThrowsAsync(assertReachable(new URL('http://localhost/hook'), { allowPrivate: true }));
+});
+
+test('an operator sets a webhook, is told its secret once, and removes it', async (t) => {
+  const folder = await folderFor(t);
+  const client = (...args: string[]) => runScript(folder, 'client', args, { input: 'whsec_short' });
+  t.is((await client('add', 'alice', '--password-stdin')).code, 0);
+  const [local, weak, twice] = await Promise.all([
+    client('webhook', 'alice', 'https://alice:secret@127.0.0.1/'),
+    client('webhook', 'alice', 'https://8.8.8.8/hook', '--secret-stdin'),
+    client('webhook', 'alice', '--off', '--retry'),
+  ]);
+  t.deepEqual([local.code, weak.code, twice.code], [1, 1, 2]);
+  t.regex(weak.err, /^The secret has to be "whsec_" with/);
+  const done = await client('webhook', 'alice', 'https://8.8.8.8/hook');
+  t.regex(done.out, /^alice is notified at https:\/\/8\.8\.8\.8\/hook of what happens from now on\.\n/);
+  t.regex(done.out, /\nSecret, shown only now: whsec_[A-Za-z0-9+/]{43}=\n$/);
+  const shown = await client('show', 'alice', '--json');
+  t.is((JSON.parse(shown.out) as { webhook: string }).webhook, 'https://8.8.8.8/hook');
+  t.notRegex(shown.out, /whsec|ciphertext/);
+  t.is((await client('webhook', 'alice', '--off')).out, 'alice is not notified any more.\n');
+});

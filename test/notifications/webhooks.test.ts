@@ -1,0 +1,255 @@
+import { readFile, rename } from 'node:fs/promises';
+import anyTest, { type ExecutionContext, type TestFn } from 'ava';
+import type { UndeliveredNotifications } from '../../projections/undelivered-notifications.ts';
+import { final, partial } from '../support/deposit-bodies.ts';
+import { deposit, notifiedService, notify, WAY } from '../support/notified-service.ts';
+import { runScript } from '../support/run-script.ts';
+import { type RunningService, type TestClient, until } from '../support/running-service.ts';
+import { WebhookReceiver } from '../support/webhook-receiver.ts';
+
+type Context = { service: RunningService; keyFile: string; alice: TestClient; bob: TestClient };
+const test = anyTest as TestFn<Context>;
+
+test.before(async (t) => {
+  const { service, keyFile } = await notifiedService();
+  const alice = await service.register('alice', { collections: ['software'] });
+  const bob = await service.register('bob', { collections: ['software'] });
+  t.context = { service, keyFile, alice, bob };
+});
+
+test.after.always((t) => t.context.service[Symbol.asyncDispose]());
+
+/** A new receiver for a client, for as long as the test runs. */
+async function receiverOf(t: ExecutionContext<Context>, { name }: TestClient): Promise<WebhookReceiver> {
+  const { service, keyFile } = t.context;
+  const receiver = await WebhookReceiver.start();
+  await notify(service, name, receiver, keyFile);
+  t.teardown(async () => {
+    await service.administration.client({ type: 'RemoveWebhook', client: name });
+    await receiver.down();
+  });
+  return receiver;
+}
+
+/** A collection that no other test deposits in. */
+async function collectionFor({ service, alice }: Context, collection: string): Promise<string> {
+  await service.administration.grant('alice', collection);
+  await until(async () => (await alice.get(`/1/${collection}/notifications/`)).ok);
+  return collection;
+}
+
+/** What a client is told over HTTP of what it was not notified of. */
+async function undelivered(client: TestClient, collection: string) {
+  const answer = await client.get(`/1/${collection}/notifications/`);
+  return (await answer.json()) as {
+    webhook: { url: string } | null;
+    deposits: { deposit_id: number; reason: string; waiting: unknown[]; given_up: unknown[] }[];
+  };
+}
+
+test.serial(
+  'every change of status of its deposits is notified to a client, signed, in order, once',
+  async (t) => {
+    const { alice } = t.context;
+    const receiver = await receiverOf(t, alice);
+    const ids = await Promise.all([1, 2, 3].map(() => deposit(alice, 'software')));
+    await until(async () => receiver.taken.length >= 15);
+    for (const id of ids) t.deepEqual(receiver.statusesOf(id), WAY);
+    t.is(receiver.received.length, 15);
+    t.true(receiver.received.every(({ isSigned }) => isSigned));
+    t.is(new Set(receiver.received.map(({ id }) => id)).size, 15);
+    t.regex(receiver.received[0]?.headers['user-agent'] ?? '', /^source-deposit-service\//);
+
+    const [id] = ids;
+    const last = receiver.taken.findLast((one) => one.deposit === id);
+    const status = await alice.get(`/1/software/${id}/status/`, { Accept: 'application/json' });
+    const facts = (await status.json()) as Record<string, unknown>;
+    t.is(last?.body.type, 'deposit.status');
+    for (const name of ['deposit_ref_id', 'deposit_ref_id_context', 'deposit_status_detail']) {
+      t.truthy(facts[name]);
+      t.is(last?.body.data[name], facts[name]);
+    }
+  },
+);
+
+test.serial('the deletion of a deposit is notified, too', async (t) => {
+  const { alice } = t.context;
+  const receiver = await receiverOf(t, alice);
+  const id = await deposit(alice, 'software', partial);
+  await alice.delete(`/1/software/${id}/metadata/`);
+  await until(async () => receiver.statusesOf(id).length === 2);
+  t.deepEqual(receiver.statusesOf(id), ['partial', 'gone']);
+  t.is(receiver.taken.at(-1)?.body.type, 'deposit.deleted');
+});
+
+test.serial(
+  'what a receiver that is down could not be told, it is told when it is back, in order',
+  async (t) => {
+    const { alice } = t.context;
+    const receiver = await receiverOf(t, alice);
+    const collection = await collectionFor(t.context, 'down');
+    const before = await deposit(alice, collection);
+    await until(async () => receiver.statusesOf(before).length === 5);
+    await receiver.down();
+    const during = await Promise.all([deposit(alice, collection), deposit(alice, collection)]);
+    for (const id of during) await alice.waitFor(`/1/${collection}/${id}/status/`, 'done');
+    await until(async () => (await undelivered(alice, collection)).deposits.length === 2);
+    const { webhook, deposits } = await undelivered(alice, collection);
+    t.is(webhook?.url, receiver.url);
+    t.true(deposits.every(({ reason }) => /ECONNREFUSED|Earlier notifications/.test(reason)));
+    await receiver.up();
+    await until(async () => during.every((id) => receiver.statusesOf(id).length === 5));
+    for (const id of [before, ...during]) t.deepEqual(receiver.statusesOf(id), WAY);
+    t.true(receiver.taken.every(({ isSigned }) => isSigned));
+    await until(async () => (await undelivered(alice, collection)).deposits.length === 0);
+  },
+);
+
+test.serial('a receiver that never answers holds up nobody else', async (t) => {
+  const { alice, bob } = t.context;
+  const [receiver, silent] = [await receiverOf(t, alice), await receiverOf(t, bob)];
+  silent.manners = () => 'silent';
+  for (let count = 0; count < 10; count += 1) await deposit(bob, 'software', partial);
+  await until(async () => silent.received.length >= 8);
+  const id = await deposit(alice, 'software');
+  await until(async () => receiver.statusesOf(id).length === 5);
+  t.deepEqual(receiver.statusesOf(id), WAY);
+  t.is(silent.received.length, 8, 'and no more are sent there at the same time');
+});
+
+test.serial('a deposit whose notifications are refused holds up no other one of its client', async (t) => {
+  const { alice } = t.context;
+  const receiver = await receiverOf(t, alice);
+  const collection = await collectionFor(t.context, 'refused');
+  const refused = await deposit(alice, collection, partial);
+  await until(async () => receiver.statusesOf(refused).length === 1);
+  let isMended = false;
+  receiver.manners = ({ deposit: id }) => (id === refused && !isMended ? 500 : 204);
+  await alice.post(`/1/${collection}/${refused}/metadata/`, null, final);
+  const other = await deposit(alice, collection);
+  await until(async () => receiver.statusesOf(other).length === 5);
+  t.deepEqual(receiver.statusesOf(other), WAY);
+  await until(async () => (await undelivered(alice, collection)).deposits[0]?.waiting.length === 4);
+  const [found] = (await undelivered(alice, collection)).deposits;
+  t.like(found, { deposit_id: refused, given_up: [] });
+  t.regex(found?.reason ?? '', /answered 500|Earlier notifications/);
+  isMended = true;
+  await until(async () => receiver.statusesOf(refused).length === 5);
+  t.deepEqual(receiver.statusesOf(refused), WAY);
+});
+
+test.serial('redirects are not followed', async (t) => {
+  const { alice } = t.context;
+  const receiver = await receiverOf(t, alice);
+  const collection = await collectionFor(t.context, 'elsewhere');
+  receiver.manners = () => 302;
+  await deposit(alice, collection, partial);
+  await until(async () => (await undelivered(alice, collection)).deposits.length === 1);
+  const [found] = (await undelivered(alice, collection)).deposits;
+  t.regex(found?.reason ?? '', /redirect 302: the webhook has to be set to where that leads/);
+});
+
+test.serial(
+  'a client is told of what happens from its webhook on, and of nothing once that is removed',
+  async (t) => {
+    const { alice, service } = t.context;
+    const collection = await collectionFor(t.context, 'sometimes');
+    const before = await deposit(alice, collection, partial);
+    const receiver = await receiverOf(t, alice);
+    await alice.post(`/1/${collection}/${before}/metadata/`, null, final);
+    await until(async () => receiver.statusesOf(before).length === 4);
+    t.deepEqual(receiver.statusesOf(before), WAY.slice(1));
+    await receiver.down();
+    const held = await deposit(alice, collection, partial);
+    await until(async () => (await undelivered(alice, collection)).deposits.length === 1);
+    await service.administration.client({ type: 'RemoveWebhook', client: 'alice' });
+    await until(async () => (await undelivered(alice, collection)).deposits[0]?.given_up.length === 1);
+    t.like(await undelivered(alice, collection), {
+      webhook: null,
+      deposits: [{ deposit_id: held, reason: 'The client has no webhook any more.', waiting: [] }],
+    });
+    await receiver.up();
+    const after = await deposit(alice, collection);
+    await alice.waitFor(`/1/${collection}/${after}/status/`, 'done');
+    t.deepEqual(receiver.statusesOf(after), []);
+    t.deepEqual(receiver.statusesOf(held), []);
+  },
+);
+
+test.serial(
+  'the secret lies nowhere in clear, and without its key nothing is sent until the key is back',
+  async (t) => {
+    const { service, keyFile } = t.context;
+    let alice = t.context.alice.at(service.url);
+    const receiver = await receiverOf(t, alice);
+    const events = JSON.stringify(await Array.fromAsync(service.service.log.readAll()));
+    t.true(events.includes('WebhookSet'));
+    const bytes = Buffer.from(receiver.secret.slice('whsec_'.length), 'base64');
+    for (const clear of [receiver.secret, receiver.secret.slice(6), bytes.toString(), bytes.toString('hex')])
+      t.false(events.includes(clear));
+    t.regex(await readFile(keyFile, 'utf8'), /^[A-Za-z0-9+/]{43}=\n$/);
+
+    await service.stop();
+    await rename(keyFile, `${keyFile}.away`);
+    await service.startAgain();
+    alice = alice.at(service.url);
+    const collection = await collectionFor({ ...t.context, alice }, 'keyless');
+    const id = await deposit(alice, collection, partial);
+    await until(async () => (await undelivered(alice, collection)).deposits.length === 1);
+    const [found] = (await undelivered(alice, collection)).deposits;
+    t.regex(found?.reason ?? '', /^The key of webhooks, .*webhook\.key, is missing\.$/);
+    await rename(`${keyFile}.away`, keyFile);
+    await until(async () => receiver.statusesOf(id).length === 1);
+    t.true(receiver.taken.every(({ isSigned }) => isSigned));
+  },
+);
+
+test.serial(
+  'notifications survive the service: those that waited and those that came last are sent by the next one',
+  async (t) => {
+    const { service } = t.context;
+    let alice = t.context.alice.at(service.url);
+    const receiver = await receiverOf(t, alice);
+    const first = await deposit(alice, 'software');
+    await until(async () => receiver.statusesOf(first).length === 5);
+    await receiver.down();
+    const second = await deposit(alice, 'software');
+    await alice.waitFor(`/1/software/${second}/status/`, 'done');
+    const third = await deposit(alice, 'software');
+    await service.stop();
+    await receiver.up();
+    await service.startAgain();
+    alice = alice.at(service.url);
+    await until(async () => [second, third].every((id) => receiver.statusesOf(id).length === 5));
+    for (const id of [first, second, third]) t.deepEqual(receiver.statusesOf(id), WAY);
+    t.true(receiver.taken.every(({ isSigned }) => isSigned));
+  },
+);
+
+test.serial(
+  'what is not taken for too long is given up and listed, and an operator has it tried again',
+  async (t) => {
+    const { service, keyFile } = await notifiedService({ giveUpAfter: 2000 });
+    await using _ = service;
+    await using receiver = await WebhookReceiver.start();
+    receiver.manners = () => 503;
+    const alice = await service.register('alice', { collections: ['software'] });
+    await notify(service, 'alice', receiver, keyFile);
+    const id = await deposit(alice, 'software', partial);
+    await until(async () => (await undelivered(alice, 'software')).deposits[0]?.given_up.length === 1);
+    const tries = receiver.received.length;
+    t.true(tries > 1);
+    const client = (...args: string[]) => runScript(service.folder, 'client', ['webhook', 'alice', ...args]);
+    const [told, listed] = await Promise.all([client('--failures'), client('--failures', '--json')]);
+    t.is(told.out, `deposit ${id}: 1 given up. Not taken within 0 hours. It was answered 503.\n`);
+    const [found] = JSON.parse(listed.out) as UndeliveredNotifications[];
+    t.like(found, { depositId: id, held: [], givenUp: [{ revision: 0 }] });
+    t.is(receiver.received.length, tries, 'nobody tries any more');
+    receiver.manners = () => 204;
+    const retried = await client('--retry', String(id));
+    t.is(retried.out, `deposit ${id}: 1 notification is tried now.\n`, retried.err);
+    await until(async () => receiver.statusesOf(id).length === 1);
+    await until(async () => (await undelivered(alice, 'software')).deposits.length === 0);
+    t.is((await client('--retry', String(id))).code, 1);
+  },
+);

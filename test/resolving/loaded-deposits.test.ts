@@ -1,0 +1,77 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import anyTest, { type TestFn } from 'ava';
+import { loadedObjects } from '../../projections/loaded-objects.ts';
+import type { EventLog } from '../../src/event-log/event-log.ts';
+import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
+import { Projector } from '../../src/read-models/projector.ts';
+import { SqliteViewStore } from '../../src/read-models/sqlite-view-store.ts';
+import { LoadedDeposits } from '../../src/resolving/loaded-deposits.ts';
+import { executeDeposit } from '../support/commands.ts';
+import { createDeposit, loadedData, reading } from '../support/example-deposits.ts';
+
+const test = anyTest as TestFn<{ folder: string }>;
+
+test.beforeEach(async (t) => {
+  t.context = { folder: await mkdtemp(path.join(tmpdir(), 'deposit-loaded-')) };
+});
+
+test.afterEach.always((t) => rm(t.context.folder, { recursive: true, force: true }));
+
+const { directory, revision, snapshot } = loadedData;
+const alice = { client: 'alice', collections: ['papers', 'software'] };
+
+async function load(log: EventLog, depositId: number, client = 'alice', collection = 'software') {
+  const attempt = 1;
+  await executeDeposit(log, depositId, { ...createDeposit({ depositId, client }), collection });
+  const verified = { depositId, attempt, readings: [reading], warnings: [] };
+  await executeDeposit(log, depositId, { type: 'RecordVerified', ...verified });
+  await executeDeposit(log, depositId, { type: 'StartLoading', depositId, attempt });
+  await executeDeposit(log, depositId, { type: 'RecordLoaded', loaded: { ...loadedData, depositId } });
+}
+
+test('deposits are found by each of their identifiers, the newest first and page by page', async (t) => {
+  await using log = new MemoryEventLog();
+  for (const id of [1, 2, 3, 5]) await load(log, id, 'alice', id === 2 ? 'papers' : 'software');
+  await load(log, 4, 'bob');
+  using views = SqliteViewStore.open(t.context.folder, 'log');
+  const projector = new Projector(log, views);
+  const deposits = new LoadedDeposits(projector.add(loadedObjects), projector, log);
+  await projector.start(t.fail);
+  const ids = (...asked: Parameters<LoadedDeposits['find']>) =>
+    deposits.find(...asked).map(({ depositId }) => depositId);
+  for (const conditions of [
+    { directory },
+    { revision },
+    { snapshot },
+    { directory, origin: loadedData.origin },
+    { directory, revision, snapshot, origin: loadedData.origin },
+  ]) {
+    t.deepEqual(ids(alice, conditions, 10), [5, 3, 2, 1]);
+    t.deepEqual(ids(alice, conditions, 2), [5, 3]);
+    t.deepEqual(ids(alice, conditions, 2, 3), [2, 1]);
+    t.deepEqual(ids({ ...alice, collections: ['papers'] }, conditions, 10), [2]);
+    t.deepEqual(ids({ ...alice, client: 'bob' }, conditions, 10), [4]);
+    t.deepEqual(ids(alice, { ...conditions, origin: 'https://elsewhere.example/' }, 10), []);
+  }
+  t.deepEqual(ids({ ...alice, collections: [] }, { directory }, 10), []);
+  t.false(await deposits.catchUp(), 'there is nothing that the views do not have');
+  await projector.stop();
+});
+
+test('what another node has loaded is waited for, and not known as long as it does not come', async (t) => {
+  await using log = new MemoryEventLog();
+  await load(log, 1);
+  using views = SqliteViewStore.open(t.context.folder, 'log');
+  const projector = new Projector(log, views);
+  const view = projector.add(loadedObjects);
+  const late = new LoadedDeposits(view, projector, log, 100);
+  t.deepEqual(late.find(alice, { directory }, 1), []);
+  await t.throwsAsync(late.catchUp(), { code: 'EVENT_LOG_UNAVAILABLE' });
+  const deposits = new LoadedDeposits(view, projector, log);
+  const [caughtUp] = await Promise.all([deposits.catchUp(), projector.start(t.fail)]);
+  t.true(caughtUp);
+  t.is(deposits.find(alice, { directory }, 1).length, 1);
+  await projector.stop();
+});

@@ -1,0 +1,77 @@
+import { md5Of } from './deposit-bodies.ts';
+
+/** A body in `multipart/related`, as a client library of SWORD 2.0 builds it. */
+export type RelatedBody = { readonly contentType: string; readonly body: Buffer };
+
+type Deposited = { readonly entry: string; readonly archive: Buffer; readonly filename: string };
+
+const ZIP = 'application/zip';
+const PACKAGING = 'http://purl.org/net/sword/package/SimpleZip';
+const ATOM = 'application/atom+xml; charset="utf-8"';
+const BOUNDARY = '===========d8bb3ea6f4e0a4b4682be0cfb4e0a24e_$';
+
+/**
+ * The Python client of SWORD 2.0, in the three ways in which its releases have written the body: the first gives
+ * the entry as it is; the second both parts in base64, without saying so of the entry; the third leaves it to a
+ * mail library, with line feeds and the headers of the whole as preamble.
+ */
+export const pythonClients: Readonly<Record<string, (deposited: Deposited) => RelatedBody>> = {
+  first: (deposited) => byHand(deposited, Buffer.from(deposited.entry)),
+  second: (deposited) => byHand(deposited, Buffer.from(Buffer.from(deposited.entry).toString('base64'))),
+  third: byMailLibrary,
+};
+
+function byHand({ archive, filename }: Deposited, entry: Buffer): RelatedBody {
+  const lines = [
+    `--${BOUNDARY}`,
+    `Content-Type: ${ATOM}`,
+    'Content-Disposition: attachment; name="atom"',
+    'MIME-Version: 1.0',
+    '',
+    entry.toString('latin1'),
+    `--${BOUNDARY}`,
+    `Content-Type: ${ZIP}`,
+    `Content-Disposition: attachment; name="payload"; filename="${filename}"`,
+    `Content-MD5: ${md5Of(archive)}`,
+    `Packaging: ${PACKAGING}`,
+    'MIME-Version: 1.0',
+    'Content-Transfer-Encoding: base64',
+    '',
+    archive.toString('base64'),
+    `--${BOUNDARY}--`,
+    '',
+  ];
+  return {
+    contentType: `multipart/related; boundary="${BOUNDARY}"; type="application/atom+xml"`,
+    body: Buffer.from(lines.join('\r\n'), 'latin1'),
+  };
+}
+
+function byMailLibrary({ entry, archive, filename }: Deposited): RelatedBody {
+  const boundary = '===============5765132131371393313==';
+  const lines = [
+    `Content-Type: multipart/related; boundary="${boundary}"`,
+    'MIME-Version: 1.0',
+    '',
+    `--${boundary}`,
+    `Content-Type: ${ATOM}`,
+    'MIME-Version: 1.0',
+    'Content-Disposition: attachment; name="atom"',
+    '',
+    Buffer.from(entry).toString('latin1'),
+    `--${boundary}`,
+    `Content-Type: ${ZIP}`,
+    'MIME-Version: 1.0',
+    `Content-Disposition: attachment; name="payload"; filename="${filename}"`,
+    `Content-MD5: ${md5Of(archive)}`,
+    `Packaging: ${PACKAGING}`,
+    'Content-Transfer-Encoding: base64',
+    '',
+    ...(archive.toString('base64').match(/.{1,76}/g) ?? []),
+    `--${boundary}--`,
+  ];
+  return {
+    contentType: `multipart/related; boundary="${boundary}"; type="application/atom+xml"`,
+    body: Buffer.from(lines.join('\n'), 'latin1'),
+  };
+}

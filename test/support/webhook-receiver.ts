@@ -1,0 +1,106 @@
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+export type Received = {
+  readonly id: string;
+  readonly deposit: number;
+  /** `undefined` when the deposit is gone. */
+  readonly status: string | undefined;
+  readonly revision: number;
+  /** Whether the signature is that of the secret, and of a moment ago. */
+  readonly isSigned: boolean;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: {
+    readonly type: string;
+    readonly timestamp: string;
+    readonly data: Record<string, unknown>;
+  };
+};
+
+/** What a receiver does with a notification: a status to answer with, or nothing ever. */
+export type Manners = (received: Received) => number | 'silent';
+
+/** A receiver of webhooks as clients run them; it can be gone and come back at the same address. */
+export class WebhookReceiver implements AsyncDisposable {
+  readonly secret = `whsec_${Buffer.from('a secret of twenty-four bytes').toString('base64')}`;
+  /** Everything that came, also what was not taken. */
+  readonly received: Received[] = [];
+  /** What was answered 204. */
+  readonly taken: Received[] = [];
+  manners: Manners = () => 204;
+  #server: Server | undefined;
+  #port = 0;
+
+  static async start(): Promise<WebhookReceiver> {
+    const receiver = new WebhookReceiver();
+    await receiver.up();
+    return receiver;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}/hook`;
+  }
+
+  async up(): Promise<void> {
+    this.#server = createServer((req, res) => void this.#take(req, res));
+    this.#server.listen(this.#port, '127.0.0.1');
+    await once(this.#server, 'listening');
+    this.#port = (this.#server.address() as AddressInfo).port; // it listens on TCP
+  }
+
+  async down(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    if (!server) return;
+    const closed = once(server, 'close');
+    server.close();
+    server.closeAllConnections();
+    await closed;
+  }
+
+  /** Status words of a deposit in the order in which they first came; `gone` for the last of a deleted one. */
+  statusesOf(deposit: number, among: readonly Received[] = this.taken): readonly string[] {
+    const [seen, statuses] = [new Set<string>(), [] as string[]];
+    for (const received of among) {
+      if (received.deposit !== deposit || seen.has(received.id)) continue;
+      seen.add(received.id);
+      statuses.push(received.status ?? 'gone');
+    }
+    return statuses;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.down();
+  }
+
+  async #take(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const body = await text(req);
+    const received = this.#read(req, body);
+    this.received.push(received);
+    const answer = this.manners(received);
+    if (answer === 'silent') return;
+    if (answer === 204) this.taken.push(received);
+    const headers = answer === 302 ? { Location: 'http://127.0.0.1:1/elsewhere' } : {};
+    res.writeHead(answer, headers).end();
+  }
+
+  #read({ headers }: IncomingMessage, text: string): Received {
+    const body = JSON.parse(text) as Received['body'];
+    const [id, timestamp] = [String(headers['webhook-id']), String(headers['webhook-timestamp'])];
+    const key = Buffer.from(this.secret.slice('whsec_'.length), 'base64');
+    const expected = createHmac('sha256', key).update(`${id}.${timestamp}.${text}`).digest('base64');
+    const isRecent = Math.abs(Date.now() / 1000 - Number(timestamp)) < 60;
+    return {
+      id,
+      deposit: Number(body.data['deposit_id']),
+      status: body.data['deposit_status'] as string | undefined,
+      revision: Number(body.data['revision']),
+      isSigned: isRecent && headers['webhook-signature'] === `v1,${expected}`,
+      headers,
+      body,
+    };
+  }
+}
