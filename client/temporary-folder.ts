@@ -2,14 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-/** For this process only: it goes with it, also when the person interrupts. */
+/** For this process only: it goes with it, also when the person interrupts. Made when it is first asked for. */
 export class TemporaryFolder implements Disposable {
-  readonly path = mkdtempSync(path.join(tmpdir(), 'deposit-'));
+  #path: string | undefined;
 
-  constructor() {
-    process.once('exit', this.#remove);
-    process.once('SIGINT', exitInterrupted);
-    process.once('SIGTERM', exitTerminated);
+  get path(): string {
+    this.#path ??= this.#make();
+    return this.#path;
   }
 
   [Symbol.dispose](): void {
@@ -19,7 +18,16 @@ export class TemporaryFolder implements Disposable {
     this.#remove();
   }
 
-  readonly #remove = (): void => rmSync(this.path, { recursive: true, force: true });
+  #make(): string {
+    process.once('exit', this.#remove);
+    process.once('SIGINT', exitInterrupted);
+    process.once('SIGTERM', exitTerminated);
+    return mkdtempSync(path.join(tmpdir(), 'deposit-'));
+  }
+
+  readonly #remove = (): void => {
+    if (this.#path !== undefined) rmSync(this.#path, { recursive: true, force: true });
+  };
 }
 
 // The codes that shells give to what a signal has ended.

@@ -1,10 +1,12 @@
-import { ArchiveWorkers } from '../../src/archives/archive-workers.ts';
+import { readArchive } from '../../src/archives/inspect.ts';
 import {
   type ArchiveFault,
   type ArchiveLimits,
   defaultArchiveLimits,
 } from '../../src/archives/inspection.ts';
+import { overlayListings } from '../../src/archives/overlay.ts';
 import { formatSwhid } from '../../src/swhid/swhid.ts';
+import { Fault } from '../faults.ts';
 import type { PreparedArchive } from './prepare-archive.ts';
 
 /** What the archives are to a reader that is as strict as the service's own. */
@@ -23,25 +25,23 @@ export type Identified =
 /** As much of an archive as its reading needs. */
 export type ReadableArchive = Pick<PreparedArchive, 'source' | 'file' | 'sha256'>;
 
-/**
- * How large an archive may be is for the server to say: these limits only keep the reading bounded.
- */
+/** How large an archive may be is for the server to say: these only keep the reading bounded. */
 const LIMITS: ArchiveLimits = {
   ...defaultArchiveLimits,
   unpackedBytes: 2 ** 44,
   ratio: 100_000,
   members: 5_000_000,
-  wallTime: 60 * 60 * 1000,
 };
 
-/** Reads the archives from the first to the last byte, in a thread of its own. */
+/** Reads the archives from the first to the last byte. */
 export async function identify(archives: readonly ReadableArchive[]): Promise<Identified> {
-  await using reader = new ArchiveWorkers({ size: 1, heapMegabytes: 2048 });
   const listings: { sha256: string; listing: Uint8Array }[] = [];
   const warnings: string[] = [];
   const faults: ArchiveFault[] = [];
   for (const { source, file, sha256 } of archives) {
-    const inspection = await reader.inspect({ kind: 'file', path: file }, sha256, LIMITS);
+    const reading = await readArchive({ kind: 'file', path: file }, sha256, LIMITS);
+    if (reading.found !== sha256) throw new Fault(`${source} changed while it was read.`);
+    const { inspection } = reading;
     const about = naming(source, archives.length > 1);
     if (inspection.outcome === 'refused') faults.push(...about(inspection.faults));
     else {
@@ -50,7 +50,7 @@ export async function identify(archives: readonly ReadableArchive[]): Promise<Id
     }
   }
   if (faults.length > 0) return { outcome: 'faulty', faults };
-  const overlay = await reader.overlay(listings);
+  const overlay = overlayListings(listings);
   if (overlay.outcome === 'refused') return { outcome: 'faulty', faults: overlay.faults };
   const { directory, files, bytes } = overlay;
   return {

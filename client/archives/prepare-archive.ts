@@ -5,6 +5,7 @@ import { type ProgressBars } from '../../scripts/progress-bar.ts';
 import { sniffFormat, sniffLength } from '../../src/archives/format.ts';
 import type { ArchiveFormat } from '../../src/archives/inspection.ts';
 import { Fault, reasonOf, UsageFault } from '../faults.ts';
+import type { TemporaryFolder } from '../temporary-folder.ts';
 import { exclusion, folderMembers } from './folder-members.ts';
 import { packFolder } from './pack-folder.ts';
 
@@ -24,7 +25,7 @@ export type PreparedArchive = {
 
 export type PrepareOptions = {
   /** For what has to be packed. */
-  readonly temporaryFolder: string;
+  readonly folder: TemporaryFolder;
   readonly exclude: readonly string[];
   readonly mtime: Date;
   readonly progress: ProgressBars;
@@ -41,7 +42,7 @@ export async function prepareArchive(
   const members = folderMembers(place, exclusion(options.exclude));
   if (members.length === 0) throw new Fault(`The folder ${source} has nothing in it to deposit.`);
   const total = members.reduce((sum, member) => sum + (member.kind === 'file' ? member.size : 0), 0);
-  const packed = path.join(options.temporaryFolder, `${number}.tar.gz`);
+  const packed = path.join(options.folder.path, `${number}.tar.gz`);
   await packFolder(place, members, packed, {
     mtime: options.mtime,
     onRead: (bytes) => options.progress.at('bytes packed', bytes, total),

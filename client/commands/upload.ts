@@ -66,7 +66,7 @@ export async function run(args: string[]): Promise<number> {
   const session = await openSession(values);
   const target = await targetOf(session.connection, deposit, values.collection);
   using folder = new TemporaryFolder();
-  const archives = await prepared(sources, { exclude, mtime, temporaryFolder: folder.path });
+  const archives = await prepared(sources, { exclude, mtime, folder });
   for (const archive of archives) assertTaken(archive, target.service, target.collection);
   const expected = await expectation(archives, session.output, force);
   const isWhole = !target.hasArchives || (replace && archives.length > 0);
@@ -90,7 +90,7 @@ function metadataIn(values: Readonly<Record<string, unknown>>) {
 
 async function prepared(
   sources: readonly string[],
-  options: { readonly exclude: readonly string[]; readonly mtime: Date; readonly temporaryFolder: string },
+  options: { readonly exclude: readonly string[]; readonly mtime: Date; readonly folder: TemporaryFolder },
 ): Promise<PreparedArchive[]> {
   using progress = new ProgressBars();
   const archives: PreparedArchive[] = [];

@@ -1,8 +1,6 @@
-import { contentHash, contentId } from '../swhid/content.ts';
 import type { LeafMode } from '../swhid/directory.ts';
-import { Unreadable } from './faults.ts';
+import { checkedTarget, MemberCheck } from './member-check.ts';
 import type { PieceSender } from './piece-sender.ts';
-import { printableName } from './printable-name.ts';
 import { tarHeader, tarPadding } from './tar-writer.ts';
 
 /** A file or link that is to be read; its path is a latin1 string of raw bytes. */
@@ -32,14 +30,14 @@ export interface MemberOutput {
 /** The bytes of one content, and nothing else. */
 export class ContentOutput implements MemberOutput {
   readonly #sender: PieceSender;
-  #check: Check | undefined;
+  #check: MemberCheck | undefined;
 
   constructor(sender: PieceSender) {
     this.#sender = sender;
   }
 
   begin(member: WantedMember): void {
-    this.#check = new Check(member);
+    this.#check = new MemberCheck(member);
   }
 
   data(piece: Uint8Array): void {
@@ -66,7 +64,7 @@ export class ContentOutput implements MemberOutput {
 export class TarOutput implements MemberOutput {
   readonly #sender: PieceSender;
   readonly #below: number;
-  #check: Check | undefined;
+  #check: MemberCheck | undefined;
   #length = 0;
 
   /** @param below length of what all paths begin with. */
@@ -77,7 +75,7 @@ export class TarOutput implements MemberOutput {
 
   begin(member: WantedMember): void {
     const { mode, length } = member;
-    this.#check = new Check(member);
+    this.#check = new MemberCheck(member);
     this.#length = length;
     this.#sender.write(tarHeader({ type: 'file', path: this.#pathOf(member), mode, length }));
   }
@@ -111,39 +109,4 @@ export class TarOutput implements MemberOutput {
   #pathOf({ path }: WantedMember): string {
     return path.slice(this.#below);
   }
-}
-
-/** Whether bytes that pass by are those of a member. */
-class Check {
-  readonly #member: WantedMember;
-  readonly #hash;
-
-  constructor(member: WantedMember) {
-    this.#member = member;
-    this.#hash = contentHash(member.length);
-  }
-
-  update(piece: Uint8Array): void {
-    this.#hash.update(piece);
-  }
-
-  /** @throws {Unreadable} */
-  finish(): void {
-    const found = this.#hash.digest();
-    if (found !== this.#member.id) throw otherBytes(this.#member, found);
-  }
-}
-
-function checkedTarget(member: WantedMember, target: string): Buffer {
-  const bytes = Buffer.from(target, 'latin1');
-  const found = contentId(bytes);
-  if (found !== member.id) throw otherBytes(member, found);
-  return bytes;
-}
-
-function otherBytes({ path, id }: WantedMember, found: string): Unreadable {
-  return new Unreadable(
-    'CORRUPT',
-    `The member “${printableName(path)}” is the content ${found} where it was ${id} when the deposit was loaded.`,
-  );
 }

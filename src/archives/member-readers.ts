@@ -10,7 +10,7 @@ export class MemberReaders implements AsyncDisposable {
   readonly #pool: WorkerPool<MemberJob, MemberReply>;
   readonly #turns: ReadingTurns;
 
-  constructor({ size = 4, waiting = 16, patience = 15_000 }: Partial<ReadingTurnsOptions> = {}) {
+  constructor({ size = 4, waiting = 64, patience = 15_000 }: Partial<ReadingTurnsOptions> = {}) {
     this.#turns = new ReadingTurns({ size, waiting, patience });
     const resourceLimits = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 8 };
     // Nobody waits in there: whoever reads has entered, and reads one archive after the other.

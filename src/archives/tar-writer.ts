@@ -66,7 +66,8 @@ function block(name: string, type: string, mode: number, size: number, target: s
   header.write(`${octal(0, 11)}\0        ${type}`, 136, 'latin1');
   header.write(target.slice(0, longestField), 157, 'latin1');
   header.write('ustar  \0', 257, 'latin1');
-  const sum = header.reduce((total, byte) => total + byte, 0);
+  let sum = 0;
+  for (const byte of header) sum += byte;
   header.write(`${octal(sum, 6)}\0 `, 148, 'latin1');
   return header;
 }

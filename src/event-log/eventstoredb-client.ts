@@ -65,10 +65,11 @@ function parsed(connectionString: string): EventStoreDBClient {
     return EventStoreDBClient.connectionString(connectionString);
   } catch (error) {
     const { code, path } = error as NodeJS.ErrnoException;
-    if (code && path)
-      throw new TypeError(`The certificate file ${path} of EventStoreDB cannot be read (${code}).`);
+    // oxlint-disable-next-line preserve-caught-error -- its message may repeat the password
     throw new TypeError(
-      'The connection string is none that EventStoreDB clients know (esdb://host:2113?tls=true).',
+      code && path
+        ? `The certificate file ${path} of EventStoreDB cannot be read (${code}).`
+        : 'The connection string is none that EventStoreDB clients know (esdb://host:2113?tls=true).',
     );
   }
 }

@@ -6,10 +6,10 @@ import {
   START,
   streamNameFilter,
 } from '@eventstore/db-client';
+import type { Position } from './event-log.ts';
 import type { AttemptedEvent } from './eventstoredb-attempts.ts';
 import type { EventStoreDbClient } from './eventstoredb-client.ts';
 import { ClientStream } from './eventstoredb-client-stream.ts';
-import type { Position } from './event-log.ts';
 import type { EventStoreDbConnection } from './eventstoredb-connection.ts';
 import { CallLost, factsOf } from './eventstoredb-faults.ts';
 import { toLogPosition } from './eventstoredb-position.ts';

@@ -89,6 +89,7 @@ function toldOf({ swhid, place, loadedAt, deposit }: ResolvedObject, { deposits,
   );
   const document: ObjectDocument = {
     swhid: formatSwhid(swhid),
+    asked: formatQualifiedSwhid(swhid, qualifiers),
     objectType: TYPES[place.type],
     path: path === undefined ? null : escapePath(path),
     length: place.type === 'cnt' ? place.length : null,

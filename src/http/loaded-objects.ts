@@ -48,13 +48,15 @@ async function wasLoadedAfter(
 ): Promise<boolean> {
   for await (const stored of log.readAll({ after, streamPrefixes: [deposits.prefix], signal })) {
     if (stored.type !== 'DepositLoaded') continue;
+    const event = deposits.codec.read(stored);
+    if (event.type !== 'DepositLoaded' || !FIELDS.every((field) => fits(event.data[field], query[field])))
+      continue;
     const loaded = await foldStream(loadedObjects, log.readStream(stored.stream, { signal }));
-    if (loaded?.client === query.client && FIELDS.every((field) => fits(loaded[field], query[field])))
-      return true;
+    if (loaded?.client === query.client) return true;
   }
   return false;
 }
 
-function fits(value: string | null, wanted: string | undefined): boolean {
+function fits(value: string, wanted: string | undefined): boolean {
   return wanted === undefined || wanted === value;
 }

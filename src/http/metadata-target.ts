@@ -82,9 +82,28 @@ function swhidIn(text: string): Swhid {
 }
 
 async function isKnown(swhid: Swhid, asker: Asker, things: LoadedThings): Promise<boolean> {
-  const query = queryFor(swhid, asker.client);
-  if (query && (await things.hasLoadedObject(query))) return true;
-  return isPlaced(swhid) && things.isInside(swhid, asker);
+  const { visit, anchor, path } = swhid.qualifiers;
+  // The directory of a deposit is its root.
+  if (path === undefined || path === '/') {
+    if (await hasLoaded([swhid, visit, anchor], swhid, asker, things)) return true;
+  }
+  return (
+    isPlaced(swhid) &&
+    (await hasLoaded([visit, anchor], swhid, asker, things)) &&
+    things.isInside(swhid, asker)
+  );
+}
+
+/** Whether one deposit has all the objects, and the origin if one is told. */
+async function hasLoaded(
+  objects: readonly (CoreSwhid | undefined)[],
+  { qualifiers: { origin } }: Swhid,
+  { client }: Asker,
+  things: LoadedThings,
+): Promise<boolean> {
+  const query = queryFor(objects, client);
+  if (!query) return false;
+  return things.hasLoadedObject({ ...query, ...(origin !== undefined && { origin }) });
 }
 
 /** It is to be found inside a deposit. */
@@ -98,18 +117,16 @@ function nowhere(swhid: Swhid): string {
   return 'no deposit of this client that is done has this directory, revision or snapshot';
 }
 
-/** `undefined`: its parts contradict each other, or it is of a type that no deposit makes. */
-function queryFor(swhid: Swhid, client: string): ObjectQuery | undefined {
-  const { origin, visit, anchor, path } = swhid.qualifiers;
-  if (path !== undefined && path !== '/') return undefined; // the directory of a deposit is its root
+/** `undefined`: they contradict each other, or one is of a type that no deposit makes. */
+function queryFor(objects: readonly (CoreSwhid | undefined)[], client: string): ObjectQuery | undefined {
   const query: { client: string } & Partial<Record<string, string>> = { client };
-  for (const object of [swhid, visit, anchor]) {
+  for (const object of objects) {
     if (!object) continue;
     const field = FIELDS[object.type];
     if (field === undefined || (query[field] ?? object.id) !== object.id) return undefined;
     query[field] = object.id;
   }
-  return { ...query, ...(origin !== undefined && { origin }) };
+  return query;
 }
 
 const FIELDS: Readonly<Partial<Record<CoreSwhid['type'], 'directory' | 'revision' | 'snapshot'>>> = {

@@ -53,16 +53,15 @@ export function boundaryOf(parameters: ReadonlyMap<string, string>): string {
 /** The bytes that have come and are not used yet, and the delimiter they are searched for. */
 class Input {
   readonly #source: AsyncIterator<Uint8Array>;
-  readonly #boundary: string;
   // Lines end as the first delimiter's does: a client library breaks them with a line feed alone.
   #lineBreak: '\r\n' | '\n' | undefined;
-  // The delimiter begins with a line break; the first one may stand at the very beginning.
-  #delimiter: Buffer;
+  // Only the line feed of the break before it: another library has no more there, behind an entry that ends in one.
+  readonly #delimiter: Buffer;
+  // The first one may stand at the very beginning.
   #buffer: Buffer = Buffer.from('\n');
 
   constructor(source: AsyncIterable<Uint8Array>, boundary: string) {
     this.#source = source[Symbol.asyncIterator]();
-    this.#boundary = boundary;
     this.#delimiter = Buffer.from(`\n--${boundary}`, 'latin1');
   }
 
@@ -102,9 +101,9 @@ class Input {
     for (;;) {
       const at = this.#buffer.indexOf(this.#delimiter);
       // A delimiter may have begun in the last bytes: they are held back until more has come.
-      const safe = at >= 0 ? at : this.#buffer.length - this.#delimiter.length + 1;
+      const safe = at >= 0 ? this.#endBefore(at) : this.#buffer.length - this.#delimiter.length;
       const chunk = this.#buffer.subarray(0, Math.max(safe, 0));
-      this.#buffer = this.#buffer.subarray(chunk.length + (at >= 0 ? this.#delimiter.length : 0));
+      this.#buffer = this.#buffer.subarray(at >= 0 ? at + this.#delimiter.length : chunk.length);
       if (chunk.length > 0) yield chunk;
       if (at >= 0) return;
       const next = await this.#next();
@@ -120,9 +119,13 @@ class Input {
   /** Whether a delimiter may begin in the bytes held back; those of `next` alone are searched later. */
   #beginsInHeld(next: Buffer): boolean {
     if (next.length < this.#delimiter.length) return true;
-    return Buffer.concat([this.#buffer, next.subarray(0, this.#delimiter.length - 1)]).includes(
-      this.#delimiter,
-    );
+    return Buffer.concat([this.#buffer, next.subarray(0, this.#delimiter.length)]).includes(this.#delimiter);
+  }
+
+  /** The line break belongs to the delimiter, not to the part. */
+  #endBefore(lineFeed: number): number {
+    const isCrlf = this.#lineBreak !== '\n' && this.#buffer[lineFeed - 1] === 0x0d;
+    return isCrlf ? lineFeed - 1 : lineFeed;
   }
 
   /** Reads the epilogue, so that the request is known to be whole. */
@@ -145,7 +148,6 @@ class Input {
     // With both, what belongs to a part and what to its end could not be told.
     if (this.#lineBreak) throw badRequest('The multipart body ends its lines now with CRLF, now with LF.');
     this.#lineBreak = lineBreak;
-    this.#delimiter = Buffer.from(`${lineBreak}--${this.#boundary}`, 'latin1');
   }
 
   async #readUntil(end: string, limit: number): Promise<string> {

@@ -22,7 +22,7 @@ export class RepeatedRequest {
   /** `undefined`: it has no key, or is no POST. */
   static of(ctx: ServiceContext, requests: KeyedRequests): RepeatedRequest | undefined {
     if (ctx.method !== 'POST') return undefined;
-    const key = parseIdempotencyKey(ctx.req.headers['idempotency-key'] as string | undefined);
+    const key = parseIdempotencyKey(ctx.req.headers['idempotency-key']);
     return key === null ? undefined : new RepeatedRequest(ctx, requests, key);
   }
 

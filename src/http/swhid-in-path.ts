@@ -8,7 +8,8 @@ import { badRequest, quoted } from '../sword/sword-error.ts';
  * @throws {SwordError} 400 when there is none
  */
 export function swhidsIn(text: string): readonly Swhid[] {
-  const texts = [text, withoutSlash(text), ...decoded(text), ...decoded(withoutSlash(text))];
+  // Where the whole is encoded, so are its own slashes: one at the end is the path's.
+  const texts = [text, withoutSlash(text), ...decoded(withoutSlash(text)), ...decoded(text)];
   const read = texts.flatMap((one) => parsed(one));
   const distinct = new Map(read.map((swhid) => [formatQualifiedSwhid(swhid, swhid.qualifiers), swhid]));
   if (distinct.size > 0) return [...distinct.values()];

@@ -46,10 +46,13 @@ function* faultsOf(root: XmlElement): Generator<FieldFault> {
   yield* persons.filter(({ kind }) => kind === 'nameless');
   for (const field of fields) yield* affiliationFaults(field);
   yield* persons.filter(({ kind }) => kind !== 'nameless');
+  const seen = new Set<string>(); // what was meant is looked for once a name
   for (const element of descendants(root)) {
     const vocabulary = VOCABULARIES.get(element.ns);
     if (!vocabulary) continue;
-    yield* termFaults(element, vocabulary);
+    const name = `${element.ns} ${element.local}`;
+    if (!seen.has(name)) yield* termFaults(element, vocabulary);
+    seen.add(name);
     if (element.ns !== ATOM && URL_TERMS.has(element.local)) yield* urlFaults(element, vocabulary);
   }
 }

@@ -8,6 +8,8 @@ import { type BodyElement, element, xmlBody } from './xml-body.ts';
 export type ObjectDocument = {
   /** The SWHID alone, without qualifiers. */
   readonly swhid: string;
+  /** The same with the qualifiers it was asked for with. */
+  readonly asked: string;
   readonly objectType: 'content' | 'directory' | 'revision' | 'snapshot';
   /** From the root of a deposit's directory, percent-encoded as in SWHIDs; `null` for what is not in one. */
   readonly path: string | null;
@@ -98,11 +100,11 @@ function elementsOf(fields: Readonly<Record<string, string | number | null>>): B
   );
 }
 
-function linksOf({ swhid, deposits: [newest], formats, next }: ObjectDocument, iris: Iris) {
-  const context = newest?.context ?? swhid;
+function linksOf({ asked, formats, next }: ObjectDocument, iris: Iris) {
+  const href = iris.object(asked);
   return [
-    { rel: 'self', href: iris.object(context) },
-    ...formats.map((type) => ({ rel: 'alternate', href: iris.object(context), type })),
-    ...(next === null ? [] : [{ rel: 'next', href: iris.object(swhid, next) }]),
+    { rel: 'self', href },
+    ...formats.map((type) => ({ rel: 'alternate', href, type })),
+    ...(next === null ? [] : [{ rel: 'next', href: iris.object(asked, next) }]),
   ];
 }

@@ -63,7 +63,8 @@ function faultBehind(error: unknown): readonly [code: string, what: string] {
 
 async function proveIdentifiers(stream: string, sources: IdentifierSources): Promise<void> {
   const deposit = await folded(stream, sources.log);
-  if (deposit.status !== 'done' || !('loaded' in deposit)) throw new Different(`is not the outcome: the deposit is ${deposit.status}`);
+  if (deposit.status !== 'done' || !('loaded' in deposit))
+    throw new Different(`is not the outcome: the deposit is ${deposit.status}`);
   const layers = [];
   for (const reading of deposit.readings) layers.push(await layerOf(reading, sources));
   const overlay = await sources.reader.overlay(layers);

@@ -4,108 +4,121 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
-import { freePort } from '../../drills/free-port.ts';
-import { AlteringProxy } from '../support/altering-proxy.ts';
+import { type Alteration, AlteringProxy } from '../support/altering-proxy.ts';
 import { tarOf } from '../support/archive-builders.ts';
 import { helloTar } from '../support/deposit-bodies.ts';
 import { CommandLineDepositor, type Facts } from '../support/deposit-command.ts';
-import { FaultProxy } from '../support/fault-proxy.ts';
 import { RunningService, until } from '../support/running-service.ts';
 
-type Context = { service: RunningService; proxy: FaultProxy; depositor: CommandLineDepositor; home: string };
+type Context = { service: RunningService; home: string };
 const test = anyTest as TestFn<Context>;
 
 const described = ['--name', 'Paint', '--author', 'Ada'];
 
-/** Too large for the plain way, which takes 64 KiB here. */
-const noise = tarOf([{ name: 'noise', data: randomBytes(512 * 1024) }]);
+/** Large enough to come in pieces. */
+const noise = tarOf([{ name: 'noise', data: randomBytes(8.5 * 1024 ** 2) }]);
+/** Small enough to come in one request, but more than lies in the buffers between here and there. */
+const much = tarOf([{ name: 'much', data: Buffer.alloc(7 * 1024 ** 2, '?') }]);
 
-test.beforeEach(async (t) => {
-  const maxUploadSize = t.title.includes('is sent again') ? 8 * 1024 ** 2 : 64 * 1024;
-  const port = await freePort();
-  const proxy = await FaultProxy.start(port);
-  const baseUrl = `http://127.0.0.1:${proxy.port}`;
-  const service = await RunningService.start({ port, baseUrl, maxUploadSize });
-  await service.register('alice', { collections: ['software'] });
+test.before(async (t) => {
+  const service = await RunningService.start();
   const home = await mkdtemp(path.join(tmpdir(), 'depositor-'));
   await writeFile(path.join(home, 'hello.tar'), helloTar);
   await writeFile(path.join(home, 'noise.tar'), noise);
-  const depositor = new CommandLineDepositor(home, { url: baseUrl, user: 'alice', password: 'secret' });
-  t.context = { service, proxy, depositor, home };
+  await writeFile(path.join(home, 'much.tar'), much);
+  t.context = { service, home };
 });
 
-test.afterEach.always(async (t) => {
-  await t.context.proxy[Symbol.asyncDispose]();
+test.after.always(async (t) => {
   await t.context.service[Symbol.asyncDispose]();
   await rm(t.context.home, { recursive: true, force: true });
 });
 
+let users = 0;
+
+/** Somebody of their own, so that nobody else's deposits are counted. */
+async function somebody({ context: { service, home } }: ExecutionContext<Context>, url = service.url) {
+  const user = `user${(users += 1)}`;
+  await service.register(user, { collections: ['software'] });
+  const configuration = { XDG_CONFIG_HOME: path.join(home, user) };
+  return new CommandLineDepositor(home, { url, user, password: 'secret' }, configuration);
+}
+
+/** A proxy that loses the first answer of those that match. */
+function losing(
+  t: ExecutionContext<Context>,
+  match: RegExp,
+  options?: Parameters<typeof AlteringProxy.start>[2],
+) {
+  let lost = 0;
+  const alter: Alteration = (answer, told) => (match.test(told) && lost++ === 0 ? 'lost' : answer);
+  return AlteringProxy.start(t.context.service.url, alter, options);
+}
+
+const NO_KEYS = { drops: ['idempotency-key'] };
+const CREATION = /^POST \/1\/software\/$/;
+
 test('a creation that was cut off on its way is sent again, since it cannot have been recorded', async (t) => {
-  const { depositor, proxy, home } = t.context;
-  // More than lies in the buffers between here and there.
-  await writeFile(
-    path.join(home, 'much.tar'),
-    tarOf([{ name: 'noise', data: Buffer.alloc(7 * 1024 ** 2, '?') }]),
-  );
-  proxy.inject({ kind: 'reset', afterBytes: 1000 }, /^POST \/1\/software\/$/, 1);
+  let broken = 0;
+  const breaksAfter = (told: string) => (CREATION.test(told) && broken++ === 0 ? 1000 : undefined);
+  await using proxy = await AlteringProxy.start(t.context.service.url, undefined, {
+    ...NO_KEYS,
+    breaksAfter,
+  });
+  const depositor = await somebody(t, proxy.url);
   const { code, err } = await depositor.run(['upload', 'much.tar', ...described]);
   t.is(code, 0, err);
   t.regex(err, /The connection was lost .*; trying again\./);
-  await assertDeposits(t, 1);
+  t.is((await depositsOf(t, depositor)).length, 1);
 });
 
 test('a creation whose answer was lost is not sent again to a server that would not recognise it', async (t) => {
-  const { depositor } = t.context;
-  await using proxy = await losing(t, /^POST \/1\/software\/$/, (document) =>
-    document.replaceAll(/<(\w+:)?idempotencyKey>[^<]*<[^>]*>/g, ''),
+  let lost = 0;
+  await using proxy = await AlteringProxy.start(
+    t.context.service.url,
+    (answer, told) => {
+      if (CREATION.test(told) && lost++ === 0) return 'lost';
+      return { ...answer, body: answer.body.replaceAll(/<(\w+:)?idempotencyKey>[^<]*<[^>]*>/g, '') };
+    },
+    NO_KEYS,
   );
-  const upload = ['upload', 'hello.tar', ...described, '--server', proxy.url];
-  const { code, err } = await depositor.run(upload);
+  const depositor = await somebody(t, proxy.url);
+  const { code, err } = await depositor.run(['upload', 'hello.tar', ...described]);
   t.is(code, 5);
   t.regex(
     err,
     /was lost before the answer came .*: what was sent may have been recorded, or not\.\nLook with/,
   );
-  await assertDeposits(t, 1);
+  t.is((await depositsOf(t, depositor)).length, 1);
 });
 
 test('a server that recognises repetitions gets it again, and makes one deposit', async (t) => {
-  const { depositor } = t.context;
-  await using proxy = await losing(t, /^POST \/1\/software\/$/, (document) =>
-    document.replace('</collection>', '<idempotencyKey>true</idempotencyKey></collection>'),
-  );
-  const upload = ['upload', 'hello.tar', ...described, '--wait', '--server', proxy.url];
-  const { code, err } = await depositor.run(upload);
+  const telling = '<idempotencyKey>true</idempotencyKey></collection>';
+  let lost = 0;
+  await using proxy = await AlteringProxy.start(t.context.service.url, (answer, told) => {
+    if (CREATION.test(told) && lost++ < 2) return 'lost';
+    const isServiceDocument = told === 'GET /1/servicedocument/';
+    return isServiceDocument ? { ...answer, body: answer.body.replace('</collection>', telling) } : answer;
+  });
+  const depositor = await somebody(t, proxy.url);
+  const { code, err } = await depositor.run(['upload', 'hello.tar', ...described, '--wait']);
   t.is(code, 0, err);
-  t.regex(err, /trying again/);
-  await assertDeposits(t, 1);
+  t.is(lost, 3);
+  t.is((await depositsOf(t, depositor)).length, 1);
 });
 
-test('what is added is added once, though its answer was lost', async (t) => {
-  const { depositor } = t.context;
+test('what is added is added once, though its answer was lost, also by a server that knows no keys', async (t) => {
+  const depositor = await somebody(t);
   const id = String((await depositor.facts(['upload', 'hello.tar', '--partial']))['deposit']);
-  await using adding = await losing(t, /^POST .*\/media\/$/);
-  const added = await depositor.run([
-    'upload',
-    '--deposit',
-    id,
-    'hello.tar',
-    '--partial',
-    '--server',
-    adding.url,
-  ]);
+  await using adding = await losing(t, /^POST .*\/media\/$/, NO_KEYS);
+  const add = ['upload', '--deposit', id, 'hello.tar', '--partial', '--server', adding.url];
+  const added = await depositor.run(add);
   t.is(added.code, 0, added.err);
   t.regex(added.err, /trying again/);
   // The last request completes the deposit, which then is not partial any more.
-  await using completing = await losing(t, /^POST .*\/metadata\/$/);
-  const completed = await depositor.run([
-    'upload',
-    '--deposit',
-    id,
-    ...described,
-    '--server',
-    completing.url,
-  ]);
+  await using completing = await losing(t, /^POST .*\/metadata\/$/, NO_KEYS);
+  const complete = ['upload', '--deposit', id, ...described, '--server', completing.url];
+  const completed = await depositor.run(complete);
   t.is(completed.code, 0, completed.err);
   t.regex(completed.err, /trying again/);
   t.deepEqual(await eventTypes(t, id), [
@@ -117,152 +130,140 @@ test('what is added is added once, though its answer was lost', async (t) => {
   ]);
 });
 
-test('a deletion whose answer was lost was done', async (t) => {
-  const { depositor } = t.context;
-  const { deposit } = await depositor.facts(['upload', 'hello.tar', '--partial']);
+test('a deletion whose answer was lost is not refused', async (t) => {
   await using proxy = await losing(t, /^DELETE /);
-  const deleted = await depositor.run(['delete', String(deposit), '--server', proxy.url]);
+  const depositor = await somebody(t, proxy.url);
+  const { deposit } = await depositor.facts(['upload', 'hello.tar', '--partial']);
+  const deleted = await depositor.run(['delete', String(deposit)]);
   t.is(deleted.code, 0, deleted.err);
   t.regex(deleted.err, /trying again/);
 });
 
-test('a server that is not ready is asked again, as long as the patience lasts', async (t) => {
-  const { depositor, proxy } = t.context;
-  proxy.inject({ kind: 'status', status: 503, code: 'SlowDown' }, /^GET /, 2);
-  const patient = await depositor.run(['list']);
-  t.is(patient.code, 0);
-  t.is(patient.err.match(/The server is not ready \(503\); trying again\./g)?.length, 2);
-  proxy.inject({ kind: 'status', status: 503, code: 'SlowDown' }, /^GET /);
-  const impatient = await depositor.run(['list', '--patience', '0.1']);
-  t.is(impatient.code, 1);
-  t.regex(impatient.err, /^The server refused: 503\.$/m);
-});
-
 test('a download that was cut off begins anew', async (t) => {
-  const { depositor, proxy } = t.context;
-  const { deposit } = await depositor.facts(['upload', 'hello.tar', '--partial']);
-  proxy.inject({ kind: 'truncate', bytes: 100 }, /^GET .*\/media\/$/, 1);
-  t.like(await depositor.facts(['fetch', String(deposit), '--output', 'again.tar']), {
-    length: helloTar.length,
+  let breaks = true;
+  await using proxy = await AlteringProxy.start(t.context.service.url, (answer, told) => {
+    if (!told.endsWith('/media/') || !told.startsWith('GET') || !breaks) return answer;
+    breaks = false;
+    const headers = { ...answer.headers, 'content-length': String(answer.body.length) };
+    return { ...answer, headers, body: answer.body.slice(0, 100), breaks: true };
   });
+  const depositor = await somebody(t, proxy.url);
+  const { deposit } = await depositor.facts(['upload', 'hello.tar', '--partial']);
+  const fetched = await depositor.facts(['fetch', String(deposit), '--output', 'again.tar']);
+  t.like(fetched, { length: helloTar.length });
+  t.false(breaks);
 });
 
 test('a large archive goes on where its connection broke', async (t) => {
-  const { depositor, proxy, home } = t.context;
-  proxy.inject({ kind: 'reset', afterBytes: 200_000 }, /^PATCH /, 2);
+  let broken = 0;
+  const breaksAfter = (told: string) =>
+    told.startsWith('PATCH') && broken++ < 2 ? 3 * 1024 ** 2 : undefined;
+  await using proxy = await AlteringProxy.start(t.context.service.url, undefined, { breaksAfter });
+  const depositor = await somebody(t, proxy.url);
   const { code, results } = await depositor.json(['upload', 'noise.tar', ...described, '--wait']);
   t.is(code, 0, JSON.stringify(results));
   t.like(results[0], { status: 'done', swhidAgrees: true });
-  const ways = proxy.requests.map((told) =>
-    told.replace(/\/uploads\/.+/, '/uploads/…').replace(/software\/\d+/, 'software/N'),
-  );
+  const ways = proxy.requests.map((told) => told.replace(/[0-9a-f-]{36}/, 'N').replace(/\/\d+\/m/, '/N/m'));
   t.deepEqual(
     ways.filter((told) => !told.startsWith('GET')),
     [
       'POST /1/software/uploads/',
-      ...['PATCH /1/software/uploads/…', 'HEAD /1/software/uploads/…'],
-      ...['PATCH /1/software/uploads/…', 'HEAD /1/software/uploads/…'],
-      'PATCH /1/software/uploads/…',
+      'PATCH /1/software/uploads/N/',
+      'HEAD /1/software/uploads/N/',
+      'PATCH /1/software/uploads/N/',
+      'HEAD /1/software/uploads/N/',
+      'PATCH /1/software/uploads/N/',
       'POST /1/software/',
       'POST /1/software/N/metadata/',
     ],
   );
-  t.deepEqual(await readdir(path.join(home, '.config/sword-deposit/uploads')), [], 'nothing is kept of it');
+  t.deepEqual(await readdir(path.join(depositor.configuration, 'uploads')), [], 'nothing is kept of it');
 });
 
 test('an upload that the server has lost begins anew', async (t) => {
-  const { depositor, proxy } = t.context;
-  proxy.inject({ kind: 'status', status: 404, code: 'Gone' }, /^(PATCH|HEAD) /, 2);
+  let refusals = 2;
+  await using proxy = await AlteringProxy.start(t.context.service.url, (answer, told) =>
+    /^(PATCH|HEAD) /.test(told) && refusals-- > 0 ? { ...answer, status: 404, body: '' } : answer,
+  );
+  const depositor = await somebody(t, proxy.url);
   const { code, err } = await depositor.run(['upload', 'noise.tar', '--partial']);
   t.is(code, 0, err);
   t.regex(err, /The server has dropped the upload; beginning anew\./);
-  await assertDeposits(t, 1);
+  t.is((await depositsOf(t, depositor)).length, 1);
 });
 
 test('the command that was killed on its way is given again, and sends only the rest', async (t) => {
-  const { depositor, proxy } = t.context;
   let isDeaf = true;
-  await using server = await AlteringProxy.start(`http://127.0.0.1:${proxy.port}`, (answer, told) =>
+  await using proxy = await AlteringProxy.start(t.context.service.url, (answer, told) =>
     isDeaf && /^(PATCH|HEAD) /.test(told) ? 'lost' : answer,
   );
-  const upload = ['upload', 'noise.tar', ...described, '--wait', '--server', server.url];
-  await killedWhen(t, upload, () => server.requests.some((told) => told.startsWith('HEAD')));
+  const depositor = await somebody(t, proxy.url);
+  const upload = ['upload', 'noise.tar', ...described, '--wait'];
+  await killedWhen(t, depositor, upload, () => proxy.requests.some((told) => told.startsWith('HEAD')));
   isDeaf = false;
-  server.requests.length = 0;
+  proxy.requests.length = 0;
   const { code, err } = await depositor.run(upload);
   t.is(code, 0, err);
-  t.regex(err, /525824 of 525824 bytes are there from before/);
+  t.regex(err, new RegExp(`${noise.length} of ${noise.length} bytes are there from before`));
   t.deepEqual(
-    server.requests.filter((told) => /^(PATCH|POST \/1\/software\/uploads)/.test(told)),
+    proxy.requests.filter((told) => /^(PATCH|POST \/1\/software\/uploads)/.test(told)),
     [],
   );
-  await assertDeposits(t, 1);
+  t.is((await depositsOf(t, depositor)).length, 1);
 });
 
 test('the command that was killed when its archive had just been recorded goes on with that deposit', async (t) => {
-  const { depositor, proxy } = t.context;
-  proxy.inject({ kind: 'stall', afterBytes: 0 }, /^POST \/1\/software\/$/, 1);
+  let holds = true;
+  await using proxy = await AlteringProxy.start(t.context.service.url, (answer, told) =>
+    holds && CREATION.test(told) ? 'held' : answer,
+  );
+  const depositor = await somebody(t, proxy.url);
   const upload = ['upload', 'noise.tar', ...described, '--wait'];
-  await killedWhen(t, upload, async () => (await depositsIn(t)).length === 1);
-  proxy.heal();
+  const isRecorded = async () => (await depositsOf(t, depositor)).length === 1;
+  await killedWhen(t, depositor, upload, isRecorded);
+  holds = false;
   const { code, err } = await depositor.run(upload);
   t.is(code, 0, err);
   t.regex(err, /The archive was sent before, to deposit \d+; going on with that\./);
-  await assertDeposits(t, 1);
+  t.is((await depositsOf(t, depositor)).length, 1);
 });
 
-test('what is left behind is told, with how to go on', async (t) => {
-  const { depositor, proxy } = t.context;
-  proxy.inject({ kind: 'status', status: 400, code: 'No' }, /^POST .*\/media\/$/, 1);
+test('what is left behind is told, with its number', async (t) => {
+  await using proxy = await AlteringProxy.start(t.context.service.url, (answer, told) =>
+    /^POST .*\/media\/$/.test(told) ? { ...answer, status: 400, body: '' } : answer,
+  );
+  const depositor = await somebody(t, proxy.url);
   const { code, results } = await depositor.json(['upload', 'hello.tar', 'hello.tar', ...described]);
   t.is(code, 1);
   const { error } = results[0] as { error: Facts };
   t.like(error, { exitCode: 1, status: 400 });
-  t.deepEqual(await eventTypes(t, String(error['deposit'])), [
-    'DepositCreated',
-    'ArchiveAdded',
-    'MetadataAdded',
-  ]);
+  t.deepEqual([`deposit-${String(error['deposit'])}`], await depositsOf(t, depositor));
 });
 
 /** Starts the command, kills it as soon as it is so, and waits for its end. */
 async function killedWhen(
   t: ExecutionContext<Context>,
+  depositor: CommandLineDepositor,
   args: readonly string[],
   isSo: () => boolean | Promise<boolean>,
 ): Promise<void> {
-  const child = t.context.depositor.start(args);
+  const child = depositor.start(args);
   const exited = once(child, 'exit');
   await until(async () => child.exitCode !== null || isSo());
   t.is(child.exitCode, null, 'it has ended by itself');
-  // What the command has sent so far shall have arrived.
-  await new Promise((resolve) => setTimeout(resolve, 200));
   child.kill('SIGKILL');
   await exited;
 }
 
-/** A proxy that loses the first answer of those that match, and changes the service document. */
-function losing(
-  { context }: ExecutionContext<Context>,
-  match: RegExp,
-  change: (document: string) => string = String,
-): Promise<AlteringProxy> {
-  let lost = 0;
-  return AlteringProxy.start(`http://127.0.0.1:${context.proxy.port}`, (answer, told) => {
-    if (match.test(told) && lost++ === 0) return 'lost';
-    return told === 'GET /1/servicedocument/' ? { ...answer, body: change(answer.body) } : answer;
-  });
-}
-
-async function depositsIn({ context }: ExecutionContext<Context>): Promise<string[]> {
-  const streams = new Set<string>();
-  const all = context.service.service.log.readAll({ streamPrefixes: ['deposit-'] });
-  for await (const { stream } of all) streams.add(stream);
-  return [...streams];
-}
-
-async function assertDeposits(t: ExecutionContext<Context>, count: number): Promise<void> {
-  t.is((await depositsIn(t)).length, count);
+/** Streams of the deposits that somebody has made. */
+async function depositsOf({ context }: ExecutionContext<Context>, { user }: CommandLineDepositor) {
+  const streams: string[] = [];
+  for await (const { type, stream, data } of context.service.service.log.readAll({
+    streamPrefixes: ['deposit-'],
+  })) {
+    if (type === 'DepositCreated' && data['client'] === user) streams.push(stream);
+  }
+  return streams;
 }
 
 /** What the client has done. */

@@ -66,7 +66,7 @@ const nearly = fc
     { maxLength: 40 },
   )
   .map((pieces) => pieces.join(''))
-  .filter((text) => !`\r\n${text}\r\n`.includes(`\r\n--${boundary}`));
+  .filter((text) => !`\n${text}`.includes(`\n--${boundary}`));
 const parts = fc.array(
   fc.record({
     headers: fc.constantFrom({ 'content-type': 'text/x' }, {}, { a: '1', b: 'two words' }),
@@ -113,6 +113,34 @@ test('a chunk may end at any byte', async (t) => {
     example,
     'byte by byte',
   );
+});
+
+test('lines may all end with a line feed alone, and the last of a part with one always', async (t) => {
+  const parts = [
+    { headers: { a: 'b', c: 'd e' }, body: 'ends with a return\r' },
+    { headers: {}, body: '\r\n--b\r\n' },
+    { headers: { a: 'b' }, body: '' },
+  ];
+  const pieces = parts.map(({ headers, body }) => {
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`);
+    return `--b-b\n${lines.join('')}\n${body}\n`;
+  });
+  const body = Buffer.from(`a: header\n\n${pieces.join('')}--b-b--`);
+  const entryFirst = Buffer.from('--b-b\r\na: b\r\n\r\n<entry/>\n--b-b\r\n\r\nx\r\r\n--b-b--\r\n');
+  for (let at = 0; at <= body.length; at += 1) {
+    t.deepEqual(await read(cut(body, [at, at + 1]), boundary), parts, String(at));
+    t.deepEqual(
+      await read(cut(entryFirst, [at, at + 1]), boundary),
+      [
+        { headers: { a: 'b' }, body: '<entry/>' },
+        { headers: {}, body: 'x\r' },
+      ],
+      String(at),
+    );
+  }
+  for (const mixed of ['--b-b\n\nx\n--b-b\r\n\r\ny\n--b-b--', '--b-b\r\n\r\nx\r\n--b-b\n\ny\n--b-b--']) {
+    await t.throwsAsync(read([Buffer.from(mixed)], boundary), { code: 'ErrorBadRequest' }, mixed);
+  }
 });
 
 test('a body that is cut off anywhere before its end is refused', async (t) => {

@@ -257,6 +257,12 @@ test('the document tells what it is and the deposits that have it, newest first'
   );
   t.deepEqual(texts(entry, `${DEPOSIT}deposit`).length, 2);
 
+  for (const { attributes } of entry.children.filter(({ name }) => name === `${ATOM}link`)) {
+    const linked = await alice.get(attributes['href'] ?? '', { Accept: attributes['type'] ?? 'text/html' });
+    t.is(linked.headers.get('content-type'), attributes['type'] ?? 'application/xml');
+    await linked.arrayBuffer();
+  }
+
   const older = await alice.get(`/1/resolve/${own.dir}/?below=${other.id}`, { Accept: 'application/json' });
   const { deposits } = (await older.json()) as { deposits: { id: number; swhid_context: string }[] };
   t.deepEqual(
@@ -268,7 +274,9 @@ test('the document tells what it is and the deposits that have it, newest first'
 test('origin, visit and anchor narrow down which deposit is meant, and lines and bytes are told', async (t) => {
   const { alice, own, other } = t.context;
   const json = async (target: string) => {
-    const answer = await alice.get(`/1/resolve/${target}`, { Accept: 'application/json' });
+    const answer = await alice.get(target.startsWith('http') ? target : `/1/resolve/${target}`, {
+      Accept: 'application/json',
+    });
     t.is(answer.status, 200, target);
     return (await answer.json()) as Record<string, unknown> & {
       deposits: { id: number; origin_url: string }[];
@@ -300,6 +308,14 @@ test('origin, visit and anchor narrow down which deposit is meant, and lines and
     lines: '1-2',
     bytes: '0-9',
   });
+  const { links } = (await json(`${readme};visit=${own.snp};path=/demo/readme.md`)) as unknown as {
+    links: { rel: string; href: string }[];
+  };
+  t.deepEqual(
+    links.map(({ rel }) => rel),
+    ['self', 'alternate'],
+  );
+  t.like(await json(links[0]?.href ?? ''), { swhid: readme, links });
   const found = await json(`swh:1:cnt:${idAt('demo', 'src', 'run.sh')};visit=${own.snp}`);
   t.like(found, { path: '/demo/src/again.sh', mode: '100755' });
 });

@@ -19,10 +19,9 @@ const test = anyTest as TestFn<Context>;
 
 test.before(async (t) => {
   const service = await RunningService.start();
-  const [alice, bob] = await Promise.all(
-    ['alice', 'bob'].map((name) => service.register(name, { collections: ['software', `${name}s`, name] })),
-  );
-  t.context = { service, alice: alice as TestClient, bob: bob as TestClient };
+  const alice = await service.register('alice', { collections: ['software', 'alices', 'alice'] });
+  const bob = await service.register('bob', { collections: ['software', 'bob'] });
+  t.context = { service, alice, bob };
 });
 
 test.after.always((t) => t.context.service[Symbol.asyncDispose]());
@@ -85,7 +84,9 @@ test('what is told has the facts of the State-IRI', async (t) => {
   t.regex(String(deposit_ref_id), /^swh:1:dir:/);
   const links = data?.data['links'] ?? {};
   t.is(Object.keys(links).length, 7);
-  for (const link of Object.values(links as Record<string, string>).filter((iri) => !iri.endsWith('/events/')))
+  for (const link of Object.values(links as Record<string, string>).filter(
+    (iri) => !iri.endsWith('/events/'),
+  ))
     t.true((await alice.get(link)).ok, link);
 });
 

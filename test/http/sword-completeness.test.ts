@@ -18,7 +18,7 @@ import {
 import { RawConnection } from '../support/raw-connection.ts';
 import { RunningService, type TestClient } from '../support/running-service.ts';
 import { leavesNothing } from '../support/stored-things.ts';
-import { pythonClients } from '../support/sword-clients.ts';
+import { swordClients } from '../support/sword-clients.ts';
 import { assertSwordError } from '../support/sword-error.ts';
 import { TusUploads } from '../support/tus-uploads.ts';
 import { child, type Parsed, parsedBody, texts } from '../sword/parsed-body.ts';
@@ -202,8 +202,8 @@ test('archives come back with their digests, and the receipt tells them', async 
   t.is((await alice.get(`${plain}media/`)).headers.get('repr-digest'), null, 'a zip made on the way');
 });
 
-for (const [build, bodyOf] of Object.entries(pythonClients)) {
-  test(`what the ${build} build of the Python client sends makes a deposit, adds to it and replaces it`, async (t) => {
+for (const [client, bodyOf] of Object.entries(swordClients)) {
+  test(`what the ${client} sends makes a deposit, adds to it and replaces it`, async (t) => {
     const { alice } = t.context;
     const { contentType, body } = bodyOf({ entry: helloEntry, archive: helloZip, filename: 'hello.zip' });
     const headers = { 'Content-Type': contentType, ...partial };
@@ -296,11 +296,11 @@ test.serial(
 
 test.serial('a body that ends its lines now one way, now another is refused', async (t) => {
   const { alice, service } = t.context;
-  const { contentType, body } = pythonClients['third']?.({
+  const { contentType, body } = swordClients['third Python client']({
     entry: helloEntry,
     archive: helloZip,
     filename: 'a.zip',
-  }) ?? { contentType: '', body: Buffer.of() };
+  });
   const text = body.toString('latin1');
   const at = text.lastIndexOf('\n--', text.length - 60);
   const mixed = `${text.slice(0, at)}\r${text.slice(at).replace('==\nContent', '==\r\nContent')}`;

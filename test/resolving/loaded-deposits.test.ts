@@ -8,6 +8,7 @@ import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
 import { Projector } from '../../src/read-models/projector.ts';
 import { SqliteViewStore } from '../../src/read-models/sqlite-view-store.ts';
 import { LoadedDeposits } from '../../src/resolving/loaded-deposits.ts';
+import { Resolver } from '../../src/resolving/resolver.ts';
 import { executeDeposit } from '../support/commands.ts';
 import { createDeposit, loadedData, reading } from '../support/example-deposits.ts';
 
@@ -38,7 +39,7 @@ test('deposits are found by each of their identifiers, the newest first and page
   using views = SqliteViewStore.open(t.context.folder, 'log');
   const projector = new Projector(log, views);
   const deposits = new LoadedDeposits(projector.add(loadedObjects), projector, log);
-  await projector.start(t.fail);
+  await projector.start((error) => t.fail(String(error)));
   const ids = (...asked: Parameters<LoadedDeposits['find']>) =>
     deposits.find(...asked).map(({ depositId }) => depositId);
   for (const conditions of [
@@ -60,6 +61,28 @@ test('deposits are found by each of their identifiers, the newest first and page
   await projector.stop();
 });
 
+test('of many deposits that have an object a hundred are told at once', async (t) => {
+  await using log = new MemoryEventLog();
+  for (let id = 1; id <= 102; id += 1) await load(log, id);
+  using views = SqliteViewStore.open(t.context.folder, 'log');
+  const projector = new Projector(log, views);
+  const deposits = new LoadedDeposits(projector.add(loadedObjects), projector, log);
+  await projector.start((error) => t.fail(String(error)));
+  const store = undefined as never; // a root directory is known without its manifest
+  const resolver = new Resolver({ deposits, log, store });
+  const object = await resolver.resolve(alice, [{ type: 'dir', id: directory, qualifiers: {} }]);
+  if (!object) return t.fail();
+  const { deposits: told, next } = resolver.depositsWith(alice, object);
+  t.deepEqual([told.length, told[0]?.depositId, next], [100, 102, 3]);
+  const rest = resolver.depositsWith(alice, object, 3);
+  t.deepEqual(
+    rest.deposits.map(({ depositId }) => depositId),
+    [2, 1],
+  );
+  t.is(rest.next, null);
+  await projector.stop();
+});
+
 test('what another node has loaded is waited for, and not known as long as it does not come', async (t) => {
   await using log = new MemoryEventLog();
   await load(log, 1);
@@ -70,7 +93,10 @@ test('what another node has loaded is waited for, and not known as long as it do
   t.deepEqual(late.find(alice, { directory }, 1), []);
   await t.throwsAsync(late.catchUp(), { code: 'EVENT_LOG_UNAVAILABLE' });
   const deposits = new LoadedDeposits(view, projector, log);
-  const [caughtUp] = await Promise.all([deposits.catchUp(), projector.start(t.fail)]);
+  const [caughtUp] = await Promise.all([
+    deposits.catchUp(),
+    projector.start((error) => t.fail(String(error))),
+  ]);
   t.true(caughtUp);
   t.is(deposits.find(alice, { directory }, 1).length, 1);
   await projector.stop();

@@ -2,30 +2,49 @@ import http, { type IncomingMessage, type Server, type ServerResponse } from 'no
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-export type Altered = { status: number; headers: Record<string, string>; body: string };
+export type Answer = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** The connection ends behind the body, though more of it was announced. */
+  readonly breaks?: boolean;
+};
 
-/** Makes another answer of one, or has it lost on its way; `told` is as in `GET /path`. */
-export type Alteration = (answer: Altered, told: string) => Altered | 'lost';
+/** Makes another answer of one, loses it on its way, or never sends it; `told` is as in `GET /path`. */
+export type Alteration = (answer: Answer, told: string) => Answer | 'lost' | 'held';
+
+export type AlteringOptions = {
+  /** Headers that do not reach the service. */
+  readonly drops?: readonly string[];
+  /** After how many bytes of its body the connection of a request breaks; `undefined`: never. */
+  readonly breaksAfter?: (told: string) => number | undefined;
+};
 
 /**
- * Stands before a service that speaks SWORD its way, and speaks it another way: documents name the proxy in place of
- * the service, and are altered further as a test has it.
+ * Stands before a service and speaks SWORD otherwise than it does, or over a worse network: documents name the proxy
+ * in place of the service, and are altered further as a test has it.
  */
 export class AlteringProxy implements AsyncDisposable {
   readonly requests: string[] = [];
   readonly #target: URL;
   readonly #server: Server;
   readonly #alter: Alteration;
+  readonly #options: AlteringOptions;
 
-  static async start(target: string, alter: Alteration): Promise<AlteringProxy> {
-    const proxy = new AlteringProxy(target, alter);
+  static async start(
+    target: string,
+    alter: Alteration = (answer) => answer,
+    options: AlteringOptions = {},
+  ): Promise<AlteringProxy> {
+    const proxy = new AlteringProxy(target, alter, options);
     await new Promise<void>((resolve) => proxy.#server.listen(0, '127.0.0.1', resolve));
     return proxy;
   }
 
-  private constructor(target: string, alter: Alteration) {
+  private constructor(target: string, alter: Alteration, options: AlteringOptions) {
     this.#target = new URL(target);
     this.#alter = alter;
+    this.#options = options;
     this.#server = http.createServer((request, response) => this.#pass(request, response));
   }
 
@@ -39,19 +58,20 @@ export class AlteringProxy implements AsyncDisposable {
   }
 
   #pass(request: IncomingMessage, response: ServerResponse): void {
-    const told = `${request.method} ${request.url}`;
-    this.requests.push(told);
     const { method, url } = request;
-    const { origin } = this.#target;
-    const theirs = Object.entries(request.headers).map(([name, value]) => [
-      name,
-      String(value).replaceAll(this.url, origin),
-    ]);
-    const headers = Object.fromEntries(theirs) as Record<string, string>;
-    const onward = http.request(this.#target, { method, path: url, headers, agent: false }, (answer) => {
+    const told = `${method} ${url}`;
+    this.requests.push(told);
+    const headers = Object.entries(request.headers)
+      .filter(([name]) => !this.#options.drops?.includes(name))
+      .map(([name, value]) => [name, String(value).replaceAll(this.url, this.#target.origin)]);
+    const init = { method, path: url, headers: Object.fromEntries(headers) as Record<string, string> };
+    const onward = http.request(this.#target, { ...init, agent: false }, (answer) => {
       void this.#answer(answer, told, response);
     });
     onward.on('error', () => response.destroy());
+    request.on('close', () => request.complete || onward.destroy());
+    const limit = this.#options.breaksAfter?.(told);
+    if (limit !== undefined) breakAfter(request, limit);
     request.pipe(onward);
   }
 
@@ -64,11 +84,21 @@ export class AlteringProxy implements AsyncDisposable {
     );
     const body = own((await buffer(answer)).toString());
     const altered = this.#alter({ status: answer.statusCode ?? 502, headers, body }, told);
+    if (altered === 'held') return;
     if (altered === 'lost') {
       response.destroy();
       return;
     }
     response.writeHead(altered.status, altered.headers);
-    response.end(altered.body);
+    if (altered.breaks) response.write(altered.body, () => response.destroy());
+    else response.end(altered.body);
   }
+}
+
+function breakAfter(request: IncomingMessage, limit: number): void {
+  let passed = 0;
+  request.on('data', (chunk: Buffer) => {
+    passed += chunk.length;
+    if (passed >= limit) request.socket.resetAndDestroy();
+  });
 }

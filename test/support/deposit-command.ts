@@ -8,15 +8,24 @@ export type RunOptions = { readonly input?: string; readonly env?: Record<string
 /** Somebody who deposits from the command line: a home folder, and a login in the environment. */
 export class CommandLineDepositor {
   readonly home: string;
+  readonly user: string;
+  /** Where the command keeps things. */
+  readonly configuration: string;
   readonly #env: Record<string, string>;
 
-  constructor(home: string, login: { url?: string; user?: string; password?: string } = {}) {
+  constructor(
+    home: string,
+    login: { url?: string; user?: string; password?: string } = {},
+    { XDG_CONFIG_HOME = path.join(home, '.config') }: { XDG_CONFIG_HOME?: string } = {},
+  ) {
     const { url, user, password } = login;
     this.home = home;
+    this.user = user ?? '';
+    this.configuration = path.join(XDG_CONFIG_HOME, 'sword-deposit');
     this.#env = {
       ...(process.env as Record<string, string>), // values of the environment are text
       HOME: home,
-      XDG_CONFIG_HOME: path.join(home, '.config'),
+      XDG_CONFIG_HOME,
       ...(url && { SWORD_SERVER: url }),
       ...(user && { SWORD_USER: user }),
       ...(password && { SWORD_PASSWORD: password }),

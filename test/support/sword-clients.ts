@@ -11,15 +11,18 @@ const ATOM = 'application/atom+xml; charset="utf-8"';
 const BOUNDARY = '===========d8bb3ea6f4e0a4b4682be0cfb4e0a24e_$';
 
 /**
- * The Python client of SWORD 2.0, in the three ways in which its releases have written the body: the first gives
- * the entry as it is; the second both parts in base64, without saying so of the entry; the third leaves it to a
- * mail library, with line feeds and the headers of the whole as preamble.
+ * The Python client, in the three ways in which its releases have written the body: the first gives the entry as it
+ * is; the second both parts in base64, without saying so of the entry; the third leaves it to a mail library, with
+ * line feeds and the headers of the whole as preamble. And the PHP client, which has no line break of its own behind
+ * the entry.
  */
-export const pythonClients: Readonly<Record<string, (deposited: Deposited) => RelatedBody>> = {
-  first: (deposited) => byHand(deposited, Buffer.from(deposited.entry)),
-  second: (deposited) => byHand(deposited, Buffer.from(Buffer.from(deposited.entry).toString('base64'))),
-  third: byMailLibrary,
-};
+export const swordClients = {
+  'first Python client': (deposited) => byHand(deposited, Buffer.from(deposited.entry)),
+  'second Python client': (deposited) =>
+    byHand(deposited, Buffer.from(Buffer.from(deposited.entry).toString('base64'))),
+  'third Python client': byMailLibrary,
+  'PHP client': byTemplate,
+} as const satisfies Readonly<Record<string, (deposited: Deposited) => RelatedBody>>;
 
 function byHand({ archive, filename }: Deposited, entry: Buffer): RelatedBody {
   const lines = [
@@ -73,5 +76,33 @@ function byMailLibrary({ entry, archive, filename }: Deposited): RelatedBody {
   return {
     contentType: `multipart/related; boundary="${boundary}"; type="application/atom+xml"`,
     body: Buffer.from(lines.join('\n'), 'latin1'),
+  };
+}
+
+function byTemplate({ entry, archive, filename }: Deposited): RelatedBody {
+  const boundary = '===============SWORDPARTS==';
+  const lines = [
+    '',
+    'Media Post',
+    `--${boundary}`,
+    'Content-Type: application/atom+xml',
+    'MIME-Version: 1.0',
+    'Content-Disposition: attachment; name="atom"',
+    '',
+    `${Buffer.from(entry).toString('latin1')}\n--${boundary}`,
+    `Content-Type: ${ZIP}`,
+    `Content-MD5: ${md5Of(archive)}`,
+    'MIME-Version: 1.0',
+    `Content-Disposition: attachment; name="payload"; filename="${filename}"`,
+    `Packaging: ${PACKAGING}`,
+    'Content-Transfer-Encoding: base64',
+    '',
+    ...(archive.toString('base64').match(/.{1,76}/g) ?? []),
+    `--${boundary}--`,
+    '',
+  ];
+  return {
+    contentType: `multipart/related; boundary="${boundary}"; type="application/atom+xml"`,
+    body: Buffer.from(lines.join('\r\n'), 'latin1'),
   };
 }

@@ -1,0 +1,268 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { exclusion } from '../../client/archives/folder-members.ts';
+import { asciiName, type PreparedArchive } from '../../client/archives/prepare-archive.ts';
+import { archiveType } from '../../client/deposit/archive-type.ts';
+import { carriageOf } from '../../client/deposit/carriage.ts';
+import { entryFrom, madeEntry } from '../../client/deposit/entry.ts';
+import { assertSensible, planned, type Wishes } from '../../client/deposit/plan.ts';
+import { announcedDigests } from '../../client/documents/digests.ts';
+import { readServiceDocument } from '../../client/documents/service-document.ts';
+import { child, readXml, textOf, UnreadableAnswer } from '../../client/documents/xml-tree.ts';
+import { UsageFault } from '../../client/faults.ts';
+import { linkInHeader } from '../../client/http/link-header.ts';
+import { printable } from '../../client/output.ts';
+import { readEntry } from '../../src/sword/atom-entry.ts';
+import { entryFacts } from '../../src/sword/entry-facts.ts';
+import { DEFAULT_DEPOSIT_NAMESPACE } from '../../src/sword/namespaces.ts';
+
+const xml = (text: string) => readXml(Buffer.from(text), 'The answer');
+
+test('an answer is read with its namespaces, whatever prefixes it uses', (t) => {
+  const root = xml(
+    '<?xml version="1.0"?><!-- c --><f:a xmlns:f="urn:1" xmlns="urn:2" x="1&#10;&quot;&#x1F3A8;"><b f:y="2">p &amp;lt; <![CDATA[<raw> &amp; ]]><c xmlns="urn:3">q</c></b><f:b/></f:a>',
+  );
+  t.deepEqual([root.ns, root.local, root.attributes.get('x')], ['urn:1', 'a', '1\n"🎨']);
+  const [first, second] = root.children;
+  t.deepEqual([first?.ns, first?.text, first?.attributes.get('f:y')], ['urn:2', 'p &lt; <raw> &amp; q', '2']);
+  t.deepEqual([second?.ns, first && child(first, 'c')?.ns], ['urn:1', 'urn:3']);
+  t.is(textOf(root, 'nothing', 'b'), 'p &lt; <raw> &amp; q');
+});
+
+const unreadable: Record<string, string | Buffer> = {
+  'a DOCTYPE': '<!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>',
+  'an entity that nobody has declared': '<a>&nbsp;</a>',
+  'an entity in an attribute': '<a b="&x;"/>',
+  'a reference to no character': '<a>&#1;</a>',
+  'a lone surrogate': '<a>&#xD800;</a>',
+  'tags that cross': '<a><b></a></b>',
+  'no end': '<a>',
+  'two roots': '<a/><b/>',
+  'no element': 'hello',
+  nothing: '',
+  'an attribute twice': '<a b="1" b="2"/>',
+  'what nests too deep': '<a>'.repeat(40) + '</a>'.repeat(40),
+  'a name that would reach prototypes': '<a><__proto__>1</__proto__></a>',
+  'bytes that are no UTF-8': Buffer.from('<a>\xff</a>', 'latin1'),
+  'an encoding that is none': '<?xml version="1.0" encoding="nonsense"?><a/>',
+};
+
+for (const [what, document] of Object.entries(unreadable)) {
+  test(`an answer with ${what} is refused`, (t) => {
+    const error = t.throws(() => readXml(Buffer.from(document), 'The answer'), {
+      instanceOf: UnreadableAnswer,
+    });
+    t.regex(error?.message ?? '', /^The answer cannot be read: /);
+  });
+}
+
+test('many references cost no more than their bytes', (t) => {
+  const root = xml(`<a>${'&amp;'.repeat(200_000)}</a>`);
+  t.is(root.text.length, 200_000);
+});
+
+test('a service document is read for what it says, and what it leaves out is not made up', (t) => {
+  const read = (body: string) => readServiceDocument({ body: Buffer.from(body), iri: 'http://x/' });
+  const full = read(
+    '<service xmlns="http://www.w3.org/2007/app" xmlns:a="http://www.w3.org/2005/Atom" xmlns:s="http://purl.org/net/sword/terms/" xmlns:d="urn:d"><s:maxUploadSize>100</s:maxUploadSize><d:maxResumableUploadSize>200</d:maxResumableUploadSize><workspace><collection href="http://x/1/soft%20ware/"><a:title>T</a:title><accept>application/zip</accept><accept>application/atom+xml;type=entry</accept><d:resumableUploads>http://x/u/</d:resumableUploads></collection><collection/></workspace></service>',
+  );
+  t.deepEqual(full, {
+    maxUploadSize: 100,
+    maxResumableUploadSize: 200,
+    collections: [
+      {
+        iri: 'http://x/1/soft%20ware/',
+        name: 'soft ware',
+        title: 'T',
+        accept: ['application/zip'],
+        recognisesRepeats: false,
+        resumableUploads: 'http://x/u/',
+      },
+    ],
+  });
+  t.deepEqual(read('<service xmlns="http://www.w3.org/2007/app"/>'), {
+    maxUploadSize: null,
+    maxResumableUploadSize: null,
+    collections: [],
+  });
+});
+
+test('what is no service document is not taken for one', (t) => {
+  for (const body of ['<feed xmlns="http://www.w3.org/2005/Atom"/>', '<html/>']) {
+    const answer = { body: Buffer.from(body), iri: 'http://x/' };
+    t.throws(() => readServiceDocument(answer), {
+      message: 'http://x/ is no service document of a SWORD server.',
+    });
+  }
+});
+
+test('digests are read in every form in which they are announced', (t) => {
+  const empty = 'd41d8cd98f00b204e9800998ecf8427e';
+  const md5 = { algorithm: 'md5', header: 'content-md5', digest: empty } as const;
+  t.deepEqual(announcedDigests({ 'content-md5': empty.toUpperCase() }), [md5]);
+  t.deepEqual(announcedDigests({ 'content-md5': '1B2M2Y8AsgTpgAmY7PhCfg==' }), [md5]);
+  const [sha256, ...more] = announcedDigests({
+    'repr-digest': 'id-sha-1=:AA==:, sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:',
+    'content-md5': 'nonsense',
+  });
+  t.like(sha256, { algorithm: 'sha256', header: 'repr-digest' });
+  t.deepEqual(more, []);
+});
+
+test('links in a header are found by their relation', (t) => {
+  const header =
+    '<http://x/a>; rel="first", <http://x/b?p=1,2>; title="n"; rel="start next", <http://x/c>; rel=edit';
+  t.is(linkInHeader(header, 'next'), 'http://x/b?p=1,2');
+  t.is(linkInHeader(header, 'edit'), 'http://x/c');
+  t.is(linkInHeader(header, 'ex'), null);
+});
+
+test('what others say cannot steer the terminal', (t) => {
+  t.is(printable('a\x1b[2Jb\u009bc\u202ed\te\nf'), 'a\ufffd[2Jb\ufffdc\ufffdd\te\nf');
+});
+
+test('metadata of the options are what a service reads, whatever they hold', (t) => {
+  const given = {
+    name: 'Paint & <Co> "2"',
+    author: ['Ada Lovelace <ada@example.org>', 'Grace\u0001'],
+    version: '1.0',
+    url: 'https://acme.example/paint?a=1&b=2',
+    license: ['MIT', 'https://spdx.org/licenses/MIT.html'],
+    'date-published': '2026-03-01',
+  };
+  const entry = readEntry(Buffer.from(madeEntry(given)));
+  t.like(entryFacts(entry, DEFAULT_DEPOSIT_NAMESPACE), {
+    title: 'Paint & <Co> "2"',
+    authors: ['Ada Lovelace', 'Grace\ufffd'],
+    version: '1.0',
+    urlHosts: ['acme.example', 'spdx.org'],
+    datePublished: '2026-03-01',
+    dateCreated: null,
+  });
+  t.is(entryFrom({}), null);
+  for (const wrong of [{ name: 'x' }, { name: 'x', author: ['  '] }, { metadata: 'x', name: 'x' }])
+    t.throws(() => entryFrom(wrong), { instanceOf: UsageFault });
+});
+
+test('metadata of a file are taken byte for byte', async (t) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'entry-'));
+  t.teardown(() => rm(folder, { recursive: true }));
+  const file = path.join(folder, 'entry.xml');
+  await writeFile(file, Buffer.from([0xff, 0xfe, 0x3c, 0]));
+  t.deepEqual(Buffer.from(entryFrom({ metadata: file })?.bytes ?? []), readFileSync(file));
+});
+
+test('exclusions with a slash are matched with the path, others with each name', (t) => {
+  const isExcluded = exclusion(['*.o', 'build/', 'src/gen/**', './top', 'caf\u00e9']);
+  const excluded = [
+    'a.o',
+    'x/y.o',
+    'build',
+    'x/build',
+    'src/gen/a/b',
+    'top',
+    '.git',
+    'x/.git',
+    'caf\u00c3\u00a9',
+  ];
+  t.deepEqual(
+    excluded.filter((name) => !isExcluded(name)),
+    [],
+  );
+  t.deepEqual(['o', 'a.o.c', 'rebuild', 'x/src/gen/a', 'x/top', '.gitignore'].filter(isExcluded), []);
+});
+
+test('names of files become ASCII that servers take', (t) => {
+  const names = {
+    'naïve.zip': 'naive.zip',
+    '日本.tar': '__.tar',
+    'a"b\\c/d': 'a_b_c_d',
+    '..': 'source',
+    '': 'source',
+  };
+  for (const [name, ascii] of Object.entries(names)) t.is(asciiName(name), ascii);
+  t.is(asciiName(`${'x'.repeat(300)}.zip`).length, 255);
+});
+
+const collection = {
+  iri: 'http://x/1/software/',
+  name: 'software',
+  title: null,
+  accept: ['application/zip', 'application/gzip'],
+  recognisesRepeats: false,
+  resumableUploads: 'http://x/u/',
+};
+const archive = (source: string, length = 1): PreparedArchive => ({
+  source,
+  file: source,
+  filename: source,
+  format: 'zip',
+  length,
+  md5: '',
+  sha256: '',
+});
+const entry = { bytes: Buffer.from('<entry/>'), contentType: 'application/atom+xml' };
+
+test('an archive is called what the collection takes', (t) => {
+  t.is(archiveType('zip', collection), 'application/zip');
+  t.is(archiveType('tar.gz', collection), 'application/gzip');
+  t.is(archiveType('tar.xz', { ...collection, accept: [] }), 'application/x-tar');
+  t.throws(() => archiveType('tar.xz', collection), {
+    message: 'The collection software takes no tar.xz, only application/zip, application/gzip.',
+  });
+});
+
+test('large archives come in pieces where that is possible', (t) => {
+  const service = { maxUploadSize: 1000, maxResumableUploadSize: null, collections: [] };
+  t.is(carriageOf({ length: 1000 }, service, collection), 'whole');
+  t.is(carriageOf({ length: 1001 }, service, collection), 'in pieces');
+  t.is(carriageOf({ length: 1001 }, service, { ...collection, resumableUploads: null }), 'whole');
+  t.is(carriageOf({ length: 9e6 }, { ...service, maxUploadSize: null }, collection), 'in pieces');
+});
+
+const NEW: Wishes = { deposit: undefined, replace: false, partial: false };
+
+function assertPlan(t: ExecutionContext, wishes: Wishes, sent: readonly unknown[], expected: string[]): void {
+  const archives = sent.filter((one): one is PreparedArchive => one !== entry);
+  const carriage = ({ source }: PreparedArchive) => (source === 'large' ? 'in pieces' : 'whole');
+  const steps = planned(wishes, archives, sent.includes(entry) ? entry : null, carriage);
+  const words = steps.map((step) => {
+    const holds = 'archive' in step && step.archive ? ` ${step.archive.source}` : '';
+    return `${step.kind}${holds}${'entry' in step && step.entry ? ' +entry' : ''}${step.final ? ' final' : ''}`;
+  });
+  t.deepEqual(words, expected);
+}
+
+test('an upload is planned so that its last request is the final one', (t) => {
+  const [a, b, large] = [archive('a'), archive('b'), archive('large')];
+  assertPlan(t, NEW, [a, entry], ['create a +entry final']);
+  assertPlan(t, NEW, [a, b, entry], ['create a +entry', 'add-archive b final']);
+  assertPlan(t, NEW, [large, b, entry], ['create large', 'add-metadata +entry', 'add-archive b final']);
+  assertPlan(t, { ...NEW, partial: true }, [a], ['create a']);
+  assertPlan(t, { ...NEW, partial: true }, [entry], ['create +entry']);
+  const on = { ...NEW, deposit: '7' };
+  assertPlan(t, on, [a, entry], ['add-metadata +entry', 'add-archive a final']);
+  assertPlan(
+    t,
+    { ...on, replace: true },
+    [a, b, entry],
+    ['replace-metadata +entry', 'replace-archives a', 'add-archive b final'],
+  );
+});
+
+test('what makes no sense is refused', (t) => {
+  const senseless: [Wishes, string[], typeof entry | null, RegExp][] = [
+    [NEW, [], null, /Nothing to upload/],
+    [NEW, ['a'], null, /needs metadata/],
+    [NEW, [], entry, /needs an archive/],
+    [{ ...NEW, replace: true }, ['a'], entry, /--replace needs --deposit/],
+  ];
+  for (const [wishes, archives, metadata, message] of senseless) {
+    t.throws(() => assertSensible(wishes, archives, metadata), { instanceOf: UsageFault, message });
+  }
+  t.notThrows(() => assertSensible({ ...NEW, partial: true }, ['a'], null));
+  t.notThrows(() => assertSensible({ ...NEW, deposit: '7' }, [], entry));
+});
