@@ -1,8 +1,12 @@
 import { spawn } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 
 /**
  * The whole test command: format, types, lint, then the suite. Every step runs, so that one call tells
  * everything; the closing line counts the tests, and a failed step before them as one more that failed.
+ * Arguments are AVA's. `--long` runs what takes longer instead: the HTTP suite again on the other engines, several
+ * nodes and their faults, the S3 store, resumable uploads, the command-line client.
  */
 const CHECKS: readonly (readonly [string, ...string[]])[] = [
   ['biome', 'ci', '--error-on-warnings', '.'],
@@ -10,13 +14,32 @@ const CHECKS: readonly (readonly [string, ...string[]])[] = [
   ['oxlint', '--type-aware', '--deny-warnings'],
 ];
 
+const LONG = [
+  'test/http-distributed/**/*.test.ts',
+  'test/distributed*.test.ts',
+  'test/archive-store/minio-*.test.ts',
+  'test/client/**/*.test.ts',
+  'test/http/resumable-upload.test.ts',
+  'test/notifications/several-nodes.test.ts',
+  'test/verification/distributed.test.ts',
+];
+/** Files that wait more than they compute. */
+const AT_ONCE = ['--concurrency', '4'];
+
+const given = process.argv.slice(2);
+const suiteArgs = given.includes('--long')
+  ? LONG
+  : given.length > 0
+    ? given
+    : ['test/**/*.test.ts', ...LONG.map((files) => `!${files}`)];
+
 let [passed, failed] = [0, 0];
 for (const [command, ...args] of CHECKS) {
   const { code } = await run(command, args);
   process.stdout.write(`${code === 0 ? 'ok' : 'FAILED'}: ${[command, ...args].join(' ')}\n`);
   if (code !== 0) failed += 1;
 }
-const suite = await run('ava', process.argv.slice(2));
+const suite = await run('ava', [...AT_ONCE, ...suiteArgs]);
 passed += count(suite.output, /^\s+✔ /gm);
 failed += Math.max(count(suite.output, /^\s+✘ /gm), suite.code === 0 ? 0 : 1);
 process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
@@ -24,7 +47,9 @@ process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
 
 /** Runs one step in sight of the person, keeping what it says. */
 async function run(command: string, args: readonly string[]): Promise<{ code: number; output: string }> {
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  // Every test file and every command in it is a process that would otherwise strip the types of all sources anew.
+  const env = { ...process.env, NODE_COMPILE_CACHE: path.join(tmpdir(), 'deposit-compile-cache') };
+  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => {
     output += chunk.toString();

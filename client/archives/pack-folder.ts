@@ -57,6 +57,7 @@ async function addMember(
   }
   await finished((done, failed) => {
     const entry = tar.entry(header, done);
+    entry.on('error', failed); // it goes down with the tar
     writeAll(entry, folder, member, onRead).catch(failed);
   });
 }

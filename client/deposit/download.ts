@@ -46,7 +46,7 @@ export function downloadTo(file: string, iri: string, connection: Connection): P
       sha256: found.get('sha256') ?? '',
       verified: [
         ...(total === undefined ? [] : ['content-length']),
-        ...announced.map(({ header }) => header),
+        ...announced.map(({ header, algorithm }) => `${header} ${algorithm}`),
       ],
     };
   });

@@ -26,7 +26,7 @@ export function statusLines(
 ): string[] {
   const { deposit, title, detail, swhid, swhidContext } = status;
   return [
-    `Deposit ${deposit}${title === null ? '' : ` “${title}”`}: ${status.status}`,
+    `${named(deposit, title)}: ${status.status}`,
     ...(detail === null ? [] : [detail]),
     ...(swhid === null ? [] : [swhidContext ?? swhid]),
     ...(agrees === true ? ['The identifier is the one that was computed here.'] : []),
@@ -40,4 +40,10 @@ export function statusLines(
 export function statusFacts(status: Status): Readonly<Record<string, unknown>> {
   const { deposit, title, detail, updated, swhid, swhidContext } = status;
   return { deposit: Number(deposit), title, status: status.status, detail, updated, swhid, swhidContext };
+}
+
+/** What has no title yet is called by its number. */
+function named(deposit: string, title: string | null): string {
+  const number = `Deposit ${deposit}`;
+  return title === null || title === number ? number : `${number} “${title}”`;
 }

@@ -63,9 +63,10 @@ export async function exchange(request: Exchange): Promise<IncomingMessage> {
     // then nobody could tell whether the write was done.
     agent: method === 'GET' || method === 'HEAD' ? agents[url.protocol as keyof typeof agents] : false,
   });
-  const answered = answerTo(sent, body !== undefined);
+  const sending: Sending = { isWhole: (body?.length ?? 0) === 0 };
+  const answered = answerTo(sent, sending);
   answered.catch(() => undefined); // awaited below, after the body
-  const failure = await deliver(sent, request, answered, asksFirst);
+  const failure = await deliver(sent, request, sending, answered, asksFirst);
   if (failure !== undefined) {
     sent.destroy();
     throw failure;
@@ -73,12 +74,11 @@ export async function exchange(request: Exchange): Promise<IncomingMessage> {
   return answered;
 }
 
-function answerTo(sent: ClientRequest, hasBody: boolean): Promise<IncomingMessage> {
+/** Whether the server may have got the last byte of the request: from when it is handed out, not when it has left. */
+type Sending = { isWhole: boolean };
+
+function answerTo(sent: ClientRequest, sending: Sending): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  let handedOver = false;
-  sent.once('finish', () => {
-    handedOver = true;
-  });
   sent.setTimeout(IDLE, () => sent.destroy(idle()));
   sent.once('response', (answer) => {
     // What the server did not want to read is not sent any more.
@@ -86,8 +86,7 @@ function answerTo(sent: ClientRequest, hasBody: boolean): Promise<IncomingMessag
     resolve(answer);
   });
   sent.on('error', (error) => {
-    const isUnsent = isNeverConnected(error) || (hasBody && !handedOver);
-    reject(new Lost(error, !isUnsent));
+    reject(new Lost(error, sending.isWhole && !isNeverConnected(error)));
   });
   return promise;
 }
@@ -96,6 +95,7 @@ function answerTo(sent: ClientRequest, hasBody: boolean): Promise<IncomingMessag
 async function deliver(
   sent: ClientRequest,
   { body, onSent }: Exchange,
+  sending: Sending,
   answered: Promise<unknown>,
   asksFirst: boolean,
 ): Promise<unknown> {
@@ -116,6 +116,7 @@ async function deliver(
     let count = 0;
     for await (const piece of body.pieces()) {
       if (isOver) return undefined;
+      sending.isWhole = count + piece.length >= body.length;
       if (!sent.write(piece)) await Promise.race([drained(sent), over]);
       count += piece.length;
       onSent?.(count);

@@ -36,6 +36,8 @@ export function secondsIn(headers: Answer['headers']): number {
 }
 
 export function unreachable(url: URL, error: Lost): Unreachable {
+  if (error.code === 'EPROTO')
+    return new Unreachable(`The server at ${url.origin} does not speak TLS there.`, error);
   const what = error.code.startsWith('HPE_') ? 'does not speak HTTP there' : 'cannot be reached';
   return new Unreachable(`The server at ${url.origin} ${what}: ${reasonOfLoss(error)}.`, error);
 }

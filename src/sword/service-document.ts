@@ -69,6 +69,7 @@ function collectionElement(
     ...(isOfCollection ? [] : [element('sword:service', iris.collectionService(collection.name))]),
     element('sword:name', collection.name),
     ...(isResumable ? [element('depositns:resumableUploads', iris.uploads(collection.name))] : []),
+    element('depositns:idempotencyKey', 'true'), // a client may repeat a POST with its key
   ];
   return element('collection', children, { href: iris.collection(collection.name) });
 }

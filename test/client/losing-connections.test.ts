@@ -22,6 +22,7 @@ const much = tarOf([{ name: 'much', data: Buffer.alloc(7 * 1024 ** 2, '?') }]);
 
 test.before(async (t) => {
   const service = await RunningService.start();
+  await service.register('first', { collections: ['software'] }); // opens it, which two at once cannot
   const home = await mkdtemp(path.join(tmpdir(), 'depositor-'));
   await writeFile(path.join(home, 'hello.tar'), helloTar);
   await writeFile(path.join(home, 'noise.tar'), noise);

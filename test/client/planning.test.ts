@@ -1,0 +1,86 @@
+import test, { type ExecutionContext } from 'ava';
+import type { PreparedArchive } from '../../client/archives/prepare-archive.ts';
+import { archiveType } from '../../client/deposit/archive-type.ts';
+import { carriageOf } from '../../client/deposit/carriage.ts';
+import { assertSensible, planned, type Wishes } from '../../client/deposit/plan.ts';
+import { UsageFault } from '../../client/faults.ts';
+
+const collection = {
+  iri: 'http://x/1/software/',
+  name: 'software',
+  title: null,
+  accept: ['application/zip', 'application/gzip'],
+  recognisesRepeats: false,
+  resumableUploads: 'http://x/u/',
+};
+const archive = (source: string, length = 1): PreparedArchive => ({
+  source,
+  file: source,
+  filename: source,
+  format: 'zip',
+  length,
+  md5: '',
+  sha256: '',
+});
+const entry = { bytes: Buffer.from('<entry/>'), contentType: 'application/atom+xml' };
+
+test('an archive is called what the collection takes', (t) => {
+  t.is(archiveType('zip', collection), 'application/zip');
+  t.is(archiveType('tar.gz', collection), 'application/gzip');
+  t.is(archiveType('tar.xz', { ...collection, accept: [] }), 'application/x-tar');
+  t.throws(() => archiveType('tar.xz', collection), {
+    message: 'The collection software takes no tar.xz, only application/zip, application/gzip.',
+  });
+});
+
+test('large archives come in pieces where that is possible', (t) => {
+  const service = { maxUploadSize: 1000, maxResumableUploadSize: null, collections: [] };
+  t.is(carriageOf({ length: 1000 }, service, collection), 'whole');
+  t.is(carriageOf({ length: 1001 }, service, collection), 'in pieces');
+  t.is(carriageOf({ length: 1001 }, service, { ...collection, resumableUploads: null }), 'whole');
+  t.is(carriageOf({ length: 9e6 }, { ...service, maxUploadSize: null }, collection), 'in pieces');
+});
+
+const NEW: Wishes = { deposit: undefined, replace: false, partial: false };
+
+function assertPlan(t: ExecutionContext, wishes: Wishes, sent: readonly unknown[], expected: string[]): void {
+  const archives = sent.filter((one): one is PreparedArchive => one !== entry);
+  const carriage = ({ source }: PreparedArchive) => (source === 'large' ? 'in pieces' : 'whole');
+  const steps = planned(wishes, archives, sent.includes(entry) ? entry : null, carriage);
+  const words = steps.map((step) => {
+    const holds = 'archive' in step && step.archive ? ` ${step.archive.source}` : '';
+    return `${step.kind}${holds}${'entry' in step && step.entry ? ' +entry' : ''}${step.final ? ' final' : ''}`;
+  });
+  t.deepEqual(words, expected);
+}
+
+test('an upload is planned so that its last request is the final one', (t) => {
+  const [a, b, large] = [archive('a'), archive('b'), archive('large')];
+  assertPlan(t, NEW, [a, entry], ['create a +entry final']);
+  assertPlan(t, NEW, [a, b, entry], ['create a +entry', 'add-archive b final']);
+  assertPlan(t, NEW, [large, b, entry], ['create large', 'add-metadata +entry', 'add-archive b final']);
+  assertPlan(t, { ...NEW, partial: true }, [a], ['create a']);
+  assertPlan(t, { ...NEW, partial: true }, [entry], ['create +entry']);
+  const on = { ...NEW, deposit: '7' };
+  assertPlan(t, on, [a, entry], ['add-metadata +entry', 'add-archive a final']);
+  assertPlan(
+    t,
+    { ...on, replace: true },
+    [a, b, entry],
+    ['replace-metadata +entry', 'replace-archives a', 'add-archive b final'],
+  );
+});
+
+test('what makes no sense is refused', (t) => {
+  const senseless: [Wishes, string[], typeof entry | null, RegExp][] = [
+    [NEW, [], null, /Nothing to upload/],
+    [NEW, ['a'], null, /needs metadata/],
+    [NEW, [], entry, /needs an archive/],
+    [{ ...NEW, replace: true }, ['a'], entry, /--replace needs --deposit/],
+  ];
+  for (const [wishes, archives, metadata, message] of senseless) {
+    t.throws(() => assertSensible(wishes, archives, metadata), { instanceOf: UsageFault, message });
+  }
+  t.notThrows(() => assertSensible({ ...NEW, partial: true }, ['a'], null));
+  t.notThrows(() => assertSensible({ ...NEW, deposit: '7' }, [], entry));
+});
