@@ -240,7 +240,7 @@ test('scrapes at the same time see the same, whole', async (t) => {
 });
 
 test('nodes of each role tell what they do; without their log they go on telling, and say what they cannot', async (t) => {
-  await using nodes = await DistributedNodes.start({ callTimeout: 200, patience: 300 });
+  await using nodes = await DistributedNodes.start({ callTimeout: 2000, patience: 3000 });
   const [serving, loading] = [await nodes.add(['http']), await nodes.add(['reactors'])];
   const alice = await nodes.register(serving);
   await depositHello(alice);

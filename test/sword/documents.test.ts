@@ -313,6 +313,7 @@ test('the service document describes each collection of the client', (t) => {
       ...PACKAGINGS.map((packaging) => [sword('acceptPackaging'), packaging]),
       [sword('service'), 'https://deposit.example/1/servicedocument/physics/'],
       [sword('name'), 'physics'],
+      ['{https://deposit.example/schema}idempotencyKey', 'true'],
     ],
   );
   t.like(JSON.parse(serviceDocumentJson(served, language)), {
