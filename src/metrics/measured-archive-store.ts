@@ -3,13 +3,13 @@ import {
   type ArchiveStore,
   ArchiveStoreUnavailable,
   BrokenPromise,
-  type ListedObject,
   type LocalObject,
   ObjectCorrupt,
   ObjectMissing,
   type Promised,
   type StoredObject,
 } from '../archive-store/archive-store.ts';
+import { ForwardingArchiveStore } from '../archive-store/forwarding-archive-store.ts';
 import { type Instruments, secondsSince } from './instruments.ts';
 
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30, 120];
@@ -21,15 +21,14 @@ const BROKEN = ['MD5_MISMATCH', 'SHA256_MISMATCH', 'LENGTH_MISMATCH', 'TOO_LARGE
 type Operation = (typeof OPERATIONS)[number];
 
 /** Counts and times what this node has its store do. */
-export class MeasuredArchiveStore implements ArchiveStore {
-  readonly #store: ArchiveStore;
+export class MeasuredArchiveStore extends ForwardingArchiveStore {
   readonly #durations;
   readonly #errors;
   readonly #brokenPromises;
   readonly #bytes;
 
   constructor(store: ArchiveStore, make: Instruments) {
-    this.#store = store;
+    super(store);
     this.#durations = make.histogram(
       'archive_store_operation_duration_seconds',
       'Time the store needed: of a put without the waiting for its bytes, of a get until the first of them',
@@ -52,45 +51,25 @@ export class MeasuredArchiveStore implements ArchiveStore {
     for (const code of BROKEN) this.#brokenPromises.inc({ code }, 0);
   }
 
-  async put(source: AsyncIterable<Uint8Array>, promised?: Promised): Promise<StoredObject> {
+  override async put(source: AsyncIterable<Uint8Array>, promised?: Promised): Promise<StoredObject> {
     const waiting = new Waiting(source);
-    const stored = await this.#measured('put', () => this.#store.put(waiting, promised), waiting);
+    const stored = await this.#measured('put', () => super.put(waiting, promised), waiting);
     this.#bytes.inc(stored.length);
     return stored;
   }
 
-  async get(sha256: string): Promise<{ readonly length: number; readonly body: Readable }> {
-    const object = await this.#measured('get', () => this.#store.get(sha256));
+  override async get(sha256: string): Promise<{ readonly length: number; readonly body: Readable }> {
+    const object = await this.#measured('get', () => super.get(sha256));
     object.body.once('error', (error) => this.#countFault('get', error));
     return object;
   }
 
-  stat(sha256: string): Promise<{ readonly length: number } | undefined> {
-    return this.#measured('stat', () => this.#store.stat(sha256));
+  override stat(sha256: string): Promise<{ readonly length: number } | undefined> {
+    return this.#measured('stat', () => super.stat(sha256));
   }
 
-  checkOut(sha256: string): Promise<LocalObject> {
-    return this.#measured('check_out', () => this.#store.checkOut(sha256));
-  }
-
-  list(): AsyncIterable<ListedObject> {
-    return this.#store.list();
-  }
-
-  remove(sha256: string, options?: { readonly storedBefore?: Date }): Promise<void> {
-    return this.#store.remove(sha256, options);
-  }
-
-  sweepIncoming(olderThan: Date, options?: { readonly dryRun?: boolean }): Promise<number> {
-    return this.#store.sweepIncoming(olderThan, options);
-  }
-
-  ready(): Promise<void> {
-    return this.#store.ready();
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return Promise.resolve(this.#store[Symbol.asyncDispose]());
+  override checkOut(sha256: string): Promise<LocalObject> {
+    return this.#measured('check_out', () => super.checkOut(sha256));
   }
 
   async #measured<Result>(

@@ -4,21 +4,15 @@ import {
   EventLogUnavailable,
   type ExpectedRevision,
   type NewEvent,
-  type Position,
-  type ReadAllOptions,
-  type ReadStreamOptions,
-  type RecordedEvent,
-  type SubscribeOptions,
-  type SubscriptionMessage,
   WrongExpectedRevision,
 } from '../event-log/event-log.ts';
+import { ForwardingEventLog } from '../event-log/forwarding-event-log.ts';
 import { type Instruments, secondsSince } from './instruments.ts';
 
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 20];
 
 /** Counts and times the appends of this node. */
-export class MeasuredEventLog implements EventLog {
-  readonly #log: EventLog;
+export class MeasuredEventLog extends ForwardingEventLog {
   readonly #onAppended: (events: readonly NewEvent[]) => void;
   readonly #appends;
   readonly #durations;
@@ -27,7 +21,7 @@ export class MeasuredEventLog implements EventLog {
 
   /** `onAppended` is told of what was appended, for those who know what it means. */
   constructor(log: EventLog, make: Instruments, onAppended: (events: readonly NewEvent[]) => void) {
-    this.#log = log;
+    super(log);
     this.#onAppended = onAppended;
     this.#appends = make.counter('event_log_appends_total', 'Appends of this node, by what became of them', [
       'outcome',
@@ -48,12 +42,16 @@ export class MeasuredEventLog implements EventLog {
       this.#appends.inc({ outcome }, 0);
   }
 
-  async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended> {
+  override async append(
+    stream: string,
+    expected: ExpectedRevision,
+    events: readonly NewEvent[],
+  ): Promise<Appended> {
     const started = performance.now();
     this.#inFlight.inc();
     let outcome: AppendOutcome = 'appended';
     try {
-      return await this.#log.append(stream, expected, events);
+      return await super.append(stream, expected, events);
     } catch (error) {
       outcome = outcomeOf(error);
       throw error;
@@ -63,26 +61,6 @@ export class MeasuredEventLog implements EventLog {
       this.#appends.inc({ outcome });
       if (outcome === 'appended') this.#count(events);
     }
-  }
-
-  readStream(stream: string, options?: ReadStreamOptions): AsyncIterable<RecordedEvent> {
-    return this.#log.readStream(stream, options);
-  }
-
-  readAll(options?: ReadAllOptions): AsyncIterable<RecordedEvent> {
-    return this.#log.readAll(options);
-  }
-
-  subscribe(options?: SubscribeOptions): AsyncIterable<SubscriptionMessage> {
-    return this.#log.subscribe(options);
-  }
-
-  head(): Promise<Position | undefined> {
-    return this.#log.head();
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return Promise.resolve(this.#log[Symbol.asyncDispose]());
   }
 
   #count(events: readonly NewEvent[]): void {

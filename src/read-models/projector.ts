@@ -148,6 +148,7 @@ export class Projector {
         if (!live) progress({ events, position: this.#position });
       } else {
         this.#moveTo(message.position);
+        if (!live) for (const { table } of shown) this.#store.addLookups(table);
         live = true;
         caughtUp();
       }

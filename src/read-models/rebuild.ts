@@ -31,7 +31,7 @@ type Built = {
 /** The view in use; where it cannot be read, why. */
 type InUse = ViewFile | { readonly unreadable: string } | undefined;
 
-const PAGE = 1000;
+const PAGE = 5000;
 
 /**
  * Builds new generations of views beside those in use, from the log alone. What an interrupted rebuild has built
@@ -63,6 +63,7 @@ export class Rebuild implements Disposable {
   /** Reads as far as the views in use have got, or to the end of the log where there is none. */
   async build(): Promise<void> {
     await this.#advance(this.#built.map((built) => ({ ...built, upTo: positionOf(built.inUse) })));
+    for (const { table } of this.#built) table.addLookups();
   }
 
   /** Compares each with the view in use, both at the same position, and names what differs. */

@@ -39,6 +39,10 @@ export class SqliteViewStore implements ViewStore {
     fileOf(table).passed(position);
   }
 
+  addLookups(table: ViewTable): void {
+    fileOf(table).addLookups();
+  }
+
   replace(table: ViewTable, generation: ViewTable): void {
     const inUse = this.#tables.get(table.name);
     const file = fileOf(generation);

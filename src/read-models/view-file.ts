@@ -3,7 +3,7 @@ import path from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Position } from '../event-log/event-log.ts';
 import { RecentViews } from './recent-views.ts';
-import { countedFields, expression, prepareViewFile, viewsAskedFor } from './view-schema.ts';
+import { addLookups, countedFields, expression, prepareViewFile, viewsAskedFor } from './view-schema.ts';
 import type { TableShape, ViewQuery, ViewTable } from './view-store.ts';
 
 /** Where a file's positions are from, and whose views it has. */
@@ -15,7 +15,8 @@ export class ViewFile implements ViewTable, Disposable {
   readonly file: string;
   readonly #database: DatabaseSync;
   readonly #statements: Statements;
-  readonly #countedBy: readonly string[];
+  readonly #shape: TableShape;
+  #countedBy: readonly string[];
   /** By their text: a query comes again and again in few forms. */
   readonly #queries = new Map<string, StatementSync>();
   readonly #recent = new RecentViews();
@@ -43,6 +44,7 @@ export class ViewFile implements ViewTable, Disposable {
   private constructor(file: string, options: ViewFileOptions, readOnly = false) {
     this.name = options.name;
     this.file = file;
+    this.#shape = options;
     this.#database = new DatabaseSync(file, { timeout: 5000, readOnly });
     try {
       if (!readOnly) prepareViewFile(this.#database, options);
@@ -53,6 +55,12 @@ export class ViewFile implements ViewTable, Disposable {
       this.#database.close();
       throw error;
     }
+  }
+
+  /** Before views are looked up by anything but their key; until then they are filled the quicker. */
+  addLookups(): void {
+    addLookups(this.#database, this.#shape);
+    this.#countedBy = countedFields(this.#database);
   }
 
   isOf({ name, version, origin }: ViewFileOptions): boolean {

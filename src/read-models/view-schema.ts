@@ -1,23 +1,32 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { TableShape, ViewQuery } from './view-store.ts';
 
-/** Makes the tables of a new file: views, their indexes, their counts, and what the file is about. */
+/** Makes the tables of a new file: views, and what the file is about. They are looked up by more with {@link addLookups}. */
 export function prepareViewFile(
   database: DatabaseSync,
-  { name, version, origin, indexes = [], countedBy = [] }: TableShape & { readonly origin: string },
+  { name, version, origin }: TableShape & { readonly origin: string },
 ): void {
   // NORMAL: a crash of the machine may take the last commits, never the file; they come again from the log.
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
-  if (database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'about'").get()) return;
+  if (hasTable(database, 'about')) return;
   database.exec('BEGIN IMMEDIATE');
   database.exec(`
     CREATE TABLE views (key TEXT PRIMARY KEY, view TEXT NOT NULL) STRICT;
     CREATE TABLE about (name TEXT NOT NULL, version INTEGER NOT NULL, origin TEXT NOT NULL, position TEXT) STRICT;
-    ${indexes.map((fields) => `CREATE INDEX ${indexName(fields)} ON views (${fields.map((field) => expression(field)).join()});`).join('\n')}
-    ${countedBy.length > 0 ? counting(countedBy) : ''}
   `);
   database.prepare('INSERT INTO about (name, version, origin) VALUES (?, ?, ?)').run(name, version, origin);
   database.exec('COMMIT');
+}
+
+/** Makes the indexes and counts that are not there yet: over many views at once far quicker than one by one. */
+export function addLookups(database: DatabaseSync, { indexes = [], countedBy = [] }: TableShape): void {
+  const counting = countedBy.length > 0 && !hasTable(database, 'counts') ? countsOf(countedBy) : '';
+  database.exec(`
+    BEGIN IMMEDIATE;
+    ${indexes.map((fields) => `CREATE INDEX IF NOT EXISTS ${indexName(fields)} ON views (${fields.map((field) => expression(field)).join()});`).join('\n')}
+    ${counting}
+    COMMIT;
+  `);
 }
 
 /** The fields by which the views of a file are counted. */
@@ -50,14 +59,15 @@ function indexName(fields: readonly string[]): string {
   return `"${fields.join(' ')}"`;
 }
 
-/** Triggers: counted in the same transaction, however a view is written. */
-function counting(fields: readonly string[]): string {
+/** Triggers: from then on counted in the same transaction, however a view is written. */
+function countsOf(fields: readonly string[]): string {
   const [before, after] = [valuesOf(fields, 'OLD.view'), valuesOf(fields, 'NEW.view')];
   const names = fields.map((field) => `"${field}"`).join();
   const more = `INSERT INTO counts VALUES (${after}, 1) ON CONFLICT DO UPDATE SET count = count + 1;`;
   const less = `UPDATE counts SET count = count - 1 WHERE (${names}) = (${before});`;
   return `
     CREATE TABLE counts (${fields.map((field) => `"${field}" TEXT NOT NULL`).join()}, count INTEGER NOT NULL, PRIMARY KEY (${names})) STRICT, WITHOUT ROWID;
+    INSERT INTO counts SELECT ${valuesOf(fields, 'view')}, count(*) FROM views GROUP BY ${fields.map((_, index) => index + 1).join()};
     CREATE TRIGGER counted_in AFTER INSERT ON views BEGIN ${more} END;
     CREATE TRIGGER counted_out AFTER DELETE ON views BEGIN ${less} END;
     CREATE TRIGGER counted_anew AFTER UPDATE OF view ON views WHEN (${before}) <> (${after}) BEGIN ${less} ${more} END;
@@ -66,4 +76,8 @@ function counting(fields: readonly string[]): string {
 
 function valuesOf(fields: readonly string[], view: string): string {
   return fields.map((field) => expression(field, view)).join(', ');
+}
+
+function hasTable(database: DatabaseSync, name: string): boolean {
+  return database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(name) !== undefined;
 }

@@ -11,6 +11,8 @@ export interface ViewStore extends Disposable {
   commit(changes: readonly TableChange[]): void;
   /** The events up to `position` change nothing in the table; kept in memory only. */
   passed(table: ViewTable, position: Position): void;
+  /** Before a table is looked up by anything but keys: makes its indexes and counts, which slow its filling. */
+  addLookups(table: ViewTable): void;
   /** A table that was built beside the one in use. */
   openGeneration(projection: TableShape, generation: number): ViewTable;
   /** From now on the table, and whoever reads it, has what `generation` has; the old one is kept on disk. */

@@ -27,6 +27,7 @@ const shape = { name: 'things', version: 1, origin: 'memory', countedBy: ['owner
 async function viewFile(t: ExecutionContext, options: Parameters<typeof ViewFile.open>[1] = shape) {
   const folder = await mkdtemp(path.join(tmpdir(), 'view-'));
   const file = ViewFile.open(path.join(folder, 'things.1.sqlite'), options);
+  file.addLookups();
   t.teardown(async () => {
     file[Symbol.dispose]();
     await rm(folder, { recursive: true, force: true });

@@ -1,0 +1,45 @@
+import type {
+  Appended,
+  EventLog,
+  ExpectedRevision,
+  NewEvent,
+  Position,
+  ReadAllOptions,
+  ReadStreamOptions,
+  RecordedEvent,
+  SubscribeOptions,
+  SubscriptionMessage,
+} from './event-log.ts';
+
+/** Hands everything on to another log: for those who add something to some of it. */
+export abstract class ForwardingEventLog implements EventLog {
+  readonly #log: EventLog;
+
+  constructor(log: EventLog) {
+    this.#log = log;
+  }
+
+  append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended> {
+    return this.#log.append(stream, expected, events);
+  }
+
+  readStream(stream: string, options?: ReadStreamOptions): AsyncIterable<RecordedEvent> {
+    return this.#log.readStream(stream, options);
+  }
+
+  readAll(options?: ReadAllOptions): AsyncIterable<RecordedEvent> {
+    return this.#log.readAll(options);
+  }
+
+  subscribe(options?: SubscribeOptions): AsyncIterable<SubscriptionMessage> {
+    return this.#log.subscribe(options);
+  }
+
+  head(): Promise<Position | undefined> {
+    return this.#log.head();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return Promise.resolve(this.#log[Symbol.asyncDispose]());
+  }
+}
