@@ -18,13 +18,14 @@ export const objectIndexes = {
   directory: ['client', 'directory', 'origin', 'snapshot'],
   revision: ['client', 'revision'],
   snapshot: ['client', 'snapshot'],
+  newest: ['client', 'collection', 'depositId'],
   newestOfDirectory: ['client', 'directory', 'collection', 'depositId'],
   newestOfDirectoryAndOrigin: ['client', 'directory', 'origin', 'collection', 'depositId'],
 } as const;
 
 export const loadedObjects: Projection<LoadedObjects, DepositEvent> = {
   name: 'loaded-objects',
-  version: 1,
+  version: 2,
   source: deposits,
   key: ({ data }) => String(data.depositId),
   indexes: Object.values(objectIndexes),

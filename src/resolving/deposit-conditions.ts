@@ -10,9 +10,9 @@ export type DepositConditions = {
 
 const fields = { dir: 'directory', rev: 'revision', snp: 'snapshot' } as const;
 
-/** A content is found only inside a deposit that its qualifiers name. */
-export function namesItsDeposit({ type, qualifiers }: Swhid): boolean {
-  return type !== 'cnt' || isAnchored({ qualifiers });
+/** Nothing says in which deposit a content, or a directory that is not the root of one, is to be looked for. */
+export function mayBeAnywhere({ type, qualifiers }: Swhid): boolean {
+  return (type === 'cnt' || type === 'dir') && !isAnchored({ qualifiers });
 }
 
 export function isAnchored({ qualifiers: { anchor, visit } }: Pick<Swhid, 'qualifiers'>): boolean {

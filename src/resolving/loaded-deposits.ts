@@ -12,6 +12,9 @@ export type LoadedDeposit = { readonly [Key in keyof LoadedObjects]: NonNullable
 /** How long the log may take to tell what has come since the views, in milliseconds. */
 const PATIENCE = 5000;
 
+/** Deposits of each collection that are looked at for {@link LoadedDeposits.newestOfTrees}, whatever became of them. */
+const LOOKED_AT = 1000;
+
 /** Finds deposits of a client that are done by their identifiers; what it costs does not depend on how many there are. */
 export class LoadedDeposits {
   readonly #view: Pick<View<LoadedObjects>, 'find'>;
@@ -52,6 +55,22 @@ export class LoadedDeposits {
     return (found as LoadedDeposit[]).toSorted((a, b) => b.depositId - a.depositId).slice(0, limit);
   }
 
+  /** The newest of them of each tree, at most `limit`: what is not among the newest deposits is left out. */
+  newestOfTrees({ client, collections }: Asker, limit: number, origin?: string): readonly LoadedDeposit[] {
+    const newest = collections.flatMap((collection) =>
+      this.#view.find({
+        index: objectIndexes.newest,
+        equal: { client, collection },
+        ...{ orderBy: 'depositId', descending: true, limit: LOOKED_AT },
+      }),
+    );
+    const loaded = newest.filter(isLoaded).filter((one) => origin === undefined || one.origin === origin);
+    const byTree = new Map<string, LoadedDeposit>();
+    for (const one of loaded.toSorted((a, b) => b.depositId - a.depositId))
+      if (!byTree.has(one.directory)) byTree.set(one.directory, one);
+    return [...byTree.values()].slice(0, limit);
+  }
+
   /**
    * Resolves to `true` once the views have what has been loaded by now, on whichever node; to `false` when they had
    * it before.
@@ -79,6 +98,10 @@ export class LoadedDeposits {
     }
     return latest;
   }
+}
+
+function isLoaded(found: LoadedObjects): found is LoadedDeposit {
+  return found.directory !== null;
 }
 
 function unknown(cause: unknown): EventLogUnavailable {

@@ -5,7 +5,7 @@ import type { DepositEvent, DepositLoaded } from '../domain/deposit/events.ts';
 import type { EventLog } from '../event-log/event-log.ts';
 import type { LeafMode } from '../swhid/directory.ts';
 import type { Swhid } from '../swhid/swhid.ts';
-import { conditionsOf, isAnchored } from './deposit-conditions.ts';
+import { conditionsOf, isAnchored, mayBeAnywhere } from './deposit-conditions.ts';
 import type { Asker, LoadedDeposit, LoadedDeposits } from './loaded-deposits.ts';
 
 /** What a SWHID names among the deposits of a client. */
@@ -42,6 +42,10 @@ export type DepositsWithObject = {
 /** Deposits told at once. */
 const PAGE = 100;
 
+/** So many trees, the newest, and bytes of their manifests are looked through for what may be anywhere. */
+export const SEARCHED_TREES = 100;
+const SEARCHED_BYTES = 256 * 1024 ** 2;
+
 export type ResolverParts = {
   readonly deposits: LoadedDeposits;
   readonly log: EventLog;
@@ -71,8 +75,10 @@ export class Resolver {
   }
 
   /** Which deposits have it, as far as this node knows. */
-  depositsWith(asker: Asker, { swhid }: ResolvedObject, below?: number): DepositsWithObject {
-    const conditions = conditionsOf(swhid) ?? {};
+  depositsWith(asker: Asker, { swhid, deposit }: ResolvedObject, below?: number): DepositsWithObject {
+    const { directory, origin } = deposit;
+    const ofTree = { directory, ...(swhid.qualifiers.origin !== undefined && { origin }) };
+    const conditions = mayBeAnywhere(swhid) ? ofTree : (conditionsOf(swhid) ?? ofTree);
     const found = this.#deposits.find(asker, conditions, PAGE + 1, below);
     const told = found.slice(0, PAGE);
     return { deposits: told, next: found.length > PAGE ? (told.at(-1)?.depositId ?? null) : null };
@@ -80,10 +86,28 @@ export class Resolver {
 
   async #resolveNow(asker: Asker, readings: readonly Swhid[]): Promise<ResolvedObject | undefined> {
     for (const swhid of readings) {
-      const conditions = conditionsOf(swhid);
+      const conditions = swhid.type === 'cnt' && mayBeAnywhere(swhid) ? undefined : conditionsOf(swhid);
       const [deposit] = conditions ? this.#deposits.find(asker, conditions, 1) : [];
       const found = deposit && (await this.#inDeposit(swhid, deposit));
       if (found) return found;
+    }
+    for (const swhid of readings.filter(mayBeAnywhere)) {
+      const found = await this.#inNewest(asker, swhid);
+      if (found) return found;
+    }
+    return undefined;
+  }
+
+  /** Looks through the newest trees, within bounds that do not depend on how many there are. */
+  async #inNewest(asker: Asker, swhid: Swhid): Promise<ResolvedObject | undefined> {
+    let bytes = 0;
+    for (const deposit of this.#deposits.newestOfTrees(asker, SEARCHED_TREES, swhid.qualifiers.origin)) {
+      const known = await this.#loadedEvent(deposit);
+      if (!known) continue;
+      bytes += (await this.#store.stat(known.loaded.manifest))?.length ?? 0;
+      if (bytes > SEARCHED_BYTES) return undefined;
+      const place = await this.#placeInside(swhid, known.loaded);
+      if (place) return { swhid, place, deposit, ...known };
     }
     return undefined;
   }
@@ -100,7 +124,15 @@ export class Resolver {
       return loaded[type === 'rev' ? 'revision' : 'snapshot'] === id ? { type } : undefined;
     const path = qualifiers.path?.replace(/^\/+|\/+$/g, '');
     if (type === 'dir' && id === loaded.directory && (path ?? '') === '') return { type, path: '' };
-    if (path === '' || !isAnchored(swhid) || type === 'rel') return undefined;
+    return isAnchored(swhid) ? this.#placeInside(swhid, loaded) : undefined;
+  }
+
+  async #placeInside(
+    { type, id, qualifiers }: Swhid,
+    loaded: DepositLoaded['data'],
+  ): Promise<Place | undefined> {
+    const path = qualifiers.path?.replace(/^\/+|\/+$/g, '');
+    if (path === '' || type === 'rel') return undefined;
     const { body } = await this.#store.get(loaded.manifest);
     const kind = type === 'dir' ? 'directory' : 'leaf';
     const entry = await findEntry(body, { kind, id, ...(path !== undefined && { path }) });

@@ -334,7 +334,8 @@ test('what another client has, is not there, or is where it is not said to be, i
     [alice, `swh:1:rel:${own.rev.slice(-40)}`],
     [alice, `${own.dir};anchor=swh:1:rel:${nobodys}`],
     [alice, `swh:1:snp:${own.rev.slice(-40)}`],
-    [alice, `swh:1:dir:${idAt('demo')}`],
+    [alice, `swh:1:dir:${idAt('demo')};origin=https://elsewhere.example/`],
+    [bob, `swh:1:cnt:${nobodys}`],
     [alice, `${own.dir};path=/demo`],
     [alice, `${own.dir};anchor=${own.rev};path=/demo`],
     [alice, `${own.rev};visit=${other.snp}`],
@@ -356,7 +357,25 @@ test('what another client has, is not there, or is where it is not said to be, i
   t.is((await bob.get(`/1/resolve/${own.dir}`)).status, 200, 'bob has deposited the same');
 });
 
-test('what is no SWHID, or does not say in which deposit, is a bad request', async (t) => {
+test('a content or directory inside a deposit is found in the newest trees without being told where', async (t) => {
+  const { alice, own, other } = t.context;
+  const [readme, demo] = [`swh:1:cnt:${idAt('demo', 'readme.md')}`, `swh:1:dir:${idAt('demo')}`];
+  const answer = await alice.get(`/1/resolve/${readme}`, { Accept: 'application/json' });
+  const told = (await answer.json()) as { path: string; deposits: { id: number }[] };
+  t.deepEqual([answer.status, told.path], [200, '/demo/readme.md']);
+  t.deepEqual(told.deposits.map(({ id }) => id).includes(own.id), true);
+  const bytes = await alice.get(`/1/resolve/${readme}`, { Accept: BYTES });
+  t.is(contentId(Buffer.from(await bytes.arrayBuffer())), idAt('demo', 'readme.md'));
+  const inner = await alice.get(`/1/resolve/${demo};origin=${other.origin}`, { Accept: 'application/json' });
+  const { deposits } = (await inner.json()) as { deposits: { id: number }[] };
+  t.deepEqual(
+    deposits.map(({ id }) => id),
+    [other.id],
+    'of that origin only',
+  );
+});
+
+test('what is no SWHID is a bad request', async (t) => {
   const { alice, own } = t.context;
   for (const target of [
     'x',
@@ -369,8 +388,6 @@ test('what is no SWHID, or does not say in which deposit, is a bad request', asy
     `${own.rev};path=/x`,
     `swh:1:cnt:${idAt('demo', 'readme.md')};anchor=${own.rev};bytes=9-1`,
     `${own.dir}%zz`,
-    `swh:1:cnt:${idAt('demo', 'readme.md')}`,
-    `swh:1:cnt:${idAt('demo', 'readme.md')};origin=${own.origin}`,
   ]) {
     await assertSwordError(t, await alice.get(`/1/resolve/${target}`), 400, 'ErrorBadRequest', target);
   }

@@ -1,6 +1,5 @@
-import { namesItsDeposit } from '../../resolving/deposit-conditions.ts';
 import type { ObjectBytes } from '../../resolving/object-bytes.ts';
-import type { ResolvedObject, Resolver } from '../../resolving/resolver.ts';
+import { type ResolvedObject, type Resolver, SEARCHED_TREES } from '../../resolving/resolver.ts';
 import type { Language } from '../../sword/language.ts';
 import { badRequest, quoted } from '../../sword/sword-error.ts';
 import { answerObject } from '../answer-object.ts';
@@ -17,10 +16,7 @@ export function resolveIri(resolver: Resolver, objects: ObjectBytes, language: L
   return resource<ResolvedObject>({
     find: async (ctx) => {
       const text = ctx.path.slice(PREFIX.length);
-      const readings = swhidsIn(text);
-      const findable = readings.filter(namesItsDeposit);
-      if (findable.length === 0) throw badRequest(`${quoted(text)} does not say in which deposit: ${HINT}`);
-      const found = await resolver.resolve(ctx.state.login, findable);
+      const found = await resolver.resolve(ctx.state.login, swhidsIn(text));
       if (!found) throw notFound(`No deposit of this client that is done has ${quoted(text)}. ${HINT}`);
       return found;
     },
@@ -33,8 +29,7 @@ export function resolveIri(resolver: Resolver, objects: ObjectBytes, language: L
   });
 }
 
-const HINT =
-  'A content, or a directory inside a deposit, is found with ;anchor=swh:1:rev:… (or the dir or snp) or ;visit=swh:1:snp:… of the deposit.';
+const HINT = `A content, or a directory inside a deposit, is looked for in the ${SEARCHED_TREES} newest trees; in older ones it is found with ;anchor=swh:1:rev:… (or the dir or snp) or ;visit=swh:1:snp:… of the deposit.`;
 
 /** Where the deposits of another page ended. */
 function below({ query }: ServiceContext): number | undefined {
