@@ -1,6 +1,5 @@
 import { findDeposit } from '../deposit/find-deposit.ts';
-import { exitCodeOf, statusFacts, statusLines } from '../deposit/tell-status.ts';
-import { finalStatus, statusAt } from '../deposit/wait.ts';
+import { tellDeposit } from '../deposit/tell-deposit.ts';
 import { COMMON_HELP, COMMON_OPTIONS, onlyDeposit, openSession, readArguments } from '../session.ts';
 
 export const HELP = `Says that nothing more comes to a partial deposit, which is then checked and loaded.
@@ -17,13 +16,12 @@ Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 the deposit was reject
 export async function run(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args, { ...COMMON_OPTIONS, wait: { type: 'boolean' } });
   const wanted = onlyDeposit(positionals);
-  const { connection, output } = await openSession(values);
-  const { links } = await findDeposit(connection, wanted, values.collection);
+  const session = await openSession(values);
+  const { links } = await findDeposit(session.connection, wanted, values.collection);
   // Asked again of a deposit that is complete, it changes nothing.
-  await connection.write('POST', links.add, { headers: { 'In-Progress': 'false' }, repeatable: true });
-  const status = values.wait
-    ? await finalStatus(connection, links.state, (text) => output.note(text))
-    : await statusAt(connection, links.state);
-  output.result(statusFacts(status), ...statusLines(status));
-  return exitCodeOf(status);
+  await session.connection.write('POST', links.add, {
+    headers: { 'In-Progress': 'false' },
+    repeatable: true,
+  });
+  return tellDeposit(links.state, values, session);
 }

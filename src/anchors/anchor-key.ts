@@ -1,12 +1,5 @@
-import {
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  type KeyObject,
-  randomUUID,
-} from 'node:crypto';
-import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
-import path from 'node:path';
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { makeKeyFile, readKeyFile } from '../key-file.ts';
 
 /** The file of a key holds no Ed25519 key. */
 export class BadAnchorKey extends Error {
@@ -16,41 +9,17 @@ export class BadAnchorKey extends Error {
 
 /** The private key that anchors are signed with; made, durable and for its owner's eyes only, when there is none. */
 export async function anchorKey(file: string): Promise<KeyObject> {
-  if ((await pemIn(file)) === undefined) await makeKey(file);
-  return parsed(file, createPrivateKey, await pemIn(file));
+  if ((await readKeyFile(file)) === undefined) {
+    const { privateKey } = generateKeyPairSync('ed25519');
+    await makeKeyFile(file, privateKey.export({ type: 'pkcs8', format: 'pem' }));
+  }
+  return parsed(file, createPrivateKey, await readKeyFile(file));
 }
 
 /** The public key, be it that the file holds it or its private key; `undefined` when there is no file. */
 export async function publicAnchorKey(file: string): Promise<KeyObject | undefined> {
-  const pem = await pemIn(file);
+  const pem = await readKeyFile(file);
   return pem === undefined ? undefined : parsed(file, createPublicKey, pem);
-}
-
-/** Appears whole or not at all, and never replaces a key that somebody else made at the same moment. */
-async function makeKey(file: string): Promise<void> {
-  const folder = path.dirname(file);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const { privateKey } = generateKeyPairSync('ed25519');
-  const made = `${file}.${randomUUID()}`;
-  try {
-    await using handle = await open(made, 'wx', 0o600);
-    await handle.writeFile(privateKey.export({ type: 'pkcs8', format: 'pem' }));
-    await handle.sync();
-    await link(made, file).catch(unlessThere);
-  } finally {
-    await rm(made, { force: true });
-  }
-  await using parent = await open(folder, 'r');
-  await parent.sync();
-}
-
-async function pemIn(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
 }
 
 function parsed(file: string, parse: (pem: string) => KeyObject, pem = ''): KeyObject {
@@ -61,8 +30,4 @@ function parsed(file: string, parse: (pem: string) => KeyObject, pem = ''): KeyO
     throw new BadAnchorKey(`${file} holds no Ed25519 key in PEM.`, { cause });
   }
   throw new BadAnchorKey(`${file} holds a key, but not one of Ed25519.`);
-}
-
-function unlessThere(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EEXIST') throw error;
 }

@@ -12,7 +12,7 @@ export class DurableFolders {
 
   /** Makes the folder where it is missing, and its name and those of its parents durable. */
   async make(folder: string): Promise<void> {
-    const made = await mkdir(folder, { recursive: true });
+    const made = await mkdir(folder, { recursive: true, mode: 0o700 });
     if (made === undefined && this.#durable.has(folder)) return;
     const madeTop = made !== undefined && made.length <= this.#top.length;
     const last = madeTop ? path.dirname(made) : this.#top;

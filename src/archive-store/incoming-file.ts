@@ -1,4 +1,5 @@
 import { type FileHandle, open, rm } from 'node:fs/promises';
+import { chunksAfter } from './chunks-after.ts';
 import { orUnavailable, unavailable } from './unavailable.ts';
 
 /** Bytes that may wait for the disk before the source has to. */
@@ -107,17 +108,6 @@ async function writeAll(handle: FileHandle, chunks: Uint8Array[]): Promise<void>
   while (rest.length > 0) {
     const { bytesWritten } = await handle.writev(rest);
     if (bytesWritten === 0) throw new Error('nothing was written');
-    rest = after(rest, bytesWritten);
+    rest = chunksAfter(rest, bytesWritten);
   }
-}
-
-function after(chunks: Uint8Array[], bytes: number): Uint8Array[] {
-  let skipped = bytes;
-  let first = 0;
-  for (let chunk = chunks[first]; chunk && chunk.byteLength <= skipped; chunk = chunks[first]) {
-    skipped -= chunk.byteLength;
-    first += 1;
-  }
-  const [cut, ...rest] = chunks.slice(first);
-  return cut === undefined ? [] : [cut.subarray(skipped), ...rest];
 }

@@ -1,7 +1,6 @@
-import { createCipheriv, createDecipheriv, hash, randomBytes, randomUUID } from 'node:crypto';
-import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
-import path from 'node:path';
+import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
 import type { SealedSecret } from '../domain/client/webhook.ts';
+import { makeKeyFile, readKeyFile } from '../key-file.ts';
 
 /** The key is missing, is none, or is another one than the secret was sealed with. */
 export class WebhookKeyProblem extends Error {
@@ -19,7 +18,8 @@ export class WebhookKey {
 
   /** The key in the file; made, durable and for its owner's eyes only, when there is none. */
   static async make(file: string): Promise<WebhookKey> {
-    if ((await textIn(file)) === undefined) await makeKey(file);
+    if ((await textIn(file)) === undefined)
+      await makeKeyFile(file, `${randomBytes(KEY_BYTES).toString('base64')}\n`);
     return WebhookKey.read(file);
   }
 
@@ -67,33 +67,8 @@ export class WebhookKey {
   }
 }
 
-/** Appears whole or not at all, and never replaces a key that somebody else made at the same moment. */
-async function makeKey(file: string): Promise<void> {
-  const folder = path.dirname(file);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const made = `${file}.${randomUUID()}`;
-  try {
-    await using handle = await open(made, 'wx', 0o600);
-    await handle.writeFile(`${randomBytes(KEY_BYTES).toString('base64')}\n`);
-    await handle.sync();
-    await link(made, file).catch(unlessThere);
-  } finally {
-    await rm(made, { force: true });
-  }
-  await using parent = await open(folder, 'r');
-  await parent.sync();
-}
-
 async function textIn(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return undefined;
-    throw new WebhookKeyProblem(`The key of webhooks, ${file}, cannot be read (${code}).`, { cause });
-  }
-}
-
-function unlessThere(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EEXIST') throw error;
+  return readKeyFile(file).catch((cause: NodeJS.ErrnoException) => {
+    throw new WebhookKeyProblem(`The key of webhooks, ${file}, cannot be read (${cause.code}).`, { cause });
+  });
 }

@@ -30,6 +30,8 @@ export type UploadOwner = { readonly client: string; readonly collection: string
 export type NewUpload = UploadOwner & { readonly length: number; readonly metadata: string | null };
 
 const SWEEP_INTERVAL = 300_000;
+/** For pieces under way when the service stops, in milliseconds: what has come of the others is kept for the next one. */
+const LAST_PIECES = 5000;
 
 /** The uploads of this node that come in pieces, until each is an archive of a deposit or has expired. */
 export class ResumableUploads implements AsyncDisposable {
@@ -139,6 +141,11 @@ export class ResumableUploads implements AsyncDisposable {
         this.#logger.warn({ err: error, upload: upload.id }, 'upload not removed');
       }
     }
+  }
+
+  /** The service is about to stop: senders that are not through soon are cut off, and go on when it is back. */
+  hurry(): void {
+    setTimeout(() => this.#holds.interruptAll(), LAST_PIECES).unref();
   }
 
   /** Resolves when nobody changes any of them. */

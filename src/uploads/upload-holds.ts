@@ -45,6 +45,11 @@ export class UploadHolds {
     await holder.released;
   }
 
+  /** Ends what every holder does that can be interrupted. */
+  interruptAll(): void {
+    for (const holder of this.#held.values()) holder.interrupt();
+  }
+
   /** Resolves when all have let go. */
   async allReleased(): Promise<void> {
     await Promise.all([...this.#held.values()].map(({ released }) => released));

@@ -1,4 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
+import { chunksAfter } from '../archive-store/chunks-after.ts';
 
 /** Bytes that may wait for the disk before the source has to. */
 const HIGH_WATER = 1024 ** 2;
@@ -119,7 +120,7 @@ export class UploadWriter implements AsyncDisposable {
       const { bytesWritten } = await this.#handle.writev(rest, this.#written);
       if (bytesWritten === 0) throw new Error('nothing was written');
       this.#written += bytesWritten;
-      rest = after(rest, bytesWritten);
+      rest = chunksAfter(rest, bytesWritten);
     }
   }
 
@@ -136,15 +137,4 @@ export class UploadWriter implements AsyncDisposable {
     }
     this.#syncing = undefined;
   }
-}
-
-function after(chunks: Uint8Array[], bytes: number): Uint8Array[] {
-  let skipped = bytes;
-  let first = 0;
-  for (let chunk = chunks[first]; chunk && chunk.byteLength <= skipped; chunk = chunks[first]) {
-    skipped -= chunk.byteLength;
-    first += 1;
-  }
-  const [cut, ...rest] = chunks.slice(first);
-  return cut === undefined ? [] : [cut.subarray(skipped), ...rest];
 }

@@ -1,0 +1,37 @@
+import { randomUUID } from 'node:crypto';
+import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
+import path from 'node:path';
+
+/** The text of a key's file; `undefined` when there is none. */
+export async function readKeyFile(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Makes the file, durable and for its owner's eyes only. It appears whole or not at all, and never replaces a key
+ * that somebody else made at the same moment.
+ */
+export async function makeKeyFile(file: string, text: string | Buffer): Promise<void> {
+  const folder = path.dirname(file);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const made = `${file}.${randomUUID()}`;
+  try {
+    await using handle = await open(made, 'wx', 0o600);
+    await handle.writeFile(text);
+    await handle.sync();
+    await link(made, file).catch(unlessThere);
+  } finally {
+    await rm(made, { force: true });
+  }
+  await using parent = await open(folder, 'r');
+  await parent.sync();
+}
+
+function unlessThere(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EEXIST') throw error;
+}
