@@ -1,6 +1,6 @@
 import type { EntryObject } from '../../projections/deposit-content.ts';
 import type { ArchiveStore } from '../archive-store/archive-store.ts';
-import { readEntry } from '../sword/atom-entry.ts';
+import { readEntryInTurns } from '../sword/atom-entry.ts';
 import { type DublinCoreTerm, dublinCoreTerms } from '../sword/dublin-core-terms.ts';
 import { collect } from './request-body.ts';
 
@@ -73,6 +73,6 @@ export class EntryTerms {
       length,
       () => new Error(`The entry ${sha256} is longer than recorded.`),
     );
-    return dublinCoreTerms(readEntry(bytes, { charset }));
+    return dublinCoreTerms(await readEntryInTurns(bytes, { charset }));
   }
 }

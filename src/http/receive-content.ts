@@ -72,7 +72,7 @@ export async function receiveContent(
       const bytes = await receiveEntryBytes(ctx, maxEntrySize);
       assertMd5(bytes, md5);
       assertDigests(bytes, bothDigests(content, repr));
-      const read = understandEntry(bytes, body.charset, depositNamespace);
+      const read = await understandEntry(bytes, body.charset, depositNamespace);
       await judge(read.facts);
       return { archive: null, entry: await storeEntry(read, options) };
     }

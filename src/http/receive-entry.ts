@@ -3,7 +3,7 @@ import type { Context } from 'koa';
 import { koaBody } from 'koa-body';
 import type { ArchiveStore } from '../archive-store/archive-store.ts';
 import type { EntryFacts, MetadataEntry } from '../domain/deposit/events.ts';
-import { readEntry } from '../sword/atom-entry.ts';
+import { readEntryInTurns } from '../sword/atom-entry.ts';
 import { type DublinCoreTerm, dublinCoreTerms } from '../sword/dublin-core-terms.ts';
 import { entryFacts } from '../sword/entry-facts.ts';
 import { badRequest, SwordError } from '../sword/sword-error.ts';
@@ -49,13 +49,13 @@ export function assertMd5(bytes: Uint8Array, promised: string | null): void {
 }
 
 /** What the bytes say. @throws {SwordError} they are no Atom entry. */
-export function understandEntry(
+export async function understandEntry(
   bytes: Uint8Array,
   charset: string | undefined,
   depositNamespace: string,
-): ReadEntry {
+): Promise<ReadEntry> {
   if (bytes.length === 0) throw badRequest('The body is empty where an Atom entry is needed.');
-  const document = readEntry(bytes, charset === undefined ? {} : { charset });
+  const document = await readEntryInTurns(bytes, charset === undefined ? {} : { charset });
   const facts = entryFacts(document, depositNamespace);
   const terms = dublinCoreTerms(document);
   return { bytes: Buffer.from(bytes), encoding: document.encoding, facts, terms };

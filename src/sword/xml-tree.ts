@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { type SaxesAttributeNS, SaxesParser, type SaxesTagNS } from 'saxes';
 import { badRequest, type SwordError } from './sword-error.ts';
 
@@ -31,8 +32,26 @@ export const defaultXmlLimits: XmlLimits = {
 
 /** The root element. No DTD, so no entities but XML's own five; what is not well-formed is refused with its line. */
 export function parseXml(text: string, limits: XmlLimits = defaultXmlLimits): XmlElement {
-  return new TreeParser(limits).parse(text);
+  const parser = new TreeParser(limits);
+  parser.write(text);
+  return parser.end();
 }
+
+/** The same, without keeping others from their turn for longer than a few milliseconds, however long it is. */
+export async function parseXmlInTurns(
+  text: string,
+  limits: XmlLimits = defaultXmlLimits,
+): Promise<XmlElement> {
+  const parser = new TreeParser(limits);
+  for (let start = 0; start < text.length; start += SLICE) {
+    parser.write(text.slice(start, start + SLICE));
+    await setImmediate();
+  }
+  return parser.end();
+}
+
+/** Characters parsed in one turn. */
+const SLICE = 32_768;
 
 type OpenElement = XmlElement & { readonly children: XmlElement[]; text: string };
 
@@ -66,8 +85,12 @@ class TreeParser {
     parser.on('closetag', () => this.#pop());
   }
 
-  parse(text: string): XmlElement {
-    this.#parser.write(text).close();
+  write(text: string): void {
+    this.#parser.write(text);
+  }
+
+  end(): XmlElement {
+    this.#parser.close();
     if (!this.#root) throw this.#refusal('has no element.');
     return this.#root;
   }
