@@ -1,5 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
-import { readEntry } from '../../src/sword/atom-entry.ts';
+import { readEntry, readEntryInTurns } from '../../src/sword/atom-entry.ts';
 import { SwordError } from '../../src/sword/sword-error.ts';
 import { defaultXmlLimits } from '../../src/sword/xml-tree.ts';
 
@@ -230,4 +230,13 @@ test('an encoding that is unknown or not the one that is used is refused', (t) =
     /declares the encoding "UTF-16" but/,
   );
   refused(t, Buffer.from([0xff, 0xfe, 0, 0, 0x3c, 0, 0, 0]), /not well-formed/); // UTF-32
+});
+
+test('a long entry read in turns is the same, and refused alike', async (t) => {
+  const long = (end: string) => Buffer.from(entry(`<title>${'😀é\r\n&amp;x'.repeat(20_000)}</title>${end}`));
+  const bytes = long('<a b="c"/>');
+  t.deepEqual(await readEntryInTurns(bytes), readEntry(bytes));
+  const broken = long('<a>');
+  const refusal = t.throws(() => readEntry(broken));
+  await t.throwsAsync(readEntryInTurns(broken), { message: refusal?.message ?? '' });
 });
