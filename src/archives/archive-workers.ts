@@ -38,16 +38,21 @@ export class ArchiveWorkers implements ArchiveReader {
     return this.#pool.load;
   }
 
-  async inspect(source: LocalSource, sha256: string, limits: ArchiveLimits): Promise<Inspection> {
+  async inspect(
+    source: LocalSource,
+    sha256: string,
+    limits: ArchiveLimits,
+    owner?: string,
+  ): Promise<Inspection> {
     const milliseconds = await wallTime(source, limits);
-    const reply = await this.#run({ kind: 'inspect', source, sha256, limits }, milliseconds);
+    const reply = await this.#run({ kind: 'inspect', source, sha256, limits }, milliseconds, owner);
     if (reply.kind === 'aborted') return { outcome: 'refused', format: null, faults: [reply.fault] };
     if (reply.kind === 'inspected') return trustReading(reply.reading, sha256);
     throw unexpected(reply);
   }
 
-  async overlay(listings: readonly OverlayListing[]): Promise<Overlay> {
-    const reply = await this.#run({ kind: 'overlay', listings }, defaultArchiveLimits.wallTime);
+  async overlay(listings: readonly OverlayListing[], owner?: string): Promise<Overlay> {
+    const reply = await this.#run({ kind: 'overlay', listings }, defaultArchiveLimits.wallTime, owner);
     if (reply.kind === 'aborted') return { outcome: 'refused', faults: [reply.fault] };
     if (reply.kind === 'overlaid') return reply.overlay;
     throw unexpected(reply);
@@ -57,9 +62,9 @@ export class ArchiveWorkers implements ArchiveReader {
     await this.#pool[Symbol.asyncDispose]();
   }
 
-  async #run(job: ArchiveJob, milliseconds: number): Promise<ArchiveReply | Aborted> {
+  async #run(job: ArchiveJob, milliseconds: number, owner = ''): Promise<ArchiveReply | Aborted> {
     try {
-      const reply = await this.#pool.run(job, milliseconds);
+      const reply = await this.#pool.run(job, milliseconds, { owner });
       if (reply.kind === 'failed') throw asError(reply.error);
       return reply;
     } catch (error) {

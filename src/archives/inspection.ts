@@ -74,10 +74,14 @@ export interface ArchiveReader extends AsyncDisposable {
   /**
    * Reads the archive to its end: structure, checksums, limits, hashes. Never rejects for what the archive
    * holds; a worker that dies or runs out of time is a `refused`, too.
+   * When several wait, owners get their turns one after the other.
    * @throws {ObjectCorrupt} the bytes are not those of `sha256`: the store is at fault, not the archive.
    */
-  inspect(source: LocalSource, sha256: string, limits: ArchiveLimits): Promise<Inspection>;
+  inspect(source: LocalSource, sha256: string, limits: ArchiveLimits, owner?: string): Promise<Inspection>;
 
   /** Overlays listings in upload order; a later leaf replaces an earlier one of the same path. */
-  overlay(listings: readonly { readonly sha256: string; readonly listing: Uint8Array }[]): Promise<Overlay>;
+  overlay(
+    listings: readonly { readonly sha256: string; readonly listing: Uint8Array }[],
+    owner?: string,
+  ): Promise<Overlay>;
 }

@@ -2,6 +2,8 @@ import { directoryMode, type LeafMode } from '../swhid/directory.ts';
 import { escapePath, unescapePath } from '../swhid/escape-path.ts';
 import type { ArchiveFormat } from './inspection.ts';
 
+const longestText = 1024 ** 2;
+
 // Both documents are NDJSON with fixed keys in a fixed order, and paths percent-encoded as in SWHIDs:
 // ASCII, one line each, and the same bytes whenever they are made again.
 
@@ -39,11 +41,14 @@ export function encodeListing(
   { format, sha256 }: ListingHeader,
   members: Iterable<[string, ListedLeaf | null]>,
 ): Uint8Array {
-  const lines = [JSON.stringify({ listing: 1, format, archive: sha256 })];
+  return encodeLines(listingLines(JSON.stringify({ listing: 1, format, archive: sha256 }), members));
+}
+
+function* listingLines(first: string, members: Iterable<[string, ListedLeaf | null]>): Generator<string> {
+  yield first;
   for (const [path, leaf] of members) {
-    lines.push(leaf === null ? encodeLine(path, directoryMode) : encodeLine(path, leaf.mode, leaf));
+    yield leaf === null ? encodeLine(path, directoryMode) : encodeLine(path, leaf.mode, leaf);
   }
-  return encodeLines(lines);
 }
 
 /** @throws {Error} the bytes are no listing. */
@@ -60,10 +65,16 @@ export function* decodeListing(bytes: Uint8Array): Generator<ListedMember> {
 /** Every path of a deposit's tree in the order of their bytes; the root itself is in the header. */
 export function encodeManifest(header: ManifestHeader, entries: readonly ManifestEntry[]): Uint8Array {
   const { directory, files, bytes, archives } = header;
-  const lines = [JSON.stringify({ manifest: 1, directory, files, bytes, archives })];
-  const sorted = entries.toSorted((a, b) => (a.path < b.path ? -1 : 1));
-  for (const entry of sorted) lines.push(encodeLine(entry.path, entry.mode, entry));
-  return encodeLines(lines);
+  return encodeLines(
+    manifestLines(JSON.stringify({ manifest: 1, directory, files, bytes, archives }), entries),
+  );
+}
+
+function* manifestLines(first: string, entries: readonly ManifestEntry[]): Generator<string> {
+  yield first;
+  for (const entry of entries.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
+    yield encodeLine(entry.path, entry.mode, entry);
+  }
 }
 
 /** @throws {Error} the bytes are no manifest. */
@@ -97,10 +108,23 @@ function encodeLine(path: string, mode: string, rest: Omit<EncodedLine, 'path' |
   return JSON.stringify({ path: escapePath(path), mode, id, length, sha256, archive });
 }
 
-function encodeLines(lines: readonly string[]): Uint8Array {
-  const text = `${lines.join('\n')}\n`;
-  const bytes = new Uint8Array(text.length);
-  Buffer.from(bytes.buffer).write(text, 'latin1');
+/** In a buffer of their own. No more than one piece of them is there as text, too. */
+function encodeLines(lines: Iterable<string>): Uint8Array {
+  const pieces: Buffer[] = [];
+  let text = '';
+  for (const line of lines) {
+    text += `${line}\n`;
+    if (text.length < longestText) continue;
+    pieces.push(Buffer.from(text, 'latin1'));
+    text = '';
+  }
+  pieces.push(Buffer.from(text, 'latin1'));
+  const bytes = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
   return bytes;
 }
 

@@ -39,7 +39,7 @@ export class MemberReaders implements AsyncDisposable {
       },
     });
     pieces.on('message', (piece: Uint8Array | null) => readable.push(piece));
-    this.#pool.run({ ...order, port }, milliseconds, [port]).then(
+    this.#pool.run({ ...order, port }, milliseconds, { transfer: [port] }).then(
       (reply) => {
         if (reply.kind === 'failed') readable.destroy(asError(reply.error));
       },

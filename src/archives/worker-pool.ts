@@ -1,4 +1,5 @@
 import { type Transferable, Worker, type WorkerOptions } from 'node:worker_threads';
+import { InTurn } from '../in-turn.ts';
 
 export type PoolOptions = {
   /** Threads at most. They are started when they are first needed. */
@@ -6,6 +7,13 @@ export type PoolOptions = {
   /** Jobs that may wait; one more is refused. */
   readonly queueLength: number;
   readonly worker: WorkerOptions;
+};
+
+export type JobOptions = {
+  /** What of the job is handed over instead of copied. */
+  readonly transfer?: readonly Transferable[];
+  /** Whose job it is: owners have their jobs done in turn. */
+  readonly owner?: string;
 };
 
 export type PoolLoad = { readonly size: number; readonly busy: number; readonly waiting: number };
@@ -33,11 +41,11 @@ type Task<Job, Reply> = {
   readonly reject: (error: Error) => void;
 };
 
-/** Runs jobs on a few worker threads, in the order they came. An idle thread does not keep the process alive. */
+/** Runs jobs on a few worker threads, those of each owner in the order they came. An idle thread does not keep the process alive. */
 export class WorkerPool<Job, Reply> implements AsyncDisposable {
   readonly #entry: URL;
   readonly #options: PoolOptions;
-  readonly #queue: Task<Job, Reply>[] = [];
+  readonly #queue = new InTurn<Task<Job, Reply>>();
   readonly #idle: Worker[] = [];
   readonly #busy = new Map<Worker, Task<Job, Reply>>();
   #closed = false;
@@ -48,31 +56,30 @@ export class WorkerPool<Job, Reply> implements AsyncDisposable {
   }
 
   /**
-   * The worker's one reply to the job. The time counts from when a worker takes it; `transfer` is what of the
-   * job is handed over instead of copied.
+   * The worker's one reply to the job. The time counts from when a worker takes it.
    * @throws {JobAborted}
    * @throws {PoolBusy} too many jobs wait already.
    * @throws {PoolClosed} the pool was disposed of before the reply came.
    */
-  run(job: Job, milliseconds: number, transfer: readonly Transferable[] = []): Promise<Reply> {
+  run(job: Job, milliseconds: number, { transfer = [], owner = '' }: JobOptions = {}): Promise<Reply> {
     return new Promise((resolve, reject) => {
       if (this.#closed) throw new PoolClosed('The worker pool is closed.');
-      if (this.#queue.length >= this.#options.queueLength) {
+      if (this.#queue.size >= this.#options.queueLength) {
         throw new PoolBusy(`More than ${this.#options.queueLength} jobs wait for a worker.`);
       }
-      this.#queue.push({ job, transfer, milliseconds, resolve, reject });
+      this.#queue.add(owner, { job, transfer, milliseconds, resolve, reject });
       this.#startNext();
     });
   }
 
   /** How many threads there may be, how many work, and how many jobs wait for one. */
   get load(): PoolLoad {
-    return { size: this.#options.size, busy: this.#busy.size, waiting: this.#queue.length };
+    return { size: this.#options.size, busy: this.#busy.size, waiting: this.#queue.size };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
-    const unfinished = [...this.#busy.values(), ...this.#queue.splice(0)];
+    const unfinished = [...this.#busy.values(), ...this.#queue.takeAll()];
     const workers = [...this.#idle.splice(0), ...this.#busy.keys()];
     for (const { reject } of unfinished)
       reject(new PoolClosed('The worker pool was closed before the job was done.'));
@@ -81,7 +88,7 @@ export class WorkerPool<Job, Reply> implements AsyncDisposable {
 
   #startNext(): void {
     if (this.#closed || this.#busy.size >= this.#options.size) return;
-    const task = this.#queue.shift();
+    const task = this.#queue.take();
     if (task) this.#start(this.#idle.pop() ?? new Worker(this.#entry, this.#options.worker), task);
   }
 

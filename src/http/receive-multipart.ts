@@ -12,7 +12,7 @@ import { type AnnouncedArchive, receiveArchive } from './receive-archive.ts';
 import type { ReceivedContent, ReceiveOptions } from './receive-content.ts';
 import { assertMd5, entryTooLarge, type ReadEntry, storeEntry, understandEntry } from './receive-entry.ts';
 import { collect } from './request-body.ts';
-import { contentOf } from './transfer-encoding.ts';
+import { archiveOf, contentOf } from './transfer-encoding.ts';
 
 /**
  * An archive and an entry in one body, in any order; either may be missing. The archive streams into the store
@@ -42,7 +42,7 @@ export async function receiveMultipart(
       } else {
         const announced = announcedIn(part, md5, accepted);
         if (storing) throw badRequest('The multipart body has more than one archive.');
-        const { source, consumed } = heldBack(contentOf(part), wholeBody.promise);
+        const { source, consumed } = heldBack(archiveOf(part), wholeBody.promise);
         storing = receiveArchive(source, announced, options);
         storing.catch(() => undefined); // awaited below, when its verdict is due
         await Promise.race([consumed, storing]);
@@ -111,7 +111,7 @@ async function readEntryPart(part: Part, maxBytes: number, depositNamespace: str
   const bytes = unveiled(await collect(contentOf(part), maxBytes, () => entryTooLarge(maxBytes)));
   assertMd5(bytes, parseContentMd5(headers.get('content-md5')));
   assertDigests(bytes, digestsIn(headers));
-  return understandEntry(bytes, charset, depositNamespace);
+  return await understandEntry(bytes, charset, depositNamespace);
 }
 
 /** A client library sends entries as base64 and does not say so; no XML consists of such characters alone. */

@@ -1,3 +1,4 @@
+import { sniffFormat } from '../archives/format.ts';
 import { badRequest, quoted, SwordError } from '../sword/sword-error.ts';
 import type { Part } from './multipart.ts';
 
@@ -8,6 +9,42 @@ export function contentOf({ headers, body }: Part): AsyncIterable<Uint8Array> {
   if (/^base64$/i.test(encoding)) return fromBase64(body);
   const text = `Content-Transfer-Encoding ${quoted(encoding)} is not accepted: send the bytes as they are, or base64.`;
   throw new SwordError('ErrorContent', text);
+}
+
+/** The same of a part that is an archive: a client library sends it as base64 and does not say so. */
+export function archiveOf(part: Part): AsyncIterable<Uint8Array> {
+  return part.headers.has('content-transfer-encoding') ? contentOf(part) : unveiled(part.body);
+}
+
+/** Base64 of the first bytes, by which an archive is known, and the breaks of its lines. */
+const HEAD_DIGITS = 1024;
+
+/** No archive consists of the digits of base64 alone: a tar has zeros, the others have bytes that are no text. */
+async function* unveiled(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const chunks = body[Symbol.asyncIterator]();
+  try {
+    let head = Buffer.alloc(0);
+    while (head.length < HEAD_DIGITS) {
+      const next = await chunks.next();
+      if (next.done) break;
+      head = Buffer.concat([head, next.value]);
+    }
+    const whole = following(head, chunks);
+    yield* isBase64OfArchive(head) ? fromBase64(whole) : whole;
+  } finally {
+    await chunks.return?.();
+  }
+}
+
+function isBase64OfArchive(head: Buffer): boolean {
+  const digits = head.toString('latin1', 0, HEAD_DIGITS).replace(/[\r\n]+/g, '');
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(digits)) return false;
+  return sniffFormat(Buffer.from(digits, 'base64').subarray(0, 512)) !== 'unknown';
+}
+
+async function* following(head: Buffer, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  if (head.length > 0) yield head;
+  for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
 }
 
 async function* fromBase64(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -54,11 +54,16 @@ export async function updateMetadata(
 
 /** Whether the request is about what is done already. */
 export function hasCheckedSwhid({ req }: ServiceContext): boolean {
-  return headerText(req.headers['x-check-swhid']) !== undefined;
+  return swhidText(req.headers) !== undefined;
+}
+
+/** A widely used client spells the header with underscores. */
+function swhidText(headers: ServiceContext['req']['headers']): string | undefined {
+  return headerText(headers['x-check-swhid'] ?? headers['x_check_swhid']);
 }
 
 function checkedSwhid({ req }: ServiceContext): string {
-  const text = headerText(req.headers['x-check-swhid']) ?? '';
+  const text = swhidText(req.headers) ?? '';
   try {
     return formatSwhid(parseSwhid(text));
   } catch (error) {

@@ -4,6 +4,7 @@ import { deposits, notifications } from '../domain/aggregates.ts';
 import type { EventLog, RecordedEvent } from '../event-log/event-log.ts';
 import { isNews, type NewsEvent, newsAt } from '../news/deposit-news.ts';
 import { causedBy, depositIdOf } from '../reactors/causation.ts';
+import { clientOf } from '../reactors/client-of.ts';
 import type { Reactor } from '../reactors/reactor.ts';
 import type { Courier } from './courier.ts';
 import type { Webhooks } from './webhooks.ts';
@@ -38,6 +39,10 @@ export class Notifier implements Reactor {
 
   reactsTo(event: RecordedEvent): boolean {
     return isNews(event);
+  }
+
+  ownerOf(event: RecordedEvent): Promise<string> {
+    return clientOf(this.#log, event);
   }
 
   async react(event: RecordedEvent, signal: AbortSignal): Promise<void> {

@@ -9,6 +9,7 @@ import type { Deposit } from '../domain/deposit/state.ts';
 import type { EventLog, RecordedEvent } from '../event-log/event-log.ts';
 import { causedBy, depositIdOf } from './causation.ts';
 import { chunked } from './chunked.ts';
+import { clientOf } from './client-of.ts';
 import type { Reactor } from './reactor.ts';
 
 /** Checks each deposit that is complete: `deposited` → `verified` or `rejected`. */
@@ -31,15 +32,21 @@ export class Checker implements Reactor {
     return type === 'DepositCompleted' || type === 'ChecksRetried';
   }
 
+  ownerOf(event: RecordedEvent): Promise<string> {
+    return clientOf(this.#log, event);
+  }
+
   async react(event: RecordedEvent): Promise<void> {
     const deposit = await this.#awaiting(event);
     if (!deposit) return;
     const { depositId, checkAttempt: attempt } = deposit;
-    const inspected = await Promise.all(deposit.archives.map((archive) => this.#inspect(archive)));
+    const inspected = await Promise.all(
+      deposit.archives.map((archive) => this.#inspect(archive, deposit.client)),
+    );
     const outcome = check({
       entries: deposit.entries,
       archives: inspected.map(({ verdict }) => verdict),
-      conflicts: await this.#conflicts(inspected),
+      conflicts: await this.#conflicts(inspected, deposit.client),
       clientDomain: await this.#domainOf(deposit.client),
     });
     const { warnings } = outcome;
@@ -72,19 +79,19 @@ export class Checker implements Reactor {
     await execute(this.#log, deposits, id, command, causedBy(event, this.name, `${attempt}`));
   }
 
-  async #inspect(archive: Archive): Promise<Inspected> {
+  async #inspect(archive: Archive, client: string): Promise<Inspected> {
     await using object = await this.#store.checkOut(archive.sha256);
-    const inspection = await this.#reader.inspect(object.source, archive.sha256, this.#limits);
+    const inspection = await this.#reader.inspect(object.source, archive.sha256, this.#limits, client);
     if (inspection.outcome === 'refused') return refused(archive, inspection.faults);
     const stored = await this.#store.put(chunked(inspection.listing));
     return accepted(archive, inspection, stored.sha256);
   }
 
   /** Whether the archives fit on top of each other; one alone fits by itself. */
-  async #conflicts(inspected: readonly Inspected[]): Promise<readonly Finding[]> {
+  async #conflicts(inspected: readonly Inspected[], client: string): Promise<readonly Finding[]> {
     const layers = inspected.flatMap(({ layer }) => layer ?? []);
     if (layers.length < 2 || layers.length < inspected.length) return [];
-    const overlay = await this.#reader.overlay(layers);
+    const overlay = await this.#reader.overlay(layers, client);
     return overlay.outcome === 'refused' ? overlay.faults : [];
   }
 

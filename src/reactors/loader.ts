@@ -9,6 +9,7 @@ import type { Deposit } from '../domain/deposit/state.ts';
 import type { EventLog, RecordedEvent } from '../event-log/event-log.ts';
 import { causedBy, depositIdOf } from './causation.ts';
 import { chunked } from './chunked.ts';
+import { clientOf } from './client-of.ts';
 import { loadedAs } from './identifiers.ts';
 import type { Reactor } from './reactor.ts';
 
@@ -35,10 +36,14 @@ export class Loader implements Reactor {
     return type === 'DepositVerified' || type === 'LoadingRetried';
   }
 
+  ownerOf(event: RecordedEvent): Promise<string> {
+    return clientOf(this.#log, event);
+  }
+
   async react(event: RecordedEvent): Promise<void> {
     const deposit = await this.#started(event);
     if (!deposit) return;
-    const overlay = await this.#reader.overlay(await this.#layers(deposit));
+    const overlay = await this.#reader.overlay(await this.#layers(deposit), deposit.client);
     if (overlay.outcome === 'refused') {
       const text = overlay.faults.map((fault) => fault.text).join(' ');
       await this.#fail(event, deposit, {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Deliveries, Delivery } from '../event-log/deliveries.ts';
 import type { Position, RecordedEvent } from '../event-log/event-log.ts';
+import { InTurn } from '../in-turn.ts';
 import type { Logger } from '../logger.ts';
 import type { Parking, Reactor } from './reactor.ts';
 
@@ -24,7 +25,8 @@ export type RunnerStanding = {
   readonly lastError: { readonly at: string; readonly stream: string; readonly message: string } | null;
 };
 
-const MAX_UNDER_WAY = 1000;
+/** Small events that are held and wait, so that a client's long line does not keep those behind it out. */
+const MAX_UNDER_WAY = 5000;
 /** Tries of work that fails for a reason that time alone does not heal. */
 const MAX_TRIES = 5;
 /** An event handed out more often than this is not worked on any more. */
@@ -115,9 +117,17 @@ export class ReactorRunner {
   #queue(delivery: Delivery): void {
     const { stream } = delivery.event;
     const before = this.#streams.get(stream) ?? Promise.resolve();
-    const work = before.then(() => this.#slots.run(() => this.#handle(delivery)));
+    const work = before.then(async () => {
+      const owner = await this.#ownerOf(delivery.event);
+      await this.#slots.run(owner, () => this.#handle(delivery));
+    });
     this.#streams.set(stream, work);
     void work.then(() => this.#streams.get(stream) === work && this.#streams.delete(stream));
+  }
+
+  /** Where it is not known now, each stream is its own. */
+  async #ownerOf(event: RecordedEvent): Promise<string> {
+    return this.#reactor.ownerOf(event).catch(() => event.stream);
   }
 
   /** Never rejects: what cannot be done now comes again after the next start. */
@@ -210,24 +220,51 @@ function isTransient(error: unknown): boolean {
   return error instanceof Error && 'code' in error && TRANSIENT.has(String(error.code));
 }
 
-/** A number of places; who finds none waits in line. */
+/** A number of places, of which one owner may have half; who finds none waits in line. */
 class Slots {
+  readonly #share: number;
+  readonly #taken = new Map<string, number>();
+  readonly #lines = new InTurn<() => void>();
   #free: number;
-  readonly #line: (() => void)[] = [];
 
   constructor(count: number) {
     this.#free = count;
+    this.#share = Math.ceil(count / 2);
   }
 
-  async run(work: () => Promise<void>): Promise<void> {
-    if (this.#free > 0) this.#free -= 1;
-    else await new Promise<void>((resolve) => this.#line.push(resolve));
+  async run(owner: string, work: () => Promise<void>): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#lines.add(owner, () => {
+      this.#take(owner);
+      resolve();
+    });
+    this.#fill();
+    await promise;
     try {
       await work();
     } finally {
-      const next = this.#line.shift();
-      if (next) next();
-      else this.#free += 1;
+      this.#giveBack(owner);
+      this.#fill();
     }
+  }
+
+  #fill(): void {
+    while (this.#free > 0) {
+      const begin = this.#lines.take((owner) => (this.#taken.get(owner) ?? 0) < this.#share);
+      if (!begin) return;
+      begin();
+    }
+  }
+
+  #take(owner: string): void {
+    this.#free -= 1;
+    this.#taken.set(owner, (this.#taken.get(owner) ?? 0) + 1);
+  }
+
+  #giveBack(owner: string): void {
+    this.#free += 1;
+    const left = (this.#taken.get(owner) ?? 0) - 1;
+    if (left > 0) this.#taken.set(owner, left);
+    else this.#taken.delete(owner);
   }
 }

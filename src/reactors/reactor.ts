@@ -6,6 +6,8 @@ export interface Reactor {
   /** Of the streams it follows. */
   readonly streamPrefix: string;
   reactsTo(event: RecordedEvent): boolean;
+  /** Whose work it is: owners have theirs done in turn. */
+  ownerOf(event: RecordedEvent): Promise<string>;
   /**
    * Does the work. May be called again for the same event, at any later time and on any node: it looks at the
    * present of the stream first, and an outcome recorded twice changes nothing.

@@ -10,9 +10,9 @@ export class TracedArchiveReader implements ArchiveReader {
     this.#reader = reader;
   }
 
-  inspect(source: LocalSource, sha256: string, limits: ArchiveLimits): Promise<Inspection> {
+  inspect(source: LocalSource, sha256: string, limits: ArchiveLimits, owner?: string): Promise<Inspection> {
     return inSpan('read archive', { attributes: { 'deposit.object': sha256 } }, async (span) => {
-      const inspection = await this.#reader.inspect(source, sha256, limits);
+      const inspection = await this.#reader.inspect(source, sha256, limits, owner);
       span.setAttributes({
         'deposit.outcome': inspection.outcome,
         'deposit.format': String(inspection.format),
@@ -21,12 +21,15 @@ export class TracedArchiveReader implements ArchiveReader {
     });
   }
 
-  overlay(listings: readonly { readonly sha256: string; readonly listing: Uint8Array }[]): Promise<Overlay> {
+  overlay(
+    listings: readonly { readonly sha256: string; readonly listing: Uint8Array }[],
+    owner?: string,
+  ): Promise<Overlay> {
     return inSpan(
       'overlay listings',
       { attributes: { 'deposit.archives': listings.length } },
       async (span) => {
-        const overlay = await this.#reader.overlay(listings);
+        const overlay = await this.#reader.overlay(listings, owner);
         span.setAttribute('deposit.outcome', overlay.outcome);
         return overlay;
       },

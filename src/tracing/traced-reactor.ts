@@ -23,6 +23,10 @@ export class TracedReactor implements Reactor {
     return this.#reactor.reactsTo(event);
   }
 
+  ownerOf(event: RecordedEvent): Promise<string> {
+    return this.#reactor.ownerOf(event);
+  }
+
   react(event: RecordedEvent, signal: AbortSignal): Promise<void> {
     return this.#traced(`${this.name} ${event.type}`, event, () => this.#reactor.react(event, signal));
   }

@@ -410,7 +410,7 @@ test('a request that is refused leaves the upload as it was', async (t) => {
     ],
     [() => alice.post(final405, null, { ...zip, Upload: upload }), 405, 'MethodNotAllowed'],
     [() => alice.post(media, null, { ...zip, Upload: upload, 'If-Match': '"1-7"' }), 412, 'ETagNotMatched'],
-    [() => alice.post(edit, null, { ...final, Upload: upload }), 400, 'ErrorBadRequest'],
+    [() => alice.post(edit, null, { ...final, Upload: upload }), 415, 'ErrorContent'],
     [() => alice.put(edit, null, { ...zip, Upload: upload }), 400, 'ErrorBadRequest'],
   ];
   for (const [send, status, name] of refused) await assertSwordError(t, await send(), status, name);

@@ -12,7 +12,7 @@ import type { Reactor } from '../../src/reactors/reactor.ts';
 import { ReactorRunner } from '../../src/reactors/reactor-runner.ts';
 import { until } from '../support/running-service.ts';
 
-type Behaviour = Partial<Pick<Reactor, 'react' | 'giveUp'>>;
+type Behaviour = Partial<Pick<Reactor, 'react' | 'giveUp' | 'ownerOf'>>;
 
 /** Runs a reactor of this behaviour on events `Work` until `look` is through; the folder keeps its checkpoint. */
 async function running(
@@ -25,6 +25,7 @@ async function running(
     name: 'tested',
     streamPrefix: 'job-',
     reactsTo: ({ type }) => type === 'Work',
+    ownerOf: async ({ stream }) => stream,
     react: async () => undefined,
     giveUp: async () => undefined,
     ...behaviour,
@@ -94,6 +95,26 @@ test('events of one stream come in order, streams side by side up to the limit',
       [0, 1, 2, 3, 4].map((revision) => `${stream}@${revision}`),
     );
   }
+});
+
+test('the long line of one owner keeps nobody else out', async (t) => {
+  await using log = new MemoryEventLog();
+  for (let number = 1; number <= 40; number += 1) await work(log, `job-busy-${number}`);
+  await work(log, 'job-calm-1');
+  const begun: string[] = [];
+  const react = async ({ stream }: RecordedEvent): Promise<void> => {
+    begun.push(stream);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  };
+  const ownerOf = async ({ stream }: RecordedEvent): Promise<string> => stream.split('-')[1] ?? '';
+  const look = () => until(async () => begun.length === 41);
+  await running(log, await folderFor(t), { react, ownerOf }, look);
+  // Half of the four places are for one owner at the most, and the others come in turn.
+  t.true(begun.indexOf('job-calm-1') <= 2, begun.slice(0, 5).join(' '));
+  t.deepEqual(
+    begun.filter((name) => name !== 'job-calm-1'),
+    begun.filter((name) => name.startsWith('job-busy')),
+  );
 });
 
 test('a fault that time heals is tried again until it is over, and never given up', async (t) => {
@@ -199,6 +220,7 @@ test('an event that was handed out again and again is parked without another try
     name: 'tested',
     streamPrefix: 'job-',
     reactsTo: () => true,
+    ownerOf: async ({ stream }) => stream,
     react: async () => {
       reacted += 1;
     },

@@ -14,12 +14,12 @@ export function editIri(writes: DepositWrites, desk: DepositDesk): ServiceMiddle
     POST: async (ctx, deposit) => {
       if (isCompletion(ctx)) await completeWithoutBody(ctx, deposit);
       else {
-        await writes.answerCreated(ctx, await changeMetadata(ctx, deposit, 'add-content'), 'edit');
+        await writes.answerCreated(ctx, await changeContent(ctx, deposit, 'add-content'), 'edit');
       }
     },
     PUT: async (ctx, deposit) => {
       if (hasCheckedSwhid(ctx)) await updateMetadata(ctx, deposit, writes, desk);
-      else await changeMetadata(ctx, deposit, 'replace-content');
+      else await changeContent(ctx, deposit, 'replace-content');
       ctx.status = 204;
     },
     DELETE: async (ctx, deposit) => {
@@ -39,14 +39,16 @@ export function editIri(writes: DepositWrites, desk: DepositDesk): ServiceMiddle
     await writes.answerReceipt(ctx, shown);
   }
 
-  function changeMetadata(
+  function changeContent(
     ctx: ServiceContext,
     deposit: DepositContentView,
     kind: ContentChange,
   ): Promise<DepositContentView> {
     const { accept } = writes.collection(deposit.collection);
     const inMultipart = { archives: accept, entry: true };
-    const accepted: Accepted = { archives: [], entry: true, untypedEntry: true, inMultipart };
+    // What is added may be an archive alone (SWORD 2.0, 6.7.2): client libraries add them here, not at the EM-IRI.
+    const archives = kind === 'add-content' ? accept : [];
+    const accepted: Accepted = { archives, entry: true, untypedEntry: true, inMultipart };
     // Absent means final here.
     return writes.changeContent(ctx, deposit, kind, accepted, (inProgress) => inProgress !== true);
   }
