@@ -56,6 +56,7 @@ export const SETTINGS = {
   DEPOSIT_MAX_UPLOAD_SIZE: setting(String(20 * MIB), 'bytes of one archive', integer(1)),
   DEPOSIT_MAX_ENTRY_SIZE: setting(String(MIB), 'bytes of one metadata entry', integer(1, 16 * MIB)),
   DEPOSIT_MAX_ARCHIVES: setting('32', 'archives of one deposit', integer(1, 1000)),
+  DEPOSIT_MAX_WRITES: setting('256', 'uploads and changes taken at the same time', integer(1, 100_000)),
   DEPOSIT_MAX_RESUMABLE_SIZE: setting(
     String(2 * 1024 * MIB),
     'bytes of one archive that comes in pieces, by tus; 0 takes none',

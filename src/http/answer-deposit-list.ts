@@ -9,7 +9,7 @@ import { depositQueryIn, linkHeader, pageLinks } from './deposit-query.ts';
 import { notFound } from './not-found.ts';
 import type { ServiceContext } from './service-context.ts';
 
-const OFFERS: Offers = [
+export const LIST_OFFERS: Offers = [
   { contentType: 'application/xml', format: 'xml' },
   { contentType: 'application/atom+xml', format: 'xml' },
   { contentType: FEED_TYPE, format: 'xml' },
@@ -38,7 +38,7 @@ export function answerDepositList(
     links,
     deposits: page.deposits.map(listed),
   };
-  const { contentType, format } = negotiateAmong(OFFERS, ctx.req.headers.accept);
+  const { contentType, format } = negotiateAmong(LIST_OFFERS, ctx.req.headers.accept);
   ctx.vary('Accept');
   ctx.set('Link', linkHeader(links));
   ctx.body = { xml: collectionFeed, json: collectionJson }[format](list, language);

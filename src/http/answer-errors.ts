@@ -2,8 +2,9 @@ import type { Middleware } from 'koa';
 import type { ArchiveStoreUnavailable, BrokenPromise } from '../archive-store/archive-store.ts';
 import type { DepositRefusalCode } from '../domain/deposit/errors.ts';
 import type { Logger } from '../logger.ts';
-import { errorDocument, errorStatus, errorTitle } from '../sword/error-document.ts';
+import { errorDocument, errorDocumentJson, errorStatus, errorTitle } from '../sword/error-document.ts';
 import type { Generator } from '../sword/generator.ts';
+import { DOCUMENT_OFFERS, FEED_TYPE, negotiateAmong, type Offers } from '../sword/negotiate.ts';
 import { SwordError, type SwordErrorCode } from '../sword/sword-error.ts';
 import type { HttpObserver } from './http-observer.ts';
 import { holdsBodyBack, isClientGone } from './request-body.ts';
@@ -17,7 +18,17 @@ export type ErrorOptions = {
 /** Headers that tell of the answer that was to be given. */
 const OF_SUCCESS = ['ETag', 'Content-Disposition', 'Content-Length', 'Location', 'Packaging', 'Repr-Digest'];
 
-/** Every answer from 400 up, whatever caused it, is a SWORD error document. */
+/** The media types of the error document. */
+export const ERROR_TYPES = { xml: 'application/xml', json: 'application/json' } as const;
+
+/** Whoever would rather have XML of some kind than JSON is told in XML. */
+const OFFERS: Offers = [
+  ...DOCUMENT_OFFERS,
+  { contentType: FEED_TYPE, format: 'xml' },
+  { contentType: 'application/rdf+xml', format: 'xml' },
+];
+
+/** Every answer from 400 up, whatever caused it, is a SWORD error document; as JSON where that is preferred. */
 export function answerErrors(logger: Logger, options: ErrorOptions): Middleware {
   return async (ctx, next) => {
     try {
@@ -40,9 +51,11 @@ export function answerErrors(logger: Logger, options: ErrorOptions): Middleware 
       if (holdsBodyBack(ctx)) ctx.set('Connection', 'close');
       ctx.status = errorStatus(answer.code);
       ctx.message ||= errorTitle(answer.code);
-      ctx.body = errorBody(answer, options);
+      const { format } = negotiateAmong(OFFERS, ctx.req.headers.accept);
+      ctx.body = errorBody(answer, options, format);
       ctx.set(answer.headers);
-      ctx.set('Content-Type', 'application/xml');
+      ctx.vary('Accept');
+      ctx.set('Content-Type', ERROR_TYPES[format]);
     }
   };
 }
@@ -50,8 +63,10 @@ export function answerErrors(logger: Logger, options: ErrorOptions): Middleware 
 export function errorBody(
   { code, summary, verboseDescription }: SwordError,
   options: Pick<ErrorOptions, 'depositNamespace' | 'generator'>,
+  format: keyof typeof ERROR_TYPES = 'xml',
 ): string {
-  return errorDocument({ code, summary, verboseDescription, updated: new Date().toISOString() }, options);
+  const render = { xml: errorDocument, json: errorDocumentJson }[format];
+  return render({ code, summary, verboseDescription, updated: new Date().toISOString() }, options);
 }
 
 const REFUSALS: Readonly<Record<DepositRefusalCode, SwordErrorCode>> = {

@@ -1,21 +1,29 @@
 import type { DepositContentView } from '../../projections/deposit-content.ts';
 import type { Language } from '../sword/language.ts';
-import { mediaFeed } from '../sword/media-feed.ts';
-import { FEED_TYPE, negotiateAmong, type Offers } from '../sword/negotiate.ts';
+import { mediaFeed, mediaFeedJson } from '../sword/media-feed.ts';
+import { accepts, FEED_TYPE, negotiateAmong, type Offers } from '../sword/negotiate.ts';
 import { mediaTypeOf } from './answer-documents.ts';
 import { chooseRepresentation } from './choose-representation.ts';
 import type { DepositDesk } from './deposit-desk.ts';
 import { notFound } from './not-found.ts';
 import type { ServiceContext } from './service-context.ts';
 
-/** Whether the client would rather have a list of the archives than the archives. */
+export const MEDIA_FEED_OFFERS: Offers = [
+  { contentType: FEED_TYPE, format: 'xml' },
+  { contentType: 'application/json', format: 'json' },
+];
+
+/**
+ * Whether the client would rather have a list of the archives than the archives. Who would take anything as well
+ * does not: libraries name JSON beside that without being asked to.
+ */
 export function prefersFeed(ctx: ServiceContext, deposit: DepositContentView): boolean {
   ctx.vary('Accept');
-  const offers: Offers<'archives' | 'feed'> = [
-    { contentType: mediaTypeOf(deposit), format: 'archives' },
-    { contentType: FEED_TYPE, format: 'feed' },
-  ];
-  return negotiateAmong(offers, ctx.req.headers.accept).format === 'feed';
+  const { accept } = ctx.req.headers;
+  const archives = { contentType: mediaTypeOf(deposit), format: 'archives' } as const;
+  const offers: Offers<'archives' | 'xml' | 'json'> = [archives, ...MEDIA_FEED_OFFERS];
+  const { format } = negotiateAmong(offers, accept);
+  return format === 'json' ? !accepts(accept, archives.contentType) : format === 'xml';
 }
 
 /** The archives of a deposit, one entry each. */
@@ -25,10 +33,11 @@ export async function answerMediaFeed(
   desk: DepositDesk,
   language: Language,
 ): Promise<void> {
-  const offers: Offers<'feed'> = [{ contentType: FEED_TYPE, format: 'feed' }];
-  if (!chooseRepresentation(ctx, { depositId, revision }, offers)) return;
+  const chosen = chooseRepresentation(ctx, { depositId, revision }, MEDIA_FEED_OFFERS);
+  if (!chosen) return;
   const view = await desk.statement(depositId, revision);
   if (!view) throw notFound(`Deposit ${depositId} has been deleted.`);
-  ctx.body = mediaFeed({ ...view, author: view.client }, language);
-  ctx.set('Content-Type', FEED_TYPE);
+  const render = { xml: mediaFeed, json: mediaFeedJson }[chosen.format];
+  ctx.body = render({ ...view, author: view.client }, language);
+  ctx.set('Content-Type', chosen.contentType);
 }

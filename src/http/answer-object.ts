@@ -15,7 +15,7 @@ type Format = 'xml' | 'json' | 'bytes' | 'tar';
 const BYTES = { contentType: 'application/octet-stream', format: 'bytes' } as const;
 const TAR = { contentType: 'application/x-tar', format: 'tar' } as const;
 const OFFERS: Offers<Format> = [...DOCUMENT_OFFERS, BYTES];
-const DIRECTORY_OFFERS: Offers<Format> = [...DOCUMENT_OFFERS, TAR, BYTES];
+export const DIRECTORY_OFFERS: Offers<Format> = [...DOCUMENT_OFFERS, TAR, BYTES];
 
 const TYPES = { cnt: 'content', dir: 'directory', rev: 'revision', snp: 'snapshot' } as const;
 

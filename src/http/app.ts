@@ -14,6 +14,7 @@ import { DepositDocuments } from './answer-documents.ts';
 import { answerErrors } from './answer-errors.ts';
 import { answerUploadFaults } from './answer-upload-faults.ts';
 import { authenticate } from './authenticate.ts';
+import { boundWrites } from './bound-writes.ts';
 import type { Credentials } from './credentials.ts';
 import type { DepositDesk } from './deposit-desk.ts';
 import { DryRuns, type Trials } from './dry-run.ts';
@@ -40,7 +41,9 @@ import { loadedThings } from './metadata-target.ts';
 import { notFound } from './not-found.ts';
 import { observeRequests } from './observe-requests.ts';
 import { readTarget } from './request-target.ts';
-import type { ServiceState } from './service-context.ts';
+import { ROUTES, type RouteName } from './route-table.ts';
+import { serveOpenApi } from './serve-open-api.ts';
+import type { ServiceMiddleware, ServiceState } from './service-context.ts';
 import { traceRequests } from './trace-requests.ts';
 import { tusRequests } from './tus-requests.ts';
 import { DepositWrites } from './write-deposits.ts';
@@ -74,6 +77,7 @@ export type ClientOptions = {
   readonly maxUploadSize: number;
   readonly maxEntrySize: number;
   readonly maxArchives: number;
+  readonly maxWrites: number;
   readonly trustProxy: boolean;
   readonly trials: Trials;
   /** `undefined`: archives come whole. */
@@ -90,11 +94,15 @@ export function createApp(options: AppOptions, clients?: ClientOptions): Koa<Ser
   app.use(readTarget());
   app.use(health(options.readiness));
   if (clients) {
-    app.use(landingPage(new Iris(clients.baseUrl).serviceDocument()));
+    const iris = new Iris(clients.baseUrl);
+    app.use(landingPage(iris));
+    const maxResumableUploadSize = clients.uploads?.limits.maxSize;
+    app.use(serveOpenApi({ ...options, ...clients, iris, maxResumableUploadSize }));
     if (clients.uploads) app.use(tusRequests(clients.uploads.limits));
     app.use(answerUploadFaults());
     app.use(refuseUntil(clients.ready));
     app.use(authenticate(clients.credentials, clients.trustProxy));
+    app.use(boundWrites(clients.maxWrites));
     app.use(routes({ ...options, ...clients }));
   }
   app.use((ctx) => {
@@ -123,29 +131,32 @@ function routes(options: AppOptions & ClientOptions): Koa.Middleware<ServiceStat
   const things = loadedThings(desk, options.resolver);
   const writes = new DepositWrites(desk, documents, collections, { receive, iris, maxArchives, things });
   const served = { iris, depositNamespace, maxUploadSize, maxResumableUploadSize: uploads?.limits.maxSize };
-  const router = new Router<ServiceState>({ sensitive: true });
-  router.all('/1/servicedocument', serviceDocumentIri(collections, served));
-  router.all('/1/servicedocument/:collection', collectionServiceIri(collections, served));
-  router.all('/1/resolve/*swhid', resolveIri(options.resolver, options.objects, language));
-  router.all(
-    '/1/:collection',
-    collectionIri(writes, desk, language, new DryRuns(options.trials, things, receive)),
-  );
-  if (uploads) {
-    router.all('/1/:collection/uploads', uploadsIri(uploads, iris));
-    router.all('/1/:collection/uploads/:upload', uploadIri(uploads));
-  }
-  router.all('/1/:collection/:deposit/metadata', editIri(writes, desk));
-  router.all('/1/:collection/:deposit/atom', editIri(writes, desk)); // as an existing client spells it
-  router.all('/1/:collection/:deposit/media', mediaIri(writes, store, desk, language));
-  router.all('/1/:collection/:deposit/media/:file', fileIri(writes, store));
-  router.all('/1/:collection/:deposit/status', statusIri(desk, documents));
-  router.all('/1/:collection/:deposit/content', contentIri(desk, documents));
-  router.all('/1/:collection/:deposit/statement', statementIri(desk, language));
   const events = { streams: options.eventStreams, credentials: options.credentials, language };
-  router.all('/1/:collection/events', collectionEventsIri(events));
-  router.all('/1/:collection/notifications', notificationsIri(options.notified));
-  router.all('/1/:collection/:deposit/events', depositEventsIri(desk, events));
-  router.all('/1/:collection/:deposit/history', historyIri(desk, language));
+  const edit = editIri(writes, desk);
+  const dryRuns = new DryRuns(options.trials, things, receive);
+  const handlers: Readonly<Record<RouteName, ServiceMiddleware | undefined>> = {
+    serviceDocument: serviceDocumentIri(collections, served),
+    collectionService: collectionServiceIri(collections, served),
+    resolve: resolveIri(options.resolver, options.objects, language),
+    collection: collectionIri(writes, desk, language, dryRuns),
+    uploads: uploads && uploadsIri(uploads, iris),
+    upload: uploads && uploadIri(uploads),
+    metadata: edit,
+    atom: edit,
+    media: mediaIri(writes, store, desk, language),
+    file: fileIri(writes, store),
+    status: statusIri(desk, documents),
+    content: contentIri(desk, documents),
+    statement: statementIri(desk, language),
+    collectionEvents: collectionEventsIri(events),
+    notifications: notificationsIri(options.notified),
+    events: depositEventsIri(desk, events),
+    history: historyIri(desk, language),
+  };
+  const router = new Router<ServiceState>({ sensitive: true });
+  for (const [name, path] of Object.entries(ROUTES)) {
+    const handler = handlers[name as RouteName]; // the keys of the table
+    if (handler) router.all(path, handler);
+  }
   return router.routes() as Koa.Middleware<ServiceState>; // Koa's and the router's types differ in the context only
 }

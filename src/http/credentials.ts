@@ -1,9 +1,12 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { ClientLogin } from '../../projections/client-logins.ts';
-import { matches, nobody } from '../password.ts';
+import { isCheap, matches, nobody } from '../password.ts';
 import type { View } from '../read-models/projector.ts';
 import { SwordError } from '../sword/sword-error.ts';
 import { LoginAttempts } from './login-attempts.ts';
+
+/** Keeps a password, just found right, at today's costs. Never rejects. */
+export type RenewPassword = (login: ClientLogin, password: string) => Promise<void>;
 
 const MAX_REMEMBERED = 10_000;
 /** scrypt takes a thread of the pool that file access needs, too. */
@@ -16,16 +19,17 @@ const IN_LINE = 32;
  */
 export class Credentials {
   readonly #logins: View<ClientLogin>;
-  readonly #attempts: LoginAttempts;
+  readonly #renew: RenewPassword;
+  readonly #attempts = new LoginAttempts();
   readonly #key = randomBytes(32).toString('base64');
   readonly #verified = new Map<string, { client: string; credentialRevision: number }>();
   readonly #verifying = new Map<string, Promise<boolean>>();
   readonly #line: (() => void)[] = [];
   #busy = 0;
 
-  constructor(logins: View<ClientLogin>, attempts = new LoginAttempts()) {
+  constructor(logins: View<ClientLogin>, renew: RenewPassword) {
     this.#logins = logins;
-    this.#attempts = attempts;
+    this.#renew = renew;
   }
 
   /** Passwords that wait for their turn to be verified. */
@@ -80,11 +84,17 @@ export class Credentials {
     const key = `${fingerprint} ${login?.credentialRevision}`;
     const under = this.#verifying.get(key);
     if (under) return under;
-    const verifying = this.#inTurn(() => matches(password, login?.credential ?? nobody)).finally(() =>
+    const verifying = this.#inTurn(() => this.#isRight(password, login)).finally(() =>
       this.#verifying.delete(key),
     );
     this.#verifying.set(key, verifying);
     return verifying;
+  }
+
+  async #isRight(password: string, login: ClientLogin | undefined): Promise<boolean> {
+    const right = await matches(password, login?.credential ?? nobody);
+    if (right && login && isCheap(login.credential)) await this.#renew(login, password);
+    return right;
   }
 
   async #inTurn(work: () => Promise<boolean>): Promise<boolean> {

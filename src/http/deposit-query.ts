@@ -6,9 +6,9 @@ import type { DepositPage, DepositQuery } from './deposit-page.ts';
 import { depositIdIn } from './resource.ts';
 import type { ServiceContext } from './service-context.ts';
 
-const PAGE_SIZE = 100;
+export const PAGE_SIZE = 100;
 /** Whoever asks for more gets this much: existing clients go on by the links in any case. */
-const MAX_PAGE_SIZE = 1000;
+export const MAX_PAGE_SIZE = 1000;
 
 /** What the query of a request asks of a collection; parameters that nobody knows are passed over. @throws 400 */
 export function depositQueryIn({ query, state }: ServiceContext, collection: string): DepositQuery {

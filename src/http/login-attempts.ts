@@ -1,3 +1,5 @@
+import { isIPv6 } from 'node:net';
+
 /** Milliseconds since some fixed moment, never backwards. */
 export type Clock = () => number;
 
@@ -22,15 +24,29 @@ export class LoginAttempts {
 
   failed(address: string): void {
     const tokens = this.#tokens(address) - 1;
-    this.#buckets.delete(address);
-    this.#buckets.set(address, { tokens: Math.max(tokens, 0), at: this.#now() });
+    const network = networkOf(address);
+    this.#buckets.delete(network);
+    this.#buckets.set(network, { tokens: Math.max(tokens, 0), at: this.#now() });
     const [oldest] = this.#buckets.keys();
     if (this.#buckets.size > MAX_ADDRESSES && oldest !== undefined) this.#buckets.delete(oldest);
   }
 
   #tokens(address: string): number {
-    const bucket = this.#buckets.get(address);
+    const bucket = this.#buckets.get(networkOf(address));
     if (!bucket) return BURST;
     return Math.min(BURST, bucket.tokens + ((this.#now() - bucket.at) / 1000) * PER_SECOND);
   }
+}
+
+/** Whoever has one address of IPv6 has all of its /64. An address of IPv4 stands for itself, also inside IPv6. */
+function networkOf(address: string): string {
+  if (!isIPv6(address)) return address;
+  const [, inside] = /^::ffff:([\d.]+)$/i.exec(address) ?? [];
+  if (inside !== undefined) return inside;
+  const [before = '', after] = address.split('::');
+  const left = before.split(':').filter((group) => group !== '');
+  const right = after?.split(':') ?? [];
+  const zeros = Array.from({ length: Math.max(8 - left.length - right.length, 0) }, () => '0');
+  const groups = [...left, ...zeros, ...right].slice(0, 4);
+  return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
 }

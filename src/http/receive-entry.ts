@@ -34,7 +34,8 @@ export async function receiveEntryBytes(ctx: Context, maxBytes: number): Promise
     patchNode: false,
   });
   const reading = parse(ctx, async () => undefined).catch((error: unknown) => refuse(error, maxBytes));
-  await inTime(reading, defaultPatience.base + maxBytes / defaultPatience.bytesPerMs);
+  const size = Math.min(ctx.request.length ?? maxBytes, maxBytes);
+  await inTime(reading, defaultPatience.base + size / defaultPatience.bytesPerMs);
   const text: unknown = ctx.request.body;
   return Buffer.from(typeof text === 'string' ? text : '', 'latin1');
 }

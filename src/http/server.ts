@@ -30,6 +30,8 @@ export class Server {
   readonly #server: http.Server;
   readonly #tls: boolean;
   #serving: { handler: Handler; errors: ErrorOptions } | undefined;
+  /** Requests that came before anything could answer them. */
+  readonly #early = new Set<Parameters<Handler>>();
 
   /** Resolves once it listens. */
   static async listen(options: ServerOptions): Promise<Server> {
@@ -59,7 +61,7 @@ export class Server {
     const handle = (req: IncomingMessage, res: ServerResponse): void => {
       boundDraining(req, res);
       if (this.#serving) this.#serving.handler(req, res);
-      else res.destroy(); // between listening and serving nothing is awaited but the first tick
+      else this.#early.add([req, res]);
     };
     this.#server.on('request', handle);
     this.#server.on('checkContinue', handle); // whoever reads the body says 100 Continue
@@ -80,6 +82,8 @@ export class Server {
   /** What answers from now on, and how it speaks of errors. */
   serve(handler: Handler, errors: ErrorOptions): void {
     this.#serving = { handler, errors };
+    for (const [req, res] of this.#early) handler(req, res);
+    this.#early.clear();
   }
 
   get url(): string {
@@ -96,6 +100,7 @@ export class Server {
   async close(patience: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#server.close(() => resolve());
+    for (const [, res] of this.#early) res.destroy(); // nothing will ever answer them
     this.#server.closeIdleConnections();
     const idle = setInterval(() => this.#server.closeIdleConnections(), 100);
     const timer = setTimeout(() => this.#server.closeAllConnections(), patience);

@@ -7,12 +7,12 @@ import { type BodyElement, element } from './xml-body.ts';
 /** An archive of a deposit as an entry of a feed. */
 export function archiveEntry(archive: StatedArchive, statement: Statement, iris: Iris): BodyElement {
   const { filename, mediaType: type, length } = archive;
-  const file = iris.file(statement.collection, statement.depositId, archive.number);
+  const file = fileOf(archive, statement, iris);
   return element('entry', [
-    element('id', `${urnOf(statement)}#archive-${archive.revision}`),
+    element('id', idOf(archive, statement)),
     element('title', filename),
     element('updated', archive.depositedOn),
-    element('summary', `Archive ${filename} of ${titleOf(statement)}`),
+    element('summary', summaryOf(archive, statement)),
     element('category', '', { scheme: SWORD, term: ORIGINAL_DEPOSIT, label: 'Original Deposit' }),
     element('content', '', { src: file, type }),
     element('link', '', { rel: 'edit-media', href: file, type, length: String(length) }),
@@ -21,4 +21,35 @@ export function archiveEntry(archive: StatedArchive, statement: Statement, iris:
     element('sword:depositedBy', statement.author),
     element('depositns:sha256', archive.sha256),
   ]);
+}
+
+/** The same facts for JSON. */
+export function archiveFacts(archive: StatedArchive, statement: Statement, iris: Iris) {
+  const { filename, mediaType: type, length } = archive;
+  const file = fileOf(archive, statement, iris);
+  return {
+    id: idOf(archive, statement),
+    title: filename,
+    updated: archive.depositedOn,
+    summary: summaryOf(archive, statement),
+    category: ORIGINAL_DEPOSIT,
+    content: { src: file, type },
+    links: [{ rel: 'edit-media', href: file, type, length }],
+    packaging: STATED_PACKAGING,
+    deposited_on: depositedOn(archive),
+    deposited_by: statement.author,
+    sha256: archive.sha256,
+  };
+}
+
+function fileOf({ number }: StatedArchive, { collection, depositId }: Statement, iris: Iris): string {
+  return iris.file(collection, depositId, number);
+}
+
+function idOf({ revision }: StatedArchive, statement: Statement): string {
+  return `${urnOf(statement)}#archive-${revision}`;
+}
+
+function summaryOf({ filename }: StatedArchive, statement: Statement): string {
+  return `Archive ${filename} of ${titleOf(statement)}`;
 }

@@ -4,14 +4,7 @@ import { depositElements } from './deposit-elements.ts';
 import type { DublinCoreTerm } from './dublin-core-terms.ts';
 import { type Generator, generatorElement } from './generator.ts';
 import type { Iris } from './iris.ts';
-import {
-  ADD_RELATION,
-  ATOM,
-  HISTORY_RELATION,
-  ORIGINAL_DEPOSIT,
-  SIMPLE_ZIP,
-  STATEMENT_RELATION,
-} from './namespaces.ts';
+import { ADD_RELATION, ATOM, HISTORY_RELATION, ORIGINAL_DEPOSIT, STATEMENT_RELATION } from './namespaces.ts';
 import { FEED_TYPE } from './negotiate.ts';
 import { type ShownDeposit, titleOf, urnOf } from './shown-deposit.ts';
 import { type BodyElement, element, xmlBody } from './xml-body.ts';
@@ -85,7 +78,7 @@ export function depositReceiptJson(
       ...(archive.md5 !== null && { md5: archive.md5 }),
     })),
     dcterms: receipt.terms,
-    packaging: SIMPLE_ZIP,
+    packaging: PACKAGINGS,
     treatment: receipt.treatment,
   });
 }

@@ -21,12 +21,30 @@ export function errorDocument(
     element('updated', error.updated),
     generatorElement(generator),
     element('summary', error.summary),
-    element('sword:treatment', 'processing failed'),
+    element('sword:treatment', TREATMENT),
     element('sword:verboseDescription', error.verboseDescription),
   ];
   const root = element('sword:error', children, { href: errorIri(error.code, depositNamespace) });
   return xmlBody(root, { defaultNamespace: ATOM, depositNamespace });
 }
+
+/** The same facts as JSON. */
+export function errorDocumentJson(
+  error: ErrorDocument,
+  { depositNamespace, generator }: { depositNamespace: string; generator: Generator },
+): string {
+  return JSON.stringify({
+    href: errorIri(error.code, depositNamespace),
+    title: ANSWERS[error.code].title,
+    updated: error.updated,
+    generator,
+    summary: error.summary,
+    treatment: TREATMENT,
+    verbose_description: error.verboseDescription,
+  });
+}
+
+const TREATMENT = 'processing failed';
 
 /** HTTP status that goes with the code. */
 export function errorStatus(code: SwordErrorCode): number {

@@ -9,6 +9,16 @@ export class Iris {
     this.base = normalised(baseUrl);
   }
 
+  /** A page for people, from which programs find the rest. */
+  landingPage(): string {
+    return `${this.base}/`;
+  }
+
+  /** What describes every operation. */
+  openApi(): string {
+    return `${this.base}/openapi.json`;
+  }
+
   /** SD-IRI */
   serviceDocument(): string {
     return this.#at('servicedocument');

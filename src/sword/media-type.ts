@@ -25,7 +25,7 @@ function parametersOf(text: string): Map<string, string> {
 }
 
 /** Compressed tars, as clients spell them. */
-const COMPRESSED_TAR_TYPES = [
+export const COMPRESSED_TAR_TYPES: readonly string[] = [
   'application/gzip',
   'application/x-gzip',
   'application/x-gtar',
@@ -41,6 +41,14 @@ export function isArchiveType({ type }: MediaType, accept: readonly string[]): b
     accept.includes(type) || (COMPRESSED_TAR_TYPES.includes(type) && accept.includes('application/x-tar'))
   );
 }
+
+/** Of metadata entries, as clients spell them. */
+export const ENTRY_TYPES = [
+  'application/atom+xml;type=entry',
+  'application/atom+xml',
+  'application/xml',
+  'text/xml',
+] as const;
 
 /** Whether the type is that of a metadata entry; plain XML is read as one. */
 export function isEntryType({ type, parameters }: MediaType): boolean {

@@ -36,13 +36,19 @@ export function negotiateAmong<Format extends string>(
   offers: Offers<Format>,
   accept: RawHeader,
 ): Representation<Format> {
-  const ranges = (headerText(accept) ?? '').split(',').flatMap(parseRange);
+  const ranges = rangesIn(accept);
   const candidates = offers.flatMap((offer) => {
     const range = mostExactFor(offer.contentType, ranges);
     return range && range.quality > 0 ? [{ offer, range }] : [];
   });
   const [best] = candidates.sort((a, b) => compare(a.range, b.range));
   return best?.offer ?? offers[0];
+}
+
+/** Whether an `Accept` header names the type, be it by a wildcard; one that is absent names none. */
+export function accepts(accept: RawHeader, contentType: string): boolean {
+  const range = mostExactFor(contentType, rangesIn(accept));
+  return range !== undefined && range.quality > 0;
 }
 
 type Range = {
@@ -53,6 +59,10 @@ type Range = {
   readonly exactness: number;
   readonly place: number;
 };
+
+function rangesIn(accept: RawHeader): Range[] {
+  return (headerText(accept) ?? '').split(',').flatMap(parseRange);
+}
 
 function parseRange(text: string, place: number): Range[] {
   const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());

@@ -28,7 +28,7 @@ export type ServedCollection = {
 
 /** Entries are accepted everywhere; they come last, since clients take the first type for their archive. */
 const ENTRY_TYPE = 'application/atom+xml;type=entry';
-const SWORD_VERSION = '2.0';
+export const SWORD_VERSION = '2.0';
 
 /** The answer of the SD-IRI. */
 export function serviceDocument(
@@ -109,5 +109,6 @@ function collectionFacts(
     ...(!isOfCollection && { service: iris.collectionService(collection.name) }),
     name: collection.name,
     ...(isResumable && { resumable_uploads: iris.uploads(collection.name) }),
+    idempotency_key: true,
   };
 }

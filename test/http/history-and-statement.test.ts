@@ -330,7 +330,7 @@ test('the media type is the one the client prefers, and none is refused', async 
     ['statement', 'application/xml', 'application/xml'],
     ['statement', `${FEED}, ${RDF};q=0.9`, FEED],
     ['statement', `${FEED};q=0.5, ${RDF}`, RDF],
-    ['statement', 'application/json', FEED],
+    ['statement', 'application/json;q=0.9, application/xml', 'application/xml'],
   ] as const;
   for (const [end, accept, expected] of cases) {
     const answer = await alice.get(`${done}${end}/`, { Accept: accept });

@@ -11,7 +11,7 @@ import type { DepositDesk } from '../deposit-desk.ts';
 import { depositResource } from '../deposit-resource.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 
-const OFFERS: Offers = [
+export const HISTORY_OFFERS: Offers = [
   { contentType: FEED_TYPE, format: 'xml' },
   { contentType: 'application/xml', format: 'xml' },
   { contentType: 'application/json', format: 'json' },
@@ -25,7 +25,7 @@ export function historyIri(desk: DepositDesk, options: Language): ServiceMiddlew
   return depositResource<DepositStatusView>((id) => desk.status(id), {
     GET: async (ctx, deposit) => {
       const from = pageStart(ctx);
-      const chosen = chooseRepresentation(ctx, deposit, OFFERS);
+      const chosen = chooseRepresentation(ctx, deposit, HISTORY_OFFERS);
       if (!chosen) return;
       const page = await pageOf(desk, deposit, from);
       const render = { xml: historyFeed, json: historyJson }[chosen.format];

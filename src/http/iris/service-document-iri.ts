@@ -7,6 +7,7 @@ import { assertGranted, paramsOf } from '../deposit-resource.ts';
 import { notFound } from '../not-found.ts';
 import { resource } from '../resource.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
+import { serviceDescriptionLink } from '../service-description-link.ts';
 
 export type ServiceDocumentOptions = {
   readonly iris: Iris;
@@ -66,6 +67,7 @@ function answer(
   };
   const { contentType, format } = negotiate(ctx.req.headers.accept);
   ctx.vary('Accept');
+  ctx.set('Link', serviceDescriptionLink(options.iris));
   ctx.body = format === 'json' ? serviceDocumentJson(document, options) : serviceDocument(document, options);
   ctx.set('Content-Type', contentType);
 }

@@ -1,7 +1,7 @@
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
 import type { Language } from '../../sword/language.ts';
 import { FEED_TYPE, type Offers } from '../../sword/negotiate.ts';
-import { statementFeed } from '../../sword/statement-feed.ts';
+import { statementFeed, statementJson } from '../../sword/statement-feed.ts';
 import { statementRdf } from '../../sword/statement-rdf.ts';
 import { chooseRepresentation } from '../choose-representation.ts';
 import type { DepositDesk } from '../deposit-desk.ts';
@@ -9,21 +9,22 @@ import { depositResource } from '../deposit-resource.ts';
 import { notFound } from '../not-found.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
 
-const OFFERS: Offers<'feed' | 'rdf'> = [
+export const STATEMENT_OFFERS: Offers<'feed' | 'rdf' | 'json'> = [
   { contentType: FEED_TYPE, format: 'feed' },
   { contentType: 'application/xml', format: 'feed' },
   { contentType: 'application/rdf+xml', format: 'rdf' },
+  { contentType: 'application/json', format: 'json' },
 ];
 
-/** Where the SWORD Statement of a deposit is, as a feed or as a resource map. */
+/** Where the SWORD Statement of a deposit is, as a feed, as a resource map or as JSON. */
 export function statementIri(desk: DepositDesk, options: Language): ServiceMiddleware {
   return depositResource<DepositContentView>((id) => desk.content(id), {
     GET: async (ctx, { depositId, revision }) => {
-      const chosen = chooseRepresentation(ctx, { depositId, revision }, OFFERS);
+      const chosen = chooseRepresentation(ctx, { depositId, revision }, STATEMENT_OFFERS);
       if (!chosen) return;
       const view = await desk.statement(depositId, revision);
       if (!view) throw notFound(`Deposit ${depositId} has been deleted.`);
-      const render = { feed: statementFeed, rdf: statementRdf }[chosen.format];
+      const render = { feed: statementFeed, rdf: statementRdf, json: statementJson }[chosen.format];
       ctx.body = render({ ...view, author: view.client }, options);
       ctx.set('Content-Type', chosen.contentType);
     },

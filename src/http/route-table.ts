@@ -1,0 +1,34 @@
+/** Every path behind credentials, as the router tries them: what is more special first. */
+export const ROUTES = {
+  serviceDocument: '/1/servicedocument',
+  collectionService: '/1/servicedocument/:collection',
+  resolve: '/1/resolve/*swhid',
+  collection: '/1/:collection',
+  uploads: '/1/:collection/uploads',
+  upload: '/1/:collection/uploads/:upload',
+  metadata: '/1/:collection/:deposit/metadata',
+  atom: '/1/:collection/:deposit/atom', // as an existing client spells it
+  media: '/1/:collection/:deposit/media',
+  file: '/1/:collection/:deposit/media/:file',
+  status: '/1/:collection/:deposit/status',
+  content: '/1/:collection/:deposit/content',
+  statement: '/1/:collection/:deposit/statement',
+  collectionEvents: '/1/:collection/events',
+  notifications: '/1/:collection/notifications',
+  events: '/1/:collection/:deposit/events',
+  history: '/1/:collection/:deposit/history',
+} as const;
+
+/** What is answered without credentials. */
+export const OPEN_ROUTES = {
+  landingPage: '/',
+  openApi: '/openapi.json',
+  live: '/health/live',
+  ready: '/health/ready',
+} as const;
+
+/** Those that are missing where the operator takes no uploads in pieces. */
+export const UPLOAD_ROUTES = ['uploads', 'upload'] as const;
+
+export type RouteName = keyof typeof ROUTES;
+export type OpenRouteName = keyof typeof OPEN_ROUTES;

@@ -1,0 +1,28 @@
+import { createHash } from 'node:crypto';
+import { isNotModified } from '../sword/entity-tag.ts';
+import { negotiateAmong, type Offers } from '../sword/negotiate.ts';
+import { openResource } from './open-resource.ts';
+import { type DescribedService, openApiDocument } from './openapi/open-api-document.ts';
+import { OPEN_ROUTES } from './route-table.ts';
+import type { ServiceMiddleware } from './service-context.ts';
+
+const OFFERS: Offers<'json' | 'openapi'> = [
+  { contentType: 'application/json', format: 'json' },
+  { contentType: 'application/vnd.oai.openapi+json', format: 'openapi' },
+];
+
+/** The description of every operation, without credentials: the same as long as the service runs. */
+export function serveOpenApi(service: DescribedService): ServiceMiddleware {
+  const body = JSON.stringify(openApiDocument(service));
+  const tag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+  return openResource(OPEN_ROUTES.openApi, (ctx) => {
+    ctx.set('ETag', tag);
+    if (isNotModified(ctx.req.headers['if-none-match'], tag)) {
+      ctx.status = 304;
+      return;
+    }
+    const { contentType, format } = negotiateAmong(OFFERS, ctx.req.headers.accept);
+    ctx.body = body;
+    ctx.set('Content-Type', format === 'openapi' ? `${contentType};version=3.1` : contentType);
+  });
+}

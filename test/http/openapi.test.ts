@@ -1,0 +1,326 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import anyTest, { type ExecutionContext, type TestFn } from 'ava';
+import { openApiDocument } from '../../src/http/openapi/open-api-document.ts';
+import { OPEN_ROUTES, ROUTES } from '../../src/http/route-table.ts';
+import { Iris } from '../../src/sword/iris.ts';
+import { DEFAULT_DEPOSIT_NAMESPACE } from '../../src/sword/namespaces.ts';
+import { archiveHeaders, entryHeaders, helloEntry, helloTar, helloZip } from '../support/deposit-bodies.ts';
+import { type Call, type Checked, DescribedService, type Operation } from '../support/described-service.ts';
+import { deposit, notifiedService, notify } from '../support/notified-service.ts';
+import { type RunningService, type TestClient, until } from '../support/running-service.ts';
+import { assertSameFacts } from '../support/same-facts.ts';
+import { assertErrorDocument } from '../support/sword-error.ts';
+import { metadataOf, TUS, TusUploads } from '../support/tus-uploads.ts';
+import { EXERCISES, type World } from './openapi-exercises.ts';
+
+type Context = {
+  service: RunningService;
+  alice: TestClient;
+  described: DescribedService;
+  world: World;
+  /** A value for each parameter of a path: all that is possible is possible with them. */
+  everything: Values;
+};
+const test = anyTest as TestFn<Context>;
+
+const collection = 'software';
+const JSON_TYPE = 'application/json';
+/** Makes an error JSON, also where the same IRI has JSON that is no error. */
+const RATHER_JSON = 'application/zip, application/json;q=0.9';
+
+type Values = Readonly<Record<string, string | number>>;
+
+test.before(async (t) => {
+  const { service, keyFile } = await notifiedService({ firstPause: 3_600_000 });
+  t.context.service = service; // to be ended whatever comes next
+  const alice = await service.register('alice', { collections: [collection] });
+  // Nobody listens there: what is not taken is listed.
+  await notify(
+    service,
+    'alice',
+    { url: 'http://127.0.0.1:1/', secret: `whsec_${btoa('x'.repeat(32))}` },
+    keyFile,
+  );
+  const done = await deposit(alice, collection);
+  const status = await alice.waitFor(`/1/${collection}/${done}/status/`, 'done');
+  const swhid = /<deposit_ref_id>(.*?)</.exec(status)?.[1] ?? '';
+  const uploads = new TusUploads(alice, collection);
+  const idOf = (iri: string): string => iri.split('/').at(-2) ?? '';
+  const world = {
+    collection,
+    done: { deposit: done, swhid },
+    partial: () => deposit(alice, collection, { 'In-Progress': 'true' }),
+    upload: async () => idOf(await uploads.begin(helloTar.length)),
+    wholeUpload: () =>
+      uploads.whole(helloTar, metadataOf({ filename: 'hello.tar', filetype: 'application/x-tar' })),
+  };
+  const description = await fetch(`${service.url}/openapi.json`);
+  const described = new DescribedService(await description.json());
+  const everything = {
+    collection,
+    deposit: await world.partial(),
+    file: 1,
+    upload: await world.upload(),
+    swhid,
+  };
+  t.context = { service, alice, world, described, everything };
+});
+
+test.after.always((t) => t.context.service[Symbol.asyncDispose]());
+
+test('the description is valid OpenAPI 3.1, and its schemas are valid JSON Schema', async (t) => {
+  const { described, service } = t.context;
+  const { valid, errors } = await new Validator().validate(structuredClone(described.document));
+  t.true(valid, JSON.stringify(errors));
+  t.notThrows(() => described.compileAll());
+  t.deepEqual(described.document['servers'], [{ url: service.url }]);
+});
+
+test('the description is found from the page and the service document, needs no credentials and can be kept', async (t) => {
+  const { service, alice } = t.context;
+  const iri = `${service.url}/openapi.json`;
+  for (const answer of [await fetch(service.url), await alice.get('/1/servicedocument/')]) {
+    t.is(answer.headers.get('link'), `<${iri}>; rel="service-desc"; type="application/json"`);
+  }
+  t.true(
+    (await (await fetch(service.url)).text()).includes(
+      `<link rel="service-desc" type="application/json" href="${iri}">`,
+    ),
+  );
+  const answer = await fetch(iri, { headers: { Accept: 'application/vnd.oai.openapi+json' } });
+  t.is(answer.headers.get('content-type'), 'application/vnd.oai.openapi+json;version=3.1');
+  t.is(answer.headers.get('cache-control'), 'max-age=3600');
+  const held = await fetch(iri, { headers: { 'If-None-Match': answer.headers.get('etag') ?? '' } });
+  t.is(held.status, 304);
+  const posted = await fetch(iri, { method: 'POST' });
+  t.is(posted.headers.get('allow'), 'GET, HEAD, OPTIONS');
+  assertErrorDocument(t, await posted.text(), 'MethodNotAllowed');
+});
+
+test('every path of the router and every method that it knows is described, and no other', async (t) => {
+  const { described, alice, everything } = t.context;
+  const routes = Object.values({ ...OPEN_ROUTES, ...ROUTES });
+  const asRoute = (template: string): string =>
+    template
+      .replace(/(?<=.)\/$/, '')
+      .replace('{swhid}', '*swhid')
+      .replace(/\{(\w+)\}/g, ':$1');
+  t.deepEqual(Object.keys(described.document.paths).map(asRoute).toSorted(), routes.toSorted());
+  for (const [template, item] of Object.entries(described.document.paths)) {
+    const methods = Object.keys(item).filter((key) => key !== 'parameters');
+    const target = template.replace(/\{(\w+)\}/g, (_whole, name: string) => String(everything[name]));
+    // What is not possible is answered with what is, also where OPTIONS is not.
+    const answer = await alice.send('PROPFIND', target);
+    const allow = (answer.headers.get('allow') ?? '').toLowerCase().split(', ');
+    t.deepEqual(methods.toSorted(), allow.toSorted(), `${answer.status} ${template}`);
+  }
+});
+
+test('every operation does what is described, and answers JSON with the same facts where that is preferred', async (t) => {
+  const { described, world, everything } = t.context;
+  const succeeded = new Set<string>();
+  for (const id of described.operations.keys()) {
+    const send = async (call: Call): Promise<Checked> => {
+      const answer = await sendTwice(t, id, call);
+      if (answer.status < 300) succeeded.add(id);
+      return answer;
+    };
+    if (id.endsWith('Options')) await send({ path: pathOf(described, id, everything) });
+    else await EXERCISES[id.replace(/Head$/, '')]?.(send, world);
+  }
+  const unexercised = [...described.operations.keys()].filter((id) => !succeeded.has(id));
+  t.deepEqual(unexercised, [], 'no request of theirs succeeded');
+});
+
+test('every document can be had as JSON: all that is read but bytes and streams of events', (t) => {
+  const without = [...t.context.described.operations.values()].filter(({ method, responses }) => {
+    const content = responses['200']?.content ?? responses['201']?.content;
+    return method === 'get' && !(JSON_TYPE in (content ?? {}));
+  });
+  t.deepEqual(without.map(({ id }) => id).toSorted(), ['followCollection', 'followDeposit', 'getArchive']);
+});
+
+test('what is refused is refused as described, in XML and in JSON', async (t) => {
+  const { described, service, alice, everything } = t.context;
+  const stranger: Pick<TestClient, 'send'> = {
+    send: (method, target, init) => fetch(new URL(target, service.url), { ...init, method }),
+  };
+  for (const { id, isOpen, parameters } of described.operations.values()) {
+    if (isOpen) continue;
+    const own = pathOf(described, id, everything);
+    await refused(t, id, stranger, { path: own }, 401, 'Unauthorized');
+    if (!parameters.some((one) => one.name === 'collection')) continue;
+    await refused(t, id, alice, { path: { ...own, collection: 'other' } }, 404, 'NotFound');
+  }
+  const padded = await described.call('getServiceDocument', alice, {
+    headers: { 'X-Much': 'x'.repeat(20_000) },
+  });
+  t.deepEqual([padded.status, padded.problems], [431, []]);
+});
+
+test('what is wrong with a request is told as described', async (t) => {
+  const { alice, world } = t.context;
+  const partial = { collection, deposit: await world.partial() };
+  const done = { collection, deposit: world.done.deposit };
+  const upload = { collection, upload: await world.upload() };
+  const entry = { headers: entryHeaders(), body: helloEntry };
+  const zip = { headers: archiveHeaders(), body: helloZip };
+  const withHeaders = <One extends Call>(call: One, headers: Record<string, string>) => {
+    return { ...call, headers: { ...call.headers, ...headers } };
+  };
+  const cases: [string, Call, number, string][] = [
+    ['listDeposits', { path: { collection }, query: { page: '0' } }, 400, 'ErrorBadRequest'],
+    [
+      'createDeposit',
+      { path: { collection }, ...withHeaders(entry, { 'In-Progress': 'perhaps' }) },
+      400,
+      'ErrorBadRequest',
+    ],
+    [
+      'createDeposit',
+      { path: { collection }, ...withHeaders(zip, { 'Content-MD5': '0'.repeat(32) }) },
+      412,
+      'ErrorChecksumMismatch',
+    ],
+    [
+      'createDeposit',
+      { path: { collection }, ...withHeaders(zip, { 'On-Behalf-Of': 'bob' }) },
+      412,
+      'MediationNotAllowed',
+    ],
+    [
+      'createDeposit',
+      { path: { collection }, ...withHeaders(zip, { 'Content-Type': 'image/png' }) },
+      415,
+      'ErrorContent',
+    ],
+    [
+      'createDeposit',
+      { path: { collection }, ...entry, body: Buffer.alloc(1_048_577, 32) },
+      413,
+      'MaxUploadSizeExceeded',
+    ],
+    [
+      'createDeposit',
+      { path: { collection }, headers: { Upload: upload.upload, ...archiveHeaders() } },
+      409,
+      'Conflict',
+    ],
+    ['addMetadata', { path: done, ...entry }, 405, 'MethodNotAllowed'],
+    [
+      'addMetadata',
+      { path: partial, ...withHeaders(entry, { 'If-Match': '"1-99"' }) },
+      412,
+      'ETagNotMatched',
+    ],
+    ['deleteDeposit', { path: done }, 405, 'MethodNotAllowed'],
+    ['addArchive', { path: done, ...zip }, 405, 'MethodNotAllowed'],
+    ['getArchives', { path: done, headers: { 'Accept-Packaging': 'urn:x' } }, 406, 'ErrorContent'],
+    ['getArchive', { path: { ...done, file: 2 } }, 404, 'NotFound'],
+    ['followDeposit', { path: done, headers: { 'Last-Event-ID': 'x' } }, 400, 'ErrorBadRequest'],
+    ['getHistory', { path: done, query: { from: 'x' } }, 400, 'ErrorBadRequest'],
+    ['resolveIdentifier', { path: { swhid: 'swh:1:dir:0' } }, 400, 'ErrorBadRequest'],
+    ['beginUpload', { path: { collection } }, 412, 'TusVersionNotSupported'],
+    [
+      'continueUpload',
+      { path: upload, headers: { ...TUS, 'Upload-Offset': '0' }, body: 'x' },
+      415,
+      'ErrorContent',
+    ],
+  ];
+  for (const [id, call, status, name] of cases) await refused(t, id, alice, call, status, name);
+});
+
+test('news are as described, wherever they are told', async (t) => {
+  const { described, alice, world } = t.context;
+  const { body } = await described.call('followDeposit', alice, {
+    path: { collection, deposit: world.done.deposit },
+  });
+  const [, data = ''] = /^data: (.*)$/m.exec(body) ?? [];
+  t.deepEqual(described.schemaProblems('DepositNews', JSON.parse(data)), []);
+  let listed = '';
+  await until(async () => {
+    listed = (await described.call('listUndelivered', alice, { path: { collection } })).body;
+    return listed.includes('"waiting":[{');
+  });
+  t.deepEqual(described.schemaProblems('Undelivered', JSON.parse(listed)), []);
+});
+
+test('where no archive comes in pieces, nothing of uploads is described', async (t) => {
+  const { service, described } = t.context;
+  const whole = openApiDocument({
+    iris: new Iris(service.url),
+    generator: { name: 'deposit', version: '1', uri: service.url },
+    depositNamespace: DEFAULT_DEPOSIT_NAMESPACE,
+    maxUploadSize: 1,
+    maxEntrySize: 1,
+    maxArchives: 1,
+    maxResumableUploadSize: undefined,
+  });
+  const without = new DescribedService(JSON.parse(JSON.stringify(whole)));
+  const isOfUploads = (path: string): boolean => path.includes('/uploads/');
+  const paths = Object.keys(described.document.paths);
+  t.true(paths.some(isOfUploads));
+  t.deepEqual(
+    Object.keys(without.document.paths),
+    paths.filter((path) => !isOfUploads(path)),
+  );
+  for (const id of ['createDeposit', 'addArchive']) {
+    const names = (one: DescribedService) => one.operations.get(id)?.parameters.map(({ name }) => name);
+    t.deepEqual(
+      names(without),
+      names(described)?.filter((name) => name !== 'Upload'),
+    );
+  }
+  const { valid, errors } = await new Validator().validate(structuredClone(without.document));
+  t.true(valid, JSON.stringify(errors));
+});
+
+/** Sends it as it is, and once more for JSON where that is offered, which has to tell the same. */
+async function sendTwice(t: ExecutionContext<Context>, id: string, call: Call): Promise<Checked> {
+  const { described, alice } = t.context;
+  const answer = await described.call(id, alice, call);
+  t.deepEqual(answer.problems, []);
+  const operation = described.operations.get(id) as Operation;
+  const offered = operation.responses[String(answer.status)]?.content ?? {};
+  const wanted = call.headers?.['Accept'];
+  if (wanted === JSON_TYPE) t.is(answer.contentType, JSON_TYPE, id);
+  if (operation.method !== 'get' || !(JSON_TYPE in offered) || wanted) return answer;
+  const json = await described.call(id, alice, { ...call, headers: { ...call.headers, Accept: JSON_TYPE } });
+  t.deepEqual(json.problems, []);
+  t.is(json.contentType, JSON_TYPE, id);
+  t.is(json.status, answer.status, id);
+  if (answer.contentType?.endsWith('xml')) assertSameFacts(t, id, json.body, answer.body);
+  return answer;
+}
+
+async function refused(
+  t: ExecutionContext<Context>,
+  id: string,
+  client: Pick<TestClient, 'send'>,
+  call: Call,
+  status: number,
+  name: string,
+): Promise<void> {
+  const { described } = t.context;
+  const xml = await described.call(id, client, call);
+  if (described.operations.get(id)?.method === 'head') {
+    t.deepEqual([xml.status, xml.contentType, xml.problems], [status, 'application/xml', []], id);
+    return;
+  }
+  const json = await described.call(id, client, {
+    ...call,
+    headers: { ...call.headers, Accept: RATHER_JSON },
+  });
+  const told = [xml.status, xml.contentType, json.status, json.contentType];
+  t.deepEqual(told, [status, 'application/xml', status, JSON_TYPE], `${id} ${xml.body}`);
+  t.deepEqual([...xml.problems, ...json.problems], []);
+  assertErrorDocument(t, xml.body, name, id);
+  assertSameFacts(t, id, json.body, xml.body);
+}
+
+function pathOf(described: DescribedService, id: string, values: Values): Values {
+  const parameters = described.operations.get(id)?.parameters ?? [];
+  const inPath = parameters.filter((one) => one.in === 'path');
+  return Object.fromEntries(inPath.map(({ name }) => [name, values[name] ?? '']));
+}

@@ -1,0 +1,48 @@
+import anyTest, { type TestFn } from 'ava';
+import { archiveHeaders, helloZip, partial } from '../support/deposit-bodies.ts';
+import { RawConnection } from '../support/raw-connection.ts';
+import { RunningService, type TestClient } from '../support/running-service.ts';
+import { assertErrorDocument } from '../support/sword-error.ts';
+
+type Context = { service: RunningService; alice: TestClient };
+const test = anyTest as TestFn<Context>;
+
+test.before(async (t) => {
+  const service = await RunningService.start({ maxWrites: 2 });
+  t.context = { service, alice: await service.register('alice', { collections: ['software'] }) };
+});
+
+test.after.always((t) => t.context.service[Symbol.asyncDispose]());
+
+test('more uploads at a time than are taken are refused early, and taken when others have ended', async (t) => {
+  const { service, alice } = t.context;
+  const head = [
+    'POST /1/software/ HTTP/1.1',
+    'Host: x',
+    `Authorization: ${alice.authorization}`,
+    ...Object.entries({ ...archiveHeaders(), ...partial }).map(([name, value]) => `${name}: ${value}`),
+    `Content-Length: ${helloZip.length}`,
+    'Expect: 100-continue',
+  ];
+  const slow = await Promise.all([RawConnection.to(service.url), RawConnection.to(service.url)]);
+  const [first, second] = slow;
+  for (const connection of slow) {
+    await connection.send(`${head.join('\r\n')}\r\n\r\n`);
+    t.is((await connection.answers(1)).status, 100);
+  }
+  const another = () => alice.post('/1/software/', helloZip, { ...archiveHeaders(), ...partial });
+  t.is((await another()).status, 503);
+  using third = await RawConnection.to(service.url);
+  await third.send(`${head.join('\r\n')}\r\n\r\n`);
+  const refused = await third.answers(1);
+  t.is(refused.status, 503, 'nothing of the body was waited for');
+  t.regex(refused.head, /^retry-after: \d+$/im);
+  assertErrorDocument(t, refused.body, 'ServiceUnavailable');
+  t.is((await alice.get('/1/servicedocument/')).status, 200, 'reading goes on');
+  for (const connection of [first, second]) {
+    await connection.send(helloZip);
+    t.is((await connection.answers(2)).status, 201);
+    connection[Symbol.dispose]();
+  }
+  t.is((await another()).status, 201);
+});
