@@ -3,7 +3,7 @@ FROM node:26.10.0-slim
 
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev --omit=optional
+RUN npm ci --omit=dev --omit=optional --ignore-scripts
 COPY src src
 COPY projections projections
 COPY scripts scripts

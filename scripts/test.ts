@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 /**
- * The whole test command: format, types, lint, then the suite. Every step runs, so that one call tells
+ * The whole test command: format, types, lint, supply chain, then the suite. Every step runs, so that one call tells
  * everything; the closing line counts the tests, and a failed step before them as one more that failed.
  * Arguments are AVA's. `--long` runs what takes longer instead: the HTTP suite again on the other engines, several
  * nodes and their faults, the S3 store, resumable uploads, the command-line client.
@@ -12,6 +12,7 @@ const CHECKS: readonly (readonly [string, ...string[]])[] = [
   ['biome', 'ci', '--error-on-warnings', '.'],
   ['tsc'],
   ['oxlint', '--type-aware', '--deny-warnings'],
+  ['node', 'scripts/supply-chain.ts'],
 ];
 
 const LONG = [
@@ -19,6 +20,7 @@ const LONG = [
   'test/distributed*.test.ts',
   'test/archive-store/minio-*.test.ts',
   'test/client/**/*.test.ts',
+  'test/corpus/costly.test.ts',
   'test/http/resumable-upload.test.ts',
   'test/notifications/several-nodes.test.ts',
   'test/verification/distributed.test.ts',

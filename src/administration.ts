@@ -27,6 +27,22 @@ export class Administration {
     await this.client({ type: 'ChangeCredential', client, credential: await credentialOf(password) });
   }
 
+  /**
+   * Keeps the same password at today's costs, unless it was changed after `credentialRevision`.
+   * @throws {RevisionNotMatched} somebody else changed the client at the same moment.
+   */
+  async renewPassword(client: string, password: string, credentialRevision: number): Promise<void> {
+    const credential = await credentialOf(password);
+    let [kept, atRevision] = [-1, -1];
+    for await (const { type, revision } of this.#log.readStream(`${clients.prefix}${client}`)) {
+      if (type === 'ClientRegistered' || type === 'CredentialChanged') kept = revision;
+      atRevision = revision;
+    }
+    if (kept !== credentialRevision) return;
+    const command = { type: 'ChangeCredential', client, credential } as const;
+    await execute(this.#log, clients, client, command, this.#context(), { atRevision });
+  }
+
   /** Tells whether anything changed. */
   async client(command: ClientCommand): Promise<boolean> {
     const { events } = await execute(this.#log, clients, command.client, command, this.#context());

@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net';
 import path from 'node:path';
 import type { S3Place } from './archive-store/s3-url.ts';
 import { type ArchiveLimits, defaultArchiveLimits } from './archives/inspection.ts';
@@ -20,6 +21,8 @@ export type Config = {
   readonly maxUploadSize: number;
   readonly maxEntrySize: number;
   readonly maxArchives: number;
+  /** Requests that change something, at the same time. */
+  readonly maxWrites: number;
   /** Of uploads that come in pieces; with a `maxSize` of 0 there are none. */
   readonly uploadLimits: UploadLimits;
   readonly depositNamespace: string;
@@ -87,7 +90,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     try {
       return parse(text) as ReturnType<(typeof SETTINGS)[Name]['parse']>; // TypeScript loses the link through the table
     } catch (error) {
-      problems.push(`${name}=${text}: ${(error as Error).message}`);
+      problems.push(`${name}=${withoutKeys(text)}: ${(error as Error).message}`);
       return undefined as never; // never used: the problems are thrown below
     }
   };
@@ -141,6 +144,7 @@ function assemble(read: Read): Omit<Config, 'tracing'> {
     maxUploadSize: read('DEPOSIT_MAX_UPLOAD_SIZE'),
     maxEntrySize: read('DEPOSIT_MAX_ENTRY_SIZE'),
     maxArchives: read('DEPOSIT_MAX_ARCHIVES'),
+    maxWrites: read('DEPOSIT_MAX_WRITES'),
     uploadLimits: {
       maxSize: read('DEPOSIT_MAX_RESUMABLE_SIZE'),
       perClient: read('DEPOSIT_MAX_OPEN_UPLOADS'),
@@ -221,8 +225,18 @@ function tlsProblems({ tls }: Config): string[] {
 
 /** Passwords come with every request: off this machine they travel only inside TLS. */
 function exposureProblems({ host, trustProxy, tls }: Config): string[] {
-  if (trustProxy || tls || /^(127\.|::1$|localhost$)/.test(host)) return [];
+  if (trustProxy || tls || isLoopback(host)) return [];
   const text =
     'other machines could reach it and passwords would travel in clear: set DEPOSIT_TLS_CERT and DEPOSIT_TLS_KEY, or DEPOSIT_TRUST_PROXY=true behind a proxy that ends TLS';
   return [`DEPOSIT_HOST=${host}: ${text}`];
+}
+
+/** A name that merely begins like a loopback address may be another machine's. */
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
+}
+
+/** Problems are printed, and the address of an engine may hold a password, which may hold any character. */
+function withoutKeys(text: string): string {
+  return text.replace(/^([a-z0-9+]+:(?:\/\/)?)?.*:.*@/i, '$1…@');
 }

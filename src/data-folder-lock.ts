@@ -1,6 +1,10 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { operatorFile } from './operator/operator-file.ts';
+
+/** The log holds the digests of passwords, the store what nobody has published yet. */
+const PRIVATE = 0o700;
 
 export class DataFolderInUse extends Error {
   override readonly name = 'DataFolderInUse';
@@ -12,8 +16,21 @@ export class DataFolderInUse extends Error {
  * @throws {DataFolderInUse}
  */
 export function lockDataFolder(folder: string): Disposable {
-  const text = `Another service runs on the data folder ${folder}: stop it, or set DEPOSIT_DATA_DIR to another folder.`;
-  return lockFile(path.join(folder, 'service.lock'), text);
+  const [file, pid] = [path.join(folder, 'service.lock'), pidIn(folder)];
+  const which = pid === undefined ? '' : ` (process ${pid})`;
+  const text = `Another service runs on the data folder ${folder}${which}: stop it, or set DEPOSIT_DATA_DIR to another folder.`;
+  return lockFile(file, text);
+}
+
+/** Of the service that the folder tells operators of, if it is there: after a crash it is not. */
+function pidIn(folder: string): number | undefined {
+  try {
+    const { pid } = JSON.parse(readFileSync(operatorFile(folder), 'utf8')) as { pid: number };
+    process.kill(pid, 0);
+    return pid;
+  } catch {
+    return undefined; // none, or one of another user
+  }
 }
 
 /**
@@ -22,7 +39,7 @@ export function lockDataFolder(folder: string): Disposable {
  * @throws {DataFolderInUse} with the text, when another process holds it.
  */
 export function lockFile(file: string, inUse: string): Disposable {
-  mkdirSync(path.dirname(file), { recursive: true });
+  mkdirSync(path.dirname(file), { recursive: true, mode: PRIVATE });
   const database = new DatabaseSync(file, { timeout: 0 });
   try {
     database.exec('BEGIN EXCLUSIVE');

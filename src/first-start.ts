@@ -7,7 +7,7 @@ import type { Service } from './service.ts';
 export async function introduce({ url, log }: Service, config: Config): Promise<void> {
   const base = config.baseUrl ?? url;
   process.stdout.write(`The deposit service listens at ${base}/1/servicedocument/\n`);
-  if (config.eventLog.kind !== 'sqlite' || !isLoopback(url) || (await log.head()) !== undefined) return;
+  if (config.eventLog.kind !== 'sqlite' || isPublic(url, config) || (await log.head()) !== undefined) return;
   const password = generatePassword();
   const administration = new Administration(log, { kind: 'service', name: 'first start' });
   await administration.registerClient('demo', password);
@@ -15,8 +15,9 @@ export async function introduce({ url, log }: Service, config: Config): Promise<
   process.stdout.write(firstSteps(base, password));
 }
 
-function isLoopback(url: string): boolean {
-  return /^https?:\/\/(127\.|\[::1\])/.test(url);
+/** Behind a proxy it is, too: nobody who was not registered on purpose gets in there. */
+function isPublic(url: string, { trustProxy }: Config): boolean {
+  return trustProxy || !/^https?:\/\/(127\.|\[::1\])/.test(url);
 }
 
 function firstSteps(base: string, password: string): string {

@@ -33,6 +33,11 @@ export async function matches(password: string, credential: Credential): Promise
   return timingSafeEqual(digest, expected) && normalized !== undefined;
 }
 
+/** Whether it was made when passwords were kept at lower costs than today. */
+export function isCheap({ N, r, p }: Credential): boolean {
+  return N * r * p < COST.N * COST.r * COST.p;
+}
+
 /** What a name nobody has is compared with, so that it answers as slowly as a wrong password. */
 export const nobody: Credential = {
   scheme: 'scrypt',

@@ -4,6 +4,7 @@ import { introduce } from './first-start.ts';
 import { createLogger } from './logger.ts';
 import { lineProgress } from './progress.ts';
 import { manifest, type Service, startService } from './service.ts';
+import { uncaughtExceptions } from './uncaught-exceptions.ts';
 
 const HELP = `Starts the deposit service.
 
@@ -50,6 +51,7 @@ export async function main(argv: string[]): Promise<number> {
 async function run(): Promise<number> {
   const config = readConfig();
   const logger = createLogger(config.logLevel);
+  const uncaught = uncaughtExceptions(logger);
   const stopped = Promise.withResolvers<'stopped'>();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve('stopped'));
   const progress = lineProgress('views built from events');
@@ -57,10 +59,10 @@ async function run(): Promise<number> {
     ? (await import('./tracing/start-tracing.ts')).startTracing(logger, manifest())
     : undefined; // ends after the service, whose last spans it sends
   await using service: Service = await startService(config, { logger, progress });
-  const outcome = await Promise.race([service.ready, service.failed, stopped.promise]);
+  const outcome = await Promise.race([service.ready, service.failed, uncaught, stopped.promise]);
   if (outcome !== 'stopped' && config.roles.includes('http')) await introduce(service, config);
   try {
-    await Promise.race([stopped.promise, service.failed]);
+    await Promise.race([stopped.promise, service.failed, uncaught]);
     return 0;
   } catch (error) {
     logger.error({ err: error }, 'the service cannot go on');

@@ -3,6 +3,7 @@ import { clientLogins } from '../projections/client-logins.ts';
 import { collections } from '../projections/collections.ts';
 import { depositStatus } from '../projections/deposit-status.ts';
 import { loadedObjects } from '../projections/loaded-objects.ts';
+import { adoptViews } from './adopt-views.ts';
 import { startAnchoring } from './anchors/anchor-follower.ts';
 import type { ArchiveStore } from './archive-store/archive-store.ts';
 import { openArchiveStore } from './archive-store/open-archive-store.ts';
@@ -27,6 +28,7 @@ import { ServiceMetrics } from './metrics/service-metrics.ts';
 import { type NotificationViews, notificationViews } from './notifications/notification-views.ts';
 import { Notifications } from './notifications/notifications.ts';
 import { OperatorServer } from './operator/operator-server.ts';
+import { passwordRenewal } from './password-renewal.ts';
 import { Checker } from './reactors/checker.ts';
 import { Loader } from './reactors/loader.ts';
 import { LogParking } from './reactors/parking.ts';
@@ -40,6 +42,7 @@ import { type TracedParts, tracedParts } from './tracing/traced-parts.ts';
 import { openTrials } from './trials/open-trials.ts';
 import { openUploads } from './uploads/open-uploads.ts';
 import { viewsPlace } from './views-place.ts';
+import { assertUpToDate } from './views-up-to-date.ts';
 
 export { manifest } from './manifest.ts';
 export { openView, viewsPlace } from './views-place.ts';
@@ -135,8 +138,12 @@ export async function startService(config: Config, { logger, progress }: Service
   const viewsReady = clients?.ready ?? projector.start(fail, progress);
   viewsReady.catch(() => undefined); // `failed` tells it, too
   const reactors = config.roles.includes('reactors') ? react(node, deliveries, baseUrl) : undefined;
+  let isStopping = false;
   const readiness = {
-    'event log': async () => void (await log.head()),
+    service: async () => {
+      if (isStopping) throw new Error('it is stopping.');
+    },
+    'event log': () => log.ready(),
     'archive store': () => store.ready(),
     ...(clients && { views: clients.upToDate }),
     ...reactors?.readiness,
@@ -148,6 +155,7 @@ export async function startService(config: Config, { logger, progress }: Service
   server.serve((req, res) => void handle(req, res), about);
   resources.defer(() => server.close(DRAIN_PATIENCE)); // before the views that requests under way still read
   if (clients) resources.use(clients.options.eventStreams); // ended first: they would not end by themselves
+  if (clients) resources.defer(() => clients.options.uploads?.hurry());
   const startedAt = new Date().toISOString();
   const state = async () => ({
     ...manifest(),
@@ -173,6 +181,9 @@ export async function startService(config: Config, { logger, progress }: Service
     await OperatorServer.listen({ host, port, dataDir: config.dataDir, routes, metrics: exposition }),
   );
   resources.use(startAnchoring(log, config, logger));
+  resources.defer(() => {
+    isStopping = true;
+  });
   const running = resources.move();
   return {
     url: server.url,
@@ -200,13 +211,13 @@ type Node = {
 
 /** The views of this node, and the desk where requests meet the log. */
 function serveClients(
-  { config, log, store, resources, projector, notified, fail }: Node,
+  { config, log, store, logger, resources, projector, notified, fail }: Node,
   about: Pick<ClientOptions, 'baseUrl' | 'generator' | 'uploads' | 'trials'>,
   progress?: ProjectorProgress,
 ) {
   const desk = new DepositDesk(log, new DepositIds(log), projector, config.eventLog.kind !== 'sqlite');
   const statuses = projector.add(depositStatus);
-  const credentials = new Credentials(projector.add(clientLogins));
+  const credentials = new Credentials(projector.add(clientLogins), passwordRenewal(log, logger));
   const shownCollections = projector.add(collections);
   const eventStreams = new EventStreams({ log, projector, statuses });
   const loaded = new LoadedDeposits(projector.add(loadedObjects), projector, log);
@@ -234,7 +245,7 @@ function serveClients(
     },
     upToDate: async () => {
       if (!caughtUp) throw new Error('they catch up with the event log.');
-      if (projector.trouble !== undefined) throw new Error(projector.trouble);
+      await assertUpToDate(projector, log);
     },
   };
 }
@@ -261,15 +272,4 @@ function react(node: Node, deliveries: Deliveries, baseUrl: string) {
   const readiness: ReadinessChecks = Object.fromEntries(reactors.map(({ name }) => [name, check(name)]));
   const notifications = resources.use(new Notifications({ ...node, deliveries, baseUrl, maker: manifest() }));
   return { runners, readiness, deliveries, workers, notifications };
-}
-
-/** A command has built these generations of views beside the service. */
-async function adoptViews(projector: Projector, generations: unknown, logger: Logger) {
-  const pauses: Record<string, number> = {};
-  for (const [view, generation] of Object.entries(generations as Record<string, number>)) {
-    const ms = await projector.adopt(view, generation);
-    logger.info({ view, generation, ms }, 'view switched');
-    pauses[view] = ms;
-  }
-  return pauses;
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
@@ -58,7 +58,10 @@ test('a node may take one role alone only where others share its log', (t) => {
 });
 
 test('other addresses than loopback need TLS or a proxy that ends it', (t) => {
-  t.throws(() => readConfig({ DEPOSIT_HOST: '0.0.0.0' }), { message: /passwords would travel in clear/ });
+  for (const host of ['0.0.0.0', '::', '192.0.2.1', '127.0.0.1.example.org', 'localhost.example.org']) {
+    const message = /passwords would travel in clear: set DEPOSIT_TLS_CERT .* or DEPOSIT_TRUST_PROXY=true/;
+    t.throws(() => readConfig({ DEPOSIT_HOST: host }), { message }, host);
+  }
   for (const host of ['127.0.0.1', '::1', 'localhost']) t.is(readConfig({ DEPOSIT_HOST: host }).host, host);
   t.is(readConfig({ DEPOSIT_HOST: '0.0.0.0', DEPOSIT_TRUST_PROXY: 'true' }).trustProxy, true);
   const [cert, key] = [import.meta.filename, import.meta.filename]; // any file that can be read
@@ -70,6 +73,35 @@ test('other addresses than loopback need TLS or a proxy that ends it', (t) => {
     message: /DEPOSIT_TLS_KEY is not: TLS needs both/,
   });
   t.throws(() => readConfig({ DEPOSIT_TLS_CERT: '/nowhere', DEPOSIT_TLS_KEY: key }), { message: /ENOENT/ });
+});
+
+test('what is printed of a wrong address of an engine holds no password', (t) => {
+  const wrong = [
+    { DEPOSIT_EVENT_LOG: 'postgres://admin:hunter2@host' },
+    { DEPOSIT_EVENT_LOG: 'esbd://admin:hunter2/with@odd#ends@host:2113' },
+    { DEPOSIT_EVENT_LOG: 'admin:hunter2@host:2113' },
+    { DEPOSIT_ARCHIVE_STORE: 's3://key:hunter2@host/bucket' },
+    { DEPOSIT_ARCHIVE_STORE: 's3://key:hun/ter2@host/bucket' },
+  ];
+  for (const env of wrong) {
+    const error = t.throws(() => readConfig(env), { instanceOf: BadConfig });
+    t.notRegex(error?.message ?? '', /hun|ter2|odd/);
+    t.regex(error?.message ?? '', /=([a-z0-9]+:\/\/)?…@host/);
+  }
+});
+
+test('the connection string of the event log comes from a file, too', async (t) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'secrets-'));
+  t.teardown(() => rm(folder, { recursive: true }));
+  const file = path.join(folder, 'event-log');
+  await writeFile(file, 'esdb://admin:secret@db.example:2113?tls=true\n');
+  t.deepEqual(readConfig({ DEPOSIT_EVENT_LOG_FILE: file }).eventLog, {
+    kind: 'eventstoredb',
+    connectionString: 'esdb://admin:secret@db.example:2113?tls=true',
+  });
+  await writeFile(file, 'hunter2');
+  const error = t.throws(() => readConfig({ DEPOSIT_EVENT_LOG_FILE: file }), { instanceOf: BadConfig });
+  t.notRegex(error?.message ?? '', /hunter2/);
 });
 
 test('the help names every setting', (t) => {

@@ -152,7 +152,10 @@ for (const file of FILES) {
     for (const [name, { cap_drop, security_opt }] of servicesOf(file)) {
       t.deepEqual([cap_drop, security_opt], [['ALL'], ['no-new-privileges:true']], name);
     }
-    for (const [name, { read_only }] of ourServicesOf(file)) t.true(read_only, name);
+    for (const [name, service] of ourServicesOf(file)) {
+      const { read_only, tmpfs, mem_limit, pids_limit } = service;
+      t.deepEqual([read_only, tmpfs, mem_limit, pids_limit], [true, ['/tmp'], '2g', 256], name);
+    }
   });
 }
 
@@ -226,6 +229,28 @@ test('nodes that keep something have a volume of their own', (t) => {
     );
   t.false(own.includes(undefined));
   t.is(new Set(own).size, own.length);
+});
+
+test('all nodes of a cluster have the public address, and the same key of webhooks, which is no setting but a file', (t) => {
+  const compose = composeFile('docker-compose.cluster.yml', variables);
+  t.deepEqual(compose.secrets, { 'webhook-key': { file: './secrets/webhook-key' } });
+  for (const [name, service] of ourServicesOf('docker-compose.cluster.yml')) {
+    const { baseUrl, webhooks } = configOf(service);
+    t.is(baseUrl, 'https://deposit.example', name);
+    t.is(webhooks.keyFile, '/run/secrets/webhook-key', name);
+    t.deepEqual(service.secrets, ['webhook-key'], name);
+  }
+  for (const file of ['.gitignore', '.dockerignore']) {
+    t.regex(readFileSync(path.join(root, file), 'utf8'), /^secrets\/?$/m, file);
+  }
+});
+
+test('the image runs nothing as root, no script of a package, and code that it cannot change', (t) => {
+  const [before = '', after = ''] = dockerfile.split(/^USER node$/m);
+  t.regex(before, /^RUN npm ci .*--ignore-scripts$/m);
+  t.notRegex(before, /--chown/);
+  t.notRegex(after, /^(USER|RUN|COPY|ADD) /m);
+  t.regex(after, /^CMD \["node", "src\/main\.ts"\]$/m);
 });
 
 test('the image runs the Node that the tests run on', (t) => {

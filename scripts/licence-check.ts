@@ -1,0 +1,65 @@
+import type { InstalledPackage, LockedPackage, Packages } from './read-packages.ts';
+
+/** Those that ask for no more than to keep their text and the names of the authors. */
+const ALLOWED = new Set([
+  '0BSD',
+  'Apache-2.0',
+  'BlueOak-1.0.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'CC0-1.0',
+  'ISC',
+  'MIT',
+  'Python-2.0',
+]);
+
+/** What a package does not say by its package.json, found out by reading it, for that version alone. */
+const EXCEPTIONS: ReadonlyMap<string, { readonly licence: string; readonly reason: string }> = new Map([
+  [
+    'node_modules/combine-errors@3.0.3',
+    { licence: 'MIT', reason: 'its Readme.md says so; development only' },
+  ],
+]);
+
+/** A sentence for each package whose licence is unknown or not allowed, and for each that is not as it was locked. */
+export function licenceProblems(
+  { locked, installed }: Pick<Packages, 'locked' | 'installed'>,
+  exceptions = EXCEPTIONS,
+): string[] {
+  const unused = new Set(exceptions.keys());
+  const problems = [...locked].flatMap(([place, expected]) => {
+    const found = installed.get(place);
+    if (!found && !expected.optional) return [`${place} is not installed: run npm ci.`];
+    if (found && found.version !== expected.version) {
+      return [`${place} is installed as ${found.version}, locked as ${expected.version}: run npm ci.`];
+    }
+    const known = `${place}@${expected.version}`;
+    const said = licenceOf(found, expected);
+    if (said === undefined && unused.delete(known)) return [];
+    return said !== undefined && isAllowed(said) ? [] : [`${known} has the licence ${said ?? 'unknown'}.`];
+  });
+  return [...problems, ...[...unused].map((known) => `The exception for ${known} is needed no more.`)];
+}
+
+/** Only of what is not installed the lock says it, too. */
+function licenceOf(
+  found: InstalledPackage | undefined,
+  { license: locked }: LockedPackage,
+): string | undefined {
+  if (!found) return locked;
+  const { license, licenses } = found;
+  if (typeof license === 'string') return license;
+  if (license?.type !== undefined) return license.type;
+  const types = licenses?.flatMap(({ type }) => (type === undefined ? [] : [type])) ?? [];
+  return types.length === 0 ? undefined : types.join(' OR ');
+}
+
+/** Whether an SPDX expression, read without its brackets, can be met: AND binds more tightly than OR. */
+export function isAllowed(expression: string): boolean {
+  // (A OR B) AND C would be read wrong: such an expression is for a person to decide.
+  if (/\([^)]*\bOR\b[^)]*\)\s*AND|AND\s*\([^)]*\bOR\b/.test(expression)) return false;
+  return expression
+    .replace(/[()]/g, ' ')
+    .split(/\bOR\b/)
+    .some((all) => all.split(/\bAND\b/).every((id) => ALLOWED.has(id.trim())));
+}

@@ -1,0 +1,45 @@
+import { execFile } from 'node:child_process';
+import type { Check } from './supply-chain-checks.ts';
+
+const NAME = 'vulnerabilities';
+/** Milliseconds for the registry, all in all. */
+const PATIENCE = 60_000;
+const ASK = ['audit', '--omit=dev', '--json', '--fetch-retries=1', '--fetch-timeout=15000'];
+
+/** What is known of the packages that the service runs on. A registry that does not tell is no fault of theirs. */
+export async function askAudit(): Promise<Check> {
+  const { error, stdout } = await new Promise<{ error: Error | null; stdout: string }>((resolve) => {
+    const options = { cwd: `${import.meta.dirname}/..`, timeout: PATIENCE, maxBuffer: 64 * 1024 ** 2 };
+    execFile('npm', ASK, options, (error, stdout) => resolve({ error, stdout }));
+  });
+  return readAudit(stdout, error?.message ?? '');
+}
+
+/** What `npm audit --json` has printed. */
+export function readAudit(printed: string, failure: string): Check {
+  const report = parsed(printed);
+  if (report?.vulnerabilities === undefined || report.auditReportVersion === undefined) {
+    const reason = (report?.message ?? failure.split('\n', 1)[0]) || 'npm audit printed no report.';
+    return { name: NAME, looked: 0, problems: [], notChecked: reason };
+  }
+  const found = Object.entries(report.vulnerabilities);
+  const problems = found.map(([name, { severity, range }]) => {
+    return `${name} ${range} has a known vulnerability (${severity}): see npm audit.`;
+  });
+  return { name: NAME, looked: report.metadata?.dependencies?.total ?? 0, problems };
+}
+
+type Report = {
+  readonly auditReportVersion?: number;
+  readonly message?: string;
+  readonly vulnerabilities?: Readonly<Record<string, { readonly severity: string; readonly range: string }>>;
+  readonly metadata?: { readonly dependencies?: { readonly total?: number } };
+};
+
+function parsed(text: string): Report | undefined {
+  try {
+    return JSON.parse(text) as Report;
+  } catch {
+    return undefined;
+  }
+}

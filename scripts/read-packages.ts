@@ -1,0 +1,76 @@
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+
+/** A package of package-lock.json, as far as it is looked at. */
+export type LockedPackage = {
+  readonly version?: string;
+  readonly resolved?: string;
+  readonly integrity?: string;
+  readonly license?: string;
+  readonly optional?: boolean;
+  readonly link?: boolean;
+  readonly hasInstallScript?: boolean;
+};
+
+/** What the package.json of an installed package says; older ones name licences in other ways. */
+export type InstalledPackage = {
+  readonly version?: string;
+  readonly license?: string | { readonly type?: string };
+  readonly licenses?: readonly { readonly type?: string }[];
+  readonly scripts?: Readonly<Record<string, string>>;
+};
+
+export type Manifest = {
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+  readonly optionalDependencies: Readonly<Record<string, string>>;
+  readonly allowScripts: Readonly<Record<string, boolean>>;
+};
+
+export type Packages = {
+  readonly manifest: Manifest;
+  /** By their places below the root, such as `node_modules/koa`. */
+  readonly locked: ReadonlyMap<string, LockedPackage>;
+  /** Those of them that are there; optional ones for other platforms are not. */
+  readonly installed: ReadonlyMap<string, InstalledPackage>;
+  /** The text of all records in docs/decisions. */
+  readonly decisions: string;
+};
+
+const ROOT = path.join(import.meta.dirname, '..');
+
+export async function readPackages(root = ROOT): Promise<Packages> {
+  const manifest = (await jsonIn(path.join(root, 'package.json'))) as Partial<Manifest>;
+  const lock = (await jsonIn(path.join(root, 'package-lock.json'))) as Lock;
+  const locked = new Map(Object.entries(lock.packages).filter(([place]) => place !== ''));
+  const found = await Promise.all(
+    [...locked.keys()].map(async (place) => {
+      const said = await jsonIn(path.join(root, place, 'package.json')).catch(unlessMissing);
+      return said === undefined ? [] : [[place, said as InstalledPackage] as const];
+    }),
+  );
+  const none = { dependencies: {}, devDependencies: {}, optionalDependencies: {}, allowScripts: {} };
+  return {
+    manifest: { ...none, ...manifest },
+    locked,
+    installed: new Map(found.flat()),
+    decisions: await textOf(path.join(root, 'docs/decisions')),
+  };
+}
+
+/** Of version 2 or later, which npm has written since its version 7. */
+type Lock = { readonly packages: Readonly<Record<string, LockedPackage>> };
+
+async function jsonIn(file: string): Promise<unknown> {
+  return JSON.parse(await readFile(file, 'utf8'));
+}
+
+function unlessMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error;
+}
+
+async function textOf(folder: string): Promise<string> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.md'));
+  const texts = await Promise.all(names.map((name) => readFile(path.join(folder, name), 'utf8')));
+  return texts.join('\n');
+}
