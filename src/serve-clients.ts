@@ -1,0 +1,59 @@
+import { clientLogins } from '../projections/client-logins.ts';
+import { collections } from '../projections/collections.ts';
+import { depositStatus } from '../projections/deposit-status.ts';
+import { loadedObjects } from '../projections/loaded-objects.ts';
+import { MemberReaders } from './archives/member-readers.ts';
+import { DepositIds } from './deposit-ids.ts';
+import type { ClientOptions } from './http/app.ts';
+import { Credentials } from './http/credentials.ts';
+import { DepositDesk } from './http/deposit-desk.ts';
+import { EventStreams } from './http/events/event-streams.ts';
+import type { Node } from './node.ts';
+import { passwordRenewal } from './password-renewal.ts';
+import type { ProjectorProgress } from './read-models/projector.ts';
+import { LoadedDeposits } from './resolving/loaded-deposits.ts';
+import { ObjectBytes } from './resolving/object-bytes.ts';
+import { Resolver } from './resolving/resolver.ts';
+import { openTrials } from './trials/open-trials.ts';
+import { openUploads } from './uploads/open-uploads.ts';
+import { assertUpToDate } from './views-up-to-date.ts';
+
+/** The views of this node, and the desk where requests meet the log. */
+export async function serveClients(
+  { config, log, store, logger, resources, projector, notified, traced, fail }: Node,
+  about: Pick<ClientOptions, 'baseUrl' | 'generator'>,
+  progress?: ProjectorProgress,
+) {
+  const uploads = resources.use(await openUploads(config, logger));
+  const trials = resources.use(await openTrials(config, (reader) => traced.reader(reader)));
+  const readers = resources.use(new MemberReaders());
+  const statuses = projector.add(depositStatus);
+  const loaded = new LoadedDeposits(projector.add(loadedObjects), projector, log);
+  const parts = {
+    desk: new DepositDesk(log, new DepositIds(log), projector, config.eventLog.kind !== 'sqlite'),
+    credentials: new Credentials(projector.add(clientLogins), passwordRenewal(log, logger)),
+    collections: projector.add(collections),
+    eventStreams: new EventStreams({ log, projector, statuses }),
+    resolver: new Resolver({ deposits: loaded, log, store }),
+    objects: new ObjectBytes({ store, readers, limits: config.archiveLimits }),
+  };
+  let caughtUp = false;
+  const ready = projector.start(fail, progress).then(() => {
+    caughtUp = true;
+  });
+  const options: ClientOptions & typeof config = {
+    ...config,
+    ...about,
+    ...parts,
+    store,
+    notified,
+    uploads,
+    trials,
+    ready: () => caughtUp,
+  };
+  const upToDate = async (): Promise<void> => {
+    if (!caughtUp) throw new Error('they catch up with the event log.');
+    await assertUpToDate(projector, log);
+  };
+  return { ready, projector, statuses, options, upToDate };
+}

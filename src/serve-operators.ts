@@ -1,0 +1,41 @@
+import { adoptViews } from './adopt-views.ts';
+import { manifest } from './manifest.ts';
+import type { Node } from './node.ts';
+import { OperatorServer } from './operator/operator-server.ts';
+import type { serveClients } from './serve-clients.ts';
+import type { startReactors } from './start-reactors.ts';
+
+/** What a node does, as far as its roles go. */
+type Parts = {
+  readonly clients: Awaited<ReturnType<typeof serveClients>> | undefined;
+  readonly reactors: ReturnType<typeof startReactors> | undefined;
+};
+
+/** Where commands ask how this node is, hand it views that they have built, and metrics are scraped. */
+export async function serveOperators(node: Node, url: string, parts: Parts): Promise<void> {
+  const { config, logger, metrics, projector, resources } = node;
+  const startedAt = new Date().toISOString();
+  const routes = {
+    'GET /state': async () => ({ ...about(node, url), startedAt, ...(await stateOf(node, parts)) }),
+    'POST /views': (generations: unknown) => adoptViews(projector, generations, logger),
+  };
+  const { operatorHost: host, operatorPort: port, dataDir } = config;
+  const exposition = () => metrics.exposition();
+  resources.use(await OperatorServer.listen({ host, port, dataDir, routes, metrics: exposition }));
+}
+
+function about({ config }: Node, url: string) {
+  return { ...manifest(), pid: process.pid, url, roles: config.roles };
+}
+
+async function stateOf({ deliveries }: Node, { clients, reactors }: Parts) {
+  const runners = (reactors?.runners ?? []).map(async ({ standing, streamPrefix }) => {
+    return { ...standing, delivery: await deliveries.standing(standing.name, streamPrefix) };
+  });
+  return {
+    views: clients?.projector.reached ?? [],
+    following: clients?.projector.trouble ?? null,
+    notifications: reactors?.notifications.standing ?? null,
+    reactors: await Promise.all(runners),
+  };
+}

@@ -1,0 +1,36 @@
+import { ArchiveWorkers } from './archives/archive-workers.ts';
+import type { ReadinessChecks } from './http/health.ts';
+import { manifest } from './manifest.ts';
+import type { Node } from './node.ts';
+import { Notifications } from './notifications/notifications.ts';
+import { Checker } from './reactors/checker.ts';
+import { Loader } from './reactors/loader.ts';
+import { LogParking } from './reactors/parking.ts';
+import { ReactorRunner } from './reactors/reactor-runner.ts';
+
+/** Streams that a reactor works on at the same time; archives are read by fewer workers still. */
+const REACTOR_CONCURRENCY = 8;
+
+/** Starts checker, loader and notifications; what is returned tells whether each gets its events. */
+export function startReactors(node: Node, baseUrl: string) {
+  const { config, log, store, deliveries, traced, logger, resources, fail } = node;
+  const workers = resources.use(new ArchiveWorkers({ size: config.archiveWorkers }));
+  const reader = traced.reader(workers);
+  const options = { deliveries, parking: new LogParking(log), logger, concurrency: REACTOR_CONCURRENCY };
+  const reactors = [
+    new Checker(log, store, reader, config.archiveLimits),
+    new Loader(log, store, reader, config.loaderIdentity),
+  ];
+  const runners = reactors.map((reactor) => new ReactorRunner(traced.reactor(reactor), options));
+  for (const runner of runners) {
+    runner.start(fail);
+    resources.defer(() => runner.stop());
+  }
+  const check = (name: string) => async (): Promise<void> => {
+    const trouble = deliveries.trouble(name);
+    if (trouble !== undefined) throw new Error(trouble);
+  };
+  const readiness: ReadinessChecks = Object.fromEntries(reactors.map(({ name }) => [name, check(name)]));
+  const notifications = resources.use(new Notifications({ ...node, baseUrl, maker: manifest() }));
+  return { runners, readiness, deliveries, workers, notifications };
+}
