@@ -11,7 +11,7 @@ COPY scripts scripts
 RUN mkdir /data && chown node:node /data
 USER node
 # Inside the container every address is the container's own; TLS is for the proxy in front of it to end.
-ENV NODE_ENV=production DEPOSIT_HOST=0.0.0.0 DEPOSIT_PORT=8080 DEPOSIT_DATA_DIR=/data DEPOSIT_TRUST_PROXY=true
+ENV NODE_ENV=production MALLOC_ARENA_MAX=2 DEPOSIT_HOST=0.0.0.0 DEPOSIT_PORT=8080 DEPOSIT_DATA_DIR=/data DEPOSIT_TRUST_PROXY=true
 VOLUME /data
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s \

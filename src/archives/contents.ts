@@ -110,6 +110,8 @@ export class Contents {
     const { linkTargetBytes } = this.#limits;
     const shown = `The link “${printableName(path)}”`;
     if (target === '') this.faults.add('BAD_LINK', `${shown} has an empty target.`);
+    // Whatever reads it as text ends there; as bytes it would have another identifier.
+    if (target.includes('\0')) this.faults.add('BAD_LINK', `${shown} has a target that holds a NUL byte.`);
     if (target.length > linkTargetBytes) {
       this.faults.add(
         'BAD_LINK',

@@ -26,28 +26,29 @@ export function pointsOutOfTree(path: string, target: string): boolean {
 }
 
 function hostile(name: string): EntryPath | undefined {
-  const shown = `“${printableName(name)}”`;
   if (name === '') return { code: 'BAD_NAME', text: 'A member has an empty name.' };
   if (name.includes('\0'))
-    return { code: 'BAD_NAME', text: `The name of the member ${shown} holds a NUL byte.` };
+    return { code: 'BAD_NAME', text: `The name of the member ${shown(name)} holds a NUL byte.` };
   if (/^[/\\]/.test(name))
-    return { code: 'ABSOLUTE_PATH', text: `The member ${shown} has an absolute path.` };
+    return { code: 'ABSOLUTE_PATH', text: `The member ${shown(name)} has an absolute path.` };
   if (/^[A-Za-z]:/.test(name))
-    return { code: 'ABSOLUTE_PATH', text: `The path of the member ${shown} begins with a drive letter.` };
+    return {
+      code: 'ABSOLUTE_PATH',
+      text: `The path of the member ${shown(name)} begins with a drive letter.`,
+    };
   if (/(?:^|[/\\])\.\.(?:[/\\]|$)/.test(name)) {
     return {
       code: 'PATH_TRAVERSAL',
-      text: `The path of the member ${shown} climbs with a “..” segment (path traversal).`,
+      text: `The path of the member ${shown(name)} climbs with a “..” segment (path traversal).`,
     };
   }
 }
 
 function tooLong(name: string, { pathBytes, nameBytes, depth }: PathLimits): EntryPath | undefined {
-  const shown = `“${printableName(name)}”`;
   if (name.length > pathBytes) {
     return {
       code: 'PATH_TOO_LONG',
-      text: `The path of the member ${shown} is ${name.length} bytes long; the limit is ${pathBytes}.`,
+      text: `The path of the member ${shown(name)} is ${name.length} bytes long; the limit is ${pathBytes}.`,
     };
   }
   const segments = name.split('/').filter(isName);
@@ -55,15 +56,20 @@ function tooLong(name: string, { pathBytes, nameBytes, depth }: PathLimits): Ent
   if (longest > nameBytes) {
     return {
       code: 'NAME_TOO_LONG',
-      text: `The path of the member ${shown} has a name that is too long: ${longest} bytes; the limit is ${nameBytes}.`,
+      text: `The path of the member ${shown(name)} has a name that is too long: ${longest} bytes; the limit is ${nameBytes}.`,
     };
   }
   if (segments.length > depth) {
     return {
       code: 'TOO_DEEP',
-      text: `The path of the member ${shown} is too deep: ${segments.length} levels; the limit of the depth is ${depth}.`,
+      text: `The path of the member ${shown(name)} is too deep: ${segments.length} levels; the limit of the depth is ${depth}.`,
     };
   }
+}
+
+/** Costs more than all the judging: only for a name that has a fault. */
+function shown(name: string): string {
+  return `“${printableName(name)}”`;
 }
 
 function cleanPath(name: string): string {

@@ -18,8 +18,8 @@ export function parseTarHeader(block: Buffer): TarHeader {
   const name = fullName(block);
   return {
     name,
-    mode: numberAt(block, 100, 8, `the mode of the member “${printableName(name)}”`) & 0o7777,
-    size: numberAt(block, 124, 12, `the size of the member “${printableName(name)}”`),
+    mode: numberAt(block, 100, 8, () => `the mode of the member “${printableName(name)}”`) & 0o7777,
+    size: numberAt(block, 124, 12, () => `the size of the member “${printableName(name)}”`),
     type: block.toString('latin1', 156, 157),
     linkName: textAt(block, 157, 100),
   };
@@ -41,21 +41,21 @@ function textAt(block: Buffer, at: number, length: number): string {
 }
 
 /** Octal digits between spaces and NULs, or base 256 where the first bit is set. */
-function numberAt(block: Buffer, at: number, length: number, what: string): number {
+function numberAt(block: Buffer, at: number, length: number, what: () => string): number {
   if (block[at]! & 0x80) return base256(block.subarray(at, at + length), what);
   const text = block.toString('latin1', at, at + length);
   const [, digits] = /^[ \0]*([0-7]*)(?:[ \0]|$)/.exec(text) ?? [];
-  if (digits === undefined) throw corrupt('CORRUPT', `${what} is invalid`);
+  if (digits === undefined) throw corrupt('CORRUPT', `${what()} is invalid`);
   return digits === '' ? 0 : Number.parseInt(digits, 8);
 }
 
-function base256(field: Buffer, what: string): number {
+function base256(field: Buffer, what: () => string): number {
   const positive =
     field[0]! & 0x40
       ? undefined
       : BigInt(`0x${field.toString('hex')}`) ^ (0x80n << BigInt(8 * (field.length - 1)));
   if (positive === undefined || positive > BigInt(Number.MAX_SAFE_INTEGER)) {
-    throw corrupt('CORRUPT', `${what} is invalid: negative or too large`);
+    throw corrupt('CORRUPT', `${what()} is invalid: negative or too large`);
   }
   return Number(positive);
 }

@@ -7,8 +7,12 @@ export type ReadinessChecks = Readonly<Record<string, () => Promise<void>>>;
 /** Of one check, in milliseconds: a store that does not answer is not ready. */
 const PATIENCE = 2000;
 
+/** For so many milliseconds what was found is told again: asking is free to everyone, looking is not. */
+const KNOWN_FOR = 500;
+
 /** `/health/live` and `/health/ready`, without credentials; a 503 says what is missing. */
 export function health(checks: ReadinessChecks): ServiceMiddleware {
+  const look = remembering(() => problemsOf(checks), KNOWN_FOR);
   return async (ctx, next) => {
     const path = ctx.path.replace(/\/$/, '');
     if (path !== '/health/live' && path !== '/health/ready') return next();
@@ -17,7 +21,7 @@ export function health(checks: ReadinessChecks): ServiceMiddleware {
       const headers = { Allow: 'GET, HEAD' };
       throw new SwordError('MethodNotAllowed', `${ctx.method} is not possible here.`, { headers });
     }
-    if (path === '/health/ready') await assertReady(checks);
+    if (path === '/health/ready') assertReady(await look());
     ctx.body = { status: path === '/health/live' ? 'live' : 'ready' };
   };
 }
@@ -44,9 +48,27 @@ export async function problemsOf(checks: ReadinessChecks): Promise<ReadonlyMap<s
   return new Map(found.flat());
 }
 
-async function assertReady(checks: ReadinessChecks): Promise<void> {
-  const found = [...(await problemsOf(checks))].map(([name, problem]) => `${name}: ${problem}`);
+/** What is under way, or was found a moment ago, is for all who ask. */
+function remembering<Found>(look: () => Promise<Found>, milliseconds: number): () => Promise<Found> {
+  let [found, until]: [Promise<Found> | undefined, number] = [undefined, 0];
+  return () => {
+    if (found && performance.now() < until) return found;
+    until = Infinity;
+    found = look().finally(() => {
+      until = performance.now() + milliseconds;
+    });
+    return found;
+  };
+}
+
+function assertReady(problems: ReadonlyMap<string, string>): void {
+  const found = [...problems].map(([name, problem]) => `${name}: ${withoutFolders(problem)}`);
   if (found.length > 0) throw unavailable(`The service is not ready: ${found.join(' ')}`);
+}
+
+/** Whoever asks is told what is wrong, not where things lie. */
+function withoutFolders(text: string): string {
+  return text.replace(/(?<=^|\s)\/\S*\//g, '');
 }
 
 function unavailable(summary: string): SwordError {

@@ -1,0 +1,11 @@
+import { parentPort } from 'node:worker_threads';
+import { independentTar, independentZip } from './independent-readers.ts';
+
+// One archive at a time, one answer to each; dying of one is an answer, too.
+parentPort?.on('message', ({ kind, bytes }: { kind: 'zip' | 'tar'; bytes: Uint8Array }) => {
+  const read = kind === 'zip' ? independentZip : independentTar;
+  read(Buffer.from(bytes)).then(
+    (directory) => parentPort?.postMessage({ directory }),
+    (error: Error) => parentPort?.postMessage({ refusal: error.message }),
+  );
+});

@@ -1,0 +1,94 @@
+import { mkdir, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import test from 'ava';
+import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
+import { Server } from '../../src/http/server.ts';
+import { assertUpToDate } from '../../src/views-up-to-date.ts';
+import { archiveHeaders, partial } from '../support/deposit-bodies.ts';
+import { RawConnection } from '../support/raw-connection.ts';
+import { RunningService, until } from '../support/running-service.ts';
+import { assertSwordError } from '../support/sword-error.ts';
+
+const LOCAL = { host: '127.0.0.1', port: 0, tls: null, headersTime: 15_000, maxHeadersSize: 16_384 } as const;
+
+test('a service without its store is not ready and says so, and is ready when the store is back', async (t) => {
+  await using service = await RunningService.start();
+  const ready = () => fetch(`${service.url}/health/ready`);
+  t.is((await ready()).status, 200);
+  const [incoming, away] = [
+    path.join(service.folder, 'archives', 'incoming'),
+    path.join(service.folder, 'away'),
+  ];
+  await rename(incoming, away);
+  await until(async () => !(await ready()).ok); // what was found a moment ago is told again
+  const refused = await ready();
+  t.true(Number(refused.headers.get('retry-after')) > 0);
+  const document = await assertSwordError(t, refused, 503, 'ServiceUnavailable');
+  t.regex(JSON.stringify(document), /archive store: /);
+  t.is((await fetch(`${service.url}/health/live`)).status, 200);
+  await rm(incoming, { recursive: true, force: true });
+  await mkdir(path.dirname(incoming), { recursive: true });
+  await rename(away, incoming);
+  await until(async () => (await ready()).ok);
+  t.pass();
+});
+
+test('views that do not get on are no ready ones: the reason names a view, how many events and how old', async (t) => {
+  await using log = new MemoryEventLog();
+  const event = (id: string, occurredAt: string) => {
+    return { id, type: 'DepositCreated', data: {}, metadata: { schemaVersion: 1, occurredAt } };
+  };
+  const [old, now] = [new Date(Date.now() - 120_000), new Date()].map((date) => date.toISOString());
+  const ids = ['9f0f1c1e-0000-4000-8000-000000000001', '9f0f1c1e-0000-4000-8000-000000000002'] as const;
+  const { position } = await log.append('deposit-1', 'none', [event(ids[0], old ?? '')]);
+  const view = { name: 'deposit-status', streamPrefix: 'deposit-' };
+  const at = (reached: typeof position | undefined, trouble?: string) =>
+    assertUpToDate({ reached: [{ ...view, position: reached }], trouble }, log);
+  const behind = await t.throwsAsync(at(undefined));
+  t.regex(
+    behind?.message ?? '',
+    /^deposit-status does not show 1 events, the oldest of 1\d\d seconds ago\.$/,
+  );
+  await t.notThrowsAsync(at(position));
+  await log.append('deposit-1', 0, [event(ids[1], now ?? '')]);
+  await t.notThrowsAsync(at(position), 'what has just happened may be on its way');
+  await t.throwsAsync(at(position, 'The log is away.'), { message: 'The log is away.' });
+});
+
+test('a request that comes before the service can answer is answered as soon as it can', async (t) => {
+  const server = await Server.listen(LOCAL);
+  const early = fetch(server.url);
+  await pause(50);
+  server.serve((_req, res) => res.end('here'), undefined as never); // no request here is no HTTP
+  t.is(await (await early).text(), 'here');
+  await server.close(1000);
+
+  const never = await Server.listen(LOCAL);
+  const unanswered = t.throwsAsync(fetch(never.url));
+  await pause(50);
+  await never.close(20_000);
+  await unanswered;
+});
+
+test('while the service stops it says that it is not ready', async (t) => {
+  const service = await RunningService.start();
+  const alice = await service.register('alice', { collections: ['software'] });
+  using connection = await RawConnection.to(service.url);
+  const head = [
+    'POST /1/software/ HTTP/1.1',
+    'Host: x',
+    `Authorization: ${alice.authorization}`,
+    ...Object.entries({ ...archiveHeaders(), ...partial }).map(([name, value]) => `${name}: ${value}`),
+    'Content-Length: 4',
+  ];
+  await connection.send(`${head.join('\r\n')}\r\n\r\nPK`);
+  await pause(100);
+  const stopped = service[Symbol.asyncDispose]();
+  await pause(100);
+  await connection.send('xxGET /health/ready HTTP/1.1\r\nHost: x\r\n\r\n');
+  const answer = await connection.answers(2);
+  t.is(answer.status, 503);
+  t.regex(answer.body, /service: it is stopping\./);
+  await stopped;
+});

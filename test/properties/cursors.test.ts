@@ -1,0 +1,82 @@
+import test from 'ava';
+import * as fc from 'fast-check';
+import type { DepositPage } from '../../src/http/deposit-page.ts';
+import { depositQueryIn, linkHeader, pageLinks } from '../../src/http/deposit-query.ts';
+import type { ServiceContext } from '../../src/http/service-context.ts';
+import { Iris } from '../../src/sword/iris.ts';
+import { SwordError } from '../../src/sword/sword-error.ts';
+
+const iris = new Iris('https://deposit.example/base/');
+
+/** What the query string of an IRI asks for. */
+function queryIn(search: string) {
+  const query: Record<string, string | string[]> = Object.create(null);
+  const parameters = new URLSearchParams(search);
+  for (const key of new Set(parameters.keys())) {
+    const values = parameters.getAll(key);
+    query[key] = values.length === 1 ? (values[0] as string) : values;
+  }
+  const context = { query, state: { login: { client: 'alice' } } };
+  return depositQueryIn(context as unknown as ServiceContext, 'physics'); // what it looks at
+}
+
+const id = fc.integer({ min: 1, max: 2 ** 40 });
+const asked = fc.record({
+  client: fc.constant('alice'),
+  collection: fc.constant('physics'),
+  status: fc.constantFrom(null, 'done', 'rejected', 'partial'),
+  origin: fc.option(fc.string({ unit: 'grapheme' }), { nil: null }),
+  page: fc.integer({ min: 1, max: 1_000_000 }),
+  pageSize: fc.integer({ min: 1, max: 1000 }),
+  beside: fc.constant(null),
+});
+
+test('every link from page to page asks for what it was made of', (t) => {
+  fc.assert(
+    fc.property(asked, id, id, fc.nat({ max: 1_000_000 }), (query, first, last, pages) => {
+      const deposits = [{ depositId: first }, { depositId: last }];
+      const page = { deposits, lastPage: pages + 1, goesOn: true } as unknown as DepositPage; // what it looks at
+      const links = pageLinks(query, page, iris);
+      for (const { rel, href } of links) {
+        const again = queryIn(new URL(href).search);
+        const { page: to, beside, ...rest } = again;
+        const { page: _page, beside: _beside, ...same } = query;
+        t.deepEqual(rest, same, rel);
+        if (rel === 'next') t.deepEqual([to, beside], [query.page + 1, { side: 'below', depositId: last }]);
+        if (rel === 'first') t.deepEqual([to, beside], [1, null]);
+        if (beside?.side === 'above') t.is(beside.depositId, first);
+      }
+      t.is(linkHeader(links).split('>; rel="').length, links.length);
+    }),
+  );
+});
+
+test('a query is read or refused, whatever it says', (t) => {
+  const keys = fc.constantFrom(
+    'page',
+    'page_size',
+    'status',
+    'origin',
+    'below',
+    'above',
+    '__proto__',
+    'other',
+  );
+  const values = fc.oneof(
+    fc.string(),
+    fc.nat().map(String),
+    fc.constantFrom('0', '01', '-1', '1e3', ' 1', 'done'),
+  );
+  fc.assert(
+    fc.property(fc.array(fc.tuple(keys, values), { maxLength: 5 }), (pairs) => {
+      try {
+        const { page, pageSize, beside } = queryIn(new URLSearchParams(pairs).toString());
+        t.true(page >= 1 && pageSize >= 1 && pageSize <= 1000);
+        t.true(beside === null || Number.isSafeInteger(beside.depositId));
+      } catch (error) {
+        t.true(error instanceof SwordError, String(error));
+      }
+    }),
+    { numRuns: 300 },
+  );
+});

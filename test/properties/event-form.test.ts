@@ -1,0 +1,137 @@
+import test from 'ava';
+import * as fc from 'fast-check';
+import { ChainCheck } from '../../src/event-log/chain-check.ts';
+import type { Json, JsonObject, NewEvent } from '../../src/event-log/event-log.ts';
+import { toLogPosition, toPosition as toServerPosition } from '../../src/event-log/eventstoredb-position.ts';
+import { canonicalJson, eventId, seal } from '../../src/event-log/hash-chain.ts';
+import { positionNumber, toPosition } from '../../src/event-log/position.ts';
+import { escapePath, unescapePath } from '../../src/swhid/escape-path.ts';
+import { oddText } from './odd-texts.ts';
+
+const json = fc.jsonValue({ noUnicodeString: false, maxDepth: 4 }) as fc.Arbitrary<Json>;
+const object = fc.dictionary(oddText, json, { maxKeys: 6 }) as fc.Arbitrary<JsonObject>;
+
+test('the canonical form says the same, in whatever order the keys came', (t) => {
+  fc.assert(
+    fc.property(object, (value) => {
+      const text = canonicalJson(value);
+      t.is(text, canonicalJson(turned(value) as JsonObject));
+      t.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(value)));
+      t.is(text, canonicalJson(JSON.parse(text) as Json));
+      t.notRegex(text, /[\n\r]/);
+    }),
+  );
+});
+
+/** The same with the keys of all objects in the reverse order. */
+function turned(value: Json): Json {
+  if (Array.isArray(value)) return value.map(turned);
+  if (value === null || typeof value !== 'object') return value;
+  const members = Object.entries(value as JsonObject).toReversed();
+  return Object.fromEntries(members.map(([key, member]) => [key, turned(member)]));
+}
+
+const events = fc.array(
+  fc.record({
+    type: fc.constantFrom('ArchiveAdded', 'DepositDeleted'),
+    data: object,
+    metadata: fc.record({ by: oddText }),
+  }),
+  { minLength: 1, maxLength: 5 },
+);
+
+function recorded(list: readonly Omit<NewEvent, 'id'>[]) {
+  const sealed = seal(
+    'deposit-7',
+    0,
+    null,
+    list.map((event, index) => ({ ...event, id: eventId('command', index) })),
+  );
+  return sealed.map((event, revision) => ({
+    ...event,
+    stream: 'deposit-7',
+    revision,
+    position: toPosition(revision + 1),
+  }));
+}
+
+function problemsOf(chain: ReturnType<typeof recorded>): string[] {
+  const check = new ChainCheck();
+  return chain
+    .map((event) => check.next(JSON.parse(JSON.stringify(event))))
+    .filter((problem) => problem !== undefined);
+}
+
+test('a chain that was not changed is whole, also after a journey through JSON', (t) => {
+  fc.assert(fc.property(events, (list) => t.deepEqual(problemsOf(recorded(list)), [])));
+});
+
+test('whatever is changed in an event of a chain is found', (t) => {
+  fc.assert(
+    fc.property(events, fc.nat(), fc.nat({ max: 6 }), (list, place, kind) => {
+      const chain = recorded(list);
+      const at = place % chain.length;
+      const event = chain[at] as (typeof chain)[number];
+      const { by } = event.metadata as { by: string };
+      const changes = [
+        { data: { ...event.data, added: 1 } },
+        { data: { nested: event.data } },
+        { type: `${event.type}s` },
+        { id: eventId('another command', at) },
+        { revision: event.revision + 1 },
+        { stream: 'deposit-8' },
+        { metadata: { ...event.metadata, by: `${by}.` } },
+      ];
+      chain[at] = { ...event, ...changes[kind] };
+      t.not(problemsOf(chain).length, 0);
+    }),
+  );
+});
+
+test('an event that was taken out, doubled or moved is found', (t) => {
+  fc.assert(
+    fc.property(fc.tuple(events, events, events), (lists) => {
+      const chain = recorded(lists.flat());
+      t.not(problemsOf(chain.toSpliced(1, 1)).length, 0);
+      t.not(problemsOf([...chain.slice(0, 1), ...chain]).length, 0);
+      t.not(problemsOf(chain.toReversed()).length, 0);
+    }),
+  );
+});
+
+test('positions order as the events do, and are read as they were written', (t) => {
+  fc.assert(
+    fc.property(fc.maxSafeNat(), fc.maxSafeNat(), (a, b) => {
+      t.is(positionNumber(toPosition(a)), a);
+      t.is(toPosition(a) < toPosition(b), a < b);
+    }),
+  );
+  const unsigned = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
+  fc.assert(
+    fc.property(unsigned, unsigned, unsigned, (commit, prepare, other) => {
+      t.deepEqual(toLogPosition(toServerPosition({ commit, prepare })), { commit, prepare });
+      const [one, two] = [
+        { commit, prepare },
+        { commit: other, prepare },
+      ].map(toServerPosition) as [string, string];
+      t.is(one < two, commit < other);
+    }),
+  );
+  fc.assert(
+    fc.property(fc.string(), (text) => {
+      t.throws(() => positionNumber(`x${text}`), { instanceOf: TypeError });
+    }),
+  );
+});
+
+test('a path comes back from a listing, whatever its bytes', (t) => {
+  const path = fc
+    .uint8Array({ minLength: 1, maxLength: 40 })
+    .map((bytes) => Buffer.from(bytes).toString('latin1'));
+  fc.assert(
+    fc.property(path, (text) => {
+      t.is(unescapePath(escapePath(text)), text);
+      t.regex(escapePath(text), /^[\x20-\x7e]*$/);
+    }),
+  );
+});

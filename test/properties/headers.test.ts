@@ -1,0 +1,184 @@
+import test from 'ava';
+import * as fc from 'fast-check';
+import {
+  parseUploadChecksum,
+  parseUploadLength,
+  parseUploadMetadata,
+  parseUploadOffset,
+} from '../../src/http/tus-headers.ts';
+import { formatQualifiedSwhid, InvalidSwhid, parseQualifiedSwhid } from '../../src/swhid/swhid.ts';
+import { parseAcceptPackaging } from '../../src/sword/accept-packaging.ts';
+import { parseContentDisposition, requireFilename } from '../../src/sword/content-disposition.ts';
+import { parseContentMd5 } from '../../src/sword/content-md5.ts';
+import { digestField, parseDigestField } from '../../src/sword/digest-fields.ts';
+import { assertMatches, entityTag, isNotModified } from '../../src/sword/entity-tag.ts';
+import { parseIdempotencyKey } from '../../src/sword/idempotency-key.ts';
+import { parseInProgress } from '../../src/sword/in-progress.ts';
+import { parseMediaType } from '../../src/sword/media-type.ts';
+import { negotiate } from '../../src/sword/negotiate.ts';
+import { parsePackaging } from '../../src/sword/packaging.ts';
+import { parseSlug } from '../../src/sword/slug.ts';
+import { SwordError } from '../../src/sword/sword-error.ts';
+
+const parsers: Readonly<Record<string, (header: string) => unknown>> = {
+  'Content-Disposition': parseContentDisposition,
+  filename: requireFilename,
+  'Content-MD5': (header) => parseContentMd5(header),
+  'Content-Digest': (header) => parseDigestField('Content-Digest', header),
+  'Repr-Digest': (header) => parseDigestField('Repr-Digest', header),
+  'In-Progress': parseInProgress,
+  'Idempotency-Key': parseIdempotencyKey,
+  'Content-Type': parseMediaType,
+  Accept: negotiate,
+  'Accept-Packaging': parseAcceptPackaging,
+  Packaging: parsePackaging,
+  Slug: parseSlug,
+  'If-Match': (header) => assertMatches(header, '"1-2"'),
+  'If-None-Match': (header) => isNotModified(header, '"1-2"'),
+  'Upload-Length': (header) => parseUploadLength({ 'upload-length': header }),
+  'Upload-Offset': (header) => parseUploadOffset({ 'upload-offset': header }),
+  'Upload-Checksum': (header) => parseUploadChecksum({ 'upload-checksum': header }),
+  'Upload-Metadata': (header) => parseUploadMetadata(header),
+};
+
+const pieces = [
+  'attachment',
+  'form-data',
+  ';',
+  '=',
+  '"',
+  '\\',
+  '/',
+  ',',
+  ' ',
+  '\t',
+  ':',
+  '%',
+  '%2f',
+  "''",
+  'filename',
+  'filename*',
+  'name',
+  'UTF-8',
+  'sha-256',
+  'md5',
+  'true',
+  'q',
+  '*',
+  'W/',
+  '0',
+  '9',
+];
+const latin1 = fc.integer({ min: 1, max: 255 }).map((code) => String.fromCharCode(code));
+
+/** What may come in a header: bytes, mostly those that mean something. */
+const header = fc
+  .array(fc.oneof(fc.constantFrom(...pieces), latin1), { maxLength: 40 })
+  .map((parts) => parts.join(''));
+
+for (const [name, parse] of Object.entries(parsers)) {
+  test(`${name} is read or refused, whatever it says`, (t) => {
+    fc.assert(
+      fc.property(header, (value) => {
+        try {
+          parse(value);
+        } catch (error) {
+          t.true(error instanceof SwordError, String(error));
+        }
+      }),
+      { numRuns: 200 },
+    );
+    t.pass();
+  });
+}
+
+const printable = fc.string({
+  unit: fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCharCode(code)),
+  minLength: 1,
+  maxLength: 200,
+});
+const filename = printable.filter(
+  (name) => !/[/\\]/.test(name) && name.trim() === name && name !== '.' && name !== '..',
+);
+
+test('a file name comes back from the header it is put in', (t) => {
+  fc.assert(
+    fc.property(filename, (name) => {
+      const quoted = name.replaceAll('"', '\\"');
+      t.is(requireFilename(`attachment; filename="${quoted}"`), name);
+      t.is(
+        requireFilename(`attachment; filename*=UTF-8''${encodeURIComponent(name).replaceAll("'", '%27')}`),
+        name,
+      );
+    }),
+  );
+});
+
+const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
+
+test('digests come back from the headers they are put in', (t) => {
+  fc.assert(
+    fc.property(bytes(32), bytes(16), fc.boolean(), (sha256, md5, withMd5) => {
+      const digests = {
+        sha256: Buffer.from(sha256).toString('hex'),
+        md5: withMd5 ? Buffer.from(md5).toString('hex') : null,
+      };
+      t.is(parseDigestField('Repr-Digest', digestField(digests)).sha256, digests.sha256);
+      const hex = Buffer.from(md5).toString('hex');
+      t.is(parseContentMd5(hex.toUpperCase()), hex);
+      t.is(parseContentMd5(Buffer.from(md5).toString('base64')), hex);
+    }),
+  );
+});
+
+test('a slug comes back from its percent-encoding', (t) => {
+  const slug = fc
+    .string({ unit: 'grapheme', minLength: 1, maxLength: 40 })
+    .filter((text) => text.trim() === text && !/\p{Cc}/u.test(text) && text.length <= 255);
+  fc.assert(fc.property(slug, (text) => t.is(parseSlug(encodeURIComponent(text)), text)));
+});
+
+test('an entity tag matches itself and no other', (t) => {
+  fc.assert(
+    fc.property(fc.nat(), fc.nat(), fc.nat(), (id, revision, other) => {
+      const tag = entityTag(id, revision);
+      t.notThrows(() => assertMatches(tag, tag));
+      t.true(isNotModified(`"x", ${tag}`, tag));
+      t.is(isNotModified(entityTag(id, other), tag), other === revision);
+    }),
+  );
+});
+
+test('metadata of an upload come back from their header', (t) => {
+  const key = fc.stringMatching(/^[a-z][a-z0-9_]{0,20}$/);
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(fc.tuple(key, fc.string({ unit: 'grapheme' })), { selector: ([name]) => name }),
+      (pairs) => {
+        const text = pairs
+          .map(([name, value]) => `${name} ${Buffer.from(value).toString('base64')}`)
+          .join(',');
+        t.deepEqual([...parseUploadMetadata(text === '' ? null : text).values], pairs);
+      },
+    ),
+  );
+});
+
+test('an identifier with qualifiers is read as it was written, anything else is refused by name', (t) => {
+  const hex = fc.stringMatching(/^[0-9a-f]{40}$/);
+  const origin = fc.webUrl({ withFragments: true, withQueryParameters: true });
+  fc.assert(
+    fc.property(hex, origin, (id, url) => {
+      const core = { type: 'dir', id } as const;
+      t.like(parseQualifiedSwhid(formatQualifiedSwhid(core, { origin: url })), {
+        ...core,
+        qualifiers: { origin: url },
+      });
+    }),
+  );
+  fc.assert(
+    fc.property(header, (text) => {
+      t.throws(() => parseQualifiedSwhid(`swh:1:${text}`), { instanceOf: InvalidSwhid });
+    }),
+  );
+});
