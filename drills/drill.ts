@@ -1,4 +1,7 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
+import { UsageError } from '../scripts/command.ts';
+import { integer } from '../src/setting-values.ts';
+import { keepRefusals } from './kept-output.ts';
 
 /** What a drill tried and what it found; the last thing it tells. */
 export type Finding = {
@@ -9,6 +12,8 @@ export type Finding = {
   /** One sentence for each thing that did not hold; empty when all did. */
   readonly broken: readonly string[];
   readonly numbers: Readonly<Record<string, number>>;
+  /** Why nothing was tried, where this machine lacks what the drill needs. */
+  readonly skipped?: string;
 };
 
 type Values<Options extends ParseArgsOptionsConfig> = Common &
@@ -39,9 +44,43 @@ export async function runDrill<Options extends ParseArgsOptionsConfig>(
     );
     return;
   }
-  const finding = await drill(values);
+  keepRefusals();
+  const finding = await outcomeOf(() => drill(values));
+  if (finding === undefined) return;
   process.stdout.write(values.json ? `${JSON.stringify(finding)}\n` : told(finding));
   process.exitCode = finding.broken.length === 0 ? 0 : 1;
+}
+
+/** `undefined` when the drill did not like its arguments. */
+async function outcomeOf(drill: () => Promise<Finding>): Promise<Finding | undefined> {
+  try {
+    return await drill();
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = 2;
+    return undefined;
+  }
+}
+
+/** What a drill finds that this machine lacks something for. */
+export function skipped(reason: string): Finding {
+  return { tried: 'nothing', held: '', broken: [], numbers: {}, skipped: reason };
+}
+
+/** An option that is a whole number, where it is left out the one of the full or the short form. @throws {UsageError} */
+export function amount<Name extends string>(
+  values: { readonly short: boolean } & { readonly [option in Name]?: string | undefined },
+  name: Name,
+  { full, short, least = 1 }: { readonly full: number; readonly short: number; readonly least?: number },
+): number {
+  const text = values[name];
+  if (text === undefined) return values.short ? short : full;
+  try {
+    return integer(least)(text);
+  } catch (error) {
+    throw new UsageError(`--${name} ${(error as Error).message}, not ${text}.`, { cause: error });
+  }
 }
 
 function argumentsOf<Options extends ParseArgsOptionsConfig>(options: Options): Values<Options> | undefined {
@@ -54,7 +93,8 @@ function argumentsOf<Options extends ParseArgsOptionsConfig>(options: Options): 
   }
 }
 
-function told({ tried, held, broken, numbers }: Finding): string {
+function told({ tried, held, broken, numbers, skipped: reason }: Finding): string {
+  if (reason !== undefined) return `skipped: ${reason}\n`;
   const outcome = broken.length === 0 ? [`held: ${held}`] : broken.map((what) => `BROKEN: ${what}`);
   const counted = Object.entries(numbers).map(([name, number]) => `${name} ${number}`);
   return `tried: ${tried}\n${outcome.join('\n')}\nnumbers: ${counted.join(', ')}\n`;

@@ -1,29 +1,75 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { Administration } from '../src/administration.ts';
 import { readConfig } from '../src/config.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
 import { openLog } from '../src/service.ts';
+import { TestClient } from '../test/support/running-service.ts';
 
-/** Registers the client `drill` with the password `drill`, who may deposit in the collection `drill`. */
-export async function registerDrill(dataDir: string): Promise<void> {
+/** A password that is nowhere else: the scan for secrets looks for it in all that drills leave behind. */
+export const DRILL_PASSWORD = 'Pa55-of-the-drill-71c0';
+
+/** Registers the client `drill`, who may deposit in the collection `drill`; `env` where the log is another one. */
+export async function registerDrill(
+  dataDir: string,
+  password = 'drill',
+  env: Readonly<Record<string, string>> = {},
+): Promise<void> {
   await mkdir(dataDir, { recursive: true });
-  await using log = await openLog(readConfig({ DEPOSIT_DATA_DIR: dataDir }));
+  await using log = await openLog(readConfig({ ...env, DEPOSIT_DATA_DIR: dataDir }));
   const administration = new Administration(log, { kind: 'operator', name: 'drill' });
-  await administration.registerClient('drill', 'drill');
+  await administration.registerClient('drill', password);
   await administration.grant('drill', 'drill');
+}
+
+/** A folder of its own with the client `drill` registered, whose password is {@link DRILL_PASSWORD}; goes when disposed of. */
+export async function drilledFolder(name: string): Promise<AsyncDisposable & { readonly dataDir: string }> {
+  const folder = await scratchFolder(name);
+  await registerDrill(folder.path, DRILL_PASSWORD);
+  return { dataDir: folder.path, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
+}
+
+/** An empty folder that goes when disposed of. */
+export async function scratchFolder(name: string): Promise<AsyncDisposable & { readonly path: string }> {
+  const folder = await mkdtemp(path.join(tmpdir(), `deposit-${name}-`));
+  return {
+    path: folder,
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true, maxRetries: 3 }),
+  };
+}
+
+/** The client that {@link drilledFolder} registers. */
+export function drillClient(url: string): TestClient {
+  return new TestClient(url, 'drill', DRILL_PASSWORD);
+}
+
+/** Resolves when every deposit that was completed has come to its end, or after that many milliseconds to the others. */
+export async function unsettled(
+  dataDir: string,
+  patience: number,
+  env: Readonly<Record<string, string>> = {},
+): Promise<string[]> {
+  await using log = await openLog(readConfig({ ...env, DEPOSIT_DATA_DIR: dataDir }), { readOnly: true });
+  const deadline = performance.now() + patience;
+  for (;;) {
+    const open = await underWay(log);
+    if (open.size === 0 || performance.now() > deadline) return [...open];
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
 }
 
 /** Resolves when every deposit that was completed has come to its end. */
 export async function settled(dataDir: string): Promise<void> {
-  await using log = await openLog(readConfig({ DEPOSIT_DATA_DIR: dataDir }));
-  while ((await underWay(log)) > 0) await new Promise((resolve) => setTimeout(resolve, 200));
+  await unsettled(dataDir, Infinity);
 }
 
-async function underWay(log: EventLog): Promise<number> {
+async function underWay(log: EventLog): Promise<ReadonlySet<string>> {
   const open = new Set<string>();
   for await (const { stream, type } of log.readAll({ streamPrefixes: ['deposit-'] })) {
-    if (type === 'DepositCompleted') open.add(stream);
+    if (type === 'DepositCompleted' || type === 'ChecksRetried' || type === 'LoadingRetried')
+      open.add(stream);
     if (['DepositRejected', 'DepositLoaded', 'LoadingFailed'].includes(type)) open.delete(stream);
   }
-  return open.size;
+  return open;
 }

@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 
+export type Engine = 'log' | 'store';
+
 const SUPPORT = path.join(import.meta.dirname, '..', 'test', 'support');
 
 /** The double of EventStoreDB and the S3 server of the tests, each a process, for services to share. */
@@ -40,7 +42,21 @@ export class EngineProcesses implements AsyncDisposable {
     this.#log.stdin?.write('listen\n');
   }
 
+  /** Lets the process of an engine do nothing more: connections stay, nothing is answered. */
+  freeze(engine: Engine): void {
+    this.#of(engine).kill('SIGSTOP');
+  }
+
+  thaw(engine: Engine): void {
+    this.#of(engine).kill('SIGCONT');
+  }
+
+  #of(engine: Engine): ChildProcess {
+    return engine === 'log' ? this.#log : this.#store;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
+    for (const engine of ['log', 'store'] as const) this.thaw(engine); // else it would not end
     await Promise.all([end(this.#log), end(this.#store)]);
   }
 }

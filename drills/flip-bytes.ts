@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, mkdtemp, open, readdir, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, open, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { parseArgs, promisify } from 'node:util';
+import { promisify } from 'node:util';
 import { logicalContent } from '../test/support/logical-content.ts';
 import { seeded } from '../test/support/seeded-random.ts';
 import {
@@ -13,7 +12,8 @@ import {
   rewriteStream,
 } from '../test/support/tampering.ts';
 import { makeDeposits } from '../test/support/varied-deposits.ts';
-import { registerDrill, settled } from './drilled-service.ts';
+import { amount, type Finding, runDrill, tell as say } from './drill.ts';
+import { DRILL_PASSWORD, drillClient, registerDrill, scratchFolder, settled } from './drilled-service.ts';
 import { freePort } from './free-port.ts';
 import { ServiceProcess } from './service-process.ts';
 
@@ -25,7 +25,7 @@ looks whether "npm run verify" names each. Then tampers with the log as its owne
 --crash: the service is not stopped but killed, and the bytes of the write-ahead logs that it leaves are changed, too.
 
 A flip that verify does not name must hit a byte that holds nothing: every row of every table is the same after it,
-and SQLite's own integrity check is content. Exit code 1 when one of the others is missed.
+and SQLite's own integrity check is content.
 `;
 
 type Place = { readonly file: string; readonly offset: number };
@@ -47,22 +47,49 @@ type Options = {
   readonly crash: boolean;
 };
 
-async function drill({ deposits, flips, seed, crash }: Options): Promise<number> {
+type Tally = { named: number; 'hold nothing': number; 'time of storing': number; missed: number };
+
+await runDrill(
+  HELP,
+  {
+    deposits: { type: 'string' },
+    flips: { type: 'string' },
+    seed: { type: 'string' },
+    crash: { type: 'boolean', default: false },
+  },
+  (values) =>
+    drill({
+      deposits: amount(values, 'deposits', { full: 200, short: 16 }),
+      flips: amount(values, 'flips', { full: 100, short: 2 }),
+      seed: amount(values, 'seed', { full: 1, short: 1 }),
+      crash: values.crash,
+    }),
+);
+
+async function drill({ deposits, flips, seed, crash }: Options): Promise<Finding> {
   random.next = seeded(seed);
-  await using temporary = await temporaryFolder();
+  await using temporary = await scratchFolder('flips');
   const [original, work, anchors] = ['original', 'work', 'anchors.ndjson'].map((name) =>
-    path.join(temporary.folder, name),
+    path.join(temporary.path, name),
   ) as [string, string, string];
   await filled(original, deposits, anchors, crash ? 'SIGKILL' : 'SIGTERM');
   await cp(original, work, { recursive: true });
   const untouched = await verify(work, anchors);
   if (untouched.code !== 0) throw new Error(`Before any flip: ${JSON.stringify(untouched.findings)}`);
-  let missed = 0;
+  const tally: Tally = { named: 0, 'hold nothing': 0, 'time of storing': 0, missed: 0 };
+  const broken: string[] = [];
+  let tried = 0;
   for (const [kind, files, count] of await targets(original, work, flips)) {
-    missed += await flipEach(kind, files, count, work, original, anchors);
+    broken.push(...(await flipEach(kind, files, count, tally, work, original, anchors)));
+    tried += count;
   }
-  missed += await tamper(original, work, anchors);
-  return missed === 0 ? 0 : 1;
+  const tampered = await tamper(original, work, anchors);
+  return {
+    tried: `${tried} single bytes of the log, its head file, the objects${crash ? ' and the write-ahead logs' : ''} were changed one at a time (${deposits} deposits), and the log tampered with in ${tampered.times} ways.`,
+    held: `verify named ${tally.named} of them, the others held nothing but unused space or a time of storing; anchors showed all tampering.`,
+    broken: [...broken, ...tampered.missed],
+    numbers: { flips: tried, ...tally, tampered: tampered.times },
+  };
 }
 
 /** A folder as a stopped service leaves it, with anchors made on the way. */
@@ -72,9 +99,9 @@ async function filled(
   anchors: string,
   signal: NodeJS.Signals,
 ): Promise<void> {
-  await registerDrill(folder);
-  const service = await ServiceProcess.start(folder, await freePort());
-  const authorization = `Basic ${Buffer.from('drill:drill').toString('base64')}`;
+  await registerDrill(folder, DRILL_PASSWORD);
+  await using service = await ServiceProcess.start(folder, await freePort());
+  const { authorization } = drillClient(service.url);
   const depositor = { url: service.url, collection: 'drill', authorization };
   for (const part of [0, 1, 2, 3]) {
     const count = Math.floor((deposits * (part + 1)) / 4) - Math.floor((deposits * part) / 4);
@@ -109,15 +136,17 @@ async function targets(
   );
 }
 
+/** Resolves to what was missed, a sentence each. */
 async function flipEach(
   kind: Kind,
   files: readonly string[],
   count: number,
+  tally: Tally,
   work: string,
   original: string,
   anchors: string,
-): Promise<number> {
-  const tally = { named: 0, 'hold nothing': 0, 'time of storing': 0, missed: 0 };
+): Promise<string[]> {
+  const missed: string[] = [];
   for (let flip = 0; flip < count; flip += 1) {
     const place = await anyPlace(files);
     await restore(work, original, place.file);
@@ -126,15 +155,12 @@ async function flipEach(
     const named = code === 1 && findings.some((finding) => names(finding, kind, place));
     const outcome = named ? 'named' : unnamed(place.file, work, original);
     tally[outcome] += 1;
-    if (!named) say(`  ${outcome}: ${path.relative(work, place.file)}, ${told}`);
+    const where = `${path.relative(work, place.file)}, ${told}`;
+    if (outcome === 'missed') missed.push(`verify did not name a changed byte: ${where}.`);
+    say(`${kind}, ${flip + 1} of ${count}: ${outcome}: ${where}`);
     await restore(work, original, place.file);
   }
-  say(
-    `${kind}: ${count} flips, ${Object.entries(tally)
-      .map(([what, times]) => `${times} ${what}`)
-      .join(', ')}`,
-  );
-  return tally.missed;
+  return missed;
 }
 
 /** The finding is about what was hit, not about anything. */
@@ -167,24 +193,30 @@ function databaseOf(file: string): string {
   return file.replace(/(-wal|\.head)$/, '');
 }
 
-async function tamper(original: string, work: string, anchors: string): Promise<number> {
-  let missed = 0;
-  for (const [what, change] of [
+async function tamper(
+  original: string,
+  work: string,
+  anchors: string,
+): Promise<{ times: number; missed: string[] }> {
+  const missed: string[] = [];
+  const ways = [
     ['the last event of a stream deleted', deleteLastEvent],
     ['a stream rewritten with a fresh, consistent chain', rewriteStream],
     ['an event removed, all positions after it closed up, the head file removed', removeWithoutTrace],
     ['a stream rewritten, the anchors taken out of the log, the head file removed', rewriteAndForgetAnchors],
-  ] as const) {
+  ] as const;
+  for (const [what, change] of ways) {
     await rm(work, { recursive: true });
     await cp(original, work, { recursive: true });
     const changed = change(path.join(work, 'event-log.sqlite'));
     const [alone, anchored] = [await verify(work), await verify(work, anchors)];
     const finding = anchored.findings.find(({ check }) => check === 'anchors');
-    say(`${what} (${changed}):\n  without the anchor file: ${alone.findings.length} findings`);
-    say(`  with it: ${anchored.findings.length} findings; ${String(finding?.['text'])}`);
-    if (!finding) missed += 1;
+    say(
+      `${what} (${changed}): ${alone.findings.length} findings without the anchor file, ${anchored.findings.length} with it; ${String(finding?.['text'])}`,
+    );
+    if (!finding) missed.push(`The anchors did not show: ${what}.`);
   }
-  return missed;
+  return { times: ways.length, missed };
 }
 
 async function anyPlace(files: readonly string[]): Promise<Place> {
@@ -240,33 +272,6 @@ async function filesBelow(folder: string): Promise<string[]> {
   return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => path.join(parentPath, name));
 }
 
-async function temporaryFolder(): Promise<AsyncDisposable & { readonly folder: string }> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'deposit-flips-'));
-  return { folder, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
-}
-
 function randomBytes(length: number): Buffer {
   return Buffer.from(Array.from({ length }, () => Math.floor(random.next() * 256)));
 }
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
-}
-
-const { values } = parseArgs({
-  options: {
-    deposits: { type: 'string', default: '200' },
-    flips: { type: 'string', default: '100' },
-    seed: { type: 'string', default: '1' },
-    crash: { type: 'boolean', default: false },
-    help: { type: 'boolean' },
-  },
-});
-const { crash } = values;
-const [deposits, flips, seed] = [values.deposits, values.flips, values.seed].map(Number) as [
-  number,
-  number,
-  number,
-];
-if (values.help) say(HELP);
-else process.exitCode = await drill({ deposits, flips, seed, crash });

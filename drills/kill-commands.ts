@@ -4,12 +4,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { readArguments, runCommand } from '../scripts/command.ts';
+import { UsageError } from '../scripts/command.ts';
 import { readConfig } from '../src/config.ts';
 import { openStore } from '../src/service.ts';
 import { tarOf } from '../test/support/archive-builders.ts';
 import { archivePart, entryPart, formOf, formType } from '../test/support/deposit-bodies.ts';
-import { registerDrill, settled } from './drilled-service.ts';
+import { amount, type Finding, runDrill, tell } from './drill.ts';
+import { drillClient, drilledFolder, settled } from './drilled-service.ts';
 import { freePort } from './free-port.ts';
 import { ServiceProcess } from './service-process.ts';
 
@@ -17,7 +18,7 @@ const HELP = `Kills each long command of operators with SIGKILL at random moment
 
   node drills/kill-commands.ts [--kills 10] [--deposits 300] [--only COMMAND]
 
-Commands: rebuild (beside the running service), backup, migrate, gc, verify. Exit codes: 0 all held, 1 something broke.
+Commands: rebuild (beside the running service), backup, migrate, gc, verify.
 `;
 
 /** A command that is killed, and what must hold when it was run again. */
@@ -86,33 +87,41 @@ const subjects: Subject[] = [
   },
 ];
 
-await runCommand(
+await runDrill(
   HELP,
-  async (args) => {
-    const { values } = readArguments(args, {
-      kills: { type: 'string', default: '10' },
-      deposits: { type: 'string', default: '300' },
-      only: { type: 'string' },
-    });
-    const folder = await mkdtemp(path.join(tmpdir(), 'kill-commands-'));
-    await registerDrill(folder);
-    const service = await ServiceProcess.start(folder, await freePort());
-    await makeDeposits(service.url, Number(values.deposits));
-    await settled(folder);
-    let broken = 0;
-    for (const subject of subjects.filter(({ name }) => !values.only || name === values.only)) {
-      if (subject.alone) await service.end('SIGTERM');
-      const faults = await killed(subject, folder, Number(values.kills));
-      broken += faults.length;
-      process.stdout.write(`${subject.name}: ${values.kills} kills, ${faults.length} broken\n`);
-      for (const fault of faults) process.stdout.write(`  ${fault}\n`);
-    }
-    await service.end('SIGKILL');
-    await rm(folder, { recursive: true });
-    return broken > 0 ? 1 : 0;
-  },
-  { mayBeBare: true },
+  { kills: { type: 'string' }, deposits: { type: 'string' }, only: { type: 'string' } },
+  (values) =>
+    drill(
+      amount(values, 'kills', { full: 10, short: 1 }),
+      amount(values, 'deposits', { full: 300, short: 20 }),
+      values.only,
+    ),
 );
+
+async function drill(kills: number, deposits: number, only: string | undefined): Promise<Finding> {
+  const chosen = subjects.filter(({ name }) => only === undefined || name === only);
+  if (chosen.length === 0)
+    throw new UsageError(
+      `--only must be one of ${subjects.map(({ name }) => name).join(', ')}, not ${only}.`,
+    );
+  await using drilled = await drilledFolder('kill-commands');
+  const folder = drilled.dataDir;
+  await using service = await ServiceProcess.start(folder, await freePort());
+  await makeDeposits(service.url, deposits);
+  await settled(folder);
+  const broken: string[] = [];
+  for (const subject of chosen) {
+    if (subject.alone) await service.end('SIGTERM');
+    broken.push(...(await killed(subject, folder, kills)));
+  }
+  const names = chosen.map(({ name }) => name).join(', ');
+  return {
+    tried: `SIGKILL ${kills} times each of ${names}, at random moments, on ${deposits} deposits; each was run again.`,
+    held: 'Run again, each did what it is for, and everything was proven afterwards.',
+    broken,
+    numbers: { kills: kills * chosen.length, deposits, dangling: broken.length },
+  };
+}
 
 /** What was wrong after each kill, if anything. */
 async function killed(subject: Subject, folder: string, kills: number): Promise<string[]> {
@@ -129,11 +138,9 @@ async function killed(subject: Subject, folder: string, kills: number): Promise<
       await exited;
       await mustPass(folder, subject.name, subject.args(folder, beside));
       await subject.check(folder, beside);
-      process.stderr.write(
-        `${subject.name} killed after ${Math.round(after)} of ${Math.round(whole)} ms: held\n`,
-      );
+      tell(`${subject.name} killed after ${Math.round(after)} of ${Math.round(whole)} ms: held`);
     } catch (error) {
-      faults.push(`kill ${kill + 1}: ${(error as Error).message}`);
+      faults.push(`${subject.name}, kill ${kill + 1}: ${(error as Error).message}`);
     }
     await rm(beside, { recursive: true, force: true });
   }
@@ -176,7 +183,7 @@ async function makeOrphans(folder: string): Promise<void> {
 }
 
 async function makeDeposits(url: string, count: number): Promise<void> {
-  const Authorization = `Basic ${Buffer.from('drill:drill').toString('base64')}`;
+  const client = drillClient(url);
   for (let number = 0; number < count; number += 1) {
     const body = new Uint8Array(
       formOf([
@@ -184,8 +191,7 @@ async function makeDeposits(url: string, count: number): Promise<void> {
         entryPart(),
       ]),
     );
-    const headers = { Authorization, ...formType, Slug: `${number}` };
-    const answer = await fetch(`${url}/1/drill/`, { method: 'POST', body, headers });
+    const answer = await client.post('/1/drill/', body, { ...formType, Slug: `${number}` });
     if (answer.status !== 201) throw new Error(`A deposit was answered ${answer.status}.`);
   }
 }

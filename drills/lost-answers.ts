@@ -1,12 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { readArguments, runCommand } from '../scripts/command.ts';
 import { readConfig } from '../src/config.ts';
 import { openLog } from '../src/service.ts';
 import { archivePart, entryPart, formOf, formType } from '../test/support/deposit-bodies.ts';
-import { registerDrill, settled } from './drilled-service.ts';
+import { amount, type Finding, runDrill, tell } from './drill.ts';
+import { drillClient, drilledFolder, settled } from './drilled-service.ts';
 import { freePort } from './free-port.ts';
 import { ServiceProcess } from './service-process.ts';
 
@@ -15,56 +12,57 @@ of each, and looks whether one deposit was made.
 
   node drills/lost-answers.ts [--rounds 5] [--sent 10]
 
-Each round: --sent times the same create, all answers but the last lost. Exit codes: 0 all held, 1 something broke.
+Each round: --sent times the same create, all answers but the last lost.
 `;
 
 /** A create takes about this long, in milliseconds. */
 const LONGEST = 40;
 
-await runCommand(
-  HELP,
-  async (args) => {
-    const { values } = readArguments(args, {
-      rounds: { type: 'string', default: '5' },
-      sent: { type: 'string', default: '10' },
-    });
-    const [rounds, sent] = [Number(values.rounds), Number(values.sent)];
-    const folder = await mkdtemp(path.join(tmpdir(), 'lost-answers-'));
-    await registerDrill(folder);
-    const port = await freePort();
-    for (let round = 1; round <= rounds; round += 1) {
-      for (let time = 1; time < sent; time += 1) {
-        await using service = await ServiceProcess.start(folder, port);
-        const lost = create(service.url, round).catch(() => undefined);
-        await pause(Math.random() * LONGEST);
-        await service.end('SIGKILL');
-        await lost;
-      }
-      await using service = await ServiceProcess.start(folder, port);
-      const answer = await create(service.url, round);
-      process.stderr.write(
-        `round ${round}: the last was answered ${answer.status}, ${answer.headers.get('location')}\n`,
-      );
-      await service.end('SIGTERM');
-    }
-    await using service = await ServiceProcess.start(folder, port);
-    await settled(folder);
-    await service.end('SIGTERM');
-    const counts = await countsIn(folder);
-    process.stdout.write(
-      `${rounds} creates, each sent ${sent} times with ${sent - 1} kills: ${counts.created} deposits made, ${counts.loaded} loaded\n`,
-    );
-    await rm(folder, { recursive: true });
-    return counts.created === rounds && counts.loaded === rounds ? 0 : 1;
-  },
-  { mayBeBare: true },
+await runDrill(HELP, { rounds: { type: 'string' }, sent: { type: 'string' } }, (values) =>
+  drill(amount(values, 'rounds', { full: 5, short: 1 }), amount(values, 'sent', { full: 10, short: 3 })),
 );
+
+async function drill(rounds: number, sent: number): Promise<Finding> {
+  await using folder = await drilledFolder('lost-answers');
+  const { dataDir } = folder;
+  const port = await freePort();
+  for (let round = 1; round <= rounds; round += 1) {
+    for (let time = 1; time < sent; time += 1) {
+      await using service = await ServiceProcess.start(dataDir, port);
+      const lost = create(service.url, round).catch(() => undefined);
+      await pause(Math.random() * LONGEST);
+      await service.end('SIGKILL');
+      await lost;
+    }
+    await using service = await ServiceProcess.start(dataDir, port);
+    const answer = await create(service.url, round);
+    tell(`round ${round}: the last was answered ${answer.status}, ${answer.headers.get('location')}`);
+    await service.end('SIGTERM');
+  }
+  await using service = await ServiceProcess.start(dataDir, port);
+  await settled(dataDir);
+  await service.end('SIGTERM');
+  const { created, loaded } = await countsIn(dataDir);
+  const kills = rounds * (sent - 1);
+  return {
+    tried: `${rounds} creates with an Idempotency-Key were each sent ${sent} times, with a SIGKILL before all answers but the last.`,
+    held: `${created} deposits were made and loaded, one for each.`,
+    broken:
+      created === rounds && loaded === rounds
+        ? []
+        : [`${created} deposits were made and ${loaded} loaded of ${rounds} creates.`],
+    numbers: {
+      kills,
+      acknowledged: rounds,
+      lost: Math.max(0, rounds - loaded),
+      doubled: Math.max(0, created - rounds),
+    },
+  };
+}
 
 function create(url: string, round: number): Promise<Response> {
   const body = new Uint8Array(formOf([archivePart(), entryPart()]));
-  const Authorization = `Basic ${Buffer.from('drill:drill').toString('base64')}`;
-  const headers = { Authorization, ...formType, 'Idempotency-Key': `round ${round}` };
-  return fetch(`${url}/1/drill/`, { method: 'POST', body, headers });
+  return drillClient(url).post('/1/drill/', body, { ...formType, 'Idempotency-Key': `round ${round}` });
 }
 
 async function countsIn(folder: string): Promise<{ created: number; loaded: number }> {

@@ -1,17 +1,17 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { parseArgs } from 'node:util';
 import { pack } from 'tar-stream';
 import * as tus from 'tus-js-client';
 import { entryHeaders, helloEntry } from '../test/support/deposit-bodies.ts';
 import { FaultProxy } from '../test/support/fault-proxy.ts';
-import { TestClient } from '../test/support/running-service.ts';
-import { registerDrill } from './drilled-service.ts';
+import type { TestClient } from '../test/support/running-service.ts';
+import { amount, type Finding, runDrill, tell as say } from './drill.ts';
+import { drillClient, drilledFolder, scratchFolder } from './drilled-service.ts';
 import { freePort } from './free-port.ts';
+import { LargeRun } from './large-run.ts';
 import { ServiceProcess } from './service-process.ts';
 
 const HELP = `Brings a large archive into the service by tus, over connections that break, with a SIGKILL of the service on the
@@ -19,28 +19,38 @@ way, deposits it, and compares what the service gives back.
 
   node drills/resumable-gigabyte.ts [--mib 1024] [--breaks 10] [--most-mib 400]
 
-Exit codes: 0 all bytes are back and no service process took more memory than --most-mib, 1 not so.
+All bytes have to come back, and no process of the service may take more memory than --most-mib.
 `;
 
 const MIB = 1024 ** 2;
 const MEMBER = 16 * MIB;
 
-async function drill(bytes: number, breaks: number, most: number): Promise<number> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'deposit-gigabyte-'));
-  await using _folder = { [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
-  const file = path.join(folder, 'large.tar');
+await runDrill(
+  HELP,
+  { mib: { type: 'string' }, breaks: { type: 'string' }, 'most-mib': { type: 'string' } },
+  (values) =>
+    drill(
+      amount(values, 'mib', { full: 1024, short: 64 }) * MIB,
+      amount(values, 'breaks', { full: 10, short: 2, least: 0 }),
+      amount(values, 'most-mib', { full: 400, short: 400 }),
+    ),
+);
+
+async function drill(bytes: number, breaks: number, most: number): Promise<Finding> {
+  await using scratch = await scratchFolder('large');
+  await using folder = await drilledFolder('gigabyte');
+  const { dataDir } = folder;
+  const file = path.join(scratch.path, 'large.tar');
   const { sha256, md5 } = await writeTar(file, bytes);
-  const dataDir = path.join(folder, 'data');
-  await registerDrill(dataDir);
   const port = await freePort();
   await using proxy = await FaultProxy.start(port);
   const url = `http://127.0.0.1:${proxy.port}`;
   const settings = { DEPOSIT_BASE_URL: url, DEPOSIT_MAX_UNPACKED_SIZE: String(8 * bytes) };
-  const run = new Run(await ServiceProcess.start(dataDir, port, settings));
+  const run = new LargeRun(await ServiceProcess.start(dataDir, port, settings));
   await using _running = { [Symbol.asyncDispose]: () => run.service[Symbol.asyncDispose]() };
   say(`${Math.round(bytes / MIB)} MiB of archive; the service idles at ${await run.memory()} MiB.`);
 
-  const client = new TestClient(url, 'drill', 'drill');
+  const client = drillClient(url);
   const { size } = await stat(file);
   const uploading = timed('uploaded');
   const upload = await send(
@@ -75,32 +85,26 @@ async function drill(bytes: number, breaks: number, most: number): Promise<numbe
   const peaks = `${afterUpload} MiB after the upload, ${afterStoring} after storing, ${await run.memory()} at the end`;
   say(`peak memory of the service: ${peaks}; ${run.breaks(proxy)} PATCH requests, ${run.kills} kill`);
   const isDone = status.includes('<deposit_status>done</deposit_status>');
-  say(`${isDone ? 'done' : status}; the bytes that came back are ${back === sha256 ? 'the same' : 'OTHERS'}`);
   const code = await run.service.end('SIGTERM');
-  return isDone && back === sha256 && run.peak <= most && run.kills === 1 && code === 0 ? 0 : 1;
-}
-
-/** The service process of the moment, and the most memory that one of them took. */
-class Run {
-  service: ServiceProcess;
-  peak = 0;
-  kills = 0;
-
-  constructor(service: ServiceProcess) {
-    this.service = service;
-  }
-
-  /** The most resident memory so far of the process that runs now, in MiB. */
-  async memory(): Promise<number> {
-    const status = await readFile(`/proc/${this.service.pid}/status`, 'utf8');
-    const mib = Math.round(Number(/VmHWM:\s*(\d+) kB/.exec(status)?.[1]) / 1024);
-    this.peak = Math.max(this.peak, mib);
-    return mib;
-  }
-
-  breaks({ requests }: FaultProxy): number {
-    return requests.filter((request) => request.startsWith('PATCH')).length;
-  }
+  const mib = Math.round(bytes / MIB);
+  return {
+    tried: `An archive of ${mib} MiB was brought in by tus over ${breaks} connections that broke, with ${run.kills} SIGKILL on the way, and deposited.`,
+    held: `It was loaded, the same bytes came back, and the service took ${run.peak} MiB of memory at the most.`,
+    broken: [
+      ...(isDone ? [] : [`It was not loaded: ${status}`]),
+      ...(back === sha256 ? [] : ['Other bytes came back.']),
+      ...(run.peak <= most ? [] : [`The service took ${run.peak} MiB of memory, more than ${most}.`]),
+      ...(run.kills === 1 ? [] : [`It was killed ${run.kills} times instead of once.`]),
+      ...(code === 0 ? [] : [`The service ended with ${code} after SIGTERM.`]),
+    ],
+    numbers: {
+      kills: run.kills,
+      MiB: mib,
+      breaks,
+      'PATCH requests': run.breaks(proxy),
+      'peak MiB': run.peak,
+    },
+  };
 }
 
 /** Members of random bytes, so that nothing can be guessed or packed. */
@@ -178,19 +182,3 @@ function timed(what: string): (bytes: number) => void {
     say(`${what}: ${bytes} bytes in ${seconds.toFixed(1)} s, ${Math.round(bytes / MIB / seconds)} MiB/s`);
   };
 }
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
-}
-
-const { values } = parseArgs({
-  options: {
-    mib: { type: 'string', default: '1024' },
-    breaks: { type: 'string', default: '10' },
-    'most-mib': { type: 'string', default: '400' },
-    help: { type: 'boolean' },
-  },
-});
-if (values.help) process.stdout.write(HELP);
-else
-  process.exitCode = await drill(Number(values.mib) * MIB, Number(values.breaks), Number(values['most-mib']));

@@ -1,16 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { readConfig } from '../src/config.ts';
 import { openLog } from '../src/service.ts';
 import { tarOf } from '../test/support/archive-builders.ts';
 import { archiveHeaders, partial } from '../test/support/deposit-bodies.ts';
-import { TestClient } from '../test/support/running-service.ts';
+import type { TestClient } from '../test/support/running-service.ts';
 import { checksumOf, TusUploads } from '../test/support/tus-uploads.ts';
-import { registerDrill } from './drilled-service.ts';
+import { amount, type Finding, runDrill, tell } from './drill.ts';
+import { drillClient, drilledFolder } from './drilled-service.ts';
 import { freePort } from './free-port.ts';
 import { ServiceProcess } from './service-process.ts';
 
@@ -31,13 +28,17 @@ type Told = {
   readonly wrongs: string[];
 };
 
-async function drill(kills: number): Promise<number> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'deposit-kills-'));
-  await registerDrill(folder);
+await runDrill(HELP, { kills: { type: 'string' } }, (values) =>
+  drill(amount(values, 'kills', { full: 50, short: 2 })),
+);
+
+async function drill(kills: number): Promise<Finding> {
+  await using drilled = await drilledFolder('pieces');
+  const folder = drilled.dataDir;
   const port = await freePort();
   const told: Told = { deposited: new Set(), found: 0, wrongs: [] };
   const running = { now: true };
-  const client = new TestClient(`http://127.0.0.1:${port}`, 'drill', 'drill');
+  const client = drillClient(`http://127.0.0.1:${port}`);
   const writers = Array.from({ length: WRITERS }, async () => {
     while (running.now) await bringOne(client, told);
   });
@@ -45,24 +46,36 @@ async function drill(kills: number): Promise<number> {
     const service = await ServiceProcess.start(folder, port);
     await pause(100 + Math.random() * 900);
     await service.end('SIGKILL');
-    process.stdout.write(`kill ${kill + 1} of ${kills}: ${told.deposited.size} deposited so far\n`);
+    tell(`kill ${kill + 1} of ${kills}: ${told.deposited.size} deposited so far`);
   }
-  const service = await ServiceProcess.start(folder, port);
+  await using service = await ServiceProcess.start(folder, port);
   running.now = false;
   await Promise.all(writers); // each brings its last one to the end
   const code = await service.end('SIGTERM');
   const times = await timesDeposited(folder);
-  const doubled = [...times.values()].filter((count) => count > 1).length;
-  const lost = [...told.deposited].filter((name) => !times.has(name)).length;
+  const doubled = [...times].filter(([, count]) => count > 1).map(([name]) => name);
+  const lost = [...told.deposited].filter((name) => !times.has(name));
+  const unknown = [...times.keys()].filter((name) => !told.deposited.has(name));
   const { found, wrongs, deposited } = told;
-  for (const wrong of wrongs) process.stdout.write(`${wrong}\n`);
-  process.stdout.write(
-    `${kills} kills, ${deposited.size} deposited, ${found} of them answered late: ${lost} lost, ${doubled} doubled, ` +
-      `${times.size - deposited.size} unknown, ${wrongs.length} wrong offsets; exit ${code}\n`,
-  );
-  await rm(folder, { recursive: true, force: true });
-  const isRight = lost + doubled + wrongs.length + (code ?? 1) === 0 && times.size === deposited.size;
-  return isRight && deposited.size > 0 ? 0 : 1;
+  return {
+    tried: `SIGKILL ${kills} times at random moments under ${WRITERS} clients that brought ${deposited.size} archives in pieces and deposited them.`,
+    held: `Each is the archive of one deposit, ${found} of them answered late; no acknowledged byte was lost.`,
+    broken: [
+      ...wrongs,
+      ...lost.map((name) => `${name} was deposited and is in no deposit.`),
+      ...doubled.map((name) => `${name} is in more than one deposit.`),
+      ...unknown.map((name) => `${name} is in a deposit and nobody was told.`),
+      ...(code === 0 ? [] : [`The service ended with ${code} after SIGTERM.`]),
+      ...(deposited.size > 0 ? [] : ['No archive was deposited.']),
+    ],
+    numbers: {
+      kills,
+      acknowledged: deposited.size,
+      lost: lost.length,
+      doubled: doubled.length,
+      'wrong offsets': wrongs.length,
+    },
+  };
 }
 
 /** One archive, piece by piece and whatever happens, until it is known to be deposited. */
@@ -130,9 +143,3 @@ async function timesDeposited(folder: string): Promise<Map<string, number>> {
   }
   return times;
 }
-
-const { values } = parseArgs({
-  options: { kills: { type: 'string', default: '50' }, help: { type: 'boolean' } },
-});
-if (values.help) process.stdout.write(HELP);
-else process.exitCode = await drill(Number(values.kills));

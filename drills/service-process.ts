@@ -1,13 +1,27 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
+import { isKept, keep, keepLog } from './kept-output.ts';
+
+/** The service could not be started; `code` is its exit code, the message what it said. */
+export class NotStarted extends Error {
+  override readonly name = 'NotStarted';
+  readonly code: number | null;
+
+  constructor(code: number | null, said: string) {
+    super(`The service ended with ${code}: ${said}`);
+    this.code = code;
+  }
+}
 
 /** The built service as a process of its own, to be started, hurt and started again on the same folder. */
 export class ServiceProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
+  readonly #dataDir: string;
   readonly url: string;
+  #said = '';
 
-  /** Resolves when it answers; rejects with what it said when it ends before. */
+  /** Resolves when it answers. @throws {NotStarted} with what it said when it ends before. */
   static async start(
     dataDir: string,
     port: number,
@@ -17,27 +31,42 @@ export class ServiceProcess implements AsyncDisposable {
     const settings = {
       DEPOSIT_DATA_DIR: dataDir,
       DEPOSIT_PORT: String(port),
-      DEPOSIT_LOG_LEVEL: 'warn',
+      DEPOSIT_LOG_LEVEL: isKept ? 'info' : 'warn',
       ...env,
     };
     const child = spawn(process.execPath, [main], { env: { ...process.env, ...settings } });
-    let said = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk));
-    const service = new ServiceProcess(child, `http://127.0.0.1:${port}`);
+    const service = new ServiceProcess(child, dataDir, `http://127.0.0.1:${port}`);
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk: Buffer) => {
+        service.#said += chunk;
+        keep('services', chunk);
+      });
+    }
     while (!(await service.isReady())) {
-      if (child.exitCode !== null) throw new Error(`The service ended with ${child.exitCode}: ${said}`);
+      if (service.hasEnded) throw new NotStarted(child.exitCode, service.#said);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
+    keepLog(dataDir);
     return service;
   }
 
-  private constructor(child: ChildProcess, url: string) {
+  private constructor(child: ChildProcess, dataDir: string, url: string) {
     this.#child = child;
+    this.#dataDir = dataDir;
     this.url = url;
   }
 
   get pid(): number {
     return this.#child.pid as number; // it was started
+  }
+
+  /** All that it wrote so far. */
+  get said(): string {
+    return this.#said;
+  }
+
+  get hasEnded(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
   async isReady(): Promise<boolean> {
@@ -47,14 +76,23 @@ export class ServiceProcess implements AsyncDisposable {
     );
   }
 
+  /** Resolves when it has ended, to its exit code, `null` when a signal ended it. */
+  async ended(): Promise<number | null> {
+    if (!this.hasEnded) await once(this.#child, 'exit');
+    return this.#child.exitCode;
+  }
+
   /** Ends it with the signal, unless it has ended; resolves to its exit code, `null` when a signal ended it. */
   async end(signal: NodeJS.Signals): Promise<number | null> {
-    const { exitCode, signalCode } = this.#child;
-    if (exitCode !== null || signalCode !== null) return exitCode;
-    const exited = once(this.#child, 'exit');
-    this.#child.kill(signal);
-    const [code] = (await exited) as [number | null];
+    this.signal(signal);
+    const code = await this.ended();
+    keepLog(this.#dataDir);
     return code;
+  }
+
+  /** Sends the signal and does not wait for what it does. */
+  signal(signal: NodeJS.Signals): void {
+    if (!this.hasEnded) this.#child.kill(signal);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { UsageError } from '../scripts/command.ts';
 import { Administration } from '../src/administration.ts';
 import { readConfig } from '../src/config.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
@@ -7,11 +6,11 @@ import { openLog } from '../src/service.ts';
 import { depositHistories, judge } from '../test/support/deposit-histories.ts';
 import { PatientDepositor } from '../test/support/patient-depositor.ts';
 import { killReactors, takeLogAway } from './cluster-hurts.ts';
+import { amount, type Finding, runDrill, tell as say } from './drill.ts';
 import { EngineProcesses } from './engine-processes.ts';
 import { followLoads } from './loads.ts';
 import { RunOf } from './run-of.ts';
 import { ServiceCluster } from './service-cluster.ts';
-import { type Drill, drillIn } from './two-and-two-options.ts';
 
 const HELP = `Deposits over two HTTP nodes while two reactor nodes check and load: four processes on one EventStoreDB (the double
 of the tests) and one S3 server. After each 201 the other node is asked for the status. In the end every deposit has
@@ -21,14 +20,38 @@ to be done on both nodes, and in the log once.
 
 --kill-reactors N  a reactor node, either of the two, is killed with SIGKILL and started again, N times during the run
 --log-down S       the event log is away for S seconds in the middle of the run
-Exit codes: 0 all held, 1 something broke, 2 wrong usage.
 `;
 
 const AUTHORIZATION = `Basic ${Buffer.from('drill:drill').toString('base64')}`;
 /** For deposits to be done after the last was acknowledged, in milliseconds. */
 const PATIENCE = 180_000;
 
-async function drill({ deposits, writers, kills, logDown }: Drill): Promise<number> {
+type Drill = {
+  readonly deposits: number;
+  readonly writers: number;
+  readonly kills: number;
+  /** Seconds. */
+  readonly logDown: number;
+};
+
+await runDrill(
+  HELP,
+  {
+    deposits: { type: 'string' },
+    writers: { type: 'string' },
+    'kill-reactors': { type: 'string' },
+    'log-down': { type: 'string' },
+  },
+  (values) =>
+    drill({
+      deposits: amount(values, 'deposits', { full: 500, short: 20 }),
+      writers: amount(values, 'writers', { full: 8, short: 4 }),
+      kills: amount(values, 'kill-reactors', { full: 0, short: 1, least: 0 }),
+      logDown: amount(values, 'log-down', { full: 0, short: 0, least: 0 }),
+    }),
+);
+
+async function drill({ deposits, writers, kills, logDown }: Drill): Promise<Finding> {
   await using engines = await EngineProcesses.start();
   await using log = await openLog(readConfig(engines.settings));
   await register(log);
@@ -55,21 +78,28 @@ async function drill({ deposits, writers, kills, logDown }: Drill): Promise<numb
   const doneIn = secondsSince(begun);
   const { lost, doubled, orphans } = judge(await depositHistories(log), depositor);
   const exitCodes = await cluster.stop();
-  say(
-    `${deposits} deposits acknowledged in ${acknowledgedIn.toFixed(1)} s ` +
-      `(${(deposits / acknowledgedIn).toFixed(1)} per second), done on both nodes after ${doneIn.toFixed(1)} s; ` +
-      `${kills} kills, log down ${logDown} s; ${depositor.falseMissing} false 404s, ${lost.length} lost, ` +
-      `${doubled.length} doubled, ${unfinished.length} not done; ${depositor.unavailable} answers 503, ` +
-      `${orphans.length} orphans of them`,
-  );
-  return verdict([
-    ...depositor.faults,
-    ...borneBadly,
-    ...unfinished,
-    ...lost.map((id) => `Deposit ${id} was acknowledged and is not loaded in the log.`),
-    ...doubled.map((id) => `Deposit ${id} is in the log, or came about, more than once.`),
-    ...exitCodes.filter((code) => code !== 0).map((code) => `A node ended with ${code} instead of 0.`),
-  ]);
+  return {
+    tried: `${deposits} deposits over two HTTP nodes beside two reactor nodes, of which one was killed ${kills} times; the event log was away for ${logDown} s.`,
+    held: `All were acknowledged in ${acknowledgedIn.toFixed(1)} s and done on both nodes after ${doneIn.toFixed(1)} s, once each; no status was denied after a 201.`,
+    broken: [
+      ...depositor.faults,
+      ...borneBadly,
+      ...unfinished,
+      ...lost.map((id) => `Deposit ${id} was acknowledged and is not loaded in the log.`),
+      ...doubled.map((id) => `Deposit ${id} is in the log, or came about, more than once.`),
+      ...exitCodes.filter((code) => code !== 0).map((code) => `A node ended with ${code} instead of 0.`),
+    ],
+    numbers: {
+      kills,
+      acknowledged: deposits,
+      'false 404s': depositor.falseMissing,
+      'answers 503': depositor.unavailable,
+      'made by answers 503': orphans.length,
+      lost: lost.length,
+      doubled: doubled.length,
+      stuck: unfinished.length,
+    },
+  };
 }
 
 async function register(log: EventLog): Promise<void> {
@@ -97,12 +127,6 @@ async function notDone(depositor: PatientDepositor, nodes: readonly string[]): P
   return found;
 }
 
-function verdict(broken: readonly string[]): number {
-  for (const what of broken.slice(0, 20)) say(`BROKEN: ${what}`);
-  say(broken.length === 0 ? 'all held' : `${broken.length} BROKEN`);
-  return broken.length === 0 ? 0 : 1;
-}
-
 function secondsSince(moment: number): number {
   return (performance.now() - moment) / 1000;
 }
@@ -110,18 +134,4 @@ function secondsSince(moment: number): number {
 function everyTwoSeconds(work: () => void): Disposable {
   const timer = setInterval(work, 2000);
   return { [Symbol.dispose]: () => clearInterval(timer) };
-}
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
-}
-
-try {
-  const chosen = drillIn(process.argv.slice(2));
-  if (chosen === 'help') process.stdout.write(HELP);
-  else process.exitCode = await drill(chosen);
-} catch (error) {
-  if (!(error instanceof UsageError)) throw error;
-  process.stderr.write(`${error.message}\n`);
-  process.exitCode = 2;
 }

@@ -1,8 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { Administration } from '../src/administration.ts';
 import { readConfig } from '../src/config.ts';
 import { isNews } from '../src/news/deposit-news.ts';
@@ -10,7 +6,8 @@ import { WebhookKey } from '../src/notifications/webhook-key.ts';
 import { openLog } from '../src/service.ts';
 import { PatientDepositor } from '../test/support/patient-depositor.ts';
 import { WebhookReceiver } from '../test/support/webhook-receiver.ts';
-import { registerDrill, settled } from './drilled-service.ts';
+import { amount, type Finding, runDrill, tell as say } from './drill.ts';
+import { drillClient, drilledFolder, settled } from './drilled-service.ts';
 import { freePort } from './free-port.ts';
 import { ServiceProcess } from './service-process.ts';
 
@@ -21,49 +18,55 @@ of status in the log was notified, signed, and in order for each deposit.
 
 --outage S  the receiver is away for S seconds from the 20th of a hundred deposits to the 80th
 --kills N   the service is killed with SIGKILL and started again, N times during the run
-Exit codes: 0 all held, 1 something broke, 2 wrong usage.
 `;
 
 const SETTINGS = { DEPOSIT_WEBHOOK_ALLOW_PRIVATE: 'true' };
-const AUTHORIZATION = `Basic ${Buffer.from('drill:drill').toString('base64')}`;
 /** For the rest to arrive when the receiver is back: its line is tried after a pause as long as the outage at most. */
 const PATIENCE = 180_000;
 
 type Drill = { readonly deposits: number; readonly outage: number; readonly kills: number };
 
-async function drill({ deposits, outage, kills }: Drill): Promise<number> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'deposit-outage-'));
-  try {
-    await using receiver = await WebhookReceiver.start();
-    await registerDrill(folder);
-    await setWebhook(folder, receiver);
-    const port = await freePort();
-    let service = await ServiceProcess.start(folder, port, SETTINGS);
-    const { url } = service;
-    const depositor = new PatientDepositor({
-      nodes: [url, url],
-      authorization: AUTHORIZATION,
-      collection: 'drill',
-    });
-    const killAt = turns(kills, deposits);
-    const away = takeAway(receiver, outage);
-    for (let turn = 0; turn < deposits; turn += 1) {
-      const due = pause((outage * 1000) / (deposits * 0.6));
-      if (turn === Math.floor(deposits * 0.2)) away.begin();
-      if (killAt.has(turn)) service = await killed(service, folder, port);
-      await depositor.deposit(turn);
-      await due;
-    }
-    await away.over;
-    await settled(folder);
-    const backAt = performance.now();
-    const told = await everythingTold(folder, receiver);
-    const seconds = (performance.now() - backAt) / 1000;
-    const exitCode = await service.end('SIGTERM');
-    return report(receiver, told, { deposits, outage, kills, seconds, exitCode });
-  } finally {
-    await rm(folder, { recursive: true, force: true });
+await runDrill(
+  HELP,
+  { deposits: { type: 'string' }, outage: { type: 'string' }, kills: { type: 'string' } },
+  (values) =>
+    drill({
+      deposits: amount(values, 'deposits', { full: 100, short: 10 }),
+      outage: amount(values, 'outage', { full: 60, short: 1, least: 0 }),
+      kills: amount(values, 'kills', { full: 0, short: 0, least: 0 }),
+    }),
+);
+
+async function drill({ deposits, outage, kills }: Drill): Promise<Finding> {
+  await using drilled = await drilledFolder('outage');
+  const folder = drilled.dataDir;
+  await using receiver = await WebhookReceiver.start();
+  await setWebhook(folder, receiver);
+  const port = await freePort();
+  let service = await ServiceProcess.start(folder, port, SETTINGS);
+  await using _service = { [Symbol.asyncDispose]: () => service[Symbol.asyncDispose]() };
+  const { url } = service;
+  const depositor = new PatientDepositor({
+    nodes: [url, url],
+    authorization: drillClient(url).authorization,
+    collection: 'drill',
+  });
+  const killAt = turns(kills, deposits);
+  const away = takeAway(receiver, outage);
+  for (let turn = 0; turn < deposits; turn += 1) {
+    const due = pause((outage * 1000) / (deposits * 0.6));
+    if (turn === Math.floor(deposits * 0.2)) away.begin();
+    if (killAt.has(turn)) service = await killed(service, folder, port);
+    await depositor.deposit(turn);
+    await due;
   }
+  await away.over;
+  await settled(folder);
+  const backAt = performance.now();
+  const told = await everythingTold(folder, receiver);
+  const seconds = (performance.now() - backAt) / 1000;
+  const exitCode = await service.end('SIGTERM');
+  return report(receiver, told, { deposits, outage, kills, seconds, exitCode });
 }
 
 async function setWebhook(folder: string, receiver: WebhookReceiver): Promise<void> {
@@ -122,7 +125,7 @@ function report(
   receiver: WebhookReceiver,
   told: ReadonlyMap<number, string[]>,
   run: Drill & { readonly seconds: number; readonly exitCode: number | null },
-): number {
+): Finding {
   const wanted = [...told.values()].flat();
   const first = [...new Set(receiver.taken.map(({ id }) => id))];
   const missing = wanted.filter((id) => !first.includes(id)).length;
@@ -132,35 +135,18 @@ function report(
     const came = new Set(receiver.taken.filter((one) => one.deposit === deposit).map(({ id }) => id));
     return [...came].join() !== ids.filter((id) => came.has(id)).join();
   }).length;
-  say(
-    `${run.deposits} deposits, ${wanted.length} changes of status, receiver away for ${run.outage} s, ${run.kills} kills: ` +
-      `${first.length} notified, ${receiver.taken.length - first.length} of them again, ${missing} missing, ` +
-      `${unknown} unknown, ${unsigned} unsigned, ${disordered} deposits out of order; ` +
-      `the last ${run.seconds.toFixed(1)} s after everything had happened; exit ${run.exitCode}`,
-  );
-  const isAll = told.size >= run.deposits && missing + unknown + unsigned + disordered === 0;
-  return isAll && run.exitCode === 0 ? 0 : 1;
+  const again = receiver.taken.length - first.length;
+  const faults = { missing, unknown, unsigned, 'deposits out of order': disordered };
+  return {
+    tried: `The receiver of webhooks was away for ${run.outage} s in the middle of ${run.deposits} deposits, and the service killed ${run.kills} times.`,
+    held: `All ${wanted.length} changes of status were notified, signed and in order, ${again} of them again; the last ${run.seconds.toFixed(1)} s after everything had happened.`,
+    broken: [
+      ...Object.entries(faults).flatMap(([what, count]) =>
+        count > 0 ? [`Notifications: ${count} ${what}.`] : [],
+      ),
+      ...(told.size >= run.deposits ? [] : [`Only ${told.size} of ${run.deposits} deposits are in the log.`]),
+      ...(run.exitCode === 0 ? [] : [`The service ended with ${run.exitCode} after SIGTERM.`]),
+    ],
+    numbers: { kills: run.kills, deposits: run.deposits, notified: first.length, again, ...faults },
+  };
 }
-
-function say(line: string): void {
-  process.stdout.write(`${new Date().toISOString()} ${line}\n`);
-}
-
-const { values } = parseArgs({
-  options: {
-    deposits: { type: 'string', default: '100' },
-    outage: { type: 'string', default: '60' },
-    kills: { type: 'string', default: '0' },
-    help: { type: 'boolean' },
-  },
-});
-const numbers = {
-  deposits: Number(values.deposits),
-  outage: Number(values.outage),
-  kills: Number(values.kills),
-};
-if (values.help) process.stdout.write(HELP);
-else if (Object.values(numbers).some((number) => !Number.isSafeInteger(number) || number < 0)) {
-  process.stderr.write('Each option is a whole number.\n');
-  process.exitCode = 2;
-} else process.exitCode = await drill(numbers);

@@ -18,7 +18,6 @@ export const clientLogins: Projection<ClientLogin, ClientEvent> = {
   name: 'client-logins',
   version: 1,
   source: clients,
-  key: ({ data }) => data.client,
   when: {
     ClientRegistered: (_, { data: { client, credential }, revision }) => ({
       client,

@@ -20,7 +20,6 @@ export const clientWebhooks: Projection<ClientWebhook, ClientEvent> = {
   name: 'client-webhooks',
   version: 1,
   source: clients,
-  key: ({ data }) => data.client,
   when: {
     WebhookSet: (before, { data: { client, url, secret }, revision, position, occurredAt }) => ({
       client,

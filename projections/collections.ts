@@ -16,7 +16,6 @@ export const collections: Projection<CollectionView, CollectionEvent> = {
   name: 'collections',
   version: 1,
   source: collectionStreams,
-  key: ({ data }) => data.collection,
   when: {
     CollectionOpened: (_, { data: { collection } }) => {
       const { title, abstract, treatment, policy, accept } = opened(collection);

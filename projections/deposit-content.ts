@@ -30,7 +30,6 @@ export const depositContent: Projection<DepositContentView, DepositEvent> = {
   name: 'deposit-content',
   version: 2,
   source: deposits,
-  key: ({ data }) => String(data.depositId),
   when: {
     DepositCreated: (_, event) => {
       const { depositId, uuid, client, collection, createdAt } = event.data;

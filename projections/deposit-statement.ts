@@ -33,7 +33,6 @@ export const depositStatement: Projection<DepositStatementView, DepositEvent> = 
   name: 'deposit-statement',
   version: 1,
   source: deposits,
-  key: ({ data }) => String(data.depositId),
   when: {
     DepositCreated: (_, event) => {
       const { depositId, uuid, client, collection } = event.data;

@@ -49,7 +49,6 @@ export const depositStatus: Projection<DepositStatusView, DepositEvent> = {
   name: 'deposit-status',
   version: 3,
   source: deposits,
-  key: ({ data }) => String(data.depositId),
   indexes: [...Object.values(depositLists), ['status', 'updatedAt']],
   countedBy: ['client', 'collection', 'status'],
   when: {

@@ -15,7 +15,6 @@ export type LoadedObjects = {
 
 /** Indexes by which the deposits of a client are found that brought an object. */
 export const objectIndexes = {
-  directory: ['client', 'directory', 'origin', 'snapshot'],
   revision: ['client', 'revision'],
   snapshot: ['client', 'snapshot'],
   newest: ['client', 'collection', 'depositId'],
@@ -27,7 +26,6 @@ export const loadedObjects: Projection<LoadedObjects, DepositEvent> = {
   name: 'loaded-objects',
   version: 2,
   source: deposits,
-  key: ({ data }) => String(data.depositId),
   indexes: Object.values(objectIndexes),
   when: {
     DepositCreated: (_, { data: { depositId, client, collection } }) => ({

@@ -40,7 +40,6 @@ export const undeliveredNotifications: Projection<View, NotificationsEvent> = {
   name: 'undelivered-notifications',
   version: 1,
   source: notifications,
-  key: ({ data }) => String(data.depositId),
   indexes: [
     ['waitingFor', 'dueAt'],
     ['waitingFor', 'heldSince'],

@@ -2,8 +2,10 @@ import { isIPv4 } from 'node:net';
 import path from 'node:path';
 import type { S3Place } from './archive-store/s3-url.ts';
 import { type ArchiveLimits, defaultArchiveLimits } from './archives/inspection.ts';
+import type { Patience } from './http/request-body.ts';
 import type { NotificationSettings } from './notifications/notification-settings.ts';
 import { type Read, SETTINGS, type SettingName } from './settings.ts';
+import type { XmlLimits } from './sword/xml-tree.ts';
 import { readTracing } from './tracing-setting.ts';
 import type { UploadLimits } from './uploads/resumable-uploads.ts';
 
@@ -21,6 +23,15 @@ export type Config = {
   readonly maxUploadSize: number;
   readonly maxEntrySize: number;
   readonly maxArchives: number;
+  /** Of one multipart body. */
+  readonly maxParts: number;
+  /** Of entries. */
+  readonly xmlLimits: XmlLimits;
+  readonly maxHeadersSize: number;
+  /** For the headers of a request to arrive. */
+  readonly headersTime: number;
+  /** For its body. */
+  readonly patience: Patience;
   /** Requests that change something, at the same time. */
   readonly maxWrites: number;
   /** Of uploads that come in pieces; with a `maxSize` of 0 there are none. */
@@ -144,6 +155,20 @@ function assemble(read: Read): Omit<Config, 'tracing'> {
     maxUploadSize: read('DEPOSIT_MAX_UPLOAD_SIZE'),
     maxEntrySize: read('DEPOSIT_MAX_ENTRY_SIZE'),
     maxArchives: read('DEPOSIT_MAX_ARCHIVES'),
+    maxParts: read('DEPOSIT_MAX_PARTS'),
+    xmlLimits: {
+      depth: read('DEPOSIT_MAX_XML_DEPTH'),
+      elements: read('DEPOSIT_MAX_XML_ELEMENTS'),
+      attributes: read('DEPOSIT_MAX_XML_ATTRIBUTES'),
+      attributeLength: read('DEPOSIT_MAX_XML_ATTRIBUTE_SIZE'),
+    },
+    maxHeadersSize: read('DEPOSIT_MAX_HEADERS_SIZE'),
+    headersTime: read('DEPOSIT_HEADERS_TIME'),
+    patience: {
+      base: read('DEPOSIT_BODY_TIME'),
+      bytesPerMs: read('DEPOSIT_BODY_RATE') / 1000,
+      idle: read('DEPOSIT_BODY_PAUSE'),
+    },
     maxWrites: read('DEPOSIT_MAX_WRITES'),
     uploadLimits: {
       maxSize: read('DEPOSIT_MAX_RESUMABLE_SIZE'),
@@ -191,7 +216,9 @@ function archiveLimits(read: Read): ArchiveLimits {
     ratio: read('DEPOSIT_MAX_RATIO'),
     members: read('DEPOSIT_MAX_MEMBERS'),
     pathBytes: read('DEPOSIT_MAX_PATH'),
+    nameBytes: read('DEPOSIT_MAX_NAME'),
     depth: read('DEPOSIT_MAX_DEPTH'),
+    linkTargetBytes: read('DEPOSIT_MAX_LINK_TARGET'),
     wallTime: read('DEPOSIT_CHECK_TIME'),
   };
 }

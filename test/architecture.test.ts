@@ -94,6 +94,7 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
     /^src\/archives\/archive-workers\.ts$/,
     /^src\/http\/(credentials|health|http-observer|server)\.ts$/,
     /^src\/sword\/(error-document|sword-error)\.ts$/,
+    /^src\/notifications\/notifications\.ts$/,
     /^src\/reactors\/reactor-runner\.ts$/,
     /^src\/read-models\/projector\.ts$/,
   ],
@@ -126,6 +127,7 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
     /^projections\/every-view\.ts$/,
   ],
   'projections/': [/^projections\//, /^src\/domain\//, /^src\/read-models\/projection\.ts$/],
+  'scripts/drills.ts': [/^node:/, /^(drills|scripts)\//],
   // Engines are out of their reach, too: see the test below.
   'scripts/': [/^node:/, /^(fast-xml-parser|tar-stream)$/, /^(scripts|projections)\//, /^src\/(?!http\/)/],
   'src/operator/': [/^node:/, /^src\/operator\//],

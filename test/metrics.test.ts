@@ -15,8 +15,10 @@ import {
 } from './support/deposit-bodies.ts';
 import { DistributedNodes } from './support/distributed-nodes.ts';
 import { Exposition } from './support/exposition.ts';
+import { deposit, notifiedService, notify } from './support/notified-service.ts';
 import { RawConnection } from './support/raw-connection.ts';
 import { RunningService, type TestClient, until } from './support/running-service.ts';
+import { WebhookReceiver } from './support/webhook-receiver.ts';
 
 type Context = { service: RunningService; alice: TestClient; scrape: () => Promise<Exposition> };
 const test = anyTest.serial as TestFn<Context>;
@@ -160,6 +162,39 @@ test('parked events are told until an operator decides, whoever writes the decis
   const command = { type: 'SkipParked', reactor: 'loader', reason: 'It is known.' } as const;
   await service.administration.parking({ ...command, eventId: (event as RecordedEvent).id });
   t.is(await parked(), 0);
+});
+
+test('what is refused, rejected, retried and parked is there with 0 before it happens', async (t) => {
+  await using service = await RunningService.start();
+  const exposition = await Exposition.of(service.folder);
+  t.is(exposition.value('deposit_http_refusals_total', { error: 'ErrorContent', status: '415' }), 0);
+  t.is(exposition.value('deposit_outcomes_total', { outcome: 'rejected' }), 0);
+  t.is(exposition.value('deposit_event_log_appends_total', { outcome: 'conflict' }), 0);
+  t.is(exposition.value('deposit_notifications_total', { outcome: 'failed' }), 0);
+  t.is(exposition.value('deposit_notifier_failed_tries_total'), 0);
+  for (const reactor of ['checker', 'loader'])
+    t.is(exposition.value('deposit_reactor_failed_tries_total', { reactor }), 0, reactor);
+  for (const reactor of ['checker', 'loader', 'notifier'])
+    t.is(exposition.value('deposit_reactor_parked_events', { reactor }), 0, reactor);
+});
+
+test('notifications that nobody takes are counted, and those that are taken', async (t) => {
+  const { service, keyFile } = await notifiedService();
+  await using _service = service;
+  const alice = await service.register('alice', { collections: ['software'] });
+  await using receiver = await WebhookReceiver.start();
+  await receiver.down();
+  await notify(service, 'alice', receiver, keyFile);
+  await deposit(alice, 'software');
+  const scrape = () => Exposition.of(service.folder);
+  const outcomes = async (outcome: string) =>
+    (await scrape()).value('deposit_notifications_total', { outcome }) ?? 0;
+  await until(async () => (await outcomes('failed')) > 0);
+  await until(async () => (await scrape()).value('deposit_notification_deposits_waiting') === 1);
+  await receiver.up();
+  await until(async () => (await outcomes('taken')) > 0);
+  await until(async () => (await scrape()).value('deposit_notification_deposits_waiting') === 0);
+  t.is((await scrape()).value('deposit_reactor_parked_events', { reactor: 'notifier' }), 0);
 });
 
 test('lag and queues are told: nothing waits when nothing is to do', async (t) => {

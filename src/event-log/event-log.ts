@@ -28,6 +28,9 @@ export interface EventLog extends AsyncDisposable {
 
   /** Position of the last event, `undefined` on an empty log. Rejects when the engine cannot be reached. */
   head(): Promise<Position | undefined>;
+
+  /** Resolves when events can be read and, as far as that can be told, appended; rejects with the reason. */
+  ready(): Promise<void>;
 }
 
 /** An opaque token. Tokens of one log are ordered as strings: `a < b` when `a` was appended before `b`. */

@@ -95,6 +95,10 @@ export class EventStoreDbEventLog implements EventLog {
     return this.#pages.head();
   }
 
+  async ready(): Promise<void> {
+    await this.head();
+  }
+
   /** Ends subscriptions and waits for appends under way. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed.abort();

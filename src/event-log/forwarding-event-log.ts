@@ -39,6 +39,10 @@ export abstract class ForwardingEventLog implements EventLog {
     return this.#log.head();
   }
 
+  ready(): Promise<void> {
+    return this.#log.ready();
+  }
+
   [Symbol.asyncDispose](): Promise<void> {
     return Promise.resolve(this.#log[Symbol.asyncDispose]());
   }

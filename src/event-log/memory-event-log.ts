@@ -96,6 +96,10 @@ export class MemoryEventLog implements EventLog {
   }
 
   // oxlint-disable-next-line require-await -- there is nothing to wait for
+  async ready(): Promise<void> {
+    await this.head();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed.abort();
   }

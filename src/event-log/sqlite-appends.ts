@@ -1,11 +1,15 @@
+import { rmSync, writeFileSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { NewEventRow } from './new-event-row.ts';
 import { inTransaction, openForWriting, rollback } from './sqlite-connection.ts';
 import { lastEvent, writeHead } from './sqlite-head-file.ts';
+import { VERSION } from './sqlite-schema.ts';
 import type { AppendAnswer, AppendRequest } from './sqlite-writer-messages.ts';
 
 type StreamHead = { readonly key: number; readonly revision: number };
 
+/** What a few appends need. */
+const ROOM_BYTES = 256 * 1024;
 const REMEMBERED_STREAMS = 10_000;
 
 /** The writing side of one connection. After an error it is to be closed and opened anew. */
@@ -61,6 +65,17 @@ export class SqliteAppends {
       // A head that lags is a weaker guard, not a fault: the appends are durable and answered.
       rollback(this.#db);
     }
+  }
+
+  /** Throws when an append would fail, as on a full disk: that one page fits does not mean that events do. */
+  probe(): void {
+    const room = `${this.#file}.room`;
+    try {
+      writeFileSync(room, Buffer.alloc(ROOM_BYTES));
+    } finally {
+      rmSync(room, { force: true });
+    }
+    inTransaction(this.#db, () => this.#db.exec(`PRAGMA user_version = ${VERSION}`)); // writes what is there already
   }
 
   close(): void {

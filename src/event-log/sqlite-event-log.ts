@@ -121,6 +121,11 @@ export class SqliteEventLog implements EventLog {
     return this.#pages.head();
   }
 
+  async ready(): Promise<void> {
+    await this.head();
+    await this.#writer?.ready();
+  }
+
   pageAfter(after: Position | undefined, streamPrefixes: readonly string[] | undefined): LogPage {
     this.#assertOpen();
     return this.#pages.pageAfter(after, streamPrefixes);

@@ -3,6 +3,7 @@ import type { NewEventRow } from './new-event-row.ts';
 /** What crosses between the log and its writer thread. Answers come in the order of the requests. */
 export type ToWriter =
   | { readonly kind: 'appends'; readonly appends: readonly AppendRequest[] }
+  | { readonly kind: 'probe' }
   | { readonly kind: 'close' };
 
 export type FromWriter =
@@ -11,7 +12,9 @@ export type FromWriter =
   /** All of one transaction, after its commit. */
   | { readonly kind: 'answered'; readonly answers: readonly AppendAnswer[] }
   /** The engine failed; the next `count` appends are not done, or it is not known. */
-  | { readonly kind: 'failed'; readonly count: number; readonly reason: string };
+  | { readonly kind: 'failed'; readonly count: number; readonly reason: string }
+  /** `null`: it can write again. */
+  | { readonly kind: 'probed'; readonly reason: string | null };
 
 export type AppendRequest = {
   readonly stream: string;

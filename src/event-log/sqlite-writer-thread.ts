@@ -25,6 +25,9 @@ export class SqliteWriterThread {
   #unsent = 0;
   #worker: Worker | undefined;
   #closing: Promise<void> | undefined;
+  /** Why the last transaction failed. */
+  #trouble: string | undefined;
+  #probing: PromiseWithResolvers<void> | undefined;
   #transactions = 0;
 
   constructor(file: string, onCommit: () => void) {
@@ -60,6 +63,19 @@ export class SqliteWriterThread {
     if (this.#unsent === 0) setImmediate(() => this.#send());
     this.#unsent += 1;
     return promise;
+  }
+
+  /**
+   * Asks the thread, if its last transaction failed, whether one would succeed now.
+   * @throws {EventLogUnavailable}
+   */
+  ready(): Promise<void> {
+    if (this.#trouble === undefined || this.#closing) return Promise.resolve();
+    if (!this.#probing) {
+      this.#probing = Promise.withResolvers();
+      this.#post({ kind: 'probe' });
+    }
+    return this.#probing.promise;
   }
 
   /** Resolves when every append is answered and the thread has ended. */
@@ -106,10 +122,19 @@ export class SqliteWriterThread {
   #hear(message: FromWriter): void {
     if (message.kind === 'answered') this.#answer(message.answers);
     if (message.kind === 'failed') this.#fail(message.count, message.reason);
+    if (message.kind === 'probed') this.#endProbe(message.reason ?? undefined);
+  }
+
+  #endProbe(reason: string | undefined): void {
+    this.#trouble = reason;
+    if (reason === undefined) this.#probing?.resolve();
+    else this.#probing?.reject(new EventLogUnavailable(`it cannot write: ${reason}.`));
+    this.#probing = undefined;
   }
 
   #answer(answers: readonly AppendAnswer[]): void {
     this.#transactions += 1;
+    this.#trouble = undefined;
     const asked = this.#waiting.splice(0, answers.length);
     for (const [index, answer] of answers.entries()) {
       settle(asked[index] as Waiting, answer);
@@ -118,16 +143,21 @@ export class SqliteWriterThread {
   }
 
   #fail(count: number, reason: string): void {
-    for (const { reject } of this.#waiting.splice(0, count)) {
-      reject(new EventLogUnavailable(`The event log ${this.#file} could not write: ${reason}.`));
-    }
+    this.#trouble = reason;
+    for (const { reject } of this.#waiting.splice(0, count)) reject(this.#cannotWrite(reason));
+  }
+
+  #cannotWrite(reason: string): EventLogUnavailable {
+    return new EventLogUnavailable(`The event log ${this.#file} could not write: ${reason}.`);
   }
 
   /** What had crossed is without an answer for ever; the next append starts another thread. */
   #lose(worker: Worker, reason: string): void {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
-    this.#fail(this.#waiting.length - this.#unsent, `its writer thread is gone, ${reason}`);
+    const gone = `its writer thread is gone, ${reason}`;
+    this.#fail(this.#waiting.length - this.#unsent, gone);
+    this.#endProbe(gone);
   }
 }
 

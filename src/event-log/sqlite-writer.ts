@@ -34,6 +34,7 @@ port.on('message', (message: ToWriter) => {
   for (let start = 0; start < appends.length; start += LARGEST_BATCH) {
     write(appends.slice(start, start + LARGEST_BATCH));
   }
+  if (messages.some(({ kind }) => kind === 'probe')) probe();
   if (messages.some(({ kind }) => kind === 'close')) close();
 });
 
@@ -60,6 +61,16 @@ function committed(appends: AppendRequest[]): AppendAnswer[] | undefined {
     answer({ kind: 'failed', count: appends.length, reason: reasonOf(error) });
     abandonConnection();
     return undefined;
+  }
+}
+
+function probe(): void {
+  try {
+    connection().probe();
+    answer({ kind: 'probed', reason: null });
+  } catch (error) {
+    answer({ kind: 'probed', reason: reasonOf(error) });
+    abandonConnection();
   }
 }
 

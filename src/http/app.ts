@@ -9,6 +9,7 @@ import type { ObjectBytes } from '../resolving/object-bytes.ts';
 import type { Resolver } from '../resolving/resolver.ts';
 import type { Generator } from '../sword/generator.ts';
 import { Iris } from '../sword/iris.ts';
+import type { XmlLimits } from '../sword/xml-tree.ts';
 import type { ResumableUploads } from '../uploads/resumable-uploads.ts';
 import { DepositDocuments } from './answer-documents.ts';
 import { answerErrors } from './answer-errors.ts';
@@ -40,6 +41,7 @@ import { landingPage } from './landing-page.ts';
 import { loadedThings } from './metadata-target.ts';
 import { notFound } from './not-found.ts';
 import { observeRequests } from './observe-requests.ts';
+import type { Patience } from './request-body.ts';
 import { readTarget } from './request-target.ts';
 import { ROUTES, type RouteName } from './route-table.ts';
 import { serveOpenApi } from './serve-open-api.ts';
@@ -77,6 +79,9 @@ export type ClientOptions = {
   readonly maxUploadSize: number;
   readonly maxEntrySize: number;
   readonly maxArchives: number;
+  readonly maxParts: number;
+  readonly xmlLimits: XmlLimits;
+  readonly patience: Patience;
   readonly maxWrites: number;
   readonly trustProxy: boolean;
   readonly trials: Trials;
@@ -116,13 +121,16 @@ function routes(options: AppOptions & ClientOptions): Koa.Middleware<ServiceStat
   const { uploads } = options;
   const iris = new Iris(options.baseUrl);
   const language = { ...options, iris };
-  const terms = new EntryTerms(store);
+  const terms = new EntryTerms(store, options.xmlLimits);
   const documents = new DepositDocuments({ ...language, switches: () => desk.viewSwitches, terms });
   const nameable = uploads && { uploads, desk, iris };
   const receive = {
     store,
     maxUploadSize,
     maxEntrySize,
+    maxParts: options.maxParts,
+    xmlLimits: options.xmlLimits,
+    patience: options.patience,
     depositNamespace,
     observer: options.observer,
     nameable,
@@ -139,8 +147,8 @@ function routes(options: AppOptions & ClientOptions): Koa.Middleware<ServiceStat
     collectionService: collectionServiceIri(collections, served),
     resolve: resolveIri(options.resolver, options.objects, language),
     collection: collectionIri(writes, desk, language, dryRuns),
-    uploads: uploads && uploadsIri(uploads, iris),
-    upload: uploads && uploadIri(uploads),
+    uploads: uploads && uploadsIri(uploads, iris, options.patience),
+    upload: uploads && uploadIri(uploads, options.patience),
     metadata: edit,
     atom: edit,
     media: mediaIri(writes, store, desk, language),

@@ -2,6 +2,7 @@ import type { EntryObject } from '../../projections/deposit-content.ts';
 import type { ArchiveStore } from '../archive-store/archive-store.ts';
 import { readEntryInTurns } from '../sword/atom-entry.ts';
 import { type DublinCoreTerm, dublinCoreTerms } from '../sword/dublin-core-terms.ts';
+import type { XmlLimits } from '../sword/xml-tree.ts';
 import { collect } from './request-body.ts';
 
 /** Entries whose terms are remembered, and bytes of entries that are read for one receipt. */
@@ -13,10 +14,13 @@ const PATIENCE = 1000;
 /** Gives back what the entries of a deposit say in Dublin Core terms, read from where they are kept verbatim. */
 export class EntryTerms {
   readonly #store: Pick<ArchiveStore, 'get'>;
+  readonly #limits: XmlLimits;
   readonly #remembered = new Map<string, readonly DublinCoreTerm[]>();
 
-  constructor(store: Pick<ArchiveStore, 'get'>) {
+  /** `limits`: those under which entries are taken. */
+  constructor(store: Pick<ArchiveStore, 'get'>, limits: XmlLimits) {
     this.#store = store;
+    this.#limits = limits;
   }
 
   /**
@@ -73,6 +77,6 @@ export class EntryTerms {
       length,
       () => new Error(`The entry ${sha256} is longer than recorded.`),
     );
-    return dublinCoreTerms(await readEntryInTurns(bytes, { charset }));
+    return dublinCoreTerms(await readEntryInTurns(bytes, { charset, limits: this.#limits }));
   }
 }

@@ -30,5 +30,5 @@ export async function isLoadedObject(
 /** A snapshot and a revision are of one deposit, a directory may be of many. */
 function indexFor(query: ObjectQuery): readonly string[] {
   if (query.snapshot !== undefined) return objectIndexes.snapshot;
-  return query.revision === undefined ? objectIndexes.directory : objectIndexes.revision;
+  return query.revision === undefined ? objectIndexes.newestOfDirectoryAndOrigin : objectIndexes.revision;
 }

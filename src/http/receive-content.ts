@@ -2,6 +2,7 @@ import type { ArchiveStore } from '../archive-store/archive-store.ts';
 import type { Archive, EntryFacts, MetadataEntry } from '../domain/deposit/events.ts';
 import { withoutGarbage } from '../garbage.ts';
 import { bothDigests } from '../sword/digest-fields.ts';
+import type { XmlLimits } from '../sword/xml-tree.ts';
 import {
   type Accepted,
   assertDeclaredWithin,
@@ -15,7 +16,7 @@ import { receiveArchive } from './receive-archive.ts';
 import { assertMd5, entryTooLarge, receiveEntryBytes, storeEntry, understandEntry } from './receive-entry.ts';
 import { receiveMultipart } from './receive-multipart.ts';
 import { receiveUpload } from './receive-upload.ts';
-import { requestBody } from './request-body.ts';
+import { type Patience, requestBody } from './request-body.ts';
 import type { ServiceContext } from './service-context.ts';
 import type { NameableUploads } from './upload-in-use.ts';
 
@@ -26,6 +27,10 @@ export type ReceiveOptions = {
   readonly store: Pick<ArchiveStore, 'put'>;
   readonly maxUploadSize: number;
   readonly maxEntrySize: number;
+  /** Of one multipart body. */
+  readonly maxParts: number;
+  readonly xmlLimits: XmlLimits;
+  readonly patience: Patience;
   readonly depositNamespace: string;
   /** What is told of entries afterwards. */
   readonly terms: EntryTerms;
@@ -51,7 +56,7 @@ export async function receiveContent(
   judge: (facts: EntryFacts) => Promise<void>,
   options: ReceiveOptions,
 ): Promise<ReceivedContent> {
-  const { maxUploadSize, maxEntrySize, depositNamespace } = options;
+  const { maxUploadSize, maxEntrySize, patience } = options;
   const { declaredLength, md5 } = request;
   const { content, repr } = request.digests;
   switch (body.kind) {
@@ -61,7 +66,7 @@ export async function receiveContent(
       const digests = bothDigests(content, repr);
       const announced = { filename, mediaType, md5, digests, length: declaredLength };
       const archive = await receiveArchive(
-        withoutGarbage(requestBody(ctx, maxUploadSize)),
+        withoutGarbage(requestBody(ctx, maxUploadSize, patience)),
         announced,
         options,
       );
@@ -69,10 +74,10 @@ export async function receiveContent(
     }
     case 'entry': {
       if ((declaredLength ?? 0) > maxEntrySize) throw entryTooLarge(maxEntrySize);
-      const bytes = await receiveEntryBytes(ctx, maxEntrySize);
+      const bytes = await receiveEntryBytes(ctx, maxEntrySize, patience);
       assertMd5(bytes, md5);
       assertDigests(bytes, bothDigests(content, repr));
-      const read = await understandEntry(bytes, body.charset, depositNamespace);
+      const read = await understandEntry(bytes, body.charset, options);
       await judge(read.facts);
       return { archive: null, entry: await storeEntry(read, options) };
     }
@@ -81,7 +86,7 @@ export async function receiveContent(
       const limit = Math.ceil((maxUploadSize + maxEntrySize) * growth) + MULTIPART_OVERHEAD;
       assertDeclaredWithin(declaredLength, limit);
       return receiveMultipart(
-        promisedBytes(withoutGarbage(requestBody(ctx, limit)), bothDigests(content, repr)),
+        promisedBytes(withoutGarbage(requestBody(ctx, limit, patience)), bothDigests(content, repr)),
         body.mediaType,
         md5,
         accepted.inMultipart ?? accepted,

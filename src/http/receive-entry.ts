@@ -7,8 +7,9 @@ import { readEntryInTurns } from '../sword/atom-entry.ts';
 import { type DublinCoreTerm, dublinCoreTerms } from '../sword/dublin-core-terms.ts';
 import { entryFacts } from '../sword/entry-facts.ts';
 import { badRequest, SwordError } from '../sword/sword-error.ts';
+import type { XmlLimits } from '../sword/xml-tree.ts';
 import type { EntryTerms } from './entry-terms.ts';
-import { ClientGone, continueIfAsked, defaultPatience } from './request-body.ts';
+import { ClientGone, continueIfAsked, type Patience } from './request-body.ts';
 
 /** An entry that has been read, not yet stored. */
 export type ReadEntry = {
@@ -19,7 +20,7 @@ export type ReadEntry = {
 };
 
 /** The bytes of an entry that is the whole body of its request. */
-export async function receiveEntryBytes(ctx: Context, maxBytes: number): Promise<Buffer> {
+export async function receiveEntryBytes(ctx: Context, maxBytes: number, patience: Patience): Promise<Buffer> {
   continueIfAsked(ctx);
   ctx.req.headers['content-type'] ??= 'application/atom+xml'; // koa-body reads nothing without a type
   const parse = koaBody({
@@ -35,7 +36,7 @@ export async function receiveEntryBytes(ctx: Context, maxBytes: number): Promise
   });
   const reading = parse(ctx, async () => undefined).catch((error: unknown) => refuse(error, maxBytes));
   const size = Math.min(ctx.request.length ?? maxBytes, maxBytes);
-  await inTime(reading, defaultPatience.base + size / defaultPatience.bytesPerMs);
+  await inTime(reading, patience.base + size / patience.bytesPerMs);
   const text: unknown = ctx.request.body;
   return Buffer.from(typeof text === 'string' ? text : '', 'latin1');
 }
@@ -53,10 +54,10 @@ export function assertMd5(bytes: Uint8Array, promised: string | null): void {
 export async function understandEntry(
   bytes: Uint8Array,
   charset: string | undefined,
-  depositNamespace: string,
+  { depositNamespace, xmlLimits }: { readonly depositNamespace: string; readonly xmlLimits: XmlLimits },
 ): Promise<ReadEntry> {
   if (bytes.length === 0) throw badRequest('The body is empty where an Atom entry is needed.');
-  const document = await readEntryInTurns(bytes, charset === undefined ? {} : { charset });
+  const document = await readEntryInTurns(bytes, { charset, limits: xmlLimits });
   const facts = entryFacts(document, depositNamespace);
   const terms = dublinCoreTerms(document);
   return { bytes: Buffer.from(bytes), encoding: document.encoding, facts, terms };

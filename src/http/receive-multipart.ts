@@ -6,7 +6,7 @@ import { isArchiveType, isEntryType, type MediaType, parseMediaType } from '../s
 import { parsePackaging } from '../sword/packaging.ts';
 import { badRequest } from '../sword/sword-error.ts';
 import { type Accepted, unaccepted } from './deposit-request.ts';
-import { boundaryOf, type Part, readMultipart } from './multipart.ts';
+import { boundaryOf, defaultMultipartLimits, type Part, readMultipart } from './multipart.ts';
 import { assertDigests } from './promised-bytes.ts';
 import { type AnnouncedArchive, receiveArchive } from './receive-archive.ts';
 import type { ReceivedContent, ReceiveOptions } from './receive-content.ts';
@@ -27,17 +27,19 @@ export async function receiveMultipart(
   judge: (facts: EntryFacts) => Promise<void>,
   options: ReceiveOptions,
 ): Promise<ReceivedContent> {
-  const { maxEntrySize, depositNamespace } = options;
   const wholeBody = Promise.withResolvers<void>();
   wholeBody.promise.catch(() => undefined); // whoever stores an archive hears of it
   let storing: Promise<Archive> | undefined;
   let entry: ReadEntry | undefined;
   try {
     const boundary = boundaryOf(mediaType.parameters);
-    for await (const part of typedParts(readMultipart(body, boundary), mediaType)) {
+    for await (const part of typedParts(
+      readMultipart(body, boundary, { ...defaultMultipartLimits, parts: options.maxParts }),
+      mediaType,
+    )) {
       if (isEntryPart(part, accepted)) {
         if (entry) throw badRequest('The multipart body has more than one metadata entry.');
-        entry = await readEntryPart(part, maxEntrySize, depositNamespace);
+        entry = await readEntryPart(part, options);
         await judge(entry.facts);
       } else {
         const announced = announcedIn(part, md5, accepted);
@@ -104,14 +106,15 @@ function digestsIn(headers: Part['headers']) {
   );
 }
 
-async function readEntryPart(part: Part, maxBytes: number, depositNamespace: string): Promise<ReadEntry> {
+async function readEntryPart(part: Part, options: ReceiveOptions): Promise<ReadEntry> {
+  const { maxEntrySize: maxBytes } = options;
   const { headers } = part;
   const type = headers.get('content-type');
   const charset = type === undefined ? undefined : parseMediaType(type).parameters.get('charset');
   const bytes = unveiled(await collect(contentOf(part), maxBytes, () => entryTooLarge(maxBytes)));
   assertMd5(bytes, parseContentMd5(headers.get('content-md5')));
   assertDigests(bytes, digestsIn(headers));
-  return await understandEntry(bytes, charset, depositNamespace);
+  return await understandEntry(bytes, charset, options);
 }
 
 /** A client library sends entries as base64 and does not say so; no XML consists of such characters alone. */

@@ -3,7 +3,7 @@ import { SwordError } from '../sword/sword-error.ts';
 import type { ResumableUploads } from '../uploads/resumable-uploads.ts';
 import type { Checksum, Upload } from '../uploads/upload.ts';
 import { assertDeclaredWithin } from './deposit-request.ts';
-import { ClientGone, isClientGone, requestBody } from './request-body.ts';
+import { ClientGone, isClientGone, type Patience, requestBody } from './request-body.ts';
 import type { ServiceContext } from './service-context.ts';
 
 export type Piece = { readonly offset: number; readonly checksum: Checksum | undefined };
@@ -14,13 +14,14 @@ export async function receivePiece(
   upload: Upload,
   uploads: ResumableUploads,
   { offset, checksum }: Piece,
+  patience: Patience,
 ): Promise<void> {
   // Who is cut off here has stalled, or wants the upload removed: nobody waits for the answer.
   using hold = await uploads.hold(upload, { interrupt: () => ctx.req.destroy() });
   if (upload.state.status === 'used' || offset !== upload.offset) throw atAnotherOffset(offset, upload);
   const rest = upload.length - offset;
   assertDeclaredWithin(ctx.request.length ?? null, rest);
-  await upload.append(hold.watched(withoutGarbage(orGone(requestBody(ctx, rest)))), checksum);
+  await upload.append(hold.watched(withoutGarbage(orGone(requestBody(ctx, rest, patience)))), checksum);
 }
 
 /** Who is too slow is cut off, as the protocol has it: its client goes on with another request, but not after a 400. */

@@ -20,8 +20,6 @@ const LONGEST = 2 ** 31 - 1;
 /** Time a body may take: a base and what its size needs at the slowest rate that is borne. */
 export type Patience = { readonly base: number; readonly bytesPerMs: number; readonly idle: number };
 
-export const defaultPatience: Patience = { base: 30_000, bytesPerMs: 16, idle: 30_000 };
-
 /**
  * The body as it comes. Says `100 Continue` only now, when everything before the body has been judged.
  * A client that is too slow is refused, be it that it stalls or that it drips.
@@ -29,7 +27,7 @@ export const defaultPatience: Patience = { base: 30_000, bytesPerMs: 16, idle: 3
 export async function* requestBody(
   ctx: Context,
   maxBytes: number,
-  patience: Patience = defaultPatience,
+  patience: Patience,
 ): AsyncGenerator<Buffer> {
   continueIfAsked(ctx);
   const size = ctx.request.length ?? maxBytes;

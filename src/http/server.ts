@@ -11,16 +11,19 @@ export type ServerOptions = {
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
+  /** Bytes of the headers of a request, and milliseconds for them to arrive. */
+  readonly maxHeadersSize: number;
+  readonly headersTime: number;
   readonly tls: { readonly cert: string; readonly key: string } | null;
 };
 
+type HeaderLimits = Pick<ServerOptions, 'maxHeadersSize' | 'headersTime'>;
+
 export type Handler = (req: IncomingMessage, res: ServerResponse) => void;
 
-/** Headers have to come in this time; idle connections are closed after that one. */
-const HEADERS_TIMEOUT = 15_000;
+/** Connections on which nothing is asked are closed after this one, those on which nothing moves after that. */
 const KEEP_ALIVE_TIMEOUT = 10_000;
 const IDLE_TIMEOUT = 60_000;
-const MAX_HEADER_SIZE = 16_384;
 /** A body that was refused is taken up to here, so that its sender gets to read the answer. */
 const DRAIN_BYTES = 64 * 1024 ** 2;
 const DRAIN_TIME = 30_000;
@@ -43,14 +46,14 @@ export class Server {
     return server;
   }
 
-  private constructor({ tls }: ServerOptions) {
+  private constructor({ tls, maxHeadersSize, headersTime }: ServerOptions) {
     // Bodies have time-outs of their own, which grow with their size.
-    const limits = { headersTimeout: HEADERS_TIMEOUT, requestTimeout: 0, maxHeaderSize: MAX_HEADER_SIZE };
+    const limits = { headersTimeout: headersTime, requestTimeout: 0, maxHeaderSize: maxHeadersSize };
     // Without a Host the answer of Node itself would have no body: readTarget refuses instead.
     const timeouts = {
       ...limits,
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
-      connectionsCheckingInterval: 5000,
+      connectionsCheckingInterval: Math.min(5000, Math.ceil(headersTime / 3)),
       requireHostHeader: false,
     };
     this.#tls = tls !== null;
@@ -67,7 +70,8 @@ export class Server {
     this.#server.on('checkContinue', handle); // whoever reads the body says 100 Continue
     this.#server.on('checkExpectation', handle);
     this.#server.on('clientError', (error, socket) => {
-      if (this.#serving) answerParseError(error, socket, this.#serving.errors);
+      if (this.#serving)
+        answerParseError(error, socket, { maxHeadersSize, headersTime }, this.#serving.errors);
       else socket.destroy();
     });
     this.#server.on('connect', (_req, socket) => {
@@ -138,12 +142,17 @@ function boundDraining(req: IncomingMessage, res: ServerResponse): void {
 }
 
 /** What is no HTTP gets a SWORD error, too, and the connection ends. */
-function answerParseError(error: NodeJS.ErrnoException, socket: Duplex, options: ErrorOptions): void {
+function answerParseError(
+  error: NodeJS.ErrnoException,
+  socket: Duplex,
+  limits: HeaderLimits,
+  options: ErrorOptions,
+): void {
   if (error.code === 'ECONNRESET' || !socket.writable || hasAnswered(socket as Socket)) {
     socket.destroy();
     return;
   }
-  answerOnSocket(socket, parseErrorOf(error.code), options);
+  answerOnSocket(socket, parseErrorOf(error.code, limits), options);
 }
 
 type SocketAnswer = readonly [statusLine: string, answer: SwordError];
@@ -160,6 +169,7 @@ function answerOnSocket(socket: Duplex, [status, answer]: SocketAnswer, options:
     `HTTP/1.1 ${status}`,
     'Content-Type: application/xml',
     'X-Content-Type-Options: nosniff',
+    "Content-Security-Policy: default-src 'none'",
     `Content-Length: ${Buffer.byteLength(body)}`,
     ...Object.entries(answer.headers).map(([name, value]) => `${name}: ${value}`),
     'Connection: close',
@@ -167,17 +177,17 @@ function answerOnSocket(socket: Duplex, [status, answer]: SocketAnswer, options:
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
-function parseErrorOf(code: string | undefined): SocketAnswer {
+function parseErrorOf(code: string | undefined, { maxHeadersSize, headersTime }: HeaderLimits): SocketAnswer {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
       return [
         '431 Request Header Fields Too Large',
-        badRequest(`The headers exceed ${MAX_HEADER_SIZE} bytes.`),
+        badRequest(`The headers exceed ${maxHeadersSize} bytes.`),
       ];
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return [
         '408 Request Timeout',
-        badRequest(`The headers did not arrive within ${HEADERS_TIMEOUT / 1000} seconds.`),
+        badRequest(`The headers did not arrive within ${headersTime / 1000} seconds.`),
       ];
     case 'HPE_INVALID_EOF_STATE': {
       const text = 'The request ended before its body had the length that was declared.';

@@ -1,21 +1,15 @@
 import type { Deliveries } from '../event-log/deliveries.ts';
-import type { EventLog } from '../event-log/event-log.ts';
 import type { RunnerStanding } from '../reactors/reactor-runner.ts';
 import { ageOf } from './instruments.ts';
-import { ParkedCount } from './parked-count.ts';
 import type { ScrapedMetrics } from './scraped-metrics.ts';
 
 export type ObservedReactors = {
   readonly runners: readonly { readonly standing: RunnerStanding; readonly streamPrefix: string }[];
   readonly deliveries: Pick<Deliveries, 'standing'>;
-  readonly log: EventLog;
 };
 
 /** How far the reactors are, and what is under way. */
-export function observeReactors(
-  metrics: ScrapedMetrics,
-  { runners, deliveries, log }: ObservedReactors,
-): void {
+export function observeReactors(metrics: ScrapedMetrics, { runners, deliveries }: ObservedReactors): void {
   const { instruments: make } = metrics;
   const underWay = make.gauge(
     'reactor_streams_under_way',
@@ -56,16 +50,5 @@ export function observeReactors(
       lagEvents.set({ reactor }, waiting);
       lagSeconds.set({ reactor }, oldest === undefined ? 0 : ageOf(oldest));
     });
-  }
-
-  const parked = make.gauge(
-    'reactor_parked_events',
-    'Events that no attempt got through and that wait for an operator',
-    ['reactor'],
-  );
-  for (const { standing } of runners) {
-    const { name: reactor } = standing;
-    const count = new ParkedCount(log, reactor);
-    metrics.atScrape(`${reactor}_parked`, async () => parked.set({ reactor }, await count.now()));
   }
 }

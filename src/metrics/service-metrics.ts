@@ -9,6 +9,7 @@ import { problemsOf, type ReadinessChecks } from '../http/health.ts';
 import type { HttpObserver } from '../http/http-observer.ts';
 import type { Server } from '../http/server.ts';
 import type { Logger } from '../logger.ts';
+import type { NotificationStanding } from '../notifications/notifications.ts';
 import type { ReactorRunner } from '../reactors/reactor-runner.ts';
 import type { Projector, View } from '../read-models/projector.ts';
 import { observeDeposits } from './deposit-metrics.ts';
@@ -16,6 +17,7 @@ import { HttpMetrics } from './http-metrics.ts';
 import { MeasuredArchiveStore } from './measured-archive-store.ts';
 import { MeasuredEventLog } from './measured-event-log.ts';
 import { observeNode } from './node-metrics.ts';
+import { observeNotifications, observeParked } from './notification-metrics.ts';
 import { OutcomeMetrics } from './outcome-metrics.ts';
 import { observeArchiveWorkers, observeCredentials } from './queue-metrics.ts';
 import { observeReactors } from './reactor-metrics.ts';
@@ -45,6 +47,7 @@ type ObservedReactors = {
   readonly runners: readonly ReactorRunner[];
   readonly deliveries: Deliveries;
   readonly workers: ArchiveWorkers;
+  readonly notifications: { readonly standing: NotificationStanding };
 };
 
 /** The metrics of one service, told in the text format of Prometheus. */
@@ -84,7 +87,10 @@ export class ServiceMetrics {
       observeCredentials(metrics, clients.options.credentials);
     }
     if (reactors) {
-      observeReactors(metrics, { log, runners: reactors.runners, deliveries: reactors.deliveries });
+      const { runners, deliveries, notifications } = reactors;
+      observeReactors(metrics, { runners, deliveries });
+      observeNotifications(metrics, notifications);
+      observeParked(metrics, log, [...runners.map(({ standing }) => standing.name), 'notifier']);
       observeArchiveWorkers(metrics, reactors.workers);
     }
   }

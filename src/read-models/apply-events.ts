@@ -1,6 +1,6 @@
 import type { Position, RecordedEvent } from '../event-log/event-log.ts';
 import { apply } from './fold.ts';
-import type { AnyProjection } from './projection.ts';
+import { type AnyProjection, keyOf } from './projection.ts';
 import type { TableChange, ViewStore, ViewTable } from './view-store.ts';
 
 /** A projection and the table that shows it. */
@@ -22,9 +22,13 @@ export class EventApplier {
     const position = events.at(-1)?.position;
     if (position === undefined) return;
     const changes: TableChange[] = [];
+    const byPrefix = new Map<string, readonly RecordedEvent[]>();
     for (const { projection, table } of shown) {
       if (!isBefore(table.position, position)) continue;
-      const views = changesOf(projection, table, events);
+      const { prefix } = projection.source;
+      const own = byPrefix.get(prefix) ?? events.filter(({ stream }) => stream.startsWith(prefix));
+      byPrefix.set(prefix, own);
+      const views = changesOf(projection, table, behind(table.position, own));
       const passed = (this.#passed.get(table) ?? 0) + events.length;
       const isSaved = views.size > 0 || passed >= SAVE_AFTER;
       if (isSaved) changes.push({ table, views, position });
@@ -59,6 +63,12 @@ export function isBefore(position: Position | undefined, other: Position | undef
   return other !== undefined && (position === undefined || position < other);
 }
 
+/** Most of the time all of them. */
+function behind(position: Position | undefined, events: readonly RecordedEvent[]): readonly RecordedEvent[] {
+  if (isBefore(position, events[0]?.position)) return events;
+  return events.filter((event) => isBefore(position, event.position));
+}
+
 function changesOf(
   projection: AnyProjection,
   table: ViewTable,
@@ -66,11 +76,11 @@ function changesOf(
 ): Map<string, unknown> {
   const views = new Map<string, unknown>();
   for (const event of events) {
-    if (!event.stream.startsWith(projection.source.prefix) || !isBefore(table.position, event.position))
-      continue;
     if (!(event.type in projection.when)) continue;
-    const key = projection.key(projection.source.codec.read(event));
-    views.set(key, apply(projection, views.has(key) ? views.get(key) : table.get(key), event));
+    const key = keyOf(projection.source, event.stream);
+    // The first event of a stream has nothing to change yet.
+    const view = views.has(key) || event.revision === 0 ? views.get(key) : table.get(key);
+    views.set(key, apply(projection, view, event));
   }
   return views;
 }

@@ -1,5 +1,5 @@
 import type { RecordedEvent } from '../event-log/event-log.ts';
-import type { Projection } from './projection.ts';
+import { keyOf, type Projection } from './projection.ts';
 
 /** Applies one stored event to a view. */
 export function apply<View, Event extends { type: string }>(
@@ -33,7 +33,7 @@ export async function foldByKey<View, Event extends { type: string }>(
 ): Promise<Map<string, View>> {
   const views = new Map<string, View>();
   for await (const stored of events) {
-    const key = projection.key(projection.source.codec.read(stored));
+    const key = keyOf(projection.source, stored.stream);
     const view = apply(projection, views.get(key), stored);
     if (view === undefined) views.delete(key);
     else views.set(key, view);

@@ -1,7 +1,7 @@
 import type { Codec } from '../domain/codec.ts';
 
 /**
- * One view: how each event changes it. Handlers are pure and never refuse; what they return is the new view,
+ * One view of each stream, under the key that stands behind the stream's prefix: how each event changes it. Handlers are pure and never refuse; what they return is the new view,
  * `undefined` removes it. A change of shape or meaning raises `version`, and the view is built anew.
  */
 export type Projection<View, Event extends { type: string }> = {
@@ -9,7 +9,6 @@ export type Projection<View, Event extends { type: string }> = {
   readonly version: number;
   /** Whose events it shows. */
   readonly source: { readonly prefix: string; readonly codec: Codec<Event> };
-  readonly key: (event: Event) => string;
   /** Fields by which views are found, in the order in which they are told apart. */
   readonly indexes?: readonly (readonly string[])[];
   /** Fields by whose values views are counted, texts that every view has; the last is what others are told by. */
@@ -34,3 +33,8 @@ export type Recorded = {
   /** Its place among all events of the log. */
   readonly position: string;
 };
+
+/** Under which the view of a stream is kept. */
+export function keyOf({ prefix }: { readonly prefix: string }, stream: string): string {
+  return stream.slice(prefix.length);
+}

@@ -1,7 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { EventLog, Position, RecordedEvent } from '../event-log/event-log.ts';
 import { EventApplier, isBefore, oldestPosition, prefixesOf, type Shown } from './apply-events.ts';
 import type { AnyProjection, Projection } from './projection.ts';
-import type { ViewQuery, ViewStore } from './view-store.ts';
+import { type ViewQuery, type ViewStore, ViewsNotWritten } from './view-store.ts';
 
 /** A view as those read it who serve it. */
 export interface View<Type> {
@@ -18,6 +19,8 @@ export type ProjectorProgress = (done: {
 }) => void;
 
 const PAGE = 1000;
+/** Milliseconds until changes that the disk did not take are tried again. */
+const WRITE_AGAIN = 500;
 
 /**
  * Follows the log and keeps all views of this node. Changes of a view and its position are committed together,
@@ -33,6 +36,7 @@ export class Projector {
   readonly #stop = new AbortController();
   #position: Position | undefined;
   #trouble: string | undefined;
+  #notWritten: string | undefined;
   #switches = 0;
   #running: Promise<void> | undefined;
 
@@ -52,7 +56,7 @@ export class Projector {
 
   /**
    * Resolves when the views have caught up with the log as it is now. `failed` is called if following the log
-   * ends with an error later on: an event this release cannot read, or a full disk.
+   * ends with an error later on, as with an event that this release cannot read.
    */
   async start(
     failed: (error: unknown) => void,
@@ -74,7 +78,7 @@ export class Projector {
 
   /** Why no events come at the moment; `undefined` when all is well. */
   get trouble(): string | undefined {
-    return this.#trouble;
+    return this.#notWritten ?? this.#trouble;
   }
 
   /** Resolves to `true` once the views have passed `position`, to `false` when that takes more than `patience` ms. */
@@ -130,7 +134,11 @@ export class Projector {
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;
-    this.#applier.save([...this.#projections.values()]);
+    try {
+      this.#applier.save([...this.#projections.values()]);
+    } catch (error) {
+      if (!(error instanceof ViewsNotWritten)) throw error; // those events are read again after the next start
+    }
   }
 
   async #follow(caughtUp: () => void, progress: ProjectorProgress): Promise<void> {
@@ -143,7 +151,7 @@ export class Projector {
     const options = { after, streamPrefixes, signal: this.#stop.signal, onTrouble };
     for await (const message of this.#log.subscribe(options)) {
       if (message.kind === 'events') {
-        this.#apply(message.events);
+        await this.#apply(message.events);
         events += message.events.length;
         if (!live) progress({ events, position: this.#position });
       } else {
@@ -155,10 +163,26 @@ export class Projector {
     }
   }
 
-  #apply(events: readonly RecordedEvent[]): void {
-    this.#applier.apply([...this.#projections.values()], events);
+  /** What a full disk does not take is tried again until it does; views that took it already are passed over. */
+  async #apply(events: readonly RecordedEvent[]): Promise<void> {
+    while (!this.#isApplied(events)) {
+      await pause(WRITE_AGAIN, undefined, { signal: this.#stop.signal }).catch(() => undefined);
+      if (this.#stop.signal.aborted) return;
+    }
     this.#moveTo(events.at(-1)?.position);
     for (const listener of this.#listeners) listener(events);
+  }
+
+  #isApplied(events: readonly RecordedEvent[]): boolean {
+    try {
+      this.#applier.apply([...this.#projections.values()], events);
+      this.#notWritten = undefined;
+      return true;
+    } catch (error) {
+      if (!(error instanceof ViewsNotWritten)) throw error;
+      this.#notWritten = `they cannot be written: ${error.message}.`;
+      return false;
+    }
   }
 
   /** Reads every event, also those that concern no view: their positions count, too. */

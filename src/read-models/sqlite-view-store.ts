@@ -1,7 +1,14 @@
 import type { Position } from '../event-log/event-log.ts';
 import { ViewFile } from './view-file.ts';
 import { ViewFolder } from './view-folder.ts';
-import type { TableChange, TableShape, ViewQuery, ViewStore, ViewTable } from './view-store.ts';
+import {
+  type TableChange,
+  type TableShape,
+  type ViewQuery,
+  type ViewStore,
+  ViewsNotWritten,
+  type ViewTable,
+} from './view-store.ts';
 
 /** Views in a folder, a SQLite file each. */
 export class SqliteViewStore implements ViewStore {
@@ -32,7 +39,13 @@ export class SqliteViewStore implements ViewStore {
   }
 
   commit(changes: readonly TableChange[]): void {
-    for (const { table, views, position } of changes) fileOf(table).write(views, position);
+    for (const { table, views, position } of changes) {
+      try {
+        fileOf(table).write(views, position);
+      } catch (cause) {
+        throw isOfTheDisk(cause) ? new ViewsNotWritten((cause as Error).message, { cause }) : cause;
+      }
+    }
   }
 
   passed(table: ViewTable, position: Position): void {
@@ -112,4 +125,11 @@ class TableInUse implements ViewTable {
 
 function fileOf(table: ViewTable): ViewFile {
   return table instanceof TableInUse ? table.file : (table as ViewFile); // a store gets back only its own tables
+}
+
+/** Whether SQLite failed because of the disk: full, or with an error of its own. */
+function isOfTheDisk(error: unknown): boolean {
+  const [SQLITE_IOERR, SQLITE_FULL] = [10, 13];
+  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return false;
+  return [SQLITE_IOERR, SQLITE_FULL].includes(error.errcode & 0xff);
 }

@@ -188,7 +188,7 @@ export class ViewFile implements ViewTable, Disposable {
       work();
       this.#database.exec('COMMIT');
     } catch (error) {
-      this.#database.exec('ROLLBACK');
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK'); // after some faults SQLite has done so
       throw error;
     }
   }

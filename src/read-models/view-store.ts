@@ -69,3 +69,9 @@ export type TableChange = {
   /** `undefined` empties the table and begins anew. */
   readonly position: Position | undefined;
 };
+
+/** The disk does not take the changes at the moment; those that it did take are whole. */
+export class ViewsNotWritten extends Error {
+  override readonly name = 'ViewsNotWritten';
+  readonly code = 'VIEWS_NOT_WRITTEN';
+}

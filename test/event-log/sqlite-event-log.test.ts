@@ -133,7 +133,7 @@ test.serial(
     const limited = ['-c', 'ulimit -f 1024 && exec "$@"', 'sh', process.execPath, script, file];
     const { stdout } = await promisify(execFile)('sh', limited);
     const UNAVAILABLE = 'EVENT_LOG_UNAVAILABLE';
-    t.deepEqual(JSON.parse(stdout), [UNAVAILABLE, UNAVAILABLE, 'appended', UNAVAILABLE, 'appended']);
+    t.deepEqual(JSON.parse(stdout), [UNAVAILABLE, UNAVAILABLE, 'appended', UNAVAILABLE, 'ready', 'appended']);
     const log = await openLog(t, { file });
     const streams = (await listOf(log.readAll())).map(({ stream }) => stream);
     t.deepEqual(streams, ['afterwards', 'last']);

@@ -18,6 +18,9 @@ export type ComposeService = {
   readonly healthcheck?: { readonly test: readonly string[] };
   readonly read_only?: boolean;
   readonly cap_drop?: readonly string[];
+  readonly tmpfs?: readonly string[];
+  readonly mem_limit?: string;
+  readonly pids_limit?: number;
   readonly security_opt?: readonly string[];
 };
 

@@ -4,6 +4,7 @@ import { refuseCodings } from '../deposit-request.ts';
 import { assertGranted, paramsOf } from '../deposit-resource.ts';
 import { notFound } from '../not-found.ts';
 import { receivePiece } from '../receive-piece.ts';
+import type { Patience } from '../request-body.ts';
 import { resource } from '../resource.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 import {
@@ -14,7 +15,7 @@ import {
 } from '../tus-headers.ts';
 
 /** One resumable upload: how far it is, more of it, its end before it was used. */
-export function uploadIri(uploads: ResumableUploads): ServiceMiddleware {
+export function uploadIri(uploads: ResumableUploads, patience: Patience): ServiceMiddleware {
   return resource<Upload>({
     find: async (ctx) => {
       const { collection, upload: id } = paramsOf(ctx);
@@ -42,7 +43,7 @@ export function uploadIri(uploads: ResumableUploads): ServiceMiddleware {
         const offset = parseUploadOffset(headers);
         const checksum = parseUploadChecksum(headers);
         assertOffsetType(headers);
-        await receivePiece(ctx, upload, uploads, { offset, checksum });
+        await receivePiece(ctx, upload, uploads, { offset, checksum }, patience);
         ctx.status = 204;
         tellStanding(ctx, upload);
       },

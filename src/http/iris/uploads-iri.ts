@@ -5,6 +5,7 @@ import type { Upload } from '../../uploads/upload.ts';
 import { assertDeclaredWithin, isEmpty, refuseCodings } from '../deposit-request.ts';
 import { assertGranted, paramsOf } from '../deposit-resource.ts';
 import { receivePiece } from '../receive-piece.ts';
+import type { Patience } from '../request-body.ts';
 import { resource } from '../resource.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 import {
@@ -16,7 +17,7 @@ import {
 } from '../tus-headers.ts';
 
 /** Where resumable uploads begin: the tus extensions Creation and Creation With Upload. */
-export function uploadsIri(uploads: ResumableUploads, iris: Iris): ServiceMiddleware {
+export function uploadsIri(uploads: ResumableUploads, iris: Iris, patience: Patience): ServiceMiddleware {
   return resource<string>({
     find: async (ctx) => {
       const { collection } = paramsOf(ctx);
@@ -54,7 +55,7 @@ export function uploadsIri(uploads: ResumableUploads, iris: Iris): ServiceMiddle
     assertDeclaredWithin(ctx.request.length ?? null, length);
     return async (upload) => {
       try {
-        await receivePiece(ctx, upload, uploads, { offset: 0, checksum });
+        await receivePiece(ctx, upload, uploads, { offset: 0, checksum }, patience);
       } catch (error) {
         // Nobody has been told where it is.
         using _hold = await uploads.hold(upload);

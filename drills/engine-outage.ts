@@ -1,0 +1,153 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { AnsweredDeposits, lostOf, newTar } from './answered-deposits.ts';
+import { tell } from './drill.ts';
+import { DRILL_PASSWORD, drilledFolder, registerDrill, unsettled } from './drilled-service.ts';
+import { type Engine, EngineProcesses } from './engine-processes.ts';
+import { freePort } from './free-port.ts';
+import { type Hurt, HurtConnection } from './hurt-connection.ts';
+import { ServiceProcess } from './service-process.ts';
+
+/** `silent`: its process is stopped. */
+export const AWAYS = ['refused', 'reset', 'silent', 'slow'] as const;
+export type Away = (typeof AWAYS)[number];
+
+export type OutageFound = {
+  readonly broken: readonly string[];
+  readonly numbers: Readonly<
+    Record<'acknowledged' | 'refused' | 'lost' | 'stuck' | 'longest' | 'back', number>
+  >;
+};
+
+const WRITERS = 3;
+/** For one request to be answered, whatever the engine does, and for the service to go on, in milliseconds. */
+const [BOUND, PATIENCE] = [60_000, 60_000];
+/** What readiness has to speak of. */
+const NAMES: Readonly<Record<Engine, RegExp>> = { log: /event log/, store: /archive store/ };
+
+/** A service whose engines are processes behind connections that can be hurt, under load from its beginning. */
+export class EngineOutage implements AsyncDisposable {
+  readonly #engine: Engine;
+  readonly #parts: Parts;
+  readonly #deposits: AnsweredDeposits;
+  readonly #load: Promise<unknown>;
+  readonly #broken: string[] = [];
+  #isOver = false;
+  #longest = 0;
+  #back = 0;
+
+  static async prepare(engine: Engine): Promise<EngineOutage> {
+    await using opened = new AsyncDisposableStack();
+    const { dataDir } = opened.use(await drilledFolder(`away-${engine}`));
+    const engines = opened.use(await EngineProcesses.start());
+    const setting = engine === 'log' ? 'DEPOSIT_EVENT_LOG' : 'DEPOSIT_ARCHIVE_STORE';
+    const direct = engines.settings[setting] ?? '';
+    const port = Number(/127\.0\.0\.1:(\d+)/.exec(direct)?.[1]);
+    const connection = opened.use(await HurtConnection.to(port));
+    await registerDrill(dataDir, DRILL_PASSWORD, engines.settings);
+    const env = { ...engines.settings, [setting]: direct.replace(`:${port}`, `:${connection.port}`) };
+    const service = opened.use(await ServiceProcess.start(dataDir, await freePort(), env));
+    return new EngineOutage(engine, { dataDir, engines, connection, service, opened: opened.move() });
+  }
+
+  private constructor(engine: Engine, parts: Parts) {
+    this.#engine = engine;
+    this.#parts = parts;
+    this.#deposits = new AnsweredDeposits(parts.service.url, [503]);
+    this.#load = Promise.all(Array.from({ length: WRITERS }, (_, writer) => this.#write(writer)));
+  }
+
+  /** Away for so many seconds, then back; resolves when the service goes on. */
+  async take(away: Away, seconds: number): Promise<void> {
+    const { service, engines, connection } = this.#parts;
+    await pause(1000); // load without a fault
+    if (away === 'silent') engines.freeze(this.#engine);
+    else await connection.hurt(away satisfies Hurt);
+    await pause(seconds * 1000);
+    const readiness = await notReadyBecause(service.url);
+    if (away === 'silent') engines.thaw(this.#engine);
+    else await connection.hurt('none');
+    const back = await this.#goesOn();
+    tell(
+      `the ${this.#engine} was ${away} for ${seconds} s: ${readiness || 'ready all the same'}; it went on ${typeof back === 'string' ? `not: ${back}` : `after ${Math.round(back)} ms`}; ${this.#deposits.acknowledged.size} acknowledged, ${this.#deposits.counts.get(503) ?? 0} answers 503`,
+    );
+    if (away !== 'slow' && !NAMES[this.#engine].test(readiness))
+      this.#broken.push(`While the ${this.#engine} was ${away}, readiness said: ${readiness || 'ready'}.`);
+    if (typeof back === 'string')
+      this.#broken.push(`After the ${this.#engine} had been ${away}, the service did not go on: ${back}.`);
+    this.#back = Math.max(this.#back, typeof back === 'string' ? PATIENCE : back);
+  }
+
+  /** Ends the load and looks at what became of everything. */
+  async found(): Promise<OutageFound> {
+    const { dataDir, engines, service } = this.#parts;
+    this.#isOver = true;
+    await this.#load;
+    const open = await unsettled(dataDir, PATIENCE, engines.settings);
+    const lost = await lostOf(this.#deposits, dataDir, engines.settings);
+    const code = await service.end('SIGTERM');
+    return {
+      broken: [
+        ...this.#broken,
+        ...this.#deposits.faults,
+        ...lost,
+        ...open.map((stream) => `The deposit of ${stream} did not come to its end.`),
+        ...(this.#longest > BOUND ? [`A request was answered after ${Math.round(this.#longest)} ms.`] : []),
+        ...(code === 0 ? [] : [`The service ended with ${code}: ${service.said}`]),
+      ],
+      numbers: {
+        acknowledged: this.#deposits.acknowledged.size,
+        refused: this.#deposits.counts.get(503) ?? 0,
+        lost: lost.length,
+        stuck: open.length,
+        longest: this.#longest,
+        back: this.#back,
+      },
+    };
+  }
+
+  async #write(writer: number): Promise<void> {
+    for (let turn = writer; !this.#isOver; turn += 1) {
+      const bytes = turn % 3 === 0 ? 300_000 : 2_000;
+      const { ms, status } = await this.#deposits.deposit(newTar(bytes), {
+        isComplete: true,
+        patience: 120_000,
+      });
+      this.#longest = Math.max(this.#longest, ms);
+      await pause(status === 201 ? 100 : 500); // more than that is not asked of a machine that others use, too
+    }
+  }
+
+  /** Milliseconds until it takes a deposit and says that it is ready, or what was missing when patience ended. */
+  async #goesOn(): Promise<number | string> {
+    const begun = performance.now();
+    let [missing, isTaken] = ['it took no deposit', false];
+    while (performance.now() - begun < PATIENCE) {
+      isTaken ||=
+        (await this.#deposits.deposit(newTar(2_000), { isComplete: true, patience: 120_000 })).status === 201;
+      if (isTaken) missing = await notReadyBecause(this.#parts.service.url);
+      if (missing === '') return performance.now() - begun;
+      await pause(100);
+    }
+    return missing;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isOver = true;
+    await this.#parts.opened.disposeAsync();
+  }
+}
+
+type Parts = {
+  readonly dataDir: string;
+  readonly engines: EngineProcesses;
+  readonly connection: HurtConnection;
+  readonly service: ServiceProcess;
+  readonly opened: AsyncDisposableStack;
+};
+
+/** Empty when it says that it is ready. */
+async function notReadyBecause(url: string): Promise<string> {
+  const answer = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(10_000) });
+  const text = await answer.text();
+  return answer.ok ? '' : (/<summary>([^<]*)</.exec(text)?.[1] ?? text);
+}

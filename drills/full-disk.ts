@@ -1,0 +1,168 @@
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { AnsweredDeposits, lostOf, newTar } from './answered-deposits.ts';
+import { type Finding, runDrill, tell } from './drill.ts';
+import { DRILL_PASSWORD, drilledFolder, registerDrill, unsettled } from './drilled-service.ts';
+import { everythingVerified } from './everything-verified.ts';
+import { freePort } from './free-port.ts';
+import { ServiceProcess } from './service-process.ts';
+import { limitedFiles, mayMount, runWhereItMayMount, tmpfsOn } from './small-disk.ts';
+
+const HELP = `Fills the disk under load: that of the event log, that of the archives, and one that has the whole data folder. While
+it is full, a create must be answered 503 or 507, or be whole; readiness must say why; when there is room again the
+service must go on by itself. The disk is a tmpfs, or, where nothing can be mounted, a limit on the size of files.
+
+  node drills/full-disk.ts
+
+Exit codes: 0 all held, 1 something broke, 2 wrong usage.`;
+
+type Place = {
+  readonly what: string;
+  readonly mebibytes: number;
+  readonly folder: string;
+  readonly says: RegExp;
+};
+
+/** Where the small disk is, and what readiness has to speak of when it is full. */
+const PLACES: readonly Place[] = [
+  { what: 'the event log', mebibytes: 3, folder: 'log', says: /event log/ },
+  { what: 'the archives', mebibytes: 12, folder: 'archives', says: /archive store/ },
+  { what: 'the whole data folder', mebibytes: 16, folder: '.', says: /event log|archive store/ },
+];
+/** Creates that the full disk has to refuse before there is room again. */
+const REFUSALS = { full: 60, short: 12 };
+const WRITERS = 4;
+/** Milliseconds for the service to go on when there is room again. */
+const PATIENCE = 20_000;
+
+let isExitCodeOfAnother = false;
+if (!mayMount()) {
+  const code = runWhereItMayMount();
+  if (code !== undefined) {
+    process.exitCode = code;
+    isExitCodeOfAnother = true;
+  }
+}
+if (!isExitCodeOfAnother) {
+  await runDrill(HELP, {}, async ({ short }) => drill(short ? REFUSALS.short : REFUSALS.full));
+}
+
+async function drill(refusals: number): Promise<Finding> {
+  const found: Outcome[] = [];
+  for (const place of PLACES) found.push(await fill(place, refusals));
+  const sum = (name: keyof Outcome['numbers']): number =>
+    found.reduce((total, { numbers }) => total + numbers[name], 0);
+  return {
+    tried: `${PLACES.map(({ what }) => what).join(', ')} lay on ${found.map(({ kind }) => kind).join(', ')}; each was filled by ${WRITERS} writers and given room again.`,
+    held: 'Every create was answered 201 with whole bytes or 503; readiness said why; with room again the service went on without a restart; nothing acknowledged was lost; verify --all proved everything.',
+    broken: found.flatMap(({ broken }) => broken),
+    numbers: {
+      acknowledged: sum('acknowledged'),
+      refused: sum('refused'),
+      lost: sum('lost'),
+      'temporary files': sum('leftOver'),
+      'longest until it went on, ms': Math.max(...found.map(({ numbers }) => numbers.wentOnAfter)),
+    },
+  };
+}
+
+type Outcome = {
+  readonly kind: string;
+  readonly broken: readonly string[];
+  readonly numbers: {
+    readonly acknowledged: number;
+    readonly refused: number;
+    readonly lost: number;
+    readonly leftOver: number;
+    readonly wentOnAfter: number;
+  };
+};
+
+async function fill({ what, mebibytes, folder, says }: Place, refusals: number): Promise<Outcome> {
+  await using drilled = await drilledFolder('full-disk');
+  const dataDir = path.join(drilled.dataDir, 'node');
+  const place = path.join(dataDir, folder);
+  await using disk = await (mayMount() ? tmpfsOn : limitedFiles)(place, mebibytes);
+  const env: Record<string, string> =
+    folder === 'log' ? { DEPOSIT_EVENT_LOG: `sqlite:${place}/event-log.sqlite` } : {};
+  await registerDrill(dataDir, DRILL_PASSWORD, env);
+  await using service = await ServiceProcess.start(dataDir, await freePort(), env);
+  disk.limit(service.pid);
+  const deposits = new AnsweredDeposits(service.url);
+  const readiness = await writeUntilFull(deposits, service, refusals);
+  const refused = (deposits.counts.get(503) ?? 0) + (deposits.counts.get(507) ?? 0);
+  tell(`${what}: ${deposits.acknowledged.size} acknowledged, ${refused} refused; not ready: ${readiness}`);
+  const broken = [...deposits.faults];
+  if (refused < refusals)
+    broken.push(`The disk of ${what} never became full: ${refused} creates were refused.`);
+  if (!says.test(readiness))
+    broken.push(`With the disk of ${what} full, readiness said: ${readiness || 'ready'}.`);
+  disk.makeRoom(service.pid);
+  const wentOnAfter = await goesOn(deposits, service);
+  if (service.hasEnded) broken.push(`With ${what} on a full disk the service ended: ${service.said}`);
+  else if (wentOnAfter === undefined)
+    broken.push(`With room for ${what} again, the service did not go on within ${PATIENCE / 1000} s.`);
+  const open = (await unsettled(dataDir, 60_000, env)).length;
+  if (open > 0)
+    broken.push(`With ${what} on a disk that was full, ${open} deposits did not come to their end.`);
+  const code = await service.end('SIGTERM');
+  if (code !== 0) broken.push(`The service ended with ${code}: ${service.said}`);
+  const lost = await lostOf(deposits, dataDir, env);
+  const leftOver = (await readdir(path.join(dataDir, 'archives', 'incoming'))).length;
+  if (leftOver > 0) broken.push(`${leftOver} temporary files were left in the store.`);
+  broken.push(...lost, ...(await everythingVerified(dataDir, env)));
+  return {
+    kind: disk.kind,
+    broken,
+    numbers: {
+      acknowledged: deposits.acknowledged.size,
+      refused,
+      lost: lost.length,
+      leftOver,
+      wentOnAfter: Math.round(wentOnAfter ?? PATIENCE),
+    },
+  };
+}
+
+/** Resolves to what readiness said when so many creates had been refused. */
+async function writeUntilFull(
+  deposits: AnsweredDeposits,
+  service: ServiceProcess,
+  refusals: number,
+): Promise<string> {
+  const deadline = performance.now() + 60_000;
+  const refused = (): number => (deposits.counts.get(503) ?? 0) + (deposits.counts.get(507) ?? 0);
+  let readiness = '';
+  const writer = async (_: unknown, number: number): Promise<void> => {
+    for (let turn = number; performance.now() < deadline && !service.hasEnded; turn += 1) {
+      if (refused() >= refusals && readiness !== '') return;
+      await deposits.deposit(newTar(turn % 3 === 0 ? 300_000 : 2_000), { isComplete: turn % 4 === 0 });
+      if (refused() >= refusals / 2) readiness ||= await notReadyBecause(service.url);
+      if (refused() > refusals * 20) return; // full, and still it says that it is ready
+    }
+  };
+  await Promise.all(Array.from({ length: WRITERS }, writer));
+  return readiness;
+}
+
+/** Empty when it says that it is ready. */
+async function notReadyBecause(url: string): Promise<string> {
+  const answer = await fetch(`${url}/health/ready`).catch(() => undefined);
+  if (!answer) return 'no answer';
+  const text = await answer.text();
+  return answer.ok ? '' : (/<summary>([^<]*)</.exec(text)?.[1] ?? text);
+}
+
+/** Milliseconds until it is ready and takes deposits again. */
+async function goesOn(deposits: AnsweredDeposits, service: ServiceProcess): Promise<number | undefined> {
+  const begun = performance.now();
+  while (performance.now() - begun < PATIENCE && !service.hasEnded) {
+    const small = await deposits.deposit(newTar(2_000), { isComplete: true });
+    const large = await deposits.deposit(newTar(300_000), { isComplete: true });
+    if (small.status === 201 && large.status === 201 && (await service.isReady()))
+      return performance.now() - begun;
+    await pause(100);
+  }
+  return undefined;
+}

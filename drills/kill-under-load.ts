@@ -1,0 +1,114 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { runScript } from '../test/support/run-script.ts';
+import { amount, type Finding, runDrill, tell } from './drill.ts';
+import { drillClient, drilledFolder } from './drilled-service.ts';
+import { everythingVerified } from './everything-verified.ts';
+import { freePort } from './free-port.ts';
+import { MixedLoad } from './mixed-load.ts';
+import { type Kept, promisesKept } from './promises-kept.ts';
+import { ServiceProcess } from './service-process.ts';
+import type { Ledger } from './watched-deposit.ts';
+
+const HELP = `Kills the service with SIGKILL at random moments under a mixed load: creates by form and binary, PUT of archives and
+metadata, completions, some with an Idempotency-Key that is repeated until it is answered. Afterwards everything that
+was acknowledged has to be there, byte by byte and once, every deposit that was completed at its end, every object that
+an event names in the store, and what no event names has to be found by gc.
+
+  node drills/kill-under-load.ts [--kills 200] [--writers 4] [--longest 600]
+
+--longest MS  a kill comes up to so many milliseconds after the service was ready or a write was acknowledged
+`;
+
+/** For a write to be acknowledged, in milliseconds. */
+const PATIENCE = 10_000;
+
+type Drill = { readonly kills: number; readonly writers: number; readonly longest: number };
+
+await runDrill(
+  HELP,
+  { kills: { type: 'string' }, writers: { type: 'string' }, longest: { type: 'string' } },
+  (values) =>
+    drill({
+      kills: amount(values, 'kills', { full: 200, short: 3 }),
+      writers: amount(values, 'writers', { full: 4, short: 4 }),
+      longest: amount(values, 'longest', { full: 600, short: 300 }),
+    }),
+);
+
+async function drill({ kills, writers, longest }: Drill): Promise<Finding> {
+  await using folder = await drilledFolder('kills');
+  const { dataDir } = folder;
+  const port = await freePort();
+  const client = drillClient(`http://127.0.0.1:${port}`);
+  const load = new MixedLoad(client, { writers });
+  const { ledger } = load;
+  for (let kill = 1; kill <= kills; kill += 1) {
+    await using service = await ServiceProcess.start(dataDir, port);
+    // Some kills come while the first requests are under way, the others when writes are being acknowledged.
+    if (kill % 4 !== 0) await oneMore(ledger);
+    await pause(Math.random() * longest);
+    await service.end('SIGKILL');
+    tell(`kill ${kill} of ${kills}: ${ledger.acknowledged} writes acknowledged`);
+  }
+  await using service = await ServiceProcess.start(dataDir, port);
+  await pause(300); // what has a key is repeated and answered
+  await load.stop();
+  const kept = await promisesKept(ledger, client, dataDir);
+  const code = await service.end('SIGTERM');
+  const { orphans, dangling } = await sweep(dataDir);
+  const broken = [
+    ...ledger.faults,
+    ...kept.lost,
+    ...kept.doubled,
+    ...kept.stuck,
+    ...dangling,
+    ...(code === 0 ? [] : [`The service ended with ${code} after SIGTERM.`]),
+    ...(ledger.acknowledged > kills / 2 ? [] : [`Only ${ledger.acknowledged} writes were acknowledged.`]),
+  ];
+  return finding(kills, writers, load, { kept, dangling, orphans, broken });
+}
+
+/** Resolves when another write is acknowledged, or after too long. */
+async function oneMore(ledger: Ledger): Promise<void> {
+  const [before, deadline] = [ledger.acknowledged, performance.now() + PATIENCE];
+  while (ledger.acknowledged === before && performance.now() < deadline) await pause(5);
+}
+
+/** Removes what no event names; what the events name must be there afterwards. */
+async function sweep(dataDir: string): Promise<{ orphans: number; dangling: string[] }> {
+  const { code, out, err } = await runScript(dataDir, 'gc', ['--remove', '--older-than', '0s', '--json']);
+  if (code !== 0) throw new Error(`gc ended with ${code}: ${err}`);
+  const { objects, uploads } = JSON.parse(out) as { objects: number; uploads: number };
+  return { orphans: objects + uploads, dangling: await everythingVerified(dataDir) };
+}
+
+type Results = {
+  readonly kept: Kept;
+  readonly dangling: readonly string[];
+  readonly orphans: number;
+  readonly broken: readonly string[];
+};
+
+function finding(
+  kills: number,
+  writers: number,
+  { ledger }: MixedLoad,
+  { kept, dangling, orphans, broken }: Results,
+): Finding {
+  return {
+    tried: `SIGKILL ${kills} times at random moments under ${writers} writers with ${ledger.acknowledged} writes acknowledged.`,
+    held: `Each of the ${ledger.deposits.size} deposits is there as it was acknowledged, once, and at its end; all that events name is in the store.`,
+    broken,
+    numbers: {
+      kills,
+      acknowledged: ledger.acknowledged,
+      unanswered: ledger.unanswered,
+      deposits: ledger.deposits.size,
+      lost: kept.lost.length,
+      doubled: kept.doubled.length,
+      dangling: dangling.length,
+      stuck: kept.stuck.length,
+      'orphans swept': orphans,
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** Why strace cannot be used here; `undefined` when it can. */
+export function whyNoStrace(): string | undefined {
+  const { error, status, stderr } = spawnSync('strace', ['-f', '-e', 'trace=none', 'true'], {
+    encoding: 'utf8',
+  });
+  if (error) return 'strace is not installed';
+  return status === 0 ? undefined : `strace may not trace here: ${stderr.trim()}`;
+}
+
+/** strace beside processes or threads that run already; what it does to them ends with it. */
+export class Strace {
+  readonly #child: ChildProcess;
+  readonly #output: string;
+
+  /** Resolves when it has attached. @throws it ended before. */
+  static async attach(pids: readonly number[], options: readonly string[]): Promise<Strace> {
+    const output = path.join(tmpdir(), `drill-strace-${process.pid}-${performance.now()}.txt`);
+    const targets = pids.flatMap((pid) => ['-p', String(pid)]);
+    const child = spawn('strace', [...options, '-o', output, ...targets], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let said = '';
+    child.stderr.on('data', (chunk: Buffer) => (said += chunk));
+    while (said.split(/ attached/).length <= pids.length) {
+      if (child.exitCode !== null) throw new Error(`strace ended with ${child.exitCode}: ${said}`);
+      await pause(5);
+    }
+    return new Strace(child, output);
+  }
+
+  private constructor(child: ChildProcess, output: string) {
+    this.#child = child;
+    this.#output = output;
+  }
+
+  /** Lets go of what it traces, which runs on; resolves to all that it saw. */
+  async detach(): Promise<string> {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) {
+      const exited = once(this.#child, 'exit');
+      this.#child.kill('SIGINT');
+      await exited;
+    }
+    const seen = await readFile(this.#output, 'latin1');
+    await rm(this.#output, { force: true });
+    return seen;
+  }
+}

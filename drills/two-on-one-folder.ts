@@ -1,0 +1,108 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { runScript } from '../test/support/run-script.ts';
+import { amount, type Finding, runDrill, tell } from './drill.ts';
+import { drillClient, drilledFolder } from './drilled-service.ts';
+import { everythingVerified } from './everything-verified.ts';
+import { freePort } from './free-port.ts';
+import { MixedLoad } from './mixed-load.ts';
+import { promisesKept } from './promises-kept.ts';
+import { NotStarted, ServiceProcess } from './service-process.ts';
+
+const HELP = `Starts further services on the data folder of one that runs under load, some at the same moment. Each has to be refused
+with the folder and the process that holds it; the first has to go on, and commands beside it have to work. Killed with
+SIGKILL, it has to leave nothing that keeps the next one from starting.
+
+  node drills/two-on-one-folder.ts [--rounds 5]
+`;
+
+/** What commands do beside the service. */
+const COMMANDS: readonly (readonly [string, ...string[]])[] = [
+  ['status', '--json'],
+  ['gc', '--older-than', '1h', '--json'],
+];
+
+/** Services that are started at once on a folder that is free. */
+const TOGETHER = 3;
+
+await runDrill(HELP, { rounds: { type: 'string' } }, (values) =>
+  drill(amount(values, 'rounds', { full: 5, short: 1 }), values.short ? 2 : TOGETHER),
+);
+
+async function drill(rounds: number, atOnce: number): Promise<Finding> {
+  await using folder = await drilledFolder('shared');
+  const { dataDir } = folder;
+  const port = await freePort();
+  const client = drillClient(`http://127.0.0.1:${port}`);
+  const load = new MixedLoad(client, { writers: 2 });
+  const broken: string[] = [];
+  let refused = 0;
+  for (let round = 1; round <= rounds; round += 1) {
+    await using first = await ServiceProcess.start(dataDir, port);
+    const others = await Promise.all([another(dataDir, first.pid), another(dataDir, first.pid)]);
+    refused += others.length;
+    broken.push(...others.flat());
+    if (!(await first.isReady())) broken.push('The first service is not ready any more.');
+    if (round === 1) broken.push(...(await commandsBeside(dataDir)));
+    await first.end('SIGKILL');
+    tell(`round ${round} of ${rounds}: ${refused} refused`);
+  }
+  const together = await startTogether(dataDir, atOnce);
+  await using last = together.services[0] ?? (await ServiceProcess.start(dataDir, port));
+  if (together.services.length !== 1)
+    broken.push(`Of ${atOnce} services started at once ${together.services.length} run.`);
+  await last.end('SIGKILL');
+  await using service = await ServiceProcess.start(dataDir, port);
+  await pause(300);
+  await load.stop();
+  const kept = await promisesKept(load.ledger, client, dataDir);
+  const dangling = await everythingVerified(dataDir);
+  const code = await service.end('SIGTERM');
+  if (code !== 0) broken.push(`The service ended with ${code} after SIGTERM.`);
+  const { acknowledged, faults } = load.ledger;
+  return {
+    tried: `${refused} services were started on the folder of a running one, ${atOnce} at once on a free one, and the first was killed ${rounds} times.`,
+    held: 'Each but one was refused with the folder and the process that holds it; the first went on, commands worked beside it, and the next one started.',
+    broken: [...broken, ...faults, ...kept.lost, ...kept.doubled, ...kept.stuck, ...dangling],
+    numbers: {
+      refused: refused + together.refused,
+      kills: rounds + 1,
+      acknowledged,
+      lost: kept.lost.length,
+      doubled: kept.doubled.length,
+      dangling: dangling.length,
+      stuck: kept.stuck.length,
+    },
+  };
+}
+
+/** What is wrong with how it was refused, a sentence each. */
+async function another(dataDir: string, holder: number): Promise<string[]> {
+  try {
+    await using _service = await ServiceProcess.start(dataDir, await freePort());
+    return ['A second service started on the folder of a running one.'];
+  } catch (error) {
+    if (!(error instanceof NotStarted)) throw error;
+    const { code, message } = error;
+    const isClear =
+      message.includes(dataDir) && message.includes(`process ${holder}`) && !/\n\s+at /.test(message);
+    return code === 2 && isClear ? [] : [`A second service was refused with ${code}: ${message}`];
+  }
+}
+
+/** Which of them run in the end. */
+async function startTogether(dataDir: string, count: number) {
+  const ports = await Promise.all(Array.from({ length: count }, freePort));
+  const starts = await Promise.allSettled(ports.map((port) => ServiceProcess.start(dataDir, port)));
+  const services = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
+  for (const service of services.slice(1)) await service.end('SIGKILL');
+  return { services, refused: count - services.length };
+}
+
+async function commandsBeside(dataDir: string): Promise<string[]> {
+  const broken: string[] = [];
+  for (const [name, ...args] of COMMANDS) {
+    const { code, err } = await runScript(dataDir, name, args);
+    if (code !== 0) broken.push(`${name} beside the service ended with ${code}: ${err.trim()}`);
+  }
+  return broken;
+}

@@ -1,0 +1,79 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { AnsweredDeposits, newTar } from './answered-deposits.ts';
+import { amount, type Finding, runDrill, tell } from './drill.ts';
+import { drilledFolder } from './drilled-service.ts';
+import { freePort } from './free-port.ts';
+import { Guesses } from './guesses.ts';
+import { percentile } from './percentile.ts';
+import { peakMemory } from './process-facts.ts';
+import { ServiceProcess } from './service-process.ts';
+
+const HELP = `Tries wrong passwords, 64 at a time, from as many names and addresses of this machine, while a client whose password is
+right deposits archives of 1 MiB. Its deposits must stay quick, and the guesses must be told to wait.
+
+  node drills/wrong-passwords.ts [--seconds 30] [--guessers 64]
+
+Exit codes: 0 all held, 1 something broke, 2 wrong usage.`;
+
+const MIB = 1024 ** 2;
+/** Of a deposit of 1 MiB beside the guesses, at the 99th percentile, in milliseconds. */
+const GOAL = 2_000;
+
+await runDrill(HELP, { seconds: { type: 'string' }, guessers: { type: 'string' } }, async (values) =>
+  drill(
+    amount(values, 'seconds', { full: 30, short: 5 }),
+    amount(values, 'guessers', { full: 64, short: 64 }),
+  ),
+);
+
+async function drill(seconds: number, guessers: number): Promise<Finding> {
+  await using folder = await drilledFolder('guesses');
+  await using service = await ServiceProcess.start(folder.dataDir, await freePort());
+  const deposits = new AnsweredDeposits(service.url, []);
+  await deposits.deposit(newTar(MIB)); // its password has been verified once, as that of every client at work
+  deposits.times.length = 0;
+  const until = performance.now() + seconds * 1000;
+  const guesses = new Guesses(service.url);
+  const ticker = setInterval(
+    () => tell(`${guesses.count} guesses, ${deposits.times.length} deposits of 1 MiB`),
+    5000,
+  ).unref();
+  await Promise.all([
+    ...Array.from({ length: guessers }, (_, guesser) => guesses.goOn(guesser, until)),
+    depositUntil(deposits, until),
+  ]);
+  clearInterval(ticker);
+  const memory = await peakMemory(service.pid);
+  const code = await service.end('SIGTERM');
+  const p99 = percentile(deposits.times, 0.99);
+  const broken = [
+    ...deposits.faults,
+    ...guesses.faults,
+    ...(p99 > GOAL ? [`The 99th percentile of a deposit of 1 MiB was ${Math.round(p99)} ms.`] : []),
+    ...(guesses.answered(429) + guesses.answered(503) === 0 ? ['No guess was told to wait.'] : []),
+    ...(code === 0 ? [] : [`The service ended with ${code}: ${service.said}`]),
+  ];
+  return {
+    tried: `${guesses.count} wrong passwords in ${seconds} s, ${guessers} at a time, each guesser under a name and from an address of its own, beside a client that deposited 1 MiB again and again.`,
+    held: `Its deposits took ${Math.round(p99)} ms at the 99th percentile; the guesses were answered 401, 429 or 503, the last two with Retry-After.`,
+    broken,
+    numbers: {
+      guesses: guesses.count,
+      'answered 401': guesses.answered(401),
+      'answered 429': guesses.answered(429),
+      'answered 503': guesses.answered(503),
+      'deposits of 1 MiB': deposits.times.length,
+      'p50, ms': Math.round(percentile(deposits.times, 0.5)),
+      'p99, ms': Math.round(p99),
+      'longest, ms': Math.round(Math.max(0, ...deposits.times)),
+      'memory, MiB': memory,
+    },
+  };
+}
+
+async function depositUntil(deposits: AnsweredDeposits, until: number): Promise<void> {
+  while (performance.now() < until) {
+    await deposits.deposit(newTar(MIB));
+    await pause(20);
+  }
+}

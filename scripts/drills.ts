@@ -1,0 +1,103 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { type PlannedDrill, PROGRAMME } from '../drills/programme.ts';
+import { isBroken, markdownReport, summary, told } from '../drills/report.ts';
+import { type DrillRun, runPlanned } from '../drills/run-drill.ts';
+import { readArguments, runCommand, say, UsageError } from './command.ts';
+import { stopSignal } from './stop-signal.ts';
+
+const HELP = `Hurts the service in every way there is a drill for, one after the other, and tells what was tried and what held.
+
+  npm run drills [-- --short] [--only NAME]… [--list] [--json] [--report FILE] [--keep DIR]
+
+--short   a form of each that takes seconds, where it has one; all together about a minute
+--only    these drills alone; --list names all
+--json    one line of JSON a drill, then one of all
+--report  writes what was found as Markdown
+--keep    what drills and services said is left in this folder, to be looked at
+Exit codes: 0 all held, 1 something broke, 2 wrong usage.
+`;
+
+await runCommand(
+  HELP,
+  async (args) => {
+    const { values, positionals } = readArguments(args, {
+      short: { type: 'boolean', default: false },
+      only: { type: 'string', multiple: true },
+      list: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+      report: { type: 'string' },
+      keep: { type: 'string' },
+    });
+    const drills = chosen([...(values.only ?? []), ...positionals], values.short);
+    if (values.list) {
+      for (const { name, what } of drills)
+        say(values.json ? JSON.stringify({ name, what }) : `${name}: ${what}`);
+      return 0;
+    }
+    const begunAt = new Date().toISOString();
+    const runs = await runAll(drills, {
+      ...values,
+      onRun: (run) => say(values.json ? JSON.stringify(run) : told(run)),
+    });
+    if (values.report !== undefined)
+      await writeFile(values.report, markdownReport({ runs, isShort: values.short, begunAt }));
+    const broken = runs.filter(isBroken).map(({ name }) => name);
+    say(values.json ? JSON.stringify({ drills: runs.length, broken }) : `\n${summary(runs)}`);
+    if (runs.length < drills.length) return 1; // broken off
+    return broken.length > 0 ? 1 : 0;
+  },
+  { mayBeBare: true },
+);
+
+type Chosen = {
+  readonly short: boolean;
+  readonly keep?: string | undefined;
+  readonly onRun: (run: DrillRun) => void;
+};
+
+async function runAll(drills: readonly PlannedDrill[], { short, keep, onRun }: Chosen): Promise<DrillRun[]> {
+  const outputDir = path.resolve(keep ?? (await mkdtemp(path.join(tmpdir(), 'drills-'))));
+  const signal = stopSignal('The drills were broken off.');
+  const runs: DrillRun[] = [];
+  try {
+    for (const [done, drill] of drills.entries()) {
+      if (signal.aborted) break;
+      const show = (text: string): void => showOnTerminal(done, drills.length, `${drill.name}: ${text}`);
+      if (process.stderr.isTTY) show(drill.what);
+      else process.stderr.write(`[${done + 1}/${drills.length}] ${drill.name}: ${drill.what}\n`);
+      const run = await runPlanned(drill, { isShort: short, outputDir, signal, onProgress: show });
+      if (process.stderr.isTTY) process.stderr.write(CLEAR_LINE);
+      if (signal.aborted) break;
+      runs.push(run);
+      onRun(run);
+    }
+    return runs;
+  } finally {
+    if (keep === undefined) await rm(outputDir, { recursive: true, force: true });
+  }
+}
+
+const CLEAR_LINE = '\r\x1b[K';
+const BAR = 20;
+
+/** One line that changes: how many drills are done, and what the one that runs has told last. */
+function showOnTerminal(done: number, total: number, text: string): void {
+  const { stderr } = process;
+  if (!stderr.isTTY) return;
+  const filled = Math.round((done / total) * BAR);
+  const line = `[${'#'.repeat(filled)}${'.'.repeat(BAR - filled)}] ${done} of ${total}, ${text}`;
+  stderr.write(CLEAR_LINE + line.slice(0, (stderr.columns || 80) - 1));
+}
+
+/** @throws {UsageError} */
+function chosen(names: readonly string[], isShort: boolean): readonly PlannedDrill[] {
+  const known = PROGRAMME.filter(({ short }) => !isShort || short !== null);
+  const unknown = names.find((name) => !known.some((drill) => drill.name === name));
+  if (unknown !== undefined)
+    throw new UsageError(
+      `There is no drill ${unknown}${isShort ? ' with a short form' : ''}; --list names all.`,
+    );
+  return names.length === 0 ? known : known.filter(({ name }) => names.includes(name));
+}
