@@ -61,7 +61,9 @@ export class LoadedDeposits {
       this.#view.find({
         index: objectIndexes.newest,
         equal: { client, collection },
-        ...{ orderBy: 'depositId', descending: true, limit: LOOKED_AT },
+        orderBy: 'depositId',
+        descending: true,
+        limit: LOOKED_AT,
       }),
     );
     const loaded = newest.filter(isLoaded).filter((one) => origin === undefined || one.origin === origin);

@@ -37,6 +37,7 @@ async function append(
   answer: sendUnaryData<AppendResp>,
 ): Promise<void> {
   const { options, events } = await received(call);
+  if (call.cancelled) return; // what came may be a part of it only
   const fault = faults.meet('append');
   const refused = (await suffer(fault, port())) ?? tooLarge(events);
   if (refused) return answer(refused);
