@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { readConfig } from '../src/config.ts';
-import { openLog, openStore } from '../src/service.ts';
+import { openLog, openStore } from '../src/engines.ts';
 import { tarOf } from '../test/support/archive-builders.ts';
 import {
   archiveHeaders,

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { readConfig } from '../src/config.ts';
-import { openLog } from '../src/service.ts';
+import { openLog } from '../src/engines.ts';
 import { zipOf } from '../test/support/archive-builders.ts';
 import {
   archiveHeaders,

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Administration } from '../src/administration.ts';
 import { readConfig } from '../src/config.ts';
+import { openLog } from '../src/engines.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
-import { openLog } from '../src/service.ts';
 import { TestClient } from '../test/support/running-service.ts';
 
 /** A password that is nowhere else: the scan for secrets looks for it in all that drills leave behind. */

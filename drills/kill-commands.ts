@@ -6,7 +6,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { UsageError } from '../scripts/command.ts';
 import { readConfig } from '../src/config.ts';
-import { openStore } from '../src/service.ts';
+import { openStore } from '../src/engines.ts';
 import { tarOf } from '../test/support/archive-builders.ts';
 import { archivePart, entryPart, formOf, formType } from '../test/support/deposit-bodies.ts';
 import { amount, type Finding, runDrill, tell } from './drill.ts';

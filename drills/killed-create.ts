@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { readConfig } from '../src/config.ts';
-import { openLog } from '../src/service.ts';
+import { openLog } from '../src/engines.ts';
 import { archivePart, entryPart, final, formOf, formType } from '../test/support/deposit-bodies.ts';
 import type { TestClient } from '../test/support/running-service.ts';
 import { newTar } from './answered-deposits.ts';

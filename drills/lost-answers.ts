@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { readConfig } from '../src/config.ts';
-import { openLog } from '../src/service.ts';
+import { openLog } from '../src/engines.ts';
 import { archivePart, entryPart, formOf, formType } from '../test/support/deposit-bodies.ts';
 import { amount, type Finding, runDrill, tell } from './drill.ts';
 import { drillClient, drilledFolder, settled } from './drilled-service.ts';

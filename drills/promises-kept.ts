@@ -1,7 +1,7 @@
 import { readConfig } from '../src/config.ts';
 import { deposits } from '../src/domain/aggregates.ts';
 import { namedObjects } from '../src/domain/deposit/named-objects.ts';
-import { openLog } from '../src/service.ts';
+import { openLog } from '../src/engines.ts';
 import type { TestClient } from '../test/support/running-service.ts';
 import { unsettled } from './drilled-service.ts';
 import { type Ledger, sha256Of, type WatchedDeposit } from './watched-deposit.ts';

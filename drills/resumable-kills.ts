@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { readConfig } from '../src/config.ts';
-import { openLog } from '../src/service.ts';
+import { openLog } from '../src/engines.ts';
 import { tarOf } from '../test/support/archive-builders.ts';
 import { archiveHeaders, partial } from '../test/support/deposit-bodies.ts';
 import type { TestClient } from '../test/support/running-service.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Administration } from '../src/administration.ts';
 import { readConfig } from '../src/config.ts';
+import { openLog } from '../src/engines.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
-import { openLog } from '../src/service.ts';
 import { depositHistories, judge } from '../test/support/deposit-histories.ts';
 import { PatientDepositor } from '../test/support/patient-depositor.ts';
 import { killReactors, takeLogAway } from './cluster-hurts.ts';

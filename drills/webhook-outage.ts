@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Administration } from '../src/administration.ts';
 import { readConfig } from '../src/config.ts';
+import { openLog } from '../src/engines.ts';
 import { isNews } from '../src/news/deposit-news.ts';
 import { WebhookKey } from '../src/notifications/webhook-key.ts';
-import { openLog } from '../src/service.ts';
 import { PatientDepositor } from '../test/support/patient-depositor.ts';
 import { WebhookReceiver } from '../test/support/webhook-receiver.ts';
 import { amount, type Finding, runDrill, tell as say } from './drill.ts';

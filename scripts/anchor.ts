@@ -3,7 +3,7 @@ import path from 'node:path';
 import { anchorKey } from '../src/anchors/anchor-key.ts';
 import { Anchorer } from '../src/anchors/anchorer.ts';
 import { readConfig } from '../src/config.ts';
-import { openLog } from '../src/service.ts';
+import { openLog } from '../src/engines.ts';
 import { readArguments, runCommand, UsageError } from './command.ts';
 
 const HELP = `Makes an anchor: a signed statement of everything that the log holds at this moment.

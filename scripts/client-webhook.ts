@@ -5,10 +5,10 @@ import {
 } from '../projections/undelivered-notifications.ts';
 import type { Administration } from '../src/administration.ts';
 import type { Config } from '../src/config.ts';
+import { openView } from '../src/engines.ts';
 import { assertReachable } from '../src/notifications/receiver-address.ts';
 import { generateSecret, isSecret } from '../src/notifications/signature.ts';
 import { WebhookKey } from '../src/notifications/webhook-key.ts';
-import { openView } from '../src/service.ts';
 import { refused, say, UsageError } from './command.ts';
 
 export type WebhookOptions = {

@@ -5,10 +5,10 @@ import { Administration } from '../src/administration.ts';
 import { readConfig } from '../src/config.ts';
 import { clients } from '../src/domain/aggregates.ts';
 import type { ClientCommand } from '../src/domain/client/client.ts';
+import { openLog } from '../src/engines.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
 import { generatePassword } from '../src/password.ts';
 import { foldByKey, foldStream } from '../src/read-models/fold.ts';
-import { openLog } from '../src/service.ts';
 import { webhook } from './client-webhook.ts';
 import { only, operator, readArguments, refused, runCommand, say, UsageError } from './command.ts';
 

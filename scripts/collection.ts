@@ -2,8 +2,8 @@ import { collections as shownCollections } from '../projections/collections.ts';
 import { Administration } from '../src/administration.ts';
 import { readConfig } from '../src/config.ts';
 import { collections } from '../src/domain/aggregates.ts';
+import { openLog } from '../src/engines.ts';
 import { foldByKey, foldStream } from '../src/read-models/fold.ts';
-import { openLog } from '../src/service.ts';
 import { only, operator, readArguments, refused, runCommand, say, UsageError } from './command.ts';
 
 const HELP = `Opens collections and says what the service document tells of them.

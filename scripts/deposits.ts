@@ -1,6 +1,6 @@
 import { type DepositStatusView, depositStatus } from '../projections/deposit-status.ts';
 import { readConfig } from '../src/config.ts';
-import { openView } from '../src/service.ts';
+import { openView } from '../src/engines.ts';
 import { readArguments, runCommand, say, UsageError } from './command.ts';
 
 const HELP = `Lists deposits, the newest first.

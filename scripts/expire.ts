@@ -1,7 +1,7 @@
 import { type DepositStatusView, depositStatus } from '../projections/deposit-status.ts';
 import { Administration } from '../src/administration.ts';
 import { type Config, readConfig } from '../src/config.ts';
-import { openLog, openView } from '../src/service.ts';
+import { openLog, openView } from '../src/engines.ts';
 import { operator, readArguments, runCommand, say, UsageError } from './command.ts';
 import { duration } from './duration.ts';
 import { progressBar } from './progress-bar.ts';

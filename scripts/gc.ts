@@ -1,8 +1,8 @@
 import { tmpdir } from 'node:os';
 import { readConfig } from '../src/config.ts';
+import { openLog, openStore } from '../src/engines.ts';
 import { RunningService } from '../src/operator/running-service.ts';
 import { Orphans } from '../src/orphans.ts';
-import { openLog, openStore } from '../src/service.ts';
 import { readArguments, runCommand, say, UsageError } from './command.ts';
 import { duration } from './duration.ts';
 import { ProgressBars } from './progress-bar.ts';

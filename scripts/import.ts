@@ -1,8 +1,8 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { readConfig } from '../src/config.ts';
 import { lockDataFolder } from '../src/data-folder-lock.ts';
+import { openLog } from '../src/engines.ts';
 import { copyEvents } from '../src/event-log/log-copy.ts';
-import { openLog } from '../src/service.ts';
 import { exportedEvents } from '../src/verification/exported-event.ts';
 import { only, readArguments, runCommand, UsageError } from './command.ts';
 import { ProgressBars } from './progress-bar.ts';

@@ -1,9 +1,10 @@
 import { Administration } from '../src/administration.ts';
 import { readConfig } from '../src/config.ts';
 import type { ParkedEvent } from '../src/domain/parking/parking.ts';
+import { openLog } from '../src/engines.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
+import { PARKING } from '../src/reactor-names.ts';
 import { parkedEvents } from '../src/reactors/parking.ts';
-import { openLog, PARKING } from '../src/service.ts';
 import { only, operator, readArguments, refused, runCommand, say, UsageError } from './command.ts';
 
 const HELP = `Events that the checker, the loader or the notifier did not get through, and that wait for an operator.

@@ -4,12 +4,12 @@ import path from 'node:path';
 import { everyView } from '../projections/every-view.ts';
 import { readConfig } from '../src/config.ts';
 import { lockDataFolder, lockFile } from '../src/data-folder-lock.ts';
+import { openLog, viewsPlace } from '../src/engines.ts';
 import type { EventLog, Position } from '../src/event-log/event-log.ts';
 import { howFar } from '../src/event-log/how-far.ts';
 import { RunningService } from '../src/operator/running-service.ts';
 import { Rebuild } from '../src/read-models/rebuild.ts';
 import type { ViewDifference } from '../src/read-models/view-difference.ts';
-import { openLog, viewsPlace } from '../src/service.ts';
 import { readArguments, runCommand, UsageError } from './command.ts';
 import { progressBar } from './progress-bar.ts';
 

@@ -3,8 +3,8 @@ import { load } from '../src/command-handler.ts';
 import { readConfig } from '../src/config.ts';
 import { deposits } from '../src/domain/aggregates.ts';
 import type { DepositCommand } from '../src/domain/deposit/commands.ts';
+import { openLog } from '../src/engines.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
-import { openLog } from '../src/service.ts';
 import { operator, readArguments, runCommand, say, UsageError } from './command.ts';
 
 const HELP = `Has the service load failed deposits again, or check rejected ones again.

@@ -4,12 +4,13 @@ import { everyView } from '../projections/every-view.ts';
 import type { ArchiveStore } from '../src/archive-store/archive-store.ts';
 import type { Config } from '../src/config.ts';
 import { deposits } from '../src/domain/aggregates.ts';
+import { openDeliveriesOf, openView } from '../src/engines.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
 import { waitingAfter } from '../src/event-log/waiting-events.ts';
 import { RunningService, type ServiceState } from '../src/operator/running-service.ts';
+import { REACTORS } from '../src/reactor-names.ts';
 import { parkedEvents } from '../src/reactors/parking.ts';
 import type { ViewFile } from '../src/read-models/view-file.ts';
-import { openDeliveriesOf, openView, REACTORS } from '../src/service.ts';
 
 /** States that a deposit should leave. */
 const PASSING = ['partial', 'deposited', 'verified', 'loading'] as const;

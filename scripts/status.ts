@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { readConfig } from '../src/config.ts';
-import { openLog, openStore } from '../src/service.ts';
+import { openLog, openStore } from '../src/engines.ts';
 import { readArguments, runCommand, say } from './command.ts';
 import { statusFacts } from './status-facts.ts';
 import { statusScreen } from './status-screen.ts';

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import type { Config } from '../src/config.ts';
 import { parseGitDate } from '../src/domain/deposit/git-date.ts';
+import { openLog } from '../src/engines.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
-import { openLog } from '../src/service.ts';
 import { only, readArguments, refused, UsageError } from './command.ts';
 import { stateJson, stepJson } from './history-json.ts';
 import { timeOf } from './history-metadata.ts';

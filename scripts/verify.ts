@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { publicAnchorKey } from '../src/anchors/anchor-key.ts';
 import { type Config, readConfig } from '../src/config.ts';
-import { openLog, viewsPlace } from '../src/service.ts';
+import { openLog, viewsPlace } from '../src/engines.ts';
 import { Report } from '../src/verification/report.ts';
 import { ResumePoint } from '../src/verification/resume-point.ts';
 import { type Verification, verifyService } from '../src/verification/verify-service.ts';

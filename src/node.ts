@@ -1,11 +1,9 @@
-import path from 'node:path';
 import type { ArchiveStore } from './archive-store/archive-store.ts';
-import { openArchiveStore } from './archive-store/open-archive-store.ts';
 import type { Config } from './config.ts';
+import { openDeliveriesOf, openLog, openStore } from './engines.ts';
 import type { Deliveries } from './event-log/deliveries.ts';
 import type { EventLog } from './event-log/event-log.ts';
 import { LoggedEventLog } from './event-log/logged-event-log.ts';
-import { openDeliveries, openEventLog } from './event-log/open-event-log.ts';
 import type { Logger } from './logger.ts';
 import { ServiceMetrics } from './metrics/service-metrics.ts';
 import { type NotificationViews, notificationViews } from './notifications/notification-views.ts';
@@ -39,9 +37,9 @@ export async function openNode(
 ): Promise<Node> {
   const metrics = new ServiceMetrics(logger);
   const traced = tracedParts(config.tracing);
-  const engine = metrics.measuredLog(await openEventLog(config.eventLog));
+  const engine = metrics.measuredLog(await openLog(config));
   const log = resources.use(traced.log(new LoggedEventLog(engine, logger)));
-  const opened = await openArchiveStore(config.archiveStore, config.dataDir);
+  const opened = await openStore(config);
   const store = resources.use(traced.store(metrics.measuredStore(opened)));
   const deliveries = await openDeliveriesOf(config, log);
   resources.defer(() => deliveries[Symbol.asyncDispose]?.());
@@ -50,12 +48,4 @@ export async function openNode(
   resources.defer(() => projector.stop());
   const notified = notificationViews(projector);
   return { config, log, store, deliveries, metrics, traced, logger, resources, projector, notified, fail };
-}
-
-/** What feeds the reactors of this configuration. */
-export function openDeliveriesOf(
-  config: Config,
-  log: EventLog,
-): Promise<Deliveries & Partial<AsyncDisposable>> {
-  return openDeliveries(config.eventLog, log, path.join(config.dataDir, 'checkpoints'));
 }

@@ -2,8 +2,9 @@ import { parseArgs } from 'node:util';
 import { describeSettings, readConfig } from './config.ts';
 import { introduce } from './first-start.ts';
 import { createLogger } from './logger.ts';
+import { manifest } from './manifest.ts';
 import { lineProgress } from './progress.ts';
-import { manifest, type Service, startService } from './service.ts';
+import { type Service, startService } from './service.ts';
 import { uncaughtExceptions } from './uncaught-exceptions.ts';
 
 const HELP = `Starts the deposit service.

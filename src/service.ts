@@ -1,10 +1,8 @@
 import { startAnchoring } from './anchors/anchor-follower.ts';
 import type { ArchiveStore } from './archive-store/archive-store.ts';
-import { openArchiveStore } from './archive-store/open-archive-store.ts';
 import type { Config } from './config.ts';
 import { lockDataFolder } from './data-folder-lock.ts';
 import type { EventLog } from './event-log/event-log.ts';
-import { openEventLog } from './event-log/open-event-log.ts';
 import { createApp } from './http/app.ts';
 import type { ReadinessChecks } from './http/health.ts';
 import { Server } from './http/server.ts';
@@ -15,10 +13,6 @@ import type { ProjectorProgress } from './read-models/projector.ts';
 import { serveClients } from './serve-clients.ts';
 import { serveOperators } from './serve-operators.ts';
 import { startReactors } from './start-reactors.ts';
-
-export { manifest } from './manifest.ts';
-export { openDeliveriesOf } from './node.ts';
-export { openView, viewsPlace } from './views-place.ts';
 
 /** A running service. Disposing of it drains: running requests finish, reactors stop, everything is closed. */
 export type Service = AsyncDisposable & {
@@ -39,26 +33,6 @@ export type ServiceOptions = {
 
 /** How long running requests may take to finish when the service stops, in milliseconds. */
 const DRAIN_PATIENCE = 20_000;
-/** The names of all reactors. */
-export const REACTORS = ['checker', 'loader'] as const;
-/** Those and what follows deposits for others' sake: each may have events that wait for an operator. */
-export const PARKING = [...REACTORS, 'notifier'] as const;
-
-/** The event log alone, for commands that run beside the service. */
-export function openLog(
-  { eventLog }: Pick<Config, 'eventLog'>,
-  options: { readonly readOnly?: boolean } = {},
-): Promise<EventLog> {
-  return openEventLog(eventLog, options);
-}
-
-/** The archive store alone, for commands that run beside the service. */
-export function openStore({
-  archiveStore,
-  dataDir,
-}: Pick<Config, 'archiveStore' | 'dataDir'>): Promise<ArchiveStore> {
-  return openArchiveStore(archiveStore, dataDir);
-}
 
 /** Puts the service together and starts it. */
 export async function startService(config: Config, { logger, progress }: ServiceOptions): Promise<Service> {

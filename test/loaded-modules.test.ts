@@ -7,7 +7,7 @@ import { freePort } from '../drills/free-port.ts';
 import { ServiceProcess } from '../drills/service-process.ts';
 import { Administration } from '../src/administration.ts';
 import { readConfig } from '../src/config.ts';
-import { openLog } from '../src/service.ts';
+import { openLog } from '../src/engines.ts';
 import { DistributedNodes } from './support/distributed-nodes.ts';
 import { PatientDepositor } from './support/patient-depositor.ts';
 import { TestClient } from './support/running-service.ts';

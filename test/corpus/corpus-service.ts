@@ -5,7 +5,7 @@ import { freePort } from '../../drills/free-port.ts';
 import { ServiceProcess } from '../../drills/service-process.ts';
 import { Administration } from '../../src/administration.ts';
 import { readConfig } from '../../src/config.ts';
-import { openLog } from '../../src/service.ts';
+import { openLog } from '../../src/engines.ts';
 import { type FormPart, formOf, formType } from '../support/deposit-bodies.ts';
 import { TestClient } from '../support/running-service.ts';
 

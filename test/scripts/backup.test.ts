@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { Administration } from '../../src/administration.ts';
-import { openLog } from '../../src/service.ts';
+import { openLog } from '../../src/engines.ts';
 import { archivePart, entryPart, formOf, formType } from '../support/deposit-bodies.ts';
 import { runScript } from '../support/run-script.ts';
 import { RunningService } from '../support/running-service.ts';

@@ -7,9 +7,9 @@ import { buffer } from 'node:stream/consumers';
 import test from 'ava';
 import type { StoredObject } from '../../src/archive-store/archive-store.ts';
 import { lockFile } from '../../src/data-folder-lock.ts';
+import { openLog, openStore } from '../../src/engines.ts';
 import type { EventLog } from '../../src/event-log/event-log.ts';
 import { seal } from '../../src/event-log/hash-chain.ts';
-import { openLog, openStore } from '../../src/service.ts';
 import { temporaryFolder } from '../archive-store/temporary-folder.ts';
 import {
   archiveHeaders,

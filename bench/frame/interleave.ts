@@ -1,0 +1,33 @@
+import type { Bench } from './goal.ts';
+
+/** Does its work once and tells what it measured. */
+export type Measure = () => Promise<number>;
+
+/**
+ * Measures all sides in each round, one after the other and each round beginning with another one, so that what
+ * the machine does meanwhile meets all of them alike. The first round warms up and does not count.
+ */
+export async function interleave<Name extends string>(
+  { pairs, tell }: Pick<Bench, 'pairs' | 'tell'>,
+  what: string,
+  sides: Readonly<Record<Name, Measure>>,
+): Promise<Record<Name, number[]>> {
+  const entries = Object.entries<Measure>(sides);
+  const found = new Map(entries.map(([name]) => [name, [] as number[]]));
+  for (let round = 0; round <= pairs; round += 1) {
+    tell(round === 0 ? `${what}: warming up` : `${what}: pair ${round} of ${pairs}`);
+    const first = round % entries.length;
+    for (const [name, measure] of [...entries.slice(first), ...entries.slice(0, first)]) {
+      const value = await measure();
+      if (round > 0) found.get(name)?.push(value);
+    }
+  }
+  return Object.fromEntries(found) as Record<Name, number[]>; // its keys are those of `sides`
+}
+
+/** Seconds that the work takes. */
+export async function secondsOf(work: () => unknown): Promise<number> {
+  const started = performance.now();
+  await work();
+  return (performance.now() - started) / 1000;
+}

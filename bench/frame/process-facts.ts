@@ -1,0 +1,48 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { NotMeasured } from './goal.ts';
+
+/** What a process of this machine uses, as /proc tells it. */
+export class ProcessFacts {
+  readonly #pid: number;
+
+  constructor(pid: number) {
+    this.#pid = pid;
+  }
+
+  /** Seconds of CPU that all of its threads have used. */
+  get cpuSeconds(): number {
+    const [, user, system] = /\) (?:\S+ ){11}(\d+) (\d+)/.exec(this.#read('stat')) ?? [];
+    const TICKS = 100; // a second, on every Linux that Node runs on
+    return (Number(user) + Number(system)) / TICKS;
+  }
+
+  /** MiB that are resident, and the most that ever were. */
+  get memory(): number {
+    return this.#inStatus('VmRSS');
+  }
+
+  get peakMemory(): number {
+    return this.#inStatus('VmHWM');
+  }
+
+  get openFiles(): number {
+    return inProc(() => readdirSync(`/proc/${this.#pid}/fd`)).length;
+  }
+
+  #inStatus(name: string): number {
+    const [, kilobytes] = new RegExp(`${name}:\\s+(\\d+) kB`).exec(this.#read('status')) ?? [];
+    return Number(kilobytes) / 1024;
+  }
+
+  #read(file: string): string {
+    return inProc(() => readFileSync(`/proc/${this.#pid}/${file}`, 'utf8'));
+  }
+}
+
+function inProc<T>(read: () => T): T {
+  try {
+    return read();
+  } catch {
+    throw new NotMeasured('What a process uses is read from /proc, which is not here.');
+  }
+}

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream, existsSync, readdirSync, renameSync } from 'node:fs';
+import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { ZipFile } from 'yazl';
+import { ended } from './ended.ts';
+
+export type MadeArchive = { readonly file: string; readonly sha256: string };
+
+/** A zip and a tar.gz of the folder beside it, unless they are there. */
+export async function makeArchives(
+  folder: string,
+): Promise<{ readonly zip: MadeArchive; readonly tarGz: MadeArchive }> {
+  const [zip, tarGz] = [`${folder}.zip`, `${folder}.tar.gz`];
+  await once(zip, (file) => zipFolder(folder, file));
+  await once(tarGz, (file) => ended('tar', ['czf', file, '-C', path.dirname(folder), path.basename(folder)]));
+  return { zip: await made(zip), tarGz: await made(tarGz) };
+}
+
+/** A file gets its name when it is whole. */
+async function once(file: string, make: (file: string) => Promise<void>): Promise<void> {
+  if (existsSync(file)) return;
+  await make(`${file}.part`);
+  renameSync(`${file}.part`, file);
+}
+
+async function zipFolder(folder: string, file: string): Promise<void> {
+  const zip = new ZipFile();
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const place = path.join(entry.parentPath, entry.name);
+    zip.addFile(place, path.relative(path.dirname(folder), place));
+  }
+  zip.end();
+  await pipeline(zip.outputStream, createWriteStream(file));
+}
+
+async function made(file: string): Promise<MadeArchive> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(file), hash);
+  return { file, sha256: hash.digest('hex') };
+}

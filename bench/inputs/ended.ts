@@ -1,0 +1,20 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { NotMeasured } from '../frame/goal.ts';
+
+/** Runs a program to its end, without its output. @throws {NotMeasured} there is no such program; or an error with what it said. */
+export async function ended(
+  program: string,
+  args: readonly string[],
+  { cwd, input }: { readonly cwd?: string; readonly input?: string } = {},
+): Promise<void> {
+  const child = spawn(program, args, { cwd, stdio: ['pipe', 'ignore', 'pipe'] });
+  const said = text(child.stderr);
+  child.stdin.on('error', () => undefined); // it may end before it has read all
+  child.stdin.end(input);
+  const [code] = (await once(child, 'exit').catch(() => {
+    throw new NotMeasured(`There is no ${program} here.`);
+  })) as [number | null];
+  if (code !== 0) throw new Error(`${program} ${args.join(' ')} ended with ${code}: ${(await said).trim()}`);
+}

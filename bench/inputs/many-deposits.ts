@@ -1,0 +1,35 @@
+import { hash } from 'node:crypto';
+import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { ended } from './ended.ts';
+
+const ROOT = path.join(import.meta.dirname, '..', '..');
+
+/** A log like the service's own; kept until the code that writes logs changes. */
+export async function manyDeposits(
+  folder: string,
+  count: number,
+  tell: (progress: string) => void,
+): Promise<string> {
+  const [mark, code] = [path.join(folder, 'made-by'), codeOfLogs()];
+  if (existsSync(mark) && readFileSync(mark, 'utf8') === code) return folder;
+  tell(`making a log of ${count.toLocaleString('en')} deposits`);
+  rmSync(folder, { recursive: true, force: true });
+  const program = path.join(ROOT, 'bench', 'generate-log.ts');
+  await ended(process.execPath, [program, '--deposits', String(count), '--data-dir', folder]);
+  writeFileSync(mark, code);
+  return folder;
+}
+
+function codeOfLogs(): string {
+  const files = globSync(['bench/generate-log.ts', 'src/domain/**/*.ts', 'src/event-log/sqlite-*.ts'], {
+    cwd: ROOT,
+  });
+  return hash(
+    'sha256',
+    files
+      .toSorted()
+      .map((file) => readFileSync(path.join(ROOT, file), 'utf8'))
+      .join('\0'),
+  );
+}

@@ -1,0 +1,92 @@
+import { AUTHORIZATION, CLIENT } from '../servers/benched-service.ts';
+import type { LoadRequest } from './load-job.ts';
+
+const COLLECTION = `/1/${CLIENT.collection}/`;
+
+/** A deposit that stays partial, made of one archive; the eight digits at its end vary. */
+export function archiveCreate(archive: Uint8Array, { md5 = false } = {}): LoadRequest {
+  return {
+    method: 'POST',
+    path: COLLECTION,
+    headers: {
+      Authorization: AUTHORIZATION,
+      'Content-Type': 'application/zip',
+      'Content-Disposition': 'attachment; filename=software.zip',
+      'In-Progress': 'true',
+    },
+    body: archive,
+    varyAt: [archive.length - 8],
+    md5,
+    status: 201,
+  };
+}
+
+/** A deposit that is complete: it is going to be checked and loaded. The title of its entry varies. */
+export function completeCreate(archive: Uint8Array, entry: string): LoadRequest {
+  const form = formCreate(archive);
+  const part =
+    '\r\n--bench\r\nContent-Disposition: form-data; name="atom"\r\nContent-Type: application/atom+xml\r\n\r\n';
+  const titled = entry.replace('<title>', '<title>00000000');
+  const body = Buffer.from(form.body as Uint8Array);
+  const end = body.length - AFTER_PART.length;
+  const whole = Buffer.concat([body.subarray(0, end), Buffer.from(part + titled + AFTER_PART)]);
+  const headers = { ...form.headers, 'In-Progress': 'false' };
+  return { ...form, headers, body: whole, varyAt: [whole.indexOf('<title>') + '<title>'.length] };
+}
+
+const AFTER_PART = '\r\n--bench--\r\n';
+
+/** The same archive as the one part of a form. */
+export function formCreate(archive: Uint8Array): LoadRequest {
+  const before =
+    '--bench\r\nContent-Disposition: form-data; name="file"; filename="software.zip"\r\nContent-Type: application/zip\r\n\r\n';
+  return {
+    method: 'POST',
+    path: COLLECTION,
+    headers: {
+      Authorization: AUTHORIZATION,
+      'Content-Type': 'multipart/form-data; boundary=bench',
+      'In-Progress': 'true',
+    },
+    body: Buffer.concat([Buffer.from(before), archive, Buffer.from(AFTER_PART)]),
+    varyAt: [before.length + archive.length - 8],
+    status: 201,
+  };
+}
+
+/** The status of a partial deposit, which is answered with 201. */
+export function statusGet(deposit: number): LoadRequest {
+  return {
+    method: 'GET',
+    path: `${COLLECTION}${deposit}/status/`,
+    headers: { Authorization: AUTHORIZATION },
+    status: 201,
+  };
+}
+
+/** The status of a deposit that is done. */
+export function settledStatusGet(deposit: number): LoadRequest {
+  return { ...statusGet(deposit), status: 200 };
+}
+
+/** A page of the list of all deposits. */
+export function listGet(query: string): LoadRequest {
+  return {
+    method: 'GET',
+    path: `${COLLECTION}${query}`,
+    headers: { Authorization: AUTHORIZATION },
+    status: 200,
+  };
+}
+
+/** Bytes that begin like a zip and pack no further. */
+export function zipLike(length: number): Buffer {
+  const bytes = Buffer.alloc(length);
+  let state = 0x9e3779b9;
+  for (let at = 0; at + 4 <= length; at += 4) {
+    state = (Math.imul(state, 1664525) + 1013904223) | 0;
+    bytes.writeInt32LE(state, at);
+  }
+  bytes.write('PK\x03\x04', 'latin1');
+  return bytes;
+}

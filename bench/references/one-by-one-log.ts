@@ -1,0 +1,81 @@
+import { CommitSignal } from '../../src/event-log/commit-signal.ts';
+import {
+  type Appended,
+  type EventLog,
+  type ExpectedRevision,
+  type NewEvent,
+  type Position,
+  type ReadAllOptions,
+  type ReadStreamOptions,
+  type RecordedEvent,
+  type SubscribeOptions,
+  type SubscriptionMessage,
+  WrongExpectedRevision,
+} from '../../src/event-log/event-log.ts';
+import { expectedNumber, toExpected, toRows } from '../../src/event-log/new-event-row.ts';
+import { toPosition } from '../../src/event-log/position.ts';
+import { SqliteAppends } from '../../src/event-log/sqlite-appends.ts';
+import { SqliteEventLog } from '../../src/event-log/sqlite-event-log.ts';
+import { SqlitePages } from '../../src/event-log/sqlite-pages.ts';
+import { follow } from '../../src/event-log/subscription.ts';
+
+/**
+ * The same SQLite file used as most servers use one: each append is a transaction with a sync of its own, on the
+ * thread that serves requests.
+ */
+export class OneByOneLog implements EventLog {
+  readonly #appends: SqliteAppends;
+  readonly #pages: SqlitePages;
+  readonly #reads: SqliteEventLog;
+  readonly #commits = new CommitSignal();
+  readonly #closed = new AbortController();
+
+  static async open(file: string): Promise<OneByOneLog> {
+    const appends = new SqliteAppends(file); // makes the file, so it comes first
+    return new OneByOneLog(file, appends, await SqliteEventLog.open({ file, readOnly: true }));
+  }
+
+  private constructor(file: string, appends: SqliteAppends, reads: SqliteEventLog) {
+    this.#appends = appends;
+    this.#pages = new SqlitePages(file);
+    this.#reads = reads;
+  }
+
+  // oxlint-disable-next-line require-await -- what is thrown must reject, as with every log
+  async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended> {
+    const rows = toRows(events);
+    const [answer] = this.#appends.commit([{ stream, expected: expectedNumber(expected), rows }]);
+    if (answer?.kind !== 'appended')
+      throw new WrongExpectedRevision(stream, expected, toExpected(answer?.actual ?? -1));
+    this.#commits.committed();
+    return { revision: answer.revision, position: toPosition(answer.position) };
+  }
+
+  readStream(stream: string, options?: ReadStreamOptions): AsyncIterable<RecordedEvent> {
+    return this.#reads.readStream(stream, options);
+  }
+
+  readAll(options?: ReadAllOptions): AsyncIterable<RecordedEvent> {
+    return this.#reads.readAll(options);
+  }
+
+  subscribe(options: SubscribeOptions = {}): AsyncIterable<SubscriptionMessage> {
+    const signals = [this.#closed.signal, options.signal].filter((signal) => signal !== undefined);
+    return follow(this.#pages, this.#commits, options, AbortSignal.any(signals));
+  }
+
+  head(): Promise<Position | undefined> {
+    return this.#reads.head();
+  }
+
+  ready(): Promise<void> {
+    return this.#reads.ready();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed.abort();
+    await this.#reads[Symbol.asyncDispose]();
+    this.#pages.close();
+    this.#appends.close();
+  }
+}

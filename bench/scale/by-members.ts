@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream, rmSync } from 'node:fs';
+import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { ZipFile } from 'yazl';
+import { ArchiveWorkers } from '../../src/archives/archive-workers.ts';
+import { defaultArchiveLimits } from '../../src/archives/inspection.ts';
+import { median } from '../frame/statistics.ts';
+import { Curves, type Dimension } from './dimension.ts';
+
+const X = 'members of the archive, 1 KB each';
+const TIMES = 3;
+
+export const byMembers: Dimension = {
+  name: 'members',
+  what: 'members of one zip, 1 KB each',
+  sizes: [1_000, 10_000, 100_000],
+  async measure({ folder, tell }, sizes) {
+    const [seconds, each] = [new Curves(), new Curves()];
+    await using workers = new ArchiveWorkers({ size: 1 });
+    for (const size of sizes) {
+      tell(`${size} members`);
+      const zip = await zipOf(path.join(folder, `${size}.zip`), size);
+      const found: { check: number; load: number }[] = [];
+      for (let turn = 0; turn <= TIMES; turn += 1) found.push(await checkAndLoad(workers, zip));
+      for (const part of ['check', 'load'] as const) {
+        const time = median(found.slice(1).map((times) => times[part])); // the first one warms up
+        seconds.add(part, size, time);
+        each.add(part, size, (time * 1e6) / size);
+      }
+      rmSync(zip.file);
+    }
+    return {
+      'archive-by-members': seconds.plot('Check and load, by the members of the archive', X, 's, median'),
+      'member-by-members': each.plot('A member, by the members of the archive', X, 'µs for each, median'),
+    };
+  },
+};
+
+type Zip = { readonly file: string; readonly sha256: string };
+
+async function checkAndLoad(workers: ArchiveWorkers, { file, sha256 }: Zip) {
+  const started = performance.now();
+  const inspection = await workers.inspect({ kind: 'file', path: file }, sha256, defaultArchiveLimits);
+  const checked = performance.now();
+  if (inspection.outcome !== 'accepted') throw new Error(JSON.stringify(inspection.faults));
+  const overlay = await workers.overlay([{ sha256, listing: inspection.listing }]);
+  if (overlay.outcome !== 'accepted') throw new Error(JSON.stringify(overlay.faults));
+  return { check: (checked - started) / 1000, load: (performance.now() - checked) / 1000 };
+}
+
+/** Text that packs to about a third, in folders of a hundred. */
+async function zipOf(file: string, members: number): Promise<Zip> {
+  const zip = new ZipFile();
+  for (let member = 0; member < members; member += 1) {
+    const content = createHash('sha512').update(String(member)).digest('hex').repeat(8);
+    zip.addBuffer(Buffer.from(content), `tree/${Math.floor(member / 100)}/file-${member}.txt`);
+  }
+  zip.end();
+  await pipeline(zip.outputStream, createWriteStream(file));
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(file), hash);
+  return { file, sha256: hash.digest('hex') };
+}

@@ -1,0 +1,35 @@
+import { createServer } from 'node:http';
+import type { ClientLogin } from '../../projections/client-logins.ts';
+import { Credentials } from '../../src/http/credentials.ts';
+import { credentialOf } from '../../src/password.ts';
+import type { View } from '../../src/read-models/projector.ts';
+
+/*
+ * The least that a server of node:http can do for an authenticated GET: the credentials check of the service, on a
+ * view in memory, and the headers and the body that the service gave for the same request.
+ */
+const { port, name, password, status, headers, body } = JSON.parse(process.argv[2] ?? '{}') as {
+  port: number;
+  name: string;
+  password: string;
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+};
+const login: ClientLogin = await loginOf();
+const logins: Pick<View<ClientLogin>, 'get'> = { get: (asked) => (asked === name ? login : undefined) };
+// Credentials use nothing else of a view; nothing is to be renewed.
+const credentials = new Credentials(logins as View<ClientLogin>, async () => undefined);
+
+createServer((req, res) => {
+  if (req.url === '/') return void res.end('ready');
+  credentials.verify(req.headers.authorization, req.socket.remoteAddress ?? '').then(
+    () => res.writeHead(status, headers).end(body),
+    () => res.writeHead(401).end(),
+  );
+}).listen(port, '127.0.0.1');
+
+async function loginOf(): Promise<ClientLogin> {
+  const credential = await credentialOf(password);
+  return { client: name, credential, credentialRevision: 1, disabled: false } as ClientLogin; // all that is read of it
+}

@@ -1,0 +1,52 @@
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { freePort } from '../../drills/free-port.ts';
+import { Administration } from '../../src/administration.ts';
+import type { EventLog } from '../../src/event-log/event-log.ts';
+import { SqliteEventLog } from '../../src/event-log/sqlite-event-log.ts';
+import { ServerProcess } from './server-process.ts';
+
+/** The credentials and the collection of every service that is measured. */
+export const CLIENT = { name: 'bench', password: 'secret', collection: 'software' } as const;
+export const AUTHORIZATION = `Basic ${Buffer.from(`${CLIENT.name}:${CLIENT.password}`).toString('base64')}`;
+
+export type BenchedOptions = {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Before the program, as `--cpu-prof`. */
+  readonly nodeArgs?: readonly string[];
+};
+
+const MAIN = path.join(import.meta.dirname, '..', '..', 'src', 'main.ts');
+
+/** Registers the client in the embedded log of a new folder. */
+export async function prepareFolder(dataDir: string): Promise<void> {
+  await mkdir(dataDir, { recursive: true });
+  await using log = await SqliteEventLog.open({ file: path.join(dataDir, 'event-log.sqlite') });
+  await registerIn(log);
+}
+
+export async function registerIn(log: EventLog): Promise<void> {
+  const administration = new Administration(log, { kind: 'operator', name: 'bench' });
+  await administration.registerClient(CLIENT.name, CLIENT.password);
+  await administration.grant(CLIENT.name, CLIENT.collection);
+}
+
+/** The service itself, on a folder that knows the client. */
+export async function startBenched(
+  dataDir: string,
+  { env = {}, nodeArgs = [] }: BenchedOptions = {},
+): Promise<ServerProcess> {
+  const port = await freePort();
+  const settings = {
+    DEPOSIT_DATA_DIR: dataDir,
+    DEPOSIT_PORT: String(port),
+    DEPOSIT_LOG_LEVEL: 'warn',
+    ...env,
+  };
+  return ServerProcess.start({
+    args: [...nodeArgs, MAIN],
+    env: settings,
+    port,
+    readyPath: '/health/ready',
+  });
+}

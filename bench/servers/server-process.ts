@@ -1,0 +1,71 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { freePort } from '../../drills/free-port.ts';
+import { ProcessFacts } from '../frame/process-facts.ts';
+
+export type ServerOptions = {
+  /** The program, with what goes before and after it. */
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly port: number;
+  /** Answers 200 as soon as requests may come. */
+  readonly readyPath: string;
+};
+
+/** A server as a process of its own, so that its time and its memory are its own. */
+export class ServerProcess implements AsyncDisposable {
+  readonly url: string;
+  readonly #child: ChildProcess;
+
+  /** Resolves when it answers; rejects with what it said when it ends before. */
+  static async start({ args, env, port, readyPath }: ServerOptions): Promise<ServerProcess> {
+    const child = spawn(process.execPath, args, { env: { ...process.env, ...env } });
+    let said = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk));
+    const server = new ServerProcess(child, `http://127.0.0.1:${port}`);
+    while (!(await server.#answers(readyPath))) {
+      if (child.exitCode !== null) throw new Error(`${args.join(' ')} ended with ${child.exitCode}: ${said}`);
+      await pause(2);
+    }
+    return server;
+  }
+
+  private constructor(child: ChildProcess, url: string) {
+    this.#child = child;
+    this.url = url;
+  }
+
+  /** What it uses of the machine. */
+  get facts(): ProcessFacts {
+    return new ProcessFacts(this.#child.pid as number); // it was started
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const { exitCode, signalCode } = this.#child;
+    if (exitCode !== null || signalCode !== null) return;
+    const exited = once(this.#child, 'exit');
+    this.#child.kill('SIGTERM');
+    const patience = setTimeout(() => this.#child.kill('SIGKILL'), 10_000);
+    await exited;
+    clearTimeout(patience);
+  }
+
+  #answers(readyPath: string): Promise<boolean> {
+    return fetch(`${this.url}${readyPath}`).then(
+      (answer) => answer.ok,
+      () => false,
+    );
+  }
+}
+
+/** One of the servers in this folder that the service is compared with. */
+export async function startReference(
+  program: string,
+  settings: Readonly<Record<string, unknown>>,
+): Promise<ServerProcess> {
+  const port = await freePort();
+  const args = [path.join(import.meta.dirname, program), JSON.stringify({ ...settings, port })];
+  return ServerProcess.start({ args, port, readyPath: '/' });
+}
