@@ -1,4 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
+import { availableParallelism } from 'node:os';
 import type { ClientLogin } from '../../projections/client-logins.ts';
 import { isCheap, matches, nobody } from '../password.ts';
 import type { View } from '../read-models/projector.ts';
@@ -9,8 +10,8 @@ import { LoginAttempts } from './login-attempts.ts';
 export type RenewPassword = (login: ClientLogin, password: string) => Promise<void>;
 
 const MAX_REMEMBERED = 10_000;
-/** scrypt takes a thread of the pool that file access needs, too. */
-const AT_ONCE = 2;
+/** scrypt takes a thread of the pool that file access needs, too, and a core: one of two is left to the others. */
+const AT_ONCE = availableParallelism() > 2 ? 2 : 1;
 const IN_LINE = 32;
 
 /**
