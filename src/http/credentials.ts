@@ -11,7 +11,7 @@ export type RenewPassword = (login: ClientLogin, password: string) => Promise<vo
 
 const MAX_REMEMBERED = 10_000;
 /** scrypt takes a thread of the pool that file access needs, too, and a core: one of two is left to the others. */
-const AT_ONCE = availableParallelism() > 2 ? 2 : 1;
+export const AT_ONCE = availableParallelism() > 2 ? 2 : 1;
 const IN_LINE = 32;
 
 /**
