@@ -8,11 +8,11 @@ export type ReadinessChecks = Readonly<Record<string, () => Promise<void>>>;
 const PATIENCE = 2000;
 
 /** For so many milliseconds what was found is told again: asking is free to everyone, looking is not. */
-const KNOWN_FOR = 500;
+const KNOWN_FOR = { ready: 500, notReady: 50 } as const;
 
 /** `/health/live` and `/health/ready`, without credentials; a 503 says what is missing. */
 export function health(checks: ReadinessChecks): ServiceMiddleware {
-  const look = remembering(() => problemsOf(checks), KNOWN_FOR);
+  const look = remembering(() => problemsOf(checks));
   return async (ctx, next) => {
     const path = ctx.path.replace(/\/$/, '');
     if (path !== '/health/live' && path !== '/health/ready') return next();
@@ -34,8 +34,11 @@ export function refuseUntil(ready: () => boolean): ServiceMiddleware {
   };
 }
 
+/** Reasons by the name of the check. */
+type Problems = ReadonlyMap<string, string>;
+
 /** What keeps the service from its work, by the name of the check, with the reason. */
-export async function problemsOf(checks: ReadinessChecks): Promise<ReadonlyMap<string, string>> {
+export async function problemsOf(checks: ReadinessChecks): Promise<Problems> {
   const found = await Promise.all(
     Object.entries(checks).map(async ([name, check]) => {
       const problem = await inTime(check()).then(
@@ -49,19 +52,20 @@ export async function problemsOf(checks: ReadinessChecks): Promise<ReadonlyMap<s
 }
 
 /** What is under way, or was found a moment ago, is for all who ask. */
-function remembering<Found>(look: () => Promise<Found>, milliseconds: number): () => Promise<Found> {
-  let [found, until]: [Promise<Found> | undefined, number] = [undefined, 0];
+function remembering(look: () => Promise<Problems>): () => Promise<Problems> {
+  let [found, until]: [Promise<Problems> | undefined, number] = [undefined, 0];
   return () => {
     if (found && performance.now() < until) return found;
     until = Infinity;
-    found = look().finally(() => {
-      until = performance.now() + milliseconds;
+    found = look().then((problems) => {
+      until = performance.now() + (problems.size === 0 ? KNOWN_FOR.ready : KNOWN_FOR.notReady);
+      return problems;
     });
     return found;
   };
 }
 
-function assertReady(problems: ReadonlyMap<string, string>): void {
+function assertReady(problems: Problems): void {
   const found = [...problems].map(([name, problem]) => `${name}: ${withoutFolders(problem)}`);
   if (found.length > 0) throw unavailable(`The service is not ready: ${found.join(' ')}`);
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { isNotModified } from '../sword/entity-tag.ts';
 import { negotiateAmong, type Offers } from '../sword/negotiate.ts';
 import { openResource } from './open-resource.ts';
@@ -13,9 +13,10 @@ const OFFERS: Offers<'json' | 'openapi'> = [
 
 /** The description of every operation, without credentials: the same as long as the service runs. */
 export function serveOpenApi(service: DescribedService): ServiceMiddleware {
-  const body = JSON.stringify(openApiDocument(service));
-  const tag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+  let rendered: { readonly body: string; readonly tag: string } | undefined; // when it is first asked for
   return openResource(OPEN_ROUTES.openApi, (ctx) => {
+    rendered ??= render(service);
+    const { body, tag } = rendered;
     ctx.set('ETag', tag);
     if (isNotModified(ctx.req.headers['if-none-match'], tag)) {
       ctx.status = 304;
@@ -25,4 +26,9 @@ export function serveOpenApi(service: DescribedService): ServiceMiddleware {
     ctx.body = body;
     ctx.set('Content-Type', format === 'openapi' ? `${contentType};version=3.1` : contentType);
   });
+}
+
+function render(service: DescribedService): { readonly body: string; readonly tag: string } {
+  const body = JSON.stringify(openApiDocument(service));
+  return { body, tag: `"${hash('sha256', body, 'base64url').slice(0, 22)}"` };
 }
