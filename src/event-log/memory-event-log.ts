@@ -80,6 +80,10 @@ export class MemoryEventLog implements EventLog {
     return this.#all.length === 0 ? undefined : toPosition(this.#all.length);
   }
 
+  newsAfter(after: Position | undefined, streamPrefixes: readonly string[] | undefined): LogPage {
+    return this.pageAfter(after, streamPrefixes);
+  }
+
   pageAfter(after: Position | undefined, streamPrefixes: readonly string[] | undefined): LogPage {
     this.#assertOpen();
     const start = positionNumber(after);

@@ -131,6 +131,11 @@ export class SqliteEventLog implements EventLog {
     return this.#pages.pageAfter(after, streamPrefixes);
   }
 
+  newsAfter(after: Position | undefined, streamPrefixes: readonly string[] | undefined): LogPage {
+    this.#assertOpen();
+    return this.#pages.newsAfter(after, streamPrefixes);
+  }
+
   /** Ends subscriptions, waits for appends under way, and leaves one file with an empty WAL. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.#closed.signal.aborted) {

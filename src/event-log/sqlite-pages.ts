@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Position, RecordedEvent } from './event-log.ts';
+import { LogTail } from './log-tail.ts';
 import { positionNumber, toPosition } from './position.ts';
 import { openForReading, unavailable } from './sqlite-connection.ts';
 import type { LogPage, PagedLog } from './subscription.ts';
@@ -33,6 +34,7 @@ export class SqlitePages implements PagedLog {
   readonly #dataVersion: StatementSync;
   readonly #forwards: StatementSync;
   readonly #backwards: StatementSync;
+  readonly #tail = new LogTail();
   /** By the number of prefixes; -1 for no filter. */
   readonly #after = new Map<number, StatementSync>();
 
@@ -63,6 +65,17 @@ export class SqlitePages implements PagedLog {
       if (last && events.length === PAGE) return { events, upTo: last.position, atEnd: false };
       return { events, upTo: end === 0 ? undefined : toPosition(end), atEnd: end >= head };
     });
+  }
+
+  /** The same for those who follow: near the end of the log they share what was read there. */
+  newsAfter(after: Position | undefined, streamPrefixes: readonly string[] | undefined): LogPage {
+    const [start, head] = [positionNumber(after), this.#reading(() => this.#headNumber())];
+    if (head === 0 || head - start > PAGE) return this.pageAfter(after, streamPrefixes);
+    const upTo = toPosition(Math.max(start, head));
+    const read = (behind: Position): RecordedEvent[] =>
+      this.#reading(() => toEvents(this.#statementAfter(-1).all(positionNumber(behind), head, PAGE)));
+    const events = this.#tail.behind(toPosition(start), upTo, streamPrefixes, read);
+    return events ? { events, upTo, atEnd: true } : this.pageAfter(after, streamPrefixes);
   }
 
   head(): Position | undefined {

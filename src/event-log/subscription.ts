@@ -12,6 +12,8 @@ import {
 export interface PagedLog {
   /** @throws {EventLogUnavailable} */
   pageAfter(after: Position | undefined, streamPrefixes: readonly string[] | undefined): LogPage;
+  /** The same for those who follow the log: what comes is read once for all of them. */
+  newsAfter(after: Position | undefined, streamPrefixes: readonly string[] | undefined): LogPage;
 }
 
 export type LogPage = {
@@ -73,7 +75,7 @@ export async function* follow(
 
 function pageUnlessUnavailable(log: PagedLog, after: Position | undefined, prefixes?: readonly string[]) {
   try {
-    return log.pageAfter(after, prefixes);
+    return log.newsAfter(after, prefixes);
   } catch (error) {
     if (error instanceof EventLogUnavailable) return undefined;
     throw error;

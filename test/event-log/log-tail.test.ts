@@ -1,0 +1,48 @@
+import test from 'ava';
+import type { RecordedEvent } from '../../src/event-log/event-log.ts';
+import { LogTail } from '../../src/event-log/log-tail.ts';
+import { toPosition } from '../../src/event-log/position.ts';
+
+/** A log of this many events, every third of a client's stream, and a tail that counts what it reads of it. */
+function tailOf(count: number) {
+  const all = Array.from({ length: count }, (_, index) => {
+    const number = index + 1;
+    const stream = number % 3 === 0 ? `client-${number}` : `deposit-${number}`;
+    return { stream, position: toPosition(number) } as RecordedEvent; // nothing else of it is looked at
+  });
+  const tail = new LogTail();
+  let read = 0;
+  const behind = (after: number, head: number, prefixes?: readonly string[]) => {
+    const events = tail.behind(toPosition(after), toPosition(head), prefixes, (position) => {
+      const found = all.filter((event) => event.position > position && event.position <= toPosition(head));
+      read += found.length;
+      return found;
+    });
+    return events?.map(({ position }) => Number.parseInt(position, 16));
+  };
+  return { behind, read: () => read };
+}
+
+const numbers = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, index) => from + index);
+
+test('whoever follows gets what is behind its place, of its streams, and each event is read once', (t) => {
+  const { behind, read } = tailOf(100);
+  t.deepEqual(behind(10, 20), numbers(11, 20));
+  t.deepEqual(behind(15, 20), numbers(16, 20));
+  t.deepEqual(behind(12, 30, ['client-']), [15, 18, 21, 24, 27, 30]);
+  t.deepEqual(behind(30, 30), []);
+  t.deepEqual(behind(10, 30), numbers(11, 30));
+  t.is(read(), 20);
+  t.is(behind(9, 30), undefined, 'what lies before the tail is read elsewhere');
+});
+
+test('who comes behind a gap begins the tail anew, and it forgets what is old', (t) => {
+  const { behind } = tailOf(3000);
+  behind(10, 20);
+  t.deepEqual(behind(900, 1000), numbers(901, 1000));
+  t.is(behind(15, 1000), undefined);
+  t.deepEqual(behind(1000, 1950), numbers(1001, 1950));
+  t.deepEqual(behind(950, 1950), numbers(951, 1950));
+  t.is(behind(949, 1950), undefined, 'a thousand are held');
+});
