@@ -2,7 +2,8 @@ import { humanDate } from './deposit-date.ts';
 import { depositElements } from './deposit-elements.ts';
 import { ATOM } from './namespaces.ts';
 import { type ShownDeposit, titleOf, urnOf } from './shown-deposit.ts';
-import { element, xmlBody } from './xml-body.ts';
+import { element } from './xml-body.ts';
+import { xmlText } from './xml-text.ts';
 
 export type ContentDocument = Pick<
   ShownDeposit,
@@ -21,7 +22,7 @@ export function contentDocument(
     element('published', document.createdAt),
     ...depositElements(fieldsOf(document)),
   ];
-  return xmlBody(element('entry', entry), { defaultNamespace: ATOM, depositNamespace });
+  return xmlText(element('entry', entry), { defaultNamespace: ATOM, depositNamespace });
 }
 
 /** The same facts as JSON. */

@@ -7,7 +7,8 @@ import type { Iris } from './iris.ts';
 import { ADD_RELATION, ATOM, HISTORY_RELATION, ORIGINAL_DEPOSIT, STATEMENT_RELATION } from './namespaces.ts';
 import { FEED_TYPE } from './negotiate.ts';
 import { type ShownDeposit, titleOf, urnOf } from './shown-deposit.ts';
-import { type BodyElement, element, xmlBody } from './xml-body.ts';
+import { type BodyElement, element } from './xml-body.ts';
+import { xmlText } from './xml-text.ts';
 
 export type Receipt = Omit<ShownDeposit, 'statusDetail' | 'loaded'> & {
   /** What is done with deposits of this collection, in a sentence. */
@@ -49,7 +50,7 @@ export function depositReceipt(
     element('sword:treatment', receipt.treatment),
     ...receipt.terms.map(({ name, value }) => element(`dcterms:${name}`, value)),
   ];
-  return xmlBody(element('entry', entry), { defaultNamespace: ATOM, depositNamespace });
+  return xmlText(element('entry', entry), { defaultNamespace: ATOM, depositNamespace });
 }
 
 /** The same facts as JSON. */

@@ -1,7 +1,8 @@
 import { depositElements } from './deposit-elements.ts';
 import { ATOM } from './namespaces.ts';
 import { type ShownDeposit, titleOf, urnOf } from './shown-deposit.ts';
-import { element, xmlBody } from './xml-body.ts';
+import { element } from './xml-body.ts';
+import { xmlText } from './xml-text.ts';
 
 export type StatusDocument = Pick<
   ShownDeposit,
@@ -19,7 +20,7 @@ export function statusDocument(
     element('updated', document.updatedAt),
     ...depositElements(fieldsOf(document, refIdAliases)),
   ];
-  return xmlBody(element('entry', entry), { defaultNamespace: ATOM, depositNamespace });
+  return xmlText(element('entry', entry), { defaultNamespace: ATOM, depositNamespace });
 }
 
 /** The same facts as JSON. */

@@ -2,7 +2,7 @@ import { type BodyElement, declaring, escaped, escapedValue } from './xml-body.t
 
 /**
  * The same text as `xmlBody`, without building a document for it: for lists, where hundreds of entries would
- * take the builder tenths of a second, during which nobody else is served.
+ * take the builder tenths of a second, during which nobody else is served, and for what is written at each request.
  */
 export function xmlText(
   root: BodyElement,
