@@ -156,6 +156,13 @@ export const PROGRAMME: readonly PlannedDrill[] = [
     limit: [300, 60],
   },
   {
+    name: 'long-queue',
+    what: 'Has one client bring a hundred large archives and another small ones meanwhile.',
+    full: [],
+    short: SHORT,
+    limit: [300, 60],
+  },
+  {
     name: 'engines-away',
     what: 'Takes the event log and the archive store of nodes away: refused, reset, silent, slow.',
     full: [],

@@ -1,0 +1,112 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { Administration } from '../src/administration.ts';
+import { readConfig } from '../src/config.ts';
+import { openLog } from '../src/engines.ts';
+import { tarOf } from '../test/support/archive-builders.ts';
+import { archivePart, entryPart, final, formOf, formType, helloTar } from '../test/support/deposit-bodies.ts';
+import { TestClient } from '../test/support/running-service.ts';
+import { amount, type Finding, runDrill, tell } from './drill.ts';
+import { DRILL_PASSWORD, drillClient, drilledFolder } from './drilled-service.ts';
+import { freePort } from './free-port.ts';
+import { ServiceProcess } from './service-process.ts';
+
+const HELP = `One client brings many large archives; while they wait to be checked and loaded, another deposits small ones. Each of
+those must be done within a few seconds, however long the line of the first client is.
+
+  node drills/long-queue.ts [--large 100] [--small 5]
+
+Exit codes: 0 all held, 1 something broke, 2 wrong usage.`;
+
+/** Of one small deposit, in milliseconds. */
+const GOAL = 5000;
+/** Of the large ones together, in milliseconds. */
+const PATIENCE = 280_000;
+
+const FILES = 40_000;
+
+await runDrill(HELP, { large: { type: 'string' }, small: { type: 'string' } }, async (values) =>
+  drill(amount(values, 'large', { full: 100, short: 12 }), amount(values, 'small', { full: 5, short: 2 })),
+);
+
+async function drill(large: number, small: number): Promise<Finding> {
+  await using folder = await drilledFolder('queue');
+  await registerOther(folder.dataDir);
+  await using service = await ServiceProcess.start(folder.dataDir, await freePort());
+  const [busy, calm] = [drillClient(service.url), new TestClient(service.url, 'calm', DRILL_PASSWORD)];
+  const archive = largeTar();
+  const begun = performance.now();
+  const queued: string[] = [];
+  for (let number = 1; number <= large; number += 1) queued.push(await deposit(busy, archive));
+  tell(`${large} large archives came in ${Math.round(performance.now() - begun)} ms`);
+  const [times, waiting]: [number[], number[]] = [[], []];
+  for (let number = 1; number <= small; number += 1) {
+    waiting.push(await unfinished(busy, queued));
+    const sent = performance.now();
+    await done(calm, await deposit(calm, helloTar));
+    times.push(performance.now() - sent);
+    tell(`small deposit ${number}: ${Math.round(times.at(-1) ?? 0)} ms, while ${waiting.at(-1)} waited`);
+  }
+  const left = await allDone(busy, queued);
+  const longest = Math.round(Math.max(...times));
+  const broken = [
+    ...(longest > GOAL ? [`A small deposit took ${longest} ms, more than ${GOAL}.`] : []),
+    ...(left > 0 ? [`${left} large deposits were not done after ${PATIENCE} ms.`] : []),
+    ...(waiting[0] === 0 ? ['Nothing waited any more when the first small deposit came.'] : []),
+  ];
+  return {
+    tried: `${large} archives with ${FILES} files each of one client waited to be checked and loaded, ${waiting[0]} of them still when the first of ${small} small deposits of another came.`,
+    held: `Each small one was done within ${longest} ms of its sending, and all large ones in the end.`,
+    broken,
+    numbers: { large, small, 'waiting at first': waiting[0] ?? 0, 'small, longest, ms': longest },
+  };
+}
+
+/** Quick to send, and some seconds of work. */
+function largeTar(): Buffer {
+  const files = Array.from({ length: FILES }, (_, file) => ({
+    name: `large/${file % 200}/${file}.txt`,
+    data: `${file} `.repeat(40),
+  }));
+  return gzipSync(tarOf(files), { level: 1 });
+}
+
+async function registerOther(dataDir: string): Promise<void> {
+  await using log = await openLog(readConfig({ DEPOSIT_DATA_DIR: dataDir }));
+  const administration = new Administration(log, { kind: 'operator', name: 'drill' });
+  await administration.registerClient('calm', DRILL_PASSWORD);
+  await administration.grant('calm', 'drill');
+}
+
+/** @returns its number */
+async function deposit(client: TestClient, tar: Buffer): Promise<string> {
+  const body = new Uint8Array(formOf([archivePart(tar, 'a.tar', 'application/x-tar'), entryPart()]));
+  const answer = await client.post('/1/drill/', body, { ...formType, ...final });
+  const id = /<deposit_id>(\d+)</.exec(await answer.text())?.[1];
+  if (id === undefined) throw new Error(`A deposit was answered ${answer.status}.`);
+  return id;
+}
+
+async function done(client: TestClient, id: string): Promise<void> {
+  while (!(await isFinal(client, id))) await pause(20);
+}
+
+async function isFinal(client: TestClient, id: string): Promise<boolean> {
+  const text = await (await client.get(`/1/drill/${id}/status/`)).text();
+  return /<deposit_status>(done|rejected|failed)</.test(text);
+}
+
+async function unfinished(client: TestClient, ids: readonly string[]): Promise<number> {
+  const final = await Promise.all(ids.map((id) => isFinal(client, id)));
+  return final.filter((one) => !one).length;
+}
+
+/** @returns how many are not done after a while */
+async function allDone(client: TestClient, ids: readonly string[]): Promise<number> {
+  const deadline = performance.now() + PATIENCE;
+  for (;;) {
+    const left = await unfinished(client, ids);
+    if (left === 0 || performance.now() > deadline) return left;
+    await pause(500);
+  }
+}
