@@ -14,7 +14,9 @@ const REACTOR_CONCURRENCY = 8;
 /** Starts checker, loader and notifications; what is returned tells whether each gets its events. */
 export function startReactors(node: Node, baseUrl: string) {
   const { config, log, store, deliveries, traced, logger, resources, fail } = node;
-  const workers = resources.use(new ArchiveWorkers({ size: config.archiveWorkers }));
+  const workers = resources.use(
+    new ArchiveWorkers({ size: config.archiveWorkers, overlayTime: config.archiveLimits.wallTime }),
+  );
   const reader = traced.reader(workers);
   const options = { deliveries, parking: new LogParking(log), logger, concurrency: REACTOR_CONCURRENCY };
   const reactors = [

@@ -19,6 +19,8 @@ export type ArchiveWorkersOptions = {
   readonly queueLength?: number;
   /** Of each worker's heap; buffers are bounded by the readers themselves. */
   readonly heapMegabytes?: number;
+  /** Milliseconds that laying out the tree of a deposit may take. */
+  readonly overlayTime?: number;
   /** Told of every check that was aborted, for the operator's log. */
   readonly onAborted?: (error: JobAborted) => void;
 };
@@ -26,11 +28,19 @@ export type ArchiveWorkersOptions = {
 /** The {@link ArchiveReader} that works in threads of its own: hostile bytes can kill or occupy no more than one of them. */
 export class ArchiveWorkers implements ArchiveReader {
   readonly #pool: WorkerPool<ArchiveJob, ArchiveReply>;
+  readonly #overlayTime: number;
   readonly #onAborted: (error: JobAborted) => void;
 
-  constructor({ size = 2, queueLength = 1000, heapMegabytes = 512, onAborted }: ArchiveWorkersOptions = {}) {
+  constructor({
+    size = 2,
+    queueLength = 1000,
+    heapMegabytes = 512,
+    overlayTime = defaultArchiveLimits.wallTime,
+    onAborted,
+  }: ArchiveWorkersOptions = {}) {
     const resourceLimits = { maxOldGenerationSizeMb: heapMegabytes, maxYoungGenerationSizeMb: 8 };
     this.#pool = new WorkerPool(entry, { size, queueLength, worker: { resourceLimits } });
+    this.#overlayTime = overlayTime;
     this.#onAborted = onAborted ?? (() => undefined);
   }
 
@@ -52,7 +62,7 @@ export class ArchiveWorkers implements ArchiveReader {
   }
 
   async overlay(listings: readonly OverlayListing[], owner?: string): Promise<Overlay> {
-    const reply = await this.#run({ kind: 'overlay', listings }, defaultArchiveLimits.wallTime, owner);
+    const reply = await this.#run({ kind: 'overlay', listings }, this.#overlayTime, owner);
     if (reply.kind === 'aborted') return { outcome: 'refused', faults: [reply.fault] };
     if (reply.kind === 'overlaid') return reply.overlay;
     throw unexpected(reply);
