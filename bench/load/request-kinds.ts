@@ -54,7 +54,7 @@ export function formCreate(archive: Uint8Array): LoadRequest {
   };
 }
 
-/** The status of a partial deposit, which is answered with 201. */
+/** The status of a deposit, which is answered with 201. */
 export function statusGet(deposit: number): LoadRequest {
   return {
     method: 'GET',
@@ -62,11 +62,6 @@ export function statusGet(deposit: number): LoadRequest {
     headers: { Authorization: AUTHORIZATION },
     status: 201,
   };
-}
-
-/** The status of a deposit that is done. */
-export function settledStatusGet(deposit: number): LoadRequest {
-  return { ...statusGet(deposit), status: 200 };
 }
 
 /** A page of the list of all deposits. */

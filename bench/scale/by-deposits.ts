@@ -6,7 +6,7 @@ import { Rebuild } from '../../src/read-models/rebuild.ts';
 import { secondsOf } from '../frame/interleave.ts';
 import { catchUp } from '../goals/g13-start.ts';
 import { LoadProcess } from '../load/load-process.ts';
-import { archiveCreate, listGet, settledStatusGet, zipLike } from '../load/request-kinds.ts';
+import { archiveCreate, listGet, statusGet, zipLike } from '../load/request-kinds.ts';
 import { startBenched } from '../servers/benched-service.ts';
 import { Curves, type Dimension, type ScaleBench } from './dimension.ts';
 
@@ -51,7 +51,7 @@ async function measureService(
   const pages = Math.ceil(size / 100);
   const kinds = {
     create: archiveCreate(zipLike(2048)),
-    status: settledStatusGet(Math.ceil(size / 2)),
+    status: statusGet(Math.ceil(size / 2)),
     'list, first page': listGet(''),
     'list, last page': listGet(`?page=${pages}`),
   };
