@@ -6,6 +6,7 @@ import {
   START,
   streamNameFilter,
 } from '@eventstore/db-client';
+import { CutOff } from '../cut-off.ts';
 import type { Position } from './event-log.ts';
 import type { AttemptedEvent } from './eventstoredb-attempts.ts';
 import type { EventStoreDbClient } from './eventstoredb-client.ts';
@@ -42,7 +43,7 @@ export class ConsumerSession implements AsyncDisposable {
   readonly client: EventStoreDbClient;
   readonly #connection: EventStoreDbConnection;
   readonly #settings: ConsumerSettings;
-  readonly #ended = Promise.withResolvers<false>();
+  readonly #ended = new CutOff();
   #subscription: PersistentSubscriptionToAll | undefined;
   #stream: ClientStream<PersistentSubscriptionToAllResolvedEvent> | undefined;
 
@@ -73,12 +74,12 @@ export class ConsumerSession implements AsyncDisposable {
       () => true,
       () => false,
     );
-    return Promise.race([acknowledged, this.#ended.promise]);
+    return this.#ended.unless(acknowledged).catch(() => false);
   }
 
   /** What was not acknowledged is handed out again. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#ended.resolve(false);
+    this.#ended.cut(undefined);
     await this.#stream?.[Symbol.asyncDispose]();
   }
 

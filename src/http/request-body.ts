@@ -1,4 +1,5 @@
 import type { Context } from 'koa';
+import { CutOff } from '../cut-off.ts';
 import { badRequest } from '../sword/sword-error.ts';
 
 /** The client went away before its request was whole; nobody is there to be answered. */
@@ -31,16 +32,15 @@ export async function* requestBody(
 ): AsyncGenerator<Buffer> {
   continueIfAsked(ctx);
   const size = ctx.request.length ?? maxBytes;
-  const { promise: tooSlow, reject } = Promise.withResolvers<never>();
-  tooSlow.catch(() => undefined); // it is raced below
+  const tooSlow = new CutOff();
   const expire = (ms: number): NodeJS.Timeout =>
-    setTimeout(() => reject(slow(ms)), Math.min(ms, LONGEST)).unref();
+    setTimeout(() => tooSlow.cut(slow(ms)), Math.min(ms, LONGEST)).unref();
   const [idle, whole] = [expire(patience.idle), expire(patience.base + size / patience.bytesPerMs)];
   // The socket outlives the iterator: a refusal is answered on it.
   const chunks = ctx.req.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
   try {
     for (;;) {
-      const next = await Promise.race([chunks.next(), tooSlow]);
+      const next = await tooSlow.unless(chunks.next());
       if (next.done) break;
       idle.refresh();
       yield next.value;

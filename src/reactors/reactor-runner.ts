@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { CutOff } from '../cut-off.ts';
 import type { Deliveries, Delivery } from '../event-log/deliveries.ts';
 import type { Position, RecordedEvent } from '../event-log/event-log.ts';
-import { InTurn } from '../in-turn.ts';
 import type { Logger } from '../logger.ts';
 import type { Parking, Reactor } from './reactor.ts';
+import { Slots } from './slots.ts';
 
 export type RunnerOptions = {
   readonly deliveries: Pick<Deliveries, 'receive'>;
@@ -53,7 +54,9 @@ export class ReactorRunner {
   /** The last work queued of each stream that has any. */
   readonly #streams = new Map<string, Promise<void>>();
   readonly #slots: Slots;
-  readonly #cutOff = Promise.withResolvers<never>();
+  readonly #cutOff = new CutOff();
+  /** Resolves when another stream may be begun. */
+  #room: PromiseWithResolvers<void> | undefined;
   #running: Promise<void> | undefined;
   #done = 0;
   #failures = 0;
@@ -63,7 +66,6 @@ export class ReactorRunner {
     this.#reactor = reactor;
     this.#options = options;
     this.#slots = new Slots(options.concurrency);
-    this.#cutOff.promise.catch(() => undefined); // it is raced where work is under way
   }
 
   /** `failed` is called if receiving events ends with an error; `after` is where a reactor begins that never ran. */
@@ -85,7 +87,7 @@ export class ReactorRunner {
   /** Takes no more events and resolves when what is under way has ended or been cut off. */
   async stop(): Promise<void> {
     this.#stop.abort();
-    const timer = setTimeout(() => this.#cutOff.reject(this.#stop.signal.reason), STOP_PATIENCE);
+    const timer = setTimeout(() => this.#cutOff.cut(this.#stop.signal.reason), STOP_PATIENCE);
     await this.#running;
     await Promise.all(this.#streams.values());
     clearTimeout(timer);
@@ -98,7 +100,7 @@ export class ReactorRunner {
       if (!this.#reactor.reactsTo(delivery.event)) await delivery.acknowledge();
       else {
         this.#queue(delivery);
-        while (this.#streams.size >= MAX_UNDER_WAY) await Promise.race(this.#streams.values());
+        while (this.#streams.size >= MAX_UNDER_WAY) await this.#roomForMore();
       }
     }
   }
@@ -122,7 +124,16 @@ export class ReactorRunner {
       await this.#slots.run(owner, () => this.#handle(delivery));
     });
     this.#streams.set(stream, work);
-    void work.then(() => this.#streams.get(stream) === work && this.#streams.delete(stream));
+    void work.then(() => {
+      if (this.#streams.get(stream) === work) this.#streams.delete(stream);
+      this.#room?.resolve();
+      this.#room = undefined;
+    });
+  }
+
+  #roomForMore(): Promise<void> {
+    this.#room ??= Promise.withResolvers();
+    return this.#room.promise;
   }
 
   /** Where it is not known now, each stream is its own. */
@@ -189,7 +200,7 @@ export class ReactorRunner {
     for (let failures = 0, pauses = 0; ; pauses += 1) {
       signal.throwIfAborted();
       try {
-        await Promise.race([work(), this.#cutOff.promise]);
+        await this.#cutOff.unless(work());
         return undefined;
       } catch (error) {
         signal.throwIfAborted();
@@ -218,53 +229,4 @@ export class ReactorRunner {
 
 function isTransient(error: unknown): boolean {
   return error instanceof Error && 'code' in error && TRANSIENT.has(String(error.code));
-}
-
-/** A number of places, of which one owner may have half; who finds none waits in line. */
-class Slots {
-  readonly #share: number;
-  readonly #taken = new Map<string, number>();
-  readonly #lines = new InTurn<() => void>();
-  #free: number;
-
-  constructor(count: number) {
-    this.#free = count;
-    this.#share = Math.ceil(count / 2);
-  }
-
-  async run(owner: string, work: () => Promise<void>): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#lines.add(owner, () => {
-      this.#take(owner);
-      resolve();
-    });
-    this.#fill();
-    await promise;
-    try {
-      await work();
-    } finally {
-      this.#giveBack(owner);
-      this.#fill();
-    }
-  }
-
-  #fill(): void {
-    while (this.#free > 0) {
-      const begin = this.#lines.take((owner) => (this.#taken.get(owner) ?? 0) < this.#share);
-      if (!begin) return;
-      begin();
-    }
-  }
-
-  #take(owner: string): void {
-    this.#free -= 1;
-    this.#taken.set(owner, (this.#taken.get(owner) ?? 0) + 1);
-  }
-
-  #giveBack(owner: string): void {
-    this.#free += 1;
-    const left = (this.#taken.get(owner) ?? 0) - 1;
-    if (left > 0) this.#taken.set(owner, left);
-    else this.#taken.delete(owner);
-  }
 }
