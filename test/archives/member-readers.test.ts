@@ -32,7 +32,8 @@ for (const [name, bytes] of Object.entries(archives)) {
     await using readers = new MemberReaders({ size: 1 });
     t.true((await buffer(readers.read(content(bytes, 'small', small), PATIENT))).equals(small));
     t.true((await buffer(readers.read(content(bytes, 'large', large), PATIENT))).equals(large));
-    const otherwise = Buffer.from(large).fill(0, 2_999_999);
+    const otherwise = Buffer.from(large);
+    otherwise.writeUInt8(255 - otherwise.readUInt8(2_999_999), 2_999_999);
     for (const [path, expected] of [
       ['small', Buffer.from('SMALL\n')],
       ['large', otherwise],
