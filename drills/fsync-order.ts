@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { tarOf } from '../test/support/archive-builders.ts';
 import { TusUploads } from '../test/support/tus-uploads.ts';
 import { AnsweredDeposits } from './answered-deposits.ts';
@@ -47,6 +48,7 @@ async function drill(rounds: number): Promise<Finding> {
     tell(`round ${round} of ${rounds}: ${created.length} creates`);
   }
   const pieces = await uploadPieces(service.url, rounds);
+  await pause(300); // the client has the last answer before strace has seen the write return
   const calls = systemCalls(await strace.detach()).filter(({ result }) => !result.startsWith('-1'));
   await service.end('SIGTERM');
   const broken = [
