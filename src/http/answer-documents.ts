@@ -10,6 +10,7 @@ import { DOCUMENT_OFFERS } from '../sword/negotiate.ts';
 import { statusDocument, statusDocumentJson } from '../sword/status-document.ts';
 import { type AtRevision, chooseRepresentation } from './choose-representation.ts';
 import type { EntryTerms } from './entry-terms.ts';
+import { RecentlyUsed } from './recently-used.ts';
 import type { ServiceContext } from './service-context.ts';
 
 export type DocumentOptions = {
@@ -30,7 +31,7 @@ const MAX_RENDERED = 4096;
  */
 export class DepositDocuments {
   readonly #options: DocumentOptions;
-  readonly #rendered = new Map<string, string>();
+  readonly #rendered = new RecentlyUsed<string>(MAX_RENDERED);
 
   constructor(options: DocumentOptions) {
     this.#options = options;
@@ -81,15 +82,11 @@ export class DepositDocuments {
     ctx.set('Content-Type', contentType);
   }
 
-  /** Least recently used leave first. */
   #remembered(key: string, render: () => string): string {
-    const body = this.#rendered.get(key) ?? render();
-    this.#rendered.delete(key);
+    const known = this.#rendered.get(key);
+    if (known !== undefined) return known;
+    const body = render();
     this.#rendered.set(key, body);
-    for (const [oldest] of this.#rendered) {
-      if (this.#rendered.size <= MAX_RENDERED) break;
-      this.#rendered.delete(oldest);
-    }
     return body;
   }
 }

@@ -3,6 +3,7 @@ import type { ArchiveStore } from '../archive-store/archive-store.ts';
 import { readEntryInTurns } from '../sword/atom-entry.ts';
 import { type DublinCoreTerm, dublinCoreTerms } from '../sword/dublin-core-terms.ts';
 import type { XmlLimits } from '../sword/xml-tree.ts';
+import { RecentlyUsed } from './recently-used.ts';
 import { collect } from './request-body.ts';
 
 /** Entries whose terms are remembered, and bytes of entries that are read for one receipt. */
@@ -15,7 +16,7 @@ const PATIENCE = 1000;
 export class EntryTerms {
   readonly #store: Pick<ArchiveStore, 'get'>;
   readonly #limits: XmlLimits;
-  readonly #remembered = new Map<string, readonly DublinCoreTerm[]>();
+  readonly #remembered = new RecentlyUsed<readonly DublinCoreTerm[]>(MAX_REMEMBERED);
 
   /** `limits`: those under which entries are taken. */
   constructor(store: Pick<ArchiveStore, 'get'>, limits: XmlLimits) {
@@ -40,13 +41,7 @@ export class EntryTerms {
     { sha256, encoding }: Pick<EntryObject, 'sha256' | 'encoding'>,
     terms: readonly DublinCoreTerm[],
   ): void {
-    const key = `${sha256} ${encoding}`;
-    this.#remembered.delete(key);
-    this.#remembered.set(key, terms);
-    for (const [oldest] of this.#remembered) {
-      if (this.#remembered.size <= MAX_REMEMBERED) break;
-      this.#remembered.delete(oldest);
-    }
+    this.#remembered.set(`${sha256} ${encoding}`, terms);
   }
 
   async #of(entries: readonly EntryObject[]): Promise<readonly DublinCoreTerm[] | undefined> {
@@ -65,7 +60,8 @@ export class EntryTerms {
   async #termsOf(entry: EntryObject): Promise<readonly DublinCoreTerm[]> {
     const { sha256, length, encoding } = entry;
     const known = this.#remembered.get(`${sha256} ${encoding}`);
-    const terms = known ?? (await this.#read(sha256, length, encoding));
+    if (known) return known;
+    const terms = await this.#read(sha256, length, encoding);
     this.remember(entry, terms);
     return terms;
   }

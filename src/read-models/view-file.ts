@@ -59,7 +59,7 @@ export class ViewFile implements ViewTable, Disposable {
 
   /** Before views are looked up by anything but their key; until then they are filled the quicker. */
   addLookups(): void {
-    addLookups(this.#database, this.#shape);
+    this.#inTransaction(() => addLookups(this.#database, this.#shape));
     this.#countedBy = countedFields(this.#database);
   }
 

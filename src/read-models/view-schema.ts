@@ -22,10 +22,8 @@ export function prepareViewFile(
 export function addLookups(database: DatabaseSync, { indexes = [], countedBy = [] }: TableShape): void {
   const counting = countedBy.length > 0 && !hasTable(database, 'counts') ? countsOf(countedBy) : '';
   database.exec(`
-    BEGIN IMMEDIATE;
     ${indexes.map((fields) => `CREATE INDEX IF NOT EXISTS ${indexName(fields)} ON views (${fields.map((field) => expression(field)).join()});`).join('\n')}
     ${counting}
-    COMMIT;
   `);
 }
 
