@@ -1,12 +1,12 @@
 import type { Position, RecordedEvent } from './event-log.ts';
 
-/** Events that are held at most. */
-const MOST = 1_000;
+/** Events that are held, and so many more until the oldest are forgotten, together. */
+const [MOST, SPARE] = [1_000, 100];
 
 /** The events at the end of a log, read once for all who follow it. */
 export class LogTail {
   /** All behind `#after` up to `#upTo`, in order. */
-  #events: readonly RecordedEvent[] = [];
+  #events: RecordedEvent[] = [];
   #after: Position | undefined;
   #upTo: Position | undefined;
 
@@ -29,6 +29,13 @@ export class LogTail {
     return behind.filter(({ stream }) => streamPrefixes.some((prefix) => stream.startsWith(prefix)));
   }
 
+  /** Events that follow `before` without a gap have come; they are made only if that is where the tail ends. */
+  append(before: Position, events: () => readonly RecordedEvent[]): void {
+    if (this.#upTo !== before) return;
+    const made = events();
+    this.#extend(made.at(-1)?.position ?? before, made);
+  }
+
   #begin(after: Position): void {
     this.#events = [];
     this.#after = after;
@@ -36,10 +43,9 @@ export class LogTail {
   }
 
   #extend(head: Position, events: readonly RecordedEvent[]): void {
-    const all = [...this.#events, ...events];
-    const forgotten = all.splice(0, Math.max(0, all.length - MOST)).at(-1);
-    this.#events = all;
-    this.#after = forgotten?.position ?? this.#after;
+    this.#events.push(...events);
     this.#upTo = head;
+    if (this.#events.length < MOST + SPARE) return;
+    this.#after = this.#events.splice(0, this.#events.length - MOST).at(-1)?.position;
   }
 }

@@ -18,7 +18,7 @@ import { unavailable } from './sqlite-connection.ts';
 import { assertUndamaged } from './sqlite-damage.ts';
 import { SqliteNeighbourWatch } from './sqlite-neighbour-watch.ts';
 import { PAGE, SqlitePages } from './sqlite-pages.ts';
-import { SqliteWriterThread } from './sqlite-writer-thread.ts';
+import { type CommittedAppend, SqliteWriterThread } from './sqlite-writer-thread.ts';
 import { follow, type LogPage, readPages } from './subscription.ts';
 
 export type SqliteEventLogOptions = {
@@ -53,10 +53,15 @@ export class SqliteEventLog implements EventLog {
   }: SqliteEventLogOptions): Promise<SqliteEventLog> {
     const commits = new CommitSignal();
     opening(file, () => assertUndamaged(file));
-    const writer = readOnly ? undefined : new SqliteWriterThread(file, () => commits.committed());
+    let pages: SqlitePages | undefined;
+    const onCommit = (committed: readonly CommittedAppend[]): void => {
+      pages?.committed(committed);
+      commits.committed();
+    };
+    const writer = readOnly ? undefined : new SqliteWriterThread(file, onCommit);
     await writer?.open();
     try {
-      const pages = opening(file, () => new SqlitePages(file));
+      pages = opening(file, () => new SqlitePages(file));
       return new SqliteEventLog(file, pages, writer, commits, pollInterval);
     } catch (error) {
       await writer?.close();
@@ -75,7 +80,10 @@ export class SqliteEventLog implements EventLog {
     this.#pages = pages;
     this.#writer = writer;
     this.#commits = commits;
-    this.#neighbours = new SqliteNeighbourWatch(pages, pollInterval, () => commits.committed());
+    this.#neighbours = new SqliteNeighbourWatch(pages, pollInterval, () => {
+      pages.othersCommitted();
+      commits.committed();
+    });
   }
 
   /** Transactions this instance made so far; with many appends at once, far fewer than appends. */

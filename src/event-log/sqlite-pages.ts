@@ -3,6 +3,7 @@ import type { Position, RecordedEvent } from './event-log.ts';
 import { LogTail } from './log-tail.ts';
 import { positionNumber, toPosition } from './position.ts';
 import { openForReading, unavailable } from './sqlite-connection.ts';
+import type { CommittedAppend } from './sqlite-writer-thread.ts';
 import type { LogPage, PagedLog } from './subscription.ts';
 
 /** Events a page holds at most, and rows that one page of a filtered read looks at: some milliseconds each. */
@@ -35,6 +36,8 @@ export class SqlitePages implements PagedLog {
   readonly #forwards: StatementSync;
   readonly #backwards: StatementSync;
   readonly #tail = new LogTail();
+  /** Of the log, as far as it is known without looking. */
+  #knownHead: number | undefined;
   /** By the number of prefixes; -1 for no filter. */
   readonly #after = new Map<number, StatementSync>();
 
@@ -60,7 +63,8 @@ export class SqlitePages implements PagedLog {
       const head = this.#headNumber();
       const end = Math.max(start, Math.min(head, start + LOOKED_AT));
       const statement = this.#statementAfter(streamPrefixes?.length ?? -1);
-      const events = toEvents(statement.all(start, end, ...(streamPrefixes ?? []), PAGE));
+      const ranges = (streamPrefixes ?? []).flatMap((prefix) => [prefix, behindAll(prefix)]);
+      const events = toEvents(statement.all(start, end, ...ranges, PAGE));
       const last = events.at(-1);
       if (last && events.length === PAGE) return { events, upTo: last.position, atEnd: false };
       return { events, upTo: end === 0 ? undefined : toPosition(end), atEnd: end >= head };
@@ -69,13 +73,33 @@ export class SqlitePages implements PagedLog {
 
   /** The same for those who follow: near the end of the log they share what was read there. */
   newsAfter(after: Position | undefined, streamPrefixes: readonly string[] | undefined): LogPage {
-    const [start, head] = [positionNumber(after), this.#reading(() => this.#headNumber())];
+    this.#knownHead ??= this.#reading(() => this.#headNumber());
+    const [start, head] = [positionNumber(after), this.#knownHead];
     if (head === 0 || head - start > PAGE) return this.pageAfter(after, streamPrefixes);
     const upTo = toPosition(Math.max(start, head));
     const read = (behind: Position): RecordedEvent[] =>
       this.#reading(() => toEvents(this.#statementAfter(-1).all(positionNumber(behind), head, PAGE)));
     const events = this.#tail.behind(toPosition(start), upTo, streamPrefixes, read);
     return events ? { events, upTo, atEnd: true } : this.pageAfter(after, streamPrefixes);
+  }
+
+  /** What this process has appended need not be read again, unless others have written in between. */
+  committed(appends: readonly CommittedAppend[]): void {
+    for (const { stream, rows, revision, position } of appends) {
+      const before = position - rows.length;
+      if (this.#knownHead === undefined || position <= this.#knownHead) continue; // it was there already
+      this.#knownHead = before === this.#knownHead ? position : undefined;
+      this.#tail.append(toPosition(before), () =>
+        rows.map(([id, type, data, metadata], index) =>
+          toEvent(before + 1 + index, stream, revision - rows.length + 1 + index, id, type, data, metadata),
+        ),
+      );
+    }
+  }
+
+  /** Another process may have written. */
+  othersCommitted(): void {
+    this.#knownHead = undefined;
   }
 
   head(): Position | undefined {
@@ -99,12 +123,12 @@ export class SqlitePages implements PagedLog {
   #statementAfter(prefixes: number): StatementSync {
     const known = this.#after.get(prefixes);
     if (known) return known;
-    const begins = Array.from({ length: prefixes }, (_, index) => beginsWith(`?${index + 3}`)).join(' OR ');
-    const filter = prefixes < 0 ? '' : `AND (${begins || 'FALSE'})`;
-    const limit = `?${Math.max(prefixes, 0) + 3}`;
+    // The plus: not by the index of names, which would read every event of these streams.
+    const ranges = Array.from({ length: Math.max(prefixes, 0) }, () => '(+s.name >= ? AND +s.name < ?)');
+    const filter = prefixes < 0 ? '' : `AND (${ranges.join(' OR ') || 'FALSE'})`;
     const statement = rows(
       this.#db,
-      `${EVENTS} WHERE e.position > ?1 AND e.position <= ?2 ${filter} ORDER BY e.position LIMIT ${limit}`,
+      `${EVENTS} WHERE e.position > ? AND e.position <= ? ${filter} ORDER BY e.position LIMIT ?`,
     );
     this.#after.set(prefixes, statement);
     return statement;
@@ -119,9 +143,10 @@ export class SqlitePages implements PagedLog {
   }
 }
 
-/** Not LIKE or GLOB: names may hold their wildcards. */
-function beginsWith(parameter: string): string {
-  return `substr(s.name, 1, length(${parameter})) = ${parameter}`;
+/** The first name behind all that begin so, as SQLite orders texts: comparing is cheaper than LIKE, and knows no wildcards. */
+function behindAll(prefix: string): string {
+  if (prefix === '') return '\u{10ffff}';
+  return prefix.slice(0, -1) + String.fromCodePoint((prefix.codePointAt(prefix.length - 1) as number) + 1);
 }
 
 /** Rows as arrays, which are cheaper than objects. */
@@ -133,12 +158,22 @@ function rows(db: DatabaseSync, sql: string): StatementSync {
 
 function toEvents(found: unknown[]): RecordedEvent[] {
   // The schema is STRICT and the columns are those of EVENTS.
-  return (found as EventRow[]).map(toEvent);
+  return (found as EventRow[]).map(([position, stream, revision, id, ...content]) =>
+    toEvent(position, stream, revision, toUuid(id), ...content),
+  );
 }
 
-function toEvent([position, stream, revision, id, type, data, metadata]: EventRow): RecordedEvent {
+function toEvent(
+  position: number,
+  stream: string,
+  revision: number,
+  id: string,
+  type: string,
+  data: string,
+  metadata: string,
+): RecordedEvent {
   return {
-    id: toUuid(id),
+    id,
     type,
     data: JSON.parse(data),
     metadata: JSON.parse(metadata),

@@ -11,6 +11,10 @@ import type {
   WriterData,
 } from './sqlite-writer-messages.ts';
 
+/** What was appended in a transaction; `position` and `revision` are of its last event. */
+export type CommittedAppend = Pick<AppendRequest, 'stream' | 'rows'> &
+  Pick<AppendAnswer & { readonly kind: 'appended' }, 'revision' | 'position'>;
+
 type Waiting = AppendRequest & {
   readonly resolve: (appended: Appended) => void;
   readonly reject: (error: Error) => void;
@@ -19,7 +23,7 @@ type Waiting = AppendRequest & {
 /** The near end of the writer thread. All appends of one turn of the event loop cross in one message. */
 export class SqliteWriterThread {
   readonly #file: string;
-  readonly #onCommit: () => void;
+  readonly #onCommit: (committed: readonly CommittedAppend[]) => void;
   /** In the order in which they are answered; the last `#unsent` have not crossed yet. */
   readonly #waiting: Waiting[] = [];
   #unsent = 0;
@@ -30,7 +34,7 @@ export class SqliteWriterThread {
   #probing: PromiseWithResolvers<void> | undefined;
   #transactions = 0;
 
-  constructor(file: string, onCommit: () => void) {
+  constructor(file: string, onCommit: (committed: readonly CommittedAppend[]) => void) {
     this.#file = file;
     this.#onCommit = onCommit;
   }
@@ -136,10 +140,13 @@ export class SqliteWriterThread {
     this.#transactions += 1;
     this.#trouble = undefined;
     const asked = this.#waiting.splice(0, answers.length);
+    const committed: CommittedAppend[] = [];
     for (const [index, answer] of answers.entries()) {
-      settle(asked[index] as Waiting, answer);
+      const append = asked[index] as Waiting;
+      settle(append, answer);
+      if (answer.kind === 'appended') committed.push({ stream: append.stream, rows: append.rows, ...answer });
     }
-    this.#onCommit();
+    this.#onCommit(committed);
   }
 
   #fail(count: number, reason: string): void {

@@ -1,50 +1,22 @@
 import type { Position, RecordedEvent } from '../event-log/event-log.ts';
 import { apply } from './fold.ts';
 import { type AnyProjection, keyOf } from './projection.ts';
-import type { TableChange, ViewStore, ViewTable } from './view-store.ts';
+import type { ViewTable } from './view-store.ts';
 
 /** A projection and the table that shows it. */
 export type Shown = { readonly projection: AnyProjection; readonly table: ViewTable };
 
-/** So many events may be passed in memory only, and are read again after a restart. */
-const SAVE_AFTER = 1000;
-
 /** Applies events, in order, to the tables that do not have them yet. */
-export class EventApplier {
-  readonly #store: ViewStore;
-  readonly #passed = new Map<ViewTable, number>();
-
-  constructor(store: ViewStore) {
-    this.#store = store;
-  }
-
-  apply(shown: readonly Shown[], events: readonly RecordedEvent[]): void {
-    const position = events.at(-1)?.position;
-    if (position === undefined) return;
-    const changes: TableChange[] = [];
-    const byPrefix = new Map<string, readonly RecordedEvent[]>();
-    for (const { projection, table } of shown) {
-      if (!isBefore(table.position, position)) continue;
-      const { prefix } = projection.source;
-      const own = byPrefix.get(prefix) ?? events.filter(({ stream }) => stream.startsWith(prefix));
-      byPrefix.set(prefix, own);
-      const views = changesOf(projection, table, behind(table.position, own));
-      const passed = (this.#passed.get(table) ?? 0) + events.length;
-      const isSaved = views.size > 0 || passed >= SAVE_AFTER;
-      if (isSaved) changes.push({ table, views, position });
-      else this.#store.passed(table, position);
-      this.#passed.set(table, isSaved ? 0 : passed);
-    }
-    this.#store.commit(changes);
-  }
-
-  /** Saves the positions that are in memory only. */
-  save(shown: readonly Shown[]): void {
-    const changed = shown.filter(({ table }) => (this.#passed.get(table) ?? 0) > 0);
-    this.#store.commit(
-      changed.map(({ table }) => ({ table, views: new Map<string, unknown>(), position: table.position })),
-    );
-    this.#passed.clear();
+export function applyEvents(shown: readonly Shown[], events: readonly RecordedEvent[]): void {
+  const position = events.at(-1)?.position;
+  if (position === undefined) return;
+  const byPrefix = new Map<string, readonly RecordedEvent[]>();
+  for (const { projection, table } of shown) {
+    if (!isBefore(table.position, position)) continue;
+    const { prefix } = projection.source;
+    const own = byPrefix.get(prefix) ?? events.filter(({ stream }) => stream.startsWith(prefix));
+    byPrefix.set(prefix, own);
+    table.take(changesOf(projection, table, behind(table.position, own)), position);
   }
 }
 

@@ -1,8 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { EventLog, Position, RecordedEvent } from '../event-log/event-log.ts';
-import { EventApplier, isBefore, oldestPosition, prefixesOf, type Shown } from './apply-events.ts';
+import { applyEvents, isBefore, oldestPosition, prefixesOf, type Shown } from './apply-events.ts';
 import type { AnyProjection, Projection } from './projection.ts';
-import { type ViewQuery, type ViewStore, ViewsNotWritten } from './view-store.ts';
+import { ViewSaver } from './view-saver.ts';
+import type { ViewQuery, ViewStore } from './view-store.ts';
 
 /** A view as those read it who serve it. */
 export interface View<Type> {
@@ -19,31 +19,30 @@ export type ProjectorProgress = (done: {
 }) => void;
 
 const PAGE = 1000;
-/** Milliseconds until changes that the disk did not take are tried again. */
-const WRITE_AGAIN = 500;
 
 /**
- * Follows the log and keeps all views of this node. Changes of a view and its position are committed together,
- * so each event is applied exactly once whatever happens in between.
+ * Follows the log and keeps all views of this node. Changes of a view and its position are written together, a
+ * little later, so each event is applied exactly once whatever happens in between.
  */
 export class Projector {
   readonly #log: EventLog;
   readonly #store: ViewStore;
-  readonly #applier: EventApplier;
+  readonly #saver: ViewSaver;
   readonly #projections = new Map<string, Shown>();
   readonly #waiters = new Set<Waiter>();
   readonly #listeners = new Set<Listener>();
   readonly #stop = new AbortController();
   #position: Position | undefined;
   #trouble: string | undefined;
-  #notWritten: string | undefined;
   #switches = 0;
   #running: Promise<void> | undefined;
+  #failed: (error: unknown) => void = () => undefined;
 
   constructor(log: EventLog, store: ViewStore) {
     this.#log = log;
     this.#store = store;
-    this.#applier = new EventApplier(store);
+    const tables = () => [...this.#projections.values()].map(({ table }) => table);
+    this.#saver = new ViewSaver(store, tables, this.#stop.signal, (error) => this.#failed(error));
   }
 
   /** Adds a projection; before {@link start}. */
@@ -62,6 +61,7 @@ export class Projector {
     failed: (error: unknown) => void,
     progress: ProjectorProgress = () => undefined,
   ): Promise<void> {
+    this.#failed = failed;
     await this.#resetAhead();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#running = this.#follow(resolve, progress).catch((error: unknown) => {
@@ -78,7 +78,7 @@ export class Projector {
 
   /** Why no events come at the moment; `undefined` when all is well. */
   get trouble(): string | undefined {
-    return this.#notWritten ?? this.#trouble;
+    return this.#saver.trouble ?? this.#trouble;
   }
 
   /** Resolves to `true` once the views have passed `position`, to `false` when that takes more than `patience` ms. */
@@ -134,11 +134,7 @@ export class Projector {
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;
-    try {
-      this.#applier.save([...this.#projections.values()]);
-    } catch (error) {
-      if (!(error instanceof ViewsNotWritten)) throw error; // those events are read again after the next start
-    }
+    this.#saver.end();
   }
 
   async #follow(caughtUp: () => void, progress: ProjectorProgress): Promise<void> {
@@ -163,39 +159,25 @@ export class Projector {
     }
   }
 
-  /** What a full disk does not take is tried again until it does; views that took it already are passed over. */
   async #apply(events: readonly RecordedEvent[]): Promise<void> {
-    while (!this.#isApplied(events)) {
-      await pause(WRITE_AGAIN, undefined, { signal: this.#stop.signal }).catch(() => undefined);
-      if (this.#stop.signal.aborted) return;
-    }
+    applyEvents([...this.#projections.values()], events);
     this.#moveTo(events.at(-1)?.position);
     for (const listener of this.#listeners) listener(events);
-  }
-
-  #isApplied(events: readonly RecordedEvent[]): boolean {
-    try {
-      this.#applier.apply([...this.#projections.values()], events);
-      this.#notWritten = undefined;
-      return true;
-    } catch (error) {
-      if (!(error instanceof ViewsNotWritten)) throw error;
-      this.#notWritten = `they cannot be written: ${error.message}.`;
-      return false;
-    }
+    await this.#saver.changed();
   }
 
   /** Reads every event, also those that concern no view: their positions count, too. */
   async #catchUp(shown: Shown): Promise<void> {
-    const applier = new EventApplier(this.#store);
     let page: RecordedEvent[] = [];
     for await (const event of this.#log.readAll({ after: shown.table.position, signal: this.#stop.signal })) {
       page.push(event);
       if (page.length < PAGE) continue;
-      applier.apply([shown], page);
+      applyEvents([shown], page);
+      this.#store.save([shown.table]);
       page = [];
     }
-    applier.apply([shown], page);
+    applyEvents([shown], page);
+    this.#store.save([shown.table]);
   }
 
   #moveTo(position: Position | undefined): void {
@@ -208,9 +190,9 @@ export class Projector {
   /** Views that are ahead of the log belong to another log: they begin anew. */
   async #resetAhead(): Promise<void> {
     const head = await this.#log.head();
-    const ahead = [...this.#projections.values()].filter(({ table }) => isBefore(head, table.position));
-    if (ahead.length === 0) return;
-    this.#store.commit(ahead.map(({ table }) => ({ table, views: new Map(), position: undefined })));
+    for (const { table } of this.#projections.values()) {
+      if (isBefore(head, table.position)) table.clear();
+    }
   }
 }
 

@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
 import type { EventLog, Position, RecordedEvent } from '../event-log/event-log.ts';
-import { EventApplier, isBefore, oldestPosition, prefixesOf } from './apply-events.ts';
+import { applyEvents, isBefore, oldestPosition, prefixesOf } from './apply-events.ts';
 import type { AnyProjection } from './projection.ts';
 import { SqliteViewStore } from './sqlite-view-store.ts';
 import { differencesBetween, type ViewDifference } from './view-difference.ts';
 import { ViewFile } from './view-file.ts';
 import { ViewFolder } from './view-folder.ts';
+import { ViewWriter } from './view-writer.ts';
 
 export type RebuildOptions = {
   readonly log: EventLog;
@@ -31,7 +32,8 @@ type Built = {
 /** The view in use; where it cannot be read, why. */
 type InUse = ViewFile | { readonly unreadable: string } | undefined;
 
-const PAGE = 5000;
+/** Events that are applied together, and whose views are written together. */
+const [PAGE, TOGETHER] = [1000, 5000];
 
 /**
  * Builds new generations of views beside those in use, from the log alone. What an interrupted rebuild has built
@@ -62,8 +64,19 @@ export class Rebuild implements Disposable {
 
   /** Reads as far as the views in use have got, or to the end of the log where there is none. */
   async build(): Promise<void> {
-    await this.#advance(this.#built.map((built) => ({ ...built, upTo: positionOf(built.inUse) })));
-    for (const { table } of this.#built) table.addLookups();
+    await using writer = new ViewWriter();
+    let written: Promise<unknown> = Promise.resolve();
+    const save = async (tables: readonly ViewFile[]): Promise<void> => {
+      await written; // while one page is written, the next one is read
+      written = Promise.all(tables.map((table) => writer.write(table)));
+      written.catch(() => undefined); // told by whoever waits for it next
+    };
+    await this.#advance(
+      this.#built.map((built) => ({ ...built, upTo: positionOf(built.inUse) })),
+      save,
+    );
+    await written;
+    await this.#addLookups(writer);
   }
 
   /** Compares each with the view in use, both at the same position, and names what differs. */
@@ -78,7 +91,8 @@ export class Rebuild implements Disposable {
       using _moment = inUse.snapshot();
       const upTo = inUse.storedPosition();
       if (upTo === undefined) continue; // the service is only beginning to fill it
-      if (isBefore(built.table.position, upTo)) await this.#advance([{ ...built, upTo }]);
+      if (isBefore(built.table.position, upTo))
+        await this.#advance([{ ...built, upTo }], (tables) => this.#store.save(tables));
       yield* differencesBetween(inUse, built.table);
     }
   }
@@ -116,14 +130,32 @@ export class Rebuild implements Disposable {
     };
   }
 
-  async #advance(shown: readonly (Built & { readonly upTo: Position | undefined })[]): Promise<void> {
+  /** Those of the table with the most of them here, the others in the writer's thread meanwhile. */
+  async #addLookups(writer: ViewWriter): Promise<void> {
+    const tables = this.#built.map(({ table }) => table).toSorted((a, b) => lookupsOf(b) - lookupsOf(a));
+    const [most, ...others] = tables;
+    const there = Promise.all(others.map((table) => writer.addLookups(table)));
+    most?.addLookups();
+    await there;
+    for (const table of others) table.lookupsAdded();
+  }
+
+  async #advance(shown: readonly Advanced[], save: Save): Promise<void> {
     const { log, progress, signal } = this.#options;
-    const applier = new EventApplier(this.#store);
-    const apply = (page: readonly RecordedEvent[]): void => {
-      for (const one of shown) applier.apply([one], until(page, one.upTo));
+    const apply = async (page: readonly RecordedEvent[]): Promise<void> => {
+      for (const [upTo, tables] of Map.groupBy(shown, (one) => one.upTo))
+        applyEvents(tables, until(page, upTo));
       this.#events += page.length;
-      progress(this.#events, page.at(-1)?.position);
+      last = page.at(-1)?.position ?? last;
+      if (this.#events - saved < TOGETHER) return;
+      await saveAll();
     };
+    const saveAll = async (): Promise<void> => {
+      await save(shown.map(({ table }) => table));
+      saved = this.#events;
+      progress(saved, last);
+    };
+    let [saved, last] = [this.#events, undefined as Position | undefined];
     const furthest = furthestOf(shown.map(({ upTo }) => upTo));
     let page: RecordedEvent[] = [];
     const range = { after: oldestPosition(shown), streamPrefixes: prefixesOf(shown) };
@@ -131,13 +163,22 @@ export class Rebuild implements Disposable {
       if (furthest !== undefined && event.position > furthest) break;
       page.push(event);
       if (page.length < PAGE) continue;
-      apply(page);
+      await apply(page);
       page = [];
     }
-    apply(page);
-    applier.save(shown);
+    await apply(page);
+    await saveAll();
   }
 }
+
+/** How many entries they have, about. */
+function lookupsOf({ size, shape: { indexes = [], countedBy = [] } }: ViewFile): number {
+  return size * (indexes.length + countedBy.length);
+}
+
+/** How far a generation is to be brought. */
+type Advanced = Built & { readonly upTo: Position | undefined };
+type Save = (tables: readonly ViewFile[]) => Promise<void> | void;
 
 /** `undefined`: there is none yet, or it is of another version or log and no longer counts. */
 function readable(file: string, options: Parameters<typeof ViewFile.open>[1]): InUse {

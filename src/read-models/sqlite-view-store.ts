@@ -1,8 +1,8 @@
 import type { Position } from '../event-log/event-log.ts';
+import { isOfTheDisk } from './disk-fault.ts';
 import { ViewFile } from './view-file.ts';
 import { ViewFolder } from './view-folder.ts';
 import {
-  type TableChange,
   type TableShape,
   type ViewQuery,
   type ViewStore,
@@ -38,18 +38,14 @@ export class SqliteViewStore implements ViewStore {
     return this.#open(shape, generation);
   }
 
-  commit(changes: readonly TableChange[]): void {
-    for (const { table, views, position } of changes) {
+  save(tables: readonly ViewTable[]): void {
+    for (const table of tables) {
       try {
-        fileOf(table).write(views, position);
+        fileOf(table).save();
       } catch (cause) {
         throw isOfTheDisk(cause) ? new ViewsNotWritten((cause as Error).message, { cause }) : cause;
       }
     }
-  }
-
-  passed(table: ViewTable, position: Position): void {
-    fileOf(table).passed(position);
   }
 
   addLookups(table: ViewTable): void {
@@ -98,8 +94,20 @@ class TableInUse implements ViewTable {
     return this.#file.position;
   }
 
+  get unsaved(): number {
+    return this.#file.unsaved;
+  }
+
   get size(): number {
     return this.#file.size;
+  }
+
+  take(views: ReadonlyMap<string, unknown>, position: Position): void {
+    this.#file.take(views, position);
+  }
+
+  clear(): void {
+    this.#file.clear();
   }
 
   get(key: string): unknown {
@@ -125,11 +133,4 @@ class TableInUse implements ViewTable {
 
 function fileOf(table: ViewTable): ViewFile {
   return table instanceof TableInUse ? table.file : (table as ViewFile); // a store gets back only its own tables
-}
-
-/** Whether SQLite failed because of the disk: full, or with an error of its own. */
-function isOfTheDisk(error: unknown): boolean {
-  const [SQLITE_IOERR, SQLITE_FULL] = [10, 13];
-  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return false;
-  return [SQLITE_IOERR, SQLITE_FULL].includes(error.errcode & 0xff);
 }

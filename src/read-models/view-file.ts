@@ -2,9 +2,11 @@ import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Position } from '../event-log/event-log.ts';
+import { isOfTheDisk } from './disk-fault.ts';
 import { RecentViews } from './recent-views.ts';
 import { addLookups, countedFields, expression, prepareViewFile, viewsAskedFor } from './view-schema.ts';
 import type { TableShape, ViewQuery, ViewTable } from './view-store.ts';
+import { inTransaction, toChanges, type ViewChanges, ViewWrites } from './view-writes.ts';
 
 /** Where a file's positions are from, and whose views it has. */
 export type ViewFileOptions = TableShape & { readonly origin: string };
@@ -15,12 +17,18 @@ export class ViewFile implements ViewTable, Disposable {
   readonly file: string;
   readonly #database: DatabaseSync;
   readonly #statements: Statements;
-  readonly #shape: TableShape;
+  readonly shape: TableShape;
+  readonly #writes: ViewWrites | undefined;
   #countedBy: readonly string[];
   /** By their text: a query comes again and again in few forms. */
   readonly #queries = new Map<string, StatementSync>();
   readonly #recent = new RecentViews();
+  /** Taken, but not written yet. */
+  #unsaved = new Map<string, unknown>();
+  /** Handed over to whoever writes it. */
+  #underWay = new Map<string, unknown>();
   #position: Position | undefined;
+  #savedPosition: Position | undefined;
 
   /** Opens the file, or makes it anew when it is missing, damaged, of another log or of another version. */
   static open(file: string, options: ViewFileOptions): ViewFile {
@@ -44,13 +52,15 @@ export class ViewFile implements ViewTable, Disposable {
   private constructor(file: string, options: ViewFileOptions, readOnly = false) {
     this.name = options.name;
     this.file = file;
-    this.#shape = options;
+    this.shape = options;
     this.#database = new DatabaseSync(file, { timeout: 5000, readOnly });
     try {
       if (!readOnly) prepareViewFile(this.#database, options);
       this.#statements = statementsOf(this.#database);
+      this.#writes = readOnly ? undefined : new ViewWrites(this.#database);
       this.#countedBy = countedFields(this.#database);
       this.#position = this.storedPosition();
+      this.#savedPosition = this.#position;
     } catch (error) {
       this.#database.close();
       throw error;
@@ -59,7 +69,13 @@ export class ViewFile implements ViewTable, Disposable {
 
   /** Before views are looked up by anything but their key; until then they are filled the quicker. */
   addLookups(): void {
-    this.#inTransaction(() => addLookups(this.#database, this.#shape));
+    this.save();
+    inTransaction(this.#database, () => addLookups(this.#database, this.shape));
+    this.lookupsAdded();
+  }
+
+  /** Another connection has added them. */
+  lookupsAdded(): void {
     this.#countedBy = countedFields(this.#database);
   }
 
@@ -77,13 +93,19 @@ export class ViewFile implements ViewTable, Disposable {
     return (this.#statements.about.get()?.['position'] as Position | null) ?? undefined;
   }
 
+  get unsaved(): number {
+    return this.#unsaved.size;
+  }
+
   get size(): number {
+    this.#saveIfRoom();
     return Number(this.#statements.size.get()?.['size']);
   }
 
   get(key: string): unknown {
     const recent = this.#recent.get(key);
     if (recent !== undefined) return recent;
+    for (const views of [this.#unsaved, this.#underWay]) if (views.has(key)) return views.get(key);
     const row = this.#statements.get.get(key);
     return row && JSON.parse(row['view'] as string);
   }
@@ -94,6 +116,7 @@ export class ViewFile implements ViewTable, Disposable {
 
   /** Keys and views as they are stored, in the order of the keys, read in pages. */
   *rows(): IterableIterator<[key: string, view: string]> {
+    this.#saveIfRoom();
     for (let after = ''; ; ) {
       const page = this.#statements.page.all(after) as { key: string; view: string }[];
       for (const { key, view } of page) yield [key, view];
@@ -103,6 +126,7 @@ export class ViewFile implements ViewTable, Disposable {
   }
 
   find({ orderBy, descending = false, limit, offset = 0, ...asked }: ViewQuery): unknown[] {
+    this.#saveIfRoom();
     const { sql, values } = viewsAskedFor(asked);
     const order = orderBy ? `ORDER BY ${expression(orderBy)} ${descending ? 'DESC' : 'ASC'}` : '';
     const rows = this.#query(`SELECT view FROM ${sql} ${order} LIMIT ? OFFSET ?`).all(
@@ -114,6 +138,7 @@ export class ViewFile implements ViewTable, Disposable {
   }
 
   count(asked: Omit<ViewQuery, 'limit'>): number {
+    this.#saveIfRoom();
     const { sql, values } = viewsAskedFor(asked);
     return Number(this.#query(`SELECT count(*) AS count FROM ${sql}`).get(...values)?.['count']);
   }
@@ -121,6 +146,7 @@ export class ViewFile implements ViewTable, Disposable {
   counts(equal: Readonly<Record<string, string>> = {}): ReadonlyMap<string, number> {
     const last = this.#countedBy.at(-1);
     if (last === undefined) return new Map();
+    this.#saveIfRoom();
     const fields = Object.keys(equal).map((field) => this.#counted(field));
     const where = fields.length > 0 ? `WHERE ${fields.map((field) => `"${field}" = ?`).join(' AND ')}` : '';
     const rows = this.#query(
@@ -132,6 +158,7 @@ export class ViewFile implements ViewTable, Disposable {
   /** The counts as they are stored, each with all of its values. */
   countRows(): readonly unknown[] {
     if (this.#countedBy.length === 0) return [];
+    this.#saveIfRoom();
     const order = this.#countedBy.map((field) => `"${field}"`).join();
     return this.#query(`SELECT * FROM counts WHERE count > 0 ORDER BY ${order}`).all();
   }
@@ -142,22 +169,41 @@ export class ViewFile implements ViewTable, Disposable {
     return found.map((row) => String(row['integrity_check'])).filter((text) => text !== 'ok');
   }
 
-  write(views: ReadonlyMap<string, unknown>, position: Position | undefined): void {
-    this.#inTransaction(() => {
-      if (position === undefined) this.#clear();
-      for (const [key, view] of views) {
-        if (view === undefined) this.#statements.remove.run(key);
-        else this.#statements.put.run(key, JSON.stringify(view));
-      }
-      this.#statements.move.run(position ?? null);
-    });
-    for (const [key, view] of views) this.#recent.set(key, view);
+  /** From now on the views are these, and the log is in the table up to `position`; {@link save} writes it. */
+  take(views: ReadonlyMap<string, unknown>, position: Position): void {
+    for (const [key, view] of views) {
+      this.#unsaved.set(key, view);
+      this.#recent.set(key, view);
+    }
     this.#position = position;
   }
 
-  /** Where the log is, in memory only: the events up to here changed nothing in this table. */
-  passed(position: Position | undefined): void {
-    this.#position = position;
+  /** Writes what was taken, views and position in one transaction. */
+  save(): void {
+    if (this.#position === this.#savedPosition) return;
+    this.#writes?.write(toChanges(this.#unsaved, this.#position));
+    this.#unsaved = new Map();
+    this.#savedPosition = this.#position;
+  }
+
+  /** What was taken, for another connection to write, which tells when it has; not before it has written what it has. */
+  handOver(): { readonly changes: ViewChanges | undefined; readonly written: () => void } {
+    const [views, position] = [this.#unsaved, this.#position];
+    if (position === this.#savedPosition) return { changes: undefined, written: () => undefined };
+    [this.#underWay, this.#unsaved] = [views, new Map()];
+    const written = () => {
+      this.#underWay = new Map();
+      this.#savedPosition = position;
+    };
+    return { changes: toChanges(views, position), written };
+  }
+
+  /** Nothing is in the table any more, as before the first event. */
+  clear(): void {
+    this.#writes?.clear(this.#countedBy.length > 0 ? ['counts'] : []);
+    this.#recent.clear();
+    this.#unsaved.clear();
+    [this.#position, this.#savedPosition] = [undefined, undefined];
   }
 
   /** Until it is disposed of, everything read is of one moment, whatever other processes write. */
@@ -168,7 +214,18 @@ export class ViewFile implements ViewTable, Disposable {
   }
 
   [Symbol.dispose](): void {
-    if (this.#database.isOpen) this.#database.close();
+    if (!this.#database.isOpen) return;
+    this.#saveIfRoom();
+    this.#database.close();
+  }
+
+  /** Before a query, which only sees what is written. On a full disk it sees what was there before. */
+  #saveIfRoom(): void {
+    try {
+      this.save();
+    } catch (error) {
+      if (!isOfTheDisk(error)) throw error;
+    }
   }
 
   #query(sql: string): StatementSync {
@@ -181,23 +238,6 @@ export class ViewFile implements ViewTable, Disposable {
     if (this.#countedBy.includes(field)) return field;
     throw new TypeError(`The view ${this.name} is not counted by ${field}.`);
   }
-
-  #inTransaction(work: () => void): void {
-    this.#database.exec('BEGIN IMMEDIATE');
-    try {
-      work();
-      this.#database.exec('COMMIT');
-    } catch (error) {
-      if (this.#database.isTransaction) this.#database.exec('ROLLBACK'); // after some faults SQLite has done so
-      throw error;
-    }
-  }
-
-  #clear(): void {
-    this.#database.exec('DELETE FROM views');
-    if (this.#countedBy.length > 0) this.#database.exec('DELETE FROM counts');
-    this.#recent.clear();
-  }
 }
 
 export function removeViewFile(file: string): void {
@@ -206,7 +246,7 @@ export function removeViewFile(file: string): void {
 
 const PAGE = 500;
 
-type Statements = Record<'about' | 'size' | 'get' | 'page' | 'put' | 'remove' | 'move', StatementSync>;
+type Statements = Record<'about' | 'size' | 'get' | 'page', StatementSync>;
 
 function statementsOf(database: DatabaseSync): Statements {
   return {
@@ -214,10 +254,5 @@ function statementsOf(database: DatabaseSync): Statements {
     size: database.prepare('SELECT count(*) AS size FROM views'),
     get: database.prepare('SELECT view FROM views WHERE key = ?'),
     page: database.prepare(`SELECT key, view FROM views WHERE key > ? ORDER BY key LIMIT ${PAGE}`),
-    put: database.prepare(
-      'INSERT INTO views (key, view) VALUES (?, ?) ON CONFLICT DO UPDATE SET view = excluded.view',
-    ),
-    remove: database.prepare('DELETE FROM views WHERE key = ?'),
-    move: database.prepare('UPDATE about SET position = ?'),
   };
 }

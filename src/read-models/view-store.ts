@@ -7,10 +7,11 @@ import type { Position } from '../event-log/event-log.ts';
 export interface ViewStore extends Disposable {
   /** The table of a projection; empty and without a position when its version is new. */
   open(projection: TableShape): ViewTable;
-  /** Applies the changes, each table's views and position in one transaction. */
-  commit(changes: readonly TableChange[]): void;
-  /** The events up to `position` change nothing in the table; kept in memory only. */
-  passed(table: ViewTable, position: Position): void;
+  /**
+   * Writes what the tables have taken, the views and the position of each in one transaction.
+   * @throws {ViewsNotWritten}
+   */
+  save(tables: readonly ViewTable[]): void;
   /** Before a table is looked up by anything but keys: makes its indexes and counts, which slow its filling. */
   addLookups(table: ViewTable): void;
   /** A table that was built beside the one in use. */
@@ -34,6 +35,16 @@ export interface ViewTable {
   /** Up to where the log is in this table; `undefined` before its first event. */
   readonly position: Position | undefined;
   readonly size: number;
+  /** How many views were taken, but are not written yet. */
+  readonly unsaved: number;
+  /**
+   * New views by key, `undefined` removes one: as they are when the log is in the table up to `position`. Whoever
+   * reads sees them at once; they are written by {@link ViewStore.save}, and come again from the log when that
+   * does not happen any more.
+   */
+  take(views: ReadonlyMap<string, unknown>, position: Position): void;
+  /** Empties the table: it begins anew. */
+  clear(): void;
   get(key: string): unknown;
   /** All views, in the order of their keys. */
   values(): IterableIterator<unknown>;
@@ -60,14 +71,6 @@ export type ViewQuery = {
   readonly descending?: boolean;
   readonly limit: number;
   readonly offset?: number;
-};
-
-export type TableChange = {
-  readonly table: ViewTable;
-  /** New views by key; `undefined` removes one. */
-  readonly views: ReadonlyMap<string, unknown>;
-  /** `undefined` empties the table and begins anew. */
-  readonly position: Position | undefined;
 };
 
 /** The disk does not take the changes at the moment; those that it did take are whole. */

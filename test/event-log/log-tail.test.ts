@@ -20,7 +20,9 @@ function tailOf(count: number) {
     });
     return events?.map(({ position }) => Number.parseInt(position, 16));
   };
-  return { behind, read: () => read };
+  const append = (from: number, to: number) =>
+    tail.append(toPosition(from - 1), () => all.slice(from - 1, to));
+  return { behind, append, read: () => read };
 }
 
 const numbers = (from: number, to: number) =>
@@ -42,7 +44,19 @@ test('who comes behind a gap begins the tail anew, and it forgets what is old', 
   behind(10, 20);
   t.deepEqual(behind(900, 1000), numbers(901, 1000));
   t.is(behind(15, 1000), undefined);
-  t.deepEqual(behind(1000, 1950), numbers(1001, 1950));
-  t.deepEqual(behind(950, 1950), numbers(951, 1950));
-  t.is(behind(949, 1950), undefined, 'a thousand are held');
+  t.deepEqual(behind(1000, 2000), numbers(1001, 2000));
+  t.deepEqual(behind(1000, 2000), numbers(1001, 2000));
+  t.is(behind(999, 2000), undefined, 'a thousand are held');
+});
+
+test('events that follow the end of the tail need not be read; behind a gap they are', (t) => {
+  const { behind, read, append } = tailOf(100);
+  append(5, 6);
+  t.deepEqual(behind(10, 20), numbers(11, 20));
+  append(21, 22);
+  append(31, 33);
+  t.deepEqual(behind(20, 22), [21, 22]);
+  t.deepEqual([behind(10, 22), read()], [numbers(11, 22), 10]);
+  t.deepEqual(behind(20, 33), numbers(21, 33));
+  t.is(read(), 21, 'those behind the gap');
 });

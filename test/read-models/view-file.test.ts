@@ -45,28 +45,37 @@ function things(
 
 test('views are counted by several fields together, as they come, change and go', async (t) => {
   const file = await viewFile(t);
-  file.write(
-    things(['1', 'ada', 'red'], ['2', 'ada', 'red'], ['3', 'ada', 'blue'], ['4', 'bob', 'red']),
-    '1',
-  );
+  file.take(things(['1', 'ada', 'red'], ['2', 'ada', 'red'], ['3', 'ada', 'blue'], ['4', 'bob', 'red']), '1');
   t.deepEqual(Object.fromEntries(file.counts({ owner: 'ada' })), { red: 2, blue: 1 });
   t.deepEqual(Object.fromEntries(file.counts()), { red: 3, blue: 1 });
-  file.write(things(['1', 'ada', 'blue'], ['2', 'bob', 'red'], ['3'], ['5', 'eve', 'red']), '2');
+  file.take(things(['1', 'ada', 'blue'], ['2', 'bob', 'red'], ['3'], ['5', 'eve', 'red']), '2');
   t.deepEqual(Object.fromEntries(file.counts({ owner: 'ada' })), { blue: 1 });
   t.deepEqual(Object.fromEntries(file.counts({ owner: 'bob' })), { red: 2 });
   t.deepEqual(Object.fromEntries(file.counts({ owner: 'eve', kind: 'red' })), { red: 1 });
   t.deepEqual(Object.fromEntries(file.counts({ owner: 'nobody' })), {});
   t.throws(() => file.counts({ colour: 'red' }), { instanceOf: TypeError, message: /not counted by colour/ });
-  file.write(new Map(), undefined);
+  file.clear();
   t.is(file.counts().size, 0);
+});
+
+test('what was taken is seen at once, and by other processes with its position once it is written', async (t) => {
+  const file = await viewFile(t);
+  file.take(things(['1', 'ada', 'red'], ['2', 'bob', 'red']), '1');
+  file.save();
+  file.take(things(['1', 'ada', 'blue'], ['2']), '2');
+  t.deepEqual([file.get('1'), file.get('2')], [{ owner: 'ada', kind: 'blue' }, undefined]);
+  using other = ViewFile.openReadOnly(file.file, shape);
+  t.deepEqual([other.storedPosition(), other.size], ['1', 2]);
+  t.is(file.find({ equal: { kind: 'blue' }, limit: 9 }).length, 1, 'a query has it written first');
+  t.deepEqual([file.unsaved, other.storedPosition(), other.size], [0, '2', 1]);
 });
 
 test('counts that are wrong for one owner and right in the sum are found', async (t) => {
   const [one, other] = [await viewFile(t), await viewFile(t)];
-  for (const file of [one, other]) file.write(things(['1', 'ada', 'red'], ['2', 'bob', 'red']), '1');
+  for (const file of [one, other]) file.take(things(['1', 'ada', 'red'], ['2', 'bob', 'red']), '1');
   t.deepEqual([...differencesBetween(one, other)], []);
-  other.write(things(['3', 'bob', 'red']), '2');
-  one.write(things(['3', 'ada', 'red']), '2');
+  other.take(things(['3', 'bob', 'red']), '2');
+  one.take(things(['3', 'ada', 'red']), '2');
   t.deepEqual(
     [...differencesBetween(one, other)].map(({ key, kind }) => `${key} ${kind}`),
     ['3 different', 'counts different'],
@@ -75,7 +84,7 @@ test('counts that are wrong for one owner and right in the sum are found', async
 
 test('an index that is named is used, or there is none', async (t) => {
   const file = await viewFile(t, { ...shape, indexes: [['owner', 'kind']] });
-  file.write(things(['1', 'ada', 'red']), '1');
+  file.take(things(['1', 'ada', 'red']), '1');
   t.is(file.find({ index: ['owner', 'kind'], equal: { owner: 'ada' }, limit: 9 }).length, 1);
   t.throws(() => file.find({ index: ['kind'], equal: { kind: 'red' }, limit: 9 }), {
     message: /no such index/,
@@ -98,7 +107,7 @@ test('every page of every list, by its number or beside another, is what the who
     origin: any(origins),
   }));
   const file = await viewFile(t, { ...depositStatus, origin: 'memory' });
-  file.write(new Map(views.map((view) => [String(view.depositId), view])), '1');
+  file.take(new Map(views.map((view) => [String(view.depositId), view])), '1');
   const view = file as unknown as View<DepositStatusView>;
   for (const [status, origin, pageSize] of [
     ...[null, ...STATUSES].map((one) => [one, null, 3] as const),

@@ -1,0 +1,90 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type ViewStore, ViewsNotWritten, type ViewTable } from './view-store.ts';
+
+/** Views of one table that are written together: about a millisecond of work. */
+const TOGETHER = 64;
+/** What may be unwritten when the disk takes nothing: then views stay as they are until it does. */
+const MOST_UNSAVED = 1000;
+/** Milliseconds a changed view waits at most to be written, and a position alone. */
+const [SOON, LATER] = [50, 1000];
+/** Milliseconds until changes that the disk did not take are tried again. */
+const AGAIN = 500;
+
+/**
+ * Writes views a little behind the log: many changes share a transaction, and of several changes of one view only
+ * the last is written. A crash loses nothing: what was not written is read from the log again.
+ */
+export class ViewSaver {
+  readonly #store: ViewStore;
+  readonly #tables: () => readonly ViewTable[];
+  readonly #stopped: AbortSignal;
+  readonly #failed: (error: unknown) => void;
+  #trouble: string | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #savedAll = 0;
+
+  /** `failed` is told of a fault that is none of a full disk, when nobody waits for what is written. */
+  constructor(
+    store: ViewStore,
+    tables: () => readonly ViewTable[],
+    stopped: AbortSignal,
+    failed: (error: unknown) => void,
+  ) {
+    this.#failed = failed;
+    this.#store = store;
+    this.#tables = tables;
+    this.#stopped = stopped;
+  }
+
+  /** Why views cannot be written at the moment; `undefined` when all is well. */
+  get trouble(): string | undefined {
+    return this.#trouble;
+  }
+
+  /** Tables have taken changes. Resolves when they may take more: at once, unless the disk is full. */
+  async changed(): Promise<void> {
+    const fullest = this.#tables().reduce((most, table) => (table.unsaved > most.unsaved ? table : most));
+    // One at a time: requests are answered between them.
+    if (this.#trouble === undefined && fullest.unsaved >= TOGETHER) this.#save([fullest]);
+    this.#schedule(this.#trouble === undefined ? SOON : AGAIN);
+    while (this.#trouble !== undefined && this.#tables().some(({ unsaved }) => unsaved >= MOST_UNSAVED)) {
+      await pause(AGAIN, undefined, { signal: this.#stopped }).catch(() => undefined);
+      if (this.#stopped.aborted) return;
+    }
+  }
+
+  /** Writes all that is left, if the disk takes it. */
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#save(this.#tables());
+  }
+
+  #schedule(milliseconds: number): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      try {
+        this.#saveChanged();
+      } catch (error) {
+        this.#failed(error);
+      }
+    }, milliseconds);
+  }
+
+  #saveChanged(): void {
+    const tables = this.#tables();
+    const isTimeForAll = performance.now() - this.#savedAll >= LATER;
+    this.#save(isTimeForAll ? tables : tables.filter(({ unsaved }) => unsaved > 0));
+    if (isTimeForAll) this.#savedAll = performance.now();
+    if (this.#trouble !== undefined) this.#schedule(AGAIN);
+  }
+
+  #save(tables: readonly ViewTable[]): void {
+    try {
+      this.#store.save(tables);
+      this.#trouble = undefined;
+    } catch (error) {
+      if (!(error instanceof ViewsNotWritten)) throw error;
+      this.#trouble = `they cannot be written: ${error.message}.`;
+    }
+  }
+}

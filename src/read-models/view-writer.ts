@@ -1,0 +1,62 @@
+import { once } from 'node:events';
+import path from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { ViewFile } from './view-file.ts';
+import type { TableShape } from './view-store.ts';
+import type { ViewChanges } from './view-writes.ts';
+
+/** What a thread is to do with a file of views. */
+export type ViewJob =
+  | { readonly kind: 'write'; readonly file: string; readonly changes: ViewChanges }
+  | { readonly kind: 'add-lookups'; readonly file: string; readonly shape: TableShape };
+
+/** As SQLite told it. */
+export type ViewJobDone = { readonly fault?: unknown };
+
+/** Writes views in a thread of its own, so that one core reads events and another one writes what they make of views. */
+export class ViewWriter implements AsyncDisposable {
+  readonly #worker: Worker;
+  readonly #jobs: PromiseWithResolvers<void>[] = [];
+
+  constructor() {
+    const program = `./view-writer-worker${path.extname(import.meta.filename)}`;
+    this.#worker = new Worker(new URL(program, import.meta.url), { name: 'view-writer' });
+    this.#worker.on('message', ({ fault }: ViewJobDone) => {
+      const job = this.#jobs.shift();
+      if (fault === undefined) job?.resolve();
+      else job?.reject(fault);
+    });
+    this.#worker.on('error', (error) => this.#end(error as Error));
+    this.#worker.on('exit', () => this.#end(new Error('The thread that writes views has ended.')));
+  }
+
+  /** Writes what the table has taken until now. */
+  async write(table: ViewFile): Promise<void> {
+    const { changes, written } = table.handOver();
+    if (!changes) return;
+    await this.#do({ kind: 'write', file: table.file, changes });
+    written();
+  }
+
+  addLookups({ file, shape: { name, version, indexes, countedBy } }: ViewFile): Promise<void> {
+    const shape = { name, version, ...(indexes && { indexes }), ...(countedBy && { countedBy }) };
+    return this.#do({ kind: 'add-lookups', file, shape });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const ended = once(this.#worker, 'exit');
+    this.#worker.postMessage('close');
+    await ended;
+  }
+
+  #do(job: ViewJob): Promise<void> {
+    const asked = Promise.withResolvers<void>();
+    this.#jobs.push(asked);
+    this.#worker.postMessage(job);
+    return asked.promise;
+  }
+
+  #end(reason: Error): void {
+    for (const job of this.#jobs.splice(0)) job.reject(reason);
+  }
+}
