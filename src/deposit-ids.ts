@@ -9,15 +9,24 @@ import { chainHash, seal } from './event-log/hash-chain.ts';
 
 const STREAM = 'ids-deposit';
 
+/** Ids that are reserved ahead at most, and how long they may be handed out, in milliseconds. */
+const [MOST_AHEAD, KEPT] = [64, 1000];
+
 /**
  * Hands out deposit ids, unique on any number of nodes: an id belongs to whoever appended its reservation at
- * the expected revision of the one stream of ids. All that wait at the same time share an append.
- * An id reserved for a request that then fails is never used.
+ * the expected revision of the one stream of ids. All that wait at the same time share an append; while many go on
+ * coming, as many again are reserved ahead, and need not wait at all.
+ * An id that was reserved for a request that then fails, or for none that came, is never used.
  */
 export class DepositIds {
   readonly #log: EventLog;
   #waiting: ((ids: Promise<number>) => void)[] = [];
+  #ahead: Range = { next: 0, end: 0, until: 0 };
   #reserving = false;
+  /** Asked for since the start. */
+  #asked = 0;
+  /** Asked for while the last two reservations were under way. */
+  #demand: readonly [number, number] = [0, 0];
   #tail: Tail | undefined;
 
   constructor(log: EventLog) {
@@ -26,25 +35,53 @@ export class DepositIds {
 
   /** The next id, from 1. */
   next(): Promise<number> {
-    const id = new Promise<number>((resolve) => this.#waiting.push(resolve));
-    if (!this.#reserving) void this.#reserveWaiting();
-    return id;
+    this.#asked += 1;
+    const reserved = this.#takeAhead();
+    const id = reserved ?? new Promise<number>((resolve) => this.#waiting.push(resolve));
+    const isRunningOut = this.#ahead.end - this.#ahead.next < this.#wantedAhead / 2;
+    if (!this.#reserving && (reserved === undefined || isRunningOut)) void this.#reserveWaiting();
+    return Promise.resolve(id);
+  }
+
+  /** None for who comes alone, or once with many: as many as have come during each of the last two reservations. */
+  get #wantedAhead(): number {
+    return Math.min(...this.#demand, MOST_AHEAD);
+  }
+
+  #takeAhead(): number | undefined {
+    const ahead = this.#ahead;
+    if (ahead.next >= ahead.end || performance.now() > ahead.until) return undefined;
+    this.#ahead = { ...ahead, next: ahead.next + 1 };
+    return ahead.next;
+  }
+
+  #keep(first: number, count: number): void {
+    const { next, end } = this.#ahead;
+    this.#ahead = {
+      next: end === first ? next : first, // behind another node's ids, what was left goes unused
+      end: first + count,
+      until: performance.now() + KEPT,
+    };
   }
 
   async #reserveWaiting(): Promise<void> {
     this.#reserving = true;
-    while (this.#waiting.length > 0) {
-      const served = this.#waiting;
+    do {
+      const [served, asked, ahead] = [this.#waiting, this.#asked, this.#wantedAhead];
       this.#waiting = [];
-      const first = this.#reserve(served.length);
+      const first = this.#reserve(served.length + ahead);
       served.forEach((resolve, index) => resolve(first.then((id) => id + index)));
       const failed = await first.then(
-        () => false,
+        (id) => {
+          this.#keep(id + served.length, ahead);
+          return false;
+        },
         () => true,
       );
+      this.#demand = [this.#demand[1], this.#asked - asked];
       // Each of the served gets the error. Who came meanwhile would only wait as long again, for the same.
       if (failed) for (const resolve of this.#waiting.splice(0)) resolve(first);
-    }
+    } while (this.#waiting.length > 0);
     this.#reserving = false;
   }
 
@@ -75,6 +112,7 @@ export class DepositIds {
   }
 }
 
+type Range = { readonly next: number; readonly end: number; readonly until: number };
 type Tail = { readonly revision: ExpectedRevision; readonly hash: string | null; readonly next: number };
 
 function reservation(id: string, tail: Tail, count: number): NewEvent {

@@ -119,6 +119,31 @@ test('deposit ids are unique, also for two nodes on one log', async (t) => {
   t.is(await new DepositIds(log).next(), 201, 'a node that starts later goes on behind the others');
 });
 
+test('while many go on asking for ids some are reserved ahead, none twice; for a few none is', async (t) => {
+  await using log = new MemoryEventLog();
+  const ids = new DepositIds(log);
+  const asking = async (count: number, times: number): Promise<number[]> => {
+    const one = () =>
+      Array.fromAsync({ length: times }, async () => {
+        await new Promise((resolve) => setImmediate(resolve));
+        return ids.next();
+      });
+    return (await Promise.all(Array.from({ length: count }, one))).flat();
+  };
+  t.deepEqual(await asking(1, 5), [1, 2, 3, 4, 5]);
+  const append = log.append.bind(log);
+  log.append = async (...asked) => {
+    await new Promise((resolve) => setTimeout(resolve, 5)); // as long as a sync may take
+    return append(...asked);
+  };
+  const many = await asking(20, 50);
+  t.is(new Set([...many, 1, 2, 3, 4, 5]).size, 1005);
+  const reservations = await eventsOf(log, 'ids-deposit');
+  const reserved = reservations.map(({ data }) => Number(data['count'])).reduce((sum, count) => sum + count);
+  t.true(Math.max(...many) <= reserved && reserved < 1005 + 2 * 64, `${reserved} were reserved`);
+  t.true(reserved > 1005, 'some were reserved for requests that did not come any more');
+});
+
 test('a log that is away refuses ids and gives them again later', async (t) => {
   await using log = new MemoryEventLog();
   const ids = new DepositIds(log);

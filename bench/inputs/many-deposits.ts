@@ -21,10 +21,14 @@ export async function manyDeposits(
   return folder;
 }
 
+/** What decides what is in a log. */
 function codeOfLogs(): string {
-  const files = globSync(['bench/generate-log.ts', 'src/domain/**/*.ts', 'src/event-log/sqlite-*.ts'], {
-    cwd: ROOT,
-  });
+  const deciding = [
+    'bench/generate-log.ts',
+    'src/domain/**/*.ts',
+    'src/event-log/{hash-chain,sqlite-schema,sqlite-appends}.ts',
+  ];
+  const files = globSync(deciding, { cwd: ROOT });
   return hash(
     'sha256',
     files

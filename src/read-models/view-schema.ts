@@ -7,7 +7,7 @@ export function prepareViewFile(
   { name, version, origin }: TableShape & { readonly origin: string },
 ): void {
   // NORMAL: a crash of the machine may take the last commits, never the file; they come again from the log.
-  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
+  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000');
   if (hasTable(database, 'about')) return;
   database.exec('BEGIN IMMEDIATE');
   database.exec(`

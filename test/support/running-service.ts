@@ -6,6 +6,7 @@ import { type Config, readConfig } from '../../src/config.ts';
 import { silentLogger } from '../../src/logger.ts';
 import { type Service, startService } from '../../src/service.ts';
 import { enginesFor, stopEnginesFor } from './engines-under-test.ts';
+import { secretCredential } from './secret-password.ts';
 
 /** A service on a free port and a temporary folder, with clients to use it as. */
 export class RunningService implements AsyncDisposable {
@@ -47,7 +48,7 @@ export class RunningService implements AsyncDisposable {
     } = {},
   ): Promise<TestClient> {
     const { administration } = this;
-    await administration.registerClient(name, 'secret');
+    await administration.client({ type: 'RegisterClient', client: name, credential: secretCredential });
     if (options.domain)
       await administration.client({ type: 'SetDomain', client: name, domain: options.domain });
     const { providerUrl } = options;
