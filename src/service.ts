@@ -3,7 +3,7 @@ import type { ArchiveStore } from './archive-store/archive-store.ts';
 import type { Config } from './config.ts';
 import { lockDataFolder } from './data-folder-lock.ts';
 import type { EventLog } from './event-log/event-log.ts';
-import { createApp } from './http/app.ts';
+import { createHandler } from './http/app.ts';
 import type { ReadinessChecks } from './http/health.ts';
 import { Server } from './http/server.ts';
 import type { Logger } from './logger.ts';
@@ -65,9 +65,8 @@ export async function startService(config: Config, { logger, progress }: Service
     ...(clients && { views: clients.upToDate }),
     ...reactors?.readiness,
   };
-  const app = createApp({ ...about, tracing: config.tracing, logger, readiness }, clients?.options);
-  const handle = app.callback();
-  server.serve((req, res) => void handle(req, res), about);
+  const handler = createHandler({ ...about, tracing: config.tracing, logger, readiness }, clients?.options);
+  server.serve(handler, about);
   resources.defer(() => server.close(DRAIN_PATIENCE)); // before the views that requests under way still read
   if (clients) resources.use(clients.options.eventStreams); // ended first: they would not end by themselves
   if (clients) resources.defer(() => clients.options.uploads?.hurry());

@@ -78,8 +78,8 @@ export class DepositDocuments {
     if (!chosen) return;
     const { contentType, format } = chosen;
     const key = `${this.#options.switches()} ${depositId}-${revision} ${format} ${document}`;
+    ctx.set('Content-Type', contentType); // first: of a body without one Koa would guess it
     ctx.body = this.#remembered(key, render[format]);
-    ctx.set('Content-Type', contentType);
   }
 
   #remembered(key: string, render: () => string): string {

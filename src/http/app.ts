@@ -41,10 +41,12 @@ import { landingPage } from './landing-page.ts';
 import { loadedThings } from './metadata-target.ts';
 import { notFound } from './not-found.ts';
 import { observeRequests } from './observe-requests.ts';
+import { RememberedAnswers } from './remembered-answers.ts';
 import type { Patience } from './request-body.ts';
 import { readTarget } from './request-target.ts';
 import { ROUTES, type RouteName } from './route-table.ts';
 import { serveOpenApi } from './serve-open-api.ts';
+import type { Handler } from './server.ts';
 import type { ServiceMiddleware, ServiceState } from './service-context.ts';
 import { traceRequests } from './trace-requests.ts';
 import { tusRequests } from './tus-requests.ts';
@@ -90,7 +92,21 @@ export type ClientOptions = {
 };
 
 /** A node that serves no clients only tells how it is. */
-export function createApp(options: AppOptions, clients?: ClientOptions): Koa<ServiceState> {
+export function createHandler(options: AppOptions, clients?: ClientOptions): Handler {
+  if (!clients) {
+    const tells = createApp(options).callback();
+    return (req, res) => void tells(req, res);
+  }
+  const answers = new RememberedAnswers({ ...options, ...clients });
+  const handle = createApp(options, { ...clients, answers }).callback();
+  return (req, res) => {
+    if (!answers.answer(req, res)) void handle(req, res);
+  };
+}
+
+type Answering = ClientOptions & { readonly answers: RememberedAnswers };
+
+function createApp(options: AppOptions, clients?: Answering): Koa<ServiceState> {
   const app = new Koa<ServiceState>();
   app.silent = true; // errors are answered and logged by answerErrors
   if (options.tracing) app.use(traceRequests());
@@ -116,9 +132,9 @@ export function createApp(options: AppOptions, clients?: ClientOptions): Koa<Ser
   return app;
 }
 
-function routes(options: AppOptions & ClientOptions): Koa.Middleware<ServiceState> {
+function routes(options: AppOptions & Answering): Koa.Middleware<ServiceState> {
   const { desk, store, collections, maxUploadSize, maxEntrySize, maxArchives, depositNamespace } = options;
-  const { uploads } = options;
+  const { uploads, answers } = options;
   const iris = new Iris(options.baseUrl);
   const language = { ...options, iris };
   const terms = new EntryTerms(store, options.xmlLimits);
@@ -153,9 +169,9 @@ function routes(options: AppOptions & ClientOptions): Koa.Middleware<ServiceStat
     atom: edit,
     media: mediaIri(writes, store, desk, language),
     file: fileIri(writes, store),
-    status: statusIri(desk, documents),
-    content: contentIri(desk, documents),
-    statement: statementIri(desk, language),
+    status: statusIri(desk, documents, answers),
+    content: contentIri(desk, documents, answers),
+    statement: statementIri(desk, language, answers),
     collectionEvents: collectionEventsIri(events),
     notifications: notificationsIri(options.notified),
     events: depositEventsIri(desk, events),

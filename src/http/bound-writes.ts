@@ -9,8 +9,9 @@ const WRITES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
  */
 export function boundWrites(most: number): ServiceMiddleware {
   let underWay = 0;
-  return async (ctx, next) => {
-    if (!WRITES.has(ctx.method)) return next();
+  return (ctx, next) => (WRITES.has(ctx.method) ? counted(next) : next());
+
+  async function counted(next: () => Promise<unknown>): Promise<void> {
     if (underWay >= most) throw busy(most);
     underWay += 1;
     try {
@@ -18,7 +19,7 @@ export function boundWrites(most: number): ServiceMiddleware {
     } finally {
       underWay -= 1;
     }
-  };
+  }
 }
 
 function busy(most: number): SwordError {

@@ -9,6 +9,8 @@ import { LoginAttempts } from './login-attempts.ts';
 /** Keeps a password, just found right, at today's costs. Never rejects. */
 export type RenewPassword = (login: ClientLogin, password: string) => Promise<void>;
 
+type Verified = Pick<ClientLogin, 'client' | 'credentialRevision'>;
+
 const MAX_REMEMBERED = 10_000;
 /** scrypt takes a thread of the pool that file access needs, too, and a core: one of two is left to the others. */
 export const AT_ONCE = availableParallelism() > 2 ? 2 : 1;
@@ -22,8 +24,9 @@ export class Credentials {
   readonly #logins: View<ClientLogin>;
   readonly #renew: RenewPassword;
   readonly #attempts = new LoginAttempts();
-  readonly #key = randomBytes(32).toString('base64');
-  readonly #verified = new Map<string, { client: string; credentialRevision: number }>();
+  /** 144 bits, since it is hashed with every request. */
+  readonly #key = randomBytes(18).toString('base64');
+  readonly #verified = new Map<string, Verified>();
   readonly #verifying = new Map<string, Promise<boolean>>();
   readonly #line: (() => void)[] = [];
   #busy = 0;
@@ -40,12 +43,13 @@ export class Credentials {
 
   /** @throws {SwordError} 401, the same for an unknown name and a wrong password; 429; 503 */
   async verify(authorization: string | undefined, address: string): Promise<ClientLogin> {
+    const remembered = this.recall(authorization);
+    if (remembered) return remembered;
     const sent = parseBasic(authorization);
     if (!sent) throw unauthorized();
-    const fingerprint = hash('sha256', `${this.#key}${authorization}`, 'base64');
-    const login = this.#logins.get(sent.name);
-    if (login && this.#isRemembered(fingerprint, login)) return login;
     this.#refuseGuessing(address);
+    const fingerprint = this.#fingerprintOf(authorization);
+    const login = this.#logins.get(sent.name);
     const known = login && !login.disabled ? login : undefined;
     const right = await this.#verifyOnce(fingerprint, sent.password, known);
     if (!right || !known) {
@@ -56,18 +60,23 @@ export class Credentials {
     return known;
   }
 
+  /** Who a header is from that has been verified already, at once; `undefined` when that is not known, or no more so. */
+  recall(authorization: string | undefined): ClientLogin | undefined {
+    const remembered = authorization && this.#verified.get(this.#fingerprintOf(authorization));
+    return remembered ? this.stillGood(remembered) : undefined;
+  }
+
   /** The login as it is now, unless it ended since it was accepted: with another password, or a disabled client. */
-  stillGood({ client, credentialRevision }: ClientLogin): ClientLogin | undefined {
+  stillGood({ client, credentialRevision }: Verified): ClientLogin | undefined {
     const login = this.#logins.get(client);
     return login?.disabled === false && login.credentialRevision === credentialRevision ? login : undefined;
   }
 
-  #isRemembered(fingerprint: string, { client, credentialRevision, disabled }: ClientLogin): boolean {
-    const remembered = this.#verified.get(fingerprint);
-    return !disabled && remembered?.client === client && remembered.credentialRevision === credentialRevision;
+  #fingerprintOf(authorization: string | undefined): string {
+    return hash('sha256', `${this.#key}${authorization}`, 'base64');
   }
 
-  #remember(fingerprint: string, { client, credentialRevision }: ClientLogin): void {
+  #remember(fingerprint: string, { client, credentialRevision }: Verified): void {
     this.#verified.set(fingerprint, { client, credentialRevision });
     const [oldest] = this.#verified.keys();
     if (this.#verified.size > MAX_REMEMBERED && oldest !== undefined) this.#verified.delete(oldest);

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { type DepositContentView, depositContent } from '../../projections/deposit-content.ts';
 import { type DepositStatementView, depositStatement } from '../../projections/deposit-statement.ts';
 import { type DepositStatusView, depositStatus } from '../../projections/deposit-status.ts';
@@ -69,6 +70,16 @@ export class DepositDesk {
   /** Of any client's deposit; `undefined` when there is none of this id, or no more. */
   content(depositId: number): Promise<DepositContentView | undefined> {
     return this.#read(depositContent, this.#contents, depositId);
+  }
+
+  /** What tells at once, from now on, whether this is still the status; `undefined` where only the log knows. */
+  statusStays(shown: DepositStatusView): (() => boolean) | undefined {
+    return this.#stays(this.#statuses, shown);
+  }
+
+  /** The same of the content. */
+  contentStays(shown: DepositContentView): (() => boolean) | undefined {
+    return this.#stays(this.#contents, shown);
   }
 
   /** A page of a client's deposits, as far as the views of this node have got. */
@@ -177,6 +188,15 @@ export class DepositDesk {
     const shown = view.get(String(depositId));
     if (shown && (!this.#isShared || (await this.#isCurrent(shown, depositId)))) return shown;
     return foldStream(projection, this.#events(depositId));
+  }
+
+  #stays<Type extends Revised & { readonly depositId: number }>(
+    view: View<Type>,
+    shown: Type,
+  ): (() => boolean) | undefined {
+    const [key, { revision }, switches] = [String(shown.depositId), shown, this.viewSwitches];
+    if (this.#isShared || !isDeepStrictEqual(view.get(key), shown)) return undefined;
+    return () => this.viewSwitches === switches && view.get(key)?.revision === revision;
   }
 
   async #isCurrent({ revision }: Revised, depositId: number): Promise<boolean> {

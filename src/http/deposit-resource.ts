@@ -1,3 +1,4 @@
+import type { ClientLogin } from '../../projections/client-logins.ts';
 import type { DepositContentView } from '../../projections/deposit-content.ts';
 import { notFound } from './not-found.ts';
 import { depositIdIn, type Handlers, type Method, notAllowed, type Resource, resource } from './resource.ts';
@@ -53,15 +54,19 @@ type Params = {
 
 /** A collection that is not granted to the client does not exist for it. */
 export function assertGranted(ctx: ServiceContext, collection: string): void {
-  if (ctx.state.login.collections.includes(collection)) return;
+  if (isGranted(ctx.state.login, collection)) return;
   throw notFound(`There is no collection ${collection} for this client.`);
+}
+
+export function isGranted({ collections }: ClientLogin, collection: string): boolean {
+  return collections.includes(collection);
 }
 
 /** @throws 405 with what is possible instead. */
 export function assertPartialNow(ctx: ServiceContext, { depositId, status }: OwnedDeposit): void {
   if (status === 'partial') return;
   const summary = `Deposit ${depositId} is ${status}: it can be changed only while it is partial.`;
-  throw notAllowed(ctx.method, ctx.state.allow, summary);
+  throw notAllowed(ctx.method, ctx.state.allow(), summary);
 }
 
 /** Those of them that the route has. */

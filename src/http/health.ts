@@ -1,5 +1,5 @@
 import { SwordError } from '../sword/sword-error.ts';
-import type { ServiceMiddleware } from './service-context.ts';
+import type { ServiceContext, ServiceMiddleware } from './service-context.ts';
 
 /** Each rejects, with the reason, while the service cannot do its work. */
 export type ReadinessChecks = Readonly<Record<string, () => Promise<void>>>;
@@ -13,9 +13,12 @@ const KNOWN_FOR = { ready: 500, notReady: 50 } as const;
 /** `/health/live` and `/health/ready`, without credentials; a 503 says what is missing. */
 export function health(checks: ReadinessChecks): ServiceMiddleware {
   const look = remembering(() => problemsOf(checks));
-  return async (ctx, next) => {
+  return (ctx, next) => {
     const path = ctx.path.replace(/\/$/, '');
-    if (path !== '/health/live' && path !== '/health/ready') return next();
+    return path === '/health/live' || path === '/health/ready' ? tell(ctx, path) : next();
+  };
+
+  async function tell(ctx: ServiceContext, path: string): Promise<void> {
     ctx.set('Cache-Control', 'no-store');
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
       const headers = { Allow: 'GET, HEAD' };
@@ -23,12 +26,12 @@ export function health(checks: ReadinessChecks): ServiceMiddleware {
     }
     if (path === '/health/ready') assertReady(await look());
     ctx.body = { status: path === '/health/live' ? 'live' : 'ready' };
-  };
+  }
 }
 
 /** Until the views have caught up with the log, answers would be of the past. */
 export function refuseUntil(ready: () => boolean): ServiceMiddleware {
-  return async (_ctx, next) => {
+  return (_ctx, next) => {
     if (ready()) return next();
     throw unavailable('The service is starting: its views catch up with the event log.');
   };

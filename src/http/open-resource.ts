@@ -5,8 +5,9 @@ const ALLOW = 'GET, HEAD, OPTIONS';
 
 /** What can be read at a path without credentials, and kept by caches. */
 export function openResource(path: string, answer: (ctx: ServiceContext) => void): ServiceMiddleware {
-  return async (ctx, next) => {
-    if (ctx.path !== path) return next();
+  return (ctx, next) => (ctx.path === path ? tell(ctx) : next());
+
+  async function tell(ctx: ServiceContext): Promise<void> {
     if (ctx.method === 'OPTIONS') {
       ctx.set('Allow', ALLOW);
       ctx.status = 204;
@@ -16,5 +17,5 @@ export function openResource(path: string, answer: (ctx: ServiceContext) => void
     ctx.set('Cache-Control', 'max-age=3600');
     ctx.vary('Accept');
     answer(ctx);
-  };
+  }
 }

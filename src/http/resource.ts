@@ -34,14 +34,13 @@ export function resource<Target>({
       );
     }
     const target = await find(ctx);
-    const allow = allowed(handlers, (one) => possible(target, one, ctx));
+    ctx.state.allow = () => allowed(handlers, (one) => possible(target, one, ctx));
     if (!handler) {
-      ctx.set('Allow', allow);
+      ctx.set('Allow', ctx.state.allow());
       ctx.status = 204;
       return;
     }
     if (method !== 'GET' && method !== 'HEAD') refuseMediation(ctx.req.headers['on-behalf-of']);
-    ctx.state.allow = allow;
     await handler(ctx, target);
   };
 }

@@ -55,6 +55,7 @@ export class Server {
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
       connectionsCheckingInterval: Math.min(5000, Math.ceil(headersTime / 3)),
       requireHostHeader: false,
+      optimizeEmptyRequests: true, // no stream is made for a body that is not declared
     };
     this.#tls = tls !== null;
     this.#server = tls
@@ -62,7 +63,7 @@ export class Server {
       : http.createServer(timeouts);
     this.#server.setTimeout(IDLE_TIMEOUT);
     const handle = (req: IncomingMessage, res: ServerResponse): void => {
-      boundDraining(req, res);
+      if (mayHaveBody(req)) boundDraining(req, res);
       if (this.#serving) this.#serving.handler(req, res);
       else this.#early.add([req, res]);
     };
@@ -139,6 +140,10 @@ function boundDraining(req: IncomingMessage, res: ServerResponse): void {
     }, 100).unref();
     req.resume();
   });
+}
+
+function mayHaveBody({ headers }: IncomingMessage): boolean {
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 }
 
 /** What is no HTTP gets a SWORD error, too, and the connection ends. */

@@ -9,7 +9,7 @@ export type ServiceState = {
   /** Who asks. */
   login: ClientLogin;
   /** The `Allow` of the resource in its present state. */
-  allow: string;
+  allow: () => string;
   /** What the request has named in place of a body. */
   upload?: UploadInUse;
 };

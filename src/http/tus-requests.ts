@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http';
 import { badRequest, quoted } from '../sword/sword-error.ts';
 import { CHECKSUM_ALGORITHMS } from '../uploads/upload.ts';
-import type { ServiceMiddleware } from './service-context.ts';
+import type { ServiceContext, ServiceMiddleware } from './service-context.ts';
 import { TUS_VERSION } from './tus-headers.ts';
 
 const OF_UPLOADS = /^\/1\/[^/]+\/uploads(?:\/[^/]*)?\/?$/;
@@ -16,8 +16,9 @@ export const TUS_EXTENSIONS = [
 
 /** What the tus protocol asks of every request and answer, whatever becomes of it. */
 export function tusRequests({ maxSize }: { readonly maxSize: number }): ServiceMiddleware {
-  return async (ctx, next) => {
-    if (!OF_UPLOADS.test(ctx.path)) return next();
+  return (ctx, next) => (OF_UPLOADS.test(ctx.path) ? asTus(ctx, next) : next());
+
+  async function asTus(ctx: ServiceContext, next: () => Promise<unknown>): Promise<void> {
     ctx.set('Tus-Resumable', TUS_VERSION);
     const instead = ctx.get('X-HTTP-Method-Override').trim();
     if (instead !== '') ctx.method = knownMethod(instead.toUpperCase());
@@ -27,7 +28,7 @@ export function tusRequests({ maxSize }: { readonly maxSize: number }): ServiceM
     ctx.set('Tus-Extension', TUS_EXTENSIONS.join(','));
     ctx.set('Tus-Max-Size', String(maxSize));
     ctx.set('Tus-Checksum-Algorithm', CHECKSUM_ALGORITHMS.join(','));
-  };
+  }
 }
 
 function knownMethod(name: string): string {

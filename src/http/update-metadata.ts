@@ -32,7 +32,7 @@ export async function updateMetadata(
   if (status === 'partial') assertIdentifiedBy(swhid, depositId, null);
   if (status !== 'done') {
     const text = `Deposit ${depositId} is ${status}: metadata can be added by its identifier only once it is done.`;
-    throw notAllowed(ctx.method, ctx.state.allow, text);
+    throw notAllowed(ctx.method, ctx.state.allow(), text);
   }
   writes.assertMatches(ctx, deposit);
   const shown = await desk.status(depositId);

@@ -107,7 +107,9 @@ export class ViewFile implements ViewTable, Disposable {
     if (recent !== undefined) return recent;
     for (const views of [this.#unsaved, this.#underWay]) if (views.has(key)) return views.get(key);
     const row = this.#statements.get.get(key);
-    return row && JSON.parse(row['view'] as string);
+    const view: unknown = row && JSON.parse(row['view'] as string);
+    if (this.#writes) this.#recent.set(key, view); // nobody else writes the file
+    return view;
   }
 
   *values(): IterableIterator<unknown> {

@@ -2,11 +2,19 @@ import type { DepositContentView } from '../../../projections/deposit-content.ts
 import type { DepositDocuments } from '../answer-documents.ts';
 import type { DepositDesk } from '../deposit-desk.ts';
 import { depositResource } from '../deposit-resource.ts';
+import type { RememberedAnswers } from '../remembered-answers.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
 
 /** CONT-FILE-IRI. */
-export function contentIri(desk: DepositDesk, documents: DepositDocuments): ServiceMiddleware {
+export function contentIri(
+  desk: DepositDesk,
+  documents: DepositDocuments,
+  answers: RememberedAnswers,
+): ServiceMiddleware {
   return depositResource<DepositContentView>((id) => desk.content(id), {
-    GET: async (ctx, deposit) => documents.content(ctx, deposit),
+    GET: async (ctx, deposit) => {
+      documents.content(ctx, deposit);
+      answers.keep(ctx, deposit, () => desk.contentStays(deposit));
+    },
   });
 }

@@ -7,6 +7,7 @@ import { chooseRepresentation } from '../choose-representation.ts';
 import type { DepositDesk } from '../deposit-desk.ts';
 import { depositResource } from '../deposit-resource.ts';
 import { notFound } from '../not-found.ts';
+import type { RememberedAnswers } from '../remembered-answers.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
 
 export const STATEMENT_OFFERS: Offers<'feed' | 'rdf' | 'json'> = [
@@ -17,16 +18,22 @@ export const STATEMENT_OFFERS: Offers<'feed' | 'rdf' | 'json'> = [
 ];
 
 /** Where the SWORD Statement of a deposit is, as a feed, as a resource map or as JSON. */
-export function statementIri(desk: DepositDesk, options: Language): ServiceMiddleware {
+export function statementIri(
+  desk: DepositDesk,
+  options: Language,
+  answers: RememberedAnswers,
+): ServiceMiddleware {
   return depositResource<DepositContentView>((id) => desk.content(id), {
-    GET: async (ctx, { depositId, revision }) => {
+    GET: async (ctx, deposit) => {
+      const { depositId, revision } = deposit;
       const chosen = chooseRepresentation(ctx, { depositId, revision }, STATEMENT_OFFERS);
       if (!chosen) return;
       const view = await desk.statement(depositId, revision);
       if (!view) throw notFound(`Deposit ${depositId} has been deleted.`);
       const render = { feed: statementFeed, rdf: statementRdf, json: statementJson }[chosen.format];
-      ctx.body = render({ ...view, author: view.client }, options);
       ctx.set('Content-Type', chosen.contentType);
+      ctx.body = render({ ...view, author: view.client }, options);
+      answers.keep(ctx, deposit, () => desk.contentStays(deposit));
     },
   });
 }
