@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { EventStoreDBClient } from '@eventstore/db-client';
 import { CallLost } from './eventstoredb-faults.ts';
+import { BadConnection } from './eventstoredb-settings.ts';
 
 type Channel = { close(): void; internalChannel?: { options?: Record<string, unknown> } };
 
@@ -14,7 +15,7 @@ export class EventStoreDbClient {
   readonly #lost = new AbortController();
   readonly #channels = new Set<() => void>();
 
-  /** @throws {TypeError} the connection string is none. */
+  /** @throws {BadConnection} the connection string is none. */
   constructor(connectionString: string) {
     this.client = parsed(connectionString);
     this.#tendChannels();
@@ -66,7 +67,7 @@ function parsed(connectionString: string): EventStoreDBClient {
   } catch (error) {
     const { code, path } = error as NodeJS.ErrnoException;
     // oxlint-disable-next-line preserve-caught-error -- its message may repeat the password
-    throw new TypeError(
+    throw new BadConnection(
       code && path
         ? `The certificate file ${path} of EventStoreDB cannot be read (${code}).`
         : 'The connection string is none that EventStoreDB clients know (esdb://host:2113?tls=true).',

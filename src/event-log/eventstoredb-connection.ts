@@ -25,7 +25,7 @@ export class EventStoreDbConnection implements AsyncDisposable {
   readonly #dropping = new Set<Promise<void>>();
   #current: EventStoreDbClient | undefined;
 
-  /** Connects at the first call. @throws {TypeError} the options make no sense. */
+  /** Connects at the first call. @throws {BadConnection}. */
   constructor(options: EventStoreDbOptions) {
     const { callTimeout = 10_000, patience = 20_000 } = options;
     this.#options = options;

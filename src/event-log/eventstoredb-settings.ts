@@ -15,10 +15,20 @@ export type EventStoreDbOptions = BackOffOptions & {
   readonly quietTime?: number;
 };
 
+/** The connection string of `DEPOSIT_EVENT_LOG` cannot be right. It may hold a password, so it is never repeated. */
+export class BadConnection extends TypeError {
+  override readonly name = 'BadConnection';
+  readonly code = 'BAD_CONFIG';
+
+  constructor(message: string) {
+    super(`DEPOSIT_EVENT_LOG: ${message}`);
+  }
+}
+
 /**
  * Credentials for every append. With them the client takes the plain append call; without, it takes a shared
  * stream on which the failure of one client fails the appends of others.
- * @throws {TypeError} the connection is secure and nobody said as whom.
+ * @throws {BadConnection} the connection is secure and nobody said as whom.
  */
 export function credentialsOf({ connectionString, credentials }: EventStoreDbOptions): Credentials {
   if (credentials) return credentials;
@@ -28,5 +38,7 @@ export function credentialsOf({ connectionString, credentials }: EventStoreDbOpt
   }
   // Without TLS the client sends no credentials at all.
   if (/[?&]tls=false\b/i.test(connectionString)) return { username: 'nobody', password: 'nothing' };
-  throw new TypeError('EventStoreDB with TLS needs a user name and a password.');
+  throw new BadConnection(
+    'EventStoreDB with TLS needs a user name and a password: esdb://name:password@host:2113.',
+  );
 }

@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { NewEventRow } from './new-event-row.ts';
 import { inTransaction, openForWriting, rollback } from './sqlite-connection.ts';
-import { lastEvent, writeHead } from './sqlite-head-file.ts';
+import { type Head, lastEventOf, writeHead } from './sqlite-head-file.ts';
 import { VERSION } from './sqlite-schema.ts';
 import type { AppendAnswer, AppendRequest } from './sqlite-writer-messages.ts';
 
@@ -21,6 +21,7 @@ export class SqliteAppends {
   readonly #addStream: StatementSync;
   readonly #addEvent: StatementSync;
   readonly #eventsFrom: StatementSync;
+  readonly #lastEvent: () => Head | undefined;
   /** What the log says about streams lately written, as long as nobody else commits. */
   readonly #heads = new Map<string, StreamHead>();
   #seenVersion: unknown;
@@ -41,6 +42,7 @@ export class SqliteAppends {
     this.#eventsFrom = db.prepare(
       'SELECT id, position FROM events WHERE stream = ? AND revision >= ? ORDER BY revision LIMIT ?',
     );
+    this.#lastEvent = lastEventOf(db);
   }
 
   /** One transaction; an append that lost its race is refused alone. When this returns, all is durable. */
@@ -58,7 +60,7 @@ export class SqliteAppends {
   recordHead(): void {
     try {
       this.#db.exec('BEGIN IMMEDIATE');
-      const head = lastEvent(this.#db);
+      const head = this.#lastEvent();
       if (head) writeHead(this.#file, head);
       this.#db.exec('ROLLBACK');
     } catch {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { EventLogRefused } from './event-log-refused.ts';
 import { isDamage, openForReading } from './sqlite-connection.ts';
-import { eventAt, type Head, lastEvent, readHead } from './sqlite-head-file.ts';
+import { eventAt, type Head, lastEventOf, readHead } from './sqlite-head-file.ts';
 import { hasKnownSchema } from './sqlite-schema.ts';
 
 /**
@@ -29,7 +29,7 @@ export function assertUndamaged(file: string): void {
 }
 
 function assertReaches(db: DatabaseSync, file: string, head: Head | undefined): void {
-  const last = hasKnownSchema(db, file) ? lastEvent(db) : undefined;
+  const last = hasKnownSchema(db, file) ? lastEventOf(db)() : undefined;
   if (!head) return;
   const end = last?.position ?? 0;
   if (end < head.position) {

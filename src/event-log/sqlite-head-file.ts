@@ -60,8 +60,10 @@ export function headFileFaults(file: string): string[] {
   }
 }
 
-export function lastEvent(db: DatabaseSync): Head | undefined {
-  return toHead(db.prepare(`${SELECT_HEAD} ORDER BY position DESC LIMIT 1`).get());
+/** To be asked again and again. */
+export function lastEventOf(db: DatabaseSync): () => Head | undefined {
+  const last = db.prepare(`${SELECT_HEAD} ORDER BY position DESC LIMIT 1`);
+  return () => toHead(last.get());
 }
 
 export function eventAt(db: DatabaseSync, position: number): Head | undefined {
