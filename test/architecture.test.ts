@@ -28,7 +28,7 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
   'src/trials/': [
     /^node:/,
     /^src\/(trials|archives)\//,
-    /^src\/archive-store\/(archive-store|sha256-threads|unavailable|verify)\.ts$/,
+    /^src\/archive-store\/(archive-store|hashing-threads|unavailable|verify)\.ts$/,
   ],
   'src/uploads/': [
     /^node:/,

@@ -6,7 +6,8 @@ import type { Readable } from 'node:stream';
  */
 export interface ArchiveStore extends AsyncDisposable {
   /**
-   * Takes the bytes as they come, verifying what was promised. Resolves once the object is durable.
+   * Takes the bytes as they come, verifying what was promised. Resolves once the object is durable; until then
+   * no chunk may change.
    * Nothing is left behind when it rejects, be it because the source failed or a promise was broken.
    * @throws {BrokenPromise} the bytes are not what was promised, or more than `maxLength`.
    * @throws {ArchiveStoreUnavailable} the store cannot be reached, is full or fails to write.

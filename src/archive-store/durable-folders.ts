@@ -13,13 +13,16 @@ export class DurableFolders {
   /** Makes the folder where it is missing, and its name and those of its parents durable. */
   async make(folder: string): Promise<void> {
     const made = await mkdir(folder, { recursive: true, mode: 0o700 });
-    if (made === undefined && this.#durable.has(folder)) return;
     const madeTop = made !== undefined && made.length <= this.#top.length;
     const last = madeTop ? path.dirname(made) : this.#top;
+    const synced: string[] = [];
     for (let child = folder; child !== last; child = path.dirname(child)) {
+      const isNew = made !== undefined && child.length >= made.length;
+      if (!isNew && this.#durable.has(child)) break; // and so are its parents
       await syncFolder(path.dirname(child));
+      synced.push(child);
     }
-    this.#durable.add(folder);
+    for (const child of synced) this.#durable.add(child);
   }
 }
 

@@ -9,11 +9,11 @@ import {
   type Promised,
   type StoredObject,
 } from './archive-store.ts';
+import { HashingThreads } from './hashing-threads.ts';
 import type { IncomingFile } from './incoming-file.ts';
 import { IncomingFolder } from './incoming-folder.ts';
 import { ObjectFiles } from './object-files.ts';
 import { ObjectRows } from './object-rows.ts';
-import { Sha256Threads } from './sha256-threads.ts';
 import { Spool } from './spool.ts';
 import { StoreWriter } from './store-writer.ts';
 import { verifiedBody } from './verified-body.ts';
@@ -34,7 +34,7 @@ export class FilesystemArchiveStore implements ArchiveStore {
     await using opened = new AsyncDisposableStack();
     const incoming = await IncomingFolder.open(top);
     const database = path.join(top, 'small.sqlite');
-    const hashing = opened.use(new Sha256Threads());
+    const hashing = opened.use(new HashingThreads());
     const writer = opened.use(await StoreWriter.open(database));
     const rows = opened.use(new ObjectRows(database)); // closed before the writer, which tidies up the database
     const files = await ObjectFiles.open(top, writer, hashing);
@@ -106,7 +106,7 @@ export class FilesystemArchiveStore implements ArchiveStore {
 
   async #put(source: AsyncIterable<Uint8Array>, promised: Promised): Promise<StoredObject> {
     const { incoming, hashing, writer } = this.#parts;
-    const verification = new Verification(promised, hashing.begin());
+    const verification = new Verification(promised, hashing);
     await using spool = new Spool(() => incoming.create());
     for await (const chunk of verification.check(source)) await spool.write(chunk);
     const { stored } = verification;
@@ -126,7 +126,7 @@ export class FilesystemArchiveStore implements ArchiveStore {
 
 type Parts = {
   readonly incoming: IncomingFolder;
-  readonly hashing: Sha256Threads;
+  readonly hashing: HashingThreads;
   readonly writer: StoreWriter;
   readonly rows: ObjectRows;
   readonly files: ObjectFiles;

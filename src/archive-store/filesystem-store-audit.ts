@@ -2,9 +2,9 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { type ExpectedSqliteFile, faultsOfSqliteFile } from '../sqlite-integrity.ts';
 import { type ListedObject, type LocalObject, type LocalSource, ObjectMissing } from './archive-store.ts';
+import { HashingThreads } from './hashing-threads.ts';
 import { OBJECT_SCHEMA } from './object-database.ts';
 import { ObjectRows } from './object-rows.ts';
-import { Sha256Threads } from './sha256-threads.ts';
 import type { StoreAudit } from './store-audit.ts';
 import { StoredFiles } from './stored-files.ts';
 import { unavailable } from './unavailable.ts';
@@ -29,7 +29,7 @@ const EXPECTED: ExpectedSqliteFile = {
 export class FilesystemStoreAudit implements StoreAudit {
   readonly #database: string;
   readonly #files: StoredFiles;
-  readonly #hashing = new Sha256Threads();
+  readonly #hashing = new HashingThreads();
   #rows: ObjectRows | undefined;
 
   constructor(folder: string) {

@@ -8,13 +8,13 @@ import {
   type Promised,
   type StoredObject,
 } from './archive-store.ts';
+import { HashingThreads } from './hashing-threads.ts';
 import { IncomingFolder } from './incoming-folder.ts';
 import { MinioBucket, type MinioPlace } from './minio-bucket.ts';
 import { S3Fault } from './minio-fault.ts';
 import { listed } from './minio-listing.ts';
 import { OutgoingBody } from './minio-outgoing-body.ts';
 import { abortUploadsTo, putEmpty } from './minio-upload.ts';
-import { Sha256Threads } from './sha256-threads.ts';
 import { Spool } from './spool.ts';
 import { unavailable } from './unavailable.ts';
 import { verifiedBody } from './verified-body.ts';
@@ -43,7 +43,7 @@ export class MinioArchiveStore implements ArchiveStore {
   readonly #bucket: MinioBucket;
   readonly #prefix: string;
   readonly #folder: IncomingFolder;
-  readonly #hashing: Sha256Threads;
+  readonly #hashing: HashingThreads;
   readonly #incomingKeys = new Set<string>();
   readonly #work = new WorkInFlight();
 
@@ -65,7 +65,7 @@ export class MinioArchiveStore implements ArchiveStore {
     this.#bucket = bucket;
     this.#prefix = prefix;
     this.#folder = folder;
-    this.#hashing = new Sha256Threads();
+    this.#hashing = new HashingThreads();
   }
 
   put(source: AsyncIterable<Uint8Array>, promised: Promised = {}): Promise<StoredObject> {
@@ -148,7 +148,7 @@ export class MinioArchiveStore implements ArchiveStore {
     incomingKey: string,
   ): Promise<StoredObject> {
     const maxLength = Math.min(promised.maxLength ?? Infinity, MAX_BYTES);
-    const verification = new Verification({ ...promised, maxLength }, this.#hashing.begin());
+    const verification = new Verification({ ...promised, maxLength }, this.#hashing);
     const createFile = () => this.#folder.create();
     const sending = { bucket: this.#bucket, hashing: this.#hashing, createFile, incomingKey };
     await using body = new OutgoingBody(sending);

@@ -1,8 +1,8 @@
+import type { HashingThreads } from './hashing-threads.ts';
 import type { IncomingFile } from './incoming-file.ts';
 import type { MinioBucket } from './minio-bucket.ts';
 import { Part } from './minio-part.ts';
 import { MultipartUpload } from './minio-upload.ts';
-import type { Sha256Threads } from './sha256-threads.ts';
 
 /** S3 takes no part of less than 5 MiB but the last, and no more than 10,000 of them. */
 export const PART_BYTES = 8 * 1024 * 1024;
@@ -10,7 +10,7 @@ export const PART_BYTES = 8 * 1024 * 1024;
 /** What one body is sent with. */
 export type Sending = {
   readonly bucket: MinioBucket;
-  readonly hashing: Sha256Threads;
+  readonly hashing: HashingThreads;
   readonly createFile: () => Promise<IncomingFile>;
   /** Where the body is until it is known to be what was promised. */
   readonly incomingKey: string;
@@ -72,10 +72,10 @@ export class OutgoingBody implements AsyncDisposable {
   }
 
   async #sha256Of(part: Part): Promise<string> {
-    using sha256 = this.#sending.hashing.begin();
+    using hash = this.#sending.hashing.begin();
     const bytes = part.open();
-    if (Buffer.isBuffer(bytes)) await sha256.update(bytes);
-    else for await (const chunk of bytes) await sha256.update(chunk);
-    return await sha256.digest();
+    if (Buffer.isBuffer(bytes)) await hash.update(bytes);
+    else for await (const chunk of bytes) await hash.update(chunk);
+    return (await hash.digest()).sha256;
   }
 }

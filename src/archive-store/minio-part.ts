@@ -40,7 +40,8 @@ export class Part implements AsyncDisposable {
   open(): Readable | Buffer {
     const { file } = this.#spool;
     if (file !== undefined) return createReadStream(file.path, { highWaterMark: 256 * 1024 });
-    return Buffer.from(this.#spool.bytes().buffer);
+    const { buffer, byteOffset, byteLength } = this.#spool.bytes();
+    return Buffer.from(buffer, byteOffset, byteLength);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -1,8 +1,8 @@
 import path from 'node:path';
 import type { StoredObject } from './archive-store.ts';
 import { DurableFolders, syncFolder } from './durable-folders.ts';
+import type { HashingThreads } from './hashing-threads.ts';
 import type { IncomingFile } from './incoming-file.ts';
-import type { Sha256Threads } from './sha256-threads.ts';
 import type { StoreWriter } from './store-writer.ts';
 import { StoredFiles } from './stored-files.ts';
 import { orUnavailable } from './unavailable.ts';
@@ -11,17 +11,17 @@ import { isWhole } from './verified-body.ts';
 /** The large objects as they are written, each made durable before it gets its name. */
 export class ObjectFiles extends StoredFiles {
   readonly #writer: StoreWriter;
-  readonly #hashing: Sha256Threads;
+  readonly #hashing: HashingThreads;
   readonly #folders: DurableFolders;
 
-  static async open(folder: string, writer: StoreWriter, hashing: Sha256Threads): Promise<ObjectFiles> {
+  static async open(folder: string, writer: StoreWriter, hashing: HashingThreads): Promise<ObjectFiles> {
     const folders = new DurableFolders(folder);
     const files = new ObjectFiles(folder, writer, hashing, folders);
     await orUnavailable('write', folders.make(files.root));
     return files;
   }
 
-  private constructor(folder: string, writer: StoreWriter, hashing: Sha256Threads, folders: DurableFolders) {
+  private constructor(folder: string, writer: StoreWriter, hashing: HashingThreads, folders: DurableFolders) {
     super(folder);
     this.#writer = writer;
     this.#hashing = hashing;

@@ -1,10 +1,19 @@
 import type { DatabaseSync } from 'node:sqlite';
 
 export type RowChange =
-  | { readonly kind: 'put-row'; readonly sha256: string; readonly bytes: Uint8Array }
+  | { readonly kind: 'put-rows'; readonly rows: PackedRows }
   | { readonly kind: 'remove-row'; readonly sha256: string; readonly storedBefore: number };
 
-/** Changes one row in the transaction that is open; tells whether there was something to change. */
+export type NewRow = { readonly sha256: string; readonly bytes: Uint8Array };
+
+/** The names of objects, and their bytes one after the other in one buffer. */
+export type PackedRows = {
+  readonly names: readonly string[];
+  readonly lengths: readonly number[];
+  readonly bytes: ArrayBuffer;
+};
+
+/** Changes rows in the transaction that is open; tells whether there was something to change. */
 export function rowChanger(database: DatabaseSync): (change: RowChange) => boolean {
   // Bytes that are there already were verified again just now: writing them heals a damaged row.
   const put = database.prepare(`
@@ -12,11 +21,27 @@ export function rowChanger(database: DatabaseSync): (change: RowChange) => boole
     ON CONFLICT (sha256) DO UPDATE SET stored_at = excluded.stored_at, bytes = excluded.bytes
   `);
   const remove = database.prepare('DELETE FROM small_object WHERE sha256 = ? AND stored_at < ?');
-  return (change) => {
-    const { changes } =
-      change.kind === 'put-row'
-        ? put.run(change.sha256, Date.now(), change.bytes)
-        : remove.run(change.sha256, change.storedBefore);
-    return changes > 0;
+  const putAll = ({ names, lengths, bytes }: PackedRows): void => {
+    let start = 0;
+    for (const [index, length] of lengths.entries()) {
+      put.run(names[index] as string, Date.now(), new Uint8Array(bytes, start, length)); // as many as lengths
+      start += length;
+    }
   };
+  return (change) => {
+    if (change.kind === 'remove-row') return remove.run(change.sha256, change.storedBefore).changes > 0;
+    putAll(change.rows);
+    return true;
+  };
+}
+
+export function packRows(rows: readonly NewRow[]): PackedRows {
+  const lengths = rows.map(({ bytes }) => bytes.byteLength);
+  const packed = new Uint8Array(lengths.reduce((sum, length) => sum + length, 0));
+  let start = 0;
+  for (const { bytes } of rows) {
+    packed.set(bytes, start);
+    start += bytes.byteLength;
+  }
+  return { names: rows.map(({ sha256 }) => sha256), lengths, bytes: packed.buffer };
 }

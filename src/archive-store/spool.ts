@@ -26,8 +26,10 @@ export class Spool implements AsyncDisposable {
     return this.#file;
   }
 
-  /** A small body, in a buffer of its own. */
-  bytes(): Uint8Array<ArrayBuffer> {
+  /** A small body; not a copy when it came in one chunk. */
+  bytes(): Uint8Array {
+    const [only, ...others] = this.#head;
+    if (only !== undefined && others.length === 0) return only;
     const bytes = new Uint8Array(this.#headBytes);
     let written = 0;
     for (const chunk of this.#head) {

@@ -27,7 +27,7 @@ function changeAll(): void {
 }
 
 function isOfRow(call: Call<StoreChange>): call is Call<RowChange> {
-  return call.request.kind === 'put-row' || call.request.kind === 'remove-row';
+  return call.request.kind === 'put-rows' || call.request.kind === 'remove-row';
 }
 
 /** All rows in one transaction: what fails here is the disk, for all of them. */
@@ -60,7 +60,7 @@ function changeOther(change: StoreChange): boolean {
     case 'close':
       database.close();
       return true;
-    case 'put-row':
+    case 'put-rows':
     case 'remove-row':
       throw new Error('Rows are changed together.');
     default:

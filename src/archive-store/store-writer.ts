@@ -1,5 +1,6 @@
+import { setImmediate } from 'node:timers/promises';
 import type { FileChange } from './file-change.ts';
-import type { RowChange } from './row-change.ts';
+import { type NewRow, packRows, type RowChange } from './row-change.ts';
 import type { StoreChange } from './store-writer-worker.ts';
 import { WorkerCalls } from './worker-calls.ts';
 
@@ -8,6 +9,8 @@ const PROGRAM = new URL('./store-writer-worker.ts', import.meta.url);
 /** The one thread of this process that changes what the store shows. */
 export class StoreWriter implements AsyncDisposable {
   readonly #calls: WorkerCalls<StoreChange, boolean>;
+  /** Rows that have not crossed yet. */
+  #group: RowGroup | undefined;
 
   /** Resolves when the database is there to be read. */
   static async open(database: string): Promise<StoreWriter> {
@@ -20,9 +23,11 @@ export class StoreWriter implements AsyncDisposable {
     this.#calls = new WorkerCalls(PROGRAM, 'write', database);
   }
 
-  /** Resolves after the commit; gives up the bytes, which have to be alone in their buffer. */
-  async putRow(sha256: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
-    await this.#calls.call({ kind: 'put-row', sha256, bytes }, [bytes.buffer]);
+  /** Resolves after the commit. All rows of one turn of the event loop cross in one message. */
+  putRow(sha256: string, bytes: Uint8Array): Promise<unknown> {
+    this.#group ??= this.#newGroup();
+    this.#group.rows.push({ sha256, bytes });
+    return this.#group.put;
   }
 
   /** Whether there was something to change. */
@@ -39,4 +44,16 @@ export class StoreWriter implements AsyncDisposable {
     await this.#calls.call({ kind: 'close' }).catch(() => {}); // a database that fails to close is whole
     await this.#calls[Symbol.asyncDispose]();
   }
+
+  #newGroup(): RowGroup {
+    const rows: NewRow[] = [];
+    const put = setImmediate().then(() => {
+      this.#group = undefined;
+      const packed = packRows(rows);
+      return this.#calls.call({ kind: 'put-rows', rows: packed }, [packed.bytes]);
+    });
+    return { rows, put };
+  }
 }
+
+type RowGroup = { readonly rows: NewRow[]; readonly put: Promise<boolean> };

@@ -1,24 +1,24 @@
 import { Readable } from 'node:stream';
 import { ObjectCorrupt, type StoredObject } from './archive-store.ts';
-import type { Sha256 } from './sha256.ts';
+import type { BodyHash } from './body-hash.ts';
 
 /** The bytes as a stream that fails with {@link ObjectCorrupt}, before its last chunk, when they are others. */
 export function verifiedBody(
   named: StoredObject,
   source: AsyncIterable<Uint8Array>,
-  sha256: Sha256,
+  hash: BodyHash,
 ): Readable {
-  return Readable.from(holdingBackTheLast(hashed(named, source, sha256)), { objectMode: false });
+  return Readable.from(holdingBackTheLast(hashed(named, source, hash)), { objectMode: false });
 }
 
 /** Whether the bytes are those of the name; what cannot be read is not. */
 export async function isWhole(
   named: StoredObject,
   source: AsyncIterable<Uint8Array>,
-  sha256: Sha256,
+  hash: BodyHash,
 ): Promise<boolean> {
   try {
-    for await (const _chunk of hashed(named, source, sha256));
+    for await (const _chunk of hashed(named, source, hash));
     return true;
   } catch (error) {
     if (error instanceof ObjectCorrupt) return false;
@@ -26,15 +26,15 @@ export async function isWhole(
   }
 }
 
-async function* hashed(named: StoredObject, source: AsyncIterable<Uint8Array>, hash: Sha256) {
-  using sha256 = hash;
+async function* hashed(named: StoredObject, source: AsyncIterable<Uint8Array>, bodyHash: BodyHash) {
+  using hash = bodyHash;
   let length = 0;
   for await (const chunk of source) {
     length += chunk.byteLength;
-    await sha256.update(chunk);
+    await hash.update(chunk);
     yield chunk;
   }
-  const found = await sha256.digest();
+  const { sha256: found } = await hash.digest();
   if (found === named.sha256) return;
   throw new ObjectCorrupt(named.sha256, `${length} bytes with the SHA-256 ${found}`);
 }

@@ -1,19 +1,17 @@
-import { createHash } from 'node:crypto';
 import { BrokenPromise, type Promised, type StoredObject } from './archive-store.ts';
-import type { Sha256 } from './sha256.ts';
+import type { HashingThreads } from './hashing-threads.ts';
+import type { BodyDigests } from './hashing-worker.ts';
 
 /** Counts, limits and hashes one body on its way to where it is kept. */
 export class Verification {
   readonly #promised: Promised;
-  readonly #sha256: Sha256;
-  readonly #md5;
+  readonly #hashing: HashingThreads;
   #length = 0;
   #stored: StoredObject | undefined;
 
-  constructor(promised: Promised, sha256: Sha256) {
+  constructor(promised: Promised, hashing: HashingThreads) {
     this.#promised = promised;
-    this.#sha256 = sha256;
-    this.#md5 = promised.md5 === undefined ? undefined : createHash('md5');
+    this.#hashing = hashing;
   }
 
   /**
@@ -21,14 +19,13 @@ export class Verification {
    * @throws {BrokenPromise} a length as soon as it is exceeded, everything else at the end.
    */
   async *check(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
-    using sha256 = this.#sha256;
+    using hash = this.#hashing.begin({ md5: this.#promised.md5 !== undefined });
     for await (const chunk of source) {
       this.#count(chunk);
-      await sha256.update(chunk);
-      this.#md5?.update(chunk);
+      await hash.update(chunk);
       yield chunk;
     }
-    this.#stored = this.#compare(await sha256.digest());
+    this.#stored = this.#compare(await hash.digest());
   }
 
   /** What was verified; only to be asked once `check` has ended. */
@@ -44,11 +41,10 @@ export class Verification {
     if (this.#length > length) throw otherLength(length, `at least ${this.#length}`);
   }
 
-  #compare(sha256: string): StoredObject {
-    const { md5, sha256: promisedSha256, length = this.#length } = this.#promised;
+  #compare({ sha256, md5 }: BodyDigests): StoredObject {
+    const { md5: promisedMd5, sha256: promisedSha256, length = this.#length } = this.#promised;
     if (this.#length !== length) throw otherLength(length, `only ${this.#length}`);
-    const md5Found = this.#md5?.digest('hex');
-    if (md5Found !== md5) throw this.#otherDigest('MD5', md5, md5Found);
+    if (md5 !== promisedMd5) throw this.#otherDigest('MD5', promisedMd5, md5);
     if (sha256 !== (promisedSha256 ?? sha256)) throw this.#otherDigest('SHA-256', promisedSha256, sha256);
     return { sha256, length };
   }

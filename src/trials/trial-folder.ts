@@ -4,14 +4,14 @@ import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { LocalSource, Promised, StoredObject } from '../archive-store/archive-store.ts';
-import { Sha256Threads } from '../archive-store/sha256-threads.ts';
+import { HashingThreads } from '../archive-store/hashing-threads.ts';
 import { hasCode, unavailable } from '../archive-store/unavailable.ts';
 import { Verification } from '../archive-store/verify.ts';
 
 /** Where bodies lie that are looked at and not kept; what a crash leaves here is removed when it is opened. */
 export class TrialFolder implements AsyncDisposable {
   readonly #folder: string;
-  readonly #hashing = new Sha256Threads(1);
+  readonly #hashing = new HashingThreads(1);
 
   /** The folder belongs to this process alone. */
   static async open(folder: string): Promise<TrialFolder> {
@@ -43,10 +43,10 @@ export class TrialFolder implements AsyncDisposable {
 /** Takes bodies as an archive store does, verified on their way, and forgets them. */
 export class TrialPlace implements AsyncDisposable {
   readonly #folder: string;
-  readonly #hashing: Sha256Threads;
+  readonly #hashing: HashingThreads;
   readonly #files = new Map<string, string>();
 
-  constructor(folder: string, hashing: Sha256Threads) {
+  constructor(folder: string, hashing: HashingThreads) {
     this.#folder = folder;
     this.#hashing = hashing;
   }
@@ -54,7 +54,7 @@ export class TrialPlace implements AsyncDisposable {
   /** As {@link ArchiveStore.put}, with the same errors. */
   async put(source: AsyncIterable<Uint8Array>, promised: Promised = {}): Promise<StoredObject> {
     const file = path.join(this.#folder, randomUUID());
-    const verification = new Verification(promised, this.#hashing.begin());
+    const verification = new Verification(promised, this.#hashing);
     try {
       await pipeline(verification.check(source), createWriteStream(file, { flags: 'wx' }));
     } catch (cause) {

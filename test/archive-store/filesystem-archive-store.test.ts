@@ -19,6 +19,7 @@ import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { ArchiveStoreUnavailable, ObjectCorrupt } from '../../src/archive-store/archive-store.ts';
 import { FilesystemArchiveStore } from '../../src/archive-store/filesystem-archive-store.ts';
+import { OBJECT_SCHEMA } from '../../src/archive-store/object-database.ts';
 import { breakingAfter, bytesOf, inChunks, listOf, md5Of, newBody, sha256Of } from './bodies.ts';
 import { archiveStoreContract } from './contract.ts';
 import { temporaryFolder } from './temporary-folder.ts';
@@ -50,6 +51,30 @@ test('large objects are files under their digest, small ones are rows', async (t
     files.filter((file) => !path.basename(file).startsWith('small.sqlite')),
     [fileOf(folder, sha256)],
   );
+});
+
+test('small objects that are put at once are each as they were put', async (t) => {
+  const { store } = await openIn(t, await temporaryFolder(t));
+  const bodies = Array.from({ length: 60 }, (_, index) => newBody(index * 50));
+  const stored = await Promise.all(bodies.map((body) => store.put(inChunks(body))));
+  for (const [index, body] of bodies.entries()) {
+    t.deepEqual(stored[index], { sha256: sha256Of(body), length: body.length });
+    t.deepEqual(await bytesOf(store, sha256Of(body)), body);
+  }
+});
+
+test('a database with the pages of an earlier release goes on with them', async (t) => {
+  const folder = await temporaryFolder(t);
+  const file = path.join(folder, 'small.sqlite');
+  const bodies = [newBody(SMALL), newBody(SMALL)] as const;
+  using earlier = new DatabaseSync(file);
+  earlier.exec(`PRAGMA page_size = 4096; PRAGMA journal_mode = WAL; ${OBJECT_SCHEMA}`);
+  const put = earlier.prepare('INSERT INTO small_object (sha256, stored_at, bytes) VALUES (?, ?, ?)');
+  put.run(sha256Of(bodies[0]), Date.now(), bodies[0]);
+  const { store } = await openIn(t, folder);
+  await store.put(inChunks(bodies[1]));
+  for (const body of bodies) t.deepEqual(await bytesOf(store, sha256Of(body)), body);
+  t.is(earlier.prepare('PRAGMA page_size').get()?.['page_size'], 4096);
 });
 
 test('objects are there when the store is opened again', async (t) => {

@@ -1,8 +1,8 @@
 import test, { type ExecutionContext } from 'ava';
 import { ArchiveStoreUnavailable } from '../../src/archive-store/archive-store.ts';
-import { Sha256Threads } from '../../src/archive-store/sha256-threads.ts';
+import { HashingThreads } from '../../src/archive-store/hashing-threads.ts';
 import { WorkerCalls } from '../../src/archive-store/worker-calls.ts';
-import { newBody, sha256Of } from './bodies.ts';
+import { md5Of, newBody, sha256Of } from './bodies.ts';
 
 /** Echoes what it is asked, but for the words that make it fail, end or stay silent. */
 const PROGRAM = `
@@ -40,26 +40,27 @@ test('calls that are open when the worker is closed reject, later ones too', asy
   await t.throwsAsync(calls.call('hello'), { instanceOf: ArchiveStoreUnavailable });
 });
 
-test('many bodies at once have each their own hash', async (t) => {
-  await using threads = new Sha256Threads(2);
+test('many bodies at once have each their own digests, MD5 only those that want it', async (t) => {
+  await using threads = new HashingThreads(2);
   const bodies = [0, 1, 262_143, 262_144, 262_145, 524_288, 3_000_000].map(newBody);
   await Promise.all(
-    bodies.map(async (body) => {
-      using sha256 = threads.begin();
+    bodies.map(async (body, index) => {
+      const md5 = index % 2 === 0;
+      using hash = threads.begin({ md5 });
       for (let start = 0; start < body.length; start += 50_001) {
-        await sha256.update(body.subarray(start, start + 50_001));
+        await hash.update(body.subarray(start, start + 50_001));
       }
-      t.is(await sha256.digest(), sha256Of(body));
+      t.deepEqual(await hash.digest(), { sha256: sha256Of(body), md5: md5 ? md5Of(body) : undefined });
     }),
   );
 });
 
 test('a hash whose thread is gone rejects rather than begin anew', async (t) => {
-  const threads = new Sha256Threads(1);
-  using sha256 = threads.begin();
-  await sha256.update(newBody(600_000));
+  const threads = new HashingThreads(1);
+  using hash = threads.begin();
+  await hash.update(newBody(600_000));
   await threads[Symbol.asyncDispose]();
-  await t.throwsAsync(sha256.digest(), { instanceOf: ArchiveStoreUnavailable });
+  await t.throwsAsync(hash.digest(), { instanceOf: ArchiveStoreUnavailable });
 });
 
 function callsIn(t: ExecutionContext): WorkerCalls<string, string> {

@@ -1,20 +1,23 @@
-import { createHash } from 'node:crypto';
-import { BATCH_BYTES, type HashingSession } from './sha256-threads.ts';
+import { createHash, hash } from 'node:crypto';
+import { BATCH_BYTES, type HashingSession } from './hashing-threads.ts';
+import type { BodyDigests } from './hashing-worker.ts';
 
 const BATCHES_IN_FLIGHT = 3;
 
 /**
- * SHA-256 of one body: here while it is small, in a hashing thread once it is more than one batch.
+ * The digests of one body: made here while it is small, in a hashing thread once it is more than one batch.
  * A chunk must not change after it was handed over.
  */
-export class Sha256 implements Disposable {
+export class BodyHash implements Disposable {
+  readonly #md5: boolean;
   readonly #openSession: () => HashingSession;
   #session: HashingSession | undefined;
   #held: Uint8Array[] = [];
   #heldBytes = 0;
   readonly #inFlight: Promise<void>[] = [];
 
-  constructor(openSession: () => HashingSession) {
+  constructor(md5: boolean, openSession: () => HashingSession) {
+    this.#md5 = md5;
     this.#openSession = openSession;
   }
 
@@ -29,8 +32,8 @@ export class Sha256 implements Disposable {
     }
   }
 
-  async digest(): Promise<string> {
-    if (this.#session === undefined) return hashHere(this.#held);
+  async digest(): Promise<BodyDigests> {
+    if (this.#session === undefined) return this.#digestHere();
     await this.#send();
     await Promise.all(this.#inFlight);
     return this.#session.digest();
@@ -38,6 +41,11 @@ export class Sha256 implements Disposable {
 
   [Symbol.dispose](): void {
     this.#session?.[Symbol.dispose]();
+  }
+
+  #digestHere(): BodyDigests {
+    const md5 = this.#md5 ? hashHere('md5', this.#held) : undefined;
+    return { sha256: hashHere('sha256', this.#held), md5 };
   }
 
   async #send(): Promise<void> {
@@ -51,8 +59,10 @@ export class Sha256 implements Disposable {
   }
 }
 
-function hashHere(parts: readonly Uint8Array[]): string {
-  const hash = createHash('sha256');
-  for (const part of parts) hash.update(part);
-  return hash.digest('hex');
+function hashHere(algorithm: string, parts: readonly Uint8Array[]): string {
+  const [only = new Uint8Array(), ...others] = parts;
+  if (others.length === 0) return hash(algorithm, only); // half as long as with an object
+  const hashed = createHash(algorithm);
+  for (const part of parts) hashed.update(part);
+  return hashed.digest('hex');
 }

@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os';
-import { Sha256 } from './sha256.ts';
-import type { Sha256Reply, Sha256Request } from './sha256-worker.ts';
+import { BodyHash } from './body-hash.ts';
+import type { BodyDigests, HashingReply, HashingRequest } from './hashing-worker.ts';
 import { WorkerCalls } from './worker-calls.ts';
 
-const PROGRAM = new URL('./sha256-worker.ts', import.meta.url);
+const PROGRAM = new URL('./hashing-worker.ts', import.meta.url);
 
 /** Bytes that travel to a hashing thread at once. */
 export const BATCH_BYTES = 256 * 1024;
@@ -12,16 +12,16 @@ export const BATCH_BYTES = 256 * 1024;
 const SPARE_BATCHES = 8;
 
 /** The threads that hash large bodies, each started when it is first needed. */
-export class Sha256Threads implements AsyncDisposable {
+export class HashingThreads implements AsyncDisposable {
   readonly #threads: HashingThread[];
 
   constructor(threads = Math.min(4, Math.max(1, availableParallelism() - 1))) {
     this.#threads = Array.from({ length: threads }, () => new HashingThread());
   }
 
-  /** A hash for one body, to be ended by its `digest` or its disposal. */
-  begin(): Sha256 {
-    return new Sha256(() => new HashingSession(this.#leastBusy()));
+  /** The SHA-256 of one body, and its MD5 where it is wanted; to be ended by its `digest` or its disposal. */
+  begin({ md5 = false }: { readonly md5?: boolean } = {}): BodyHash {
+    return new BodyHash(md5, () => new HashingSession(this.#leastBusy(), md5));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -37,11 +37,13 @@ export class Sha256Threads implements AsyncDisposable {
 export class HashingSession implements Disposable {
   readonly #thread: HashingThread;
   readonly #session: number;
+  readonly #md5: boolean;
   #first = true;
   #ended = false;
 
-  constructor(thread: HashingThread) {
+  constructor(thread: HashingThread, md5: boolean) {
     this.#thread = thread;
+    this.#md5 = md5;
     this.#session = ++thread.lastSession;
     thread.sessions += 1;
   }
@@ -51,16 +53,16 @@ export class HashingSession implements Disposable {
     const { calls, spare } = this.#thread;
     const batch = spare.pop() ?? new ArrayBuffer(BATCH_BYTES);
     const length = fill(new Uint8Array(batch), parts);
-    const first = this.#first;
+    const request = { session: this.#session, md5: this.#md5, first: this.#first, batch, length };
     this.#first = false;
-    const back = await calls.call({ kind: 'update', session: this.#session, first, batch, length }, [batch]);
+    const back = await calls.call({ kind: 'update', ...request }, [batch]);
     if (back instanceof ArrayBuffer && spare.length < SPARE_BATCHES) spare.push(back);
   }
 
-  async digest(): Promise<string> {
+  async digest(): Promise<BodyDigests> {
     this.#end();
-    // A string, as the worker answers a digest.
-    return (await this.#thread.calls.call({ kind: 'digest', session: this.#session })) as string;
+    // As the worker answers a digest.
+    return (await this.#thread.calls.call({ kind: 'digest', session: this.#session })) as BodyDigests;
   }
 
   [Symbol.dispose](): void {
@@ -77,7 +79,7 @@ export class HashingSession implements Disposable {
 }
 
 class HashingThread {
-  readonly calls = new WorkerCalls<Sha256Request, Sha256Reply>(PROGRAM, 'hash');
+  readonly calls = new WorkerCalls<HashingRequest, HashingReply>(PROGRAM, 'hash');
   readonly spare: ArrayBuffer[] = [];
   sessions = 0;
   lastSession = 0;
