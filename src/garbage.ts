@@ -4,19 +4,29 @@ import { runInNewContext } from 'node:vm';
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as (options: { type: 'minor' }) => void;
 
-const PATIENCE = 16 * 1024 ** 2;
+const PATIENCE = 4 * 1024 ** 2;
 
 /**
- * Passes pieces on and has the dead ones collected now and then. The engine counts what lies outside its heap
- * only roughly: left to itself it lets 64 MB of used-up buffers pile up in every thread.
+ * Has used-up buffers collected now and then. The engine counts what lies outside its heap only roughly: left to
+ * itself it lets 64 MB of them pile up in every thread.
  */
+export class Garbage {
+  #bytes = 0;
+
+  /** To be told of bytes in buffers that nobody needs any more. */
+  add(bytes: number): void {
+    this.#bytes += bytes;
+    if (this.#bytes < PATIENCE) return;
+    this.#bytes = 0;
+    collect({ type: 'minor' });
+  }
+}
+
+/** Passes pieces on and has the dead ones collected. */
 export async function* withoutGarbage(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let passed = 0;
+  const garbage = new Garbage();
   for await (const piece of pieces) {
     yield piece;
-    passed += piece.length;
-    if (passed < PATIENCE) continue;
-    passed = 0;
-    collect({ type: 'minor' });
+    garbage.add(piece.length);
   }
 }

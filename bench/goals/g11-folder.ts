@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { type FolderMember, folderMembers, onDisk } from '../../client/archives/folder-members.ts';
-import { contentId } from '../../src/swhid/content.ts';
-import { type Directory, directoryId } from '../../src/swhid/directory.ts';
+import { folderIdentifier } from '../../client/archives/folder-identifier.ts';
+import { folderMembers } from '../../client/archives/folder-members.ts';
 import { CpuRates } from '../frame/cpu-rates.ts';
 import { atLeast, type Goal } from '../frame/goal.ts';
 import { interleave } from '../frame/interleave.ts';
@@ -39,22 +37,8 @@ export const identifyFolder: Goal = {
 };
 
 function identifierOf(folder: string): string {
-  const root: Directory = new Map();
-  const directories = new Map<string, Directory>([['.', root]]);
-  for (const member of folderMembers(folder, () => false)) {
-    const parent = directories.get(path.posix.dirname(member.path)) as Directory; // directories come before what is in them
-    if (member.kind === 'directory') directories.set(member.path, new Map());
-    parent.set(path.posix.basename(member.path), directories.get(member.path) ?? leafOf(folder, member));
-  }
-  return directoryId(root);
-}
-
-function leafOf(folder: string, member: FolderMember) {
-  if (member.kind === 'file') {
-    const id = contentId(readFileSync(onDisk(folder, member.path)));
-    return { mode: member.executable ? '100755' : '100644', id } as const;
-  }
-  if (member.kind === 'link')
-    return { mode: '120000', id: contentId(Buffer.from(member.target, 'latin1')) } as const;
-  throw new Error(`${member.path} is a directory.`);
+  return folderIdentifier(
+    folder,
+    folderMembers(folder, () => false),
+  );
 }

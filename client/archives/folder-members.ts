@@ -9,8 +9,12 @@ export type FolderMember =
   | { readonly kind: 'file'; readonly path: string; readonly size: number; readonly executable: boolean }
   | { readonly kind: 'link'; readonly path: string; readonly target: string };
 
+// Most names are ASCII, and then text is quicker than buffers and names the same bytes.
+const isAscii = /^[\0-\x7f]*$/;
+
 /** Where a member is on the disk, byte for byte. */
-export function onDisk(folder: string, member: string): Buffer {
+export function onDisk(folder: string, member: string): string | Buffer {
+  if (isAscii.test(member)) return `${folder}${path.sep}${member}`;
   return Buffer.concat([Buffer.from(folder), Buffer.from(path.sep), Buffer.from(member, 'latin1')]);
 }
 
@@ -22,12 +26,11 @@ export function onDisk(folder: string, member: string): Buffer {
 export function folderMembers(folder: string, excluded: (path: string) => boolean): FolderMember[] {
   const members: FolderMember[] = [];
   const visit = (directory: string): void => {
-    for (const entry of entriesIn(folder, directory)) {
-      const name = entry.name.toString('latin1');
+    for (const { name, kind } of entriesIn(folder, directory)) {
       const member = directory === '' ? name : `${directory}/${name}`;
       if (excluded(member)) continue;
-      members.push(memberAt(folder, member, entry));
-      if (entry.isDirectory()) visit(member);
+      members.push(memberAt(folder, member, kind));
+      if (kind === 'directory') visit(member);
     }
   };
   visit('');
@@ -50,31 +53,56 @@ export function exclusion(patterns: readonly string[]): (path: string) => boolea
   };
 }
 
-function entriesIn(folder: string, directory: string): Dirent<Buffer>[] {
+type Kind = FolderMember['kind'] | 'a socket' | 'a FIFO' | 'a device';
+/** The name as a latin1 string. */
+type Entry = { readonly name: string; readonly kind: Kind };
+
+function entriesIn(folder: string, directory: string): Entry[] {
+  const place = onDisk(folder, directory);
   try {
-    return readdirSync(onDisk(folder, directory), { withFileTypes: true, encoding: 'buffer' });
+    return (
+      asciiEntries(place) ??
+      readdirSync(place, { withFileTypes: true, encoding: 'buffer' }).map((entry) => ({
+        name: entry.name.toString('latin1'),
+        kind: kindOf(entry),
+      }))
+    );
   } catch (error) {
     throw new Fault(`${shown(folder, directory)} cannot be read: ${reasonOf(error)}.`);
   }
 }
 
-function memberAt(folder: string, member: string, entry: Dirent<Buffer>): FolderMember {
+/** `undefined` when a name is not ASCII, or when they cannot be read: reading them as bytes tells why. */
+function asciiEntries(place: string | Buffer): Entry[] | undefined {
+  try {
+    const entries = readdirSync(place, { withFileTypes: true });
+    if (!entries.every(({ name }) => isAscii.test(name))) return undefined;
+    return entries.map((entry) => ({ name: entry.name, kind: kindOf(entry) }));
+  } catch {
+    return undefined;
+  }
+}
+
+function memberAt(folder: string, member: string, kind: Kind): FolderMember {
   const place = onDisk(folder, member);
   try {
-    if (entry.isDirectory()) return { kind: 'directory', path: member };
-    if (entry.isSymbolicLink())
-      return { kind: 'link', path: member, target: readlinkSync(place, 'buffer').toString('latin1') };
+    if (kind === 'directory') return { kind, path: member };
+    if (kind === 'link')
+      return { kind, path: member, target: readlinkSync(place, 'buffer').toString('latin1') };
     const { size, mode } = lstatSync(place);
-    if (entry.isFile()) return { kind: 'file', path: member, size, executable: (mode & 0o100) !== 0 };
+    if (kind === 'file') return { kind, path: member, size, executable: (mode & 0o100) !== 0 };
   } catch (error) {
     throw new Fault(`${shown(folder, member)} cannot be read: ${reasonOf(error)}.`);
   }
   throw new Fault(
-    `${shown(folder, member)} is ${kindOf(entry)}, which cannot be deposited: remove it, or leave it out with --exclude.`,
+    `${shown(folder, member)} is ${kind}, which cannot be deposited: remove it, or leave it out with --exclude.`,
   );
 }
 
-function kindOf(entry: Dirent<Buffer>): string {
+function kindOf(entry: Dirent | Dirent<Buffer>): Kind {
+  if (entry.isFile()) return 'file';
+  if (entry.isDirectory()) return 'directory';
+  if (entry.isSymbolicLink()) return 'link';
   if (entry.isSocket()) return 'a socket';
   if (entry.isFIFO()) return 'a FIFO';
   return 'a device';

@@ -4,7 +4,7 @@ import {
   type ArchiveLimits,
   defaultArchiveLimits,
 } from '../../src/archives/inspection.ts';
-import { overlayListings } from '../../src/archives/overlay.ts';
+import { type OverlayListing, overlayListings } from '../../src/archives/overlay.ts';
 import { formatSwhid } from '../../src/swhid/swhid.ts';
 import { Fault } from '../faults.ts';
 import type { PreparedArchive } from './prepare-archive.ts';
@@ -23,7 +23,7 @@ export type Identified =
   | { readonly outcome: 'faulty'; readonly faults: readonly ArchiveFault[] };
 
 /** As much of an archive as its reading needs. */
-export type ReadableArchive = Pick<PreparedArchive, 'source' | 'file' | 'sha256'>;
+export type ReadableArchive = Pick<PreparedArchive, 'source' | 'file' | 'sha256' | 'directory'>;
 
 /** How large an archive may be is for the server to say: these only keep the reading bounded. */
 const LIMITS: ArchiveLimits = {
@@ -33,12 +33,12 @@ const LIMITS: ArchiveLimits = {
   members: 5_000_000,
 };
 
-/** Reads the archives from the first to the last byte. */
+/** Reads the archives from the first to the last byte. @throws {Fault} one is not what it was prepared from. */
 export async function identify(archives: readonly ReadableArchive[]): Promise<Identified> {
-  const listings: { sha256: string; listing: Uint8Array }[] = [];
+  const listings: OverlayListing[] = [];
   const warnings: string[] = [];
   const faults: ArchiveFault[] = [];
-  for (const { source, file, sha256 } of archives) {
+  for (const { source, file, sha256, directory } of archives) {
     const reading = await readArchive({ kind: 'file', path: file }, sha256, LIMITS);
     if (reading.found !== sha256) throw new Fault(`${source} changed while it was read.`);
     const { inspection } = reading;
@@ -46,7 +46,9 @@ export async function identify(archives: readonly ReadableArchive[]): Promise<Id
     if (inspection.outcome === 'refused') faults.push(...about(inspection.faults));
     else {
       warnings.push(...about(inspection.warnings).map(({ text }) => text));
-      listings.push({ sha256, listing: inspection.listing });
+      const layer = { sha256, listing: inspection.listing };
+      if (directory !== undefined) assertPacked(source, layer, directory);
+      listings.push(layer);
     }
   }
   if (faults.length > 0) return { outcome: 'faulty', faults };
@@ -60,6 +62,15 @@ export async function identify(archives: readonly ReadableArchive[]): Promise<Id
     bytes,
     warnings,
   };
+}
+
+/** What was packed is what is in the folder: neither was a file written to meanwhile, nor anything packed wrongly. */
+function assertPacked(source: string, layer: OverlayListing, directory: string): void {
+  const packed = overlayListings([layer]);
+  if (packed.outcome === 'refused' || packed.directory === directory) return;
+  throw new Fault(
+    `The folder ${source} is swh:1:dir:${directory}, but swh:1:dir:${packed.directory} was packed: try again when nobody writes to it.`,
+  );
 }
 
 /** Where there are several archives, each sentence names its own. */

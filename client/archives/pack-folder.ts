@@ -1,9 +1,9 @@
-import { closeSync, constants, createWriteStream, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, createWriteStream, fstatSync, readSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { type Pack, pack, type Header as WholeHeader } from 'tar-stream';
-import { Fault, reasonOf } from '../faults.ts';
-import { type FolderMember, onDisk, shown } from './folder-members.ts';
+import { changed, opened } from './file-on-disk.ts';
+import type { FolderMember } from './folder-members.ts';
 import { isUtf8Name, rawNames } from './raw-names.ts';
 
 export type PackOptions = {
@@ -113,20 +113,6 @@ async function writeAll(
   } finally {
     closeSync(file);
   }
-}
-
-function opened(folder: string, member: string): number {
-  try {
-    return openSync(onDisk(folder, member), constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
-  } catch (error) {
-    throw new Fault(`${shown(folder, member)} cannot be read: ${reasonOf(error)}.`);
-  }
-}
-
-function changed(folder: string, member: string): Fault {
-  return new Fault(
-    `${shown(folder, member)} changed while it was packed: try again when nobody writes to it.`,
-  );
 }
 
 type Done = (error?: Error | null) => void;

@@ -6,6 +6,7 @@ import { sniffFormat, sniffLength } from '../../src/archives/format.ts';
 import type { ArchiveFormat } from '../../src/archives/inspection.ts';
 import { Fault, reasonOf, UsageFault } from '../faults.ts';
 import type { TemporaryFolder } from '../temporary-folder.ts';
+import { folderIdentifier } from './folder-identifier.ts';
 import { exclusion, folderMembers } from './folder-members.ts';
 import { packFolder } from './pack-folder.ts';
 
@@ -13,6 +14,8 @@ import { packFolder } from './pack-folder.ts';
 export type PreparedArchive = {
   /** What was named on the command line. */
   readonly source: string;
+  /** Of the folder that was packed, as it is on the disk: its directory identifier, 40 hex digits. */
+  readonly directory?: string;
   readonly file: string;
   /** What the server is told, printable ASCII. */
   readonly filename: string;
@@ -47,7 +50,8 @@ export async function prepareArchive(
     mtime: options.mtime,
     onRead: (bytes) => options.progress.at('bytes packed', bytes, total),
   });
-  return described(source, packed, `${path.basename(place) || 'source'}.tar.gz`, options);
+  const archive = await described(source, packed, `${path.basename(place) || 'source'}.tar.gz`, options);
+  return { ...archive, directory: folderIdentifier(place, members) };
 }
 
 /** Time of every member that is packed: that of `SOURCE_DATE_EPOCH`, as reproducible builds have it, else 1970. */

@@ -38,7 +38,7 @@ export class ArchiveWorkers implements ArchiveReader {
     overlayTime = defaultArchiveLimits.wallTime,
     onAborted,
   }: ArchiveWorkersOptions = {}) {
-    const resourceLimits = { maxOldGenerationSizeMb: heapMegabytes, maxYoungGenerationSizeMb: 8 };
+    const resourceLimits = { maxOldGenerationSizeMb: heapMegabytes, maxYoungGenerationSizeMb: 3 };
     this.#pool = new WorkerPool(entry, { size, queueLength, worker: { resourceLimits } });
     this.#overlayTime = overlayTime;
     this.#onAborted = onAborted ?? (() => undefined);
@@ -62,7 +62,8 @@ export class ArchiveWorkers implements ArchiveReader {
   }
 
   async overlay(listings: readonly OverlayListing[], owner?: string): Promise<Overlay> {
-    const reply = await this.#run({ kind: 'overlay', listings }, this.#overlayTime, owner);
+    const job = { kind: 'overlay', listings } as const;
+    const reply = await this.#run(job, this.#overlayTime, owner, wholeBuffersOf(listings));
     if (reply.kind === 'aborted') return { outcome: 'refused', faults: [reply.fault] };
     if (reply.kind === 'overlaid') return reply.overlay;
     throw unexpected(reply);
@@ -72,9 +73,14 @@ export class ArchiveWorkers implements ArchiveReader {
     await this.#pool[Symbol.asyncDispose]();
   }
 
-  async #run(job: ArchiveJob, milliseconds: number, owner = ''): Promise<ArchiveReply | Aborted> {
+  async #run(
+    job: ArchiveJob,
+    milliseconds: number,
+    owner = '',
+    transfer: readonly ArrayBuffer[] = [],
+  ): Promise<ArchiveReply | Aborted> {
     try {
-      const reply = await this.#pool.run(job, milliseconds, { owner });
+      const reply = await this.#pool.run(job, milliseconds, { owner, transfer });
       if (reply.kind === 'failed') throw asError(reply.error);
       return reply;
     } catch (error) {
@@ -95,6 +101,12 @@ const entry = new URL(`./archive-worker${extname(import.meta.filename)}`, import
 async function wallTime(source: LocalSource, limits: ArchiveLimits): Promise<number> {
   const length = source.kind === 'bytes' ? source.bytes.length : (await stat(source.path)).size;
   return limits.wallTime + Math.ceil(length / limits.wallBytesPerMs);
+}
+
+/** Those of listings that have one for themselves: small ones may lie in the pool of buffers. */
+function wholeBuffersOf(listings: readonly OverlayListing[]): ArrayBuffer[] {
+  const whole = listings.filter(({ listing }) => listing.length === listing.buffer.byteLength);
+  return [...new Set(whole.map(({ listing }) => listing.buffer as ArrayBuffer))];
 }
 
 function asError({ message, code, syscall }: SystemError): Error {

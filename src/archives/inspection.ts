@@ -79,7 +79,10 @@ export interface ArchiveReader extends AsyncDisposable {
    */
   inspect(source: LocalSource, sha256: string, limits: ArchiveLimits, owner?: string): Promise<Inspection>;
 
-  /** Overlays listings in upload order; a later leaf replaces an earlier one of the same path. */
+  /**
+   * Overlays listings in upload order; a later leaf replaces an earlier one of the same path. The listings are handed
+   * over: their bytes are gone afterwards.
+   */
   overlay(
     listings: readonly { readonly sha256: string; readonly listing: Uint8Array }[],
     owner?: string,

@@ -62,19 +62,17 @@ export function* decodeListing(bytes: Uint8Array): Generator<ListedMember> {
   }
 }
 
-/** Every path of a deposit's tree in the order of their bytes; the root itself is in the header. */
-export function encodeManifest(header: ManifestHeader, entries: readonly ManifestEntry[]): Uint8Array {
+/** Every path of a deposit's tree, given in the order of their bytes; the root itself is in the header. */
+export function encodeManifest(header: ManifestHeader, entries: Iterable<ManifestEntry>): Uint8Array {
   const { directory, files, bytes, archives } = header;
   return encodeLines(
     manifestLines(JSON.stringify({ manifest: 1, directory, files, bytes, archives }), entries),
   );
 }
 
-function* manifestLines(first: string, entries: readonly ManifestEntry[]): Generator<string> {
+function* manifestLines(first: string, entries: Iterable<ManifestEntry>): Generator<string> {
   yield first;
-  for (const entry of entries.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
-    yield encodeLine(entry.path, entry.mode, entry);
-  }
+  for (const entry of entries) yield encodeLine(entry.path, entry.mode, entry);
 }
 
 /** @throws {Error} the bytes are no manifest. */
@@ -108,22 +106,34 @@ function encodeLine(path: string, mode: string, rest: Omit<EncodedLine, 'path' |
   return JSON.stringify({ path: escapePath(path), mode, id, length, sha256, archive });
 }
 
-/** In a buffer of their own. No more than one piece of them is there as text, too. */
+/** In a buffer of their own. No more than one piece of them is there as text, or twice. */
 function encodeLines(lines: Iterable<string>): Uint8Array {
-  const pieces: Buffer[] = [];
+  const pieces: Buffer<ArrayBuffer>[] = [];
   let text = '';
   for (const line of lines) {
     text += `${line}\n`;
     if (text.length < longestText) continue;
-    pieces.push(Buffer.from(text, 'latin1'));
+    pieces.push(encoded(text));
     text = '';
   }
-  pieces.push(Buffer.from(text, 'latin1'));
+  pieces.push(encoded(text));
+  return joined(pieces);
+}
+
+function encoded(text: string): Buffer<ArrayBuffer> {
+  const bytes = Buffer.allocUnsafeSlow(text.length);
+  bytes.write(text, 'latin1');
+  return bytes;
+}
+
+/** Lets each piece go as soon as it was copied; the garbage collector would take its time. */
+function joined(pieces: readonly Buffer<ArrayBuffer>[]): Uint8Array {
   const bytes = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   for (const piece of pieces) {
     bytes.set(piece, at);
     at += piece.length;
+    piece.buffer.transfer(0);
   }
   return bytes;
 }

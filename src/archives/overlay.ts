@@ -65,25 +65,54 @@ function place(root: Directory<PlacedLeaf>, path: string, leaf: PlacedLeaf | nul
 function describe(root: Directory<PlacedLeaf>, archives: readonly string[]) {
   const ids = new Map<Directory, string>();
   const directory = directoryId(root, ids);
-  const entries = [...entriesBelow(root, '', ids)];
-  const files = entries.filter((entry) => entry.mode !== directoryMode);
-  const bytes = files.reduce((sum, { mode, length }) => (mode === '120000' ? sum : sum + length), 0);
-  const manifest = encodeManifest({ directory, files: files.length, bytes, archives }, entries);
-  return { directory, files: files.length, bytes, manifest };
+  const { files, bytes } = totalsOf(root);
+  const entries = entriesBelow(root, '', ids);
+  return {
+    directory,
+    files,
+    bytes,
+    manifest: encodeManifest({ directory, files, bytes, archives }, entries),
+  };
 }
 
+function totalsOf(directory: Directory<PlacedLeaf>): { files: number; bytes: number } {
+  let [files, bytes] = [0, 0];
+  for (const entry of directory.values()) {
+    const more = entry instanceof Map ? totalsOf(entry) : leafTotals(entry);
+    files += more.files;
+    bytes += more.bytes;
+  }
+  return { files, bytes };
+}
+
+function leafTotals({ mode, length }: PlacedLeaf): { files: number; bytes: number } {
+  return { files: 1, bytes: mode === '120000' ? 0 : length };
+}
+
+/** In the order of the bytes of their paths: what has a name with `-` or `.` comes between a directory and what is in it. */
 function* entriesBelow(
   directory: Directory<PlacedLeaf>,
   prefix: string,
   ids: Map<Directory, string>,
 ): Generator<ManifestEntry> {
-  for (const [name, entry] of directory) {
-    const path = prefix + name;
-    if (entry instanceof Map) {
-      yield { path, mode: directoryMode, id: ids.get(entry)! };
-      yield* entriesBelow(entry, `${path}/`, ids);
-    } else yield { path, ...entry };
+  for (const key of keysOf(directory).sort()) {
+    const name = key.endsWith('/') ? key.slice(0, -1) : key;
+    const entry = directory.get(name)!;
+    const path = prefix + key;
+    if (!(entry instanceof Map)) yield { path, ...entry };
+    else if (key === name) yield { path, mode: directoryMode, id: ids.get(entry)! };
+    else yield* entriesBelow(entry, path, ids);
   }
+}
+
+/** Names, and once more with a slash at the end those of directories: where what is in them belongs. */
+function keysOf(directory: Directory<PlacedLeaf>): string[] {
+  const keys: string[] = [];
+  for (const [name, entry] of directory) {
+    keys.push(name);
+    if (entry instanceof Map) keys.push(`${name}/`);
+  }
+  return keys;
 }
 
 function tooManyPathBytes(): Unreadable {

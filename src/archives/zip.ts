@@ -1,3 +1,4 @@
+import { Garbage } from '../garbage.ts';
 import type { ArchiveBytes } from './archive-bytes.ts';
 import { ByteWindow } from './byte-window.ts';
 import { type Contents, fillMember } from './contents.ts';
@@ -15,7 +16,7 @@ import { assertSameHeaders, localHeaderLength, localLength, longestDescriptor } 
 type Extent = { readonly entry: ZipEntry; readonly end: number; readonly placed: PlacedEntry | undefined };
 
 // Up to here an entry is unpacked in memory at once.
-const largeMember = 8 * 1024 ** 2;
+const largeMember = 1024 ** 2;
 
 /**
  * Reads a zip: what its directory says is judged first, then each entry is unpacked, checked and hashed in
@@ -23,6 +24,17 @@ const largeMember = 8 * 1024 ** 2;
  * @throws {Unreadable} at a fault of the structure.
  */
 export async function readZip(bytes: ArchiveBytes, limits: ArchiveLimits, contents: Contents): Promise<void> {
+  const window = new ByteWindow(bytes);
+  const garbage = new Garbage();
+  // From the end, so that each goes when it was read.
+  const extents = extentsIn(bytes, limits, contents).toReversed();
+  for (let extent = extents.pop(); extent !== undefined; extent = extents.pop()) {
+    await readEntry(bytes, window, extent, contents);
+    garbage.add(extent.entry.unpacked);
+  }
+}
+
+function extentsIn(bytes: ArchiveBytes, limits: ArchiveLimits, contents: Contents): Extent[] {
   const place = readEndRecords(bytes);
   const entries = countEntries(readDirectory(bytes, place), contents);
   contents.checkRatio(bytes.length);
@@ -33,12 +45,10 @@ export async function readZip(bytes: ArchiveBytes, limits: ArchiveLimits, conten
       'its first entry does not begin at its first byte (bytes prepended, or trailing those of another archive)',
     );
   }
-  const extents = entries.map((entry, index): Extent => {
+  return entries.map((entry, index) => {
     const end = entries[index + 1]?.offset ?? place.start;
     return { entry, end, placed: placeEntry(entry, contents, limits.linkTargetBytes) };
   });
-  const window = new ByteWindow(bytes);
-  for (const extent of extents) await readEntry(bytes, window, extent, contents);
 }
 
 function countEntries(directory: Iterable<ZipEntry>, contents: Contents): ZipEntry[] {

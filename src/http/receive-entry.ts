@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import type { Context } from 'koa';
-import { koaBody } from 'koa-body';
 import type { ArchiveStore } from '../archive-store/archive-store.ts';
 import type { EntryFacts, MetadataEntry } from '../domain/deposit/events.ts';
 import { readEntryInTurns } from '../sword/atom-entry.ts';
@@ -23,6 +22,7 @@ export type ReadEntry = {
 export async function receiveEntryBytes(ctx: Context, maxBytes: number, patience: Patience): Promise<Buffer> {
   continueIfAsked(ctx);
   ctx.req.headers['content-type'] ??= 'application/atom+xml'; // koa-body reads nothing without a type
+  const { koaBody } = await import('koa-body'); // large, and not needed by those who send multipart bodies or archives
   const parse = koaBody({
     // latin1 keeps every byte as it is: in which encoding they are is for the XML to say.
     encoding: 'latin1',

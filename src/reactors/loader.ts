@@ -1,4 +1,3 @@
-import { buffer } from 'node:stream/consumers';
 import type { ArchiveStore } from '../archive-store/archive-store.ts';
 import type { ArchiveReader } from '../archives/inspection.ts';
 import { execute, load } from '../command-handler.ts';
@@ -8,7 +7,7 @@ import type { Reason } from '../domain/deposit/events.ts';
 import type { Deposit } from '../domain/deposit/state.ts';
 import type { EventLog, RecordedEvent } from '../event-log/event-log.ts';
 import { causedBy, depositIdOf } from './causation.ts';
-import { chunked } from './chunked.ts';
+import { chunked, gathered } from './chunked.ts';
 import { clientOf } from './client-of.ts';
 import { loadedAs } from './identifiers.ts';
 import type { Reactor } from './reactor.ts';
@@ -86,8 +85,8 @@ export class Loader implements Reactor {
   async #layers({ readings }: Loading): Promise<{ sha256: string; listing: Uint8Array }[]> {
     const layers = [];
     for (const { archive, listing } of readings) {
-      const { body } = await this.#store.get(listing);
-      layers.push({ sha256: archive, listing: await buffer(body) });
+      const { body, length } = await this.#store.get(listing);
+      layers.push({ sha256: archive, listing: await gathered(body, length) });
     }
     return layers;
   }

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type ViewStore, ViewsNotWritten, type ViewTable } from './view-store.ts';
 
-/** Views of one table that are written together: about a millisecond of work. */
-const TOGETHER = 64;
+/** Views of one table that are written together: some tenths of a millisecond, in which nobody is answered. */
+const TOGETHER = 16;
 /** What may be unwritten when the disk takes nothing: then views stay as they are until it does. */
 const MOST_UNSAVED = 1000;
-/** Milliseconds a changed view waits at most to be written, and a position alone. */
-const [SOON, LATER] = [50, 1000];
+/** Milliseconds until the fullest table is written, and until positions are that changed no view. */
+const [SOON, LATER] = [15, 1000];
 /** Milliseconds until changes that the disk did not take are tried again. */
 const AGAIN = 500;
 
@@ -43,9 +43,7 @@ export class ViewSaver {
 
   /** Tables have taken changes. Resolves when they may take more: at once, unless the disk is full. */
   async changed(): Promise<void> {
-    const fullest = this.#tables().reduce((most, table) => (table.unsaved > most.unsaved ? table : most));
-    // One at a time: requests are answered between them.
-    if (this.#trouble === undefined && fullest.unsaved >= TOGETHER) this.#save([fullest]);
+    if (this.#trouble === undefined && this.#fullest().unsaved >= TOGETHER) this.#save([this.#fullest()]);
     this.#schedule(this.#trouble === undefined ? SOON : AGAIN);
     while (this.#trouble !== undefined && this.#tables().some(({ unsaved }) => unsaved >= MOST_UNSAVED)) {
       await pause(AGAIN, undefined, { signal: this.#stopped }).catch(() => undefined);
@@ -70,12 +68,18 @@ export class ViewSaver {
     }, milliseconds);
   }
 
+  /** One table at a time: requests are answered between them. Now and then also the positions of tables without changes. */
   #saveChanged(): void {
-    const tables = this.#tables();
     const isTimeForAll = performance.now() - this.#savedAll >= LATER;
-    this.#save(isTimeForAll ? tables : tables.filter(({ unsaved }) => unsaved > 0));
+    const others = isTimeForAll ? this.#tables().filter(({ unsaved }) => unsaved === 0) : [];
     if (isTimeForAll) this.#savedAll = performance.now();
+    this.#save([this.#fullest(), ...others]);
     if (this.#trouble !== undefined) this.#schedule(AGAIN);
+    else if (this.#fullest().unsaved > 0) this.#schedule(SOON);
+  }
+
+  #fullest(): ViewTable {
+    return this.#tables().reduce((most, table) => (table.unsaved > most.unsaved ? table : most));
   }
 
   #save(tables: readonly ViewTable[]): void {

@@ -18,6 +18,32 @@ export function gitObjectId(type: GitObjectType, body: Uint8Array): string {
   return hash('sha1', scratch.subarray(0, start + body.length), 'hex');
 }
 
+/**
+ * The same for a body that is not in memory. `read` is asked for as many bytes as there is room for, and writes fewer
+ * only at the end of the body; a small one is hashed where it was written. `undefined` when the body has another length.
+ */
+export function gitObjectIdOf(
+  type: GitObjectType,
+  length: number,
+  read: (room: Buffer) => number,
+): string | undefined {
+  scratch ??= Buffer.allocUnsafeSlow(headerLength + oneShotLength);
+  if (length < oneShotLength) {
+    const start = scratch.write(headerOf(type, length), 'latin1');
+    // Room for one byte more tells whether there are more.
+    if (read(scratch.subarray(start, start + length + 1)) !== length) return undefined;
+    return hash('sha1', scratch.subarray(0, start + length), 'hex');
+  }
+  const whole = new GitObjectHash(type, length);
+  for (let rest = length; ; ) {
+    const count = read(scratch);
+    rest -= count;
+    if (rest < 0) return undefined;
+    whole.update(scratch.subarray(0, count));
+    if (count < scratch.length) return rest === 0 ? whole.digest() : undefined;
+  }
+}
+
 /** The same for a body that comes in pieces; its length has to be known before. */
 export class GitObjectHash {
   readonly #hash: Hash;

@@ -1,5 +1,8 @@
-import { create } from 'xmlbuilder2';
+import { createRequire } from 'node:module';
+import type * as xmlbuilder2 from 'xmlbuilder2';
 import { ATOM, DCTERMS, SWORD } from './namespaces.ts';
+
+const require = createRequire(import.meta.url);
 
 /** An element of a body we write. The prefix of `name` is one of `atom`, `sword`, `dcterms`, `depositns`, or none. */
 export type BodyElement = {
@@ -24,6 +27,8 @@ export function xmlBody(
   root: BodyElement,
   namespaces: { readonly defaultNamespace: string; readonly depositNamespace: string },
 ): string {
+  // Loaded when the first document needs it: it is large, and most documents are written without it.
+  const { create } = require('xmlbuilder2') as typeof xmlbuilder2;
   const document = create({ version: '1.0', encoding: 'UTF-8' });
   append(document, declaring(root, namespaces));
   return document.end();
@@ -44,7 +49,10 @@ export function declaring(
   return { ...root, attributes: { ...declarations, ...root.attributes } };
 }
 
-function append(parent: ReturnType<typeof create>, { name, attributes, content }: BodyElement): void {
+function append(
+  parent: ReturnType<typeof xmlbuilder2.create>,
+  { name, attributes, content }: BodyElement,
+): void {
   const node = parent.ele(name, escapedValues(attributes));
   if (typeof content !== 'string') for (const child of content) append(node, child);
   else if (content !== '') node.txt(escaped(content));

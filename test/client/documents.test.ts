@@ -3,16 +3,22 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
+import { folderIdentifier } from '../../client/archives/folder-identifier.ts';
 import { exclusion, folderMembers } from '../../client/archives/folder-members.ts';
+import { identify } from '../../client/archives/identify.ts';
 import { packFolder } from '../../client/archives/pack-folder.ts';
-import { asciiName } from '../../client/archives/prepare-archive.ts';
+import { asciiName, prepareArchive } from '../../client/archives/prepare-archive.ts';
 import { entryFrom, madeEntry } from '../../client/deposit/entry.ts';
 import { announcedDigests } from '../../client/documents/digests.ts';
 import { readServiceDocument } from '../../client/documents/service-document.ts';
 import { child, readXml, textOf, UnreadableAnswer } from '../../client/documents/xml-tree.ts';
-import { UsageFault } from '../../client/faults.ts';
+import { Fault, UsageFault } from '../../client/faults.ts';
 import { linkInHeader } from '../../client/http/link-header.ts';
 import { printable } from '../../client/output.ts';
+import { TemporaryFolder } from '../../client/temporary-folder.ts';
+import { ProgressBars } from '../../scripts/progress-bar.ts';
+import { contentId } from '../../src/swhid/content.ts';
+import { directoryId } from '../../src/swhid/directory.ts';
 import { readEntry } from '../../src/sword/atom-entry.ts';
 import { entryFacts } from '../../src/sword/entry-facts.ts';
 import { DEFAULT_DEPOSIT_NAMESPACE } from '../../src/sword/namespaces.ts';
@@ -202,4 +208,40 @@ test('a file that changes while its folder is packed ends the packing', async (t
     const packing = packFolder(source, members, path.join(folder, `${name}.tar.gz`), options);
     await t.throwsAsync(packing, { message: /file changed while it was packed/ });
   }
+});
+
+test('a folder that is written to has no identifier', async (t) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'changing-'));
+  t.teardown(() => rm(folder, { recursive: true }));
+  const file = path.join(folder, 'file');
+  for (const size of [1000, 2 ** 20, 2 ** 20 + 32, 3_000_000]) {
+    await writeFile(file, Buffer.alloc(size, 'x'));
+    const members = folderMembers(folder, () => false);
+    const expected = directoryId(
+      new Map([['file', { mode: '100644', id: contentId(readFileSync(file)) } as const]]),
+    );
+    t.is(folderIdentifier(folder, members), expected, String(size));
+    for (const change of [size - 1, size + 1, size * 3, 0]) {
+      await writeFile(file, Buffer.alloc(change, 'x'));
+      const error = t.throws(() => folderIdentifier(folder, members), { instanceOf: Fault });
+      t.regex(error?.message ?? '', /file changed while it was packed/, `${size}, then ${change}`);
+    }
+    await rm(file);
+    t.throws(() => folderIdentifier(folder, members), { message: /file cannot be read/ });
+  }
+});
+
+test('an archive that is not what its folder is was packed in vain', async (t) => {
+  const source = await mkdtemp(path.join(tmpdir(), 'source-'));
+  t.teardown(() => rm(source, { recursive: true }));
+  using folder = new TemporaryFolder();
+  using progress = new ProgressBars();
+  await writeFile(path.join(source, 'file'), 'before');
+  const options = { folder, exclude: [], mtime: new Date(0), progress };
+  const before = await prepareArchive(source, options, 1);
+  t.is((await identify([before])).outcome, 'identified');
+  await writeFile(path.join(source, 'file'), 'behind');
+  const { directory } = await prepareArchive(source, options, 2);
+  const mixed = identify([{ ...before, ...(directory !== undefined && { directory }) }]);
+  await t.throwsAsync(mixed, { message: /^The folder .* was packed: try again when nobody writes to it\.$/ });
 });
