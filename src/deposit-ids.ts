@@ -15,7 +15,7 @@ const [MOST_AHEAD, KEPT] = [64, 1000];
 /**
  * Hands out deposit ids, unique on any number of nodes: an id belongs to whoever appended its reservation at
  * the expected revision of the one stream of ids. All that wait at the same time share an append; while many go on
- * coming, as many again are reserved ahead, and need not wait at all.
+ * coming, some are reserved ahead, and they need not wait at all.
  * An id that was reserved for a request that then fails, or for none that came, is never used.
  */
 export class DepositIds {
@@ -38,21 +38,37 @@ export class DepositIds {
     this.#asked += 1;
     const reserved = this.#takeAhead();
     const id = reserved ?? new Promise<number>((resolve) => this.#waiting.push(resolve));
-    const isRunningOut = this.#ahead.end - this.#ahead.next < this.#wantedAhead / 2;
+    const isRunningOut = this.#left < (2 * this.#wantedAhead) / 3;
     if (!this.#reserving && (reserved === undefined || isRunningOut)) void this.#reserveWaiting();
     return Promise.resolve(id);
   }
 
-  /** None for who comes alone, or once with many: as many as have come during each of the last two reservations. */
+  /**
+   * None for who comes alone, or once with many. Otherwise three times what came during one of the last two
+   * reservations: what comes, comes in groups, and one group more must not have to wait.
+   */
   get #wantedAhead(): number {
-    return Math.min(...this.#demand, MOST_AHEAD);
+    return Math.min(...this.#demand) === 0 ? 0 : Math.min(3 * Math.max(...this.#demand), MOST_AHEAD);
+  }
+
+  /** Of those that were reserved ahead. */
+  get #left(): number {
+    return performance.now() > this.#ahead.until ? 0 : this.#ahead.end - this.#ahead.next;
   }
 
   #takeAhead(): number | undefined {
-    const ahead = this.#ahead;
-    if (ahead.next >= ahead.end || performance.now() > ahead.until) return undefined;
-    this.#ahead = { ...ahead, next: ahead.next + 1 };
-    return ahead.next;
+    if (this.#left === 0) return undefined;
+    const { next } = this.#ahead;
+    this.#ahead = { ...this.#ahead, next: next + 1 };
+    return next;
+  }
+
+  #serveAhead(): void {
+    while (this.#waiting.length > 0) {
+      const id = this.#takeAhead();
+      if (id === undefined) return;
+      this.#waiting.shift()?.(Promise.resolve(id));
+    }
   }
 
   #keep(first: number, count: number): void {
@@ -67,7 +83,8 @@ export class DepositIds {
   async #reserveWaiting(): Promise<void> {
     this.#reserving = true;
     do {
-      const [served, asked, ahead] = [this.#waiting, this.#asked, this.#wantedAhead];
+      const [served, asked] = [this.#waiting, this.#asked];
+      const ahead = Math.max(0, this.#wantedAhead - this.#left);
       this.#waiting = [];
       const first = this.#reserve(served.length + ahead);
       served.forEach((resolve, index) => resolve(first.then((id) => id + index)));
@@ -79,6 +96,7 @@ export class DepositIds {
         () => true,
       );
       this.#demand = [this.#demand[1], this.#asked - asked];
+      this.#serveAhead();
       // Each of the served gets the error. Who came meanwhile would only wait as long again, for the same.
       if (failed) for (const resolve of this.#waiting.splice(0)) resolve(first);
     } while (this.#waiting.length > 0);

@@ -47,6 +47,7 @@ export class OneByOneLog implements EventLog {
     const [answer] = this.#appends.commit([{ stream, expected: expectedNumber(expected), rows }]);
     if (answer?.kind !== 'appended')
       throw new WrongExpectedRevision(stream, expected, toExpected(answer?.actual ?? -1));
+    this.#pages.committed([{ stream, rows, revision: answer.revision, position: answer.position }]);
     this.#commits.committed();
     return { revision: answer.revision, position: toPosition(answer.position) };
   }
