@@ -10,18 +10,19 @@ import type { LogPage, PagedLog } from './subscription.ts';
 export const PAGE = 1_000;
 const LOOKED_AT = 5_000;
 
+// An id as hexadecimal digits: a blob would be a buffer of its own for each row.
 const EVENTS = `
-  SELECT e.position, s.name, e.revision, e.id, e.type, e.data, e.metadata
+  SELECT e.position, s.name, e.revision, hex(e.id), e.type, e.data, e.metadata
   FROM events e JOIN streams s ON s.id = e.stream`;
 const STREAM = `
-  SELECT e.position, s.name, e.revision, e.id, e.type, e.data, e.metadata
+  SELECT e.position, s.name, e.revision, hex(e.id), e.type, e.data, e.metadata
   FROM streams s JOIN events e ON e.stream = s.id WHERE s.name = ?`;
 
 type EventRow = [
   position: number,
   stream: string,
   revision: number,
-  id: Uint8Array,
+  id: string,
   type: string,
   data: string,
   metadata: string,
@@ -183,7 +184,7 @@ function toEvent(
   };
 }
 
-function toUuid(bytes: Uint8Array): string {
-  const hex = bytes.toHex();
+function toUuid(digits: string): string {
+  const hex = digits.toLowerCase();
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }

@@ -31,7 +31,7 @@ function opened(file: string): Open {
   const known = files.get(file);
   if (known) return known;
   const database = new DatabaseSync(file, { timeout: 5000 });
-  database.exec('PRAGMA synchronous = NORMAL');
+  database.exec('PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000');
   const open = { database, writes: new ViewWrites(database) };
   files.set(file, open);
   return open;
