@@ -91,8 +91,8 @@ export class SqlitePages implements PagedLog {
       if (this.#knownHead === undefined || position <= this.#knownHead) continue; // it was there already
       this.#knownHead = before === this.#knownHead ? position : undefined;
       this.#tail.append(toPosition(before), () =>
-        rows.map(([id, type, data, metadata], index) =>
-          toEvent(before + 1 + index, stream, revision - rows.length + 1 + index, id, type, data, metadata),
+        rows.map((row, index) =>
+          toEvent([before + 1 + index, stream, revision - rows.length + 1 + index, ...row]),
         ),
       );
     }
@@ -159,20 +159,12 @@ function rows(db: DatabaseSync, sql: string): StatementSync {
 
 function toEvents(found: unknown[]): RecordedEvent[] {
   // The schema is STRICT and the columns are those of EVENTS.
-  return (found as EventRow[]).map(([position, stream, revision, id, ...content]) =>
-    toEvent(position, stream, revision, toUuid(id), ...content),
+  return (found as EventRow[]).map(([position, stream, revision, digits, ...content]) =>
+    toEvent([position, stream, revision, toUuid(digits), ...content]),
   );
 }
 
-function toEvent(
-  position: number,
-  stream: string,
-  revision: number,
-  id: string,
-  type: string,
-  data: string,
-  metadata: string,
-): RecordedEvent {
+function toEvent([position, stream, revision, id, type, data, metadata]: EventRow): RecordedEvent {
   return {
     id,
     type,
