@@ -10,7 +10,8 @@ if (directory !== undefined) process.env['NODE_COMPILE_CACHE'] = directory; // f
  * may take. So the process starts its program anew, as the same process.
  */
 const YOUNG_OBJECTS = '--max-semi-space-size';
-if (process.execve && !process.execArgv.some((argument) => argument.startsWith(YOUNG_OBJECTS))) {
+const given = [...process.execArgv, process.env['NODE_OPTIONS'] ?? ''];
+if (process.execve && !given.some((options) => options.includes(YOUNG_OBJECTS))) {
   process.env['MALLOC_ARENA_MAX'] ??= '2';
   const args = [`${YOUNG_OBJECTS}=2`, ...process.execArgv, ...process.argv.slice(1)];
   try {
