@@ -36,7 +36,12 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
     /^src\/logger\.ts$/,
     /^src\/archive-store\/(chunks-after|durable-folders)\.ts$/,
   ],
-  'src/read-models/': [/^node:/, /^src\/(read-models|domain)\//, /^src\/event-log\/event-log\.ts$/],
+  'src/read-models/': [
+    /^node:/,
+    /^src\/(read-models|domain)\//,
+    /^src\/event-log\/event-log\.ts$/,
+    /^src\/recently-used\.ts$/,
+  ],
   'src/reactors/': [
     /^node:/,
     /^src\/(reactors|domain|swhid)\//,
@@ -75,7 +80,7 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
     /^(koa|@koa\/router|koa-body|yazl)$/,
     /^src\/notifications\/notification-views\.ts$/,
     /^src\/(http|resolving|news|domain|sword|swhid|uploads)\//,
-    /^src\/(command-handler|cut-off|deposit-ids|garbage|keyed-requests|logger|password)\.ts$/,
+    /^src\/(command-handler|cut-off|deposit-ids|garbage|keyed-requests|logger|password|recently-used)\.ts$/,
     /^src\/tracing\/span\.ts$/,
     /^src\/archives\/(format|inspection)\.ts$/,
     /^src\/event-log\/event-log\.ts$/,

@@ -1,6 +1,7 @@
 import type { DepositContentView } from '../../projections/deposit-content.ts';
 import type { DepositStatusView } from '../../projections/deposit-status.ts';
 import type { Archive } from '../domain/deposit/events.ts';
+import { RecentlyUsed } from '../recently-used.ts';
 import { depositIdentifiers } from '../swhid/deposit-identifiers.ts';
 import { contentDocument, contentDocumentJson } from '../sword/content-document.ts';
 import { depositReceipt, depositReceiptJson } from '../sword/deposit-receipt.ts';
@@ -10,7 +11,6 @@ import { DOCUMENT_OFFERS } from '../sword/negotiate.ts';
 import { statusDocument, statusDocumentJson } from '../sword/status-document.ts';
 import { type AtRevision, chooseRepresentation } from './choose-representation.ts';
 import type { EntryTerms } from './entry-terms.ts';
-import { RecentlyUsed } from './recently-used.ts';
 import type { ServiceContext } from './service-context.ts';
 
 export type DocumentOptions = {

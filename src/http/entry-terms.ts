@@ -1,9 +1,9 @@
 import type { EntryObject } from '../../projections/deposit-content.ts';
 import type { ArchiveStore } from '../archive-store/archive-store.ts';
+import { RecentlyUsed } from '../recently-used.ts';
 import { readEntryInTurns } from '../sword/atom-entry.ts';
 import { type DublinCoreTerm, dublinCoreTerms } from '../sword/dublin-core-terms.ts';
 import type { XmlLimits } from '../sword/xml-tree.ts';
-import { RecentlyUsed } from './recently-used.ts';
 import { collect } from './request-body.ts';
 
 /** Entries whose terms are remembered, and bytes of entries that are read for one receipt. */

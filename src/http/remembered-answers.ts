@@ -1,10 +1,10 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from '../logger.ts';
+import { RecentlyUsed } from '../recently-used.ts';
 import type { Credentials } from './credentials.ts';
 import { isGranted, type OwnedDeposit } from './deposit-resource.ts';
 import type { HttpObserver } from './http-observer.ts';
 import { observeRequest, REQUEST_ID } from './observe-requests.ts';
-import { RecentlyUsed } from './recently-used.ts';
 import { routeOf } from './route-of.ts';
 import type { ServiceContext } from './service-context.ts';
 import { traceRequest } from './trace-requests.ts';

@@ -2,8 +2,8 @@ import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Position } from '../event-log/event-log.ts';
+import { RecentlyUsed } from '../recently-used.ts';
 import { isOfTheDisk } from './disk-fault.ts';
-import { RecentViews } from './recent-views.ts';
 import { addLookups, countedFields, expression, prepareViewFile, viewsAskedFor } from './view-schema.ts';
 import type { TableShape, ViewQuery, ViewTable } from './view-store.ts';
 import { inTransaction, toChanges, type ViewChanges, ViewWrites } from './view-writes.ts';
@@ -22,7 +22,8 @@ export class ViewFile implements ViewTable, Disposable {
   #countedBy: readonly string[];
   /** By their text: a query comes again and again in few forms. */
   readonly #queries = new Map<string, StatementSync>();
-  readonly #recent = new RecentViews();
+  /** As they are in memory: most are changed again soon, and read. */
+  readonly #recent = new RecentlyUsed<unknown>(RECENT);
   /** Taken, but not written yet. */
   #unsaved = new Map<string, unknown>();
   /** Handed over to whoever writes it. */
@@ -108,7 +109,7 @@ export class ViewFile implements ViewTable, Disposable {
     for (const views of [this.#unsaved, this.#underWay]) if (views.has(key)) return views.get(key);
     const row = this.#statements.get.get(key);
     const view: unknown = row && JSON.parse(row['view'] as string);
-    if (this.#writes) this.#recent.set(key, view); // nobody else writes the file
+    if (this.#writes && view !== undefined) this.#recent.set(key, view); // nobody else writes the file
     return view;
   }
 
@@ -175,7 +176,8 @@ export class ViewFile implements ViewTable, Disposable {
   take(views: ReadonlyMap<string, unknown>, position: Position): void {
     for (const [key, view] of views) {
       this.#unsaved.set(key, view);
-      this.#recent.set(key, view);
+      if (view === undefined) this.#recent.delete(key);
+      else this.#recent.set(key, view);
     }
     this.#position = position;
   }
@@ -247,6 +249,8 @@ export function removeViewFile(file: string): void {
 }
 
 const PAGE = 500;
+/** Views that are kept in memory. */
+const RECENT = 5000;
 
 type Statements = Record<'about' | 'size' | 'get' | 'page', StatementSync>;
 

@@ -24,4 +24,14 @@ export class RecentlyUsed<Value> {
     }
     this.#newer.set(key, value);
   }
+
+  delete(key: string): void {
+    this.#newer.delete(key);
+    this.#older.delete(key);
+  }
+
+  clear(): void {
+    this.#newer.clear();
+    this.#older.clear();
+  }
 }
