@@ -1,9 +1,11 @@
 import { parentPort } from 'node:worker_threads';
 import type { ArchiveJob, ArchiveReply } from './archive-job.ts';
+import { letRequestsGoFirst } from './background-thread.ts';
 import { readArchive } from './inspect.ts';
 import { overlayListings } from './overlay.ts';
 
 // The entry of a worker thread: one job at a time, one reply to each.
+letRequestsGoFirst();
 parentPort?.on('message', (job: ArchiveJob) => void answer(job));
 
 // A failure that is not the file system's becomes an unhandled rejection, which ends the thread: so intended.

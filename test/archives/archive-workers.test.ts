@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { hash } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -121,6 +121,17 @@ test('disposing stops what runs and what waits', async (t) => {
   await workers[Symbol.asyncDispose]();
   for (const result of await results) t.like(result, { status: 'rejected', reason: { code: 'POOL_CLOSED' } });
   await t.throwsAsync(workers.inspect(demoSource, demoSha256, limits), { code: 'POOL_CLOSED' });
+});
+
+const onLinux = process.platform === 'linux' ? test.serial : test.skip;
+
+onLinux('a worker lets the other threads go first', async (t) => {
+  const lower = async () =>
+    (await readdir('/proc/self/task')).filter((thread) => getPriority(Number(thread)) > getPriority());
+  t.deepEqual(await lower(), []);
+  await using workers = new ArchiveWorkers({ size: 1 });
+  await workers.overlay([]);
+  t.is((await lower()).length, 1);
 });
 
 test('an idle worker does not keep the process alive', async (t) => {
