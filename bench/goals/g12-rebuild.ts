@@ -19,7 +19,7 @@ export const rebuildViews: Goal = {
     const file = path.join(dataDir, 'event-log.sqlite');
     await using log = await SqliteEventLog.open({ file, readOnly: true });
     const found = await interleave(bench, 'G12', {
-      rebuild: async () => eventsPerSecond(() => rebuild(log, bench.folder)),
+      rebuild: () => inNewFolder(bench.folder, (folder) => eventsPerSecond(() => rebuild(log, folder))),
       parse: async () => eventsPerSecond(() => replay(file)),
     });
     const ours = { name: 'views in SQLite', values: found.rebuild };
@@ -42,16 +42,20 @@ async function eventsPerSecond(work: () => Promise<number>): Promise<number> {
   return (events / (performance.now() - started)) * 1000;
 }
 
-/** Into a new folder, from nothing, until all is committed. */
-async function rebuild(log: SqliteEventLog, parent: string): Promise<number> {
+async function inNewFolder<T>(parent: string, work: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(path.join(parent, 'views-'));
   try {
-    using views = new Rebuild({ log, folder, origin: 'sqlite', projections: everyView, progress: () => {} });
-    await views.build();
-    return views.events;
+    return await work(folder);
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+/** From nothing, until all is committed and closed. */
+async function rebuild(log: SqliteEventLog, folder: string): Promise<number> {
+  using views = new Rebuild({ log, folder, origin: 'sqlite', projections: everyView, progress: () => {} });
+  await views.build();
+  return views.events;
 }
 
 /** The floor of any replay: every row of the log is read, and its data and metadata are parsed. */

@@ -158,10 +158,9 @@ function rows(db: DatabaseSync, sql: string): StatementSync {
 }
 
 function toEvents(found: unknown[]): RecordedEvent[] {
-  // The schema is STRICT and the columns are those of EVENTS.
-  return (found as EventRow[]).map(([position, stream, revision, digits, ...content]) =>
-    toEvent([position, stream, revision, toUuid(digits), ...content]),
-  );
+  const events = found as EventRow[]; // the schema is STRICT and the columns are those of EVENTS
+  for (const event of events) event[3] = toUuid(event[3]);
+  return events.map(toEvent);
 }
 
 function toEvent([position, stream, revision, id, type, data, metadata]: EventRow): RecordedEvent {

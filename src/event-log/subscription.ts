@@ -1,5 +1,6 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { CommitSignal } from './commit-signal.ts';
+import { ElementsOf } from './elements-of.ts';
 import {
   EventLogUnavailable,
   type Position,
@@ -27,12 +28,19 @@ export type LogPage = {
 const FIRST_PAUSE = 50;
 const LONGEST_PAUSE = 5_000;
 
-export async function* readPages(log: PagedLog, options: ReadAllOptions): AsyncGenerator<RecordedEvent> {
+export function readPages(log: PagedLog, options: ReadAllOptions): AsyncIterable<RecordedEvent> {
+  return { [Symbol.asyncIterator]: () => new ElementsOf(pagesOf(log, options)) };
+}
+
+async function* pagesOf(
+  log: PagedLog,
+  options: ReadAllOptions,
+): AsyncGenerator<readonly RecordedEvent[], undefined> {
   let after = options.after;
   while (true) {
     options.signal?.throwIfAborted();
     const page = log.pageAfter(after, options.streamPrefixes);
-    yield* page.events;
+    yield page.events;
     if (page.atEnd) return;
     after = page.upTo;
     await setImmediate();

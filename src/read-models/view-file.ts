@@ -6,7 +6,7 @@ import { RecentlyUsed } from '../recently-used.ts';
 import { isOfTheDisk } from './disk-fault.ts';
 import { addLookups, countedFields, expression, prepareViewFile, viewsAskedFor } from './view-schema.ts';
 import type { TableShape, ViewQuery, ViewTable } from './view-store.ts';
-import { inTransaction, toChanges, type ViewChanges, ViewWrites } from './view-writes.ts';
+import { toChanges, type ViewChanges, ViewWrites } from './view-writes.ts';
 
 /** Where a file's positions are from, and whose views it has. */
 export type ViewFileOptions = TableShape & { readonly origin: string };
@@ -71,7 +71,7 @@ export class ViewFile implements ViewTable, Disposable {
   /** Before views are looked up by anything but their key; until then they are filled the quicker. */
   addLookups(): void {
     this.save();
-    inTransaction(this.#database, () => addLookups(this.#database, this.shape));
+    addLookups(this.#database, this.shape);
     this.lookupsAdded();
   }
 

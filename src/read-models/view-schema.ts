@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { TableShape, ViewQuery } from './view-store.ts';
+import { inTransaction } from './view-writes.ts';
 
 /** Makes the tables of a new file: views, and what the file is about. They are looked up by more with {@link addLookups}. */
 export function prepareViewFile(
@@ -20,11 +21,14 @@ export function prepareViewFile(
 
 /** Makes the indexes and counts that are not there yet: over many views at once far quicker than one by one. */
 export function addLookups(database: DatabaseSync, { indexes = [], countedBy = [] }: TableShape): void {
-  const counting = countedBy.length > 0 && !hasTable(database, 'counts') ? countsOf(countedBy) : '';
-  database.exec(`
-    ${indexes.map((fields) => `CREATE INDEX IF NOT EXISTS ${indexName(fields)} ON views (${fields.map((field) => expression(field)).join()});`).join('\n')}
-    ${counting}
-  `);
+  inTransaction(database, () => {
+    for (const fields of indexes) {
+      const expressions = fields.map((field) => expression(field)).join();
+      database.exec(`CREATE INDEX IF NOT EXISTS ${indexName(fields)} ON views (${expressions})`);
+    }
+    if (countedBy.length > 0 && !hasTable(database, 'counts')) database.exec(countsOf(countedBy));
+  });
+  database.exec('PRAGMA wal_checkpoint'); // here, where several files have it done at once, not as they are closed
 }
 
 /** The fields by which the views of a file are counted. */

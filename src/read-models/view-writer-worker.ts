@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { parentPort } from 'node:worker_threads';
 import { addLookups } from './view-schema.ts';
 import type { ViewJob, ViewJobDone } from './view-writer.ts';
-import { inTransaction, ViewWrites } from './view-writes.ts';
+import { ViewWrites } from './view-writes.ts';
 
 /* Writes files of views that another thread reads; one job after the other, an answer to each. */
 if (!parentPort) throw new Error('view-writer-worker.ts runs as a worker thread only.');
@@ -20,7 +20,7 @@ function done(job: ViewJob): ViewJobDone {
   try {
     const { database, writes } = opened(job.file);
     if (job.kind === 'write') writes.write(job.changes);
-    else inTransaction(database, () => addLookups(database, job.shape));
+    else addLookups(database, job.shape);
     return {};
   } catch (error) {
     return { fault: error };
