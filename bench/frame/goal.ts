@@ -8,7 +8,7 @@ export type Goal = {
 };
 
 export type Bench = {
-  /** Counted rounds; one more comes before them to warm up. */
+  /** Counted rounds; others come before them to warm up. */
   readonly pairs: number;
   /** Milliseconds added to each sync of this process and of all that it starts. */
   readonly addedSyncTime: number;

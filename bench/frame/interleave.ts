@@ -3,9 +3,12 @@ import type { Bench } from './goal.ts';
 /** Does its work once and tells what it measured. */
 export type Measure = () => Promise<number>;
 
+/** Rounds before those that count: V8 goes on translating what takes a second for three of them. */
+const WARM_UPS = 3;
+
 /**
  * Measures all sides in each round, one after the other and each round beginning with another one, so that what
- * the machine does meanwhile meets all of them alike. The first round warms up and does not count.
+ * the machine does meanwhile meets all of them alike. The first rounds warm up and do not count.
  */
 export async function interleave<Name extends string>(
   { pairs, tell }: Pick<Bench, 'pairs' | 'tell'>,
@@ -14,9 +17,9 @@ export async function interleave<Name extends string>(
 ): Promise<Record<Name, number[]>> {
   const entries = Object.entries<Measure>(sides);
   const found = new Map(entries.map(([name]) => [name, [] as number[]]));
-  for (let round = 0; round <= pairs; round += 1) {
-    tell(round === 0 ? `${what}: warming up` : `${what}: pair ${round} of ${pairs}`);
-    const first = round % entries.length;
+  for (let round = 1 - WARM_UPS; round <= pairs; round += 1) {
+    tell(round > 0 ? `${what}: pair ${round} of ${pairs}` : `${what}: warming up`);
+    const first = (round + WARM_UPS) % entries.length;
     for (const [name, measure] of [...entries.slice(first), ...entries.slice(0, first)]) {
       const value = await measure();
       if (round > 0) found.get(name)?.push(value);

@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import StreamZip from 'node-stream-zip';
 import { ArchiveWorkers } from '../../src/archives/archive-workers.ts';
 import { defaultArchiveLimits } from '../../src/archives/inspection.ts';
-import { CpuRates } from '../frame/cpu-rates.ts';
-import { atLeast, type Comparison, type Goal } from '../frame/goal.ts';
-import { interleave } from '../frame/interleave.ts';
+import { comparedByClockAndCpu, type Work } from '../frame/by-clock-and-cpu.ts';
+import { atLeast, type Bench, type Bound, type Comparison, type Goal } from '../frame/goal.ts';
 import type { MadeArchive } from '../inputs/archives.ts';
 import { ended } from '../inputs/ended.ts';
 
@@ -18,34 +17,20 @@ export const checkZip: Goal = {
   async measure(bench) {
     const tree = await bench.inputs.tree();
     const { zip } = await bench.inputs.archives();
-    await using workers = new ArchiveWorkers({ size: 1 });
-    const rates = new CpuRates(tree.bytes / 1e6);
-    const found = await interleave(bench, 'G9', {
-      service: rates.of('service', () => identify(workers, zip)),
-      unzip: rates.of('unzip', () => ended('unzip', ['-tqq', zip.file])),
-      streamZip: rates.of('streamZip', () => readWithStreamZip(zip.file)),
-    });
-    const ours = { name: 'service, in its worker', values: found.service };
     const note = `${tree.files} files, ${Math.round(tree.bytes / 1e6)} MB unpacked: ${tree.sources}`;
-    return [
-      {
-        what: 'beside unzip',
-        unit: 'MB/s',
-        ours,
-        reference: { name: 'unzip -t', values: found.unzip },
-        wanted: atLeast(0.8),
-        note,
-      },
-      {
-        what: 'beside node-stream-zip',
-        unit: 'MB/s',
-        ours,
-        reference: { name: 'node-stream-zip, asynchronous', values: found.streamZip },
-        wanted: atLeast(4),
-      },
-      byCpu(rates, bench.pairs, 'unzip', 'unzip -t'),
-      byCpu(rates, bench.pairs, 'streamZip', 'node-stream-zip, asynchronous'),
-    ];
+    const [besideUnzip, ...more] = await compared(bench, 'G9', zip, {
+      what: 'unzip',
+      name: 'unzip -t',
+      work: () => ended('unzip', ['-tqq', zip.file]),
+      wanted: atLeast(0.8),
+    });
+    const besideStreamZip = await compared(bench, 'G9', zip, {
+      what: 'node-stream-zip',
+      name: 'node-stream-zip, asynchronous',
+      work: () => readWithStreamZip(zip.file),
+      wanted: atLeast(4),
+    });
+    return [{ ...besideUnzip, note }, ...more, ...besideStreamZip];
   },
 };
 
@@ -54,36 +39,28 @@ export const checkTarGz: Goal = {
   id: 'G10',
   what: 'tar.gz: check and identifier',
   async measure(bench) {
-    const tree = await bench.inputs.tree();
     const { tarGz } = await bench.inputs.archives();
-    await using workers = new ArchiveWorkers({ size: 1 });
-    const rates = new CpuRates(tree.bytes / 1e6);
-    const found = await interleave(bench, 'G10', {
-      service: rates.of('service', () => identify(workers, tarGz)),
-      tar: rates.of('tar', () => ended('tar', ['tzf', tarGz.file])),
+    return compared(bench, 'G10', tarGz, {
+      what: 'tar',
+      name: 'tar tzf',
+      work: () => ended('tar', ['tzf', tarGz.file]),
+      wanted: atLeast(0.7),
     });
-    return [
-      {
-        what: 'beside tar',
-        unit: 'MB/s',
-        ours: { name: 'service, in its worker', values: found.service },
-        reference: { name: 'tar tzf', values: found.tar },
-        wanted: atLeast(0.7),
-      },
-      byCpu(rates, bench.pairs, 'tar', 'tar tzf'),
-    ];
   },
 };
 
-/** Without a goal: it tells what costs more when other work on the machine blurs the clock. */
-export function byCpu(rates: CpuRates, pairs: number, side: string, name: string): Comparison {
-  return {
-    what: `by CPU time, beside ${name}`,
-    unit: 'MB/CPU s',
-    ours: { name: 'service', values: rates.byCpu('service', pairs) },
-    reference: { name, values: rates.byCpu(side, pairs) },
-    wanted: undefined,
-  };
+type Reference = Work & { readonly what: string; readonly wanted: Bound };
+
+async function compared(
+  bench: Bench,
+  id: string,
+  archive: MadeArchive,
+  { what, wanted, ...reference }: Reference,
+): Promise<[Comparison, Comparison]> {
+  const { bytes } = await bench.inputs.tree();
+  await using workers = new ArchiveWorkers({ size: 1 });
+  const ours = { name: 'service, in its worker', work: () => identify(workers, archive) };
+  return await comparedByClockAndCpu(bench, { id, what, megabytes: bytes / 1e6, ours, reference, wanted });
 }
 
 /** As checker and loader do it. */

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { type Bench, type Bound, type Comparison, NotMeasured } from './goal.ts';
+import { interleave, type Measure } from './interleave.ts';
+
+export type Work = { readonly name: string; readonly work: () => unknown };
+
+export type SameWork = {
+  readonly id: string;
+  /** Beside what. */
+  readonly what: string;
+  /** Megabytes that each piece of work gets done. */
+  readonly megabytes: number;
+  readonly ours: Work;
+  readonly reference: Work;
+  readonly wanted: Bound;
+};
+
+/**
+ * Compares the same work by the clock and, without a goal, by the CPU time that it took in this process, in its
+ * threads and in the programs that it ran to their end: the second is hardly moved by what else the machine does.
+ */
+export async function comparedByClockAndCpu(
+  bench: Bench,
+  { id, what, megabytes, ours, reference, wanted }: SameWork,
+): Promise<[Comparison, Comparison]> {
+  const byCpu = { ours: [] as number[], reference: [] as number[] };
+  const rate =
+    ({ work }: Work, cpuRates: number[]): Measure =>
+    async () => {
+      const [started, cpu] = [performance.now(), cpuSeconds()];
+      await work();
+      const seconds = (performance.now() - started) / 1000;
+      cpuRates.push(megabytes / (cpuSeconds() - cpu));
+      return megabytes / seconds;
+    };
+  const byClock = await interleave(bench, `${id}, beside ${what}`, {
+    ours: rate(ours, byCpu.ours),
+    reference: rate(reference, byCpu.reference),
+  });
+  const sides = (rates: typeof byClock) => ({
+    ours: { name: ours.name, values: rates.ours.slice(-bench.pairs) }, // without those of warming up
+    reference: { name: reference.name, values: rates.reference.slice(-bench.pairs) },
+  });
+  return [
+    { what: `beside ${what}`, unit: 'MB/s', ...sides(byClock), wanted },
+    { what: `by CPU time, beside ${what}`, unit: 'MB/CPU s', ...sides(byCpu), wanted: undefined },
+  ];
+}
+
+function cpuSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6 + secondsOfEnded();
+}
+
+/** Of the programs that this process has run, and of those that they have run. */
+function secondsOfEnded(): number {
+  const [, user, system] = /\) (?:\S+ ){13}(\d+) (\d+)/.exec(ownStat()) ?? [];
+  const TICKS = 100; // a second, on every Linux that Node runs on
+  return (Number(user) + Number(system)) / TICKS;
+}
+
+function ownStat(): string {
+  try {
+    return readFileSync('/proc/self/stat', 'utf8');
+  } catch {
+    throw new NotMeasured('What programs used is read from /proc, which is not here.');
+  }
+}
