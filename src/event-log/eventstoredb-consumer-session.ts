@@ -22,7 +22,6 @@ export type ConsumerSettings = {
   /** Where a group begins that has to be made. */
   readonly after?: Position;
   readonly bufferSize?: number;
-  readonly messageTimeout?: number;
   readonly quietTime?: number;
   /** Called when the server has taken the consumer in. */
   readonly connected?: () => void;
@@ -85,10 +84,10 @@ export class ConsumerSession implements AsyncDisposable {
 
   /** If it is not there yet. */
   async #createGroup(signal: AbortSignal): Promise<void> {
-    const { group, streamPrefix, after, messageTimeout = MESSAGE_TIMEOUT } = this.#settings;
+    const { group, streamPrefix, after } = this.#settings;
     const settings = persistentSubscriptionToAllSettingsFromDefaults({
       startFrom: after === undefined ? START : toLogPosition(after),
-      messageTimeout,
+      messageTimeout: MESSAGE_TIMEOUT,
       maxRetryCount: MAX_RETRY_COUNT,
       checkPointLowerBound: 1, // else up to nine events that are done with look as if they waited
       consumerStrategyName: PINNED, // the events of one stream go to one consumer, in order

@@ -89,6 +89,12 @@ export class ConsumerGroup {
     this.#handOut();
   }
 
+  /** As if the time-out of everything handed out were over. */
+  timeOut(): void {
+    for (const [consumer, held] of this.#consumers)
+      for (const message of [...held.values()]) this.#timedOut(consumer, message);
+  }
+
   replayParked(): void {
     this.#again(this.parked.splice(0));
   }
