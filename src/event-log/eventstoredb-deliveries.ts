@@ -17,7 +17,6 @@ export type EventStoreDbDeliveriesOptions = EventStoreDbOptions & {
   /** Events that one node may hold and has not acknowledged. */
   readonly bufferSize?: number;
   /** After how many milliseconds the server hands an event to another node, also if this one still works on it. */
-  readonly messageTimeout?: number;
   /** How old an event may be and still be taken to come for the first time, in milliseconds. */
   readonly freshFor?: number;
   /** How long acknowledgements may still come when the receiver has stopped, in milliseconds. */
