@@ -16,7 +16,6 @@ const FLUSH_TIME = 100;
 export type EventStoreDbDeliveriesOptions = EventStoreDbOptions & {
   /** Events that one node may hold and has not acknowledged. */
   readonly bufferSize?: number;
-  /** After how many milliseconds the server hands an event to another node, also if this one still works on it. */
   /** How old an event may be and still be taken to come for the first time, in milliseconds. */
   readonly freshFor?: number;
   /** How long acknowledgements may still come when the receiver has stopped, in milliseconds. */
