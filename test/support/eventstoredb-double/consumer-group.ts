@@ -92,7 +92,7 @@ export class ConsumerGroup {
   /** As if the time-out of everything handed out were over. */
   timeOut(): void {
     for (const [consumer, held] of this.#consumers)
-      for (const message of [...held.values()]) this.#timedOut(consumer, message);
+      for (const message of Array.from(held.values())) this.#timedOut(consumer, message);
   }
 
   replayParked(): void {
