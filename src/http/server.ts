@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import https from 'node:https';
-import { type AddressInfo, Socket } from 'node:net';
+import net, { type AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { promisify } from 'node:util';
 import { badRequest, SwordError } from '../sword/sword-error.ts';
@@ -24,6 +24,8 @@ export type Handler = (req: IncomingMessage, res: ServerResponse) => void;
 /** Connections on which nothing is asked are closed after this one, those on which nothing moves after that. */
 const KEEP_ALIVE_TIMEOUT = 10_000;
 const IDLE_TIMEOUT = 60_000;
+/** So long a server that stops still hears what comes on connections that it left open. */
+const FAREWELL = 100;
 /** A body that was refused is taken up to here, so that its sender gets to read the answer. */
 const DRAIN_BYTES = 64 * 1024 ** 2;
 const DRAIN_TIME = 30_000;
@@ -35,6 +37,7 @@ export class Server {
   #serving: { handler: Handler; errors: ErrorOptions } | undefined;
   /** Requests that came before anything could answer them. */
   readonly #early = new Set<Parameters<Handler>>();
+  #closing = false;
 
   /** Resolves once it listens. */
   static async listen(options: ServerOptions): Promise<Server> {
@@ -64,6 +67,7 @@ export class Server {
     this.#server.setTimeout(IDLE_TIMEOUT);
     const handle = (req: IncomingMessage, res: ServerResponse): void => {
       if (mayHaveBody(req)) boundDraining(req, res);
+      if (this.#closing) res.shouldKeepAlive = false; // the client is told to connect anew
       if (this.#serving) this.#serving.handler(req, res);
       else this.#early.add([req, res]);
     };
@@ -101,13 +105,14 @@ export class Server {
     return promisify(this.#server.getConnections.bind(this.#server))();
   }
 
-  /** Takes no new requests, lets running ones finish for up to `patience` ms, then cuts what is left. */
+  /** Takes no new connections, lets running requests finish for up to `patience` ms, then cuts what is left. */
   async close(patience: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#server.close(() => resolve());
+    this.#closing = true;
+    // That of HTTP would cut idle connections at once, and with them requests that are on their way.
+    net.Server.prototype.close.call(this.#server, () => resolve());
     for (const [, res] of this.#early) res.destroy(); // nothing will ever answer them
-    this.#server.closeIdleConnections();
-    const idle = setInterval(() => this.#server.closeIdleConnections(), 100);
+    const idle = setInterval(() => this.#server.closeIdleConnections(), FAREWELL);
     const timer = setTimeout(() => this.#server.closeAllConnections(), patience);
     await promise;
     clearInterval(idle);

@@ -318,3 +318,21 @@ test('a service that is told to stop still takes the upload that it has begun to
   t.is((await connection.answers(1)).status, 201);
   await stopped;
 });
+
+test('a service that is told to stop answers what is on its way to it, and has its client connect anew', async (t) => {
+  await using service = await RunningService.start();
+  const { authorization } = await service.register('bob', { collections: ['software'] });
+  using connection = await RawConnection.to(service.url);
+  const request = `GET /1/servicedocument/ HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`;
+  for (const count of [1, 2]) {
+    await connection.send(request);
+    t.regex((await connection.answers(count)).head, /^connection: keep-alive$/im);
+  }
+  const stopped = service.stop();
+  await connection.send(request);
+  const { status, head } = await connection.answers(3);
+  t.is(status, 200);
+  t.regex(head, /^connection: close$/im);
+  await connection.untilEnded();
+  await stopped;
+});
