@@ -98,6 +98,19 @@ export async function execute<State, Command, Event extends { type: string; data
   }
 }
 
+/** Nothing is appended. @throws what {@link execute} would throw of the command at present. */
+export async function assertPossible<State, Command, Event>(
+  log: EventLog,
+  aggregate: Aggregate<State, Command, Event>,
+  id: string | number,
+  command: Command,
+  { atRevision }: Pick<ExecuteOptions, 'atRevision'>,
+): Promise<void> {
+  const { state, revision } = await load(log, aggregate, id);
+  assertAt(atRevision, revision, `${aggregate.prefix}${id}`);
+  aggregate.decider.decide(command, state);
+}
+
 /** The present of a stream; of one that does not exist, the initial state at revision `none`. */
 export async function load<State, Command, Event>(
   log: EventLog,

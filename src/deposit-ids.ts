@@ -10,7 +10,7 @@ import { chainHash, seal } from './event-log/hash-chain.ts';
 const STREAM = 'ids-deposit';
 
 /** Ids that are reserved ahead at most, and how long they may be handed out, in milliseconds. */
-const [MOST_AHEAD, KEPT] = [64, 1000];
+const [MOST_AHEAD, KEPT] = [64, 100];
 
 /**
  * Hands out deposit ids, unique on any number of nodes: an id belongs to whoever appended its reservation at

@@ -23,15 +23,16 @@ export type DocumentOptions = {
   readonly terms: EntryTerms;
 };
 
-const MAX_RENDERED = 4096;
+/** Characters of bodies that are kept: some thousands of the usual ones. */
+const MAX_RENDERED = 8 * 1024 ** 2;
 
 /**
  * Answers with documents about deposits, as XML or JSON. What has been rendered once is kept by resource,
- * revision and representation, up to a number of bodies.
+ * revision and representation, up to a size.
  */
 export class DepositDocuments {
   readonly #options: DocumentOptions;
-  readonly #rendered = new RecentlyUsed<string>(MAX_RENDERED);
+  readonly #rendered = new RecentlyUsed<string>(MAX_RENDERED, ({ length }) => length);
 
   constructor(options: DocumentOptions) {
     this.#options = options;
@@ -47,10 +48,17 @@ export class DepositDocuments {
       treatment,
       terms: terms ?? [],
     };
-    this.#answer(ctx, deposit, `receipt ${terms ? 'whole' : 'without terms'} ${treatment}`, {
-      xml: () => depositReceipt(receipt, this.#options),
-      json: () => depositReceiptJson(receipt, this.#options),
-    });
+    // What lacks the terms is not what its revision is known by.
+    const isWhole = terms !== undefined;
+    this.#answer(
+      ctx,
+      { ...deposit, isWhole },
+      `receipt ${isWhole ? 'whole' : 'without terms'} ${treatment}`,
+      {
+        xml: () => depositReceipt(receipt, this.#options),
+        json: () => depositReceiptJson(receipt, this.#options),
+      },
+    );
   }
 
   status(ctx: ServiceContext, deposit: DepositStatusView): void {
@@ -70,11 +78,11 @@ export class DepositDocuments {
 
   #answer(
     ctx: ServiceContext,
-    { depositId, revision }: AtRevision,
+    { depositId, revision, isWhole = true }: AtRevision,
     document: string,
     render: { xml: () => string; json: () => string },
   ): void {
-    const chosen = chooseRepresentation(ctx, { depositId, revision }, DOCUMENT_OFFERS);
+    const chosen = chooseRepresentation(ctx, { depositId, revision, isWhole }, DOCUMENT_OFFERS);
     if (!chosen) return;
     const { contentType, format } = chosen;
     const key = `${this.#options.switches()} ${depositId}-${revision} ${format} ${document}`;

@@ -3,18 +3,24 @@ import { negotiateAmong, type Offers, type Representation } from '../sword/negot
 import type { ServiceContext } from './service-context.ts';
 
 /** Of what a document tells: everything shown of a deposit at one revision is the same for ever. */
-export type AtRevision = { readonly depositId: number; readonly revision: number };
+export type AtRevision = {
+  readonly depositId: number;
+  readonly revision: number;
+  /** False when something could not be told just now: nobody is to hold that for the rest of the revision. */
+  readonly isWhole?: boolean;
+};
 
 /** What to answer with; `undefined` when the client holds it already and has been told so. */
 export function chooseRepresentation<Format extends string>(
   ctx: ServiceContext,
-  { depositId, revision }: AtRevision,
+  { depositId, revision, isWhole = true }: AtRevision,
   offers: Offers<Format>,
 ): Representation<Format> | undefined {
   const tag = entityTag(depositId, revision);
-  ctx.set('ETag', tag);
+  const isHeld = isRead(ctx) && isNotModified(ctx.req.headers['if-none-match'], tag);
+  if (isWhole || isHeld) ctx.set('ETag', tag);
   ctx.vary('Accept');
-  if (isRead(ctx) && isNotModified(ctx.req.headers['if-none-match'], tag)) {
+  if (isHeld) {
     ctx.status = 304;
     return undefined;
   }

@@ -6,6 +6,7 @@ import { type DepositStatusView, depositStatus } from '../../projections/deposit
 import { type LoadedObjects, loadedObjects } from '../../projections/loaded-objects.ts';
 import {
   type Actor,
+  assertPossible,
   type CommandContext,
   carriedOut,
   type ExecuteOptions,
@@ -145,6 +146,15 @@ export class DepositDesk {
     return this.#shown(
       await execute(this.#log, deposits, depositId, command(now), context, { ...options, once }),
     );
+  }
+
+  /** Changes nothing. @throws what {@link change} would throw at present. */
+  assertPossible(
+    depositId: number,
+    command: (now: string) => DepositCommand,
+    options: Pick<ExecuteOptions, 'atRevision'>,
+  ): Promise<void> {
+    return assertPossible(this.#log, deposits, depositId, command(new Date().toISOString()), options);
   }
 
   /** Whether the request has changed the deposit already. */

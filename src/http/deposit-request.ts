@@ -89,7 +89,10 @@ export function bodyKind(ctx: Context, accepted: Accepted): BodyKind {
     throw badRequest('The body is empty where an archive or an Atom entry is needed.');
   }
   const mediaType = parseMediaType(headers['content-type']);
-  if (isMultipart(mediaType)) return { kind: 'multipart', mediaType };
+  if (isMultipart(mediaType)) {
+    parsePackaging(headers['packaging']); // said of the whole, it is of the archive in it
+    return { kind: 'multipart', mediaType };
+  }
   if (accepted.entry && isEntryType(mediaType))
     return { kind: 'entry', charset: mediaType.parameters.get('charset') };
   if (isArchiveType(mediaType, accepted.archives)) {

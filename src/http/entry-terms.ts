@@ -6,9 +6,11 @@ import { type DublinCoreTerm, dublinCoreTerms } from '../sword/dublin-core-terms
 import type { XmlLimits } from '../sword/xml-tree.ts';
 import { collect } from './request-body.ts';
 
-/** Entries whose terms are remembered, and bytes of entries that are read for one receipt. */
+/** Entries whose terms are remembered. */
 const MAX_REMEMBERED = 512;
+/** Of one receipt: bytes of entries that are read for it, and characters of terms that it tells. */
 const MAX_BYTES = 1024 ** 2;
+const MAX_CHARACTERS = 64 * 1024;
 /** How long a receipt waits for them, in milliseconds. */
 const PATIENCE = 1000;
 
@@ -46,13 +48,17 @@ export class EntryTerms {
 
   async #of(entries: readonly EntryObject[]): Promise<readonly DublinCoreTerm[] | undefined> {
     const terms = new Map<string, DublinCoreTerm>();
-    let bytes = 0;
+    let [bytes, characters] = [0, 0];
     for (const entry of entries) {
       bytes += entry.length;
       if (bytes > MAX_BYTES && entry !== entries[0]) break;
       const found = await this.#termsOf(entry).catch(() => undefined);
       if (!found) return undefined;
-      for (const term of found) terms.set(`${term.name} ${term.value}`, term);
+      for (const term of found) {
+        characters += term.value.length;
+        if (characters > MAX_CHARACTERS) return [...terms.values()];
+        terms.set(`${term.name} ${term.value}`, term);
+      }
     }
     return [...terms.values()];
   }

@@ -54,8 +54,9 @@ export async function receiveContent(
   body: BodyKind,
   accepted: Accepted,
   judge: (facts: EntryFacts) => Promise<void>,
-  options: ReceiveOptions,
+  given: ReceiveOptions,
 ): Promise<ReceivedContent> {
+  const options = { ...given, clientDomain: ctx.state.login.domain };
   const { maxUploadSize, maxEntrySize, patience } = options;
   const { declaredLength, md5 } = request;
   const { content, repr } = request.digests;

@@ -18,6 +18,13 @@ export type ReadEntry = {
   readonly terms: readonly DublinCoreTerm[];
 };
 
+export type EntryOptions = {
+  readonly depositNamespace: string;
+  readonly xmlLimits: XmlLimits;
+  /** Host name under which the client's URLs must lie; `null` when it has none. */
+  readonly clientDomain: string | null;
+};
+
 /** The bytes of an entry that is the whole body of its request. */
 export async function receiveEntryBytes(ctx: Context, maxBytes: number, patience: Patience): Promise<Buffer> {
   continueIfAsked(ctx);
@@ -54,11 +61,11 @@ export function assertMd5(bytes: Uint8Array, promised: string | null): void {
 export async function understandEntry(
   bytes: Uint8Array,
   charset: string | undefined,
-  { depositNamespace, xmlLimits }: { readonly depositNamespace: string; readonly xmlLimits: XmlLimits },
+  { depositNamespace, xmlLimits, clientDomain }: EntryOptions,
 ): Promise<ReadEntry> {
   if (bytes.length === 0) throw badRequest('The body is empty where an Atom entry is needed.');
   const document = await readEntryInTurns(bytes, { charset, limits: xmlLimits });
-  const facts = entryFacts(document, depositNamespace);
+  const facts = entryFacts(document, depositNamespace, clientDomain);
   const terms = dublinCoreTerms(document);
   return { bytes: Buffer.from(bytes), encoding: document.encoding, facts, terms };
 }

@@ -10,7 +10,14 @@ import { boundaryOf, defaultMultipartLimits, type Part, readMultipart } from './
 import { assertDigests } from './promised-bytes.ts';
 import { type AnnouncedArchive, receiveArchive } from './receive-archive.ts';
 import type { ReceivedContent, ReceiveOptions } from './receive-content.ts';
-import { assertMd5, entryTooLarge, type ReadEntry, storeEntry, understandEntry } from './receive-entry.ts';
+import {
+  assertMd5,
+  type EntryOptions,
+  entryTooLarge,
+  type ReadEntry,
+  storeEntry,
+  understandEntry,
+} from './receive-entry.ts';
 import { collect } from './request-body.ts';
 import { archiveOf, contentOf } from './transfer-encoding.ts';
 
@@ -25,7 +32,7 @@ export async function receiveMultipart(
   md5: string | null,
   accepted: Accepted,
   judge: (facts: EntryFacts) => Promise<void>,
-  options: ReceiveOptions,
+  options: ReceiveOptions & EntryOptions,
 ): Promise<ReceivedContent> {
   const wholeBody = Promise.withResolvers<void>();
   wholeBody.promise.catch(() => undefined); // whoever stores an archive hears of it
@@ -106,7 +113,7 @@ function digestsIn(headers: Part['headers']) {
   );
 }
 
-async function readEntryPart(part: Part, options: ReceiveOptions): Promise<ReadEntry> {
+async function readEntryPart(part: Part, options: ReceiveOptions & EntryOptions): Promise<ReadEntry> {
   const { maxEntrySize: maxBytes } = options;
   const { headers } = part;
   const type = headers.get('content-type');

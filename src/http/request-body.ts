@@ -56,6 +56,16 @@ export async function* requestBody(
   if (!ctx.req.complete) throw gone();
 }
 
+/** Whether a body that was to come in chunks has none. What comes is left to be read. */
+export async function turnsOutEmpty({ req }: Context): Promise<boolean> {
+  if (req.headers['transfer-encoding'] === undefined || awaitsContinue(req)) return false;
+  const { promise: told, resolve } = Promise.withResolvers<void>();
+  for (const sign of ['readable', 'close']) req.once(sign, resolve);
+  await told;
+  for (const sign of ['readable', 'close']) req.off(sign, resolve);
+  return req.complete && req.readableLength === 0;
+}
+
 /** Bytes of a body that must be small, whole in memory. */
 export async function collect(
   body: AsyncIterable<Uint8Array>,

@@ -153,7 +153,7 @@ export class DepositWrites {
       now,
       providerUrl,
     });
-    const request = await this.#request(ctx, deposit, asked);
+    const request = await this.#request(ctx, deposit, asked, command);
     const changing = () => this.#desk.change(depositId, command, client, request, asMatched(ctx, deposit));
     const { revision } = await this.#recorded(ctx, changing, () => depositId);
     ctx.set('ETag', entityTag(depositId, revision));
@@ -163,10 +163,11 @@ export class DepositWrites {
   /** Completes a deposit to which nothing more comes. */
   async complete(ctx: ServiceContext, deposit: DepositContentView): Promise<DepositContentView> {
     const { depositId, client } = deposit;
-    const request = await this.#request(ctx, deposit, NOTHING);
+    const command = (now: string): DepositCommand => ({ type: 'CompleteDeposit', depositId, now });
+    const request = await this.#request(ctx, deposit, NOTHING, command);
     const { revision } = await this.#desk.change(
       depositId,
-      (now) => ({ type: 'CompleteDeposit', depositId, now }),
+      command,
       client,
       request,
       asMatched(ctx, deposit),
@@ -228,14 +229,18 @@ export class DepositWrites {
     return RepeatedRequest.of(ctx, this.#desk.requests);
   }
 
-  /** What is to be done once, when the request has a key; else its id. */
+  /** What is to be done once, when the request has a key; else its id. What is refused leaves its key unused. */
   async #request(
     ctx: ServiceContext,
-    { depositId }: DepositContentView,
+    deposit: DepositContentView,
     asked: Asked,
+    command: (now: string) => DepositCommand,
   ): Promise<KeyedRequest | string> {
-    const { requestId } = ctx.state;
-    return (await this.#repeated(ctx)?.begin(asked, depositId, requestId)) ?? requestId;
+    const [{ requestId }, { depositId }, repeated] = [ctx.state, deposit, this.#repeated(ctx)];
+    if (!repeated) return requestId;
+    if (!(await repeated.earlier()))
+      await this.#desk.assertPossible(depositId, command, asMatched(ctx, deposit));
+    return repeated.begin(asked, depositId, requestId);
   }
 
   /** If the archive is an upload that was named, this is what it was for: it can be named no more. */

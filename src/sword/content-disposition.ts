@@ -14,8 +14,10 @@ export type ContentDisposition = {
  */
 export function parseContentDisposition(raw: RawHeader): ContentDisposition {
   const parameters = parametersOf(headerText(raw) ?? '');
-  const extended = parameters.get('filename*');
-  const filename = extended === undefined ? parameters.get('filename') : decodedExtValue(extended);
+  const [plain, extended] = [parameters.get('filename'), parameters.get('filename*')];
+  const decoded = extended === undefined ? undefined : decodedExtValue(extended);
+  // Who sends both means the plain one for those who can take no more than ASCII (RFC 6266, 4.3).
+  const filename = decoded !== undefined && (isPrintable(decoded) || plain === undefined) ? decoded : plain;
   return {
     filename: filename === undefined ? null : baseName(filename),
     name: parameters.get('name') ?? null,
@@ -65,8 +67,12 @@ function decodedExtValue(value: string): string {
 
 const MAX_LENGTH = 255;
 
+function isPrintable(text: string): boolean {
+  return /^[\x20-\x7e]*$/.test(text);
+}
+
 function baseName(path: string): string {
-  if (!/^[\x20-\x7e]*$/.test(path)) {
+  if (!isPrintable(path)) {
     throw badRequest('The file name in Content-Disposition must be printable ASCII text.', {
       verboseDescription: `Received ${quoted(path.replace(/[^\x20-\x7e]/g, '?'))}, with ? for what is not ASCII.`,
     });

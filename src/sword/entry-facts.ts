@@ -33,10 +33,15 @@ export type EntryFacts = UrlHosts & {
   readonly reference?: Reference;
 };
 
-export function entryFacts({ root }: EntryDocument, depositNamespace: string): EntryFacts {
+/** `domain` is that of the client, if it has one. */
+export function entryFacts(
+  { root }: EntryDocument,
+  depositNamespace: string,
+  domain: string | null,
+): EntryFacts {
   const single = singleFacts(root, depositNamespace);
   const free = MAX_BYTES - jsonBytes(single) - RESERVED_BYTES;
-  const hosts = urlHosts(root, Math.min(MAX_HOST_BYTES, free));
+  const hosts = urlHosts(root, Math.min(MAX_HOST_BYTES, free), domain);
   const authors = fitting(authorNames(root), free - jsonBytes(hosts.urlHosts));
   return { ...single, ...hosts, authors, ...pointersOf(root, depositNamespace, single), ...faultsOf(root) };
 }

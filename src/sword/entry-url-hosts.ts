@@ -1,3 +1,4 @@
+import { isWithin } from '../domain/deposit/host-name.ts';
 import type { XmlElement } from './xml-tree.ts';
 
 export type UrlHosts = {
@@ -9,12 +10,19 @@ export type UrlHosts = {
   readonly urlHostsTruncated: boolean;
 };
 
-/** The hosts of the URLs in an entry, as many as take no more than `maxBytes` of JSON. */
-export function urlHosts(root: XmlElement, maxBytes: number): UrlHosts {
+/**
+ * The hosts of the URLs in an entry, as many as take no more than `maxBytes` of JSON: where that is not all, first
+ * those in the client's domain, one of which has to be there.
+ */
+export function urlHosts(root: XmlElement, maxBytes: number, domain: string | null): UrlHosts {
   const fields = urlFields(root);
   const hosts = new Set(fields.map(({ text }) => hostOf(text.trim())).filter((host) => host !== undefined));
+  const own = domain === null ? [] : [...hosts].filter((host) => isWithin(host, domain));
   let bytes = 2;
-  const kept = [...hosts].filter((host) => (bytes += host.length + 3) <= maxBytes);
+  const fitting = new Set(
+    [...new Set([...own, ...hosts])].filter((host) => (bytes += host.length + 3) <= maxBytes),
+  );
+  const kept = [...hosts].filter((host) => fitting.has(host));
   return { urlHosts: kept, hasUrlField: fields.length > 0, urlHostsTruncated: kept.length < hosts.size };
 }
 

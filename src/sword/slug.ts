@@ -8,6 +8,8 @@ export function parseSlug(raw: RawHeader): string | null {
   const header = headerText(raw) ?? '';
   const slug = decoded(header).trim();
   if (slug === '') return null;
+  // As the end of a URL they would name something above it.
+  if (slug === '.' || slug === '..') throw badRequest(`The Slug ${quoted(header)} is no name.`);
   if (/\p{Cc}/u.test(slug)) throw badRequest(`The Slug ${quoted(header)} holds a control character.`);
   if (slug.length > MAX_LENGTH) {
     throw badRequest(`The Slug is ${slug.length} characters long; at most ${MAX_LENGTH} are allowed.`);

@@ -138,7 +138,7 @@ test('metadata of the options are what a service reads, whatever they hold', (t)
     'date-published': '2026-03-01',
   };
   const entry = readEntry(Buffer.from(madeEntry(given)));
-  t.like(entryFacts(entry, DEFAULT_DEPOSIT_NAMESPACE), {
+  t.like(entryFacts(entry, DEFAULT_DEPOSIT_NAMESPACE, null), {
     title: 'Paint & <Co> "2"',
     authors: ['Ada Lovelace', 'Grace\ufffd'],
     version: '1.0',

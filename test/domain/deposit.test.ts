@@ -75,6 +75,9 @@ test('removing the archives leaves the deposit partial', (t) => {
     .when(changeDeposit({ kind: 'remove-archives' }))
     .thenEvents(removed);
   t.like(given(t, depositCreated, archiveAdded, removed).state(), { status: 'partial', archives: [] });
+  given(t, depositCreated)
+    .when(changeDeposit({ kind: 'remove-archives' }))
+    .thenNothing();
 });
 
 test('an archive is replaced in its place under its number, and numbers are never used again', (t) => {

@@ -18,6 +18,7 @@ import {
   md5Of,
   partial,
 } from '../support/deposit-bodies.ts';
+import { RawConnection } from '../support/raw-connection.ts';
 import { RunningService, type TestClient } from '../support/running-service.ts';
 import { assertSwordError } from '../support/sword-error.ts';
 import { child, type Parsed, parsedBody, texts } from '../sword/parsed-body.ts';
@@ -260,6 +261,36 @@ test('an empty POST to the SE-IRI completes the deposit, and asked again answers
   t.is((await eventTypes(t, id)).filter((type) => type === 'DepositCompleted').length, 1);
 });
 
+test('a body in chunks that has none completes the deposit as well', async (t) => {
+  const { alice, service } = t.context;
+  const id = await begun(t);
+  const post = async (chunks: readonly string[], headers: Record<string, string>) => {
+    using connection = await RawConnection.to(service.url);
+    const all = { Host: 'x', Authorization: alice.authorization, 'Transfer-Encoding': 'chunked', ...headers };
+    const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
+    await connection.send(`POST /1/software/${id}/metadata/ HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
+    for (const chunk of chunks) {
+      await connection.send(chunk);
+      await new Promise((resolve) => setTimeout(resolve, 20)); // it comes by itself
+    }
+    return await connection.answers(1);
+  };
+  const entry = `${Buffer.byteLength(helloEntry).toString(16)}\r\n${helloEntry}\r\n`;
+  t.is(
+    (await post([entry, '0\r\n\r\n'], { ...entryHeaders(), ...partial })).status,
+    201,
+    'what comes is read',
+  );
+  t.is(
+    (await post(['0\r\n\r\n'], { ...entryHeaders(), ...partial })).status,
+    400,
+    'it is not said to be all',
+  );
+  const completed = await post(['0\r\n', '\r\n'], final);
+  t.is(completed.status, 200);
+  t.regex(completed.body, /<deposit_status>deposited</);
+});
+
 test('a partial deposit can be deleted, and is gone everywhere', async (t) => {
   const { alice, service } = t.context;
   const id = await begun(t);
@@ -286,6 +317,9 @@ test('the archives of a partial deposit can be removed, and others be added', as
   t.is((await alice.delete(media)).status, 204);
   const receipt = parsedBody(await (await alice.get(`/1/software/${id}/metadata/`)).text());
   assertReceipt(t, receipt, id, { archive: 'None', status: 'partial' });
+  const { headers } = await alice.get(media);
+  t.is((await alice.delete(media)).status, 204, 'they are gone already');
+  t.is((await alice.get(media)).headers.get('etag'), headers.get('etag'), 'nothing has happened');
   t.is((await alice.post(media, helloZip, archiveHeaders())).status, 201);
 });
 

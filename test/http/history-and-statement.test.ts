@@ -186,7 +186,14 @@ test('the history tells the same as JSON', async (t) => {
 test('a long history comes in pages that lead to one another', async (t) => {
   const { alice, service } = t.context;
   const long = await created(alice, partial);
-  const change = { kind: 'remove-archives' } as const;
+  const archive = {
+    filename: 'a.zip',
+    mediaType: 'application/zip',
+    sha256: 'a'.repeat(64),
+    length: 1,
+    md5: null,
+  };
+  const change = { kind: 'replace-content', archive, entry: null } as const;
   const rule = { final: false, maxArchives: 1, now: new Date().toISOString(), providerUrl: null };
   for (let count = 0; count < 103; count += 1) {
     await operate(service, { type: 'ChangeDeposit', depositId: idIn(long), change, ...rule });

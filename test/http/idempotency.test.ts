@@ -72,6 +72,22 @@ test('a key that comes with other content, or for something else, is a conflict;
   t.is((await create(alice, { 'Idempotency-Key': 'ä', ...partial })).status, 400);
 });
 
+test('what is refused leaves no event, and its key can be used for something else', async (t) => {
+  await using service = await RunningService.start({ maxArchives: 1 });
+  const alice = await service.register('alice', { collections: ['software'] });
+  t.is((await create(alice, partial)).status, 201);
+  const media = '/1/software/1/media/';
+  const add = (filename: string) =>
+    alice.post(media, new Uint8Array(helloZip), { ...archiveHeaders(filename), ...key });
+  t.is((await add('second.zip')).status, 400);
+  const stored = await Array.fromAsync(service.service.log.readAll({ streamPrefixes: ['request-'] }));
+  t.is(stored.length, 0);
+  t.is((await alice.delete(media)).status, 204);
+  t.is((await add('other.zip')).status, 201);
+  t.is((await add('other.zip')).status, 201);
+  t.is((await add('second.zip')).status, 409);
+});
+
 test('archives, metadata and the completion are added once under their keys, and answered the same afterwards', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });

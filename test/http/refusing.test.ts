@@ -256,6 +256,12 @@ refuses('only archives and entries are accepted, each in its place', ({ open }) 
     'ErrorContent',
   ],
   [
+    'another packaging of a form',
+    create(formOf([archivePart(), entryPart()]), { ...formType, Packaging: 'urn:x' }),
+    415,
+    'ErrorContent',
+  ],
+  [
     'an entry at the EM-IRI',
     { method: 'POST', target: `${open}media/`, body: helloEntry, headers: entryHeaders() },
     415,

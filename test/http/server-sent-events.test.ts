@@ -106,6 +106,12 @@ test('Last-Event-ID resumes behind any event, without loss and without repetitio
   }
   const last = told.at(-1)?.id ?? '';
   t.is((await alice.get(path, { 'Last-Event-ID': last })).status, 204, 'nothing more will ever come');
+  const swhid = /<deposit_swh_id>([^<]+)</.exec(
+    await (await alice.get(`/1/software/${id}/status/`)).text(),
+  )?.[1];
+  const headers = { ...entryHeaders(), 'X-Check-SWHID': swhid ?? '' };
+  t.is((await alice.put(`/1/software/${id}/metadata/`, helloEntry, headers)).status, 204);
+  t.is((await alice.get(path, { 'Last-Event-ID': last })).status, 204, 'other metadata are no news');
 });
 
 test('the stream of a rejected deposit ends for a minute, and tells of its next check when it is resumed', async (t) => {

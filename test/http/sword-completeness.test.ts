@@ -513,9 +513,14 @@ test('after a restart the terms are read where entries are kept; a receipt goes 
     await service.startAgain();
     return texts(await receiptOf(before.at(service.url), deposit), `${DCTERMS}creator`);
   };
+  const tag = async () => (await before.at(service.url).get(`${deposit}metadata/`)).headers.get('etag') ?? '';
   t.deepEqual(await creators(), ['Zo\u00eb']);
+  const held = await tag();
   await service.service.store.remove(hash('sha256', entry));
   t.deepEqual(await creators(), []);
+  t.is(await tag(), '', 'nobody is to hold it for the whole one');
+  const again = await before.at(service.url).get(`${deposit}metadata/`, { 'If-None-Match': held });
+  t.deepEqual([again.status, again.headers.get('etag')], [304, held], 'who holds the whole one may keep it');
 });
 
 test('each collection has a service document of its own', async (t) => {

@@ -7,8 +7,8 @@ const NAMESPACE = 'https://deposit.example/schema';
 const NAMESPACES = `xmlns="http://www.w3.org/2005/Atom" xmlns:c="https://doi.org/10.5063/SCHEMA/CODEMETA-2.0"
   xmlns:c3="https://w3id.org/codemeta/3.0" xmlns:dct="http://purl.org/dc/terms/" xmlns:d="${NAMESPACE}" xmlns:x="urn:x"`;
 
-function factsOf(inside: string): EntryFacts {
-  return entryFacts(readEntry(Buffer.from(`<entry ${NAMESPACES}>${inside}</entry>`)), NAMESPACE);
+function factsOf(inside: string, domain: string | null = null): EntryFacts {
+  return entryFacts(readEntry(Buffer.from(`<entry ${NAMESPACES}>${inside}</entry>`)), NAMESPACE, domain);
 }
 
 test('an empty entry has no facts', (t) => {
@@ -194,6 +194,11 @@ test('more hosts than fit are told apart from all hosts', (t) => {
   t.true(many.urlHostsTruncated);
   t.true(Buffer.byteLength(JSON.stringify(many.urlHosts)) <= 3_000);
   t.true(many.urlHosts.length > 100);
+  const own = '<c:url>https://code.alice.example/</c:url>';
+  t.false(factsOf(urls(2_000) + own).urlHosts.includes('code.alice.example'));
+  const ofAlice = factsOf(urls(2_000) + own, 'alice.example');
+  t.true(ofAlice.urlHosts.includes('code.alice.example'), 'the one that counts is kept');
+  t.true(Buffer.byteLength(JSON.stringify(ofAlice.urlHosts)) <= 3_000);
 });
 
 test('the facts stay below 7 kB, whatever the entry holds', (t) => {

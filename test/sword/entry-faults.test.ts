@@ -10,7 +10,7 @@ const NAMESPACES = `xmlns="http://www.w3.org/2005/Atom" xmlns:c="https://doi.org
   xmlns:c3="https://w3id.org/codemeta/3.0" xmlns:d="${NAMESPACE}" xmlns:s="http://schema.org/" xmlns:x="urn:x"`;
 
 function factsOf(inside: string): EntryFacts {
-  return entryFacts(readEntry(Buffer.from(`<entry ${NAMESPACES}>${inside}</entry>`)), NAMESPACE);
+  return entryFacts(readEntry(Buffer.from(`<entry ${NAMESPACES}>${inside}</entry>`)), NAMESPACE, null);
 }
 
 function faultsOf(inside: string): string[] {

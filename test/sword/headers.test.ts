@@ -46,6 +46,7 @@ test('a file name is found however clients write the header', (t) => {
     ['attachment; filename="C:\\\\temp\\\\new.zip"', 'new.zip'],
     ['attachment; filename=C:\\temp\\new.zip', 'new.zip'],
     ["attachment; filename=x.zip; filename*=UTF-8''my%20orbitals.zip", 'my orbitals.zip'],
+    ["attachment; filename=cafe.zip; filename*=UTF-8''caf%C3%A9.zip", 'cafe.zip'],
     ["attachment; filename*=iso-8859-1'en'..%2Fa.zip", 'a.zip'],
     [`attachment; filename="${'n'.repeat(255)}"`, 'n'.repeat(255)],
   ] as const;
@@ -90,7 +91,7 @@ test('a file name that is missing, not ASCII, not a name or too long is a bad re
     'attachment; filename=a.zip; filename=b.zip',
     `attachment; filename=${'n'.repeat(256)}`,
     "attachment; filename*=UTF-8''caf%C3%A9.zip",
-    "attachment; filename=x.zip; filename*=UTF-8''caf%C3%A9.zip",
+    "attachment; filename=a\u007fb.zip; filename*=UTF-8''caf%C3%A9.zip",
     "attachment; filename*=UTF-8''a%0Ab.zip",
     "attachment; filename*=UTF-8''%",
     "attachment; filename*=UTF-16''a.zip",
@@ -318,7 +319,17 @@ test('a slug is percent-decoded as UTF-8', (t) => {
   t.is(parseSlug(Buffer.from('café').toString('latin1')), 'café');
   t.is(parseSlug(undefined), null);
   t.is(parseSlug(' %20 '), null);
-  for (const header of ['100%', '%E9', 'caf\u00e9', 'a%00b', 'a%0D%0Ab', 'x'.repeat(256)]) {
+  for (const header of [
+    '100%',
+    '%E9',
+    'caf\u00e9',
+    'a%00b',
+    'a%0D%0Ab',
+    '..',
+    ' %2e%2E',
+    '.',
+    'x'.repeat(256),
+  ]) {
     refused(t, 'ErrorBadRequest', () => parseSlug(header), header);
   }
 });

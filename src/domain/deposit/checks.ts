@@ -1,4 +1,5 @@
 import type { Archive, ArchiveReading, EntryFacts, MetadataEntry, Reason } from './events.ts';
+import { isWithin } from './host-name.ts';
 import { mergeFacts } from './metadata.ts';
 import { judgeMetadata } from './metadata-checks.ts';
 
@@ -61,10 +62,6 @@ function urlReasons(facts: EntryFacts | undefined, domain: string | null): Reaso
   if (domain === null || facts?.urlHosts.some((host) => isWithin(host, domain))) return [];
   const text = "At least one url field must be compatible with the client's domain name";
   return [{ code: 'URL_OUTSIDE_DOMAIN', text, fields: ['codemeta:url'] }];
-}
-
-function isWithin(host: string, domain: string): boolean {
-  return host === domain || host.endsWith(`.${domain}`);
 }
 
 function named(archive: Archive, findings: readonly Finding[]): Reason[] {

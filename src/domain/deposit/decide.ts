@@ -91,7 +91,7 @@ function changeDeposit(command: ChangeDeposit, deposit: Deposit): readonly Depos
   assertPartial(depositId, deposit);
   if ('entry' in change && change.entry) assertSoftwareEntry(change.entry, command.providerUrl);
   if ('number' in change) assertHasArchive(change.number, deposit);
-  const changes = changesOf(depositId, change);
+  const changes = changesOf(deposit, change);
   const after = changes.reduce<Deposit>(evolve, deposit);
   assertPartial(depositId, after);
   assertWithin('TOO_MANY_ARCHIVES', 'archives', after.archives.length, command.maxArchives);
@@ -99,14 +99,14 @@ function changeDeposit(command: ChangeDeposit, deposit: Deposit): readonly Depos
   return final ? [...changes, completed(depositId, now, after.entries, after.fallbackOrigin)] : changes;
 }
 
-function changesOf(depositId: number, change: Change): DepositEvent[] {
+function changesOf({ depositId, archives }: Deposit & { status: 'partial' }, change: Change): DepositEvent[] {
   switch (change.kind) {
     case 'add-content':
       return contentAdded(depositId, change);
     case 'replace-content':
       return contentReplaced(depositId, change);
     case 'remove-archives':
-      return [{ type: 'ArchivesRemoved', data: { depositId } }];
+      return archives.length > 0 ? [{ type: 'ArchivesRemoved', data: { depositId } }] : [];
     case 'replace-archive': {
       const { number, archive } = change;
       return [{ type: 'ArchiveReplaced', data: { depositId, number, archive } }];

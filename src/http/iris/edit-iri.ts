@@ -2,6 +2,7 @@ import type { DepositContentView } from '../../../projections/deposit-content.ts
 import type { DepositDesk } from '../deposit-desk.ts';
 import { type Accepted, isEmpty, namedUpload, parseDepositRequest } from '../deposit-request.ts';
 import { depositResource, isPossible } from '../deposit-resource.ts';
+import { turnsOutEmpty } from '../request-body.ts';
 import type { Handlers, Method } from '../resource.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 import { hasCheckedSwhid, updateMetadata } from '../update-metadata.ts';
@@ -12,7 +13,7 @@ export function editIri(writes: DepositWrites, desk: DepositDesk): ServiceMiddle
   const handlers: Handlers<DepositContentView> = {
     GET: async (ctx, deposit) => writes.answerReceipt(ctx, deposit),
     POST: async (ctx, deposit) => {
-      if (isCompletion(ctx)) await completeWithoutBody(ctx, deposit);
+      if (await isCompletion(ctx)) await completeWithoutBody(ctx, deposit);
       else {
         await writes.answerCreated(ctx, await changeContent(ctx, deposit, 'add-content'), 'edit');
       }
@@ -62,6 +63,7 @@ function isPossibleHere(deposit: DepositContentView, method: Method, ctx: Servic
 }
 
 /** A POST without a body to the SE-IRI says that nothing more will come (SWORD 2.0, 9.3). */
-function isCompletion(ctx: ServiceContext): boolean {
-  return isEmpty(ctx) && namedUpload(ctx) === undefined && parseDepositRequest(ctx).inProgress !== true;
+async function isCompletion(ctx: ServiceContext): Promise<boolean> {
+  if (namedUpload(ctx) !== undefined || parseDepositRequest(ctx).inProgress === true) return false;
+  return isEmpty(ctx) || turnsOutEmpty(ctx);
 }

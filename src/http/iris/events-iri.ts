@@ -1,6 +1,6 @@
 import type { DepositStatusView } from '../../../projections/deposit-status.ts';
 import type { Position } from '../../event-log/event-log.ts';
-import type { NewsLanguage } from '../../news/deposit-news.ts';
+import { isNews, type NewsLanguage } from '../../news/deposit-news.ts';
 import { badRequest, quoted, type SwordError } from '../../sword/sword-error.ts';
 import type { Credentials } from '../credentials.ts';
 import type { DepositDesk } from '../deposit-desk.ts';
@@ -27,7 +27,7 @@ export function depositEventsIri(desk: DepositDesk, options: EventsIriOptions): 
   return depositResource<DepositStatusView>((id) => desk.status(id), {
     GET: async (ctx, { depositId, revision, status, collection }) => {
       const after = revisionIn(ctx, revision);
-      if (status === 'done' && after === revision) {
+      if (status === 'done' && after !== undefined && !(await hasNews(desk, depositId, after, revision))) {
         ctx.status = 204; // tells the client not to come again
         return;
       }
@@ -60,6 +60,12 @@ export function collectionEventsIri(options: EventsIriOptions): ServiceMiddlewar
       },
     },
   });
+}
+
+/** Behind a revision: what comes to a deposit that is done, such as other metadata, is none. */
+async function hasNews(desk: DepositDesk, id: number, after: number, last: number): Promise<boolean> {
+  if (after === last) return false;
+  return (await desk.history(id, after + 1, last - after)).some(isNews);
 }
 
 function eventsOptions(
