@@ -202,8 +202,11 @@ async function tamper(
   const ways = [
     ['the last event of a stream deleted', deleteLastEvent],
     ['a stream rewritten with a fresh, consistent chain', rewriteStream],
-    ['an event removed, all positions after it closed up, the head file removed', removeWithoutTrace],
-    ['a stream rewritten, the anchors taken out of the log, the head file removed', rewriteAndForgetAnchors],
+    ['an event removed, all positions after it closed up, the head file written anew', removeWithoutTrace],
+    [
+      'a stream rewritten, the anchors taken out of the log, the head file written anew',
+      rewriteAndForgetAnchors,
+    ],
   ] as const;
   for (const [what, change] of ways) {
     await rm(work, { recursive: true });

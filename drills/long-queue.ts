@@ -12,14 +12,14 @@ import { freePort } from './free-port.ts';
 import { ServiceProcess } from './service-process.ts';
 
 const HELP = `One client brings many large archives; while they wait to be checked and loaded, another deposits small ones. Each of
-those must be done within a few seconds, however long the line of the first client is.
+those must be done while the line of the first client is hardly any shorter: after a few of its archives.
 
   node drills/long-queue.ts [--large 100] [--small 5]
 
 Exit codes: 0 all held, 1 something broke, 2 wrong usage.`;
 
-/** Of one small deposit, in milliseconds. */
-const GOAL = 5000;
+/** Large ones that may be done before a small one is: those under way, and the next ones, in its check and in its load. */
+const BEFORE_IT = 6;
 /** Of the large ones together, in milliseconds. */
 const PATIENCE = 280_000;
 
@@ -39,26 +39,38 @@ async function drill(large: number, small: number): Promise<Finding> {
   const queued: string[] = [];
   for (let number = 1; number <= large; number += 1) queued.push(await deposit(busy, archive));
   tell(`${large} large archives came in ${Math.round(performance.now() - begun)} ms`);
-  const [times, waiting]: [number[], number[]] = [[], []];
+  const [times, before]: [number[], number[]] = [[], []];
+  const waiting = [await unfinished(busy, queued)];
   for (let number = 1; number <= small; number += 1) {
-    waiting.push(await unfinished(busy, queued));
     const sent = performance.now();
     await done(calm, await deposit(calm, helloTar));
     times.push(performance.now() - sent);
-    tell(`small deposit ${number}: ${Math.round(times.at(-1) ?? 0)} ms, while ${waiting.at(-1)} waited`);
+    waiting.push(await unfinished(busy, queued));
+    before.push((waiting.at(-2) ?? 0) - (waiting.at(-1) ?? 0));
+    tell(
+      `small deposit ${number}: ${Math.round(times.at(-1) ?? 0)} ms, while ${waiting.at(-1)} waited and ${before.at(-1)} were done`,
+    );
   }
   const left = await allDone(busy, queued);
-  const longest = Math.round(Math.max(...times));
+  const [longest, most] = [Math.round(Math.max(...times)), Math.max(...before)];
   const broken = [
-    ...(longest > GOAL ? [`A small deposit took ${longest} ms, more than ${GOAL}.`] : []),
+    ...(most > BEFORE_IT
+      ? [`${most} large deposits were done before a small one, more than ${BEFORE_IT}.`]
+      : []),
     ...(left > 0 ? [`${left} large deposits were not done after ${PATIENCE} ms.`] : []),
     ...(waiting[0] === 0 ? ['Nothing waited any more when the first small deposit came.'] : []),
   ];
   return {
     tried: `${large} archives with ${FILES} files each of one client waited to be checked and loaded, ${waiting[0]} of them still when the first of ${small} small deposits of another came.`,
-    held: `Each small one was done within ${longest} ms of its sending, and all large ones in the end.`,
+    held: `Each small one was done after ${most} of the large ones at the most, within ${longest} ms, and all large ones in the end.`,
     broken,
-    numbers: { large, small, 'waiting at first': waiting[0] ?? 0, 'small, longest, ms': longest },
+    numbers: {
+      large,
+      small,
+      'waiting at first': waiting[0] ?? 0,
+      'done before a small one': most,
+      'small, longest, ms': longest,
+    },
   };
 }
 

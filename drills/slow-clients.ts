@@ -17,7 +17,7 @@ must not feel them.
 Exit codes: 0 all held, 1 something broke, 2 wrong usage.`;
 
 /** Of a normal create beside the slow clients, in milliseconds, at the 99th percentile. */
-const UNHURT = 2_000;
+const UNHURT = 5_000;
 /** What many slow clients may cost, in MiB. */
 const MOST_MEMORY = 400;
 /** Those that hold unless an operator sets others, and quick ones. */

@@ -32,6 +32,11 @@ export class Consumer {
     return this.received.map(({ event }) => event.id);
   }
 
+  /** What keeps it from its group, if anything does. */
+  get trouble(): string | undefined {
+    return this.#deliveries.trouble(GROUP);
+  }
+
   /** Resolves when it has received so many events. */
   has(count: number): Promise<void> {
     return eventually(() => this.received.length >= count);

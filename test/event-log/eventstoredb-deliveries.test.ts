@@ -72,13 +72,13 @@ test.serial(
 
 test.serial('an event that comes at once is not counted, one that waited is', async (t) => {
   const server = await logOnDouble(t);
-  const consumer = new Consumer(t, server, acknowledging, { freshFor: 300 });
+  const consumer = new Consumer(t, server, acknowledging, { freshFor: 1000 });
   await server.log.append('deposit-1', 'none', newEvents(1));
   await consumer.has(1);
   await consumer.stop();
   await server.log.append('deposit-2', 'none', newEvents(1));
-  await setTimeout(350);
-  const later = new Consumer(t, server, acknowledging, { freshFor: 300 });
+  await setTimeout(1050);
+  const later = new Consumer(t, server, acknowledging, { freshFor: 1000 });
   await later.has(1);
   const counted = await listOf(server.log.readAll({ streamPrefixes: ['attempts-'] }));
   t.deepEqual(

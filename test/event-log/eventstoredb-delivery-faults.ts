@@ -43,7 +43,7 @@ function losingTheConnection(): void {
       const consumer = new Consumer(t, server, holding, { firstPause: 200, longestPause: 200 });
       await consumer.has(3);
       server.double.dropSubscriptions();
-      await setTimeout(50);
+      await eventually(() => consumer.trouble !== undefined);
       await consumer.received[0]?.acknowledge();
       await eventually(() => server.double.groups.get(GROUP)?.consumers === 1);
       await consumer.received[1]?.acknowledge();

@@ -229,7 +229,7 @@ test.serial(
 test.serial(
   'what is not taken for too long is given up and listed, and an operator has it tried again',
   async (t) => {
-    const { service, keyFile } = await notifiedService({ giveUpAfter: 2000 });
+    const { service, keyFile } = await notifiedService({ giveUpAfter: 4000 });
     await using _ = service;
     await using receiver = await WebhookReceiver.start();
     receiver.manners = () => 503;
