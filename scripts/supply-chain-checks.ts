@@ -83,7 +83,7 @@ function runsScripts(
 }
 
 /** `node_modules/a/node_modules/@b/c` is `@b/c`. */
-export function packageAt(place: string): string {
+function packageAt(place: string): string {
   return place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
 }
 

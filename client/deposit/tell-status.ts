@@ -4,7 +4,7 @@ import { EXIT } from '../faults.ts';
 /** What was found out about identifiers: the one that was computed here, and whether the server's is the same. */
 export type Expectation = { readonly expectedSwhid: string | null; readonly agrees: boolean | null };
 
-export const NOTHING_EXPECTED: Expectation = { expectedSwhid: null, agrees: null };
+const NOTHING_EXPECTED: Expectation = { expectedSwhid: null, agrees: null };
 
 export function compared(status: Status, expectedSwhid: string | null): Expectation {
   const agrees = expectedSwhid === null || status.swhid === null ? null : status.swhid === expectedSwhid;

@@ -5,7 +5,7 @@ import { Part } from './minio-part.ts';
 import { MultipartUpload } from './minio-upload.ts';
 
 /** S3 takes no part of less than 5 MiB but the last, and no more than 10,000 of them. */
-export const PART_BYTES = 8 * 1024 * 1024;
+const PART_BYTES = 8 * 1024 * 1024;
 
 /** What one body is sent with. */
 export type Sending = {

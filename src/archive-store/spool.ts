@@ -1,7 +1,7 @@
 import type { IncomingFile } from './incoming-file.ts';
 
 /** Objects up to this many bytes are rows of a database, larger ones are files. */
-export const SMALL_BYTES = 64 * 1024;
+const SMALL_BYTES = 64 * 1024;
 
 /** Where a body waits until it is known to be what was promised: in memory while it is small, else in a file. */
 export class Spool implements AsyncDisposable {

@@ -12,7 +12,7 @@ export type WaitingEvents = {
 export const COUNTED_AT_MOST = 1000;
 const PATIENCE = 200;
 
-export const NONE_WAITING: WaitingEvents = { count: 0, oldest: undefined };
+const NONE_WAITING: WaitingEvents = { count: 0, oldest: undefined };
 
 /** What lies behind `after` in streams of this prefix: bounded work, however long the log is. */
 export async function waitingAfter(

@@ -6,7 +6,7 @@ import { TUS_VERSION } from './tus-headers.ts';
 
 const OF_UPLOADS = /^\/1\/[^/]+\/uploads(?:\/[^/]*)?\/?$/;
 
-export const TUS_EXTENSIONS = [
+const TUS_EXTENSIONS = [
   'creation',
   'creation-with-upload',
   'checksum',

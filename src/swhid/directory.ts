@@ -65,7 +65,7 @@ function entryText({
 }
 
 /** The entries in the order of their names' bytes, where a directory's name counts with a `/` at its end. */
-export function inTreeOrder<L extends Leaf>(directory: Directory<L>): [string, L | Directory<L>][] {
+function inTreeOrder<L extends Leaf>(directory: Directory<L>): [string, L | Directory<L>][] {
   return [...directory]
     .map((entry) => ({ key: entry[1] instanceof Map ? `${entry[0]}/` : entry[0], entry }))
     .sort((a, b) => (a.key < b.key ? -1 : 1))

@@ -94,7 +94,7 @@ export function bounded(reasons: readonly Reason[], maxBytes = MAX_REASON_BYTES)
 }
 
 /** As many as there is room for beside the reasons. */
-export function boundedBeside(reasons: readonly Reason[], warnings: readonly Reason[]): readonly Reason[] {
+function boundedBeside(reasons: readonly Reason[], warnings: readonly Reason[]): readonly Reason[] {
   return bounded(warnings, Math.min(MAX_WARNING_BYTES, MAX_BYTES - jsonBytes(reasons)));
 }
 

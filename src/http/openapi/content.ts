@@ -1,6 +1,5 @@
 import { ENTRY_TYPES } from '../../sword/media-type.ts';
 import type { Offers } from '../../sword/negotiate.ts';
-import { FEED_TYPE } from '../../sword/negotiate.ts';
 import { type Content, type Json, schemaRef } from './operation.ts';
 import type { SchemaName } from './schemas.ts';
 
@@ -43,10 +42,6 @@ export function multipartContent(archives: readonly string[], { entry = true } =
     },
   });
   return { 'multipart/form-data': form('file'), 'multipart/related': form('payload') };
-}
-
-export function feedContent(root: string): Content {
-  return { [FEED_TYPE]: xml(root) };
 }
 
 function xml(root: string): Json {
