@@ -155,7 +155,7 @@ export class MinioArchiveStore implements ArchiveStore {
     for await (const chunk of verification.check(source)) await body.write(chunk);
     const { stored } = verification;
     const key = this.#keyOf(stored.sha256);
-    const { md5 } = await body.place(key, stored.sha256);
+    const { md5 } = await body.place(key);
     await this.#assertPlaced(key, stored.length, md5);
     return stored;
   }

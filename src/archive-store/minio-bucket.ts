@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client, CopyDestinationOptions, CopySourceOptions } from 'minio';
 import { faultOf, isMissing, isPassing, notS3, S3Fault } from './minio-fault.ts';
-import type { Part } from './minio-part.ts';
+import type { Sendable } from './minio-part.ts';
 import { DEFAULT_TIMEOUTS, TimedTransport, type Timeouts } from './minio-transport.ts';
 import { unavailable } from './unavailable.ts';
 
@@ -51,7 +51,7 @@ export class MinioBucket implements Disposable {
   }
 
   /** Whether requests are signed together with the SHA-256 of their body. */
-  get signsBodies(): boolean {
+  get #signsBodies(): boolean {
     return this.#client.enableSHA256;
   }
 
@@ -90,30 +90,32 @@ export class MinioBucket implements Disposable {
   }
 
   /**
-   * Sends a part as an object, or as what `query` makes of it.
+   * Sends bytes as an object, or as what `query` makes of it.
    * @returns its ETag, and whether that is the MD5 of the bytes
    */
-  async send(key: string, part: Part, sha256: string, query = ''): Promise<{ etag: string; isMd5: boolean }> {
-    const headers = await this.ask('write', (client) =>
-      this.#sendOnce(client, { key, query, part, sha256: this.signsBodies ? sha256 : '' }),
-    );
+  async send(key: string, sendable: Sendable, query = ''): Promise<{ etag: string; isMd5: boolean }> {
+    const { md5 } = sendable.digests;
+    const headers = await this.ask('write', (client) => this.#sendOnce(client, { ...sendable, key, query }));
     const etag = unquoted(headers.etag);
     if (etag === '') throw unavailable('write', notS3('a write without an ETag'));
     const isMd5 = isMd5Of(headers, etag);
-    if (isMd5 && etag !== part.md5) throw unavailable('write', otherBytes(part.md5, etag));
+    if (isMd5 && etag !== md5) throw unavailable('write', otherBytes(md5, etag));
     return { etag, isMd5 };
   }
 
-  async #sendOnce(client: Client, { key, query, part, sha256 }: Sending): Promise<IncomingHttpHeaders> {
-    const body = part.open();
+  async #sendOnce(
+    client: Client,
+    { key, query, length, digests, open }: Sending,
+  ): Promise<IncomingHttpHeaders> {
+    const [body, signed] = [open(), this.#signsBodies ? digests.sha256 : ''];
     try {
       const headers = {
-        'content-length': part.length,
-        'content-md5': Buffer.from(part.md5, 'hex').toString('base64'),
+        'content-length': length,
+        'content-md5': Buffer.from(digests.md5, 'hex').toString('base64'),
         'content-type': 'application/octet-stream',
       };
       const request = { method: 'PUT', bucketName: this.name, objectName: key, query, headers };
-      const response = await client.makeRequestStreamAsync(request, body, sha256, [200], this.#region);
+      const response = await client.makeRequestStreamAsync(request, body, signed, [200], this.#region);
       for await (const _chunk of response);
       return response.headers;
     } finally {
@@ -175,7 +177,7 @@ export class MinioBucket implements Disposable {
   }
 }
 
-type Sending = { readonly key: string; readonly query: string; readonly part: Part; readonly sha256: string };
+type Sending = Sendable & { readonly key: string; readonly query: string };
 
 async function orMissing<T>(work: Promise<T>): Promise<T | undefined> {
   try {

@@ -27,7 +27,7 @@ export class OutgoingBody implements AsyncDisposable {
 
   constructor(sending: Sending) {
     this.#sending = sending;
-    this.#part = new Part(sending.createFile);
+    this.#part = this.#newPart();
   }
 
   async write(chunk: Uint8Array): Promise<void> {
@@ -45,11 +45,11 @@ export class OutgoingBody implements AsyncDisposable {
    * Parts cannot go to the name itself, since it is known only after the last byte.
    * @returns the MD5 that the object's ETag has to be, where it has to be one.
    */
-  async place(key: string, sha256: string): Promise<{ readonly md5?: string }> {
+  async place(key: string): Promise<{ readonly md5?: string }> {
     if (this.#upload === undefined) {
-      await this.#part.seal();
-      const { isMd5 } = await this.#sending.bucket.send(key, this.#part, sha256);
-      return isMd5 ? { md5: this.#part.md5 } : {};
+      const sealed = await this.#part.seal();
+      const { isMd5 } = await this.#sending.bucket.send(key, sealed);
+      return isMd5 ? { md5: sealed.digests.md5 } : {};
     }
     await this.#sendPart();
     await this.#upload.complete();
@@ -63,19 +63,16 @@ export class OutgoingBody implements AsyncDisposable {
   }
 
   async #sendPart(): Promise<void> {
-    const { bucket, incomingKey, createFile } = this.#sending;
+    const { bucket, incomingKey } = this.#sending;
     this.#upload ??= await MultipartUpload.begin(bucket, incomingKey);
     const part = this.#part;
-    await part.seal();
-    this.#part = new Part(createFile);
-    await this.#upload.send(part, (sent) => this.#sha256Of(sent));
+    const sealed = await part.seal();
+    this.#part = this.#newPart();
+    await this.#upload.send(part, sealed);
   }
 
-  async #sha256Of(part: Part): Promise<string> {
-    using hash = this.#sending.hashing.begin();
-    const bytes = part.open();
-    if (Buffer.isBuffer(bytes)) await hash.update(bytes);
-    else for await (const chunk of bytes) await hash.update(chunk);
-    return (await hash.digest()).sha256;
+  #newPart(): Part {
+    const { createFile, hashing } = this.#sending;
+    return new Part(createFile, hashing.begin({ md5: true }));
   }
 }

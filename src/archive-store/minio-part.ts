@@ -1,18 +1,28 @@
-import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
+import type { BodyHash } from './body-hash.ts';
 import type { IncomingFile } from './incoming-file.ts';
 import { Spool } from './spool.ts';
 
-/** Bytes that are sent in one request: kept in a local file unless they are few, so that they can be sent again. */
+/** Bytes that can be sent, and sent again. */
+export type Sendable = {
+  readonly length: number;
+  /** Both in lower-case hex digits. */
+  readonly digests: { readonly sha256: string; readonly md5: string };
+  /** The bytes from their beginning. */
+  readonly open: () => Readable | Buffer;
+};
+
+/** What is sent in one request while it comes: kept in a local file unless it is little. */
 export class Part implements AsyncDisposable {
   readonly #spool: Spool;
-  readonly #md5 = createHash('md5');
+  readonly #hash: BodyHash;
   #length = 0;
-  #digest = '';
 
-  constructor(createFile: () => Promise<IncomingFile>) {
+  /** `hash` is to tell the MD5, too. */
+  constructor(createFile: () => Promise<IncomingFile>, hash: BodyHash) {
     this.#spool = new Spool(createFile);
+    this.#hash = hash;
   }
 
   get length(): number {
@@ -21,30 +31,27 @@ export class Part implements AsyncDisposable {
 
   async write(chunk: Uint8Array): Promise<void> {
     this.#length += chunk.byteLength;
-    this.#md5.update(chunk);
+    await this.#hash.update(chunk);
     await this.#spool.write(chunk);
   }
 
   /** Resolves when the bytes can be read again; no more may be written then. */
-  async seal(): Promise<void> {
-    this.#digest = this.#md5.digest('hex');
-    await this.#spool.file?.written();
+  async seal(): Promise<Sendable> {
+    const { sha256, md5 = '' } = await this.#hash.digest();
+    const { file } = this.#spool;
+    await file?.written();
+    return { length: this.#length, digests: { sha256, md5 }, open: () => this.#open() };
   }
 
-  /** 32 lower-case hex digits, once it is sealed. */
-  get md5(): string {
-    return this.#digest;
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#hash[Symbol.dispose]();
+    await this.#spool[Symbol.asyncDispose]();
   }
 
-  /** The bytes from their beginning, once it is sealed. */
-  open(): Readable | Buffer {
+  #open(): Readable | Buffer {
     const { file } = this.#spool;
     if (file !== undefined) return createReadStream(file.path, { highWaterMark: 256 * 1024 });
     const { buffer, byteOffset, byteLength } = this.#spool.bytes();
     return Buffer.from(buffer, byteOffset, byteLength);
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#spool[Symbol.asyncDispose]();
   }
 }

@@ -1,13 +1,11 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import type { MinioBucket } from './minio-bucket.ts';
 import { S3Fault } from './minio-fault.ts';
-import { Part } from './minio-part.ts';
+import type { Part, Sendable } from './minio-part.ts';
 import { unavailable } from './unavailable.ts';
 
 /** Parts on their way to the store at a time, for one upload. */
 const PARTS_IN_FLIGHT = 2;
-
-type Sha256Of = (part: Part) => Promise<string>;
 
 type SentPart = { readonly part: number; readonly etag: string; readonly isMd5: boolean };
 
@@ -47,11 +45,11 @@ export class MultipartUpload implements AsyncDisposable {
     this.#id = id;
   }
 
-  /** Takes over a sealed part; resolves when the next may come. */
-  async send(part: Part, sha256Of: Sha256Of): Promise<void> {
+  /** Takes over a part that is sealed; resolves when the next may come. */
+  async send(part: Part, sealed: Sendable): Promise<void> {
     while (this.#inFlight.size >= PARTS_IN_FLIGHT) await Promise.race(this.#inFlight);
     this.#parts += 1;
-    const sending = this.#send(part, sha256Of, this.#parts).finally(() => this.#inFlight.delete(sending));
+    const sending = this.#send(part, sealed, this.#parts).finally(() => this.#inFlight.delete(sending));
     this.#inFlight.add(sending);
     this.#assertSent();
   }
@@ -77,12 +75,11 @@ export class MultipartUpload implements AsyncDisposable {
   }
 
   /** Never rejects: a failure is told to whoever sends or completes next. */
-  async #send(part: Part, sha256Of: Sha256Of, number: number): Promise<void> {
+  async #send(part: Part, sealed: Sendable, number: number): Promise<void> {
     try {
-      await using sending = part;
+      await using _part = part; // until it is sent
       const query = `partNumber=${number}&uploadId=${encodeURIComponent(this.#id)}`;
-      const sha256 = this.#bucket.signsBodies ? await sha256Of(part) : '';
-      this.#sent.push({ part: number, ...(await this.#bucket.send(this.key, sending, sha256, query)) });
+      this.#sent.push({ part: number, ...(await this.#bucket.send(this.key, sealed, query)) });
     } catch (error) {
       this.#failure ??= error;
     }
@@ -109,9 +106,9 @@ function abortUpload(bucket: MinioBucket, key: string, id: string): Promise<void
 
 /** An object of no bytes, as every object that is not made of parts. */
 export async function putEmpty(bucket: MinioBucket, key: string): Promise<void> {
-  await using empty = new Part(() => Promise.reject(new Error('An empty part needs no file.')));
-  await empty.seal();
-  await bucket.send(key, empty, createHash('sha256').digest('hex'));
+  const nothing = Buffer.alloc(0);
+  const digests = { sha256: hash('sha256', nothing), md5: hash('md5', nothing) };
+  await bucket.send(key, { length: 0, digests, open: () => nothing });
 }
 
 /** The ETag of an object made of parts: the MD5 of their MD5s, and how many they are. */
