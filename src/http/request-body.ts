@@ -15,6 +15,9 @@ export function isClientGone(error: unknown): boolean {
   return code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ECONNRESET' || code === 'EPIPE';
 }
 
+/** Milliseconds in which a body has begun, or is over, if its sender is not slow. */
+const SOON = 5000;
+
 /** Milliseconds that a timer can count. */
 const LONGEST = 2 ** 31 - 1;
 
@@ -56,13 +59,18 @@ export async function* requestBody(
   if (!ctx.req.complete) throw gone();
 }
 
-/** Whether a body that was to come in chunks has none. What comes is left to be read. */
+/**
+ * Whether a body that was to come in chunks has none. What comes is left to be read, and what does not come soon to
+ * the patience of whoever reads it.
+ */
 export async function turnsOutEmpty({ req }: Context): Promise<boolean> {
   if (req.headers['transfer-encoding'] === undefined || awaitsContinue(req)) return false;
   const { promise: told, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, SOON);
   for (const sign of ['readable', 'close']) req.once(sign, resolve);
   await told;
   for (const sign of ['readable', 'close']) req.off(sign, resolve);
+  clearTimeout(timer);
   return req.complete && req.readableLength === 0;
 }
 
