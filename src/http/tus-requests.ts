@@ -6,13 +6,7 @@ import { TUS_VERSION } from './tus-headers.ts';
 
 const OF_UPLOADS = /^\/1\/[^/]+\/uploads(?:\/[^/]*)?\/?$/;
 
-const TUS_EXTENSIONS = [
-  'creation',
-  'creation-with-upload',
-  'checksum',
-  'expiration',
-  'termination',
-] as const;
+const TUS_EXTENSIONS = ['creation', 'creation-with-upload', 'checksum', 'expiration', 'termination'] as const;
 
 /** What the tus protocol asks of every request and answer, whatever becomes of it. */
 export function tusRequests({ maxSize }: { readonly maxSize: number }): ServiceMiddleware {
