@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { readConfig } from '../src/config.ts';
 import type { AuditedRecord } from '../src/event-log/log-audit.ts';
 import { openLogAudit } from '../src/event-log/open-log-audit.ts';
+import { type ExportedPart, ExportTally } from '../src/verification/export-end.ts';
 import { exportedEvent } from '../src/verification/exported-event.ts';
 import { readArguments, runCommand, UsageError } from './command.ts';
 import { ProgressBars } from './progress-bar.ts';
@@ -12,6 +13,9 @@ import { stopSignal } from './stop-signal.ts';
 const HELP = `Writes the event log as NDJSON: an event a line in the order of all, each with everything that belongs to it.
 
   npm run -s export -- [--from POSITION] [--stream STREAM] [--output FILE]
+
+The last line tells how many events stand before it and the Merkle root over them, which is that of an anchor over
+as many events, so that an export that lacks lines does not pass for a whole one.
 
 --from: begins with the event at this position. --stream: only the events of one stream.
 --output: appears whole or not at all; without it the lines go to standard output.
@@ -40,11 +44,12 @@ await runCommand(
     }
     const records = stream === undefined ? log.events(from) : fromPosition(log.stream(stream), from);
     const total = stream === undefined && from === undefined ? await log.count() : undefined;
-    if (output === undefined) return toStandardOutput(chunks(records));
+    const part = { ...(stream !== undefined && { stream }), ...(from !== undefined && { from }) };
+    if (output === undefined) return toStandardOutput(chunks(records, part));
     using bars = new ProgressBars();
     await toFile(
       output,
-      chunks(records, (events) => bars.at('events exported', events, total)),
+      chunks(records, part, (events) => bars.at('events exported', events, total)),
     );
   },
   { mayBeBare: true },
@@ -52,22 +57,24 @@ await runCommand(
 
 async function* chunks(
   records: AsyncIterable<AuditedRecord>,
+  part: ExportedPart,
   progress?: (events: number) => void,
 ): AsyncGenerator<string> {
-  let [text, events] = ['', 0];
+  const tally = new ExportTally();
+  let text = '';
   for await (const record of records) {
     if (record.kind === 'unreadable') {
       const message = `The event at position ${record.position} ${record.reason}. "npm run verify" tells more.`;
       throw Object.assign(new Error(message), { code: 'EVENT_UNREADABLE' });
     }
     text += `${exportedEvent(record.event)}\n`;
-    events += 1;
-    progress?.(events);
+    tally.add(record.event);
+    progress?.(tally.events);
     if (text.length < CHUNK) continue;
     yield text;
     text = '';
   }
-  if (text !== '') yield text;
+  yield `${text}${tally.lastLine(part)}\n`;
 }
 
 async function* fromPosition(

@@ -10,18 +10,22 @@ import { stopSignal } from './stop-signal.ts';
 
 const HELP = `Brings a whole export into an empty event log: the same events with their ids and hashes, in the same order.
 
-  npm run import -- FILE
+  npm run import -- FILE [--partial]
   npm run -s export | … npm run import -- -          from standard input
 
 The log (DEPOSIT_EVENT_LOG) must be empty or hold what an earlier run of the same import brought: a run that was
 broken off goes on after it. An embedded log must not be in use by a service.
-A line that was cut or changed is refused with its number. Of a file every line is looked at before any is taken;
-from standard input the lines before it are in the log by then.
+A line that was cut or changed is refused with its number, and an export that lacks lines with what is missing: its
+last line must be there and fit the others. A file is looked at to its end before anything is taken; what came from
+standard input is in the log by then, which must not be used before a whole export has gone on from there.
+--partial: takes an export that lacks its last line, as those of older releases do, or that is of a part of a log.
+Nothing tells then whether it is whole; anchors kept elsewhere do afterwards, with "npm run verify -- --anchors FILE".
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 `;
 
 await runCommand(HELP, async (args) => {
-  const { positionals } = readArguments(args, {});
+  const { values, positionals } = readArguments(args, { partial: { type: 'boolean', default: false } });
+  const { partial } = values;
   const file = only(positionals, 'FILE');
   if (file !== '-' && !existsSync(file)) throw new UsageError(`There is no ${file}.`);
   const config = readConfig();
@@ -29,10 +33,10 @@ await runCommand(HELP, async (args) => {
   using _only = eventLog.kind === 'sqlite' ? lockDataFolder(config.dataDir) : undefined;
   const signal = stopSignal('Stopped. What the log holds is whole; the same command goes on from there.');
   using bars = new ProgressBars();
-  const total = file === '-' ? undefined : await checked(file, signal, bars);
+  const total = file === '-' ? undefined : await checked(file, partial, signal, bars);
   await using log = await openLog(config);
   const { found, copied } = await copyEvents(
-    exportedEvents(file === '-' ? process.stdin : createReadStream(file)),
+    exportedEvents(file === '-' ? process.stdin : createReadStream(file), { partial }),
     log,
     {
       engine: eventLog.kind,
@@ -44,9 +48,14 @@ await runCommand(HELP, async (args) => {
 });
 
 /** How many events the file holds, all of them good. */
-async function checked(file: string, signal: AbortSignal, bars: ProgressBars): Promise<number> {
+async function checked(
+  file: string,
+  partial: boolean,
+  signal: AbortSignal,
+  bars: ProgressBars,
+): Promise<number> {
   let events = 0;
-  for await (const _event of exportedEvents(createReadStream(file))) {
+  for await (const _event of exportedEvents(createReadStream(file), { partial })) {
     signal.throwIfAborted();
     events += 1;
     bars.at('lines checked', events);

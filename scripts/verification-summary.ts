@@ -8,10 +8,10 @@ export function summaryOf({ findings, counts, notes, firstBadEvent, firstBadObje
 /** What a person reads at the end. */
 export function summaryText(report: Report): string {
   const { findings, counts, notes } = report;
-  const { events, streams, objects, bytes, deposits, anchors, provenBefore } = counts;
+  const { events, streams, objects, bytes, faultyObjects, deposits, anchors, provenBefore } = counts;
   const looked = [
     `${events} events of ${streams} streams`,
-    `${objects} objects (${bytes} bytes)`,
+    `${objects} objects (${bytes} bytes)${faultyObjects > 0 ? ` besides ${faultyObjects} faulty ones` : ''}`,
     `the identifiers of ${deposits} deposits`,
     `${anchors} anchors`,
     ...(provenBefore > 0
@@ -27,7 +27,7 @@ export function summaryText(report: Report): string {
     ...first.flatMap(([name, finding]) => (finding ? [`${name}: ${finding.text}`] : [])),
     findings === 0
       ? `All proven: ${looked.join(', ')}.`
-      : `${findings} findings. Read: ${looked.join(', ')}, as far as they are right.`,
+      : `${findings} ${findings === 1 ? 'finding' : 'findings'}. Read: ${looked.join(', ')}, as far as they are right.`,
     '',
   ].join('\n');
 }

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { publicAnchorKey } from '../src/anchors/anchor-key.ts';
@@ -13,10 +14,9 @@ import { summaryOf, summaryText } from './verification-summary.ts';
 
 const HELP = `Proves that neither history nor bytes were altered, or names what was. Writes nothing; the service may run.
 
-  npm run verify -- --all [--resume] [--state FILE]
-  npm run verify -- DEPOSIT…
+  npm run verify -- --all [--anchors FILE] [--key PUBLIC.pem]… [--resume] [--state FILE]
   npm run verify -- --anchors FILE [--key PUBLIC.pem]…     the log alone, against anchors kept elsewhere
-  npm run verify -- --all --anchors FILE [--key PUBLIC.pem]…
+  npm run verify -- DEPOSIT…                               these deposits and all that they need
       each with [--limit N] [--json]
 
 The log: every hash recomputed, every event linked to the one before it in its stream, no revision or position left
@@ -24,15 +24,20 @@ out, ids, what the types of events are, which deposit ids were handed out; and t
 The objects: every archive, entry, listing and manifest that an event names, read and hashed again, and its length;
 with --all all others in the store, too.
 The identifiers: the archives of every loaded deposit are read again, its tree and its SWHIDs computed anew.
-The views of this node: built anew from the log and compared, with --all.
-The anchors: the signature of each, and the root over the log as it was then; those in the log always, those in FILE
-when it is given. Without --key they must be signed with the key of this data folder, which proves less: whoever
-can write here could have signed them.
+The views of this node: built anew from the log and compared, with --all; one that could not be is named.
+The anchors: the signature of each, and the root over the log as it was then; those in the log with --all, those in
+FILE when it is given. Whoever can write here can also cut off the end of the log, write a stream anew with fitting
+hashes, exchange events of different streams and take the anchors in the log along: only anchors kept elsewhere show
+that, and no DEPOSIT… is compared with any.
+--key: the anchors must be signed with one of these keys. Without it the key of this data folder is taken, which
+proves less: whoever can write here could have signed them. With --all alone anchors of another key before the first
+one of it are noted only, since a log may have moved here.
 
 --resume: goes on where an interrupted --all was; objects and deposits that were proven then are not read again.
 --state: where it is remembered (default: verify-state.json in the data folder).
 --limit: findings that are printed (default 1000); all are counted.
 --json: a line for each finding, then the summary.
+Notes tell what was not looked at, and change no exit code.
 Exit codes: 0 all proven, 1 something was found or could not be read, 2 wrong usage.
 `;
 
@@ -48,16 +53,16 @@ await runCommand(HELP, async (args) => {
   });
   const config = readConfig();
   const what = whatOf(values.all ?? false, positionals, values.anchors);
+  const isWhole = typeof what === 'string';
   if (what !== 'all' && (values.resume || values.state)) {
     throw new UsageError('--resume and --state are for --all.');
   }
-  if (values.key && values.anchors === undefined) throw new UsageError('--key is for --anchors.');
+  if (values.key && !isWhole) throw new UsageError('--key is for --all and --anchors.');
   const report = new Report({
     limit: numberOf('--limit', values.limit),
     tell: (finding) => say(values.json ? json({ finding }) : `${finding.check}: ${finding.text}\n`),
   });
-  const anchors =
-    values.anchors === undefined ? {} : await anchorsOf(config, values.anchors, values.key, report);
+  const anchors = isWhole ? await anchorsOf(config, values.anchors, values.key, report) : {};
   const state = path.resolve(values.state ?? path.join(config.dataDir, 'verify-state.json'));
   const from = values.resume ? await ResumePoint.interrupted(state) : undefined;
   if (values.resume && !from) report.notes.push(`${state} tells of no interrupted run: this one began anew.`);
@@ -66,6 +71,11 @@ await runCommand(HELP, async (args) => {
     { what, ...anchors, ...(what === 'all' && { resume: { file: state, from } }) },
     report,
   );
+  if (what === 'all' && !anchors.anchorKeys && !anchors.ownAnchorKey && report.counts.anchors > 0) {
+    report.notes.push(
+      `Whose key has signed the anchors was not looked at: ${config.anchorKeyFile} is not there or may not be read. Give the public key with --key.`,
+    );
+  }
   say(values.json ? json({ summary: summaryOf(report) }) : summaryText(report));
   return report.findings > 0 ? 1 : 0;
 });
@@ -92,23 +102,39 @@ function whatOf(all: boolean, ids: readonly string[], anchorFile: string | undef
 
 async function anchorsOf(
   { anchorKeyFile }: Config,
-  file: string,
+  file: string | undefined,
   keyFiles: readonly string[] = [],
   report: Report,
-): Promise<Pick<Verification, 'anchorFile' | 'anchorKeys'>> {
-  if (!existsSync(file)) throw new UsageError(`There is no ${file}.`);
+): Promise<Pick<Verification, 'anchorFile' | 'anchorKeys' | 'ownAnchorKey'>> {
+  if (file !== undefined && !existsSync(file)) throw new UsageError(`There is no ${file}.`);
+  const anchors = file === undefined ? {} : { anchorFile: file };
+  if (keyFiles.length > 0) return { ...anchors, anchorKeys: await keysIn(keyFiles) };
+  if (file === undefined) {
+    const ownAnchorKey = await publicAnchorKey(anchorKeyFile).catch(unlessNotAllowed);
+    return ownAnchorKey ? { ownAnchorKey } : {};
+  }
+  report.notes.push(
+    `The key of the anchors was taken from ${anchorKeyFile}, beside the log: one that was kept elsewhere, given with --key, proves more.`,
+  );
+  return { ...anchors, anchorKeys: await keysIn([anchorKeyFile]) };
+}
+
+async function keysIn(files: readonly string[]): Promise<KeyObject[]> {
   const keys = [];
-  for (const keyFile of keyFiles.length > 0 ? keyFiles : [anchorKeyFile]) {
-    const key = await publicAnchorKey(keyFile);
-    if (!key) throw new UsageError(`There is no key ${keyFile}: name the public key with --key.`);
+  for (const file of files) {
+    const key = await publicAnchorKey(file).catch(unlessNotAllowed);
+    if (!key)
+      throw new UsageError(
+        `${file} is not there or may not be read: name the file of the public key with --key.`,
+      );
     keys.push(key);
   }
-  if (keyFiles.length === 0) {
-    report.notes.push(
-      `The key of the anchors was taken from ${anchorKeyFile}, beside the log: one that was kept elsewhere, given with --key, proves more.`,
-    );
-  }
-  return { anchorFile: file, anchorKeys: keys };
+  return keys;
+}
+
+/** A private key is for its owner's eyes only. */
+function unlessNotAllowed(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'EACCES') throw error;
 }
 
 function numberOf(name: string, text: string): number {

@@ -25,10 +25,17 @@ export async function serveClients(
   progress?: ProjectorProgress,
 ) {
   const uploads = resources.use(await openUploads(config, logger));
-  const trials = resources.use(await openTrials(config, (reader) => traced.reader(reader)));
+  const trials = resources.use(
+    await openTrials(
+      config,
+      (reader) => traced.reader(reader),
+      (err, archives) => logger.warn({ archives, err }, 'check of a dry run aborted'),
+    ),
+  );
   const readers = resources.use(new MemberReaders());
   const statuses = projector.add(depositStatus);
-  const loaded = new LoadedDeposits(projector.add(loadedObjects), projector, log);
+  const objects = projector.add(loadedObjects);
+  const loaded = new LoadedDeposits(objects, projector.queriesOf(loadedObjects.name), log);
   const parts = {
     desk: new DepositDesk(log, new DepositIds(log), projector, config.eventLog.kind !== 'sqlite'),
     credentials: new Credentials(projector.add(clientLogins), passwordRenewal(log, logger)),
@@ -49,7 +56,7 @@ export async function serveClients(
     notified,
     uploads,
     trials,
-    ready: () => caughtUp,
+    ready: () => caughtUp && !projector.isHalted,
   };
   const upToDate = async (): Promise<void> => {
     if (!caughtUp) throw new Error('they catch up with the event log.');

@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { ExpectedSqliteFile, IntegrityRequest } from './sqlite-integrity.ts';
+import { type OpenedToRead, openedToRead } from './sqlite-reading.ts';
 
 const BUSY_MS = 5000;
 /** Faults of one file that are told; one damaged page can have thousands. */
@@ -11,14 +12,15 @@ parentPort?.postMessage(faults(file, expected).slice(0, MOST));
 
 /** Each step by itself: what makes one impossible must not hide what another finds. */
 function faults(file: string, { schema, pragmas, nothing }: ExpectedSqliteFile): string[] {
-  const database = opened(file);
-  if (typeof database === 'string') return [database];
+  const found = opened(file);
+  if (typeof found === 'string') return [found];
+  const { database } = found;
   try {
     return [
       ...attempt(() => integrity(database)),
       ...attempt(() => schemaFaults(database, schema)),
       ...Object.entries(pragmas).flatMap(([name, wanted]) =>
-        attempt(() => pragmaFaults(database, name, wanted)),
+        attempt(() => pragmaFaults(found, name, wanted)),
       ),
       ...nothing.flatMap(({ sql, text }) =>
         attempt(() =>
@@ -34,9 +36,9 @@ function faults(file: string, { schema, pragmas, nothing }: ExpectedSqliteFile):
   }
 }
 
-function opened(file: string): DatabaseSync | string {
+function opened(file: string): OpenedToRead | string {
   try {
-    return new DatabaseSync(file, { readOnly: true, timeout: BUSY_MS });
+    return openedToRead(file, BUSY_MS);
   } catch (error) {
     return (error as Error).message;
   }
@@ -64,8 +66,12 @@ function schemaOf(database: DatabaseSync): string[] {
   return rows.map((row) => JSON.stringify(Object.values(row)));
 }
 
-function pragmaFaults(database: DatabaseSync, name: string, wanted: string | number): string[] {
-  const found = database.prepare(`PRAGMA ${name}`).get()?.[name];
+function pragmaFaults(
+  { database, journalMode }: OpenedToRead,
+  name: string,
+  wanted: string | number,
+): string[] {
+  const found = name === 'journal_mode' ? journalMode() : database.prepare(`PRAGMA ${name}`).get()?.[name];
   return found === wanted ? [] : [`${name} is ${String(found)}, not ${wanted}`];
 }
 

@@ -61,6 +61,11 @@ export function publicKeyOf(key: KeyObject): string {
   return publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
 }
 
+/** Of a public key as anchors name it: SHA-256 of its DER, 64 hex digits. */
+export function fingerprint(publicKey: string): string {
+  return hash('sha256', Buffer.from(publicKey, 'base64'));
+}
+
 /** SHA-256 of the anchor as a whole, as the next one names it. */
 export function anchorDigest(anchor: Anchor): string {
   return hash('sha256', canonicalJson(anchor));

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { type ExpectedSqliteFile, faultsOfSqliteFile } from '../sqlite-integrity.ts';
+import { assertReadable } from '../sqlite-reading.ts';
 import { type ListedObject, type LocalObject, type LocalSource, ObjectMissing } from './archive-store.ts';
 import { HashingThreads } from './hashing-threads.ts';
 import { OBJECT_SCHEMA } from './object-database.ts';
@@ -32,7 +33,9 @@ export class FilesystemStoreAudit implements StoreAudit {
   readonly #hashing = new HashingThreads();
   #rows: ObjectRows | undefined;
 
+  /** @throws {WalNotReadable} only whoever may write can read the small objects. */
   constructor(folder: string) {
+    assertReadable(path.join(folder, 'small.sqlite'));
     this.#database = path.join(folder, 'small.sqlite');
     this.#files = new StoredFiles(folder);
   }

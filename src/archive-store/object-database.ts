@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
+import { openSqliteToRead } from '../sqlite-reading.ts';
 
 /** How long a connection waits for another process that writes. */
 const BUSY_MS = 5000;
@@ -30,7 +31,7 @@ export function openToWrite(file: string): DatabaseSync {
 }
 
 export function openToRead(file: string): DatabaseSync {
-  return new DatabaseSync(file, { readOnly: true, timeout: BUSY_MS });
+  return openSqliteToRead(file, BUSY_MS);
 }
 
 function assertFullySynchronous(database: DatabaseSync): void {

@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
+import { openSqliteToRead } from '../sqlite-reading.ts';
 import { EventLogUnavailable } from './event-log.ts';
 import { createSchemaIfEmpty } from './sqlite-schema.ts';
 
@@ -30,9 +31,9 @@ export function openForWriting(file: string): DatabaseSync {
   }
 }
 
-/** Waits only while a neighbour recovers the file after a crash. */
+/** Waits only while a neighbour recovers the file after a crash. @throws {WalNotReadable} */
 export function openForReading(file: string): DatabaseSync {
-  return new DatabaseSync(file, { readOnly: true, timeout: 1_000 });
+  return openSqliteToRead(file, 1_000);
 }
 
 /** All or nothing; the lock is taken first, so nothing that `work` reads can change before it writes. */

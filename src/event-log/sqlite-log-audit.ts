@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { type ExpectedSqliteFile, faultsOfSqliteFile } from '../sqlite-integrity.ts';
+import { assertReadable } from '../sqlite-reading.ts';
 import type { Position } from './event-log.ts';
 import type { AuditedRecord, LogAudit, StorageFault } from './log-audit.ts';
 import { positionNumber, toPosition } from './position.ts';
@@ -13,6 +14,8 @@ import { APPLICATION_ID, SCHEMA, VERSION } from './sqlite-schema.ts';
 const PAGE = 500;
 /** Places in a row that may be unreadable before the rest of the log is given up. */
 const UNREADABLE_IN_A_ROW = 100_000;
+/** Milliseconds. */
+const HEAD_DELAY = 300;
 
 const EXPECTED: ExpectedSqliteFile = {
   schema: SCHEMA,
@@ -34,7 +37,9 @@ export class SqliteLogAudit implements LogAudit {
   readonly #file: string;
   #database: DatabaseSync | undefined;
 
+  /** @throws {WalNotReadable} only whoever may write can read the file. */
   constructor(file: string) {
+    assertReadable(file);
     this.#file = file;
   }
 
@@ -81,6 +86,7 @@ export class SqliteLogAudit implements LogAudit {
     return [
       ...faults.map((text) => ({ file: this.#file, text })),
       ...headFileFaults(this.#file).map((text) => ({ file: head, text })),
+      ...(await this.#lacksItsHead()).map((text) => ({ file: head, text })),
       ...this.#lostItsEnd(faults.length > 0).map((text) => ({ file: this.#file, text })),
     ];
   }
@@ -116,6 +122,18 @@ export class SqliteLogAudit implements LogAudit {
     } catch {
       return readHead(this.#file)?.position;
     }
+  }
+
+  /** Whoever appends writes it at once behind the commit: what is only about to come has its time. */
+  async #lacksItsHead(): Promise<string[]> {
+    for (const ms of [0, HEAD_DELAY]) {
+      await setTimeout(ms);
+      if (readHead(this.#file) !== undefined || (this.#end() ?? 0) === 0) return [];
+      if (headFileFaults(this.#file).length > 0) return []; // told of already
+    }
+    return [
+      'it is missing or empty, though the log holds events, so that a lost end of the log would not show. Whoever appends writes it: it was removed, the log was copied without it, or a crash came right behind the first commit. The next append makes it again',
+    ];
   }
 
   #lostItsEnd(isDamaged: boolean): string[] {

@@ -72,7 +72,7 @@ export type ClientOptions = {
   readonly notified: NotificationViews;
   readonly resolver: Resolver;
   readonly objects: ObjectBytes;
-  /** Whether the views have caught up. */
+  /** Whether the views get on with the log: they have caught up, and are not held up since. */
   readonly ready: () => boolean;
   readonly baseUrl: string;
   readonly depositNamespace: string;
@@ -100,7 +100,7 @@ export function createHandler(options: AppOptions, clients?: ClientOptions): Han
   const answers = new RememberedAnswers({ ...options, ...clients });
   const handle = createApp(options, { ...clients, answers }).callback();
   return (req, res) => {
-    if (!answers.answer(req, res)) void handle(req, res);
+    if (!clients.ready() || !answers.answer(req, res)) void handle(req, res);
   };
 }
 

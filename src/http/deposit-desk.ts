@@ -42,6 +42,8 @@ export class DepositDesk {
   readonly #statuses: View<DepositStatusView>;
   readonly #contents: View<DepositContentView>;
   readonly #objects: View<LoadedObjects>;
+  /** How far the log is in what is found in each of them. */
+  readonly #queried: Readonly<Record<'statuses' | 'objects', Pick<Projector, 'position'>>>;
   readonly #isShared: boolean;
   /** What requests with a key were to do. */
   readonly requests: KeyedRequests;
@@ -56,6 +58,10 @@ export class DepositDesk {
     this.#statuses = projector.add(depositStatus);
     this.#contents = projector.add(depositContent);
     this.#objects = projector.add(loadedObjects);
+    this.#queried = {
+      statuses: projector.queriesOf(depositStatus.name),
+      objects: projector.queriesOf(loadedObjects.name),
+    };
   }
 
   /** How often views have been switched since the start. */
@@ -90,12 +96,12 @@ export class DepositDesk {
 
   /** Whether a deposit of the client from this origin is done; the answer is never behind what any node has told. */
   hasLoaded(client: string, origin: string): Promise<boolean> {
-    return isLoadedOrigin({ client, origin }, this.#statuses, this.#projector.position, this.#log);
+    return isLoadedOrigin({ client, origin }, this.#statuses, this.#queried.statuses.position, this.#log);
   }
 
   /** Whether a deposit of the client that is done has all these; the answer is never behind what any node has told. */
   hasLoadedObject(query: ObjectQuery): Promise<boolean> {
-    return isLoadedObject(query, this.#objects, this.#projector.position, this.#log);
+    return isLoadedObject(query, this.#objects, this.#queried.objects.position, this.#log);
   }
 
   /** Of any client's deposit, as it was at a revision. */
@@ -196,7 +202,8 @@ export class DepositDesk {
     depositId: number,
   ): Promise<Type | undefined> {
     const shown = view.get(String(depositId));
-    if (shown && (!this.#isShared || (await this.#isCurrent(shown, depositId)))) return shown;
+    const hasAll = !this.#isShared && this.#projector.trouble === undefined;
+    if (shown && (hasAll || (await this.#isCurrent(shown, depositId)))) return shown;
     return foldStream(projection, this.#events(depositId));
   }
 

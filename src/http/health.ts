@@ -29,11 +29,11 @@ export function health(checks: ReadinessChecks): ServiceMiddleware {
   }
 }
 
-/** Until the views have caught up with the log, answers would be of the past. */
+/** While the views are behind the log, answers would be of the past. */
 export function refuseUntil(ready: () => boolean): ServiceMiddleware {
   return (_ctx, next) => {
     if (ready()) return next();
-    throw unavailable('The service is starting: its views catch up with the event log.');
+    throw unavailable('The views of the service are behind the event log: try again in a moment.');
   };
 }
 

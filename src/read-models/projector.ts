@@ -1,6 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { EventLog, Position, RecordedEvent } from '../event-log/event-log.ts';
 import { applyEvents, isBefore, oldestPosition, prefixesOf, type Shown } from './apply-events.ts';
 import type { AnyProjection, Projection } from './projection.ts';
+import { ReachedPosition } from './reached-position.ts';
 import { ViewSaver } from './view-saver.ts';
 import type { ViewQuery, ViewStore } from './view-store.ts';
 
@@ -19,6 +21,8 @@ export type ProjectorProgress = (done: {
 }) => void;
 
 const PAGE = 1000;
+/** Milliseconds until a log that could not be asked is asked again. */
+const AGAIN = 500;
 
 /**
  * Follows the log and keeps all views of this node. Changes of a view and its position are written together, a
@@ -29,11 +33,12 @@ export class Projector {
   readonly #store: ViewStore;
   readonly #saver: ViewSaver;
   readonly #projections = new Map<string, Shown>();
-  readonly #waiters = new Set<Waiter>();
+  readonly #reached = new ReachedPosition();
   readonly #listeners = new Set<Listener>();
   readonly #stop = new AbortController();
-  #position: Position | undefined;
   #trouble: string | undefined;
+  /** `upTo`: how far the log was when the disk took changes again. */
+  #halted: { readonly upTo?: Position } | undefined;
   #switches = 0;
   #running: Promise<void> | undefined;
   #failed: (error: unknown) => void = () => undefined;
@@ -73,27 +78,39 @@ export class Projector {
 
   /** Up to where the log is in the views. */
   get position(): Position | undefined {
-    return this.#position;
+    return this.#reached.position;
   }
 
-  /** Why no events come at the moment; `undefined` when all is well. */
+  /** How far the log is in what queries of a view find: not as far as {@link position} while the disk is full. */
+  queriesOf(name: string): Pick<Projector, 'position' | 'passed'> {
+    const { table } = this.#named(name);
+    const reached = () => {
+      const { queried } = table;
+      return queried === table.position && isBefore(queried, this.position) ? this.position : queried;
+    };
+    return {
+      get position() {
+        return reached();
+      },
+      passed: async (position, patience) =>
+        (await this.passed(position, patience)) && !isBefore(reached(), position),
+    };
+  }
+
+  /** Whether the views are behind the log because the disk took nothing for long: until they show what came meanwhile. */
+  get isHalted(): boolean {
+    return this.#halted !== undefined;
+  }
+
+  /** Why the views do not get on at the moment; `undefined` when all is well. */
   get trouble(): string | undefined {
-    return this.#saver.trouble ?? this.#trouble;
+    const behind = this.isHalted ? 'they catch up with the event log.' : undefined;
+    return this.#saver.trouble ?? behind ?? this.#trouble;
   }
 
   /** Resolves to `true` once the views have passed `position`, to `false` when that takes more than `patience` ms. */
-  async passed(position: Position, patience: number): Promise<boolean> {
-    if (this.#position !== undefined && this.#position >= position) return true;
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const waiter: Waiter = { position, resolve };
-    this.#waiters.add(waiter);
-    const timer = setTimeout(() => resolve(false), patience);
-    try {
-      return await promise;
-    } finally {
-      clearTimeout(timer);
-      this.#waiters.delete(waiter);
-    }
+  passed(position: Position, patience: number): Promise<boolean> {
+    return this.#reached.passed(position, patience);
   }
 
   /** From now on tells of events, in order, as soon as the views have them; what is returned ends that. */
@@ -102,17 +119,25 @@ export class Projector {
     return () => this.#listeners.delete(listener);
   }
 
+  /** @throws {ViewUnavailable} there is no such generation, or it is none of this service. */
+  assertBuilt(name: string, generation: number): void {
+    this.#store.assertBuilt(this.#named(name).projection, generation);
+  }
+
   /**
    * Takes a generation that was built beside the view in use: brings it up to where that one is, then has it
    * take its place in one step. Resolves to the milliseconds of that step; the rest disturbs nobody.
+   * @throws {ViewUnavailable} as {@link assertBuilt} does; the view in use stays so.
    */
   async adopt(name: string, generation: number): Promise<number> {
-    const shown = this.#projections.get(name);
-    if (!shown) throw new TypeError(`There is no view ${name} here.`);
-    const table = this.#store.openGeneration(shown.projection, generation);
+    const shown = this.#named(name);
+    using unlessUsed = new DisposableStack();
+    const table = unlessUsed.use(this.#store.openGeneration(shown.projection, generation));
     while (isBefore(table.position, shown.table.position)) await this.#catchUp({ ...shown, table });
+    this.#store.addLookups(table);
     const begun = performance.now();
     this.#store.replace(shown.table, table);
+    unlessUsed.move();
     this.#switches += 1;
     return performance.now() - begun;
   }
@@ -126,7 +151,7 @@ export class Projector {
   get reached(): readonly { name: string; streamPrefix: string; position: Position | undefined }[] {
     return [...this.#projections.values()].map(({ projection: { name, source }, table }) => {
       // A table does not hear of events that concern no view; the projector does.
-      const position = isBefore(table.position, this.#position) ? this.#position : table.position;
+      const position = isBefore(table.position, this.position) ? this.position : table.position;
       return { name, streamPrefix: source.prefix, position };
     });
   }
@@ -135,6 +160,12 @@ export class Projector {
     this.#stop.abort();
     await this.#running;
     this.#saver.end();
+  }
+
+  #named(name: string): Shown {
+    const shown = this.#projections.get(name);
+    if (!shown) throw new TypeError(`There is no view ${name} here.`);
+    return shown;
   }
 
   async #follow(caughtUp: () => void, progress: ProjectorProgress): Promise<void> {
@@ -149,7 +180,7 @@ export class Projector {
       if (message.kind === 'events') {
         await this.#apply(message.events);
         events += message.events.length;
-        if (!live) progress({ events, position: this.#position });
+        if (!live) progress({ events, position: this.position });
       } else {
         this.#moveTo(message.position);
         if (!live) for (const { table } of shown) this.#store.addLookups(table);
@@ -163,7 +194,27 @@ export class Projector {
     applyEvents([...this.#projections.values()], events);
     this.#moveTo(events.at(-1)?.position);
     for (const listener of this.#listeners) listener(events);
-    await this.#saver.changed();
+    this.#saver.changed();
+    if (this.#saver.isFull) await this.#halt();
+  }
+
+  async #halt(): Promise<void> {
+    this.#halted = {};
+    await this.#saver.room();
+    const upTo = await this.#headOnceKnown();
+    if (upTo === undefined) return;
+    this.#halted = { upTo };
+    this.#moveTo(this.position);
+  }
+
+  /** While it cannot be asked nothing comes from the log either. `undefined` when following it ends. */
+  async #headOnceKnown(): Promise<Position | undefined> {
+    while (!this.#stop.signal.aborted) {
+      const head = await this.#log.head().catch(() => undefined);
+      if (head !== undefined) return head;
+      await pause(AGAIN, undefined, { signal: this.#stop.signal }).catch(() => undefined);
+    }
+    return undefined;
   }
 
   /** Reads every event, also those that concern no view: their positions count, too. */
@@ -181,10 +232,9 @@ export class Projector {
   }
 
   #moveTo(position: Position | undefined): void {
-    if (isBefore(this.#position, position)) this.#position = position;
-    for (const waiter of this.#waiters) {
-      if (!isBefore(this.#position, waiter.position)) waiter.resolve(true);
-    }
+    this.#reached.moveTo(position);
+    const { upTo } = this.#halted ?? {};
+    if (upTo !== undefined && !isBefore(this.position, upTo)) this.#halted = undefined;
   }
 
   /** Views that are ahead of the log belong to another log: they begin anew. */
@@ -197,4 +247,3 @@ export class Projector {
 }
 
 type Listener = (events: readonly RecordedEvent[]) => void;
-type Waiter = { readonly position: Position; readonly resolve: (passed: boolean) => void };

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import type { EventLog, Position, RecordedEvent } from '../event-log/event-log.ts';
 import { applyEvents, isBefore, oldestPosition, prefixesOf } from './apply-events.ts';
 import type { AnyProjection } from './projection.ts';
@@ -6,6 +5,7 @@ import { SqliteViewStore } from './sqlite-view-store.ts';
 import { differencesBetween, type ViewDifference } from './view-difference.ts';
 import { ViewFile } from './view-file.ts';
 import { ViewFolder } from './view-folder.ts';
+import { lacksPosition, laterGenerations, type ViewInUse, viewInUse } from './view-in-use.ts';
 import { ViewWriter } from './view-writer.ts';
 
 export type RebuildOptions = {
@@ -26,11 +26,8 @@ type Built = {
   readonly projection: AnyProjection;
   readonly generation: number;
   readonly table: ViewFile;
-  readonly inUse: InUse;
+  readonly inUse: ViewInUse;
 };
-
-/** The view in use; where it cannot be read, why. */
-type InUse = ViewFile | { readonly unreadable: string } | undefined;
 
 /** Events that are applied together, and whose views are written together. */
 const [PAGE, TOGETHER] = [1000, 5000];
@@ -45,6 +42,7 @@ export class Rebuild implements Disposable {
   readonly #store: SqliteViewStore;
   readonly #built: readonly Built[];
   #events = 0;
+  readonly #notCompared: string[] = [];
 
   constructor(options: RebuildOptions) {
     this.#options = options;
@@ -60,6 +58,11 @@ export class Rebuild implements Disposable {
 
   get events(): number {
     return this.#events;
+  }
+
+  /** What {@link differences} has left out, though nothing need be wrong with it: a sentence each. */
+  get notCompared(): readonly string[] {
+    return this.#notCompared;
   }
 
   /** Reads as far as the views in use have got, or to the end of the log where there is none. */
@@ -81,19 +84,40 @@ export class Rebuild implements Disposable {
 
   /** Compares each with the view in use, both at the same position, and names what differs. */
   async *differences(): AsyncGenerator<ViewDifference> {
+    this.#notCompared.length = 0;
     for (const built of this.#built) {
-      const { inUse } = built;
-      if (inUse === undefined) continue;
-      if ('unreadable' in inUse) {
-        yield { view: built.projection.name, key: inUse.unreadable, kind: 'damaged' };
-        continue;
-      }
-      using _moment = inUse.snapshot();
-      const upTo = inUse.storedPosition();
-      if (upTo === undefined) continue; // the service is only beginning to fill it
-      if (isBefore(built.table.position, upTo))
-        await this.#advance([{ ...built, upTo }], (tables) => this.#store.save(tables));
-      yield* differencesBetween(inUse, built.table);
+      const { inUse, projection } = built;
+      const view = projection.name;
+      if (inUse.kind === 'damaged') yield { view, key: inUse.why, kind: 'damaged' };
+      else if (inUse.kind === 'not comparable') this.#leaveOut(view, inUse.why);
+      else yield* this.#differencesOf(built, inUse.table);
+      if (this.#options.checkIn !== undefined) this.#leaveOutLater(view);
+    }
+  }
+
+  async *#differencesOf(built: Built, inUse: ViewFile): AsyncGenerator<ViewDifference> {
+    using _moment = inUse.snapshot();
+    const upTo = inUse.storedPosition();
+    if (upTo === undefined) {
+      const fault = lacksPosition(inUse);
+      if (fault !== undefined) yield { view: inUse.name, key: fault, kind: 'damaged' };
+      else this.#leaveOut(inUse.name, 'is empty: a service is only beginning to fill it');
+      return;
+    }
+    if (isBefore(built.table.position, upTo))
+      await this.#advance([{ ...built, upTo }], (tables) => this.#store.save(tables));
+    yield* differencesBetween(inUse, built.table);
+  }
+
+  #leaveOut(view: string, why: string): void {
+    this.#notCompared.push(`The view ${view} was not compared: it ${why}.`);
+  }
+
+  #leaveOutLater(view: string): void {
+    for (const generation of laterGenerations(this.#folder, view)) {
+      this.#notCompared.push(
+        `Generation ${generation} of the view ${view} was not compared: current.json names an earlier one. A rebuild is under way or was cut off, unless current.json was changed.`,
+      );
     }
   }
 
@@ -111,7 +135,7 @@ export class Rebuild implements Disposable {
   [Symbol.dispose](): void {
     for (const { table, inUse } of this.#built) {
       table[Symbol.dispose]();
-      if (inUse instanceof ViewFile) inUse[Symbol.dispose]();
+      if (inUse.kind === 'readable') inUse.table[Symbol.dispose]();
     }
   }
 
@@ -126,7 +150,7 @@ export class Rebuild implements Disposable {
       projection,
       generation,
       table,
-      inUse: readable(this.#folder.fileOf(projection.name, current), options),
+      inUse: viewInUse(this.#folder, options),
     };
   }
 
@@ -135,6 +159,7 @@ export class Rebuild implements Disposable {
     const tables = this.#built.map(({ table }) => table).toSorted((a, b) => lookupsOf(b) - lookupsOf(a));
     const [most, ...others] = tables;
     const there = Promise.all(others.map((table) => writer.addLookups(table)));
+    there.catch(() => undefined); // told below, unless something else is wrong before
     most?.addLookups();
     await there;
     for (const table of others) table.lookupsAdded();
@@ -180,21 +205,8 @@ function lookupsOf({ size, shape: { indexes = [], countedBy = [] } }: ViewFile):
 type Advanced = Built & { readonly upTo: Position | undefined };
 type Save = (tables: readonly ViewFile[]) => Promise<void> | void;
 
-/** `undefined`: there is none yet, or it is of another version or log and no longer counts. */
-function readable(file: string, options: Parameters<typeof ViewFile.open>[1]): InUse {
-  if (!existsSync(file)) return undefined;
-  try {
-    const found = ViewFile.openReadOnly(file, options);
-    if (found.isOf(options)) return found;
-    found[Symbol.dispose]();
-    return undefined;
-  } catch (error) {
-    return { unreadable: (error as Error).message }; // SQLite's own
-  }
-}
-
-function positionOf(inUse: InUse): Position | undefined {
-  return inUse instanceof ViewFile ? inUse.storedPosition() : undefined;
+function positionOf(inUse: ViewInUse): Position | undefined {
+  return inUse.kind === 'readable' ? inUse.table.storedPosition() : undefined;
 }
 
 function until(page: readonly RecordedEvent[], upTo: Position | undefined): readonly RecordedEvent[] {

@@ -1,14 +1,10 @@
 import type { Position } from '../event-log/event-log.ts';
-import { isOfTheDisk } from './disk-fault.ts';
-import { ViewFile } from './view-file.ts';
+import { assertBuilt } from './built-generation.ts';
+import { isOfTheDisk } from './sqlite-fault.ts';
+import { ViewFile, type ViewFileOptions } from './view-file.ts';
 import { ViewFolder } from './view-folder.ts';
-import {
-  type TableShape,
-  type ViewQuery,
-  type ViewStore,
-  ViewsNotWritten,
-  type ViewTable,
-} from './view-store.ts';
+import type { TableShape, ViewQuery, ViewStore, ViewTable } from './view-store.ts';
+import { viewUnavailable } from './view-unavailable.ts';
 
 /** Views in a folder, a SQLite file each. */
 export class SqliteViewStore implements ViewStore {
@@ -29,21 +25,27 @@ export class SqliteViewStore implements ViewStore {
   open(shape: TableShape): ViewTable {
     const known = this.#tables.get(shape.name);
     if (known) return known;
-    const table = new TableInUse(this.#open(shape, this.#folder.current(shape.name)));
+    const file = this.#folder.fileOf(shape.name, this.#folder.current(shape.name));
+    const table = new TableInUse(ViewFile.open(file, this.#optionsOf(shape)));
     this.#tables.set(shape.name, table);
     return table;
   }
 
-  openGeneration(shape: TableShape, generation: number): ViewTable {
-    return this.#open(shape, generation);
+  assertBuilt(shape: TableShape, generation: number): void {
+    assertBuilt(this.#folder.fileOf(shape.name, generation), this.#optionsOf(shape));
+  }
+
+  openGeneration(shape: TableShape, generation: number): ViewTable & Disposable {
+    this.assertBuilt(shape, generation);
+    return ViewFile.openBuilt(this.#folder.fileOf(shape.name, generation), this.#optionsOf(shape));
   }
 
   save(tables: readonly ViewTable[]): void {
     for (const table of tables) {
       try {
         fileOf(table).save();
-      } catch (cause) {
-        throw isOfTheDisk(cause) ? new ViewsNotWritten((cause as Error).message, { cause }) : cause;
+      } catch (error) {
+        throw isOfTheDisk(error) ? viewUnavailable(fileOf(table), 'written', error) : error;
       }
     }
   }
@@ -64,8 +66,8 @@ export class SqliteViewStore implements ViewStore {
     for (const table of this.#tables.values()) table.file[Symbol.dispose]();
   }
 
-  #open(shape: TableShape, generation: number): ViewFile {
-    return ViewFile.open(this.#folder.fileOf(shape.name, generation), { ...shape, origin: this.#origin });
+  #optionsOf(shape: TableShape): ViewFileOptions {
+    return { ...shape, origin: this.#origin };
   }
 }
 
@@ -92,6 +94,10 @@ class TableInUse implements ViewTable {
 
   get position(): Position | undefined {
     return this.#file.position;
+  }
+
+  get queried(): Position | undefined {
+    return this.#file.queried;
   }
 
   get unsaved(): number {

@@ -3,10 +3,14 @@ import path from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Position } from '../event-log/event-log.ts';
 import { RecentlyUsed } from '../recently-used.ts';
-import { isOfTheDisk } from './disk-fault.ts';
-import { addLookups, countedFields, expression, prepareViewFile, viewsAskedFor } from './view-schema.ts';
+import { openSqliteToRead } from '../sqlite-reading.ts';
+import { isOfSqlite, isOfTheDisk, isOfTheFile } from './sqlite-fault.ts';
+import { type HandedOver, UnwrittenViews } from './unwritten-views.ts';
+import { ViewQueries } from './view-queries.ts';
+import { addLookups, prepareViewFile } from './view-schema.ts';
 import type { TableShape, ViewQuery, ViewTable } from './view-store.ts';
-import { toChanges, type ViewChanges, ViewWrites } from './view-writes.ts';
+import { viewUnavailable } from './view-unavailable.ts';
+import { ViewWrites } from './view-writes.ts';
 
 /** Where a file's positions are from, and whose views it has. */
 export type ViewFileOptions = TableShape & { readonly origin: string };
@@ -19,30 +23,44 @@ export class ViewFile implements ViewTable, Disposable {
   readonly #statements: Statements;
   readonly shape: TableShape;
   readonly #writes: ViewWrites | undefined;
-  #countedBy: readonly string[];
-  /** By their text: a query comes again and again in few forms. */
-  readonly #queries = new Map<string, StatementSync>();
+  readonly #queries: ViewQueries;
   /** As they are in memory: most are changed again soon, and read. */
   readonly #recent = new RecentlyUsed<unknown>(RECENT);
-  /** Taken, but not written yet. */
-  #unsaved = new Map<string, unknown>();
-  /** Handed over to whoever writes it. */
-  #underWay = new Map<string, unknown>();
-  #position: Position | undefined;
-  #savedPosition: Position | undefined;
+  readonly #unwritten: UnwrittenViews;
 
-  /** Opens the file, or makes it anew when it is missing, damaged, of another log or of another version. */
+  /**
+   * Opens the file, or makes it anew when it is missing, damaged, of another log or of another version.
+   * @throws {ViewUnavailable} it cannot be opened now: what is there stays.
+   */
   static open(file: string, options: ViewFileOptions): ViewFile {
     mkdirSync(path.dirname(file), { recursive: true });
     try {
-      const found = new ViewFile(file, options);
-      if (found.isOf(options)) return found;
-      found[Symbol.dispose]();
-    } catch {
-      // What cannot be read is built again.
+      const found = ViewFile.#ifReadable(file, options);
+      if (found?.isOf(options)) return found;
+      found?.[Symbol.dispose]();
+      removeViewFile(file);
+      return new ViewFile(file, options);
+    } catch (error) {
+      throw viewUnavailable({ name: options.name, file }, 'opened', error);
     }
-    removeViewFile(file);
-    return new ViewFile(file, options);
+  }
+
+  /** Opens what another process has built; makes and removes nothing. @throws {ViewUnavailable} */
+  static openBuilt(file: string, options: ViewFileOptions): ViewFile {
+    try {
+      return new ViewFile(file, options);
+    } catch (error) {
+      throw viewUnavailable({ name: options.name, file }, 'opened', error);
+    }
+  }
+
+  static #ifReadable(file: string, options: ViewFileOptions): ViewFile | undefined {
+    try {
+      return new ViewFile(file, options);
+    } catch (error) {
+      if (isOfTheFile(error)) return undefined;
+      throw error;
+    }
   }
 
   /** For looking at what another process writes. @throws when it is missing or no such file. */
@@ -54,14 +72,15 @@ export class ViewFile implements ViewTable, Disposable {
     this.name = options.name;
     this.file = file;
     this.shape = options;
-    this.#database = new DatabaseSync(file, { timeout: 5000, readOnly });
+    this.#database = readOnly
+      ? openSqliteToRead(file, BUSY_MS)
+      : new DatabaseSync(file, { timeout: BUSY_MS });
     try {
       if (!readOnly) prepareViewFile(this.#database, options);
       this.#statements = statementsOf(this.#database);
       this.#writes = readOnly ? undefined : new ViewWrites(this.#database);
-      this.#countedBy = countedFields(this.#database);
-      this.#position = this.storedPosition();
-      this.#savedPosition = this.#position;
+      this.#queries = new ViewQueries(this.#database, this.name);
+      this.#unwritten = new UnwrittenViews(this.storedPosition());
     } catch (error) {
       this.#database.close();
       throw error;
@@ -70,23 +89,37 @@ export class ViewFile implements ViewTable, Disposable {
 
   /** Before views are looked up by anything but their key; until then they are filled the quicker. */
   addLookups(): void {
-    this.save();
-    addLookups(this.#database, this.shape);
-    this.lookupsAdded();
+    try {
+      this.save();
+      addLookups(this.#database, this.shape);
+      this.lookupsAdded();
+    } catch (error) {
+      throw viewUnavailable(this, 'written', error);
+    }
   }
 
   /** Another connection has added them. */
   lookupsAdded(): void {
-    this.#countedBy = countedFields(this.#database);
+    this.#queries.lookupsAdded();
   }
 
   isOf({ name, version, origin }: ViewFileOptions): boolean {
-    const about = this.#statements.about.get();
-    return about?.['name'] === name && about['version'] === version && about['origin'] === origin;
+    const about = this.about();
+    return about?.name === name && about.version === version && about.origin === origin;
+  }
+
+  /** What the file says of itself; `undefined` when it says nothing. */
+  about(): { readonly name: string; readonly version: number; readonly origin: string } | undefined {
+    return this.#statements.about.get() as ReturnType<ViewFile['about']>; // the table is STRICT
   }
 
   get position(): Position | undefined {
-    return this.#position;
+    return this.#unwritten.position;
+  }
+
+  get queried(): Position | undefined {
+    this.#saveIfRoom();
+    return this.#unwritten.written;
   }
 
   /** The position in the file, which another process may have moved. */
@@ -95,18 +128,17 @@ export class ViewFile implements ViewTable, Disposable {
   }
 
   get unsaved(): number {
-    return this.#unsaved.size;
+    return this.#unwritten.size;
   }
 
   get size(): number {
-    this.#saveIfRoom();
-    return Number(this.#statements.size.get()?.['size']);
+    return this.#writtenFirst().size;
   }
 
   get(key: string): unknown {
     const recent = this.#recent.get(key);
     if (recent !== undefined) return recent;
-    for (const views of [this.#unsaved, this.#underWay]) if (views.has(key)) return views.get(key);
+    if (this.#unwritten.has(key)) return this.#unwritten.get(key);
     const row = this.#statements.get.get(key);
     const view: unknown = row && JSON.parse(row['view'] as string);
     if (this.#writes && view !== undefined) this.#recent.set(key, view); // nobody else writes the file
@@ -118,52 +150,25 @@ export class ViewFile implements ViewTable, Disposable {
   }
 
   /** Keys and views as they are stored, in the order of the keys, read in pages. */
-  *rows(): IterableIterator<[key: string, view: string]> {
-    this.#saveIfRoom();
-    for (let after = ''; ; ) {
-      const page = this.#statements.page.all(after) as { key: string; view: string }[];
-      for (const { key, view } of page) yield [key, view];
-      if (page.length < PAGE) return;
-      after = (page.at(-1) as { key: string }).key;
-    }
+  rows(): IterableIterator<[key: string, view: string]> {
+    return this.#writtenFirst().rows();
   }
 
-  find({ orderBy, descending = false, limit, offset = 0, ...asked }: ViewQuery): unknown[] {
-    this.#saveIfRoom();
-    const { sql, values } = viewsAskedFor(asked);
-    const order = orderBy ? `ORDER BY ${expression(orderBy)} ${descending ? 'DESC' : 'ASC'}` : '';
-    const rows = this.#query(`SELECT view FROM ${sql} ${order} LIMIT ? OFFSET ?`).all(
-      ...values,
-      limit,
-      offset,
-    );
-    return rows.map((row) => JSON.parse(row['view'] as string));
+  find(query: ViewQuery): unknown[] {
+    return this.#writtenFirst().find(query);
   }
 
   count(asked: Omit<ViewQuery, 'limit'>): number {
-    this.#saveIfRoom();
-    const { sql, values } = viewsAskedFor(asked);
-    return Number(this.#query(`SELECT count(*) AS count FROM ${sql}`).get(...values)?.['count']);
+    return this.#writtenFirst().count(asked);
   }
 
   counts(equal: Readonly<Record<string, string>> = {}): ReadonlyMap<string, number> {
-    const last = this.#countedBy.at(-1);
-    if (last === undefined) return new Map();
-    this.#saveIfRoom();
-    const fields = Object.keys(equal).map((field) => this.#counted(field));
-    const where = fields.length > 0 ? `WHERE ${fields.map((field) => `"${field}" = ?`).join(' AND ')}` : '';
-    const rows = this.#query(
-      `SELECT "${last}" AS value, sum(count) AS count FROM counts ${where} GROUP BY value HAVING sum(count) > 0`,
-    ).all(...Object.values(equal));
-    return new Map(rows.map((row) => [String(row['value']), Number(row['count'])]));
+    return this.#writtenFirst().counts(equal);
   }
 
   /** The counts as they are stored, each with all of its values. */
   countRows(): readonly unknown[] {
-    if (this.#countedBy.length === 0) return [];
-    this.#saveIfRoom();
-    const order = this.#countedBy.map((field) => `"${field}"`).join();
-    return this.#query(`SELECT * FROM counts WHERE count > 0 ORDER BY ${order}`).all();
+    return this.#writtenFirst().countRows();
   }
 
   /** What SQLite finds wrong with the file, a sentence each. */
@@ -175,39 +180,40 @@ export class ViewFile implements ViewTable, Disposable {
   /** From now on the views are these, and the log is in the table up to `position`; {@link save} writes it. */
   take(views: ReadonlyMap<string, unknown>, position: Position): void {
     for (const [key, view] of views) {
-      this.#unsaved.set(key, view);
+      this.#unwritten.take(key, view);
       if (view === undefined) this.#recent.delete(key);
       else this.#recent.set(key, view);
     }
-    this.#position = position;
+    this.#unwritten.moveTo(position);
   }
 
   /** Writes what was taken, views and position in one transaction. */
   save(): void {
-    if (this.#position === this.#savedPosition) return;
-    this.#writes?.write(toChanges(this.#unsaved, this.#position));
-    this.#unsaved = new Map();
-    this.#savedPosition = this.#position;
+    const handed = this.handOver();
+    if (!handed) return;
+    try {
+      this.#writes?.write(handed.changes);
+      handed.written();
+    } catch (error) {
+      handed.notWritten();
+      throw error;
+    }
   }
 
-  /** What was taken, for another connection to write, which tells when it has; not before it has written what it has. */
-  handOver(): { readonly changes: ViewChanges | undefined; readonly written: () => void } {
-    const [views, position] = [this.#unsaved, this.#position];
-    if (position === this.#savedPosition) return { changes: undefined, written: () => undefined };
-    [this.#underWay, this.#unsaved] = [views, new Map()];
-    const written = () => {
-      this.#underWay = new Map();
-      this.#savedPosition = position;
-    };
-    return { changes: toChanges(views, position), written };
+  /** What was taken, for another connection to write; `undefined` when nothing was. */
+  handOver(): HandedOver | undefined {
+    return this.#unwritten.handOver();
   }
 
   /** Nothing is in the table any more, as before the first event. */
   clear(): void {
-    this.#writes?.clear(this.#countedBy.length > 0 ? ['counts'] : []);
+    try {
+      this.#writes?.clear(this.#queries.countedBy.length > 0 ? ['counts'] : []);
+    } catch (error) {
+      throw viewUnavailable(this, 'written', error);
+    }
     this.#recent.clear();
-    this.#unsaved.clear();
-    [this.#position, this.#savedPosition] = [undefined, undefined];
+    this.#unwritten.clear();
   }
 
   /** Until it is disposed of, everything read is of one moment, whatever other processes write. */
@@ -219,8 +225,13 @@ export class ViewFile implements ViewTable, Disposable {
 
   [Symbol.dispose](): void {
     if (!this.#database.isOpen) return;
-    this.#saveIfRoom();
-    this.#database.close();
+    try {
+      this.save();
+    } catch (error) {
+      if (!isOfSqlite(error)) throw error; // what is not written comes again from the log
+    } finally {
+      this.#database.close();
+    }
   }
 
   /** Before a query, which only sees what is written. On a full disk it sees what was there before. */
@@ -232,15 +243,9 @@ export class ViewFile implements ViewTable, Disposable {
     }
   }
 
-  #query(sql: string): StatementSync {
-    const known = this.#queries.get(sql) ?? this.#database.prepare(sql);
-    this.#queries.set(sql, known);
-    return known;
-  }
-
-  #counted(field: string): string {
-    if (this.#countedBy.includes(field)) return field;
-    throw new TypeError(`The view ${this.name} is not counted by ${field}.`);
+  #writtenFirst(): ViewQueries {
+    this.#saveIfRoom();
+    return this.#queries;
   }
 }
 
@@ -248,17 +253,16 @@ export function removeViewFile(file: string): void {
   for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(`${file}${suffix}`, { force: true });
 }
 
-const PAGE = 500;
+/** How long another process may write. */
+const BUSY_MS = 5000;
 /** Views that are kept in memory. */
 const RECENT = 5000;
 
-type Statements = Record<'about' | 'size' | 'get' | 'page', StatementSync>;
+type Statements = Record<'about' | 'get', StatementSync>;
 
 function statementsOf(database: DatabaseSync): Statements {
   return {
     about: database.prepare('SELECT name, version, origin, position FROM about'),
-    size: database.prepare('SELECT count(*) AS size FROM views'),
     get: database.prepare('SELECT view FROM views WHERE key = ?'),
-    page: database.prepare(`SELECT key, view FROM views WHERE key > ? ORDER BY key LIMIT ${PAGE}`),
   };
 }

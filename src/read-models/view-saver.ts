@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type ViewStore, ViewsNotWritten, type ViewTable } from './view-store.ts';
+import type { ViewStore, ViewTable } from './view-store.ts';
+import { ViewUnavailable } from './view-unavailable.ts';
 
 /** Views of one table that are written together: some tenths of a millisecond, in which nobody is answered. */
 const TOGETHER = 16;
@@ -41,13 +42,21 @@ export class ViewSaver {
     return this.#trouble;
   }
 
-  /** Tables have taken changes. Resolves when they may take more: at once, unless the disk is full. */
-  async changed(): Promise<void> {
+  /** Whether tables are to take no more for now: the disk takes nothing, and they have much. */
+  get isFull(): boolean {
+    return this.#trouble !== undefined && this.#fullest().unsaved >= MOST_UNSAVED;
+  }
+
+  /** Tables have taken changes. */
+  changed(): void {
     if (this.#trouble === undefined && this.#fullest().unsaved >= TOGETHER) this.#save([this.#fullest()]);
     this.#schedule(this.#trouble === undefined ? SOON : AGAIN);
-    while (this.#trouble !== undefined && this.#tables().some(({ unsaved }) => unsaved >= MOST_UNSAVED)) {
+  }
+
+  /** Resolves when tables may take more, or nothing is to be taken any more. */
+  async room(): Promise<void> {
+    while (this.isFull && !this.#stopped.aborted) {
       await pause(AGAIN, undefined, { signal: this.#stopped }).catch(() => undefined);
-      if (this.#stopped.aborted) return;
     }
   }
 
@@ -87,8 +96,8 @@ export class ViewSaver {
       this.#store.save(tables);
       this.#trouble = undefined;
     } catch (error) {
-      if (!(error instanceof ViewsNotWritten)) throw error;
-      this.#trouble = `they cannot be written: ${error.message}.`;
+      if (!(error instanceof ViewUnavailable)) throw error;
+      this.#trouble = error.message;
     }
   }
 }

@@ -9,13 +9,15 @@ export interface ViewStore extends Disposable {
   open(projection: TableShape): ViewTable;
   /**
    * Writes what the tables have taken, the views and the position of each in one transaction.
-   * @throws {ViewsNotWritten}
+   * @throws {ViewUnavailable} the disk does not take them at the moment; what it did take is whole.
    */
   save(tables: readonly ViewTable[]): void;
   /** Before a table is looked up by anything but keys: makes its indexes and counts, which slow its filling. */
   addLookups(table: ViewTable): void;
-  /** A table that was built beside the one in use. */
-  openGeneration(projection: TableShape, generation: number): ViewTable;
+  /** Touches nothing. @throws {ViewUnavailable} there is no such generation, or it is none of this service. */
+  assertBuilt(projection: TableShape, generation: number): void;
+  /** A table that was built beside the one in use. @throws {ViewUnavailable} as {@link assertBuilt} does */
+  openGeneration(projection: TableShape, generation: number): ViewTable & Disposable;
   /** From now on the table, and whoever reads it, has what `generation` has; the old one is kept on disk. */
   replace(table: ViewTable, generation: ViewTable): void;
 }
@@ -34,6 +36,11 @@ export interface ViewTable {
   readonly name: string;
   /** Up to where the log is in this table; `undefined` before its first event. */
   readonly position: Position | undefined;
+  /**
+   * Up to where it is in what is found by anything but a key: what was taken is written for that first, so it is less
+   * than {@link position} only while the disk takes nothing.
+   */
+  readonly queried: Position | undefined;
   readonly size: number;
   /** How many views were taken, but are not written yet. */
   readonly unsaved: number;
@@ -72,9 +79,3 @@ export type ViewQuery = {
   readonly limit: number;
   readonly offset?: number;
 };
-
-/** The disk does not take the changes at the moment; those that it did take are whole. */
-export class ViewsNotWritten extends Error {
-  override readonly name = 'ViewsNotWritten';
-  readonly code = 'VIEWS_NOT_WRITTEN';
-}

@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort } from 'node:worker_threads';
+import { faultOf } from './sqlite-fault.ts';
 import { addLookups } from './view-schema.ts';
 import type { ViewJob, ViewJobDone } from './view-writer.ts';
 import { ViewWrites } from './view-writes.ts';
@@ -23,7 +24,7 @@ function done(job: ViewJob): ViewJobDone {
     else addLookups(database, job.shape);
     return {};
   } catch (error) {
-    return { fault: error };
+    return { fault: faultOf(error) };
   }
 }
 

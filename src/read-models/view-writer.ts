@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { errorOf, type SqliteFault } from './sqlite-fault.ts';
 import type { ViewFile } from './view-file.ts';
 import type { TableShape } from './view-store.ts';
+import { viewUnavailable } from './view-unavailable.ts';
 import type { ViewChanges } from './view-writes.ts';
 
 /** What a thread is to do with a file of views. */
@@ -10,8 +12,7 @@ export type ViewJob =
   | { readonly kind: 'write'; readonly file: string; readonly changes: ViewChanges }
   | { readonly kind: 'add-lookups'; readonly file: string; readonly shape: TableShape };
 
-/** As SQLite told it. */
-export type ViewJobDone = { readonly fault?: unknown };
+export type ViewJobDone = { readonly fault?: SqliteFault };
 
 /** Writes views in a thread of its own, so that one core reads events and another one writes what they make of views. */
 export class ViewWriter implements AsyncDisposable {
@@ -24,23 +25,30 @@ export class ViewWriter implements AsyncDisposable {
     this.#worker.on('message', ({ fault }: ViewJobDone) => {
       const job = this.#jobs.shift();
       if (fault === undefined) job?.resolve();
-      else job?.reject(fault);
+      else job?.reject(errorOf(fault));
     });
     this.#worker.on('error', (error) => this.#end(error as Error));
     this.#worker.on('exit', () => this.#end(new Error('The thread that writes views has ended.')));
   }
 
-  /** Writes what the table has taken until now. */
+  /** Writes what the table has taken until now. @throws {ViewUnavailable} the table has it again. */
   async write(table: ViewFile): Promise<void> {
-    const { changes, written } = table.handOver();
-    if (!changes) return;
-    await this.#do({ kind: 'write', file: table.file, changes });
-    written();
+    const handed = table.handOver();
+    if (!handed) return;
+    try {
+      await this.#do(table, { kind: 'write', file: table.file, changes: handed.changes });
+      handed.written();
+    } catch (error) {
+      handed.notWritten();
+      throw error;
+    }
   }
 
-  addLookups({ file, shape: { name, version, indexes, countedBy } }: ViewFile): Promise<void> {
+  /** @throws {ViewUnavailable} */
+  addLookups(table: ViewFile): Promise<void> {
+    const { name, version, indexes, countedBy } = table.shape;
     const shape = { name, version, ...(indexes && { indexes }), ...(countedBy && { countedBy }) };
-    return this.#do({ kind: 'add-lookups', file, shape });
+    return this.#do(table, { kind: 'add-lookups', file: table.file, shape });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -49,11 +57,15 @@ export class ViewWriter implements AsyncDisposable {
     await ended;
   }
 
-  #do(job: ViewJob): Promise<void> {
+  async #do(table: ViewFile, job: ViewJob): Promise<void> {
     const asked = Promise.withResolvers<void>();
     this.#jobs.push(asked);
     this.#worker.postMessage(job);
-    return asked.promise;
+    try {
+      await asked.promise;
+    } catch (error) {
+      throw viewUnavailable(table, 'written', error);
+    }
   }
 
   #end(reason: Error): void {

@@ -10,6 +10,7 @@ import {
 } from '../anchors/anchor.ts';
 import { EventLogUnavailable } from '../event-log/event-log.ts';
 import type { LogAudit } from '../event-log/log-audit.ts';
+import { type AnchorKeys, AnchorSigners } from './anchor-keys.ts';
 import type { Report } from './report.ts';
 
 export type PlacedAnchor = {
@@ -19,17 +20,15 @@ export type PlacedAnchor = {
   readonly where: string;
 };
 
-export type AnchorSources = {
+export type AnchorSources = AnchorKeys & {
   /** Kept elsewhere than the log. */
   readonly file: string | undefined;
-  /** Public keys that anchors may be signed with; none: whichever they name. */
-  readonly keys: readonly string[];
 };
 
 /** Every anchor to be compared with the log, each once, those over fewer events first. */
 export async function anchorsToCompare(
   log: Pick<LogAudit, 'stream'>,
-  { file, keys }: AnchorSources,
+  { file, ...keys }: AnchorSources,
   report: Report,
 ): Promise<PlacedAnchor[]> {
   const ofLog = await chained(anchorsOfLog(log, report), keys, report);
@@ -48,24 +47,26 @@ export async function anchorsToCompare(
 /** Each signed, and naming the one before it; what is repeated at once counts once. */
 async function chained(
   anchors: AsyncIterable<PlacedAnchor>,
-  keys: readonly string[],
+  keys: AnchorKeys,
   report: Report,
 ): Promise<PlacedAnchor[]> {
   const all: PlacedAnchor[] = [];
+  const signers = new AnchorSigners(keys);
   for await (const placed of anchors) {
     const { anchor, digest, where } = placed;
     const before = all.at(-1);
     if (before?.digest === digest) continue;
-    if (!isSignedByItsKey(anchor)) {
+    const isSigned = isSignedByItsKey(anchor);
+    const keyFault = isSigned ? signers.faultOf(anchor) : undefined;
+    if (!isSigned)
       find(report, anchor, 'ANCHOR_NOT_SIGNED', where, 'does not carry a signature of its contents');
-    } else if (keys.length > 0 && !keys.includes(anchor.publicKey)) {
-      find(report, anchor, 'ANCHOR_KEY_FOREIGN', where, `is signed with another key, ${anchor.publicKey}`);
-    }
+    if (keyFault !== undefined) find(report, anchor, 'ANCHOR_KEY_FOREIGN', where, keyFault);
     if (before && (anchor.previous !== before.digest || anchor.events <= before.anchor.events)) {
       find(report, anchor, 'ANCHORS_BROKEN', where, `does not follow the one before it, ${before.where}`);
     }
     all.push(placed);
   }
+  report.notes.push(...signers.notes());
   return all;
 }
 

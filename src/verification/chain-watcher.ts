@@ -8,8 +8,7 @@ import { StreamHeads } from './stream-heads.ts';
  * Recomputes the hash chain of every stream: revisions without a gap, each event sealed with the hash of its
  * contents and with that of the one before it. Goes on after a fault with what the event says of itself.
  */
-export function chainWatcher(report: Report): Watcher {
-  const heads = new StreamHeads();
+export function chainWatcher(report: Report, heads = new StreamHeads()): Watcher {
   return {
     see(event) {
       for (const [code, what] of chainFaults(event, heads)) report.find(aboutEvent(event, 'log', code, what));

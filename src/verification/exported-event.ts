@@ -1,6 +1,7 @@
 import type { Json, RecordedEvent } from '../event-log/event-log.ts';
 import { canonicalJson } from '../event-log/hash-chain.ts';
 import { chainFaults } from './chain-faults.ts';
+import { type ExportEnd, ExportTally, exportEnd } from './export-end.ts';
 import { StreamHeads } from './stream-heads.ts';
 
 /** The event as a line of an export, without its end: canonical JSON, so that the same event is the same line. */
@@ -20,23 +21,38 @@ export class BadLine extends Error {
 
 /**
  * The events of an export, each line looked at in every byte but those of its position: it is written as exports
- * are, carries the hash of its contents, and follows the line before it and the last one of its stream.
+ * are, carries the hash of its contents, and follows the line before it and the last one of its stream. At the end
+ * the last line must be there and say that these are all events of a log, unless the export may be `partial`.
  * @throws {BadLine}
+ * @throws {ExportNotWhole} when all were yielded.
  */
-export async function* exportedEvents(source: AsyncIterable<Uint8Array>): AsyncGenerator<RecordedEvent> {
+export async function* exportedEvents(
+  source: AsyncIterable<Uint8Array>,
+  { partial = false }: { readonly partial?: boolean } = {},
+): AsyncGenerator<RecordedEvent> {
   const heads = new StreamHeads();
+  const tally = new ExportTally();
+  let end: ExportEnd | undefined;
   let [number, position] = [0, ''];
   for await (const line of lines(source)) {
     number += 1;
-    const event = parsed(line, number);
+    if (end) throw new BadLine(number, 'stands behind the one that says it is the last');
+    const parsedLine = parsed(line, number);
+    if ('export' in parsedLine) {
+      end = parsedLine;
+      continue;
+    }
+    const event = parsedLine;
     const [fault] = chainFaults(event, heads);
     const { stream, revision, type } = event;
     if (fault) throw new BadLine(number, `(${type} at revision ${revision} of ${stream}) ${fault[1]}`);
     if (event.position <= position)
       throw new BadLine(number, 'has a position that is not behind the one before');
     position = event.position;
+    tally.add(event);
     yield event;
   }
+  tally.assertWhole(end, { partial });
 }
 
 const SHAPE = {
@@ -49,9 +65,11 @@ const SHAPE = {
   metadata: 'object',
 };
 
-function parsed(line: Line, number: number): RecordedEvent {
+function parsed(line: Line, number: number): RecordedEvent | ExportEnd {
   if (!line.hasEnd) throw new BadLine(number, 'is cut: it has no end');
   const value = Object(jsonIn(line.bytes, number)) as Record<string, Json>; // checked here
+  const end = exportEnd(value, line.bytes.toString());
+  if (end) return end;
   const wrong = Object.entries(SHAPE).find(
     ([name, type]) => typeof value[name] !== type || value[name] === null,
   );

@@ -72,7 +72,7 @@ function unreadable({ reason, ...place }: UnreadableRecord) {
   return {
     check: 'log' as const,
     code: 'EVENT_UNREADABLE',
-    text: `The event at position ${position}${where} ${reason}.`,
+    text: `The event at position ${position}${where} ${reason.replace(/\.$/, '')}.`,
     position,
     ...(stream !== undefined && { stream }),
     ...(revision !== undefined && { revision }),

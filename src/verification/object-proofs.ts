@@ -11,6 +11,11 @@ export class StoreGivenUp extends Error {
   readonly code = 'STORE_GIVEN_UP';
 }
 
+/** By code; of what cannot be read the store tells why. */
+const TEXTS: Readonly<Record<string, string>> = {
+  OBJECT_MISSING: 'it is not in the store',
+  OBJECT_CORRUPT: 'its bytes are others',
+};
 const DIGEST_BYTES = 32;
 /** Milliseconds and objects without a single one that could be read, until there seems to be no store any more. */
 const [PATIENCE, FAULTS_IN_A_ROW] = [60_000, 20];
@@ -21,6 +26,8 @@ export class ObjectProofs {
   readonly #report: Report;
   readonly #known = new KeySet(DIGEST_BYTES);
   readonly #faults = new Map<string, ObjectFault>();
+  /** By their code, once more were found than are told: only what counting them takes. */
+  readonly #untold = new Map<string, KeySet>();
   #faultsInARow = 0;
   #failingSince = 0;
 
@@ -38,19 +45,35 @@ export class ObjectProofs {
     this.#known.add(Buffer.from(sha256, 'hex'));
   }
 
-  /** Of those that were read; not all are remembered once more were found than are told. */
+  /** Of those that were read; of some only the code is remembered, once more were found than are told. */
   faultOf(sha256: string): ObjectFault | undefined {
-    return this.#faults.get(sha256);
+    const told = this.#faults.get(sha256);
+    if (told) return told;
+    const key = Buffer.from(sha256, 'hex');
+    for (const [code, objects] of this.#untold) if (objects.has(key)) return faultOfCode(code);
+    return undefined;
   }
 
   /**
    * Reads the object to its end.
+   * @returns what is wrong with it.
    * @throws {StoreGivenUp} it cannot be read, and neither could those before it for a while.
    */
-  async prove(sha256: string): Promise<void> {
+  async prove(sha256: string): Promise<ObjectFault | undefined> {
     const fault = await this.#faultIn(sha256);
     this.trust(sha256);
-    if (fault !== undefined && !this.#report.isFull) this.#faults.set(sha256, fault);
+    if (fault !== undefined) this.#remember(sha256, fault);
+    return fault;
+  }
+
+  #remember(sha256: string, fault: ObjectFault): void {
+    if (!this.#report.isFull) {
+      this.#faults.set(sha256, fault);
+      return;
+    }
+    const objects = this.#untold.get(fault.code) ?? new KeySet(DIGEST_BYTES);
+    this.#untold.set(fault.code, objects);
+    objects.add(Buffer.from(sha256, 'hex'));
   }
 
   async #faultIn(sha256: string): Promise<ObjectFault | undefined> {
@@ -67,8 +90,8 @@ export class ObjectProofs {
   }
 
   #faultBehind(error: unknown): ObjectFault {
-    if (error instanceof ObjectMissing) return { code: 'OBJECT_MISSING', text: 'it is not in the store' };
-    if (error instanceof ObjectCorrupt) return { code: 'OBJECT_CORRUPT', text: 'its bytes are others' };
+    if (error instanceof ObjectMissing) return faultOfCode('OBJECT_MISSING');
+    if (error instanceof ObjectCorrupt) return faultOfCode('OBJECT_CORRUPT');
     if (!(error instanceof ArchiveStoreUnavailable)) throw error;
     if (this.#faultsInARow === 0) this.#failingSince = performance.now();
     this.#faultsInARow += 1;
@@ -79,4 +102,8 @@ export class ObjectProofs {
     }
     return { code: 'OBJECT_UNREADABLE', text: error.message.replace(/\.$/, '') };
   }
+}
+
+function faultOfCode(code: string): ObjectFault {
+  return { code, text: TEXTS[code] ?? 'it cannot be read' };
 }

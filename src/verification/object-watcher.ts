@@ -74,7 +74,8 @@ class ObjectWatcher {
       this.#underWay.set(sha256, [need]);
       const release = this.#resume.hold(number);
       await this.#work.start(async () => {
-        await this.#proofs.prove(sha256);
+        const fault = await this.#proofs.prove(sha256);
+        if (fault) this.#report.counts.faultyObjects += 1;
         const needs = this.#underWay.get(sha256) ?? [];
         this.#underWay.delete(sha256);
         for (const each of needs) await this.#judge(sha256, each);

@@ -15,12 +15,13 @@ export function otherObjects(
     const work = new BoundedWork(AT_ONCE);
     let done = 0;
     const prove = async (object: string): Promise<void> => {
-      await proofs.prove(object);
-      const fault = proofs.faultOf(object);
+      const fault = await proofs.prove(object);
       const text = `The object ${object}, which no event names, is damaged: ${fault?.text}.`;
       // Removed since it was listed, as orphans are.
-      if (fault && fault.code !== 'OBJECT_MISSING')
+      if (fault && fault.code !== 'OBJECT_MISSING') {
+        report.counts.faultyObjects += 1;
         report.find({ check: 'objects', code: fault.code, text, object });
+      }
       done += 1;
       progress?.(done);
     };

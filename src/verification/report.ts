@@ -24,6 +24,8 @@ export type Counts = Record<
   | 'streams'
   | 'objects'
   | 'bytes'
+  /** Those that are missing or others, besides. */
+  | 'faultyObjects'
   | 'deposits'
   | 'anchors'
   /** Objects and deposits, in the interrupted run that this one goes on with. */
@@ -44,6 +46,7 @@ export class Report {
     streams: 0,
     objects: 0,
     bytes: 0,
+    faultyObjects: 0,
     deposits: 0,
     anchors: 0,
     provenBefore: 0,

@@ -3,9 +3,12 @@ import { coveredEvent } from '../anchors/covered-event.ts';
 import { MerkleTree } from '../anchors/merkle-tree.ts';
 import type { Watcher } from './history.ts';
 
+/** Of the file. In the first one those beyond the limit of what is told were not among `again`. */
+const VERSION = 2;
+
 /** How far an interrupted verification had come. */
 export type Interrupted = {
-  readonly version: 1;
+  readonly version: typeof VERSION;
   /** RFC 3339. */
   readonly begunAt: string;
   /** Everything that the first so many events need was looked at. */
@@ -64,7 +67,7 @@ export class ResumePoint {
   static async interrupted(file: string): Promise<Interrupted | undefined> {
     try {
       const found = JSON.parse(await readFile(file, 'utf8')) as Interrupted;
-      return found.version === 1 ? found : undefined; // written here, whole
+      return found.version === VERSION ? found : undefined; // written here, whole
     } catch (error) {
       if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT')
         return undefined;
@@ -124,7 +127,8 @@ export class ResumePoint {
 
   /** All is done: nothing is left to resume. */
   async done(): Promise<void> {
-    if (this.#file !== undefined && this.#trouble === undefined) await rm(this.#file, { force: true });
+    if (this.#file === undefined || this.#trouble !== undefined) return;
+    await rm(this.#file, { force: true }).catch(unlessNotAllowed); // then it is of somebody else
   }
 
   /** Why it cannot be remembered how far the verification is. */
@@ -139,7 +143,7 @@ export class ResumePoint {
     if (reached === undefined || reached.events <= (this.#before?.events ?? 0)) return;
     this.#marks = this.#marks.filter(({ events }) => events >= reached.events);
     const state: Interrupted = {
-      version: 1,
+      version: VERSION,
       begunAt: this.#begunAt,
       ...reached,
       again: [...this.#again],
@@ -151,4 +155,8 @@ export class ResumePoint {
       this.#trouble = (error as Error).message;
     }
   }
+}
+
+function unlessNotAllowed(error: NodeJS.ErrnoException): void {
+  if (!['EACCES', 'EPERM', 'EROFS'].includes(error.code ?? '')) throw error;
 }

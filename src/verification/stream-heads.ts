@@ -6,11 +6,12 @@ export type StreamHead = {
   readonly hash: string | undefined;
 };
 
-/** Revision and hash of the last event of every stream, some 150 bytes each with the name. */
+/** Revision, hash and time of the last event of every stream, some 160 bytes each with the name. */
 export class StreamHeads {
   readonly #numbers = new Map<string, number>();
   #revisions = new Float64Array(256);
   #hashes = new Uint8Array(256 * HASH_BYTES);
+  #times = new Float64Array(256).fill(Number.NaN);
 
   get size(): number {
     return this.#numbers.size;
@@ -32,14 +33,25 @@ export class StreamHeads {
     else bytes.fill(0);
   }
 
+  /** Milliseconds since 1970; `NaN` when it is not known. */
+  timeOf(stream: string): number {
+    return this.#times[this.#numbers.get(stream) ?? -1] ?? Number.NaN;
+  }
+
+  setTime(stream: string, time: number): void {
+    this.#times[this.#numbers.get(stream) ?? this.#add(stream)] = time;
+  }
+
   #add(stream: string): number {
     const number = this.#numbers.size;
     if (number === this.#revisions.length) {
-      const [revisions, hashes] = [this.#revisions, this.#hashes];
+      const [revisions, hashes, times] = [this.#revisions, this.#hashes, this.#times];
       this.#revisions = new Float64Array(number * 2);
       this.#revisions.set(revisions);
       this.#hashes = new Uint8Array(number * 2 * HASH_BYTES);
       this.#hashes.set(hashes);
+      this.#times = new Float64Array(number * 2).fill(Number.NaN);
+      this.#times.set(times);
     }
     this.#numbers.set(stream, number);
     return number;

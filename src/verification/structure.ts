@@ -6,7 +6,12 @@ import type { Check } from './report.ts';
 export function structure(engine: Pick<LogAudit | StoreAudit, 'structure'>): Check {
   return async (report) => {
     for (const { file, text } of await engine.structure()) {
-      report.find({ check: 'files', code: 'FILE_DAMAGED', text: `${file}: ${text}.`, file });
+      report.find({
+        check: 'files',
+        code: 'FILE_DAMAGED',
+        text: `${file}: ${text.replace(/\.$/, '')}.`,
+        file,
+      });
     }
   };
 }

@@ -10,6 +10,7 @@ import { openLogAudit } from '../event-log/open-log-audit.ts';
 import { anchorsToCompare } from './anchor-sources.ts';
 import { anchorWatcher } from './anchor-watcher.ts';
 import { chainWatcher } from './chain-watcher.ts';
+import { clockWatcher } from './clock-watcher.ts';
 import { codecWatcher } from './codec-watcher.ts';
 import { depositIdWatcher, IDS } from './deposit-id-watcher.ts';
 import { eventIdWatcher } from './event-id-watcher.ts';
@@ -20,6 +21,7 @@ import { objectWatcher } from './object-watcher.ts';
 import { otherObjects } from './other-objects.ts';
 import type { Check, Report } from './report.ts';
 import { type Interrupted, ResumePoint } from './resume-point.ts';
+import { StreamHeads } from './stream-heads.ts';
 import { structure } from './structure.ts';
 import { type ShownViews, viewsCheck } from './views-check.ts';
 
@@ -29,6 +31,8 @@ export type Verification = {
   /** Anchors that were kept elsewhere, and the keys they may be signed with. */
   readonly anchorFile?: string;
   readonly anchorKeys?: readonly KeyObject[];
+  /** Of this data folder: when no other keys are given, anchors of others are told of. */
+  readonly ownAnchorKey?: KeyObject;
   /** Where a verification of everything remembers how far it is, and what an interrupted one has left there. */
   readonly resume?: { readonly file: string; readonly from: Interrupted | undefined };
   /** Those of this node, compared with everything else. */
@@ -55,11 +59,18 @@ export async function verifyService(
       ? [structure(log), wholeLog(log, verification, [])]
       : await withObjects(config, { ...verification, what }, { log, resume, report, resources });
   for (const check of checks) await check(report);
+  if (verification.anchorFile === undefined)
+    report.notes.push(what === 'all' ? WITHOUT_ANCHORS : BY_THEMSELVES);
   if (resume.trouble !== undefined) {
     report.notes.push(`An interrupted run could not have been resumed: ${resume.trouble}.`);
   }
   await resume.done();
 }
+
+const WITHOUT_ANCHORS =
+  'No anchors kept elsewhere were compared. Without them it does not show that whoever could write here has cut off the end of the log, written a stream anew with fitting hashes or put events in another order: let "npm run anchor -- --file" or DEPOSIT_ANCHOR_FILE keep them elsewhere, and give them with --anchors.';
+const BY_THEMSELVES =
+  'Each deposit was looked at by itself and no anchor was compared: that its last events were cut off, or that its stream was written anew with fitting hashes, shows only with --all or --anchors and anchors kept elsewhere.';
 
 type Parts = {
   readonly log: LogAudit;
@@ -93,14 +104,19 @@ async function withObjects(
 
 function wholeLog(
   log: LogAudit,
-  { anchorFile, anchorKeys = [], progress, signal }: Verification,
+  { anchorFile, anchorKeys = [], ownAnchorKey, progress, signal }: Verification,
   watchers: readonly Watcher[],
 ): Check {
   return async (report) => {
-    const sources = { file: anchorFile, keys: anchorKeys.map(publicKeyOf) };
+    const keys = anchorKeys.map(publicKeyOf);
+    const sources = { file: anchorFile, keys, ...(ownAnchorKey && { ownKey: publicKeyOf(ownAnchorKey) }) };
     const anchors = await anchorsToCompare(log, sources, report);
     const total = await log.count();
-    const all = [...logWatchers(report, log), anchorWatcher(report, anchors), ...watchers];
+    const all = [
+      ...logWatchers(report, log, { alongLog: true }),
+      anchorWatcher(report, anchors),
+      ...watchers,
+    ];
     await history(() => log.events(), all, {
       progress: (events) => progress?.('events verified', events, total),
       ...(signal && { signal }),
@@ -117,10 +133,14 @@ function someDeposits(
   return async (report) => {
     const found = new Set<string>();
     const known: Watcher = { see: ({ stream }) => void found.add(stream) };
-    await history(() => ofStreams(log, ids), [...logWatchers(report, log), known, ...watchers], {
-      progress: (events) => progress?.('events verified', events),
-      ...(signal && { signal }),
-    })(report);
+    await history(
+      () => ofStreams(log, ids),
+      [...logWatchers(report, log, { alongLog: false }), known, ...watchers],
+      {
+        progress: (events) => progress?.('events verified', events),
+        ...(signal && { signal }),
+      },
+    )(report);
     for (const id of ids.filter((each) => !found.has(`${deposits.prefix}${each}`))) {
       report.find({ check: 'log', code: 'DEPOSIT_UNKNOWN', text: `There is no deposit ${id} in the log.` });
     }
@@ -132,8 +152,15 @@ async function* ofStreams(log: LogAudit, ids: readonly number[]): AsyncGenerator
   for (const id of ids) yield* log.stream(`${deposits.prefix}${id}`);
 }
 
-function logWatchers(report: Report, log: LogAudit): Watcher[] {
-  return [chainWatcher(report), eventIdWatcher(report, log), codecWatcher(report), depositIdWatcher(report)];
+function logWatchers(report: Report, log: LogAudit, order: { readonly alongLog: boolean }): Watcher[] {
+  const heads = new StreamHeads();
+  return [
+    chainWatcher(report, heads),
+    clockWatcher(report, heads, order),
+    eventIdWatcher(report, log),
+    codecWatcher(report),
+    depositIdWatcher(report),
+  ];
 }
 
 /** What was accepted once is not refused because of a limit of today; only the time stays bounded. */

@@ -22,7 +22,12 @@ export function viewsCheck(
   signal?: AbortSignal,
 ): Check {
   return async (report) => {
-    if (!existsSync(folder)) return; // this node keeps none
+    if (!existsSync(folder)) {
+      report.notes.push(
+        `No view was compared: there is no ${folder}, where a service builds its views at its start.`,
+      );
+      return;
+    }
     const checkIn = await mkdtemp(path.join(tmpdir(), 'views-'));
     try {
       await using log = await openLog();
@@ -37,6 +42,7 @@ export function viewsCheck(
           file: difference.view,
         });
       }
+      report.notes.push(...rebuild.notCompared);
     } catch (error) {
       signal?.throwIfAborted();
       // What the log says could not be told: the checks of the log have named why.

@@ -1,10 +1,17 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test, { type ExecutionContext } from 'ava';
+import { collections } from '../../projections/collections.ts';
+import { depositStatus } from '../../projections/deposit-status.ts';
 import { everyView } from '../../projections/every-view.ts';
 import { lockFile } from '../../src/data-folder-lock.ts';
+import { RunningService as OperatedService } from '../../src/operator/running-service.ts';
+import type { AnyProjection } from '../../src/read-models/projection.ts';
+import { Rebuild } from '../../src/read-models/rebuild.ts';
+import { ViewFile } from '../../src/read-models/view-file.ts';
 import { archivePart, entryPart, formOf, formType } from '../support/deposit-bodies.ts';
+import { fullView } from '../support/full-view.ts';
 import { runScript } from '../support/run-script.ts';
 import { RunningService, type TestClient } from '../support/running-service.ts';
 
@@ -94,6 +101,73 @@ test('a rebuild without a service counts from the next start on, and one at a ti
   t.regex(await status.text(), /<deposit_status>done</);
   t.is((await runScript(service.folder, 'rebuild', ['--all', '--check'])).code, 0);
 });
+
+test('views that a newer release has built are refused by the older service, all or none, and stay', async (t) => {
+  await using service = await RunningService.start();
+  const alice = await service.register('alice', { collections: ['software'] });
+  await depositsOf(t, alice, 2);
+  for (const id of [1, 2]) await alice.waitFor(`/1/software/${id}/status/`, 'done');
+  const list = async () => (await alice.get('/1/software/')).text();
+  const before = await list();
+  const folder = path.join(service.folder, 'views');
+  const newer = { ...depositStatus, version: depositStatus.version + 1 };
+  const projections = [collections, newer] as unknown as AnyProjection[];
+  const options = { log: service.service.log, folder, origin: 'sqlite', projections };
+  const rebuild = new Rebuild({ ...options, progress: () => undefined });
+  await rebuild.build();
+  const { generations } = rebuild;
+  rebuild[Symbol.dispose]();
+  const running = await OperatedService.find(service.folder);
+  const file = path.join(folder, 'deposit-status.2.sqlite');
+  const refused = await t.throwsAsync(async () => running?.adopt(generations), { code: 'OPERATOR_REFUSED' });
+  t.regex(
+    refused?.message ?? '',
+    /deposit-status\.2\.sqlite, which is of version \d+ of the log sqlite: the running/,
+  );
+  t.deepEqual(pointer(service.folder), {}, 'none is in use');
+  t.is(await list(), before);
+  using built = ViewFile.openReadOnly(file, newer);
+  t.deepEqual([built.about()?.version, built.size], [newer.version, 2]);
+  await t.throwsAsync(async () => running?.adopt({ 'deposit-status': 7 }), {
+    message: /There is no \S+deposit-status\.7\.sqlite/,
+  });
+  t.is(await list(), before);
+});
+
+test('a full or unusable disk ends a rebuild and a start with one sentence, and costs no view', async (t) => {
+  await using service = await RunningService.start();
+  const alice = await service.register('alice', { collections: ['software'] });
+  await depositsOf(t, alice, 1);
+  await service.stop();
+  const fileOf = (generation: number) =>
+    path.join(service.folder, 'views', `deposit-status.${generation}.sqlite`);
+  {
+    using _begun = ViewFile.open(fileOf(2), { ...depositStatus, origin: 'sqlite' });
+    using _full = fullView(fileOf(2));
+    const { code, err } = await runScript(service.folder, 'rebuild', ['deposit-status']);
+    t.is(code, 1);
+    t.is(
+      err.trim().split('\n').at(-1),
+      `The view deposit-status in ${fileOf(2)} cannot be written: ${FULL}.`,
+    );
+    t.notRegex(err, /^ {4}at /m);
+  }
+  const wal = `${fileOf(1)}-wal`;
+  rmSync(wal, { force: true }); // empty, from a look at it
+  mkdirSync(wal);
+  const start = await runScript(service.folder, '../src/main', [], {
+    env: { DEPOSIT_PORT: '0', DEPOSIT_LOG_LEVEL: 'silent' },
+  });
+  t.is(start.code, 1);
+  t.is(
+    start.err,
+    `The view deposit-status in ${fileOf(1)} cannot be opened: unable to open database file.\n`,
+  );
+  rmdirSync(wal);
+  t.is((await runScript(service.folder, 'rebuild', ['--all', '--check'])).code, 0);
+});
+
+const FULL = 'database or disk is full';
 
 test('names that are no views, and none at all, are wrong usage', async (t) => {
   await using service = await RunningService.start();

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import type { JsonObject, NewEvent } from '../../src/event-log/event-log.ts';
 import { seal } from '../../src/event-log/hash-chain.ts';
+import { lastEventOf, writeHead } from '../../src/event-log/sqlite-head-file.ts';
 
 /** What the owner of the log's file can do to it with SQL. Each tells what it did. */
 
@@ -40,8 +41,7 @@ export function rewriteStream(file: string): string {
 }
 
 export function removeWithoutTrace(file: string): string {
-  rmSync(`${file}.head`);
-  return withDatabase(file, (database) => {
+  return withFreshHead(file, (database) => {
     const stream = streamInTheMiddle(database);
     const last = database
       .prepare('SELECT max(position) AS position FROM events WHERE stream = ?')
@@ -55,9 +55,8 @@ export function removeWithoutTrace(file: string): string {
 
 /** As {@link rewriteStream}, and the anchors that would not fit are taken out of the log. */
 export function rewriteAndForgetAnchors(file: string): string {
-  rmSync(`${file}.head`);
   const rewritten = rewriteStream(file);
-  return withDatabase(file, (database) => {
+  return withFreshHead(file, (database) => {
     const anchors = "SELECT id FROM streams WHERE name = 'anchors'";
     database.exec(`
       CREATE TEMP TABLE kept AS
@@ -80,6 +79,17 @@ function streamInTheMiddle(database: DatabaseSync): Stream {
     WHERE type = 'DepositLoaded' ORDER BY position LIMIT 1
     OFFSET (SELECT count(*) / 2 FROM events WHERE type = 'DepositLoaded')`;
   return database.prepare(sql).get() as Stream;
+}
+
+/** The head file says what the log says then, as whoever can write the one can write the other. */
+function withFreshHead<T>(file: string, work: (database: DatabaseSync) => T): T {
+  return withDatabase(file, (database) => {
+    const done = work(database);
+    const head = lastEventOf(database)();
+    rmSync(`${file}.head`);
+    if (head) writeHead(file, head);
+    return done;
+  });
 }
 
 function withDatabase<T>(file: string, work: (database: DatabaseSync) => T): T {

@@ -2,6 +2,7 @@ import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { mock } from 'node:test';
 import test, { type ExecutionContext } from 'ava';
 import { type Anchor, anchorIn, anchorLine, isSignedByItsKey, signed } from '../../src/anchors/anchor.ts';
 import { startAnchoring } from '../../src/anchors/anchor-follower.ts';
@@ -212,6 +213,25 @@ test('a service with an interval makes anchors, and goes on when one cannot be m
   while ((await anchors()).length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
   t.deepEqual(await anchors(), ['AnchorMade', 'AnchorMade']);
 });
+
+test.serial(
+  'a service makes its first anchor a minute after the start, however long the interval',
+  async (t) => {
+    const place = await newPlace(t);
+    await fill(place.log, 1);
+    mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
+    t.teardown(() => mock.timers.reset());
+    const anchoring = startAnchoring(place.log, { ...place, anchorInterval: 1440 }, silentLogger);
+    mock.timers.tick(59_000);
+    t.is((await Array.fromAsync(place.log.readStream('anchors'))).length, 0);
+    mock.timers.tick(1000);
+    mock.timers.reset();
+    while ((await Array.fromAsync(place.log.readStream('anchors'))).length < 1)
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    await anchoring[Symbol.asyncDispose]();
+    t.is(anchoring.interval, 86_400);
+  },
+);
 
 type Place = {
   readonly log: MemoryEventLog;

@@ -1,16 +1,23 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { ANCHORS } from '../../src/anchors/anchor.ts';
 import { publicAnchorKey } from '../../src/anchors/anchor-key.ts';
 import { openLog } from '../../src/engines.ts';
 import { PlainLogAudit } from '../../src/event-log/log-audit.ts';
 import { copyEvents } from '../../src/event-log/log-copy.ts';
 import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
+import { chainWatcher } from '../../src/verification/chain-watcher.ts';
+import { clockWatcher } from '../../src/verification/clock-watcher.ts';
+import { ExportTally } from '../../src/verification/export-end.ts';
 import { exportedEvent, exportedEvents } from '../../src/verification/exported-event.ts';
 import { history } from '../../src/verification/history.ts';
 import { Report } from '../../src/verification/report.ts';
 import { type Interrupted, ResumePoint } from '../../src/verification/resume-point.ts';
+import { StreamHeads } from '../../src/verification/stream-heads.ts';
 import { runScript } from '../support/run-script.ts';
 import {
   deleteLastEvent,
@@ -68,11 +75,12 @@ test('an export is the same log again, and a line that was cut or changed is ref
   {
     await using log = await openLog(configOf(empty));
     const again = await Array.fromAsync(log.readAll(), (event) => `${exportedEvent(event)}\n`);
-    t.is(again.join(''), exported.out);
+    t.is(again.join(''), exported.out.replace(/.+\n$/, ''));
   }
   t.deepEqual(codesOf(await againstAnchors(empty, folder)), []);
 
   const lines = exported.out.split('\n').slice(0, -1);
+  const line = (number: number) => lines[number - 1] ?? '';
   const changed = (number: number, change: (line: string) => string) =>
     `${lines.map((line, index) => (index + 1 === number ? change(line) : line)).join('\n')}\n`;
   const cases: readonly (readonly [string, RegExp])[] = [
@@ -87,13 +95,67 @@ test('an export is the same log again, and a line that was cut or changed is ref
     [changed(11, (line) => line.slice(0, 40)), /^Line 11 is no JSON/],
     [changed(11, (line) => line.replace(/"position":"0/, '"position":"1')), /^Line 12 has a position/],
     [
-      lines.filter((line) => !line.includes('"DepositCompleted"')).join('\n'),
+      lines.filter((each) => !each.includes('"DepositCompleted"')).join('\n'),
       /^Line \d+ \(.*stands where revision/,
     ],
+    [changed(7, () => line(lines.length)), /^Line 8 stands behind/],
+    [changed(lines.length, (last) => last.replace('}', ',"more":1}')), /^Line \d+ is no exported event/],
   ];
   for (const [text, message] of cases) {
     await using log = new MemoryEventLog();
     await t.throwsAsync(copyEvents(exportedEvents(bytesOf(text)), log), { code: 'BAD_LINE', message });
+  }
+});
+
+test('an export that lacks whole lines is refused with what is missing', async (t) => {
+  const folder = await service.copy(t);
+  const { out } = await runScript(folder, 'export', []);
+  const lines = out.split('\n').slice(0, -1);
+  const [events, last] = [lines.slice(0, -1), lines.at(-1) ?? ''];
+  const { root } = JSON.parse(last) as { root: string };
+  const withoutStream = events.filter((line) => !line.includes('"stream":"deposit-5"'));
+  const other = last.replace(root, 'f'.repeat(64));
+  const { out: part } = await runScript(folder, 'export', ['--stream', 'deposit-3']);
+  const cases: readonly (readonly [string, RegExp])[] = [
+    [textOf(lines.slice(0, 30)), /^The export breaks off after 30 events: the last line.* --partial\.$/],
+    ['', /^The export breaks off after 0 events/],
+    [
+      textOf([...lines.slice(0, 30), last]),
+      new RegExp(`says ${events.length}: ${events.length - 30} are missing`),
+    ],
+    [textOf([...withoutStream, last]), /holds \d+ events where its last line says \d+: \d+ are missing/],
+    [textOf([...events, other]), /not those that its last line is about/],
+    [part, /^This is an export of the stream deposit-3 alone, not of the whole log/],
+  ];
+  for (const [text, message] of cases) {
+    const all = Array.fromAsync(exportedEvents(bytesOf(text)));
+    await t.throwsAsync(all, { code: 'EXPORT_NOT_WHOLE', message });
+  }
+  const partial = { partial: true };
+  for (const text of [textOf(lines.slice(0, 30)), part])
+    t.true((await Array.fromAsync(exportedEvents(bytesOf(text), partial))).length > 0);
+  const lacking = Array.fromAsync(exportedEvents(bytesOf(textOf([...lines.slice(0, 30), last])), partial));
+  await t.throwsAsync(lacking, { code: 'EXPORT_NOT_WHOLE' });
+
+  const file = path.join(folder, 'part.ndjson');
+  await writeFile(file, textOf(lines.slice(0, 30)));
+  const empty = await emptyFolder(t);
+  const refused = await runScript(empty, 'import', [file]);
+  t.is(refused.code, 1);
+  t.regex(refused.err, /^The export breaks off after 30 events/);
+  t.false(existsSync(path.join(empty, 'event-log.sqlite')), 'nothing was taken');
+  t.is((await runScript(empty, 'import', [file, '--partial'])).code, 0);
+});
+
+test('the root of an export is that of an anchor over as many events', async (t) => {
+  await using log = await openLog(configOf(await service.copy(t)));
+  const events = await Array.fromAsync(log.readAll());
+  const anchors = events.filter(({ stream }) => stream === ANCHORS).map(({ data }) => data);
+  t.is(anchors.length, 2);
+  for (const { events: count, root } of anchors) {
+    const tally = new ExportTally();
+    for (const event of events.slice(0, count as number)) tally.add(event);
+    t.like(JSON.parse(tally.lastLine({})), { export: 1, events: count, root });
   }
 });
 
@@ -102,11 +164,13 @@ test('an import goes on after what is there, and refuses a log that holds someth
   await using log = await openLog(configOf(await service.copy(t)));
   for await (const event of log.readAll()) lines.push(`${exportedEvent(event)}\n`);
   await using target = new MemoryEventLog();
-  const part = lines.slice(0, 20).join('');
-  t.deepEqual(await copyEvents(exportedEvents(bytesOf(part)), target), { found: 0, copied: 20 });
-  const whole = exportedEvents(bytesOf(lines.join('')));
+  const [part, partial] = [lines.slice(0, 20).join(''), { partial: true }];
+  t.deepEqual(await copyEvents(exportedEvents(bytesOf(part), partial), target), { found: 0, copied: 20 });
+  const whole = exportedEvents(bytesOf(lines.join('')), partial);
   t.deepEqual(await copyEvents(whole, target), { found: 20, copied: lines.length - 20 });
-  await t.throwsAsync(copyEvents(exportedEvents(bytesOf(part)), target), { code: 'LOG_COPY_REFUSED' });
+  await t.throwsAsync(copyEvents(exportedEvents(bytesOf(part), partial), target), {
+    code: 'LOG_COPY_REFUSED',
+  });
 });
 
 test('a verification that was broken off goes on where it was, on the same log only', async (t) => {
@@ -152,6 +216,35 @@ test('a verification that was broken off goes on where it was, on the same log o
   );
 });
 
+test('times that run backwards are noted, in a stream by more than a second, along the log by more than a minute', async (t) => {
+  await using log = new MemoryEventLog();
+  const append = async (stream: string, revision: number, occurredAt: string) => {
+    const metadata = { schemaVersion: 1, occurredAt: `2026-03-01T${occurredAt}Z` };
+    const event = { id: randomUUID(), type: 'NoteTaken', data: {}, metadata };
+    await log.append(stream, revision === 0 ? 'none' : revision - 1, [event]);
+  };
+  const notes = async (alongLog = true): Promise<readonly string[]> => {
+    const [report, heads] = [silent(), new StreamHeads()];
+    const audit = new PlainLogAudit(log);
+    const watchers = [chainWatcher(report, heads), clockWatcher(report, heads, { alongLog })];
+    await history(() => audit.events(), watchers)(report);
+    return report.notes;
+  };
+  await append('a', 0, '12:00:10');
+  await append('a', 1, '12:00:09.5');
+  await append('b', 0, '11:59:20');
+  t.deepEqual(await notes(), [], 'clocks of nodes differ');
+  await append('a', 2, '12:00:05');
+  t.regex((await notes())[0] ?? '', /^The NoteTaken at revision 2 of a says that it came 4\.5 s before/);
+  await append('b', 1, '11:59:10');
+  t.regex((await notes())[0] ?? '', /the first of 2 such places/);
+  await append('c', 0, '11:58:00');
+  const all = await notes();
+  t.is(all.length, 2);
+  t.regex(all[1] ?? '', /revision 0 of c says that it came 70\.0 s before the event before it in the log\./);
+  t.is((await notes(false)).length, 1, 'single streams come in no order');
+});
+
 async function againstAnchors(folder: string, anchored = folder): Promise<Verified> {
   const { anchorFile, anchorKeyFile } = configOf(anchored);
   const key = await publicAnchorKey(anchorKeyFile);
@@ -166,6 +259,10 @@ async function emptyFolder(t: ExecutionContext): Promise<string> {
 
 function silent(): Report {
   return new Report({ limit: 0, tell: () => undefined });
+}
+
+function textOf(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join('');
 }
 
 /** In pieces that do not end where lines do. */

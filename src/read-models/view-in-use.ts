@@ -1,0 +1,86 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { ViewFile, type ViewFileOptions } from './view-file.ts';
+import type { ViewFolder } from './view-folder.ts';
+
+/** The generation of a view that is in use, as somebody finds it who only looks. */
+export type ViewInUse =
+  | { readonly kind: 'readable'; readonly table: ViewFile }
+  /** It cannot be what a service has written; `why` in words. */
+  | { readonly kind: 'damaged'; readonly why: string }
+  /** There is nothing to compare, and that may be so; `why` goes on after "it". */
+  | { readonly kind: 'not comparable'; readonly why: string };
+
+export function viewInUse(folder: ViewFolder, options: ViewFileOptions): ViewInUse {
+  const generation = folder.current(options.name);
+  const file = folder.fileOf(options.name, generation);
+  if (!existsSync(file)) return withoutFile(folder, options.name, generation);
+  let table: ViewFile | undefined;
+  try {
+    table = ViewFile.openReadOnly(file, options);
+    const otherwise = judged(table, options);
+    if (otherwise === undefined) return { kind: 'readable', table };
+    table[Symbol.dispose]();
+    return otherwise;
+  } catch (error) {
+    table?.[Symbol.dispose]();
+    const { message, code } = error as NodeJS.ErrnoException;
+    if (code === 'WAL_NOT_READABLE')
+      return { kind: 'not comparable', why: `cannot be read: ${message.replace(/\.$/, '')}` };
+    return { kind: 'damaged', why: message }; // SQLite's own
+  }
+}
+
+/** Generations behind the one in use: from a rebuild that was cut off, or of a service that was told to use them. */
+export function laterGenerations(folder: ViewFolder, name: string): readonly number[] {
+  const current = folder.current(name);
+  return generationsOf(folder, name).filter((generation) => generation > current);
+}
+
+/** Views and position are written together, so that some without a position are not the service's. */
+export function lacksPosition(table: ViewFile): string | undefined {
+  try {
+    if (table.storedPosition() !== undefined || table.size === 0) return undefined;
+    return `it holds ${table.size} entries but says nothing of how far in the log they are`;
+  } catch (error) {
+    return (error as Error).message; // SQLite's own
+  }
+}
+
+function withoutFile(folder: ViewFolder, name: string, generation: number): ViewInUse {
+  const others = generationsOf(folder, name);
+  if (others.length === 0)
+    return { kind: 'not comparable', why: 'is not there: the service builds it when it starts' };
+  const there =
+    others.length === 1 ? `generation ${others[0]} is` : `the generations ${others.join(', ')} are`;
+  return {
+    kind: 'damaged',
+    why: `the file of generation ${generation}, which is in use as current.json has it, is missing, while ${there} there`,
+  };
+}
+
+function judged(table: ViewFile, { name, version, origin }: ViewFileOptions): ViewInUse | undefined {
+  const about = table.about();
+  if (about === undefined) return { kind: 'damaged', why: 'it says nothing of what it is about' };
+  if (about.name !== name) return { kind: 'damaged', why: `it says that it is the view ${about.name}` };
+  const anew = 'the service builds it anew when it starts';
+  if (about.version !== version) {
+    return {
+      kind: 'not comparable',
+      why: `says that it is of version ${about.version}, where this release has version ${version}: ${anew}`,
+    };
+  }
+  if (about.origin !== origin) {
+    return {
+      kind: 'not comparable',
+      why: `says that it is of another log, ${about.origin} instead of ${origin}: ${anew}`,
+    };
+  }
+  return undefined;
+}
+
+function generationsOf(folder: ViewFolder, name: string): number[] {
+  const numbers = readdirSync(folder.path).map((file) =>
+    file.startsWith(`${name}.`) ? Number(/^(\d+)\.sqlite$/.exec(file.slice(name.length + 1))?.[1] ?? 0) : 0,
+  );
+  return numbers.filter((number) => number > 0).sort((a, b) => a - b);
+}

@@ -1,0 +1,89 @@
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+
+/** Only whoever may write can read the file: part of it lies in a WAL that nobody has an index of. */
+export class WalNotReadable extends Error {
+  override readonly name = 'WalNotReadable';
+  readonly code = 'WAL_NOT_READABLE';
+}
+
+export type OpenedToRead = {
+  readonly database: DatabaseSync;
+  /** As SQLite names it. */
+  readonly journalMode: () => unknown;
+};
+
+/**
+ * Opens a file in WAL mode only to read, also for somebody who may write neither to it nor beside it, as SQLite needs
+ * where no process has the file open. It is taken as it lies then. A service that has it open has laid its `-shm`
+ * there, with which SQLite reads in the ordinary way.
+ * @throws {WalNotReadable}
+ */
+export function openedToRead(file: string, timeout: number): OpenedToRead {
+  const database = new DatabaseSync(file, { readOnly: true, timeout });
+  const trouble = firstTrouble(database);
+  if (trouble === undefined || !isOfPermission(trouble)) {
+    return { database, journalMode: () => database.prepare('PRAGMA journal_mode').get()?.['journal_mode'] };
+  }
+  database.close();
+  if (sizeOf(`${file}-wal`) > 0) throw notReadable(file, trouble);
+  const url = pathToFileURL(file);
+  url.searchParams.set('immutable', '1');
+  return {
+    database: new DatabaseSync(url, { readOnly: true }),
+    journalMode: () => journalModeInHeader(file), // SQLite does not tell of what it leaves aside
+  };
+}
+
+export function openSqliteToRead(file: string, timeout: number): DatabaseSync {
+  return openedToRead(file, timeout).database;
+}
+
+/** Says beforehand what {@link openSqliteToRead} would; other faults are for whoever reads. @throws {WalNotReadable} */
+export function assertReadable(file: string): void {
+  try {
+    openSqliteToRead(file, 0).close();
+  } catch (error) {
+    if (error instanceof WalNotReadable) throw error;
+  }
+}
+
+/** Of the first reading; opening alone reads nothing. */
+function firstTrouble(database: DatabaseSync): unknown {
+  try {
+    database.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get();
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+function isOfPermission(error: unknown): boolean {
+  const [SQLITE_READONLY, SQLITE_CANTOPEN] = [8, 14];
+  const { errcode } = error as { readonly errcode?: number };
+  return errcode !== undefined && [SQLITE_READONLY, SQLITE_CANTOPEN].includes(errcode & 0xff);
+}
+
+function notReadable(file: string, cause: unknown): WalNotReadable {
+  return new WalNotReadable(
+    `${file} cannot be read without permission to write: part of it is still in ${file}-wal. Let the service stop cleanly, or copy the folder and read the copy.`,
+    { cause },
+  );
+}
+
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+function journalModeInHeader(file: string): 'wal' | 'delete' {
+  const [WRITE_VERSION, WAL] = [18, 2];
+  const versions = Buffer.alloc(2);
+  const descriptor = openSync(file, 'r'); // drops no lock: a file that is taken as it lies is not locked
+  try {
+    readSync(descriptor, versions, 0, versions.length, WRITE_VERSION);
+  } finally {
+    closeSync(descriptor);
+  }
+  return versions.every((version) => version === WAL) ? 'wal' : 'delete';
+}

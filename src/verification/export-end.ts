@@ -1,0 +1,94 @@
+import { coveredEvent } from '../anchors/covered-event.ts';
+import { MerkleTree } from '../anchors/merkle-tree.ts';
+import type { Json, RecordedEvent } from '../event-log/event-log.ts';
+import { canonicalJson } from '../event-log/hash-chain.ts';
+
+/** What an export leaves out. */
+export type ExportedPart = { readonly stream?: string; readonly from?: string };
+
+/** The last line of an export: how many events stand before it, and which. */
+export type ExportEnd = ExportedPart & {
+  /** Version of this format. */
+  readonly export: typeof VERSION;
+  readonly events: number;
+  /** Of the Merkle tree over them, 64 hex digits: that of an anchor over as many events of the log. */
+  readonly root: string;
+};
+
+const VERSION = 1;
+
+/** The export lacks events, has others, or does not say that it is whole. */
+export class ExportNotWhole extends Error {
+  override readonly name = 'ExportNotWhole';
+  readonly code = 'EXPORT_NOT_WHOLE';
+}
+
+/** Counts the events of an export while they go by. */
+export class ExportTally {
+  readonly #tree = new MerkleTree();
+
+  get events(): number {
+    return this.#tree.size;
+  }
+
+  add(event: RecordedEvent): void {
+    this.#tree.append(coveredEvent(event));
+  }
+
+  /** The last line, without its end. */
+  lastLine(part: ExportedPart): string {
+    return canonicalJson(this.#end(part) satisfies Json);
+  }
+
+  /** @param end the last line, if there is one; `partial`: there need not be. @throws {ExportNotWhole} */
+  assertWhole(end: ExportEnd | undefined, { partial }: { readonly partial: boolean }): void {
+    if (end) this.#assertSame(end);
+    if (partial) return;
+    if (end === undefined) {
+      throw new ExportNotWhole(
+        `The export breaks off after ${this.events} events: the last line, which says how many there are, is missing. ${PARTIAL}`,
+      );
+    }
+    const parts = [
+      ...(end.stream === undefined ? [] : [`of the stream ${end.stream} alone`]),
+      ...(end.from === undefined ? [] : [`from the position ${end.from} on`]),
+    ];
+    if (parts.length > 0)
+      throw new ExportNotWhole(`This is an export ${parts.join(' and ')}, not of the whole log. ${PARTIAL}`);
+  }
+
+  #assertSame(end: ExportEnd): void {
+    if (end.events !== this.events) {
+      const less = end.events - this.events;
+      const what = less > 0 ? `${less} are missing` : `${-less} were put in`;
+      throw new ExportNotWhole(
+        `The export holds ${this.events} events where its last line says ${end.events}: ${what}.`,
+      );
+    }
+    if (end.root !== this.#tree.root()) {
+      throw new ExportNotWhole(
+        `The ${this.events} events of the export are not those that its last line is about, or in another order: their root is ${this.#tree.root()}, not ${end.root}.`,
+      );
+    }
+  }
+
+  #end(part: ExportedPart): ExportEnd {
+    return { export: VERSION, events: this.events, root: this.#tree.root(), ...part };
+  }
+}
+
+const PARTIAL =
+  'When you know that this is all you want to bring, as of an export of an older release, give --partial.';
+
+/** `undefined`: this is no last line, but an event or nothing of ours. */
+export function exportEnd(value: Readonly<Record<string, Json>>, line: string): ExportEnd | undefined {
+  const { export: version, events, root, stream, from, ...more } = value;
+  const isEnd =
+    version === VERSION &&
+    Number.isSafeInteger(events) &&
+    typeof root === 'string' &&
+    [stream, from].every((part) => part === undefined || typeof part === 'string') &&
+    Object.keys(more).length === 0 &&
+    canonicalJson(value) === line;
+  return isEnd ? (value as ExportEnd) : undefined; // every member was looked at
+}

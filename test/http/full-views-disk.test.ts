@@ -1,0 +1,92 @@
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import {
+  archivePart,
+  entryHeaders,
+  entryPart,
+  entryXml,
+  final,
+  formOf,
+  formType,
+} from '../support/deposit-bodies.ts';
+import { fullView } from '../support/full-view.ts';
+import { RunningService, type TestClient, until } from '../support/running-service.ts';
+import { secretCredential } from '../support/secret-password.ts';
+import { assertSwordError } from '../support/sword-error.ts';
+
+const PROVIDER = 'https://alice.example/code';
+const ORIGIN = `${PROVIDER}/paint`;
+const MANDATORY = '<title>Paint</title><author><name>Ada</name></author>';
+/** Changed views of one kind that the projector keeps in memory; behind so many it takes no more. */
+const MOST_UNSAVED = 1000;
+
+/** The disk takes nothing more of these views, though it takes events. */
+function filled({ folder }: RunningService, ...views: readonly string[]): DisposableStack {
+  const stack = new DisposableStack();
+  for (const view of views) stack.use(fullView(path.join(folder, 'views', `${view}.1.sqlite`)));
+  return stack;
+}
+
+async function loaded(
+  t: ExecutionContext,
+  client: TestClient,
+): Promise<{ statusIri: string; swhid: string }> {
+  const xml = entryXml(`${MANDATORY}<d:create_origin><d:origin url="${ORIGIN}"/></d:create_origin>`);
+  const form = formOf([archivePart(), entryPart(xml)]);
+  const created = await client.post('/1/software/', new Uint8Array(form), { ...formType, ...final });
+  t.is(created.status, 201);
+  const statusIri = new URL(created.headers.get('location') ?? '').pathname.replace('metadata/', 'status/');
+  const told = await client.waitFor(statusIri, 'done');
+  return { statusIri, swhid: /<deposit_swh_id>([^<]+)</.exec(told)?.[1] ?? '' };
+}
+
+function describe(client: TestClient, reference: string): Promise<Response> {
+  const entry = entryXml(`${MANDATORY}<d:deposit><d:reference>${reference}</d:reference></d:deposit>`);
+  return client.post('/1/software/', entry, { ...entryHeaders(), ...final });
+}
+
+test('what the disk takes into no view is known as loaded all the same, and never said not to be', async (t) => {
+  await using service = await RunningService.start();
+  const alice = await service.register('alice', { collections: ['software'], providerUrl: PROVIDER });
+  using full = filled(service, 'deposit-status', 'loaded-objects');
+  const { swhid } = await loaded(t, alice);
+  t.is((await describe(alice, `<d:origin url="${ORIGIN}"/>`)).status, 201);
+  t.is((await describe(alice, `<d:object swhid="${swhid}"/>`)).status, 201);
+  t.is((await describe(alice, `<d:origin url="${ORIGIN}-not"/>`)).status, 400);
+  await assertSwordError(t, await alice.get(`/1/resolve/${swhid}/`), 503, 'ServiceUnavailable');
+  full.dispose();
+  t.is((await alice.get(`/1/resolve/${swhid}/`)).status, 200);
+});
+
+test('views that a full disk holds back answer nobody, and go on when there is room', async (t) => {
+  await using service = await RunningService.start();
+  const [ada, bob] = [
+    await service.register('ada', { collections: ['software'], providerUrl: PROVIDER }),
+    await service.register('bob', { collections: ['software'] }),
+  ];
+  const { statusIri } = await loaded(t, ada);
+  t.true((await ada.get(statusIri)).ok);
+  using full = filled(service, 'client-logins');
+  const { administration } = service;
+  const clients = Array.from({ length: MOST_UNSAVED }, (_, number) => `client-${number}`);
+  const credential = secretCredential;
+  await Promise.all(
+    clients.map((client) => administration.client({ type: 'RegisterClient', client, credential })),
+  );
+  await until(async () => (await bob.get('/1/servicedocument/')).status === 503);
+  await administration.client({ type: 'DisableClient', client: 'ada' });
+  for (const target of ['/1/servicedocument/', statusIri]) {
+    const refused = await ada.get(target);
+    t.true(Number(refused.headers.get('retry-after')) > 0);
+    await assertSwordError(t, refused, 503, 'ServiceUnavailable');
+  }
+  const ready = await fetch(`${service.url}/health/ready`);
+  t.is(ready.status, 503);
+  t.regex(
+    await ready.text(),
+    /views: The view client-logins in client-logins\.1\.sqlite cannot be written: database or disk is full\./,
+  );
+  full.dispose();
+  await until(async () => (await bob.get('/1/servicedocument/')).status === 200);
+  for (const target of ['/1/servicedocument/', statusIri]) t.is((await ada.get(target)).status, 401);
+});

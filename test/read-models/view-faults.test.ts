@@ -1,0 +1,86 @@
+import { existsSync, mkdirSync, rmdirSync, statSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import anyTest, { type TestFn } from 'ava';
+import { ViewFile } from '../../src/read-models/view-file.ts';
+import { ViewWriter } from '../../src/read-models/view-writer.ts';
+import { fullView } from '../support/full-view.ts';
+
+const test = anyTest as TestFn<{ file: string }>;
+
+const shape = { name: 'things', version: 1, origin: 'memory', countedBy: ['kind'] };
+
+test.beforeEach(async (t) => {
+  t.context = { file: path.join(await mkdtemp(path.join(tmpdir(), 'view-')), 'things.1.sqlite') };
+});
+
+test.afterEach.always((t) => rm(path.dirname(t.context.file), { recursive: true, force: true }));
+
+function things(...keys: readonly string[]): ReadonlyMap<string, unknown> {
+  return new Map(keys.map((key) => [key, { kind: 'red' }]));
+}
+
+/** What another process finds in the file. */
+function stored(file: string): { readonly position: string | undefined; readonly keys: readonly string[] } {
+  using read = ViewFile.openReadOnly(file, shape);
+  return { position: read.storedPosition(), keys: [...read.rows()].map(([key]) => key) };
+}
+
+test('what another thread could not write is written with what came after it, or nothing is', async (t) => {
+  const { file } = t.context;
+  for (const hasRoomAgain of [false, true]) {
+    const table = ViewFile.open(file, shape);
+    table.take(things('1'), '1');
+    table.save();
+    {
+      await using writer = new ViewWriter();
+      using _full = fullView(file);
+      table.take(things('2', '3'), '3');
+      const fault = await t.throwsAsync(writer.write(table), { code: 'VIEW_UNAVAILABLE' });
+      t.is(fault?.message, `The view things in ${file} cannot be written: database or disk is full.`);
+      table.take(things('4'), '4');
+      t.deepEqual([table.position, table.get('2'), table.queried], ['4', { kind: 'red' }, '1']);
+      if (!hasRoomAgain) table[Symbol.dispose]();
+    }
+    const found = stored(file);
+    t.deepEqual(found, { position: '1', keys: ['1'] });
+    table[Symbol.dispose]();
+  }
+  t.deepEqual(stored(file), { position: '4', keys: ['1', '2', '3', '4'] });
+});
+
+test('what is being written elsewhere is written by nobody else meanwhile', async (t) => {
+  await using writer = new ViewWriter();
+  using table = ViewFile.open(t.context.file, shape);
+  table.take(things('1'), '1');
+  const writing = writer.write(table);
+  table.take(things('2'), '2');
+  t.throws(() => table.save(), { message: /being written already/ });
+  await writing;
+  t.deepEqual(stored(t.context.file), { position: '1', keys: ['1'] });
+  table.save();
+  t.deepEqual(stored(t.context.file), { position: '2', keys: ['1', '2'] });
+});
+
+test('a file that cannot be opened now stays as it is, one that is not ours begins anew', (t) => {
+  const { file } = t.context;
+  {
+    using table = ViewFile.open(file, shape);
+    table.take(things('1'), '1');
+  }
+  const { ino } = statSync(file);
+  mkdirSync(`${file}-wal`);
+  const fault = t.throws(() => ViewFile.open(file, shape), { code: 'VIEW_UNAVAILABLE' });
+  t.is(fault?.message, `The view things in ${file} cannot be opened: unable to open database file.`);
+  t.true(existsSync(file) && statSync(file).ino === ino);
+  rmdirSync(`${file}-wal`);
+  t.deepEqual(stored(file), { position: '1', keys: ['1'] });
+  {
+    using foreign = new DatabaseSync(file);
+    foreign.exec('DROP TABLE about; CREATE TABLE about (position)');
+  }
+  using anew = ViewFile.open(file, shape);
+  t.is(anew.size, 0);
+});

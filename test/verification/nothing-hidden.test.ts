@@ -1,0 +1,263 @@
+import { type KeyObject, randomUUID } from 'node:crypto';
+import { copyFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import test from 'ava';
+import { fingerprint, publicKeyOf } from '../../src/anchors/anchor.ts';
+import { publicAnchorKey } from '../../src/anchors/anchor-key.ts';
+import { Anchorer } from '../../src/anchors/anchorer.ts';
+import { openStoreAudit } from '../../src/archive-store/open-store-audit.ts';
+import { openLog, viewsPlace } from '../../src/engines.ts';
+import { PlainLogAudit } from '../../src/event-log/log-audit.ts';
+import { history } from '../../src/verification/history.ts';
+import { ObjectProofs } from '../../src/verification/object-proofs.ts';
+import { objectWatcher } from '../../src/verification/object-watcher.ts';
+import { type Finding, Report } from '../../src/verification/report.ts';
+import { ResumePoint } from '../../src/verification/resume-point.ts';
+import { viewsCheck } from '../../src/verification/views-check.ts';
+import { runScript } from '../support/run-script.ts';
+import { auditedService, configOf, verified } from './audited-service.ts';
+
+const service = auditedService(test, 9);
+
+test('a view that cannot be compared is named, as a finding where no service leaves one so', async (t) => {
+  const place = (folder: string, ...names: string[]) => path.join(folder, 'views', ...names);
+  const about = (sql: string) => (folder: string) => change(place(folder, 'client-logins.1.sqlite'), sql);
+  const none = { texts: [], notes: [] };
+  const untouched = await viewsOf(await service.copy(t));
+  t.deepEqual(untouched, none);
+  const cases: readonly (readonly [
+    string,
+    (folder: string) => unknown,
+    { readonly texts?: readonly RegExp[]; readonly notes?: readonly RegExp[] },
+  ])[] = [
+    [
+      'another version',
+      about('UPDATE about SET version = version + 1'),
+      {
+        notes: [
+          /^The view client-logins was not compared: it says that it is of version \d+, where .*starts\.$/,
+        ],
+      },
+    ],
+    [
+      'another log',
+      about(`UPDATE about SET origin = 'elsewhere'`),
+      { notes: [/^The view client-logins was not compared: it says that it is of another log, elsewhere /] },
+    ],
+    [
+      'no position',
+      about('UPDATE about SET position = NULL'),
+      { texts: [/^The view client-logins is damaged: it holds 2 entries but says nothing of how far/] },
+    ],
+    [
+      'empty',
+      about('UPDATE about SET position = NULL; DELETE FROM views'),
+      { notes: [/^The view client-logins was not compared: it is empty/] },
+    ],
+    [
+      'no word of itself',
+      about('DELETE FROM about'),
+      { texts: [/client-logins is damaged: it says nothing/] },
+    ],
+    [
+      'another name',
+      about(`UPDATE about SET name = 'other'`),
+      { texts: [/client-logins is damaged: it says that it is the view other/] },
+    ],
+    [
+      'a generation that is not there',
+      (folder) => writeFile(place(folder, 'current.json'), '{"client-logins":9}'),
+      { texts: [/client-logins is damaged: the file of generation 9, .* while generation 1 is there/] },
+    ],
+    [
+      'a generation that nothing names',
+      (folder) => rename(place(folder, 'client-logins.1.sqlite'), place(folder, 'client-logins.2.sqlite')),
+      {
+        texts: [/client-logins is damaged: the file of generation 1, .* while generation 2 is there/],
+        notes: [/^Generation 2 of the view client-logins was not compared: /],
+      },
+    ],
+    [
+      'a later generation beside it',
+      (folder) => copyFile(place(folder, 'client-logins.1.sqlite'), place(folder, 'client-logins.2.sqlite')),
+      { notes: [/^Generation 2 of the view client-logins was not compared: /] },
+    ],
+    [
+      'not built yet',
+      (folder) => rm(place(folder, 'client-logins.1.sqlite')),
+      { notes: [/^The view client-logins was not compared: it is not there/] },
+    ],
+    [
+      'no views at all',
+      (folder) => rm(place(folder), { recursive: true }),
+      { notes: [/^No view was compared/] },
+    ],
+  ];
+  for (const [what, alter, { texts = [], notes = [] }] of cases) {
+    const folder = await service.copy(t);
+    about(`INSERT INTO views SELECT 'mallory', view FROM views LIMIT 1`)(folder);
+    await alter(folder);
+    const found = await viewsOf(folder);
+    // What was put in is told where the view could be compared.
+    const others = found.texts.filter((text) => !text.includes('shows mallory'));
+    for (const [index, text] of texts.entries()) t.regex(others[index] ?? '', text, what);
+    for (const [index, text] of notes.entries()) t.regex(found.notes[index] ?? '', text, what);
+    t.deepEqual([others.length, found.notes.length], [texts.length, notes.length], what);
+  }
+});
+
+test('a log with events but without its head file is found, an empty log is not', async (t) => {
+  const folder = await service.copy(t);
+  const head = path.join(folder, 'event-log.sqlite.head');
+  for (const lose of [() => rm(head), () => writeFile(head, '')]) {
+    await lose();
+    const { findings } = await verified(folder, { what: 'log' });
+    t.deepEqual(
+      findings.map(({ code, file }) => [code, file]),
+      [['FILE_DAMAGED', head]],
+    );
+    t.regex(findings[0]?.text ?? '', /is missing or empty, though the log holds events.*[^.]\.$/);
+  }
+  const cut = await service.copy(t);
+  change(
+    path.join(cut, 'event-log.sqlite'),
+    'DELETE FROM events WHERE position = (SELECT max(position) FROM events)',
+  );
+  t.regex(
+    (await verified(cut, { what: 'log' })).findings[0]?.text ?? '',
+    /\.head records \d+\.$/,
+    'one full stop',
+  );
+  change(path.join(folder, 'event-log.sqlite'), 'DELETE FROM events; DELETE FROM streams');
+  t.deepEqual((await verified(folder, { what: 'log' })).findings, []);
+});
+
+test('whoever compares no anchors kept elsewhere is told what that leaves open', async (t) => {
+  const folder = await service.copy(t);
+  const notesOf = async (...args: Parameters<typeof verified>) => (await verified(...args)).report.notes;
+  t.regex((await notesOf(folder)).join(), /^No anchors kept elsewhere .* cut off the end of the log/);
+  t.regex((await notesOf(folder, { what: [1] })).join(), /^Each deposit was looked at by itself/);
+  const { anchorFile, anchorKeyFile } = configOf(folder);
+  const anchorKeys = [await keyOf(anchorKeyFile)];
+  t.deepEqual(await notesOf(folder, { what: 'log', anchorFile: anchorFile ?? '', anchorKeys }), []);
+});
+
+test('anchors of another key are noted before those of this folder, and found behind them', async (t) => {
+  const folder = await service.copy(t);
+  const config = configOf(folder);
+  const renewed = path.join(folder, 'renewed.pem');
+  {
+    await using log = await openLog(config);
+    const stream = 'elsewhere';
+    const event = { id: randomUUID(), type: 'Noted', data: {}, metadata: { schemaVersion: 1 } };
+    await log.append(stream, 'none', [event]);
+    await new Anchorer(log, { ...config, anchorKeyFile: renewed, anchorFile: null }).anchor();
+  }
+  const foreign = async (ownAnchorKey: string | undefined, keys: readonly string[] = []) => {
+    const { findings, report } = await verified(folder, {
+      what: 'log',
+      anchorKeys: await Promise.all(keys.map(keyOf)),
+      ...(ownAnchorKey !== undefined && { ownAnchorKey: await keyOf(ownAnchorKey) }),
+    });
+    const codes = findings.filter(({ check }) => check === 'anchors').map(({ code }) => code);
+    return { codes, notes: report.notes.filter((note) => note.includes('key')) };
+  };
+  t.deepEqual((await foreign(config.anchorKeyFile)).codes, ['ANCHOR_KEY_FOREIGN']);
+  const moved = await foreign(renewed);
+  t.deepEqual(moved.codes, []);
+  t.is(moved.notes.length, 1);
+  t.regex(
+    moved.notes[0] ?? '',
+    /^Another key than that of this data folder, .* signed 2 of them, the last over \d+ events /,
+  );
+  for (const file of [config.anchorKeyFile, renewed])
+    t.true(moved.notes[0]?.includes(fingerprint(publicKeyOf(await keyOf(file)))));
+  t.deepEqual((await foreign(undefined, [renewed])).codes, ['ANCHOR_KEY_FOREIGN', 'ANCHOR_KEY_FOREIGN']);
+  t.deepEqual(await foreign(undefined, [renewed, config.anchorKeyFile]), { codes: [], notes: [] });
+
+  const copy = await service.copy(t);
+  const all = await runScript(copy, 'verify', ['--all', '--key', renewed]);
+  t.is(all.code, 1);
+  t.regex(all.out, /is signed with another key, [0-9a-f]{64}, than [0-9a-f]{64}\./);
+  await rm(configOf(copy).anchorKeyFile);
+  const without = await runScript(copy, 'verify', ['--all']);
+  t.is(without.code, 0, without.out);
+  t.regex(without.out, /^Whose key has signed the anchors was not looked at: /m);
+  t.is((await runScript(copy, 'verify', ['1', '--key', renewed])).code, 2);
+});
+
+test('faulty objects beyond the limit are counted, and looked at again by a run that goes on', async (t) => {
+  const folder = await service.copy(t);
+  const config = configOf(folder);
+  const small = path.join(folder, 'archives', 'small.sqlite');
+  change(small, `UPDATE small_object SET bytes = zeroblob(length(bytes))`);
+  const { findings, report } = await verified(folder, {}, 5);
+  const faulty = count(small, 'SELECT count(*) AS n FROM small_object');
+  t.true(faulty > 20);
+  t.is(findings.length, 5);
+  t.is(report.counts.faultyObjects, faulty);
+  t.true(report.findings >= faulty);
+  t.regex(
+    (await runScript(folder, 'verify', ['--all', '--limit', '5'])).out,
+    new RegExp(` ${faulty} faulty ones`),
+  );
+
+  const state = path.join(folder, 'state.json');
+  await using log = await openLog(config);
+  await using store = await openStoreAudit(config.archiveStore, config.dataDir);
+  const read = async (resume: ResumePoint, breakAt: number) => {
+    const about = silent(5);
+    const proofs = new ObjectProofs(store, about);
+    const breaking = {
+      see: (_event: unknown, number: number) => {
+        if (number === breakAt) throw new Error('broken off');
+      },
+    };
+    const audit = new PlainLogAudit(log);
+    const watchers = [objectWatcher(about, store, proofs, resume), resume.watcher(), breaking];
+    await history(() => audit.events(), watchers)(about);
+    return about;
+  };
+  const all = (await read(new ResumePoint(undefined), -1)).counts;
+  const broken = read(new ResumePoint(state, undefined, { saveEvery: -1, markEvery: 1 }), all.events);
+  await t.throwsAsync(broken, { message: 'broken off' });
+  const from = await ResumePoint.interrupted(state);
+  t.true((from?.events ?? 0) > all.events / 2);
+  const { counts } = await read(new ResumePoint(state, from), -1);
+  t.is(counts.faultyObjects, all.faultyObjects);
+  t.is(counts.objects + counts.provenBefore, all.objects);
+});
+
+async function keyOf(file: string): Promise<KeyObject> {
+  const key = await publicAnchorKey(file);
+  if (!key) throw new Error(`There is no ${file}.`);
+  return key;
+}
+
+async function viewsOf(folder: string) {
+  const config = configOf(folder);
+  const [views, origin] = viewsPlace(config);
+  const openLogToRead = () => openLog(config, { readOnly: true });
+  const findings: Finding[] = [];
+  const report = new Report({ limit: 100, tell: (finding) => findings.push(finding) });
+  await viewsCheck({ folder: views, origin, openLog: openLogToRead }, () => undefined)(report);
+  return { texts: findings.map(({ text }) => text), notes: report.notes };
+}
+
+function silent(limit = 0): Report {
+  return new Report({ limit, tell: () => undefined });
+}
+
+function change(file: string, sql: string): void {
+  const database = new DatabaseSync(file);
+  database.exec(sql);
+  database.close();
+}
+
+function count(file: string, sql: string): number {
+  const database = new DatabaseSync(file);
+  const found = database.prepare(sql).get();
+  database.close();
+  return Number(found?.['n']);
+}

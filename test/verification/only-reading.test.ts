@@ -1,0 +1,125 @@
+import { spawn } from 'node:child_process';
+import { chmod, copyFile, readdir, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { buffer } from 'node:stream/consumers';
+import test, { type ExecutionContext } from 'ava';
+import { auditedService } from './audited-service.ts';
+
+const service = auditedService(test, 6);
+
+/** As whom the superuser, who may write anywhere, runs what must not write. */
+const NOBODY = 65_534;
+
+test('an auditor who may only read proves a stopped service, tells histories and exports', async (t) => {
+  const folder = await service.copy(t);
+  if (!(await canRunAsAuditor())) return t.pass('nobody may not read the program here');
+  await onlyReadable(t, folder);
+  const before = await listing(folder);
+  const verified = await asAuditor(folder, 'verify', '--all');
+  t.is(verified.code, 0, verified.out + verified.err);
+  t.regex(verified.out, /^All proven: /m);
+  t.notRegex(verified.out, /was not compared/);
+  const told = await asAuditor(folder, 'history', '1');
+  t.is(told.code, 0, told.err);
+  t.regex(told.out, /Every hash fits\./);
+  const exported = await asAuditor(folder, 'export');
+  t.is(exported.code, 0, exported.err);
+  t.regex(exported.out, /"export":1/);
+  t.deepEqual(await listing(folder), before);
+});
+
+test('what is altered is found by an auditor who may only read, too', async (t) => {
+  const folder = await service.copy(t);
+  if (!(await canRunAsAuditor())) return t.pass('nobody may not read the program here');
+  change(
+    path.join(folder, 'event-log.sqlite'),
+    `UPDATE events SET data = replace(data, 'a', 'b') WHERE position = 5`,
+  );
+  change(path.join(folder, 'event-log.sqlite'), 'PRAGMA journal_mode = delete');
+  change(path.join(folder, 'archives', 'small.sqlite'), `UPDATE small_object SET bytes = x'00' WHERE id = 1`);
+  change(path.join(folder, 'views', 'deposit-status.1.sqlite'), `DELETE FROM views WHERE key = '1'`);
+  await onlyReadable(t, folder);
+  const { code, out } = await asAuditor(folder, 'verify', '--all');
+  t.is(code, 1);
+  for (const found of [
+    /^files: .*event-log\.sqlite: journal_mode is delete, not wal\.$/m,
+    /^log: .* does not carry the hash of its contents\.$/m,
+    /^objects: .* its bytes are others\.$/m,
+    /^views: The view deposit-status lacks 1;/m,
+  ]) {
+    t.regex(out, found);
+  }
+});
+
+test('what only lies in a WAL is not passed over: whoever may not read it is told what to do', async (t) => {
+  const folder = await service.copy(t);
+  if (!(await canRunAsAuditor())) return t.pass('nobody may not read the program here');
+  const log = path.join(folder, 'event-log.sqlite');
+  const kept = path.join(folder, 'kept');
+  {
+    using database = new DatabaseSync(log);
+    database.exec(`UPDATE events SET type = 'Other' WHERE position = 1`);
+    await copyFile(`${log}-wal`, kept);
+  }
+  await copyFile(kept, `${log}-wal`);
+  t.true((await stat(`${log}-wal`)).size > 0);
+  await onlyReadable(t, folder);
+  for (const [command = '', ...args] of [['verify', '--all'], ['history', '1'], ['export']]) {
+    const { code, out, err } = await asAuditor(folder, command, ...args);
+    t.deepEqual([code, out], [1, ''], command);
+    t.regex(err, /^.*event-log\.sqlite cannot be read without permission to write.*copy the folder.*\.\n$/);
+  }
+});
+
+test('beside a running writer an auditor who may only read sees what was written last', async (t) => {
+  const folder = await service.copy(t);
+  if (!(await canRunAsAuditor())) return t.pass('nobody may not read the program here');
+  using writer = new DatabaseSync(path.join(folder, 'event-log.sqlite'));
+  writer.exec(`UPDATE events SET type = 'Other' WHERE position = 1`);
+  await onlyReadable(t, folder);
+  const { code, out } = await asAuditor(folder, 'verify', '--all');
+  t.is(code, 1, 'what lies in the WAL counts');
+  t.regex(out, /^log: The Other at revision 0 of /m);
+});
+
+type Ran = { readonly code: number; readonly out: string; readonly err: string };
+
+async function asAuditor(folder: string, command: string, ...args: string[]): Promise<Ran> {
+  const script = path.join(import.meta.dirname, '../../scripts', `${command}.ts`);
+  const env = { ...process.env, DEPOSIT_DATA_DIR: folder };
+  const child = spawn(process.execPath, [script, ...args], { env, ...user() });
+  const exited = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? -1)));
+  const [out, err] = await Promise.all([buffer(child.stdout), buffer(child.stderr)]);
+  return { code: await exited, out: out.toString(), err: err.toString() };
+}
+
+function user(): { readonly uid?: number; readonly gid?: number } {
+  return process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+}
+
+/** A checkout in a home folder may be for its owner alone. */
+async function canRunAsAuditor(): Promise<boolean> {
+  const started = await asAuditor('/', 'verify', '--help').catch(() => undefined);
+  return started?.code === 0;
+}
+
+/** The folder and all in it, for everybody, and the way there. */
+async function onlyReadable(t: ExecutionContext, folder: string): Promise<void> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const placeOf = ({ parentPath, name }: (typeof entries)[number]) => path.join(parentPath, name);
+  const folders = [folder, ...entries.filter((entry) => entry.isDirectory()).map(placeOf)];
+  for (const entry of entries.filter((each) => each.isFile())) await chmod(placeOf(entry), 0o444);
+  for (const each of folders) await chmod(each, 0o555);
+  await chmod(path.dirname(folder), 0o755);
+  t.teardown(() => Promise.all(folders.map((each) => chmod(each, 0o755)))); // to be removed
+}
+
+async function listing(folder: string): Promise<readonly string[]> {
+  return (await readdir(folder, { recursive: true })).sort();
+}
+
+function change(file: string, sql: string): void {
+  using database = new DatabaseSync(file);
+  database.exec(sql);
+}
