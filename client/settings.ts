@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
+import { isLoopback } from '../src/loopback.ts';
 import { type Environment, readEnvironment } from './environment.ts';
 import { reasonOf, UsageFault } from './faults.ts';
 import { readKeptLogin } from './kept-login.ts';
@@ -62,7 +63,7 @@ export function serverUrl(address: string): URL {
 
 /** Whether a password goes over the network for everybody to read. */
 export function isExposed({ protocol, hostname }: URL): boolean {
-  return protocol === 'http:' && !/^(?:localhost|127\.|\[::1\])/.test(hostname);
+  return protocol === 'http:' && !isLoopback(hostname.replace(/^\[|\]$/g, '')); // addresses of IPv6 have brackets
 }
 
 async function givenPassword(

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { anchorKey } from '../src/anchors/anchor-key.ts';
 import { Anchorer } from '../src/anchors/anchorer.ts';
 import { readConfig } from '../src/config.ts';
-import { openLog } from '../src/engines.ts';
 import { readArguments, runCommand, UsageError } from './command.ts';
+import { openServiceLog } from './service-engines.ts';
 
 const HELP = `Makes an anchor: a signed statement of everything that the log holds at this moment.
 
@@ -37,7 +37,7 @@ await runCommand(
       return;
     }
     const anchorFile = values.file === undefined ? config.anchorFile : path.resolve(values.file);
-    await using log = await openLog(config);
+    await using log = await openServiceLog(config);
     const { anchor, made, written } = await new Anchorer(log, { ...config, anchorFile }).anchor();
     if (values.json) {
       process.stdout.write(`${JSON.stringify({ made, written, anchorFile, anchor })}\n`);

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Config } from '../src/config.ts';
 
@@ -25,11 +25,4 @@ export function finishBackup(folder: string, facts: Omit<BackupFacts, 'finishedA
   const text = JSON.stringify({ finishedAt: new Date().toISOString(), ...facts });
   writeFileSync(`${file}.new`, `${text}\n`, { flush: true });
   renameSync(`${file}.new`, file);
-}
-
-/** Keys that the service has made for itself, with their permissions. */
-export function copyKeys(from: string, to: string): void {
-  if (!existsSync(path.join(from, 'keys'))) return;
-  mkdirSync(path.join(to, 'keys'), { recursive: true, mode: 0o700 });
-  cpSync(path.join(from, 'keys'), path.join(to, 'keys'), { recursive: true });
 }

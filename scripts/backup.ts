@@ -5,9 +5,12 @@ import { type Config, readConfig } from '../src/config.ts';
 import { lockFile } from '../src/data-folder-lock.ts';
 import { openLog, openStore } from '../src/engines.ts';
 import { copyLog } from '../src/event-log/log-copy.ts';
-import { backupPlaces, copyKeys, finishBackup, readBackup } from './backup-folder.ts';
+import { backupPlaces, finishBackup, readBackup } from './backup-folder.ts';
+import { backUpKeys } from './backup-keys.ts';
 import { only, readArguments, refused, runCommand, say } from './command.ts';
+import { liesIn } from './lies-in.ts';
 import { ProgressBars } from './progress-bar.ts';
+import { openServiceLog, openServiceStore } from './service-engines.ts';
 import { stopSignal } from './stop-signal.ts';
 
 const HELP = `Copies everything that is kept into a folder, from any engine, while the service runs.
@@ -17,7 +20,8 @@ const HELP = `Copies everything that is kept into a folder, from any engine, whi
 First the event log, then the archives, so whatever an event of the backup names is there. Into the same folder again
 it only brings what is new; one that was cut off is gone on with. What is there is compared with the log, never
 overwritten. --verify reads every object of the backup again and replaces what is damaged.
-The folder holds the log, the archives and the keys of this service: keep it as safe as the data folder.
+The folder holds the log, the archives and the keys of this service, those that DEPOSIT_WEBHOOK_KEY_FILE and
+DEPOSIT_ANCHOR_KEY_FILE name, too: keep it as safe as the data folder.
 Exit codes: 0 done, 1 failed or an object could not be copied, 2 wrong usage.
 `;
 
@@ -29,6 +33,8 @@ await runCommand(HELP, async (args) => {
   const folder = path.resolve(only(positionals, 'DIR'));
   const config = readConfig();
   assertElsewhere(folder, config);
+  await using log = await openServiceLog(config);
+  await using store = await openServiceStore(config);
   using _only = lockFile(
     path.join(folder, 'backup.lock'),
     `Another backup goes into ${folder} at this moment.`,
@@ -37,8 +43,6 @@ await runCommand(HELP, async (args) => {
   const signal = stopSignal('Stopped. The same command goes on from there.');
   const places = backupPlaces(folder);
   using bars = new ProgressBars();
-  await using log = await openLog(config);
-  await using store = await openStore(config);
   await using copiedLog = await openLog(places);
   const events = await copyLog(log, copiedLog, {
     engine: 'sqlite',
@@ -51,7 +55,7 @@ await runCommand(HELP, async (args) => {
     progress: (step, ...counts) => bars.at(`objects ${step}`, ...counts),
     signal,
   });
-  copyKeys(config.dataDir, folder);
+  const keys = await backUpKeys(config, folder);
   for (const { sha256, reason } of objects.failed) process.stderr.write(`Not copied: ${sha256}. ${reason}\n`);
   const { copied, found } = events;
   const isWhole = objects.failed.length === 0;
@@ -61,21 +65,21 @@ await runCommand(HELP, async (args) => {
     events: found + copied,
     newEvents: copied,
     ...objects,
+    keys,
     since: before?.finishedAt ?? null,
   };
   if (values.json) say(JSON.stringify(facts));
   else {
     const news = `${copied} events and ${objects.copied} objects are new`;
     say(
-      `The backup holds ${facts.events} events and ${objects.objects} objects (${objects.bytes} bytes); ${news}.`,
+      `The backup holds ${facts.events} events, ${objects.objects} objects (${objects.bytes} bytes) and ${keys.length} keys; ${news}.`,
     );
   }
   return isWhole ? 0 : 1;
 });
 
 function assertElsewhere(folder: string, { dataDir }: Config): void {
-  const own = path.resolve(dataDir);
-  if (folder === own || folder.startsWith(own + path.sep) || existsSync(path.join(folder, 'service.lock'))) {
+  if (liesIn(dataDir, folder) || existsSync(path.join(folder, 'service.lock'))) {
     throw refused('BACKUP_IN_DATA_FOLDER', `${folder} is a data folder or lies in one: give another folder.`);
   }
 }

@@ -10,6 +10,7 @@ import { assertReachable } from '../src/notifications/receiver-address.ts';
 import { generateSecret, isSecret } from '../src/notifications/signature.ts';
 import { WebhookKey } from '../src/notifications/webhook-key.ts';
 import { refused, say, UsageError } from './command.ts';
+import { liesIn } from './lies-in.ts';
 
 export type WebhookOptions = {
   readonly off?: boolean | undefined;
@@ -29,6 +30,8 @@ export async function webhook(
   if (client === undefined) throw new UsageError('NAME is missing.');
   const asked = [options.off, options.failures, options.retry].filter(Boolean).length;
   if (asked > 1) throw new UsageError('Only one of --off, --failures and --retry is possible at a time.');
+  if (options.json && !options.failures) throw new UsageError('--json is for --failures.');
+  if (options['secret-stdin'] && asked > 0) throw new UsageError('--secret-stdin is for a URL.');
   if (options.retry) return retry(administration, config, client, more);
   if (asked === 1 && more.length > 0) throw new UsageError(`${more.join(' ')} means nothing here.`);
   if (options.off) return remove(administration, client);
@@ -46,7 +49,7 @@ async function set(
   fromStdin = false,
 ): Promise<void> {
   if (URL.canParse(url)) await assertReachable(new URL(url), webhooks);
-  if (eventLog.kind !== 'sqlite' && webhooks.keyFile.startsWith(dataDir)) {
+  if (eventLog.kind !== 'sqlite' && liesIn(dataDir, webhooks.keyFile)) {
     const reason = 'the nodes that send notifications need the key that seals the secret here';
     throw refused('WEBHOOK_KEY', `Set DEPOSIT_WEBHOOK_KEY_FILE to the same key on every node: ${reason}.`);
   }

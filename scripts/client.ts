@@ -5,12 +5,23 @@ import { Administration } from '../src/administration.ts';
 import { readConfig } from '../src/config.ts';
 import { clients } from '../src/domain/aggregates.ts';
 import type { ClientCommand } from '../src/domain/client/client.ts';
-import { openLog } from '../src/engines.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
 import { generatePassword } from '../src/password.ts';
 import { foldByKey, foldStream } from '../src/read-models/fold.ts';
 import { webhook } from './client-webhook.ts';
-import { only, operator, readArguments, refused, runCommand, say, UsageError } from './command.ts';
+import {
+  type Actions,
+  assertAction,
+  none,
+  only,
+  operator,
+  readArguments,
+  refused,
+  runCommand,
+  say,
+  UsageError,
+} from './command.ts';
+import { openServiceLog } from './service-engines.ts';
 
 const HELP = `Registers clients and changes what they may do, beside a running service or without one.
 
@@ -35,6 +46,19 @@ A webhook is an https URL in a public network; see docs/interface.md for what is
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 `;
 
+const ACTIONS: Actions = {
+  add: ['password-stdin', 'collection', 'domain', 'provider-url'],
+  passwd: ['password-stdin'],
+  grant: [],
+  revoke: [],
+  set: ['domain', 'provider-url'],
+  disable: [],
+  enable: [],
+  webhook: ['secret-stdin', 'off', 'failures', 'retry', 'json'],
+  show: ['json'],
+  list: ['json'],
+};
+
 await runCommand(HELP, async ([action = '', ...rest]) => {
   const { values, positionals } = readArguments(rest, {
     'password-stdin': { type: 'boolean' },
@@ -47,9 +71,13 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
     failures: { type: 'boolean' },
     retry: { type: 'boolean' },
   });
+  assertAction(ACTIONS, action, values);
+  if (action === 'set' && Object.keys(values).length === 0)
+    throw new UsageError('Nothing to set: give --domain or --provider-url.');
+  if (action === 'list') none(positionals);
   const config = readConfig();
-  await using log = await openLog(config);
-  const administration = new Administration(log, operator());
+  await using log = await openServiceLog(config);
+  const administration = new Administration(log, operator(config));
   switch (action) {
     case 'add': {
       const name = only(positionals, 'NAME');
@@ -101,8 +129,6 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
       else for (const login of logins.values()) say(line(login));
       return;
     }
-    default:
-      throw new UsageError(`There is no action ${action}; --help lists them.`);
   }
 });
 

@@ -2,9 +2,20 @@ import { collections as shownCollections } from '../projections/collections.ts';
 import { Administration } from '../src/administration.ts';
 import { readConfig } from '../src/config.ts';
 import { collections } from '../src/domain/aggregates.ts';
-import { openLog } from '../src/engines.ts';
 import { foldByKey, foldStream } from '../src/read-models/fold.ts';
-import { only, operator, readArguments, refused, runCommand, say, UsageError } from './command.ts';
+import {
+  type Actions,
+  assertAction,
+  none,
+  only,
+  operator,
+  readArguments,
+  refused,
+  runCommand,
+  say,
+  UsageError,
+} from './command.ts';
+import { openServiceLog } from './service-engines.ts';
 
 const HELP = `Opens collections and says what the service document tells of them.
 
@@ -17,38 +28,40 @@ const HELP = `Opens collections and says what the service document tells of them
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 `;
 
+const TELLS = {
+  title: { type: 'string' },
+  abstract: { type: 'string' },
+  treatment: { type: 'string' },
+  policy: { type: 'string' },
+  accept: { type: 'string', multiple: true },
+} as const;
+const ACTIONS: Actions = {
+  add: Object.keys(TELLS),
+  set: Object.keys(TELLS),
+  show: ['json'],
+  list: ['json'],
+};
+
 await runCommand(HELP, async ([action = '', ...rest]) => {
-  const { values, positionals } = readArguments(rest, {
-    title: { type: 'string' },
-    abstract: { type: 'string' },
-    treatment: { type: 'string' },
-    policy: { type: 'string' },
-    accept: { type: 'string', multiple: true },
-    json: { type: 'boolean' },
-  });
-  await using log = await openLog(readConfig());
-  const administration = new Administration(log, operator());
+  const { values, positionals } = readArguments(rest, { ...TELLS, json: { type: 'boolean' } });
+  assertAction(ACTIONS, action, values);
+  assertNotEmpty(values);
+  if (action === 'list') none(positionals);
+  const name = action === 'list' ? '' : only(positionals, 'NAME');
+  if (action === 'set' && Object.keys(values).length === 0)
+    throw new UsageError(`Nothing to set: give one of --${Object.keys(TELLS).join(', --')}.`);
+  const config = readConfig();
+  await using log = await openServiceLog(config);
+  const administration = new Administration(log, operator(config));
   switch (action) {
     case 'add':
-    case 'set': {
-      const collection = only(positionals, 'NAME');
-      if (action === 'add') await administration.collection({ type: 'OpenCollection', collection });
-      const { title, abstract, treatment, policy, accept } = values;
-      if (title ?? abstract ?? treatment) {
-        const described = {
-          ...(title && { title }),
-          ...(abstract && { abstract }),
-          ...(treatment && { treatment }),
-        };
-        await administration.collection({ type: 'DescribeCollection', collection, ...described });
-      }
-      if (policy !== undefined) await administration.collection({ type: 'ChangePolicy', collection, policy });
-      if (accept) await administration.collection({ type: 'ChangeAcceptedTypes', collection, accept });
-      say(`${action === 'add' ? 'Opened' : 'Changed'} the collection ${collection}.`);
-      return;
-    }
+      await administration.collection({ type: 'OpenCollection', collection: name });
+      await describe(administration, name, values);
+      return say(`Opened the collection ${name}.`);
+    case 'set':
+      await describe(administration, name, values);
+      return say(`Changed the collection ${name}.`);
     case 'show': {
-      const name = only(positionals, 'NAME');
       const shown = await foldStream(shownCollections, log.readStream(`${collections.prefix}${name}`));
       if (!shown) throw refused('COLLECTION_UNKNOWN', `There is no collection ${name}.`);
       if (values.json) say(JSON.stringify(shown));
@@ -61,7 +74,35 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
       else for (const { collection, title } of all.values()) say(`${collection}: ${title}`);
       return;
     }
-    default:
-      throw new UsageError(`There is no action ${action}; --help lists them.`);
   }
 });
+
+/** The service document has all three of every collection. */
+function assertNotEmpty(told: Told): void {
+  const empty = (['title', 'abstract', 'treatment'] as const).find((name) => told[name] === '');
+  if (empty !== undefined) throw new UsageError(`--${empty} must not be empty.`);
+}
+
+type Told = {
+  readonly title?: string | undefined;
+  readonly abstract?: string | undefined;
+  readonly treatment?: string | undefined;
+  readonly policy?: string | undefined;
+  readonly accept?: readonly string[] | undefined;
+};
+
+async function describe(
+  administration: Administration,
+  collection: string,
+  { title, abstract, treatment, policy, accept }: Told,
+): Promise<void> {
+  const described = {
+    ...(title !== undefined && { title }),
+    ...(abstract !== undefined && { abstract }),
+    ...(treatment !== undefined && { treatment }),
+  };
+  if (Object.keys(described).length > 0)
+    await administration.collection({ type: 'DescribeCollection', collection, ...described });
+  if (policy !== undefined) await administration.collection({ type: 'ChangePolicy', collection, policy });
+  if (accept) await administration.collection({ type: 'ChangeAcceptedTypes', collection, accept });
+}

@@ -1,6 +1,6 @@
-import { userInfo } from 'node:os';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import type { Actor } from '../src/command-handler.ts';
+import type { Config } from '../src/config.ts';
 
 /** A mistake in how a command was called; its message goes to the person, with the exit code 2. */
 export class UsageError extends Error {
@@ -33,17 +33,34 @@ export async function runCommand(
   }
 }
 
-/** `parseArgs`, strict, with positionals. */
-export function readArguments<Options extends NonNullable<ParseArgsConfig['options']>>(
-  args: string[],
-  options: Options,
-) {
+type Options = NonNullable<ParseArgsConfig['options']>;
+
+/** For commands that take more than options; what of that they do not take is theirs to refuse. */
+export function readArguments<Known extends Options>(args: string[], options: Known) {
   return parseArgs({ args, options, allowPositionals: true, strict: true });
 }
 
-/** The person at the terminal, as events name them. */
-export function operator(): Actor {
-  return { kind: 'operator', name: userInfo().username };
+/** For commands that take options alone. @throws {UsageError} */
+export function readOptions<Known extends Options>(args: string[], options: Known) {
+  const { values, positionals } = readArguments(args, options);
+  none(positionals);
+  return values;
+}
+
+/** Which options each action of a command takes. */
+export type Actions = Readonly<Record<string, readonly string[]>>;
+
+/** @throws {UsageError} there is no such action, or it takes not all of the options. */
+export function assertAction(actions: Actions, action: string, values: object): void {
+  const taken = Object.hasOwn(actions, action) ? actions[action] : undefined;
+  if (!taken) throw new UsageError(`There is no action ${action}; --help lists them.`);
+  const foreign = Object.keys(values).find((name) => !taken.includes(name));
+  if (foreign !== undefined) throw new UsageError(`${action} takes no --${foreign}.`);
+}
+
+/** Whoever runs the command, as events name them. */
+export function operator({ operator: name }: Pick<Config, 'operator'>): Actor {
+  return { kind: 'operator', name };
 }
 
 /** The one positional that is needed. */
@@ -52,6 +69,12 @@ export function only(positionals: readonly string[], what: string): string {
   if (value === undefined) throw new UsageError(`${what} is missing.`);
   if (more.length > 0) throw new UsageError(`Only one ${what} is expected, not ${more.join(' ')} as well.`);
   return value;
+}
+
+/** Where only options make sense. @throws {UsageError} */
+export function none(positionals: readonly string[]): void {
+  if (positionals.length > 0)
+    throw new UsageError(`Only options are expected, not ${positionals.join(' ')}.`);
 }
 
 /** What is told to the person as one sentence, with the exit code 1. */

@@ -3,7 +3,6 @@ import { glob, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { parseArgs } from 'node:util';
 import { createGzip } from 'node:zlib';
 import { XMLParser } from 'fast-xml-parser';
 import { pack } from 'tar-stream';
@@ -13,6 +12,7 @@ import type { DepositLoaded } from '../src/domain/deposit/events.ts';
 import { silentLogger } from '../src/logger.ts';
 import { generatePassword } from '../src/password.ts';
 import { type Service, startService } from '../src/service.ts';
+import { readOptions, runCommand, say } from './command.ts';
 
 const HELP = `Shows the main job: starts a service on a free port and in a temporary folder, deposits the
 source code of this project over HTTP, prints every event as it happens, then the identifiers and the
@@ -21,13 +21,12 @@ commands that compute them again.
   npm run demo [-- --exit]
 
 --exit  ends by itself; otherwise the service stays up until Ctrl-C.
-Exit codes: 0 done, 1 the deposit did not become done.
+Exit codes: 0 done, 1 the deposit did not become done, 2 wrong usage.
 `;
 
-const { values } = parseArgs({
-  options: { exit: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
+await runCommand(HELP, async (args) => demo(readOptions(args, { exit: { type: 'boolean' } }).exit ?? false), {
+  mayBeBare: true,
 });
-process.exitCode = values.help ? say(HELP) : await demo(values.exit ?? false);
 
 async function demo(exit: boolean): Promise<number> {
   const folder = await mkdtemp(path.join(tmpdir(), 'deposit-demo-'));
@@ -146,9 +145,4 @@ function recomputing(archive: string, loaded: DepositLoaded['data']): string {
   # swh:1:snp:${snapshot}
   printf 'snapshot 37\\0revision HEAD\\00020:${octal}' | sha1sum
 `;
-}
-
-function say(text: string): number {
-  process.stdout.write(`${text}\n`);
-  return 0;
 }

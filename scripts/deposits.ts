@@ -1,12 +1,24 @@
 import { type DepositStatusView, depositStatus } from '../projections/deposit-status.ts';
 import { readConfig } from '../src/config.ts';
+import type { Status } from '../src/domain/deposit/status-detail.ts';
 import { openView } from '../src/engines.ts';
-import { readArguments, runCommand, say, UsageError } from './command.ts';
+import { readOptions, runCommand, say, UsageError } from './command.ts';
+
+const STATUSES = Object.keys({
+  partial: true,
+  deposited: true,
+  rejected: true,
+  verified: true,
+  loading: true,
+  done: true,
+  failed: true,
+} satisfies Record<Status, true>);
 
 const HELP = `Lists deposits, the newest first.
 
   npm run deposits -- [--status S] [--client C] [--collection C] [--since TIME] [--limit N] [--json]
 
+--status: ${STATUSES.join(', ')}.
 --since: changed at or after this time, RFC 3339 as in 2026-03-01T10:00:00Z, or a date.
 --limit: at most so many, 100 when not told; 0 for all.
 Read from the views of this node. Exit codes: 0 done, 1 failed, 2 wrong usage.
@@ -17,7 +29,7 @@ const PAGE = 1000;
 await runCommand(
   HELP,
   async (args) => {
-    const { values } = readArguments(args, {
+    const values = readOptions(args, {
       status: { type: 'string' },
       client: { type: 'string' },
       collection: { type: 'string' },
@@ -26,7 +38,13 @@ await runCommand(
       json: { type: 'boolean' },
     });
     const { status, client, collection } = values;
-    const equal = { ...(client && { client }), ...(collection && { collection }), ...(status && { status }) };
+    if (status !== undefined && !STATUSES.includes(status))
+      throw new UsageError(`--status must be one of ${STATUSES.join(', ')}, not ${status}.`);
+    const equal = {
+      ...(client !== undefined && { client }),
+      ...(collection !== undefined && { collection }),
+      ...(status !== undefined && { status }),
+    };
     const since = values.since === undefined ? undefined : timeIn(values.since);
     const limit = limitIn(values.limit);
     using view = openView(readConfig(), depositStatus);

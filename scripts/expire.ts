@@ -1,10 +1,11 @@
 import { type DepositStatusView, depositStatus } from '../projections/deposit-status.ts';
 import { Administration } from '../src/administration.ts';
 import { type Config, readConfig } from '../src/config.ts';
-import { openLog, openView } from '../src/engines.ts';
-import { operator, readArguments, runCommand, say, UsageError } from './command.ts';
+import { openView } from '../src/engines.ts';
+import { operator, readOptions, runCommand, say, UsageError } from './command.ts';
 import { duration } from './duration.ts';
 import { progressBar } from './progress-bar.ts';
+import { openServiceLog } from './service-engines.ts';
 
 const HELP = `Deletes partial deposits that nobody has gone on with: an event each, with its reason, that names you.
 
@@ -17,7 +18,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.
 const PAGE = 500;
 
 await runCommand(HELP, async (args) => {
-  const { values } = readArguments(args, {
+  const values = readOptions(args, {
     'older-than': { type: 'string' },
     'dry-run': { type: 'boolean' },
     json: { type: 'boolean' },
@@ -26,8 +27,8 @@ await runCommand(HELP, async (args) => {
   if (age === undefined) throw new UsageError('--older-than is missing, as in --older-than 30d.');
   const changedBefore = new Date(Date.now() - duration(age)).toISOString();
   const config = readConfig();
-  await using log = await openLog(config);
-  const administration = new Administration(log, operator());
+  await using log = await openServiceLog(config);
+  const administration = new Administration(log, operator(config));
   const bar = progressBar({ what: 'deposits deleted' });
   const reason = `Abandoned: it was left partial for longer than ${age}`;
   const [expired, left]: [number[], number[]] = [[], []];

@@ -1,11 +1,15 @@
 import { tmpdir } from 'node:os';
-import { readConfig } from '../src/config.ts';
-import { openLog, openStore } from '../src/engines.ts';
+import type { ArchiveStore } from '../src/archive-store/archive-store.ts';
+import { type Config, readConfig } from '../src/config.ts';
+import { lockDataFolder } from '../src/data-folder-lock.ts';
+import type { EventLog } from '../src/event-log/event-log.ts';
 import { RunningService } from '../src/operator/running-service.ts';
 import { Orphans } from '../src/orphans.ts';
-import { readArguments, runCommand, say, UsageError } from './command.ts';
+import { readOptions, refused, runCommand, say, UsageError } from './command.ts';
 import { duration } from './duration.ts';
+import { liesIn } from './lies-in.ts';
 import { ProgressBars } from './progress-bar.ts';
+import { openServiceLog, openServiceStore } from './service-engines.ts';
 
 const HELP = `Finds what no event names: objects left by requests that failed, and parts of uploads that were cut off.
 
@@ -13,16 +17,19 @@ const HELP = `Finds what no event names: objects left by requests that failed, a
 
 Without --remove it only tells (--dry-run, the default). --older-than: only what was stored longer ago, as in 90m,
 24h or 30d. It must be longer than any upload takes from its first byte to its answer, for what is stored may be
-named until then; beside a running service no less than 1h. Objects that an event names are never removed.
-Exit codes: 0 done, 1 failed, 2 wrong usage.
+named until then; no less than 1h where a service may run on the log: beside one, and where the log is not an
+embedded one in the data folder. With less no service can start until it is done.
+Objects that an event names are never removed.
+Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 `;
 
-const LEAST_BESIDE_A_SERVICE = 3_600_000;
+/** What was stored longer ago than that has been named, if it ever will be, by whatever service runs. */
+const SAFE_BESIDE_SERVICES = 3_600_000;
 
 await runCommand(
   HELP,
   async (args) => {
-    const { values } = readArguments(args, {
+    const values = readOptions(args, {
       remove: { type: 'boolean' },
       'dry-run': { type: 'boolean' },
       'older-than': { type: 'string' },
@@ -31,28 +38,19 @@ await runCommand(
     if (values.remove && values['dry-run']) throw new UsageError('--remove or --dry-run, not both.');
     const config = readConfig();
     const age = duration(values['older-than'] ?? '24h');
-    const isShared =
-      config.eventLog.kind !== 'sqlite' || (await RunningService.find(config.dataDir)) !== undefined;
-    if (age < LEAST_BESIDE_A_SERVICE && isShared)
-      throw new UsageError(
-        '--older-than must be 1h at least while a service runs: it may be about to name new objects.',
-      );
 
-    await using log = await openLog(config);
-    await using store = await openStore(config);
+    await using log = await openServiceLog(config);
+    await using store = await openServiceStore(config);
+    using _alone = await aloneFor(config, age);
     using bars = new ProgressBars();
     const storedBefore = new Date(Date.now() - age);
     const progress = (step: string, done: number): void => bars.at(step, done);
     using orphans = await Orphans.find({ log, store, storedBefore, temporaryFolder: tmpdir(), progress });
     const { objects, bytes } = orphans.totals;
+    if (objects > 0) await assertNotEmpty(log);
     const uploads = await store.sweepIncoming(storedBefore, { dryRun: !values.remove });
-    if (values.remove) {
-      let removed = 0;
-      for (const { sha256 } of orphans) {
-        await store.remove(sha256, { storedBefore });
-        bars.at('objects removed', (removed += 1), objects);
-      }
-    } else if (!values.json) for (const { sha256, length } of orphans) say(`${sha256}  ${length} bytes`);
+    if (values.remove) await removeAll(orphans, store, storedBefore, bars);
+    else if (!values.json) for (const { sha256, length } of orphans) say(`${sha256}  ${length} bytes`);
     if (values.json) say(JSON.stringify({ objects, bytes, uploads, removed: Boolean(values.remove) }));
     else {
       const what = `${objects} objects that no event names (${bytes} bytes), ${uploads} parts of cut off uploads`;
@@ -61,3 +59,43 @@ await runCommand(
   },
   { mayBeBare: true },
 );
+
+/** Held where what was stored a moment ago is to be found, so that no service is about to name it. */
+async function aloneFor({ dataDir, eventLog }: Config, age: number): Promise<Disposable | undefined> {
+  const isShared = eventLog.kind !== 'sqlite' || !liesIn(dataDir, eventLog.file);
+  const service = await RunningService.find(dataDir);
+  if (age < SAFE_BESIDE_SERVICES && (service || isShared)) {
+    const when = service ? 'while a service runs' : 'where the event log is not in the data folder';
+    throw new UsageError(
+      `--older-than must be 1h at least ${when}: a service may be about to name new objects.`,
+    );
+  }
+  if (service) return undefined;
+  const lock = lockDataFolder(dataDir); // not to be had beside a service that gives no answer, of whose engines nothing is known
+  if (age < SAFE_BESIDE_SERVICES) return lock;
+  lock[Symbol.dispose](); // a service may start meanwhile
+  return undefined;
+}
+
+/** Before anything can be deposited there is an event: the client's registration. */
+async function assertNotEmpty(log: EventLog): Promise<void> {
+  if ((await log.head()) !== undefined) return;
+  throw refused(
+    'OTHER_ENGINE',
+    'The event log holds no event, so it is not that of these objects: see DEPOSIT_EVENT_LOG and DEPOSIT_ARCHIVE_STORE.',
+  );
+}
+
+async function removeAll(
+  orphans: Orphans,
+  store: ArchiveStore,
+  storedBefore: Date,
+  bars: ProgressBars,
+): Promise<void> {
+  const { objects } = orphans.totals;
+  let removed = 0;
+  for (const { sha256 } of orphans) {
+    await store.remove(sha256, { storedBefore });
+    bars.at('objects removed', (removed += 1), objects);
+  }
+}

@@ -1,14 +1,14 @@
-import { existsSync } from 'node:fs';
 import { copyStore, type FailedObject } from '../src/archive-store/store-copy.ts';
 import { type ArchiveStoreConfig, BadConfig, type EventLogConfig, readConfigWith } from '../src/config.ts';
 import { lockFile } from '../src/data-folder-lock.ts';
-import { openLog, openStore } from '../src/engines.ts';
+import { openExistingLog, openExistingStore, openLog, openStore } from '../src/engines.ts';
 import { verifyCopy } from '../src/event-log/copy-verification.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
 import { type CopyOptions, copyLog } from '../src/event-log/log-copy.ts';
 import { archiveStore, eventLog, secretIn } from '../src/setting-values.ts';
-import { readArguments, runCommand, UsageError } from './command.ts';
+import { readOptions, runCommand, UsageError } from './command.ts';
 import { ProgressBars } from './progress-bar.ts';
+import { stopSignal } from './stop-signal.ts';
 
 const HELP = `Copies a service's event log or archives from one engine to another, and verifies the copy.
 
@@ -36,18 +36,16 @@ Exit codes: 0 done, 1 refused or failed, or an object could not be copied, 2 wro
 `;
 
 await runCommand(HELP, async (args) => {
-  const { values, positionals } = readArguments(args, {
+  const values = readOptions(args, {
     from: { type: 'string' },
     to: { type: 'string' },
     verify: { type: 'boolean' },
     json: { type: 'boolean' },
   });
-  if (positionals.length > 0)
-    throw new UsageError(`Only options are expected, not ${positionals.join(' ')}.`);
   const [from, to] = [placeOf('--from', values.from), placeOf('--to', values.to)];
   if (JSON.stringify(from) === JSON.stringify(to))
     throw new UsageError('--from and --to are the same place.');
-  const signal = stopped();
+  const signal = stopSignal('Stopped. What the target holds is whole; the same command goes on from there.');
   if ('eventLog' in from && 'eventLog' in to) {
     if (values.verify) throw new UsageError('--verify is for archives; events are compared in any case.');
     return report(await migrateLog(from.eventLog, to.eventLog, signal), values.json);
@@ -69,10 +67,9 @@ type Outcome = {
 };
 
 async function migrateLog(from: EventLogConfig, to: EventLogConfig, signal: AbortSignal): Promise<Outcome> {
-  if (from.kind === 'sqlite') assertThere(from.file);
+  await using source = await opened('--from', openExistingLog({ eventLog: from }));
   using _only = to.kind === 'sqlite' ? onlyCopyInto(to.file) : undefined;
-  await using source = await openedLog('--from', from);
-  await using target = await openedLog('--to', to);
+  await using target = await opened('--to', openLog({ eventLog: to }));
   using bars = new ProgressBars();
   const progress: CopyOptions['progress'] = (step, ...counts) => bars.at(`events ${step}`, ...counts);
   const { found, copied, upTo } = await copyLog(source, target, { engine: to.kind, progress, signal });
@@ -87,8 +84,7 @@ async function migrateLog(from: EventLogConfig, to: EventLogConfig, signal: Abor
 type StoreOptions = { readonly signal: AbortSignal; readonly verify: boolean };
 
 async function migrateStore(from: StorePlace, to: StorePlace, options: StoreOptions): Promise<Outcome> {
-  if (from.archiveStore.kind === 'file') assertThere(from.archiveStore.folder);
-  await using source = await openStore(from);
+  await using source = await openExistingStore(from);
   await using target = await openStore(to);
   using bars = new ProgressBars();
   const { failed, cameMeanwhile, ...counts } = await copyStore(source, target, {
@@ -138,9 +134,9 @@ function storePlace(text: string): StorePlace {
   return { archiveStore: withKeys, dataDir };
 }
 
-async function openedLog(option: string, config: EventLogConfig): Promise<EventLog> {
+async function opened(option: string, log: Promise<EventLog>): Promise<EventLog> {
   try {
-    return await openLog({ eventLog: config });
+    return await log;
   } catch (error) {
     // What a connection string must be is known to its engine only.
     throw error instanceof TypeError ? new UsageError(`${option}: ${error.message}`) : error;
@@ -151,22 +147,4 @@ async function openedLog(option: string, config: EventLogConfig): Promise<EventL
 function onlyCopyInto(file: string): Disposable {
   const text = `Another copy goes into ${file} at this moment: wait for it, or stop it.`;
   return lockFile(`${file}.lock`, text);
-}
-
-/** Opening it would make it. */
-function assertThere(source: string): void {
-  if (existsSync(source)) return;
-  throw Object.assign(new Error(`There is no ${source} to copy from.`), { code: 'SOURCE_MISSING' });
-}
-
-/** Aborts when a person or the system asks the command to end. */
-function stopped(): AbortSignal {
-  const stop = new AbortController();
-  for (const name of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(name, () => {
-      const text = 'Stopped. What the target holds is whole; the same command goes on from there.';
-      stop.abort(Object.assign(new Error(text), { code: 'STOPPED' }));
-    });
-  }
-  return stop.signal;
 }

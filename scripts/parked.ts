@@ -1,11 +1,22 @@
 import { Administration } from '../src/administration.ts';
 import { readConfig } from '../src/config.ts';
 import type { ParkedEvent } from '../src/domain/parking/parking.ts';
-import { openLog } from '../src/engines.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
 import { PARKING } from '../src/reactor-names.ts';
 import { parkedEvents } from '../src/reactors/parking.ts';
-import { only, operator, readArguments, refused, runCommand, say, UsageError } from './command.ts';
+import {
+  type Actions,
+  assertAction,
+  none,
+  only,
+  operator,
+  readArguments,
+  refused,
+  runCommand,
+  say,
+  UsageError,
+} from './command.ts';
+import { openServiceLog } from './service-engines.ts';
 
 const HELP = `Events that the checker, the loader or the notifier did not get through, and that wait for an operator.
 
@@ -18,14 +29,19 @@ retry has the running service try them again; skip leaves them for good. Both ap
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 `;
 
+const ACTIONS: Actions = { list: ['json'], show: ['json'], retry: ['all'], skip: ['reason'] };
+
 await runCommand(HELP, async ([action = '', ...rest]) => {
   const { values, positionals } = readArguments(rest, {
     all: { type: 'boolean' },
     reason: { type: 'string' },
     json: { type: 'boolean' },
   });
-  await using log = await openLog(readConfig());
-  const administration = new Administration(log, operator());
+  assertAction(ACTIONS, action, values);
+  if (action === 'list') none(positionals);
+  const config = readConfig();
+  await using log = await openServiceLog(config);
+  const administration = new Administration(log, operator(config));
   const parked = (await Promise.all(PARKING.map((reactor) => parkedEvents(log, reactor)))).flat();
   switch (action) {
     case 'list': {
@@ -52,8 +68,6 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
       say(`The ${reactor} leaves the event ${eventId} for good.`);
       return;
     }
-    default:
-      throw new UsageError(`There is no action ${action}; --help lists them.`);
   }
 });
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { everyView } from '../projections/every-view.ts';
 import { readConfig } from '../src/config.ts';
 import { lockDataFolder, lockFile } from '../src/data-folder-lock.ts';
-import { openLog, viewsPlace } from '../src/engines.ts';
+import { viewsPlace } from '../src/engines.ts';
 import type { EventLog, Position } from '../src/event-log/event-log.ts';
 import { howFar } from '../src/event-log/how-far.ts';
 import { RunningService } from '../src/operator/running-service.ts';
@@ -12,6 +12,7 @@ import { Rebuild } from '../src/read-models/rebuild.ts';
 import type { ViewDifference } from '../src/read-models/view-difference.ts';
 import { readArguments, runCommand, UsageError } from './command.ts';
 import { progressBar } from './progress-bar.ts';
+import { openServiceLog } from './service-engines.ts';
 
 const names = everyView.map(({ name }) => name);
 const HELP = `Builds views anew from the event log, beside those in use, compares both, then switches in one step.
@@ -40,9 +41,9 @@ await runCommand(HELP, async (args) => {
   if (positionals.length > 0 === Boolean(values.all)) throw new UsageError('Name views, or --all.');
 
   const config = readConfig();
+  await using log = await openServiceLog(config);
   const [folder, origin] = viewsPlace(config);
   using _only = lockFile(path.join(folder, 'rebuild.lock'), 'Another rebuild is under way.');
-  await using log = await openLog(config);
   const service = await RunningService.find(config.dataDir);
   using _alone = service ? undefined : lockDataFolder(config.dataDir);
   const projections = everyView.filter(({ name }) => values.all || positionals.includes(name));

@@ -2,10 +2,11 @@ import path from 'node:path';
 import { copyStore } from '../src/archive-store/store-copy.ts';
 import { readConfig } from '../src/config.ts';
 import { lockDataFolder } from '../src/data-folder-lock.ts';
-import { openLog, openStore } from '../src/engines.ts';
+import { openExistingLog, openExistingStore, openLog, openStore } from '../src/engines.ts';
 import { verifyCopy } from '../src/event-log/copy-verification.ts';
 import { copyEvents } from '../src/event-log/log-copy.ts';
-import { backupPlaces, copyKeys, readBackup } from './backup-folder.ts';
+import { backupPlaces, readBackup } from './backup-folder.ts';
+import { restoreKeys } from './backup-keys.ts';
 import { only, readArguments, refused, runCommand, say } from './command.ts';
 import { ProgressBars } from './progress-bar.ts';
 import { stopSignal } from './stop-signal.ts';
@@ -16,8 +17,9 @@ const HELP = `Brings a backup into an empty data folder, or into the engines tha
 
 The service must not run. Nothing is overwritten: a log that holds anything else than the beginning of the backup is
 refused. A restore that was cut off is gone on with. Every event is compared and every hash recomputed at the end;
-every object is verified on its way. Views are built when the service starts.
-Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
+every object is verified on its way. The keys go to where DEPOSIT_WEBHOOK_KEY_FILE and DEPOSIT_ANCHOR_KEY_FILE have
+them, or into the data folder. Views are built when the service starts.
+Exit codes: 0 done, 1 refused or failed, or something could not be brought, 2 wrong usage.
 `;
 
 await runCommand(HELP, async (args) => {
@@ -30,7 +32,7 @@ await runCommand(HELP, async (args) => {
   using _only = lockDataFolder(config.dataDir);
   const signal = stopSignal('Stopped. The same command goes on from there.');
   using bars = new ProgressBars();
-  await using source = await openLog(backupPlaces(folder));
+  await using source = await openExistingLog(backupPlaces(folder));
   await using target = await openLog(config);
   // A later backup that was cut off may have brought more events, but not yet all objects that they name.
   const total = backup.events;
@@ -43,23 +45,24 @@ await runCommand(HELP, async (args) => {
     total,
     progress: (events) => bars.at('events verified', events, total),
   });
-  await using sourceStore = await openStore(backupPlaces(folder));
+  await using sourceStore = await openExistingStore(backupPlaces(folder));
   await using store = await openStore(config);
   const objects = await copyStore(sourceStore, store, {
     progress: (step, ...counts) => bars.at(`objects ${step}`, ...counts),
     signal,
   });
-  copyKeys(folder, config.dataDir);
+  const keyProblems = await restoreKeys(folder, config);
   for (const { sha256, reason } of objects.failed)
     process.stderr.write(`Not restored: ${sha256}. ${reason}\n`);
-  if (values.json) say(JSON.stringify({ events: total, ...objects, backup }));
+  for (const problem of keyProblems) process.stderr.write(`${problem}\n`);
+  if (values.json) say(JSON.stringify({ events: total, ...objects, keyProblems, backup }));
   else {
     say(
       `Restored ${total} events and ${objects.objects} objects (${objects.bytes} bytes) of ${backup.finishedAt}.`,
     );
     say('"npm run verify -- --all" proves that everything is there and right.');
   }
-  return objects.failed.length > 0 ? 1 : 0;
+  return objects.failed.length + keyProblems.length > 0 ? 1 : 0;
 });
 
 async function* first<Item>(count: number, items: AsyncIterable<Item>): AsyncGenerator<Item> {

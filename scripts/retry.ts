@@ -1,44 +1,92 @@
+import { type DepositStatusView, depositStatus } from '../projections/deposit-status.ts';
 import { Administration } from '../src/administration.ts';
 import { load } from '../src/command-handler.ts';
-import { readConfig } from '../src/config.ts';
+import { type Config, readConfig } from '../src/config.ts';
 import { deposits } from '../src/domain/aggregates.ts';
+import { Refusal } from '../src/domain/decider.ts';
 import type { DepositCommand } from '../src/domain/deposit/commands.ts';
-import { openLog } from '../src/engines.ts';
+import { openView } from '../src/engines.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
 import { operator, readArguments, runCommand, say, UsageError } from './command.ts';
+import { progressBar } from './progress-bar.ts';
+import { openServiceLog } from './service-engines.ts';
 
 const HELP = `Has the service load failed deposits again, or check rejected ones again.
 
-  npm run retry -- ID… [--recheck]
+  npm run retry -- ID… [--recheck] [--json]
+  npm run retry -- --status failed|rejected [--json]
 
 --recheck: also deposits that were rejected, after the rule or the configuration at fault was changed.
+--status: all that are in this state, as the views of this node have it; with rejected, --recheck is meant.
 Each gets an event that names you. Exit codes: 0 all are tried again, 1 some are not (the reason is told), 2 wrong usage.
 `;
 
+const PAGE = 1000;
+
+type Refused = { readonly depositId: number; readonly code: string; readonly reason: string };
+
 await runCommand(HELP, async (args) => {
-  const { values, positionals } = readArguments(args, { recheck: { type: 'boolean' } });
-  const ids = positionals.map(Number);
-  if (ids.length === 0 || ids.some((id) => !Number.isSafeInteger(id) || id < 1)) {
-    throw new UsageError('Name deposits by their ids, numbers from 1.');
-  }
-  await using log = await openLog(readConfig());
-  const administration = new Administration(log, operator());
-  let refusals = 0;
+  const { values, positionals } = readArguments(args, {
+    recheck: { type: 'boolean' },
+    status: { type: 'string' },
+    json: { type: 'boolean' },
+  });
+  const wanted = wantedOf(positionals, values.status);
+  const config = readConfig();
+  await using log = await openServiceLog(config);
+  const administration = new Administration(log, operator(config));
+  const ids = wanted.status === undefined ? wanted.ids : depositsIn(config, wanted.status);
+  const recheck = values.recheck || wanted.status === 'rejected';
+  const bar = progressBar({ what: 'deposits looked at', total: ids.length });
+  const [retried, refused]: [number[], Refused[]] = [[], []];
   for (const depositId of ids) {
     try {
-      await administration.deposit(depositId, await commandFor(log, depositId, values.recheck));
-      say(`Deposit ${depositId} is tried again.`);
+      await administration.deposit(depositId, await commandFor(log, depositId, recheck));
+      retried.push(depositId);
+      if (!values.json) say(`Deposit ${depositId} is tried again.`);
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error)) throw error;
-      refusals += 1;
-      process.stderr.write(`${error.message}\n`);
+      if (!(error instanceof Refusal)) throw error;
+      const { code, message: reason } = error;
+      refused.push({ depositId, code, reason });
+      if (!values.json) process.stderr.write(`${reason}\n`);
     }
+    bar.at(retried.length + refused.length);
   }
-  return refusals > 0 ? 1 : 0;
+  bar.end();
+  if (values.json) say(JSON.stringify({ retried, refused }));
+  else if (ids.length === 0) say(`No deposit is ${wanted.status}.`);
+  return refused.length > 0 ? 1 : 0;
 });
 
+type Wanted =
+  | { readonly status?: never; readonly ids: readonly number[] }
+  | { readonly status: 'failed' | 'rejected' };
+
+function wantedOf(positionals: readonly string[], status: string | undefined): Wanted {
+  if (positionals.length > 0 === (status !== undefined))
+    throw new UsageError('Name deposits by their ids, or --status.');
+  if (status === 'failed' || status === 'rejected') return { status };
+  if (status !== undefined) throw new UsageError(`--status must be failed or rejected, not ${status}.`);
+  const ids = positionals.map(Number);
+  if (ids.some((id) => !Number.isSafeInteger(id) || id < 1))
+    throw new UsageError('Name deposits by their ids, numbers from 1.');
+  return { ids };
+}
+
+function depositsIn(config: Config, status: string): readonly number[] {
+  using view = openView(config, depositStatus);
+  using _moment = view.snapshot();
+  const ids: number[] = [];
+  for (;;) {
+    const query = { equal: { status }, orderBy: 'depositId', limit: PAGE, offset: ids.length };
+    const page = view.find(query) as DepositStatusView[]; // it is the view of this projection
+    ids.push(...page.map(({ depositId }) => depositId));
+    if (page.length < PAGE) return ids;
+  }
+}
+
 /** What fits the deposit as it is; the rules say no to what does not. */
-async function commandFor(log: EventLog, depositId: number, recheck = false): Promise<DepositCommand> {
+async function commandFor(log: EventLog, depositId: number, recheck: boolean): Promise<DepositCommand> {
   const { state } = await load(log, deposits, depositId);
   if (recheck && state.status === 'rejected') return { type: 'RetryChecks', depositId };
   return { type: 'RetryLoading', depositId };

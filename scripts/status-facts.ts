@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { type DepositStatusView, depositStatus } from '../projections/deposit-status.ts';
 import { everyView } from '../projections/every-view.ts';
+import { undeliveredNotifications } from '../projections/undelivered-notifications.ts';
 import type { ArchiveStore } from '../src/archive-store/archive-store.ts';
 import type { Config } from '../src/config.ts';
 import { deposits } from '../src/domain/aggregates.ts';
@@ -8,7 +9,7 @@ import { openDeliveriesOf, openView } from '../src/engines.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
 import { waitingAfter } from '../src/event-log/waiting-events.ts';
 import { RunningService, type ServiceState } from '../src/operator/running-service.ts';
-import { REACTORS } from '../src/reactor-names.ts';
+import { PARKING, REACTORS } from '../src/reactor-names.ts';
 import { parkedEvents } from '../src/reactors/parking.ts';
 import type { ViewFile } from '../src/read-models/view-file.ts';
 
@@ -25,7 +26,7 @@ export async function statusFacts(config: Config, log: EventLog, store: ArchiveS
   const state = await service?.state();
   const [reactors, parked, objects, disk] = await Promise.all([
     reactorFacts(config, log, state),
-    Promise.all(REACTORS.map((reactor) => parkedEvents(log, reactor))),
+    Promise.all(PARKING.map((reactor) => parkedEvents(log, reactor))),
     objectFacts(store),
     statfs(config.dataDir),
   ]);
@@ -38,6 +39,7 @@ export async function statusFacts(config: Config, log: EventLog, store: ArchiveS
     ),
     reactors,
     deposits: depositFacts(config),
+    notifications: notificationFacts(config, state),
     parked: parked.flat(),
     store: { engine: config.archiveStore.kind, ...objects },
     diskFreeBytes: disk.bavail * disk.bsize,
@@ -97,6 +99,19 @@ function depositFacts(config: Config) {
     }));
   });
   return { byStatus: Object.fromEntries(view.counts()), oldest };
+}
+
+/** Deposits with notifications that wait, on whatever node, and what this one has done about notifications. */
+function notificationFacts(config: Config, state?: ServiceState) {
+  if (state?.notifications) {
+    const { waiting, taken, failed, tooOld, keyProblem } = state.notifications;
+    return { waiting, taken, failed, tooOld, keyProblem };
+  }
+  using view = viewOf(config, undeliveredNotifications.name);
+  if (!view) return null;
+  let waiting = 0;
+  for (const [client, count] of view.counts()) if (client !== '') waiting += count;
+  return { waiting, taken: null, failed: null, tooOld: null, keyProblem: null };
 }
 
 async function objectFacts(store: ArchiveStore) {

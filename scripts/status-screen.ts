@@ -32,6 +32,7 @@ export function statusScreen(facts: StatusFacts, before?: StatusFacts): string {
     ),
     '',
     ...depositLines(facts),
+    ...notificationLines(facts),
     `Parked events: ${facts.parked.length}${facts.parked.length > 0 ? ' ("npm run parked -- list" shows them)' : ''}`,
     storeLine(facts),
     '',
@@ -54,6 +55,21 @@ function depositLines({ deposits }: StatusFacts): string[] {
   return [
     `Deposits: ${counts.join(', ') || 'none'}`,
     ...(oldest.length > 0 ? [`  the oldest on their way: ${oldest.join('; ')}`] : []),
+  ];
+}
+
+function notificationLines({ notifications }: StatusFacts): string[] {
+  if (!notifications) return [];
+  const { waiting, taken, failed, tooOld, keyProblem } = notifications;
+  const done =
+    taken === null
+      ? []
+      : [`${number(taken)} taken, ${number(failed)} tries not, ${number(tooOld)} too old to be sent`];
+  const held = `${number(waiting)} deposits wait`;
+  const how = waiting > 0 ? ' ("npm run client -- webhook NAME --failures" tells why)' : '';
+  return [
+    `Notifications: ${[...done, held].join('; ')}${how}`,
+    ...(keyProblem === null ? [] : [`  some cannot be sent: ${keyProblem}`]),
   ];
 }
 

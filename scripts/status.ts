@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { readConfig } from '../src/config.ts';
-import { openLog, openStore } from '../src/engines.ts';
-import { readArguments, runCommand, say } from './command.ts';
+import { readOptions, runCommand, say } from './command.ts';
+import { openServiceLog, openServiceStore } from './service-engines.ts';
 import { statusFacts } from './status-facts.ts';
 import { statusScreen } from './status-screen.ts';
 
@@ -10,9 +10,9 @@ const HELP = `Shows how the service on this data folder is, on one screen.
   npm run status -- [--watch] [--json]
 
 Each view and reactor with its lag (in events, counted up to 1,000, and the age of the oldest that waits), what reactors
-have done since the start, their rate and last error, deposits by state, the oldest on its way in each, parked events,
-and what is stored. Works beside the service, and without it. --watch: again every two seconds until Ctrl-C; with
---json an object a line. Exit codes: 0 shown, 1 failed, 2 wrong usage.
+have done since the start, their rate and last error, deposits by state, the oldest on its way in each, notifications,
+parked events, and what is stored. Works beside the service, and without it. --watch: again every two seconds until
+Ctrl-C; with --json an object a line. Exit codes: 0 shown, 1 failed, 2 wrong usage.
 `;
 
 /** Between two looks, in milliseconds. */
@@ -21,10 +21,10 @@ const [WATCH, FIRST_RATE] = [2000, 500];
 await runCommand(
   HELP,
   async (args) => {
-    const { values } = readArguments(args, { watch: { type: 'boolean' }, json: { type: 'boolean' } });
+    const values = readOptions(args, { watch: { type: 'boolean' }, json: { type: 'boolean' } });
     const config = readConfig();
-    await using log = await openLog(config);
-    await using store = await openStore(config);
+    await using log = await openServiceLog(config);
+    await using store = await openServiceStore(config);
     const look = () => statusFacts(config, log, store);
     let before = await look();
     if (values.json && !values.watch) return say(JSON.stringify(before));

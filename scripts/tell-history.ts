@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs';
 import type { Config } from '../src/config.ts';
 import { parseGitDate } from '../src/domain/deposit/git-date.ts';
-import { openLog } from '../src/engines.ts';
+import { openExistingLog } from '../src/engines.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
 import { only, readArguments, refused, UsageError } from './command.ts';
 import { stateJson, stepJson } from './history-json.ts';
@@ -27,8 +26,7 @@ export async function tellHistory(
   const { values, positionals } = readArguments(args, { at: { type: 'string' }, json: { type: 'boolean' } });
   const subject = subjectOf(only(positionals, 'ID, client:NAME or collection:NAME'));
   const moment = values.at === undefined ? undefined : momentOf(values.at);
-  assertThere(config);
-  await using log = await openLog(config);
+  await using log = await openExistingLog(config, { readOnly: true });
   return moment
     ? await tellState(log, subject, output, moment, values.json)
     : await tellAll(log, subject, output, values.json);
@@ -106,15 +104,6 @@ function verdict({ name }: Subject, { warn }: Output, broken: readonly string[])
     `THE HISTORY OF ${name.toUpperCase()} IS BROKEN at ${broken.join(', ')}: it is not what was appended.`,
   );
   return 1;
-}
-
-/** Opening it would make it. */
-function assertThere({ eventLog }: Pick<Config, 'eventLog'>): void {
-  if (eventLog.kind !== 'sqlite' || existsSync(eventLog.file)) return;
-  throw refused(
-    'NO_HISTORY',
-    `There is no event log at ${eventLog.file}: see DEPOSIT_DATA_DIR and DEPOSIT_EVENT_LOG.`,
-  );
 }
 
 function tooEarly({ name }: Subject, { stored }: Step): Error {

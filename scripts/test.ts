@@ -6,7 +6,7 @@ import path from 'node:path';
  * The whole test command: format, types, lint, supply chain, then the suite. Every step runs, so that one call tells
  * everything; the closing line counts the tests, and a failed step before them as one more that failed.
  * Arguments are AVA's. `--long` runs what takes longer instead: the HTTP suite again on the other engines, several
- * nodes and their faults, the S3 store, resumable uploads, the command-line client.
+ * nodes and their faults, the S3 store, resumable uploads, the command-line client, tracing, moving between engines.
  */
 const CHECKS: readonly (readonly [string, ...string[]])[] = [
   ['biome', 'ci', '--error-on-warnings', '.'],
@@ -21,9 +21,13 @@ const LONG = [
   'test/archive-store/minio-*.test.ts',
   'test/client/**/*.test.ts',
   'test/corpus/costly.test.ts',
+  'test/http/guessing.test.ts',
   'test/http/resumable-upload.test.ts',
   'test/notifications/several-nodes.test.ts',
+  'test/scripts/migrate.test.ts',
+  'test/tracing.test.ts',
   'test/verification/distributed.test.ts',
+  'test/verification/only-reading.test.ts',
 ];
 /** Files that wait more than they compute. */
 const AT_ONCE = ['--concurrency', '4'];

@@ -1,9 +1,10 @@
-import { isIPv4 } from 'node:net';
 import path from 'node:path';
 import type { S3Place } from './archive-store/s3-url.ts';
 import { type ArchiveLimits, defaultArchiveLimits } from './archives/inspection.ts';
 import type { Patience } from './http/request-body.ts';
+import { isLoopback } from './loopback.ts';
 import type { NotificationSettings } from './notifications/notification-settings.ts';
+import { personBehind } from './person-behind.ts';
 import { type Read, SETTINGS, type SettingName } from './settings.ts';
 import type { XmlLimits } from './sword/xml-tree.ts';
 import { readTracing } from './tracing-setting.ts';
@@ -55,6 +56,8 @@ export type Config = {
   /** Minutes from one anchor to the next; 0: none are made by the service. */
   readonly anchorInterval: number;
   readonly webhooks: NotificationSettings;
+  /** Who runs commands, as events name them. */
+  readonly operator: string;
 };
 
 /** What a node does: serve clients, or check and load deposits. */
@@ -77,6 +80,9 @@ export type EventStoreDbTimes = {
 export type ArchiveStoreConfig =
   | { readonly kind: 'file'; readonly folder: string }
   | ({ readonly kind: 's3'; readonly accessKey: string; readonly secretKey: string } & S3Place);
+
+/** What S3 copies in one request: an object is uploaded under another name and gets its own as a copy. */
+const MAX_S3_OBJECT = 5 * 1024 ** 3;
 
 /** Every problem of the configuration at once. */
 export class BadConfig extends Error {
@@ -106,7 +112,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     }
   };
   const { tracing, problems: tracingProblems } = readTracing(env);
-  const config = { ...assemble(read), tracing };
+  const operator = read('DEPOSIT_OPERATOR') ?? personBehind(env);
+  const config = { ...assemble(read), tracing, operator };
   for (const name of Object.keys(env)) {
     if (name.startsWith('DEPOSIT_') && !(name in SETTINGS))
       problems.push(`${name}: no setting has this name`);
@@ -137,7 +144,7 @@ export function describeSettings(): string {
   return rows.map(([setting, help]) => `  ${setting.padEnd(width)}  ${help}`).join('\n');
 }
 
-function assemble(read: Read): Omit<Config, 'tracing'> {
+function assemble(read: Read): Omit<Config, 'tracing' | 'operator'> {
   const dataDir = read('DEPOSIT_DATA_DIR') ?? ''; // undefined only with a problem that is thrown later
   const [cert, key] = [read('DEPOSIT_TLS_CERT'), read('DEPOSIT_TLS_KEY')];
   return {
@@ -237,10 +244,15 @@ function roleProblems({ roles, eventLog }: Config): string[] {
   return [`DEPOSIT_ROLES=${roles.join()}: one node alone, as with the embedded event log, has to do both`];
 }
 
-/** Such an archive would come piece by piece and then be refused. */
-function uploadProblems({ archiveStore, uploadLimits: { maxSize } }: Config): string[] {
-  if (archiveStore?.kind !== 's3' || maxSize === undefined || maxSize <= 5 * 1024 ** 3) return [];
-  return [`DEPOSIT_MAX_RESUMABLE_SIZE=${maxSize}: an S3 store takes archives of 5368709120 bytes at most`];
+/** Such an archive would come to its last byte and then be refused. */
+function uploadProblems({ archiveStore, maxUploadSize, uploadLimits: { maxSize } }: Config): string[] {
+  if (archiveStore?.kind !== 's3') return [];
+  const sizes = { DEPOSIT_MAX_UPLOAD_SIZE: maxUploadSize, DEPOSIT_MAX_RESUMABLE_SIZE: maxSize };
+  return Object.entries(sizes).flatMap(([name, size]) =>
+    size > MAX_S3_OBJECT
+      ? [`${name}=${size}: an S3 store takes archives of ${MAX_S3_OBJECT} bytes at most`]
+      : [],
+  );
 }
 
 /** One file alone would quietly mean no TLS. */
@@ -256,11 +268,6 @@ function exposureProblems({ host, trustProxy, tls }: Config): string[] {
   const text =
     'other machines could reach it and passwords would travel in clear: set DEPOSIT_TLS_CERT and DEPOSIT_TLS_KEY, or DEPOSIT_TRUST_PROXY=true behind a proxy that ends TLS';
   return [`DEPOSIT_HOST=${host}: ${text}`];
-}
-
-/** A name that merely begins like a loopback address may be another machine's. */
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 }
 
 /** Problems are printed, and the address of an engine may hold a password, which may hold any character. */

@@ -1,14 +1,18 @@
+import { existsSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import type { ArchiveStore } from './archive-store/archive-store.ts';
 import { openArchiveStore } from './archive-store/open-archive-store.ts';
+import type { S3Place } from './archive-store/s3-url.ts';
 import type { Config } from './config.ts';
 import type { Deliveries } from './event-log/deliveries.ts';
 import type { EventLog } from './event-log/event-log.ts';
 import { openDeliveries, openEventLog } from './event-log/open-event-log.ts';
+import { assertThere } from './missing-engine.ts';
+import { originOf } from './views-place.ts';
 
 export { openView, viewsPlace } from './views-place.ts';
 
-/** The event log alone, for commands that run beside the service. */
+/** The event log alone; an embedded one that is not there is made. */
 export function openLog(
   { eventLog }: Pick<Config, 'eventLog'>,
   options: { readonly readOnly?: boolean } = {},
@@ -16,12 +20,31 @@ export function openLog(
   return openEventLog(eventLog, options);
 }
 
-/** The archive store alone, for commands that run beside the service. */
+/** The archive store alone; an embedded one that is not there is made. */
 export function openStore({
   archiveStore,
   dataDir,
 }: Pick<Config, 'archiveStore' | 'dataDir'>): Promise<ArchiveStore> {
   return openArchiveStore(archiveStore, dataDir);
+}
+
+/** For whoever works on a log that somebody else has made. @throws {EngineMissing} */
+export async function openExistingLog(
+  config: Pick<Config, 'eventLog'>,
+  options: { readonly readOnly?: boolean } = {},
+): Promise<EventLog> {
+  const { eventLog } = config;
+  if (eventLog.kind === 'sqlite') assertThere('event log', eventLog.file);
+  return await openLog(config, options);
+}
+
+/** For whoever works on a store that somebody else has made. @throws {EngineMissing} */
+export async function openExistingStore(
+  config: Pick<Config, 'archiveStore' | 'dataDir'>,
+): Promise<ArchiveStore> {
+  const { archiveStore } = config;
+  if (archiveStore.kind === 'file') assertThere('archive store', archiveStore.folder);
+  return await openStore(config);
 }
 
 /** What feeds the reactors of this configuration. */
@@ -30,4 +53,26 @@ export function openDeliveriesOf(
   log: EventLog,
 ): Promise<Deliveries & Partial<AsyncDisposable>> {
   return openDeliveries(config.eventLog, log, path.join(config.dataDir, 'checkpoints'));
+}
+
+/** Where the engines are, to be compared and shown: without passwords, folders by their real names. */
+export type EnginePlaces = { readonly eventLog: string; readonly archiveStore: string };
+
+export function enginePlaces({
+  eventLog,
+  archiveStore,
+}: Pick<Config, 'eventLog' | 'archiveStore'>): EnginePlaces {
+  return {
+    eventLog: eventLog.kind === 'sqlite' ? `sqlite:${realPath(eventLog.file)}` : originOf(eventLog),
+    archiveStore:
+      archiveStore.kind === 'file' ? `file:${realPath(archiveStore.folder)}` : s3Place(archiveStore),
+  };
+}
+
+function realPath(place: string): string {
+  return existsSync(place) ? realpathSync(place) : place;
+}
+
+function s3Place({ endpoint: { host, port }, bucket, prefix }: S3Place): string {
+  return `s3://${host}:${port}/${bucket}/${prefix}`;
 }

@@ -51,6 +51,12 @@ export function identity(text: string): string {
   throw new Error('must have the form Name <mail@host>');
 }
 
+/** Of a person, to be shown in a line. */
+export function optionalName(text: string): string | null {
+  if (text.length <= 100 && !/\p{C}/u.test(text)) return text === '' ? null : text;
+  throw new Error('must be a name of 100 characters at most, none of them a control character');
+}
+
 /** What a file holds, without the line break at its end; nothing for no file. */
 export function secretIn(file: string): string {
   return file === '' ? '' : readFileSync(file, 'utf8').trim();

@@ -8,6 +8,7 @@ import {
   integer,
   oneOf,
   optionalFile,
+  optionalName,
   optionalUrl,
   readableFile,
   roles,
@@ -158,6 +159,11 @@ export const SETTINGS = {
     '72',
     'hours for which a notification is tried again and again',
     integer(1, 10_000),
+  ),
+  DEPOSIT_OPERATOR: setting(
+    '',
+    'who runs commands, as events name them; default: the user, behind sudo the one who called it',
+    optionalName,
   ),
 } satisfies Record<string, Setting<unknown>>;
 

@@ -21,7 +21,7 @@ export function openView(config: Config, { name }: { readonly name: string }): V
 }
 
 /** Which log views are of: the positions of one mean nothing in another. */
-function originOf(eventLog: EventLogConfig): string {
+export function originOf(eventLog: EventLogConfig): string {
   if (eventLog.kind === 'sqlite') return 'sqlite';
   const [, hosts] = /^[^/]*\/\/(?:[^@/]*@)?([^/?]*)/.exec(eventLog.connectionString) ?? [];
   return `eventstoredb ${hosts}`;

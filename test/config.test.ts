@@ -126,6 +126,15 @@ test('an S3 store is named by its URL, and its keys come from settings or files,
     secretKey: 'from-a-file',
   });
   t.throws(() => readConfig({ DEPOSIT_ARCHIVE_STORE: url }), { message: /needs DEPOSIT_S3_ACCESS_KEY/ });
+  for (const name of ['DEPOSIT_MAX_UPLOAD_SIZE', 'DEPOSIT_MAX_RESUMABLE_SIZE']) {
+    const keys = { DEPOSIT_S3_ACCESS_KEY: 'a', DEPOSIT_S3_SECRET_KEY: 'b' };
+    const upTo = (size: number) =>
+      readConfig({ ...keys, DEPOSIT_ARCHIVE_STORE: url, [name]: String(size * 1024 ** 3) });
+    t.notThrows(() => upTo(5));
+    t.throws(() => upTo(10), {
+      message: new RegExp(`${name}=\\d+: an S3 store takes archives of 5368709120`),
+    });
+  }
   for (const wrong of ['s3://', 's3://host', 's3://a:b@host/bucket', 's3://host/B', 'ftp://x']) {
     t.throws(() => readConfig({ DEPOSIT_ARCHIVE_STORE: wrong, ...keys }), { instanceOf: BadConfig }, wrong);
   }

@@ -13,11 +13,21 @@ export type ServiceState = {
   readonly pid: number;
   readonly url: string;
   readonly roles: readonly string[];
+  /** Where its log and its archives are. */
+  readonly engines: { readonly eventLog: string; readonly archiveStore: string };
   /** RFC 3339. */
   readonly startedAt: string;
   readonly views: readonly { readonly name: string; readonly position?: string }[];
   /** Why the views get no events at the moment. */
   readonly following: string | null;
+  /** `null` on a node that notifies nobody. */
+  readonly notifications: {
+    readonly waiting: number;
+    readonly taken: number;
+    readonly failed: number;
+    readonly tooOld: number;
+    readonly keyProblem: string | null;
+  } | null;
   readonly reactors: readonly {
     readonly name: string;
     readonly underWay: number;

@@ -5,6 +5,8 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { readConfig } from '../../src/config.ts';
+import { openLog } from '../../src/engines.ts';
 import { type Outcome, Postman } from '../../src/notifications/postman.ts';
 import { isPublicAddress } from '../../src/notifications/public-address.ts';
 import { assertReachable } from '../../src/notifications/receiver-address.ts';
@@ -205,6 +207,7 @@ test('a webhook in a private network or without TLS is refused when it is set', 
 
 test('an operator sets a webhook, is told its secret once, and removes it', async (t) => {
   const folder = await folderFor(t);
+  await using _made = await openLog(readConfig({ DEPOSIT_DATA_DIR: folder })); // as a service does
   const client = (...args: string[]) => runScript(folder, 'client', args, { input: 'whsec_short' });
   t.is((await client('add', 'alice', '--password-stdin')).code, 0);
   const [local, weak, twice] = await Promise.all([

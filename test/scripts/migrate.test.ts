@@ -158,7 +158,7 @@ test('what cannot be copied is refused in a sentence, and nothing is made by the
   using _copying = lockFile(path.join(folder, 'busy.sqlite.lock'), 'in use');
   await using _made = await openLog({ eventLog: { kind: 'sqlite', file: path.join(folder, 'log.sqlite') } });
   const cases: readonly (readonly [string, string, number, RegExp])[] = [
-    [`sqlite:${nowhere}`, log, 1, /There is no .*nowhere to copy from/],
+    [`sqlite:${nowhere}`, log, 1, /There is no event log at .*nowhere/],
     [log, `@${path.join(folder, 'place')}`, 2, /are the same place/],
     [log, `sqlite:${path.join(folder, 'busy.sqlite')}`, 1, /Another copy goes into .*busy\.sqlite/],
     [`file:${folder}`, 's3://127.0.0.1:1/archives', 1, /needs DEPOSIT_S3_ACCESS_KEY/],

@@ -134,6 +134,8 @@ test('status shows lags, deposits by state and what waits, beside the service an
   await alice.waitFor('/1/software/1/status/', 'done');
   const parked = { reactor: 'loader', eventId: 'e-1', stream: 'client-x', revision: 0, reason: 'it kills' };
   await service.administration.parking({ type: 'ParkEvent', ...parked });
+  const untold = { ...parked, reactor: 'notifier', eventId: 'e-2' };
+  await service.administration.parking({ type: 'ParkEvent', ...untold });
   const look = async () => JSON.parse((await runScript(service.folder, 'status', ['--json'])).out) as object;
   t.like(await look(), {
     service: { roles: ['http', 'reactors'], following: null },
@@ -143,14 +145,20 @@ test('status shows lags, deposits by state and what waits, beside the service an
       { name: 'loader', lagEvents: 0 },
     ],
     deposits: { byStatus: { done: 1, partial: 1 }, oldest: [{ status: 'partial', depositId: 2 }] },
-    parked: [parked],
+    notifications: { waiting: 0, taken: 0, keyProblem: null },
+    parked: [parked, untold],
     store: { engine: 'file', isWhole: true },
   });
   const screen = (await runScript(service.folder, 'status', [])).out;
   t.regex(screen, /^Deposits: 1 done, 1 partial$|^Deposits: 1 partial, 1 done$/m);
-  t.regex(screen, /^Parked events: 1 /m);
+  t.regex(screen, /^Notifications: 0 taken, /m);
+  t.regex(screen, /^Parked events: 2 /m);
   await service.stop();
-  t.like(await look(), { service: null, reactors: [{ name: 'checker', done: null }, { name: 'loader' }] });
+  t.like(await look(), {
+    service: null,
+    reactors: [{ name: 'checker', done: null }, { name: 'loader' }],
+    notifications: { waiting: 0, taken: null },
+  });
   t.regex((await runScript(service.folder, 'status', [])).out, /^No service runs on this data folder/);
   await service.startAgain();
 });

@@ -1,0 +1,97 @@
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import test from 'ava';
+import { liesIn } from '../../scripts/lies-in.ts';
+import { readConfig } from '../../src/config.ts';
+import { archivePart, entryPart, formOf, formType } from '../support/deposit-bodies.ts';
+import { runScript } from '../support/run-script.ts';
+import { RunningService } from '../support/running-service.ts';
+
+test('what a command does not understand is refused with 2 before anything is done', async (t) => {
+  await using service = await RunningService.start();
+  await service.register('alice', { collections: ['software'] });
+  const before = await service.service.log.head();
+  const cases: readonly (readonly [string, readonly string[], RegExp])[] = [
+    ['expire', ['--older-than', '0s', '2'], /^Only options are expected, not 2\.$/m],
+    ['gc', ['--older-than', '1h', 'x'], /not x/],
+    ['deposits', ['--status', 'faild'], /^--status must be one of partial, deposited, .*, not faild\.$/m],
+    ['status', ['now'], /not now/],
+    ['demo', ['--what'], /--what/],
+    ['collection', ['set', 'software'], /^Nothing to set: give one of --title, --abstract, /m],
+    ['collection', ['set', 'software', '--title', '', '--abstract', 'X'], /^--title must not be empty\.$/m],
+    ['collection', ['show', 'software', '--title', 'x'], /^show takes no --title\.$/m],
+    ['client', ['set', 'nobody'], /^Nothing to set: give --domain or --provider-url\.$/m],
+    ['client', ['disable', 'alice', '--domain', 'x.example'], /^disable takes no --domain\.$/m],
+    ['client', ['webhook', 'alice', '--off', '--json'], /^--json is for --failures\.$/m],
+    ['parked', ['list', '--all'], /^list takes no --all\.$/m],
+    ['parked', ['list', 'x'], /not x/],
+    ['retry', ['1', '--status', 'failed'], /^Name deposits by their ids, or --status\.$/m],
+    ['retry', ['--status', 'done'], /^--status must be failed or rejected, not done\.$/m],
+  ];
+  for (const [command, args, message] of cases) {
+    const { code, out, err } = await runScript(service.folder, command, args);
+    t.is(code, 2, `${command} ${args.join(' ')}: ${err}`);
+    t.regex(out + err, message);
+    t.notRegex(err, /\n\s+at /);
+  }
+  t.is(await service.service.log.head(), before);
+});
+
+test('all deposits that were rejected are checked again in one go', async (t) => {
+  await using service = await RunningService.start();
+  const alice = await service.register('alice', { collections: ['software'], domain: 'elsewhere.example' });
+  const body = new Uint8Array(formOf([archivePart(), entryPart()]));
+  for (const id of [1, 2]) {
+    t.is((await alice.post('/1/software/', body, formType)).status, 201);
+    await alice.waitFor(`/1/software/${id}/status/`, 'rejected');
+  }
+  const retry = (...args: string[]) => runScript(service.folder, 'retry', args);
+  const refused = await retry('2', '--json');
+  t.is(refused.code, 1);
+  t.like(JSON.parse(refused.out), { retried: [], refused: [{ depositId: 2, code: 'DEPOSIT_NOT_FAILED' }] });
+  t.is((await retry('--status', 'failed')).out, 'No deposit is failed.\n');
+  await service.administration.client({ type: 'SetDomain', client: 'alice', domain: null });
+  const retried = await retry('--status', 'rejected', '--json');
+  t.is(retried.code, 0, retried.err);
+  t.deepEqual(JSON.parse(retried.out), { retried: [1, 2], refused: [] });
+  for (const id of [1, 2]) await alice.waitFor(`/1/software/${id}/status/`, 'done');
+});
+
+test('events name the person behind a command as well as it can be told', async (t) => {
+  await using service = await RunningService.start();
+  const add = async (name: string, env: Record<string, string>) => {
+    const { code, err } = await runScript(service.folder, 'client', ['add', name], { env });
+    t.is(code, 0, err);
+    const [event] = await Array.fromAsync(service.service.log.readStream(`client-${name}`));
+    return event?.metadata['actor'];
+  };
+  t.deepEqual(await add('a', { SUDO_USER: 'rosa' }), { kind: 'operator', name: 'rosa' });
+  const told = { SUDO_USER: 'rosa', DEPOSIT_OPERATOR: 'Rosa Luz' };
+  t.deepEqual(await add('b', told), { kind: 'operator', name: 'Rosa Luz' });
+  t.throws(() => readConfig({ DEPOSIT_OPERATOR: 'x\ny' }), {
+    message: /DEPOSIT_OPERATOR=x\ny: must be a name/,
+  });
+});
+
+const asRoot = process.getuid?.() === 0 ? test : test.skip;
+asRoot('a user without a name is named by its number', async (t) => {
+  const url = path.join(import.meta.dirname, '../../src/config.ts');
+  const program = `import(${JSON.stringify(url)}).then(({ readConfig }) => console.log(readConfig({}).operator))`;
+  const child = spawn(process.execPath, ['--eval', program], { uid: 54_321, env: { HOME: '/nonexistent' } });
+  const [out, err] = await Promise.all([buffer(child.stdout), buffer(child.stderr)]);
+  t.is(out.toString(), 'uid-54321\n', err.toString());
+});
+
+test('a folder beside the data folder does not lie in it, whatever it is called', (t) => {
+  for (const [folder, place, lies] of [
+    ['/x/data', '/x/data', true],
+    ['/x/data', '/x/data/k', true],
+    ['/x/data/', '/x/data/../data/k', true],
+    ['/x/data', '/x/data-keys/k', false],
+    ['/x/data', '/x', false],
+    ['/', '/k', true],
+  ] as const) {
+    t.is(liesIn(folder, place), lies, `${folder} ${place}`);
+  }
+});

@@ -1,0 +1,122 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { openLog } from '../../src/engines.ts';
+import { archivePart, entryPart, formOf, formType } from '../support/deposit-bodies.ts';
+import { runScript } from '../support/run-script.ts';
+import { RunningService } from '../support/running-service.ts';
+
+async function folderFor(t: ExecutionContext): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'elsewhere-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** A service whose log is not in its data folder, with a deposit and an object that no event names. */
+async function serviceWithLogElsewhere(t: ExecutionContext, file: string): Promise<RunningService> {
+  const service = await RunningService.start({ eventLog: { kind: 'sqlite', file } });
+  const alice = await service.register('alice', { collections: ['software'] });
+  const body = new Uint8Array(formOf([archivePart(), entryPart()]));
+  t.is((await alice.post('/1/software/', body, formType)).status, 201);
+  await alice.waitFor('/1/software/1/status/', 'done');
+  await service.service.store.put(
+    (async function* () {
+      yield Buffer.from('nobody names this');
+    })(),
+  );
+  return service;
+}
+
+async function objectsOf(service: RunningService): Promise<number> {
+  return (await Array.fromAsync(service.service.store.list())).length;
+}
+
+test('commands that were not told where the log is do nothing, beside the service and without it', async (t) => {
+  const elsewhere = await folderFor(t);
+  const file = path.join(elsewhere, 'log.sqlite');
+  await using service = await serviceWithLogElsewhere(t, file);
+  const objects = await objectsOf(service);
+  const backup = path.join(elsewhere, 'backup');
+  const commands = [
+    ['gc', '--remove', '--older-than', '0s'],
+    ['backup', backup],
+    ['client', 'add', 'bob'],
+    ['rebuild', '--all'],
+  ] as const;
+  const inDataFolder = path.join(service.folder, 'event-log.sqlite');
+  const eachIsRefused = async (because: RegExp): Promise<void> => {
+    const ran = await Promise.all(commands.map(([name, ...args]) => runScript(service.folder, name, args)));
+    for (const [index, { code, err }] of ran.entries()) {
+      t.is(code, 1, commands[index]?.[0]);
+      t.regex(err, because);
+      t.notRegex(err, /\n\s+at /, 'a sentence, no stack');
+    }
+    t.false(existsSync(inDataFolder));
+    t.false(existsSync(path.join(backup, 'backup.json')));
+  };
+  await eachIsRefused(/works on sqlite:.*log\.sqlite, this command would work on sqlite:.*event-log\.sqlite/);
+  await service.stop();
+  await eachIsRefused(/^There is no event log at .*event-log\.sqlite: /);
+  await service.startAgain();
+  t.is(await objectsOf(service), objects);
+
+  const told = { env: { DEPOSIT_EVENT_LOG: `sqlite:${file}` } };
+  t.is((await runScript(service.folder, 'client', ['list'], told)).out, 'alice: software\n');
+});
+
+test('commands open engines that are there; only those that are to make one may', (t) => {
+  const scripts = path.join(import.meta.dirname, '../../scripts');
+  const makers = readdirSync(scripts).filter((name) =>
+    /\bopen(Log|Store)\((?!.*readOnly: true)/.test(readFileSync(path.join(scripts, name), 'utf8')),
+  );
+  t.deepEqual(makers.toSorted(), ['backup.ts', 'import.ts', 'migrate.ts', 'restore.ts']);
+});
+
+test('a log or a store of somebody else is noticed before anything is removed', async (t) => {
+  const elsewhere = await folderFor(t);
+  const file = path.join(elsewhere, 'log.sqlite');
+  await using service = await serviceWithLogElsewhere(t, file);
+  const objects = await objectsOf(service);
+  // As commands used to leave one there, or the log before a move to another engine.
+  const other = { kind: 'sqlite', file: path.join(service.folder, 'event-log.sqlite') } as const;
+  await (await openLog({ eventLog: other }))[Symbol.asyncDispose]();
+  const gc = (env: Record<string, string> = {}) =>
+    runScript(service.folder, 'gc', ['--remove', '--older-than', '0s'], { env });
+  t.regex((await gc()).err, /works on sqlite:.*log\.sqlite, this command would/);
+  const log = { DEPOSIT_EVENT_LOG: `sqlite:${file}` };
+  const wrongStore = await gc({ ...log, DEPOSIT_ARCHIVE_STORE: `file:${elsewhere}` });
+  t.regex(wrongStore.err, /works on file:.*archives, this command would work on file:/);
+  await service.stop();
+  const empty = await gc();
+  t.is(empty.code, 1);
+  t.regex(empty.err, /^The event log holds no event, so it is not that of these objects/);
+  const noStore = await gc({ ...log, DEPOSIT_ARCHIVE_STORE: `file:${elsewhere}/nowhere` });
+  t.regex(noStore.err, /^There is no archive store at .*nowhere/);
+  t.false(existsSync(path.join(elsewhere, 'nowhere')));
+  await service.startAgain();
+  t.is(await objectsOf(service), objects);
+});
+
+test('young objects are removed only where no service can be about to name them', async (t) => {
+  await using service = await RunningService.start();
+  const young = ['--remove', '--older-than', '0s'];
+  const operatorFile = path.join(service.folder, 'operator.json');
+  await rename(operatorFile, `${operatorFile}.away`);
+  const silent = await runScript(service.folder, 'gc', young);
+  t.is(silent.code, 1, 'a service that cannot be asked runs all the same');
+  t.regex(silent.err, /Another service runs on the data folder/);
+  t.is((await runScript(service.folder, 'gc', ['--remove'])).code, 1, 'nor is it known what its log is');
+  await rename(`${operatorFile}.away`, operatorFile);
+  t.is((await runScript(service.folder, 'gc', ['--remove'])).code, 0);
+  await service.stop();
+  t.is((await runScript(service.folder, 'gc', young)).code, 0);
+  const file = path.join(await folderFor(t), 'log.sqlite');
+  await (await openLog({ eventLog: { kind: 'sqlite', file } }))[Symbol.asyncDispose]();
+  const env = { DEPOSIT_EVENT_LOG: `sqlite:${file}` };
+  const elsewhere = await runScript(service.folder, 'gc', young, { env });
+  t.is(elsewhere.code, 2, 'the data folder does not tell who has this log');
+  t.regex(elsewhere.err, /1h at least/);
+  await service.startAgain();
+});
