@@ -3,16 +3,19 @@ import type { Config } from './config.ts';
 import { generatePassword } from './password.ts';
 import type { Service } from './service.ts';
 
-/** Says where the service is; on the first start on this machine alone, with something to try it with. */
+/**
+ * Says where the service is; on the first start on this machine alone, with something to try it with. It is for a
+ * person at a terminal, so not on standard output, where the lines of the log are.
+ */
 export async function introduce({ url, log }: Service, config: Config): Promise<void> {
   const base = config.baseUrl ?? url;
-  process.stdout.write(`The deposit service listens at ${base}/1/servicedocument/\n`);
+  process.stderr.write(`The deposit service listens at ${base}/1/servicedocument/\n`);
   if (config.eventLog.kind !== 'sqlite' || isPublic(url, config) || (await log.head()) !== undefined) return;
   const password = generatePassword();
   const administration = new Administration(log, { kind: 'service', name: 'first start' });
   await administration.registerClient('demo', password);
   await administration.grant('demo', 'demo');
-  process.stdout.write(firstSteps(base, password));
+  process.stderr.write(firstSteps(base, password));
 }
 
 /** Behind a proxy it is, too: nobody who was not registered on purpose gets in there. */

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
-import { describeSettings, readConfig } from './config.ts';
+import { type Config, describeSettings, readConfig } from './config.ts';
 import { introduce } from './first-start.ts';
-import { createLogger } from './logger.ts';
+import { createLogger, type Logger } from './logger.ts';
 import { manifest } from './manifest.ts';
 import { lineProgress } from './progress.ts';
 import { type Service, startService } from './service.ts';
@@ -18,7 +18,7 @@ ${describeSettings()}
 OTEL_EXPORTER_OTLP_ENDPOINT switches tracing on; the other OTEL_… variables count as well.
 
 SIGTERM and SIGINT let running requests finish, stop the reactors and end with exit code 0.
-Exit codes: 0 stopped as asked, 1 a fault, 2 a bad configuration or a data folder in use.
+Exit codes: 0 stopped as asked, 1 a fault, 2 a bad configuration, wrong usage or a data folder in use.
 `;
 
 /** Faults that end every start until somebody has mended them. */
@@ -30,38 +30,61 @@ const TO_BE_MENDED = new Set([
   'EACCES',
   'EADDRNOTAVAIL',
 ]);
-/** An engine that is not there yet: whoever supervises the service starts it again. */
-const PASSING = new Set(['EVENT_LOG_UNAVAILABLE', 'ARCHIVE_STORE_UNAVAILABLE']);
+/** An engine that is not there yet, a disk without room: whoever supervises the service starts it again. */
+const PASSING = new Set(['EVENT_LOG_UNAVAILABLE', 'ARCHIVE_STORE_UNAVAILABLE', 'VIEW_UNAVAILABLE']);
 
 /** Runs the service until it is told to stop; resolves to the exit code. */
 export async function main(argv: string[]): Promise<number> {
-  const { values } = parseArgs({ args: argv, options: { help: { type: 'boolean', short: 'h' } } });
-  if (values.help) {
+  try {
+    const { values } = parseArgs({ args: argv, options: { help: { type: 'boolean', short: 'h' } } });
+    if (!values.help) return await run();
     process.stdout.write(HELP);
     return 0;
-  }
-  try {
-    return await run();
   } catch (error) {
     const { code = '', message, stack } = error as NodeJS.ErrnoException;
-    process.stderr.write(`${TO_BE_MENDED.has(code) || PASSING.has(code) ? message : stack}\n`);
-    return TO_BE_MENDED.has(code) ? 2 : 1;
+    const isUsage = code.startsWith('ERR_PARSE_ARGS');
+    process.stderr.write(`${isUsage || isKnown(code) ? message : stack}\n`);
+    return isUsage || TO_BE_MENDED.has(code) ? 2 : 1;
   }
 }
 
 async function run(): Promise<number> {
   const config = readConfig();
   const logger = createLogger(config.logLevel);
+  logger.info(aboutStart(config), 'start');
+  try {
+    const exitCode = await serve(config, logger);
+    logger.info({ exitCode }, 'stop');
+    return exitCode;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    logger.error(isKnown(code) ? { code, reason: message } : { err: error }, 'the service cannot go on');
+    throw error;
+  }
+}
+
+/** Its message says all. */
+function isKnown(code = ''): boolean {
+  return TO_BE_MENDED.has(code) || PASSING.has(code);
+}
+
+/** Until it is told to stop, or cannot go on; resolves to the exit code. Rejects when it does not come to that. */
+async function serve(config: Config, logger: Logger): Promise<number> {
   const uncaught = uncaughtExceptions(logger);
   const stopped = Promise.withResolvers<'stopped'>();
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.resolve('stopped'));
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => {
+      logger.info({ signal }, 'stopping');
+      stopped.resolve('stopped');
+    });
+  }
   const progress = lineProgress('views built from events');
   await using _tracing = config.tracing
     ? (await import('./tracing/start-tracing.ts')).startTracing(logger, manifest())
     : undefined; // ends after the service, whose last spans it sends
   await using service: Service = await startService(config, { logger, progress });
   const outcome = await Promise.race([service.ready, service.failed, uncaught, stopped.promise]);
-  if (outcome !== 'stopped' && config.roles.includes('http')) await introduce(service, config);
+  if (outcome !== 'stopped') await tellReady(service, config, logger);
   try {
     await Promise.race([stopped.promise, service.failed, uncaught]);
     return 0;
@@ -69,4 +92,17 @@ async function run(): Promise<number> {
     logger.error({ err: error }, 'the service cannot go on');
     return 1;
   }
+}
+
+/** What runs here, and on what: engines by their kind, since their addresses may hold passwords. */
+function aboutStart({ roles, eventLog, archiveStore, dataDir }: Config) {
+  const { version } = manifest();
+  const engines = { eventLog: eventLog.kind, archiveStore: archiveStore.kind };
+  return { version, node: process.version, pid: process.pid, roles, ...engines, dataDir };
+}
+
+async function tellReady(service: Service, config: Config, logger: Logger): Promise<void> {
+  const { url } = service;
+  logger.info({ url, baseUrl: config.baseUrl ?? url }, 'ready');
+  if (config.roles.includes('http')) await introduce(service, config);
 }

@@ -1,4 +1,5 @@
 import { adoptViews } from './adopt-views.ts';
+import { enginePlaces } from './engines.ts';
 import { manifest } from './manifest.ts';
 import type { Node } from './node.ts';
 import { OperatorServer } from './operator/operator-server.ts';
@@ -25,13 +26,16 @@ export async function serveOperators(node: Node, url: string, parts: Parts): Pro
 }
 
 function about({ config }: Node, url: string) {
-  return { ...manifest(), pid: process.pid, url, roles: config.roles };
+  return { ...manifest(), pid: process.pid, url, roles: config.roles, engines: enginePlaces(config) };
 }
 
 async function stateOf({ deliveries }: Node, { clients, reactors }: Parts) {
-  const runners = (reactors?.runners ?? []).map(async ({ standing, streamPrefix }) => {
-    return { ...standing, delivery: await deliveries.standing(standing.name, streamPrefix) };
-  });
+  const running = reactors ? [...reactors.runners, reactors.notifications.runner] : [];
+  const runners = running
+    .flatMap((runner) => runner ?? [])
+    .map(async ({ standing, streamPrefix }) => {
+      return { ...standing, delivery: await deliveries.standing(standing.name, streamPrefix) };
+    });
   return {
     views: clients?.projector.reached ?? [],
     following: clients?.projector.trouble ?? null,

@@ -20,7 +20,7 @@ export type Service = AsyncDisposable & {
   readonly url: string;
   readonly log: EventLog;
   readonly store: ArchiveStore;
-  /** Resolves when its views have caught up and it answers. */
+  /** Resolves when its views have caught up and it does its work. */
   readonly ready: Promise<void>;
   /** Rejects if the service cannot go on. */
   readonly failed: Promise<never>;
@@ -53,7 +53,7 @@ export async function startService(config: Config, { logger, progress }: Service
   const [serves, reacts] = (['http', 'reactors'] as const).map((role) => config.roles.includes(role));
   const clients = serves ? await serveClients(node, { baseUrl, ...about }, progress) : undefined;
   const viewsReady = clients?.ready ?? projector.start(failure.reject, progress);
-  viewsReady.catch(() => undefined); // `failed` tells it, too
+  viewsReady.catch(failure.reject); // without views nobody is answered, nor notified
   const reactors = reacts ? startReactors(node, baseUrl) : undefined;
   let isStopping = false;
   const readiness: ReadinessChecks = {
@@ -70,9 +70,9 @@ export async function startService(config: Config, { logger, progress }: Service
   resources.defer(() => server.close(DRAIN_PATIENCE)); // before the views that requests under way still read
   if (clients) resources.use(clients.options.eventStreams); // ended first: they would not end by themselves
   if (clients) resources.defer(() => clients.options.uploads?.hurry());
-  metrics.observe({ config, ...manifest(), server, readiness, log, clients, reactors });
+  const anchoring = resources.use(startAnchoring(log, config, logger));
+  metrics.observe({ config, ...manifest(), server, readiness, log, anchoring, clients, reactors });
   await serveOperators(node, baseUrl, { clients, reactors });
-  resources.use(startAnchoring(log, config, logger));
   resources.defer(() => {
     isStopping = true;
   });
@@ -81,7 +81,7 @@ export async function startService(config: Config, { logger, progress }: Service
     url: server.url,
     log,
     store,
-    ready: clients?.ready ?? Promise.resolve(),
+    ready: viewsReady,
     failed: failure.promise,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };

@@ -11,11 +11,15 @@ import { ReactorRunner } from './reactors/reactor-runner.ts';
 /** Streams that a reactor works on at the same time; archives are read by fewer workers still. */
 const REACTOR_CONCURRENCY = 8;
 
-/** Starts checker, loader and notifications; what is returned tells whether each gets its events. */
+/** Starts checker, loader and notifications; what is returned tells whether each can do its work. */
 export function startReactors(node: Node, baseUrl: string) {
   const { config, log, store, deliveries, traced, logger, resources, fail } = node;
   const workers = resources.use(
-    new ArchiveWorkers({ size: config.archiveWorkers, overlayTime: config.archiveLimits.wallTime }),
+    new ArchiveWorkers({
+      size: config.archiveWorkers,
+      overlayTime: config.archiveLimits.wallTime,
+      onAborted: (err, archives) => logger.warn({ archives, err }, 'check of an archive aborted'),
+    }),
   );
   const reader = traced.reader(workers);
   const options = { deliveries, parking: new LogParking(log), logger, concurrency: REACTOR_CONCURRENCY };
@@ -32,7 +36,10 @@ export function startReactors(node: Node, baseUrl: string) {
     const trouble = deliveries.trouble(name);
     if (trouble !== undefined) throw new Error(trouble);
   };
-  const readiness: ReadinessChecks = Object.fromEntries(reactors.map(({ name }) => [name, check(name)]));
   const notifications = resources.use(new Notifications({ ...node, baseUrl, maker: manifest() }));
+  const readiness: ReadinessChecks = {
+    ...Object.fromEntries(reactors.map(({ name }) => [name, check(name)])),
+    notifier: () => notifications.assertFollows(),
+  };
   return { runners, readiness, deliveries, workers, notifications };
 }

@@ -21,10 +21,15 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
     /^node:/,
     /^@eventstore\/db-client$/,
     /^src\/event-log\//,
-    /^src\/(cut-off|logger|sqlite-integrity)\.ts$/,
+    /^src\/(cut-off|logger|sqlite-integrity|sqlite-reading)\.ts$/,
   ],
   'src/archive-store/open-': [/^node:path$/, /^src\/(archive-store\/|config\.ts$)/],
-  'src/archive-store/': [/^node:/, /^minio$/, /^src\/archive-store\//, /^src\/sqlite-integrity\.ts$/],
+  'src/archive-store/': [
+    /^node:/,
+    /^minio$/,
+    /^src\/archive-store\//,
+    /^src\/sqlite-(integrity|reading)\.ts$/,
+  ],
   'src/trials/': [
     /^node:/,
     /^src\/(trials|archives)\//,
@@ -40,7 +45,7 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
     /^node:/,
     /^src\/(read-models|domain)\//,
     /^src\/event-log\/event-log\.ts$/,
-    /^src\/recently-used\.ts$/,
+    /^src\/(recently-used|sqlite-reading)\.ts$/,
   ],
   'src/reactors/': [
     /^node:/,
@@ -143,6 +148,7 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
     /^client\//,
     /^src\/(archives|swhid)\//,
     /^src\/sword\/(namespaces|raw-header|xml-body)\.ts$/,
+    /^src\/loopback\.ts$/,
     /^scripts\/progress-bar\.ts$/,
   ],
 };

@@ -154,7 +154,7 @@ for (const file of FILES) {
     }
     for (const [name, service] of ourServicesOf(file)) {
       const { read_only, tmpfs, mem_limit, pids_limit } = service;
-      t.deepEqual([read_only, tmpfs, mem_limit, pids_limit], [true, ['/tmp'], '2g', 256], name);
+      t.deepEqual([read_only, tmpfs, mem_limit, pids_limit], [true, ['/tmp'], '3g', 256], name);
     }
   });
 }

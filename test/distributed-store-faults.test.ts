@@ -109,7 +109,7 @@ async function starting({ at, accessKey, secretKey }: Record<'at' | 'accessKey' 
     });
     return `It runs at ${service.url}.`;
   } catch (error) {
-    return (error as Error).message;
+    return (error as Error).message.replaceAll(/\{.*\}\n/g, ''); // lines of the log are for programs
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

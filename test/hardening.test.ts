@@ -122,15 +122,15 @@ test('an exception that nobody catches is logged, and the service ends with 1, i
   ) as [string, string];
   const child = spawn(process.execPath, ['--import', hook, main], {
     env: { ...process.env, DEPOSIT_DATA_DIR: folder, DEPOSIT_PORT: '0', DEPOSIT_TRUST_PROXY: 'true' },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
   t.teardown(() => child.kill('SIGKILL'));
-  const said = text(child.stdout);
+  const [said, saidToPeople] = [text(child.stdout), text(child.stderr)];
   const url = await new Promise<string>((resolve, reject) => {
     let begin = '';
     child.stdout.on('data', (chunk: Buffer) => {
       begin += chunk.toString();
-      const [, found] = /listens at (http:\/\/[\d.:]+)/.exec(begin) ?? [];
+      const [, found] = /"url":"(http:[^"]+)".*"msg":"ready"/.exec(begin) ?? [];
       if (found !== undefined) resolve(found);
     });
     child.once('exit', () => reject(new Error(begin)));
@@ -140,7 +140,8 @@ test('an exception that nobody catches is logged, and the service ends with 1, i
   child.kill('SIGUSR2');
   t.deepEqual(await exited, [1, null]);
   await t.throwsAsync(fetch(`${url}/health/ready`));
-  t.notRegex(await said, /A client "demo"/, 'behind a proxy nobody is let in who was not registered');
+  t.regex(await saidToPeople, /listens at/);
+  t.notRegex(await saidToPeople, /A client "demo"/, 'behind a proxy nobody is let in who was not registered');
   const lines = (await said).split('\n').filter((line) => line.includes('uncaught exception'));
   t.is(lines.length, 1);
   t.like(JSON.parse(lines[0] ?? ''), { level: 'error', origin: 'uncaughtException' });

@@ -1,10 +1,12 @@
-import { readFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
 import { parse } from 'yaml';
-import { archivePart, entryPart, final, formOf, formType } from './support/deposit-bodies.ts';
+import { zipOf } from './support/archive-builders.ts';
+import { archiveHeaders, archivePart, entryPart, final, formOf, formType } from './support/deposit-bodies.ts';
 import { Exposition } from './support/exposition.ts';
-import { RunningService } from './support/running-service.ts';
+import { RunningService, until } from './support/running-service.ts';
 
 const deploy = path.join(import.meta.dirname, '../deploy');
 const docs = path.join(import.meta.dirname, '../docs/metrics.md');
@@ -42,14 +44,27 @@ const rules = alerts.groups.flatMap((group) => group.rules);
 const OF_PROMETHEUS = new Set(['up']);
 const LABELS_OF_PROMETHEUS = new Set(['instance', 'job', 'le']);
 
-/** What a service tells that has done a deposit. */
+/** What a service tells that has done a deposit, and could not take another. */
 async function told(): Promise<Exposition> {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
   const form = formOf([archivePart(), entryPart()]);
   await alice.post('/1/software/', form, { ...formType, ...final });
   await alice.waitFor('/1/software/1/status/', 'done');
+  await withoutStore(service, async () => {
+    const large = zipOf([{ name: 'noise', data: randomBytes(200_000) }]);
+    await alice.post('/1/software/', large, { ...archiveHeaders(), ...final });
+    await (await fetch(`${service.url}/health/ready`)).text();
+  });
   return await Exposition.of(service.folder); // before the service ends
+}
+
+/** While large objects cannot be put into the archive store. */
+async function withoutStore({ folder }: RunningService, work: () => Promise<void>): Promise<void> {
+  const incoming = path.join(folder, 'archives', 'incoming');
+  await rename(incoming, `${incoming}-away`);
+  await work();
+  await rename(`${incoming}-away`, incoming);
 }
 
 test('every metric, label and value that the dashboard and the alerts name is told by a running service', async (t) => {
@@ -109,6 +124,27 @@ test('every alert says what is wrong and what to do, and is in the manual', asyn
   }
 });
 
+test('what health checks are answered counts for no alert on server errors, what clients are answered does', async (t) => {
+  await using service = await RunningService.start();
+  const alice = await service.register('alice', { collections: ['software'] });
+  const counted = async (): Promise<number> => {
+    const { expr = '' } = rules.find(({ alert }) => alert === 'DepositServerErrors') ?? {};
+    const [, name = '', matchers = ''] = /\b(deposit_\w+)\{([^}]*)\}/.exec(expr) ?? [];
+    const { samples } = await Exposition.of(service.folder);
+    return samples
+      .filter((sample) => sample.name === name && matches(sample.labels, matchers))
+      .reduce((sum, { value }) => sum + value, 0);
+  };
+  await withoutStore(service, async () => {
+    const ready = () => fetch(`${service.url}/health/ready`);
+    await until(async () => (await ready()).status === 503);
+    t.is(await counted(), 0);
+    const large = zipOf([{ name: 'noise', data: randomBytes(200_000) }]);
+    t.is((await alice.post('/1/software/', large, { ...archiveHeaders(), ...final })).status, 503);
+    await until(async () => (await counted()) === 1);
+  });
+});
+
 test('the manual names every metric of the service, and none that there is not', async (t) => {
   const { types } = await told();
   const manual = await readFile(docs, 'utf8');
@@ -161,16 +197,23 @@ function problemsOf(expression: string, exposition: Exposition): string[] {
 
 function matcherProblems(name: string, metric: string, matchers: string, exposition: Exposition): string[] {
   const samples = exposition.samples.filter((sample) => sample.metric === metric);
-  return [...matchers.matchAll(/(\w+)(=~|!=|=)"([^"]*)"/g)].flatMap(
+  return [...matchers.matchAll(/(\w+)(=~|!~|!=|=)"([^"]*)"/g)].flatMap(
     ([, label = '', operator, value = '']) => {
       if (LABELS_OF_PROMETHEUS.has(label)) return [];
       if (!samples.some(({ labels }) => label in labels)) return [`${name} has no label ${label}`];
-      const wanted = operator === '=~' ? new RegExp(`^(?:${value})$`) : undefined;
+      const wanted = operator?.endsWith('~') ? new RegExp(`^(?:${value})$`) : undefined;
       const found = samples.some(
         ({ labels }) => wanted?.test(labels[label] ?? '') ?? labels[label] === value,
       );
       return found ? [] : [`${name} has no ${label}${operator}"${value}"`];
     },
+  );
+}
+
+function matches(labels: Readonly<Record<string, string>>, matchers: string): boolean {
+  return [...matchers.matchAll(/(\w+)(=~|!~)"([^"]*)"/g)].every(
+    ([, label = '', operator, value]) =>
+      new RegExp(`^(?:${value})$`).test(labels[label] ?? '') === (operator === '=~'),
   );
 }
 

@@ -1,3 +1,6 @@
+import { existsSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import anyTest, { type TestFn } from 'ava';
 import type { RecordedEvent } from '../src/event-log/event-log.ts';
 import { LogParking } from '../src/reactors/parking.ts';
@@ -195,6 +198,43 @@ test('notifications that nobody takes are counted, and those that are taken', as
   await until(async () => (await outcomes('taken')) > 0);
   await until(async () => (await scrape()).value('deposit_notification_deposits_waiting') === 0);
   t.is((await scrape()).value('deposit_reactor_parked_events', { reactor: 'notifier' }), 0);
+});
+
+test('the notifier has its lag told: nothing while nobody is notified, then what it has not done with', async (t) => {
+  const { service, keyFile } = await notifiedService();
+  await using _service = service;
+  const lag = async (unit: string) =>
+    (await Exposition.of(service.folder)).value(`deposit_reactor_lag_${unit}`, { reactor: 'notifier' }) ?? -1;
+  const alice = await service.register('alice', { collections: ['software'] });
+  await deposit(alice, 'software');
+  await alice.waitFor('/1/software/1/status/', 'done');
+  t.is(await lag('events'), 0);
+  await using receiver = await WebhookReceiver.start();
+  receiver.manners = () => 'silent';
+  await notify(service, 'alice', receiver, keyFile);
+  await deposit(alice, 'software');
+  await until(async () => (await lag('events')) > 0 && (await lag('seconds')) > 0);
+  await receiver.down(); // its connections break: it is held, and the notifier goes on
+  await until(async () => (await lag('events')) === 0);
+  t.is(await lag('seconds'), 0);
+});
+
+test('a node that makes anchors tells when it last found its log anchored; one that makes none tells zeros', async (t) => {
+  const without = await t.context.scrape();
+  t.is(without.value('deposit_anchor_interval_seconds'), 0);
+  t.is(without.value('deposit_anchor_age_seconds'), 0);
+  await using service = await RunningService.start({ anchorInterval: 1 / 600 });
+  const age = async () => (await Exposition.of(service.folder)).value('deposit_anchor_age_seconds') ?? -1;
+  t.is((await Exposition.of(service.folder)).value('deposit_anchor_interval_seconds'), 0.1);
+  const key = path.join(service.folder, 'keys', 'anchor-ed25519.pem');
+  await service.register('alice', { collections: ['software'] });
+  await until(async () => existsSync(key) && (await age()) < 0.3);
+  await writeFile(key, 'no key');
+  await service.administration.grant('alice', 'another');
+  await until(async () => (await age()) > 0.6);
+  await rm(key);
+  await until(async () => (await age()) < 0.3);
+  t.pass();
 });
 
 test('lag and queues are told: nothing waits when nothing is to do', async (t) => {

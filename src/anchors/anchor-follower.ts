@@ -7,33 +7,56 @@ export type AnchoringOptions = AnchorerOptions & {
   readonly anchorInterval: number;
 };
 
+/** Where anchors are made: disposing of it ends that. */
+export type Anchoring = AsyncDisposable & {
+  /** Seconds from one anchor to the next; 0: none are made. */
+  readonly interval: number;
+  /** Seconds since the log was last found, or made, anchored to its end, or else since the start; 0: none are made. */
+  readonly age: number;
+};
+
 const MINUTE = 60_000;
 
 /**
- * Makes an anchor now and then while a service runs. What keeps one from being made is told in the service's log,
- * and it is tried again at the next time.
+ * Makes an anchor a minute after the start, however long the interval, lest a service that is often started anew
+ * makes none, and from then on now and then. What keeps one from being made is told in the service's log, and it is
+ * tried again at the next time.
  */
-export function startAnchoring(log: EventLog, options: AnchoringOptions, logger: Logger): AsyncDisposable {
+export function startAnchoring(log: EventLog, options: AnchoringOptions, logger: Logger): Anchoring {
   const stopped = new AbortController();
   const anchorer = new Anchorer(log, options);
-  let underWay = Promise.resolve();
+  let [underWay, anchoredAt] = [Promise.resolve(), performance.now()];
   const anchorOnce = async (): Promise<void> => {
+    try {
+      await anchorIfNeeded();
+      anchoredAt = performance.now();
+    } catch (error) {
+      if (stopped.signal.aborted) return;
+      logger.error({ error: error instanceof Error ? error.message : String(error) }, 'no anchor made');
+    }
+  };
+  const anchorIfNeeded = async (): Promise<void> => {
     try {
       const { anchor, made } = await anchorer.anchor(stopped.signal);
       if (made) logger.info({ events: anchor.events, root: anchor.root }, 'anchor');
     } catch (error) {
-      if (stopped.signal.aborted || error instanceof NothingToAnchor) return;
-      logger.error({ error: error instanceof Error ? error.message : String(error) }, 'no anchor made');
+      if (!(error instanceof NothingToAnchor)) throw error;
     }
   };
   const again = (): void => {
     underWay = underWay.then(anchorOnce);
   };
-  const { anchorInterval } = options;
-  const timer = anchorInterval > 0 ? setInterval(again, anchorInterval * MINUTE).unref() : undefined;
+  const interval = options.anchorInterval * MINUTE;
+  const timers =
+    interval > 0 ? [setTimeout(again, Math.min(interval, MINUTE)), setInterval(again, interval)] : [];
+  for (const timer of timers) timer.unref();
   return {
+    interval: interval / 1000,
+    get age() {
+      return interval > 0 ? (performance.now() - anchoredAt) / 1000 : 0;
+    },
     async [Symbol.asyncDispose](): Promise<void> {
-      clearInterval(timer);
+      timers.forEach(clearTimeout);
       stopped.abort();
       await underWay;
     },

@@ -21,15 +21,15 @@ export type ArchiveWorkersOptions = {
   readonly heapMegabytes?: number;
   /** Milliseconds that laying out the tree of a deposit may take. */
   readonly overlayTime?: number;
-  /** Told of every check that was aborted, for the operator's log. */
-  readonly onAborted?: (error: JobAborted) => void;
+  /** Told of every job that was aborted, with the SHA-256 of its archives, for the operator's log. */
+  readonly onAborted?: (error: JobAborted, archives: readonly string[]) => void;
 };
 
 /** The {@link ArchiveReader} that works in threads of its own: hostile bytes can kill or occupy no more than one of them. */
 export class ArchiveWorkers implements ArchiveReader {
   readonly #pool: WorkerPool<ArchiveJob, ArchiveReply>;
   readonly #overlayTime: number;
-  readonly #onAborted: (error: JobAborted) => void;
+  readonly #onAborted: NonNullable<ArchiveWorkersOptions['onAborted']>;
 
   constructor({
     size = 2,
@@ -85,7 +85,7 @@ export class ArchiveWorkers implements ArchiveReader {
       return reply;
     } catch (error) {
       if (!(error instanceof JobAborted)) throw error;
-      this.#onAborted(error);
+      this.#onAborted(error, archivesOf(job));
       const text = `The check of the archive was aborted: it took more than ${Math.ceil(milliseconds / 1000)} seconds (the limit), or more memory than a check may use.`;
       return { kind: 'aborted', fault: { code: 'CHECK_ABORTED', text } };
     }
@@ -96,6 +96,10 @@ type Aborted = { kind: 'aborted'; fault: { code: FaultCode; text: string } };
 
 // The same extension as this file: the sources run as they are, but a published package holds JavaScript.
 const entry = new URL(`./archive-worker${extname(import.meta.filename)}`, import.meta.url);
+
+function archivesOf(job: ArchiveJob): readonly string[] {
+  return job.kind === 'inspect' ? [job.sha256] : job.listings.map(({ sha256 }) => sha256);
+}
 
 /** Milliseconds; an archive that cannot be reached rejects here already. */
 async function wallTime(source: LocalSource, limits: ArchiveLimits): Promise<number> {

@@ -5,6 +5,9 @@ import type { MemberJob, MemberOrder, MemberReply } from './member-job.ts';
 import { ReadingTurns, type ReadingTurnsOptions } from './reading-turns.ts';
 import { WorkerPool } from './worker-pool.ts';
 
+/** A manifest of a million paths takes 200: the thread that makes manifests has no room for more in its own heap. */
+const HEAP_MEGABYTES = 256;
+
 /** Reads members out of archives, in threads of its own: few at a time, however many ask. */
 export class MemberReaders implements AsyncDisposable {
   readonly #pool: WorkerPool<MemberJob, MemberReply>;
@@ -12,7 +15,7 @@ export class MemberReaders implements AsyncDisposable {
 
   constructor({ size = 4, waiting = 64, patience = 15_000 }: Partial<ReadingTurnsOptions> = {}) {
     this.#turns = new ReadingTurns({ size, waiting, patience });
-    const resourceLimits = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 8 };
+    const resourceLimits = { maxOldGenerationSizeMb: HEAP_MEGABYTES, maxYoungGenerationSizeMb: 8 };
     // Nobody waits in there: whoever reads has entered, and reads one archive after the other.
     this.#pool = new WorkerPool(entry, { size, queueLength: size, worker: { resourceLimits } });
   }

@@ -1,4 +1,4 @@
-import type { Middleware } from 'koa';
+import type { Context, Middleware } from 'koa';
 import type { ArchiveStoreUnavailable, BrokenPromise } from '../archive-store/archive-store.ts';
 import type { DepositRefusalCode } from '../domain/deposit/errors.ts';
 import type { Logger } from '../logger.ts';
@@ -8,6 +8,7 @@ import { DOCUMENT_OFFERS, FEED_TYPE, negotiateAmong, type Offers } from '../swor
 import { SwordError, type SwordErrorCode } from '../sword/sword-error.ts';
 import type { HttpObserver } from './http-observer.ts';
 import { holdsBodyBack, isClientGone } from './request-body.ts';
+import type { ServiceState } from './service-context.ts';
 
 export type ErrorOptions = {
   readonly depositNamespace: string;
@@ -41,7 +42,7 @@ export function answerErrors(logger: Logger, options: ErrorOptions): Middleware 
       }
       const answer = swordErrorOf(error);
       options.observer.refused(answer.code);
-      if (answer.code === 'InternalError') logger.error({ err: error, path: ctx.path }, 'unexpected error');
+      tell(logger, ctx, error, answer);
       if (ctx.res.headersSent) {
         ctx.res.destroy();
         return;
@@ -58,6 +59,16 @@ export function answerErrors(logger: Logger, options: ErrorOptions): Middleware 
       ctx.set('Content-Type', ERROR_TYPES[format]);
     }
   };
+}
+
+/** To the operator, what the client is not told; the line of the request has the same id. */
+function tell(logger: Logger, ctx: Context, error: unknown, { code, cause }: SwordError): void {
+  const { requestId } = ctx.state as Partial<ServiceState>; // observeRequests has been there before
+  const path = ctx.req.url?.split('?', 1)[0]; // Koa's own throws at what is no URL
+  const about = { requestId, method: ctx.method, path };
+  if (code === 'InternalError') logger.error({ ...about, err: error }, 'unexpected error');
+  else if (code === 'ServiceUnavailable' && cause instanceof Error)
+    logger.warn({ ...about, code: 'code' in cause ? cause.code : undefined, err: cause }, 'unavailable');
 }
 
 export function errorBody(

@@ -3,13 +3,19 @@ import type { RunnerStanding } from '../reactors/reactor-runner.ts';
 import { ageOf } from './instruments.ts';
 import type { ScrapedMetrics } from './scraped-metrics.ts';
 
-export type ObservedReactors = {
-  readonly runners: readonly { readonly standing: RunnerStanding; readonly streamPrefix: string }[];
-  readonly deliveries: Pick<Deliveries, 'standing'>;
+/** How far a reactor is in its streams; with `undefined` it follows none yet, so nothing waits for it. */
+export type ObservedLag = {
+  readonly reactor: string;
+  readonly streamPrefix: () => string | undefined;
 };
 
-/** How far the reactors are, and what is under way. */
-export function observeReactors(metrics: ScrapedMetrics, { runners, deliveries }: ObservedReactors): void {
+const NOTHING = { waiting: 0, oldest: undefined };
+
+/** What the reactors of this node have done, and what is under way. */
+export function observeReactors(
+  metrics: ScrapedMetrics,
+  runners: readonly { readonly standing: RunnerStanding }[],
+): void {
   const { instruments: make } = metrics;
   const underWay = make.gauge(
     'reactor_streams_under_way',
@@ -31,7 +37,15 @@ export function observeReactors(metrics: ScrapedMetrics, { runners, deliveries }
       failures.inc({ reactor }, standing.failures);
     }
   });
+}
 
+/** How far reactors are, on whatever node. */
+export function observeLags(
+  metrics: ScrapedMetrics,
+  deliveries: Pick<Deliveries, 'standing'>,
+  reactors: readonly ObservedLag[],
+): void {
+  const { instruments: make } = metrics;
   const lagEvents = make.gauge(
     'reactor_lag_events',
     'Events that a reactor, on whatever node, has not done with; counted up to 1000',
@@ -42,11 +56,11 @@ export function observeReactors(metrics: ScrapedMetrics, { runners, deliveries }
     'Age of the oldest event that a reactor, on whatever node, has not done with; 0 when there is none',
     ['reactor'],
   );
-  for (const { standing, streamPrefix } of runners) {
-    const { name: reactor } = standing;
+  for (const { reactor, streamPrefix } of reactors) {
     metrics.atScrape(`${reactor}_lag`, async () => {
       for (const lag of [lagEvents, lagSeconds]) lag.remove({ reactor }); // rather nothing than old news
-      const { waiting, oldest } = await deliveries.standing(reactor, streamPrefix);
+      const prefix = streamPrefix();
+      const { waiting, oldest } = prefix === undefined ? NOTHING : await deliveries.standing(reactor, prefix);
       lagEvents.set({ reactor }, waiting);
       lagSeconds.set({ reactor }, oldest === undefined ? 0 : ageOf(oldest));
     });

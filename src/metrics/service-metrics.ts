@@ -12,6 +12,7 @@ import type { Logger } from '../logger.ts';
 import type { NotificationStanding } from '../notifications/notifications.ts';
 import type { ReactorRunner } from '../reactors/reactor-runner.ts';
 import type { Projector, View } from '../read-models/projector.ts';
+import { type ObservedAnchoring, observeAnchoring } from './anchor-metrics.ts';
 import { observeDeposits } from './deposit-metrics.ts';
 import { HttpMetrics } from './http-metrics.ts';
 import { MeasuredArchiveStore } from './measured-archive-store.ts';
@@ -20,7 +21,7 @@ import { observeNode } from './node-metrics.ts';
 import { observeNotifications, observeParked } from './notification-metrics.ts';
 import { OutcomeMetrics } from './outcome-metrics.ts';
 import { observeArchiveWorkers, observeCredentials } from './queue-metrics.ts';
-import { observeReactors } from './reactor-metrics.ts';
+import { observeLags, observeReactors } from './reactor-metrics.ts';
 import { ScrapedMetrics } from './scraped-metrics.ts';
 import { observeViews } from './view-metrics.ts';
 
@@ -31,6 +32,7 @@ export type ObservedService = {
   readonly server: Pick<Server, 'connections'>;
   readonly readiness: ReadinessChecks;
   readonly log: EventLog;
+  readonly anchoring: ObservedAnchoring;
   /** What a node has that serves clients. */
   readonly clients: ObservedClients | undefined;
   /** What a node has that checks and loads. */
@@ -47,7 +49,11 @@ type ObservedReactors = {
   readonly runners: readonly ReactorRunner[];
   readonly deliveries: Deliveries;
   readonly workers: ArchiveWorkers;
-  readonly notifications: { readonly standing: NotificationStanding };
+  readonly notifications: {
+    readonly standing: NotificationStanding;
+    /** While it follows deposits. */
+    readonly runner: ReactorRunner | undefined;
+  };
 };
 
 /** The metrics of one service, told in the text format of Prometheus. */
@@ -72,8 +78,9 @@ export class ServiceMetrics {
     return new MeasuredArchiveStore(store, this.#metrics.instruments);
   }
 
-  observe({ config, version, server, readiness, log, clients, reactors }: ObservedService): void {
+  observe({ config, version, server, readiness, log, anchoring, clients, reactors }: ObservedService): void {
     const metrics = this.#metrics;
+    observeAnchoring(metrics, anchoring);
     observeNode(metrics, {
       config,
       version,
@@ -88,7 +95,14 @@ export class ServiceMetrics {
     }
     if (reactors) {
       const { runners, deliveries, notifications } = reactors;
-      observeReactors(metrics, { runners, deliveries });
+      observeReactors(metrics, runners);
+      observeLags(metrics, deliveries, [
+        ...runners.map(({ standing, streamPrefix }) => ({
+          reactor: standing.name,
+          streamPrefix: () => streamPrefix,
+        })),
+        { reactor: 'notifier', streamPrefix: () => notifications.runner?.streamPrefix },
+      ]);
       observeNotifications(metrics, notifications);
       observeParked(metrics, log, [...runners.map(({ standing }) => standing.name), 'notifier']);
       observeArchiveWorkers(metrics, reactors.workers);

@@ -11,6 +11,8 @@ export type CourierOptions = LineOptions & {
   readonly language: NewsLanguage;
   /** Holds the key of the secrets. */
   readonly keyFile: string;
+  /** Called whenever a secret could not be opened. */
+  readonly onKeyProblem: () => void;
   readonly logger: Logger;
 };
 
@@ -82,6 +84,7 @@ export class Courier {
       return await postman.post(webhook.url, body, headers, signal);
     } catch (error) {
       if (!(error instanceof WebhookKeyProblem)) throw error;
+      this.#options.onKeyProblem();
       return { taken: false, reason: error.message, isUnreachable: true, retryAfter: 0 };
     }
   }

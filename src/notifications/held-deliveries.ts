@@ -139,7 +139,7 @@ export class HeldDeliveries {
     };
     const failed = (error: unknown): void => {
       this.#underWay.delete(depositId);
-      this.#warn(error);
+      this.#warn(error, { client, depositId });
     };
     this.#underWay.set(depositId, seen().catch(failed));
   }
@@ -155,13 +155,18 @@ export class HeldDeliveries {
       for (const { depositId, reason } of over) {
         if (this.#underWay.has(depositId)) continue;
         const text = `Not taken within ${hours(giveUpAfter)}. ${reason}`;
-        await deliveries.giveUp(depositId, text, ({ heldAt }) => heldAt <= limit);
+        try {
+          await deliveries.giveUp(depositId, text, ({ heldAt }) => heldAt <= limit);
+        } catch (error) {
+          return this.#warn(error, { client, depositId });
+        }
       }
     }
   }
 
-  #warn(err: unknown): void {
-    if (!this.#stop.signal.aborted) this.#options.logger.warn({ err }, 'held notifications not delivered');
+  #warn(err: unknown, about: { readonly client?: string; readonly depositId?: number } = {}): void {
+    if (!this.#stop.signal.aborted)
+      this.#options.logger.warn({ ...about, err }, 'held notifications not delivered');
   }
 }
 

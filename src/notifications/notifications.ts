@@ -1,3 +1,4 @@
+import { clientWebhooks } from '../../projections/client-webhooks.ts';
 import type { Deliveries } from '../event-log/deliveries.ts';
 import type { EventLog } from '../event-log/event-log.ts';
 import type { Logger } from '../logger.ts';
@@ -8,6 +9,7 @@ import { Iris } from '../sword/iris.ts';
 import { Courier, type CourierStanding } from './courier.ts';
 import { DepositDeliveries } from './deposit-deliveries.ts';
 import { HeldDeliveries } from './held-deliveries.ts';
+import { KeyWatch } from './key-watch.ts';
 import type { NotificationSettings } from './notification-settings.ts';
 import type { NotificationViews } from './notification-views.ts';
 import { Notifier } from './notifier.ts';
@@ -36,6 +38,8 @@ export type NotificationStanding = CourierStanding & {
   readonly underWay: number;
   /** Events that were older than notifications are tried when their turn came: nobody was told of them. */
   readonly tooOld: number;
+  /** Why secrets of webhooks cannot be opened, so that their clients are not notified. */
+  readonly keyProblem: string | null;
 };
 
 /** Deposits that are told of at the same time; of one client its line takes fewer. */
@@ -46,20 +50,25 @@ const LOOK_EVERY = 500;
 export class Notifications implements AsyncDisposable {
   readonly #webhooks: Webhooks;
   readonly #postman: Postman;
+  readonly #keyWatch: KeyWatch;
   readonly #courier: Courier;
   readonly #notifier: Notifier;
   readonly #held: HeldDeliveries;
   readonly #runner: ReactorRunner;
   readonly #timer: NodeJS.Timeout;
+  readonly #trouble: () => string | undefined;
   #isFollowing = false;
 
   constructor(options: NotificationOptions) {
     const { log, deliveries, projector, notified, logger, config, maker } = options;
     const { webhooks: settings, refIdAliases } = config;
-    this.#webhooks = new Webhooks(log, projector, notified.webhooks);
+    this.#webhooks = new Webhooks(log, projector.queriesOf(clientWebhooks.name), notified.webhooks);
     this.#postman = new Postman(settings, `${maker.name}/${maker.version}`);
     const language = { iris: new Iris(options.baseUrl), refIdAliases };
-    this.#courier = new Courier({ ...settings, postman: this.#postman, language, logger });
+    const webhooks = () => this.#webhooks.all();
+    this.#keyWatch = new KeyWatch({ keyFile: settings.keyFile, webhooks, logger });
+    const onKeyProblem = () => void this.#keyWatch.look();
+    this.#courier = new Courier({ ...settings, postman: this.#postman, language, onKeyProblem, logger });
     this.#notifier = new Notifier(log, this.#webhooks, this.#courier, settings.giveUpAfter);
     const parking = new LogParking(log);
     this.#runner = new ReactorRunner(this.#notifier, {
@@ -77,21 +86,38 @@ export class Notifications implements AsyncDisposable {
       logger,
       giveUpAfter: settings.giveUpAfter,
     });
+    this.#trouble = () => projector.trouble ?? deliveries.trouble(this.#notifier.name);
     this.#held.start();
     this.#timer = setInterval(() => this.#followOnceNeeded(options.fail), LOOK_EVERY);
   }
 
   get standing(): NotificationStanding {
     return {
-      notifier: this.#isFollowing ? this.#runner.standing : null,
+      notifier: this.runner?.standing ?? null,
       tooOld: this.#notifier.tooOld,
+      keyProblem: this.#keyWatch.problem ?? null,
       ...this.#courier.standing,
       ...this.#held.standing,
     };
   }
 
+  /** Follows deposits; `undefined` while no client has a webhook. */
+  get runner(): ReactorRunner | undefined {
+    return this.#isFollowing ? this.#runner : undefined;
+  }
+
+  /**
+   * Rejects with what keeps the notifier from its events. A secret that cannot be opened is no reason to send clients
+   * to another node, and nobody's business who asks for readiness.
+   */
+  async assertFollows(): Promise<void> {
+    const trouble = this.#trouble();
+    if (trouble !== undefined) throw new Error(trouble);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer);
+    this.#keyWatch[Symbol.dispose]();
     await Promise.all([this.#isFollowing && this.#runner.stop(), this.#held.stop()]);
     this.#postman[Symbol.dispose]();
   }
@@ -103,5 +129,6 @@ export class Notifications implements AsyncDisposable {
     clearInterval(this.#timer);
     this.#isFollowing = true;
     this.#runner.start(failed, oldest.since);
+    this.#keyWatch.start();
   }
 }

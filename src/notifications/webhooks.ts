@@ -26,6 +26,11 @@ export class Webhooks {
     return !this.#hasSeen(position) || this.oldest !== undefined;
   }
 
+  /** As they are now, as far as this node knows. */
+  all(): Iterable<ClientWebhook> {
+    return this.#view.values();
+  }
+
   /** The one that has been there for longest. */
   get oldest(): ClientWebhook | undefined {
     return this.#view.find({ orderBy: 'since', limit: 1 })[0];

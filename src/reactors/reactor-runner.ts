@@ -150,7 +150,9 @@ export class ReactorRunner {
       await delivery.acknowledge();
       this.#done += 1;
     } catch (error) {
-      if (!this.#stop.signal.aborted) this.#options.logger.error({ err: error }, 'event left unacknowledged');
+      if (this.#stop.signal.aborted) return;
+      const fields = { ...this.#about(delivery.event), deliveries: delivery.count, err: error };
+      this.#options.logger.error(fields, 'event left unacknowledged');
     }
   }
 
@@ -218,12 +220,15 @@ export class ReactorRunner {
   }
 
   #warn(event: RecordedEvent, err: unknown, failures: number): void {
-    const { stream, type, position } = event;
     this.#failures += 1;
     const message = err instanceof Error ? err.message : String(err);
-    this.#lastError = { at: new Date().toISOString(), stream, message };
-    const fields = { reactor: this.#reactor.name, stream, type, position, failures, err };
-    this.#options.logger.warn(fields, 'reaction failed');
+    this.#lastError = { at: new Date().toISOString(), stream: event.stream, message };
+    this.#options.logger.warn({ ...this.#about(event), failures, err }, 'reaction failed');
+  }
+
+  /** Which event it is, for the log. */
+  #about({ stream, type, position }: RecordedEvent) {
+    return { reactor: this.#reactor.name, stream, type, position };
   }
 }
 

@@ -65,15 +65,16 @@ test('an archive that cannot be opened rejects with the error of the file system
 });
 
 test('a check that takes too long is aborted, and the next one is not', async (t) => {
-  const aborted: string[] = [];
-  await using workers = new ArchiveWorkers({ size: 1, onAborted: ({ message }) => aborted.push(message) });
+  const aborted: unknown[] = [];
+  const onAborted = ({ message }: Error, archives: readonly string[]) => aborted.push([message, archives]);
+  await using workers = new ArchiveWorkers({ size: 1, onAborted });
   const [tooSlow, next] = await Promise.all([
     workers.inspect({ kind: 'bytes', bytes: slow }, hash('sha256', slow), slowLimits),
     workers.inspect(demoSource, demoSha256, limits),
   ]);
   t.like(tooSlow, { outcome: 'refused', faults: [{ code: 'CHECK_ABORTED' }] });
   t.is(next.outcome, 'accepted');
-  t.deepEqual(aborted, ['It took more than 51 ms.']);
+  t.deepEqual(aborted, [['It took more than 51 ms.', [hash('sha256', slow)]]]);
 });
 
 test('a worker that runs out of memory refuses its archive, and the next one is read', async (t) => {

@@ -6,10 +6,11 @@ import { Administration } from '../../src/administration.ts';
 import { CatchUpDeliveries } from '../../src/event-log/catch-up-deliveries.ts';
 import type { EventLog, RecordedEvent } from '../../src/event-log/event-log.ts';
 import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
-import { silentLogger } from '../../src/logger.ts';
+import { type Logger, silentLogger } from '../../src/logger.ts';
 import { LogParking, parkedEvents } from '../../src/reactors/parking.ts';
 import type { Reactor } from '../../src/reactors/reactor.ts';
 import { ReactorRunner } from '../../src/reactors/reactor-runner.ts';
+import { keptLines } from '../support/kept-lines.ts';
 import { until } from '../support/running-service.ts';
 
 type Behaviour = Partial<Pick<Reactor, 'react' | 'giveUp' | 'ownerOf'>>;
@@ -20,6 +21,7 @@ async function running(
   folder: string,
   behaviour: Behaviour,
   look: () => Promise<void>,
+  logger: Logger = silentLogger,
 ): Promise<void> {
   const reactor: Reactor = {
     name: 'tested',
@@ -34,7 +36,7 @@ async function running(
   const options = {
     deliveries,
     parking: new LogParking(log),
-    logger: silentLogger,
+    logger,
     concurrency: 4,
     firstPause: 1,
   };
@@ -281,4 +283,15 @@ test('a checkpoint of another log does not count', async (t) => {
   await work(log, 'job-new');
   await running(log, folder, { react }, () => until(async () => seen.includes('job-new')));
   t.pass();
+});
+
+test('an event that is left is told with the reactor, its stream and its place in the log', async (t) => {
+  await using log = new MemoryEventLog();
+  const event = { id: '00000000-0000-4000-9000-000000000001', type: 'Unheard', data: {}, metadata: {} };
+  const { position } = await log.append('parked-tested', 'none', [event]);
+  const { logger, lines } = keptLines();
+  const told = () => lines.find(({ msg }) => msg === 'event left unacknowledged');
+  await running(log, await folderFor(t), {}, () => until(async () => told() !== undefined), logger);
+  const expected = { reactor: 'tested', stream: 'parked-tested', type: 'Unheard', position, deliveries: 1 };
+  t.like(told(), { level: 'error', ...expected });
 });

@@ -39,7 +39,7 @@ export class DistributedNodes implements AsyncDisposable {
     roles: readonly Role[],
     { s3Port = this.s3.port, ...overrides }: Partial<Config> & { readonly s3Port?: number } = {},
   ): Promise<RunningService> {
-    return this.#running.use(await RunningService.start({ ...this.#engines(s3Port), ...overrides, roles }));
+    return this.#running.use(await RunningService.start({ ...this.enginesAt(s3Port), ...overrides, roles }));
   }
 
   /** Alice, who may deposit in `software`; known on all these nodes when this resolves. */
@@ -77,7 +77,8 @@ export class DistributedNodes implements AsyncDisposable {
     await this.#running.disposeAsync();
   }
 
-  #engines(s3Port: number): Partial<Config> {
+  /** For a service that is started otherwise; `s3Port`: where the store is reached. */
+  enginesAt(s3Port = this.s3.port): Pick<Config, 'eventLog' | 'archiveStore'> {
     const { accessKey, secretKey } = this.s3.options;
     const place = parseS3Url(`s3://127.0.0.1:${s3Port}/deposits?tls=false`);
     return {

@@ -1,6 +1,7 @@
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { ExecutionContext } from 'ava';
 import type { Config } from '../../src/config.ts';
 import type { NotificationSettings } from '../../src/notifications/notification-settings.ts';
 import { WebhookKey } from '../../src/notifications/webhook-key.ts';
@@ -24,6 +25,13 @@ export async function notifiedService(
   const keyFile = path.join(folder, 'keys', 'webhook.key');
   const webhooks: Config['webhooks'] = { ...HASTY, keyFile, ...settings };
   return { service: await RunningService.startIn(folder, { webhooks }), keyFile };
+}
+
+/** Where a key of webhooks may be kept for as long as a test runs. */
+export async function temporaryKey(t: ExecutionContext): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'webhook-key-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  return path.join(folder, 'webhook.key');
 }
 
 /** Sets the webhook of a client to a receiver. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Administration } from '../../src/administration.ts';
 import { type Config, readConfig } from '../../src/config.ts';
-import { silentLogger } from '../../src/logger.ts';
+import { type Logger, silentLogger } from '../../src/logger.ts';
 import { type Service, startService } from '../../src/service.ts';
 import { enginesFor, stopEnginesFor } from './engines-under-test.ts';
 import { secretCredential } from './secret-password.ts';
@@ -13,6 +13,7 @@ export class RunningService implements AsyncDisposable {
   service: Service;
   readonly folder: string;
   readonly #overrides: Partial<Config>;
+  readonly #logger: Logger;
 
   static async start(overrides: Partial<Config> = {}): Promise<RunningService> {
     const folder = await mkdtemp(path.join(tmpdir(), 'deposit-'));
@@ -20,14 +21,19 @@ export class RunningService implements AsyncDisposable {
   }
 
   /** On a folder that may have been used before. */
-  static async startIn(folder: string, overrides: Partial<Config> = {}): Promise<RunningService> {
-    return new RunningService(await serviceIn(folder, overrides), folder, overrides);
+  static async startIn(
+    folder: string,
+    overrides: Partial<Config> = {},
+    logger: Logger = silentLogger,
+  ): Promise<RunningService> {
+    return new RunningService(await serviceIn(folder, overrides, logger), folder, overrides, logger);
   }
 
-  private constructor(service: Service, folder: string, overrides: Partial<Config>) {
+  private constructor(service: Service, folder: string, overrides: Partial<Config>, logger: Logger) {
     this.service = service;
     this.folder = folder;
     this.#overrides = overrides;
+    this.#logger = logger;
   }
 
   get url(): string {
@@ -66,7 +72,7 @@ export class RunningService implements AsyncDisposable {
 
   /** On the same folder, after {@link stop}. */
   async startAgain(): Promise<void> {
-    this.service = await serviceIn(this.folder, this.#overrides);
+    this.service = await serviceIn(this.folder, this.#overrides, this.#logger);
   }
 
   /** Stops the service but keeps its folder. */
@@ -81,10 +87,10 @@ export class RunningService implements AsyncDisposable {
   }
 }
 
-async function serviceIn(folder: string, overrides: Partial<Config>): Promise<Service> {
+async function serviceIn(folder: string, overrides: Partial<Config>, logger: Logger): Promise<Service> {
   const config = readConfig({ DEPOSIT_PORT: '0', DEPOSIT_DATA_DIR: folder });
   const engines = await enginesFor(folder);
-  const service = await startService({ ...config, ...engines, ...overrides }, { logger: silentLogger });
+  const service = await startService({ ...config, ...engines, ...overrides }, { logger });
   await service.ready;
   return service;
 }

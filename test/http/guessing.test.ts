@@ -1,0 +1,31 @@
+import test from 'ava';
+import { AT_ONCE } from '../../src/http/credentials.ts';
+import { RunningService, TestClient } from '../support/running-service.ts';
+import { assertSwordError } from '../support/sword-error.ts';
+
+test('who guesses is put off, then told to wait, and hinders nobody else', async (t) => {
+  await using service = await RunningService.start({ trustProxy: true });
+  const alice = await service.register('alice', { collections: ['software'] });
+  const guess = (number: number, from: string): Promise<Response> =>
+    new TestClient(service.url, 'alice', `guess ${number}`).get('/1/servicedocument/', {
+      'X-Forwarded-For': from,
+    });
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, (_, number) => guess(number, 'made-up, 192.0.2.7')),
+  );
+  const statuses = answers.map(({ status }) => status);
+  const looked = statuses.filter((status) => status === 401).length;
+  t.is(looked, AT_ONCE + 32, 'few are looked at, 32 wait in line');
+  const putOff = answers[statuses.indexOf(503)] as Response;
+  t.is(putOff.headers.get('retry-after'), '1');
+  await assertSwordError(t, putOff, 503, 'ServiceUnavailable');
+  let refused = await guess(99, 'another, 192.0.2.7');
+  // A slow machine has given tokens back meanwhile.
+  for (let more = 100; refused.status === 401 && more < 200; more += 1)
+    refused = await guess(more, '192.0.2.7');
+  t.is(refused.headers.get('retry-after'), '1');
+  await assertSwordError(t, refused, 429, 'TooManyRequests');
+  t.is((await guess(99, '192.0.2.7, 192.0.2.8')).status, 401, 'the address is the one that the proxy saw');
+  const known = await alice.get('/1/servicedocument/', { 'X-Forwarded-For': '192.0.2.7' });
+  t.is(known.status, 200, 'who was let in before is let in');
+});

@@ -1,0 +1,194 @@
+import { spawn } from 'node:child_process';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import test, { type ExecutionContext } from 'ava';
+import type { Config } from '../src/config.ts';
+import { readConfig } from '../src/config.ts';
+import { seal } from '../src/event-log/hash-chain.ts';
+import { startService } from '../src/service.ts';
+import { zipOf } from './support/archive-builders.ts';
+import { archiveHeaders, archivePart, entryPart, final, formOf, formType } from './support/deposit-bodies.ts';
+import { DistributedNodes } from './support/distributed-nodes.ts';
+import { keptLines, type Line } from './support/kept-lines.ts';
+import { deposit, notify, temporaryKey } from './support/notified-service.ts';
+import { RunningService, until } from './support/running-service.ts';
+import { WebhookReceiver } from './support/webhook-receiver.ts';
+
+const MAIN = path.join(import.meta.dirname, '../src/main.ts');
+
+/** A service whose lines are kept. */
+async function logged(t: ExecutionContext, overrides: Partial<Config> = {}) {
+  const folder = await mkdtemp(path.join(tmpdir(), 'deposit-'));
+  const { logger, lines } = keptLines();
+  const service = await RunningService.startIn(folder, overrides, logger);
+  t.teardown(() => service[Symbol.asyncDispose]());
+  const line = async (message: string): Promise<Line> => {
+    await until(async () => lines.some(({ msg }) => msg === message));
+    return lines.find(({ msg }) => msg === message) as Line; // it was waited for
+  };
+  return { service, lines, line };
+}
+
+async function temporaryFolder(t: ExecutionContext): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'deposit-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+function started(t: ExecutionContext, args: readonly string[], env: Record<string, string>) {
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    env: { ...process.env, DEPOSIT_PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  t.teardown(() => child.kill('SIGKILL'));
+  return { child, ended: once(child, 'exit'), out: text(child.stdout), err: text(child.stderr) };
+}
+
+test('a write that the store does not take leaves a line with engine and cause, under the id of its request', async (t) => {
+  const { service, lines, line } = await logged(t);
+  const alice = await service.register('alice', { collections: ['software'] });
+  const incoming = path.join(service.folder, 'archives', 'incoming');
+  await rename(incoming, `${incoming}-away`);
+  const large = zipOf([{ name: 'noise', data: randomBytes(200_000) }]); // small ones are rows of a table
+  const answer = await alice.post('/1/software/', large, { ...archiveHeaders(), ...final });
+  t.is(answer.status, 503);
+  await answer.text();
+  const told = await line('unavailable');
+  t.like(told, { level: 'warn', method: 'POST', path: '/1/software/', code: 'ARCHIVE_STORE_UNAVAILABLE' });
+  t.is(told['requestId'], answer.headers.get('x-request-id'));
+  t.regex(JSON.stringify(told['err']), /ENOENT.*archives\/incoming/);
+  await rename(`${incoming}-away`, incoming);
+  t.notRegex(JSON.stringify(lines), /Basic |authorization/i);
+});
+
+test('an unexpected error is told with the id of its request', async (t) => {
+  const { service, line } = await logged(t);
+  const alice = await service.register('alice', { collections: ['software'] });
+  await alice.post('/1/software/', formOf([archivePart(), entryPart()]), { ...formType, ...final });
+  await alice.waitFor('/1/software/1/status/', 'done');
+  for await (const { sha256 } of service.service.store.list()) await service.service.store.remove(sha256);
+  const answer = await alice.get('/1/software/1/media/');
+  t.is(answer.status, 500);
+  const told = await line('unexpected error');
+  t.like(told, { level: 'error', path: '/1/software/1/media/' });
+  t.is(told['requestId'], answer.headers.get('x-request-id'));
+});
+
+test('a check that was aborted is told with its archive and why', async (t) => {
+  const { archiveLimits } = readConfig({});
+  const { service, line } = await logged(t, { archiveLimits: { ...archiveLimits, wallTime: 1 } });
+  const alice = await service.register('alice', { collections: ['software'] });
+  await alice.post('/1/software/', formOf([archivePart(), entryPart()]), { ...formType, ...final });
+  await alice.waitFor('/1/software/1/status/', 'rejected');
+  const told = await line('check of an archive aborted');
+  t.is(told.level, 'warn');
+  t.regex(JSON.stringify(told['archives']), /^\["[0-9a-f]{64}"\]$/);
+  t.regex(JSON.stringify(told['err']), /It took more than \d ms/);
+});
+
+test('held notifications that cannot be looked at are told with client and deposit', async (t) => {
+  const keyFile = await temporaryKey(t);
+  const { webhooks } = readConfig({});
+  const hasty = { ...webhooks, keyFile, allowPrivate: true, firstPause: 20, longestPause: 200 };
+  const { service, line } = await logged(t, { webhooks: hasty });
+  const alice = await service.register('alice', { collections: ['software'] });
+  await using receiver = await WebhookReceiver.start();
+  await receiver.down();
+  await notify(service, 'alice', receiver, keyFile);
+  const id = await deposit(alice, 'software');
+  const { log } = service.service;
+  const stream = `notifications-${id}`;
+  await until(async () => (await Array.fromAsync(log.readStream(stream))).length > 0);
+  // Of a later release, say: no node that runs this one can go on with it.
+  const last = (await Array.fromAsync(log.readStream(stream, { backwards: true, limit: 1 })))[0];
+  if (!last) return t.fail();
+  const event = { id: randomUUID(), type: 'NotificationFolded', data: {}, metadata: { schemaVersion: 1 } };
+  const append = (revision: number) =>
+    log.append(stream, revision, seal(stream, revision + 1, null, [event]));
+  for (let revision = last.revision; ; revision += 1) {
+    const isIn = await append(revision).then(
+      () => true,
+      () => false, // another try was recorded meanwhile
+    );
+    if (isIn) break;
+  }
+  t.like(await line('held notifications not delivered'), { level: 'warn', client: 'alice', depositId: id });
+});
+
+test('a service tells what starts, where it is ready and that it stops; what is for a person is on standard error', async (t) => {
+  const folder = await temporaryFolder(t);
+  const { child, ended, out, err } = started(t, [], { DEPOSIT_DATA_DIR: folder });
+  child.stdout.on('data', (chunk: Buffer) => {
+    if (chunk.includes('"msg":"ready"')) child.stderr.once('data', () => child.kill('SIGTERM'));
+  });
+  t.deepEqual(await ended, [0, null]);
+  const lines = (await out)
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line);
+  const [start, ready, stopping, stop] = lines.filter(({ msg }) => msg !== 'event' && msg !== 'request');
+  t.like(start, {
+    level: 'info',
+    msg: 'start',
+    pid: child.pid,
+    roles: ['http', 'reactors'],
+    eventLog: 'sqlite',
+    archiveStore: 'file',
+    dataDir: folder,
+  });
+  t.regex(String(start?.['version']), /^\d+\.\d+\.\d+/);
+  t.is(ready?.msg, 'ready');
+  t.regex(String(ready?.['url']), /^http:\/\/127\.0\.0\.1:\d+$/);
+  t.like(stopping, { msg: 'stopping', signal: 'SIGTERM' });
+  t.like(stop, { msg: 'stop', exitCode: 0 });
+  const said = await err;
+  t.regex(said, /listens at http:/);
+  const password = /password (\S+) \(shown only now\)/.exec(said)?.[1] ?? '';
+  t.true(password.length > 10);
+  t.false((await out).includes(password));
+});
+
+test('a wrong argument ends with 2 and a sentence', async (t) => {
+  const { ended, err } = started(t, ['--what'], { DEPOSIT_DATA_DIR: await temporaryFolder(t) });
+  t.deepEqual(await ended, [2, null]);
+  t.regex(await err, /^Unknown option '--what'/);
+  t.notRegex(await err, /\n +at /);
+});
+
+test('a service whose store is away when it starts ends with 1: a sentence for a person, a line for the log', async (t) => {
+  const { ended, out, err } = started(t, [], {
+    DEPOSIT_DATA_DIR: await temporaryFolder(t),
+    DEPOSIT_ARCHIVE_STORE: 's3://127.0.0.1:1/bucket?tls=false',
+    DEPOSIT_S3_ACCESS_KEY: 'hunter2-access',
+    DEPOSIT_S3_SECRET_KEY: 'hunter2-secret',
+  });
+  t.deepEqual(await ended, [1, null]);
+  t.regex(await err, /^The archive store cannot .*ECONNREFUSED\.\n$/);
+  const lines = (await out).trimEnd().split('\n');
+  t.like(JSON.parse(lines.at(-1) ?? ''), {
+    level: 'error',
+    msg: 'the service cannot go on',
+    code: 'ARCHIVE_STORE_UNAVAILABLE',
+  });
+  t.notRegex(await out, /"msg":"ready"|hunter2/);
+});
+
+for (const role of ['http', 'reactors'] as const) {
+  test(`a node with the role ${role} that cannot build its views has failed`, async (t) => {
+    await using nodes = await DistributedNodes.start({ callTimeout: 300, patience: 500 });
+    const { eventLog, archiveStore } = nodes.enginesAt();
+    nodes.double.stop();
+    const config = readConfig({ DEPOSIT_PORT: '0', DEPOSIT_DATA_DIR: await temporaryFolder(t) });
+    const { logger } = keptLines();
+    await using service = await startService(
+      { ...config, eventLog, archiveStore, roles: [role] },
+      { logger },
+    );
+    await t.throwsAsync(service.failed, { code: 'EVENT_LOG_UNAVAILABLE' });
+    await t.throwsAsync(service.ready, { code: 'EVENT_LOG_UNAVAILABLE' });
+  });
+}
