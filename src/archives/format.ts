@@ -12,8 +12,10 @@ export function sniffFormat(head: Uint8Array): ArchiveFormat | 'unknown' {
 
 /** The same for a member of an archive, where a block of zeros is just a file of zeros. */
 export function sniffInnerFormat(head: Uint8Array): ArchiveFormat | undefined {
-  for (const [format, magic] of magics) {
-    if (magic.length <= head.length && magic.equals(head.subarray(0, magic.length))) return format;
+  if (firstBytes.has(head[0])) {
+    for (const [format, magic] of magics) {
+      if (magic.length <= head.length && magic.equals(head.subarray(0, magic.length))) return format;
+    }
   }
   return hasTarChecksum(head.subarray(0, blockLength)) ? 'tar' : undefined;
 }
@@ -29,3 +31,5 @@ const magics = (
     ['tar.xz', '\xFD7zXZ\0'],
   ] as const
 ).map(([format, magic]): [ArchiveFormat, Buffer] => [format, Buffer.from(magic, 'latin1')]);
+/** Few files begin so, and each member of an archive is asked. */
+const firstBytes: ReadonlySet<number | undefined> = new Set(magics.map(([, magic]) => magic[0]));
