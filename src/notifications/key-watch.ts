@@ -10,12 +10,12 @@ export type KeyWatchOptions = {
   readonly logger: Pick<Logger, 'error' | 'info'>;
 };
 
-/** In milliseconds. */
+/** While something is wrong, in milliseconds. */
 const LOOK_EVERY = 5_000;
 
 /**
- * Looks now and then whether the secret of every webhook can be opened. What is wrong is logged once, however many
- * notifications fail for it, and once more when it is over.
+ * Knows whether the secret of every webhook can be opened: looks at the start, when one could not be, and again until
+ * it can. What is wrong is logged once, however many notifications fail for it, and once more when it is over.
  */
 export class KeyWatch implements Disposable {
   readonly #options: KeyWatchOptions;
@@ -35,7 +35,8 @@ export class KeyWatch implements Disposable {
 
   start(): void {
     void this.look();
-    this.#timer = setInterval(() => void this.look(), LOOK_EVERY).unref();
+    const again = (): void => void (this.#problem !== undefined && this.look());
+    this.#timer = setInterval(again, LOOK_EVERY).unref();
   }
 
   /** Never rejects. Who comes meanwhile gets the look that is under way. */
