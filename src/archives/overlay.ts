@@ -7,6 +7,9 @@ import { printableName } from './printable-name.ts';
 
 export type OverlayListing = { readonly sha256: string; readonly listing: Uint8Array };
 
+/** Of all archives of a deposit: about as many as can be laid out in the heap of a worker. */
+const TOTAL_MEMBERS = 1_000_000;
+
 type PlacedLeaf = ListedLeaf & { readonly archive: string };
 
 /** Lays the archives over one another in upload order; a later leaf replaces an earlier one of the same path. */
@@ -30,9 +33,11 @@ export function overlayListings(listings: readonly OverlayListing[]): Overlay {
 }
 
 function placeAll(root: Directory<PlacedLeaf>, listings: readonly OverlayListing[], faults: Faults): void {
-  let pathBytes = 0;
+  let [members, pathBytes] = [0, 0];
   for (const { sha256, listing } of listings) {
     for (const { path, leaf } of decodeListing(listing)) {
+      members += 1;
+      if (members > TOTAL_MEMBERS) throw tooManyMembers();
       pathBytes += path.length;
       if (pathBytes > totalPathBytes) throw tooManyPathBytes();
       if (!place(root, path, leaf && { ...leaf, archive: sha256 })) {
@@ -113,6 +118,13 @@ function keysOf(directory: Directory<PlacedLeaf>): string[] {
     if (entry instanceof Map) keys.push(`${name}/`);
   }
   return keys;
+}
+
+function tooManyMembers(): Unreadable {
+  return new Unreadable(
+    'TOO_MANY_ENTRIES',
+    `The deposit's archives have too many members: more than ${TOTAL_MEMBERS} together (the limit).`,
+  );
 }
 
 function tooManyPathBytes(): Unreadable {
