@@ -19,6 +19,7 @@ const LONG = [
   'test/http-distributed/**/*.test.ts',
   'test/distributed*.test.ts',
   'test/archive-store/minio-*.test.ts',
+  'test/archives/many-members.test.ts',
   'test/client/**/*.test.ts',
   'test/corpus/costly.test.ts',
   'test/http/guessing.test.ts',

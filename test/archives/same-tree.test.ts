@@ -126,12 +126,3 @@ test('a file in one archive and a directory in another cannot be overlaid', asyn
 async function listed(t: Parameters<typeof accepted>[0], bytes: Buffer): Promise<OverlayListing> {
   return { sha256: hash('sha256', bytes), listing: (await accepted(t, bytes)).listing };
 }
-
-test('archives of a deposit may have a million members together, and no more', async (t) => {
-  const files = Array.from({ length: 20_000 }, (_, number) => ({ name: `f${number}`, data: '' }));
-  const one = await listed(t, tarOf(files));
-  const most = overlayListings(Array.from({ length: 50 }, () => one));
-  t.like(most, { outcome: 'accepted', files: 20_000 });
-  const more = overlayListings(Array.from({ length: 51 }, () => one));
-  t.like(more, { outcome: 'refused', faults: { 0: { code: 'TOO_MANY_ENTRIES' } } });
-});

@@ -1,0 +1,14 @@
+import { hash } from 'node:crypto';
+import test from 'ava';
+import { overlayListings } from '../../src/archives/overlay.ts';
+import { tarOf } from '../support/archive-builders.ts';
+import { accepted } from './reading.ts';
+
+test('archives of a deposit may have a million members together, and no more', async (t) => {
+  const tar = tarOf(Array.from({ length: 20_000 }, (_, number) => ({ name: `f${number}`, data: '' })));
+  const one = { sha256: hash('sha256', tar), listing: (await accepted(t, tar)).listing };
+  const most = overlayListings(Array.from({ length: 50 }, () => one));
+  t.like(most, { outcome: 'accepted', files: 20_000 });
+  const more = overlayListings(Array.from({ length: 51 }, () => one));
+  t.like(more, { outcome: 'refused', faults: { 0: { code: 'TOO_MANY_ENTRIES' } } });
+});
