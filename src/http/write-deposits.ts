@@ -15,6 +15,7 @@ import {
   parseDepositRequest,
 } from './deposit-request.ts';
 import { assertPartialNow } from './deposit-resource.ts';
+import { fallbackOrigin } from './fallback-origin.ts';
 import { collectionJudge, type EntryJudge, softwareJudge } from './judge-entry.ts';
 import { type LoadedThings, targetOf } from './metadata-target.ts';
 import { notFound } from './not-found.ts';
@@ -99,8 +100,9 @@ export class DepositWrites {
     const reference = entry?.facts.reference;
     const target = reference && (await targetOf(reference, ctx.state.login, this.#options.things));
     const command = (depositId: number, uuid: string, now: string): CreateDeposit | DepositMetadata => {
-      const fallbackOrigin = this.#fallbackOrigin(providerUrl, slug, uuid, collection, depositId);
-      const made = { depositId, uuid, client, collection, now, providerUrl, fallbackOrigin };
+      const parts = { providerUrl, slug, uuid, collection, depositId };
+      const origin = fallbackOrigin(this.#options.iris, parts);
+      const made = { depositId, uuid, client, collection, now, providerUrl, fallbackOrigin: origin };
       if (entry && target) return { type: 'DepositMetadata', ...made, entry, target };
       return { type: 'CreateDeposit', ...made, slug, archive, entry, final: inProgress !== true };
     };
@@ -254,17 +256,6 @@ export class DepositWrites {
     // What is repeated is recorded as what was asked for first.
     const first = (await this.#repeated(ctx)?.earlier())?.requestId ?? requestId;
     return upload.record(first, append, depositOf);
-  }
-
-  #fallbackOrigin(
-    providerUrl: string | null,
-    slug: string | null,
-    uuid: string,
-    collection: string,
-    depositId: number,
-  ): string {
-    if (providerUrl === null) return this.#options.iris.deposit(collection, depositId);
-    return `${providerUrl}/${slug === null ? uuid : encodeURIComponent(slug)}`;
   }
 }
 
