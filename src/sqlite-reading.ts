@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
+import { primaryCode } from './sqlite-codes.ts';
 
 /** Only whoever may write can read the file: part of it lies in a WAL that nobody has an index of. */
 export class WalNotReadable extends Error {
@@ -61,8 +62,8 @@ function firstTrouble(database: DatabaseSync): unknown {
 
 function isOfPermission(error: unknown): boolean {
   const [SQLITE_READONLY, SQLITE_CANTOPEN] = [8, 14];
-  const { errcode } = error as { readonly errcode?: number };
-  return errcode !== undefined && [SQLITE_READONLY, SQLITE_CANTOPEN].includes(errcode & 0xff);
+  const code = primaryCode(error);
+  return code === SQLITE_READONLY || code === SQLITE_CANTOPEN;
 }
 
 function notReadable(file: string, cause: unknown): WalNotReadable {

@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
+import { primaryCode } from '../sqlite-codes.ts';
 import { openSqliteToRead } from '../sqlite-reading.ts';
 import { EventLogUnavailable } from './event-log.ts';
 import { createSchemaIfEmpty } from './sqlite-schema.ts';
@@ -88,11 +89,4 @@ function set(db: DatabaseSync, pragma: string, value: string | number): void {
   db.exec(`PRAGMA ${pragma} = ${value}`);
   const now = db.prepare(`PRAGMA ${pragma}`).get()?.[pragma];
   if (now !== value) throw new Error(`SQLite keeps ${pragma} at ${String(now)} where ${value} is needed.`);
-}
-
-/** SQLite's result code without its extension; undefined when the error is not SQLite's. */
-function primaryCode(error: unknown): number | undefined {
-  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number')
-    return undefined;
-  return error.errcode & 0xff;
 }
