@@ -63,6 +63,7 @@ await runCommand(HELP, async (args) => {
     events,
     seconds,
     differences: differences.count,
+    notCompared: rebuild.notCompared,
   };
   if (values.check) {
     report(values.json, { ...facts, switched: null }, differences.first);
@@ -82,6 +83,8 @@ type Facts = {
   readonly events: number;
   readonly seconds: number;
   readonly differences: number;
+  /** A sentence for each view that could not be compared, though nothing need be wrong with it. */
+  readonly notCompared: readonly string[];
   /** Milliseconds each switch took in the service; empty when none runs, `null` when nothing was switched. */
   readonly switched: Readonly<Record<string, number>> | null;
 };
@@ -120,6 +123,7 @@ function report(json = false, facts: Facts, differences: readonly ViewDifference
   for (const { view, key, kind } of differences) process.stdout.write(`${view} ${key}: ${kind}\n`);
   const more = facts.differences - differences.length;
   if (more > 0) process.stdout.write(`… and ${more} more\n`);
+  for (const note of facts.notCompared) process.stdout.write(`${note}\n`);
   const built = `${facts.events} events in ${facts.seconds.toFixed(1)} s, ${facts.differences} differences found`;
   const pauses = Object.values(facts.switched ?? {});
   const how =

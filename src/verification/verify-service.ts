@@ -86,7 +86,9 @@ async function withObjects(
   { log, resume, report, resources }: Parts,
 ): Promise<Check[]> {
   const store = resources.use(await openStoreAudit(config.archiveStore, config.dataDir));
-  const reader = resources.use(new ArchiveWorkers({ size: config.archiveWorkers }));
+  const reader = resources.use(
+    new ArchiveWorkers({ size: config.archiveWorkers, overlayTime: config.archiveLimits.wallTime }),
+  );
   const proofs = new ObjectProofs(store, report);
   const limits = withoutLimits(config.archiveLimits);
   const sources = { log, store, reader, limits, atOnce: config.archiveWorkers + 1 };
