@@ -38,7 +38,7 @@ test('a domain is a host name, also when it is given as a URL', (t) => {
       .when({ type: 'SetDomain', client, domain })
       .thenEvents({ type: 'DomainSet', data: { client, domain: 'alice.example' } });
   }
-  for (const domain of ['a b', 'https://', 'alice.example/path']) {
+  for (const domain of ['a b', 'https://', 'alice.example/path', '*.alice.example', '.alice.example']) {
     given(t, registered).when({ type: 'SetDomain', client, domain }).thenRefused('BAD_DOMAIN');
   }
 });
@@ -48,9 +48,17 @@ test('a provider URL is absolute and kept without its last slash', (t) => {
   given(t, registered)
     .when({ type: 'SetProviderUrl', client, providerUrl: 'https://alice.example/' })
     .thenEvents({ type: 'ProviderUrlSet', data: { client, providerUrl: 'https://alice.example' } });
-  given(t, registered)
-    .when({ type: 'SetProviderUrl', client, providerUrl: 'alice' })
-    .thenRefused('BAD_PROVIDER_URL');
+  const impossible = [
+    'alice',
+    'https://alice.example/?q=1',
+    'https://alice.example/#f',
+    'https://a@alice.example',
+  ];
+  for (const providerUrl of [...impossible, 'https://alice.example/my software', 'https:alice.example']) {
+    given(t, registered)
+      .when({ type: 'SetProviderUrl', client, providerUrl })
+      .thenRefused('BAD_PROVIDER_URL');
+  }
 });
 
 test('a collection is opened once, under a name that is a path segment of its own', (t) => {

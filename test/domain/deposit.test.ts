@@ -174,6 +174,15 @@ test('an origin must lie below the provider URL, whole segments compared', (t) =
     'https://alice.example/software/../other',
     'https://alice.example@evil.example/software/x',
     'not a url',
+    // Programs read these in different ways, or as what is below though it does not begin so.
+    'https://alice.example\\software\\@evil.example/',
+    'https:alice.example/software/x',
+    'https:/\\alice.example/software/x',
+    'https://alice.exa\tmple/software/x',
+    'https://alice.example/other/../software/x',
+    'https://alice.example:443/software/x',
+    'https://alice.example/software/a b',
+    'https://alice.example/software/\nx',
   ];
   for (const url of foreign) given(t).when(naming(url)).thenRefused('ORIGIN_OUTSIDE_PROVIDER');
   given(t)

@@ -132,18 +132,30 @@ function setDomain(name: string, wanted: string | null, client: Registered): rea
 function hostOf(domain: string): string {
   const url = domain.includes('://') ? domain : `https://${domain}/`;
   const host = URL.canParse(url) ? new URL(url).hostname.replace(/\.$/, '') : '';
-  if (host !== '' && !/[\s/@]/.test(domain.replace(/^https?:\/\//, '').replace(/\/$/, ''))) return host;
+  const given = domain.replace(/^https?:\/\//, '').replace(/\/$/, '');
+  if (isHostName(host) && !/[\s/@]/.test(given)) return host;
   throw new ClientRefusal('BAD_DOMAIN', `"${domain}" is no domain name: give a host like example.org.`);
 }
 
+/** With anything else in it no host of a URL would ever match. */
+function isHostName(host: string): boolean {
+  return /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$|^\[[0-9a-f:.]+\]$/.test(host);
+}
+
 function setProviderUrl(name: string, wanted: string | null, client: Registered): readonly ClientEvent[] {
-  if (wanted !== null && !/^https?:$/.test(URL.canParse(wanted) ? new URL(wanted).protocol : '')) {
-    const text = `"${wanted}" is no provider URL: give an absolute http or https URL.`;
+  if (wanted !== null && !isProviderUrl(wanted)) {
+    const text = `"${wanted}" is no provider URL: give an absolute http or https URL without credentials, ? and #.`;
     throw new ClientRefusal('BAD_PROVIDER_URL', text);
   }
   const providerUrl = wanted?.replace(/\/+$/, '') ?? null;
   if (providerUrl === client.providerUrl) return [];
   return [{ type: 'ProviderUrlSet', data: { client: name, providerUrl } }];
+}
+
+/** Origins are made by adding a slash and a name to it. */
+function isProviderUrl(text: string): boolean {
+  if (!/^https?:\/\/[^\s\\?#@\p{Cc}]+$/iu.test(text) || !URL.canParse(text)) return false;
+  return new URL(text).hostname !== '';
 }
 
 /** Also where the address stays the same: the secret is a new one. */

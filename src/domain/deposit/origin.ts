@@ -53,8 +53,26 @@ export function originOf(entries: readonly MetadataEntry[], fallbackOrigin: stri
   return entries.find(({ facts }) => facts.origin)?.facts.origin?.url ?? fallbackOrigin;
 }
 
-/** Compares whole path segments, so that `https://a.example/x` is not below `https://a.example/xy`. */
+/**
+ * As it is written it has to begin with the provider URL, and as programs read it, it must lead below it too: they
+ * differ about backslashes, blanks and `..`. Whole path segments are compared, so that `https://a.example/x` is not
+ * below `https://a.example/xy`.
+ */
 function isBelow(url: string, provider: string): boolean {
+  return beginsWith(url, provider) && leadsBelow(url, provider);
+}
+
+function beginsWith(url: string, provider: string): boolean {
+  if (/[\s\\\p{Cc}]/u.test(url)) return false;
+  const [inner, outer] = [withHostInLowerCase(url), withHostInLowerCase(provider)];
+  return inner.startsWith(outer) && /^(?:[/?#]|$)/.test(inner.slice(outer.length));
+}
+
+function withHostInLowerCase(url: string): string {
+  return url.replace(/^https?:\/\/[^/?#]+/i, (start) => start.toLowerCase());
+}
+
+function leadsBelow(url: string, provider: string): boolean {
   const [inner, outer] = [parse(url), parse(provider)];
   if (!inner || !outer || inner.origin !== outer.origin) return false;
   const folder = outer.pathname.endsWith('/') ? outer.pathname : `${outer.pathname}/`;
