@@ -31,7 +31,7 @@ export type DepositedArchive = NumberedArchive & {
 
 export const depositStatement: Projection<DepositStatementView, DepositEvent> = {
   name: 'deposit-statement',
-  version: 1,
+  version: 2,
   source: deposits,
   when: {
     DepositCreated: (_, event) => {

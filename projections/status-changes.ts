@@ -1,4 +1,4 @@
-import type { DepositEvent } from '../src/domain/deposit/events.ts';
+import type { DepositEvent, Reason } from '../src/domain/deposit/events.ts';
 import { metadataDetail, type Status, statusDetail } from '../src/domain/deposit/status-detail.ts';
 import type { Projection, Recorded } from '../src/read-models/projection.ts';
 
@@ -9,6 +9,8 @@ export type OnItsWay = {
   readonly updatedAt: string;
   readonly status: Status;
   readonly statusDetail: string;
+  /** Of the checks that it passed, told beside each later status. */
+  readonly warnings?: readonly Reason[];
 };
 
 /** The beginning of the way. */
@@ -24,14 +26,14 @@ export function statusChanges<View extends OnItsWay>(): Pick<
   return {
     DepositCompleted: (view, event) => view && inStatus(view, event, 'deposited'),
     DepositVerified: (view, event) =>
-      view && inStatus(view, event, 'verified', statusDetail('verified', [], event.data.warnings)),
+      view && inStatus(warnedOf(view, event.data.warnings), event, 'verified'),
     DepositRejected: (view, event) =>
       view &&
       inStatus(view, event, 'rejected', statusDetail('rejected', event.data.reasons, event.data.warnings)),
     ChecksRetried: (view, event) => view && inStatus(view, event, 'deposited'),
     LoadingStarted: (view, event) => view && inStatus(view, event, 'loading'),
     LoadingFailed: (view, event) =>
-      view && inStatus(view, event, 'failed', statusDetail('failed', [event.data.reason])),
+      view && inStatus(view, event, 'failed', statusDetail('failed', [event.data.reason], view.warnings)),
     LoadingRetried: (view, event) => view && inStatus(view, event, 'verified'),
     DepositLoaded: (view, event) => view && inStatus(view, event, 'done'),
     MetadataDeposited: (view, event) =>
@@ -47,6 +49,10 @@ export function changed<View extends OnItsWay>(
   change: Partial<View>,
 ): View {
   return { ...view, ...change, revision, updatedAt: occurredAt };
+}
+
+function warnedOf<View extends OnItsWay>(view: View, warnings: readonly Reason[]): View {
+  return warnings.length > 0 ? { ...view, warnings } : view;
 }
 
 type StatusChange =
@@ -65,7 +71,7 @@ function inStatus<View extends OnItsWay>(
   view: View,
   { revision, occurredAt }: Recorded,
   status: Status,
-  detail = statusDetail(status, []),
+  detail = statusDetail(status, [], view.warnings),
 ): View {
   return { ...view, revision, updatedAt: occurredAt, status, statusDetail: detail };
 }

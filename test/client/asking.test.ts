@@ -38,7 +38,12 @@ test('the status of a deposit is told to people and to programs, by its number a
   const id = await depositDone(t.context.alice);
   const { code, out } = await depositor.run(['status', id]);
   t.is(code, 0);
-  t.regex(out, new RegExp(`^Deposit ${id} “Hello”: done\n.*\nswh:1:dir:[0-9a-f]{40};origin=.*\n$`));
+  t.regex(
+    out,
+    new RegExp(
+      `^Deposit ${id} “Hello”: done\nThe deposit has been loaded\\.\nWarnings:\n- .*\nswh:1:dir:[0-9a-f]{40};origin=.*\n$`,
+    ),
+  );
   const facts = await depositor.facts(['status', `${service.url}/1/software/${id}/metadata/`, '--wait']);
   t.deepEqual(Object.keys(facts), [
     'deposit',
@@ -53,7 +58,7 @@ test('the status of a deposit is told to people and to programs, by its number a
     deposit: Number(id),
     title: 'Hello',
     status: 'done',
-    detail: 'The deposit has been loaded.',
+    detail: 'The deposit has been loaded.\nWarnings:\n- Suggested fields are missing (metadata-provenance)',
   });
   t.true(String(facts['swhidContext']).startsWith(`${String(facts['swhid'])};origin=`));
 });

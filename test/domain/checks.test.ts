@@ -93,7 +93,47 @@ test('however much is wrong, an event stays small', (t) => {
   const outcome = check({ ...input, archives: [{ ...good, reading: null, faults }] });
   t.false(outcome.verified);
   t.true(JSON.stringify(outcome).length < 8000);
-  t.regex(outcome.verified ? '' : statusDetail('rejected', outcome.reasons), /and 480 more/);
+  t.regex(outcome.verified ? '' : statusDetail('rejected', outcome.reasons), /and 481 more/);
+});
+
+test('what is wrong with one thing never hides that something else is wrong', (t) => {
+  const manyOf = (what: string) =>
+    Array.from({ length: 100 }, (_, index) => ({ code: 'X', text: `${what} ${index} ${'x'.repeat(200)}` }));
+  const fieldFaults = Array.from({ length: 15 }, (_, index) => ({
+    kind: 'nameless' as const,
+    field: `codemeta:contributor ${'x'.repeat(60)} ${index}`,
+    vocabulary: 'CodeMeta 2.0',
+    value: '',
+    hint: null,
+  }));
+  const detail = detailOf({
+    entries: Array.from({ length: 3 }, () => entryWith({ fieldFaults })),
+    archives: [{ ...good, reading: null, faults: manyOf('bad') }],
+    conflicts: manyOf('conflict'),
+    clientDomain: 'elsewhere.example',
+  });
+  t.regex(detail, /has no name[^]*bad 0[^]*and \d+ more \(archive\)\n- At least one url field[^\n]*$/);
+});
+
+test('each of many small faults is told', (t) => {
+  const archives = Array.from({ length: 32 }, (_, index) => ({
+    ...good,
+    archive: { ...good.archive, filename: `part-${index}.zip` },
+    reading: null,
+    faults: [{ code: 'X', text: 'The archive holds nothing but an archive within an archive.' }],
+  }));
+  const detail = detailOf({ archives, clientDomain: 'elsewhere.example' });
+  t.deepEqual(
+    archives.filter(({ archive }) => !detail.includes(archive.filename)),
+    [],
+  );
+});
+
+test('a date that does not count, since an earlier entry has given it, is only a warning', (t) => {
+  const fault = { kind: 'date', field: 'codemeta:dateCreated', vocabulary: 'CodeMeta 2.0' } as const;
+  const later = entryWith({ dateCreated: 'nope', fieldFaults: [{ ...fault, value: 'nope', hint: null }] });
+  t.is(detailOf({ entries: [entryWith({ dateCreated: '2020-01-01' }), later] }), 'verified');
+  t.regex(detailOf({ entries: [later, entryWith({ dateCreated: '2020-01-01' })] }), /"nope" is not a date/);
 });
 
 test('dates are read as years, months, days or moments, and nothing else', (t) => {

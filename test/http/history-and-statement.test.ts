@@ -41,6 +41,9 @@ const entry = entryXml(
   '<title>Hello</title><author><name>Ada</name></author><codemeta:url>https://ada.example/</codemeta:url>',
 );
 
+const DETAIL =
+  'The deposit has been loaded.\nWarnings:\n- Suggested fields are missing (metadata-provenance)';
+
 test.before(async (t) => {
   const service = await RunningService.start();
   const options = { collections: ['software', 'papers'], domain: 'alice.example' };
@@ -267,7 +270,7 @@ test('a client library finds state and original deposit in the Statement, as a f
   assertAtomFeed(t, atom);
   const added = (await eventsOf(service, done))[1]?.metadata['occurredAt'] as string;
   for (const statement of [readAtomStatement(atom), readOreStatement(parsedBody(await rdf.text()))]) {
-    t.deepEqual(statement.states, [[`${STATE}done`, 'The deposit has been loaded.']]);
+    t.deepEqual(statement.states, [[`${STATE}done`, DETAIL]]);
     t.deepEqual(statement.originalDeposits, statement.resources);
     t.deepEqual(statement.resources, [
       {
@@ -280,10 +283,7 @@ test('a client library finds state and original deposit in the Statement, as a f
   }
   const state = child(atom, '{http://purl.org/net/sword/terms/}state');
   t.is(state.attributes['href'], `${STATE}done`);
-  t.is(
-    child(state, '{http://purl.org/net/sword/terms/}stateDescription').text,
-    'The deposit has been loaded.',
-  );
+  t.is(child(state, '{http://purl.org/net/sword/terms/}stateDescription').text, DETAIL);
   const content = child(entriesOf(atom)[0] as Parsed, `${ATOM}content`).attributes;
   const archive = await alice.get(content['src'] ?? '');
   t.is(archive.headers.get('content-type'), content['type'] ?? null);

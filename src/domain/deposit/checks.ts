@@ -36,11 +36,11 @@ export type CheckOutcome =
 export function check(input: CheckInput): CheckOutcome {
   const metadata = judgeMetadata(input.entries);
   const facts = mergeFacts(input.entries);
-  const reasons = bounded([
-    ...metadata.reasons,
-    ...archiveReasons(input),
-    ...urlReasons(facts, input.clientDomain),
-  ]);
+  const reasons = boundedTogether(
+    metadata.reasons,
+    archiveReasons(input),
+    urlReasons(facts, input.clientDomain),
+  );
   const found = input.archives.flatMap((verdict) => named(verdict.archive, verdict.warnings));
   const warnings = boundedBeside(reasons, [...metadata.warnings, ...found]);
   if (reasons.length > 0) return { verified: false, reasons, warnings };
@@ -72,19 +72,28 @@ function named(archive: Archive, findings: readonly Finding[]): Reason[] {
   }));
 }
 
-const MAX_REASONS = 20;
 const MAX_TEXT = 300;
 const MAX_FIELDS = 5;
-/** Of JSON: reasons and warnings together fit into an event. */
-const MAX_REASON_BYTES = 7_000;
+/** Of JSON: reasons and warnings together fit into an event, each kind with a line for those left out. */
+const MAX_REASON_BYTES = 6_800;
 const MAX_WARNING_BYTES = 1_500;
 const MAX_BYTES = 7_300;
 
-/** Events stay small however much is wrong: the rest is counted. */
-export function bounded(reasons: readonly Reason[], maxBytes = MAX_REASON_BYTES): readonly Reason[] {
+/** Events stay small however much is wrong, and no kind of fault hides that there are others. */
+function boundedTogether(
+  metadata: readonly Reason[],
+  archives: readonly Reason[],
+  url: readonly Reason[],
+): readonly Reason[] {
+  const ofMetadata = bounded(metadata, MAX_REASON_BYTES / 2);
+  const beside = jsonBytes([...ofMetadata, ...url]);
+  return [...ofMetadata, ...bounded(archives, MAX_REASON_BYTES - beside), ...url];
+}
+
+/** As many as there is room for; the rest is counted. */
+function bounded(reasons: readonly Reason[], maxBytes: number): readonly Reason[] {
   let bytes = 0;
   const shown = reasons
-    .slice(0, MAX_REASONS)
     .map((reason) => ({ ...reason, text: cut(reason.text) }))
     .filter((reason) => (bytes += jsonBytes(reason) + 1) <= maxBytes);
   const rest = reasons.length - shown.length;

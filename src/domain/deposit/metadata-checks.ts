@@ -1,6 +1,7 @@
 import type { EntryFacts, FieldFault, MetadataEntry, Reason } from './events.ts';
 import { parseGitDate } from './git-date.ts';
 import { mergeFacts } from './metadata.ts';
+import { reasonText } from './status-detail.ts';
 
 /** What is wrong with the metadata of a deposit, and what is only worth a word. */
 export type MetadataFindings = { readonly reasons: readonly Reason[]; readonly warnings: readonly Reason[] };
@@ -15,21 +16,26 @@ export function judgeMetadata(entries: readonly Pick<MetadataEntry, 'facts'>[]):
     const nothing = { code: 'NO_METADATA', text: 'The deposit has no metadata', fields: ['metadata'] };
     return { reasons: [nothing], warnings: [] };
   }
-  const faults = entries.flatMap((entry) => entry.facts.fieldFaults ?? []);
-  return {
-    reasons: distinct([
-      ...(facts.hasAuthor ? [] : [missing('Mandatory fields are missing', 'author')]),
-      ...(facts.hasTitle ? [] : [missing('Mandatory alternate fields are missing', 'title', 'name')]),
-      ...dateReasons('dateCreated', facts.dateCreated),
-      ...dateReasons('datePublished', facts.datePublished),
-      ...faults.filter(rejects).map(reasonOf),
-    ]),
-    warnings: distinct([
-      ...faults.filter((fault) => !rejects(fault)).map(reasonOf),
-      ...leftOut(entries),
-      ...(isUnvouched(entries) ? [missing('Suggested fields are missing', 'metadata-provenance')] : []),
-    ]),
-  };
+  const faults = entries.flatMap(({ facts: { fieldFaults = [] } }, index) =>
+    fieldFaults.map((fault) => ({
+      fault,
+      rejects: rejects(fault) && !isOverruled(fault, entries.slice(0, index)),
+    })),
+  );
+  const reasons = distinct([
+    ...(facts.hasAuthor ? [] : [missing('Mandatory fields are missing', 'author')]),
+    ...(facts.hasTitle ? [] : [missing('Mandatory alternate fields are missing', 'title', 'name')]),
+    ...dateReasons('dateCreated', facts.dateCreated),
+    ...dateReasons('datePublished', facts.datePublished),
+    ...faults.filter(({ rejects }) => rejects).map(({ fault }) => reasonOf(fault)),
+  ]);
+  const warnings = distinct([
+    ...faults.filter(({ rejects }) => !rejects).map(({ fault }) => reasonOf(fault)),
+    ...leftOut(entries),
+    ...(isUnvouched(entries) ? [missing('Suggested fields are missing', 'metadata-provenance')] : []),
+  ]);
+  const told = new Set(reasons.map(reasonText));
+  return { reasons, warnings: warnings.filter((warning) => !told.has(reasonText(warning))) };
 }
 
 /** For `CodeMeta 2.0`, what Software Heritage refuses; entries in CodeMeta 3.0 it does not look into. */
@@ -39,6 +45,14 @@ function rejects({ kind, field, vocabulary }: FieldFault): boolean {
 }
 
 const REJECTED_DATES = ['codemeta:dateCreated', 'codemeta:datePublished', 'codemeta:dateModified'];
+
+/** An earlier entry has given the field, which keeps its first value. */
+function isOverruled({ kind, field }: FieldFault, earlier: readonly Pick<MetadataEntry, 'facts'>[]): boolean {
+  if (kind !== 'date') return false;
+  if (field === 'codemeta:dateCreated') return earlier.some(({ facts }) => facts.dateCreated !== null);
+  if (field === 'codemeta:datePublished') return earlier.some(({ facts }) => facts.datePublished !== null);
+  return false;
+}
 
 function reasonOf(fault: FieldFault): Reason {
   const { code, text } = SENTENCES[fault.kind](fault);
@@ -88,5 +102,5 @@ function isUnvouched(entries: readonly Pick<MetadataEntry, 'facts'>[]): boolean 
 }
 
 function distinct(reasons: readonly Reason[]): readonly Reason[] {
-  return [...new Map(reasons.map((reason) => [`${reason.text} ${reason.fields.join()}`, reason])).values()];
+  return [...new Map(reasons.map((reason) => [reasonText(reason), reason])).values()];
 }
