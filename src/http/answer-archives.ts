@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
 import type { DepositContentView } from '../../projections/deposit-content.ts';
 import type { ArchiveStore } from '../archive-store/archive-store.ts';
@@ -10,6 +9,7 @@ import { entityTag, isNotModified } from '../sword/entity-tag.ts';
 import { BINARY, SIMPLE_ZIP } from '../sword/namespaces.ts';
 import type { AtRevision } from './choose-representation.ts';
 import { notFound } from './not-found.ts';
+import { sendPieces } from './send-pieces.ts';
 import type { ServiceContext } from './service-context.ts';
 
 const ZIP = 'application/zip';
@@ -49,7 +49,7 @@ export async function answerArchive(
   if (ctx.method === 'HEAD') return answerHead(ctx);
   const { body } = await store.get(archive.sha256);
   ctx.set('Content-Digest', digests);
-  await send(ctx, body);
+  await sendPieces(ctx, body.iterator());
 }
 
 /** Whether the client holds it already, and has been told so. */
@@ -72,29 +72,38 @@ async function answerZip(
   store: ArchiveStore,
 ): Promise<void> {
   if (ctx.method === 'HEAD') return answerHead(ctx);
+  await sendPieces(ctx, zipOf(archives, store));
+}
+
+/** The zip neither hears of a fault in what it packs, nor lets go of it when nobody wants the rest. */
+async function* zipOf(archives: readonly Archive[], store: ArchiveStore): AsyncGenerator<Uint8Array> {
   const zip = new ZipFile();
+  const output = zip.outputStream as Readable;
+  zip.on('error', (error) => output.destroy(error as Error));
+  const bodies = new Set<Readable>();
+  const opened = async (sha256: string): Promise<Readable> => {
+    const { body } = await store.get(sha256);
+    bodies.add(body.once('error', (error) => output.destroy(error)));
+    if (output.destroyed) body.destroy();
+    return body;
+  };
   const names = new Set<string>();
   for (const { sha256, filename, length } of archives) {
     // Stored, not deflated: archives are compressed already. Opened only when its turn comes.
-    zip.addReadStreamLazy(distinct(filename, names), { compress: false, size: length }, (opened) => {
-      store.get(sha256).then(
-        ({ body }) => opened(null, body),
-        (error: unknown) => opened(error as Error, null as never),
+    zip.addReadStreamLazy(distinct(filename, names), { compress: false, size: length }, (begin) => {
+      opened(sha256).then(
+        (body) => begin(null, body),
+        (error: unknown) => begin(error as Error, null as never),
       );
     });
   }
-  const output = zip.outputStream as Readable;
-  zip.on('error', (error) => output.destroy(error as Error));
   zip.end();
-  await send(ctx, output);
-}
-
-/** Past the first byte there is no other status: a fault ends the connection, so that nobody takes a part for the whole. */
-async function send(ctx: ServiceContext, body: Readable): Promise<void> {
-  ctx.status = 200;
-  ctx.respond = false;
-  ctx.res.statusCode = 200;
-  await pipeline(body, ctx.res);
+  try {
+    yield* output;
+  } finally {
+    output.destroy();
+    for (const body of bodies) body.destroy();
+  }
 }
 
 function answerHead(ctx: ServiceContext): void {

@@ -17,7 +17,15 @@ export type ErrorOptions = {
 };
 
 /** Headers that tell of the answer that was to be given. */
-const OF_SUCCESS = ['ETag', 'Content-Disposition', 'Content-Length', 'Location', 'Packaging', 'Repr-Digest'];
+const OF_SUCCESS = [
+  'ETag',
+  'Content-Digest',
+  'Content-Disposition',
+  'Content-Length',
+  'Location',
+  'Packaging',
+  'Repr-Digest',
+];
 
 /** The media types of the error document. */
 export const ERROR_TYPES = { xml: 'application/xml', json: 'application/json' } as const;

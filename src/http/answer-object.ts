@@ -1,4 +1,3 @@
-import { pipeline } from 'node:stream/promises';
 import type { ObjectBytes } from '../resolving/object-bytes.ts';
 import type { DepositsWithObject, Place, ResolvedObject } from '../resolving/resolver.ts';
 import { escapePath } from '../swhid/escape-path.ts';
@@ -8,6 +7,7 @@ import type { Language } from '../sword/language.ts';
 import { DOCUMENT_OFFERS, negotiateAmong, type Offers } from '../sword/negotiate.ts';
 import { type ObjectDocument, objectDocument, objectJson } from '../sword/object-document.ts';
 import { SwordError } from '../sword/sword-error.ts';
+import { sendPieces } from './send-pieces.ts';
 import type { ServiceContext } from './service-context.ts';
 
 type Format = 'xml' | 'json' | 'bytes' | 'tar';
@@ -60,24 +60,13 @@ async function answerBytes(
   ctx.set('Content-Type', format === 'tar' ? TAR.contentType : BYTES.contentType);
 }
 
-/** Nothing is sent before the first piece is there: until then a fault gets an answer of its own, after it none. */
 async function stream(ctx: ServiceContext, open: () => AsyncGenerator<Uint8Array>): Promise<void> {
   ctx.status = 200;
   if (ctx.method === 'HEAD') return;
-  const pieces = open();
-  const first = await pieces.next().catch((error: unknown) => {
-    throw isBusy(error) ? busy(error) : error;
-  });
-  ctx.respond = false;
-  ctx.res.statusCode = 200;
   try {
-    await pipeline(async function* () {
-      if (first.done) return;
-      yield first.value;
-      yield* pieces;
-    }, ctx.res);
-  } finally {
-    await pieces.return(undefined); // a client that has gone before the first piece: nobody else ends the reading
+    await sendPieces(ctx, open());
+  } catch (error) {
+    throw isBusy(error) ? busy(error) : error;
   }
 }
 

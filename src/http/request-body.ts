@@ -12,8 +12,10 @@ export class ClientGone extends Error {
 export function isClientGone(error: unknown): boolean {
   if (error instanceof ClientGone) return true;
   const code = (error as NodeJS.ErrnoException | undefined)?.code;
-  return code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ECONNRESET' || code === 'EPIPE';
+  return code !== undefined && GONE.has(code);
 }
+
+const GONE = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_UNABLE_TO_PIPE', 'ECONNRESET', 'EPIPE']);
 
 /** Milliseconds in which a body has begun, or is over, if its sender is not slow. */
 const SOON = 5000;

@@ -1,0 +1,102 @@
+import { readdirSync, readlinkSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import anyTest, { type TestFn } from 'ava';
+import { tarOf } from '../support/archive-builders.ts';
+import { archiveHeaders, helloZip, partial } from '../support/deposit-bodies.ts';
+import { RunningService, type TestClient, until } from '../support/running-service.ts';
+import { assertSwordError } from '../support/sword-error.ts';
+
+type Context = { service: RunningService; alice: TestClient };
+const test = anyTest as TestFn<Context>;
+
+/** Far more than what the buffers of two sockets hold. */
+const BYTES = 12_000_000;
+const TAR = 'application/x-tar';
+
+test.before(async (t) => {
+  const service = await RunningService.start();
+  t.context = { service, alice: await service.register('alice', { collections: ['software'] }) };
+});
+
+test.after.always((t) => t.context.service[Symbol.asyncDispose]());
+
+/** The EM-IRI of a deposit with these archives, and their digests. */
+async function deposited(client: TestClient, ...archives: readonly Buffer[]) {
+  let [media, digests] = ['/1/software/', [] as string[]];
+  for (const [index, archive] of archives.entries()) {
+    const headers = { ...archiveHeaders(`${index}.tar`, TAR), ...partial };
+    const answer = await client.post(media, new Uint8Array(archive), headers);
+    const [, id] = /deposit_id>(\d+)</.exec(await answer.text()) ?? [];
+    media = `/1/software/${id}/media/`;
+  }
+  const statement = await (await client.get(media.replace('media/', 'statement/'))).text();
+  digests = [...statement.matchAll(/sha256>([0-9a-f]{64})</g)].map(([, digest]) => digest as string);
+  return { media, digests };
+}
+
+function large(name: string): Buffer {
+  return tarOf([{ name, data: name.repeat(BYTES / name.length) }]);
+}
+
+/** Archives of this store that the process has open. */
+function openFiles({ folder }: RunningService): string[] {
+  return readdirSync('/proc/self/fd').flatMap((descriptor) => {
+    try {
+      const file = readlinkSync(`/proc/self/fd/${descriptor}`);
+      return file.startsWith(folder) && file.includes('/v1/sha256/') ? [file] : [];
+    } catch {
+      return []; // closed meanwhile
+    }
+  });
+}
+
+test.serial('who hangs up while several archives are sent leaves no file open', async (t) => {
+  const { service, alice } = t.context;
+  const { media } = await deposited(alice, large('a'), large('b'));
+  for (let turn = 0; turn < 5; turn += 1) {
+    const hangUp = new AbortController();
+    const answer = await alice.send('GET', media, { signal: hangUp.signal });
+    await answer.body?.getReader().read();
+    t.not(openFiles(service).length, 0, 'it is being sent');
+    hangUp.abort();
+  }
+  await until(async () => openFiles(service).length === 0);
+  const whole = await (await alice.get(media)).arrayBuffer();
+  t.true(whole.byteLength > 2 * BYTES);
+});
+
+test.serial('an archive that was altered ends the download of several at once', async (t) => {
+  const { service, alice } = t.context;
+  const { media, digests } = await deposited(alice, large('c'), large('d'));
+  const [, altered = ''] = digests;
+  const place = [altered.slice(0, 2), altered.slice(2, 4), altered];
+  {
+    await using file = await open(path.join(service.folder, 'archives', 'v1', 'sha256', ...place), 'r+');
+    await file.write('x', BYTES - 1);
+  }
+  const answer = await alice.get(media);
+  t.is(answer.status, 200, 'the first archive is whole');
+  await t.throwsAsync(answer.arrayBuffer());
+  await until(async () => openFiles(service).length === 0);
+});
+
+test.serial(
+  'an archive that is known to be altered before its first byte is answered as an error',
+  async (t) => {
+    const { service, alice } = t.context;
+    const created = await alice.post('/1/software/', new Uint8Array(helloZip), {
+      ...archiveHeaders(),
+      ...partial,
+    });
+    const [, id] = /deposit_id>(\d+)</.exec(await created.text()) ?? [];
+    {
+      using rows = new DatabaseSync(path.join(service.folder, 'archives', 'small.sqlite'));
+      rows.exec("UPDATE small_object SET bytes = x'5858'");
+    }
+    const answer = await alice.get(`/1/software/${id}/media/`);
+    t.is(answer.headers.get('content-digest'), null);
+    await assertSwordError(t, answer, 500, 'InternalError');
+  },
+);
