@@ -10,19 +10,21 @@ export type CollectionView = {
   readonly treatment: string;
   readonly policy: string;
   readonly accept: readonly string[];
+  /** When its description was last changed; `null`: it never was. */
+  readonly describedAt: string | null;
 };
 
 export const collections: Projection<CollectionView, CollectionEvent> = {
   name: 'collections',
-  version: 1,
+  version: 2,
   source: collectionStreams,
   when: {
     CollectionOpened: (_, { data: { collection } }) => {
       const { title, abstract, treatment, policy, accept } = opened(collection);
-      return { collection, title, abstract, treatment, policy, accept };
+      return { collection, title, abstract, treatment, policy, accept, describedAt: null };
     },
-    CollectionDescribed: (view, { data: { title, abstract, treatment } }) =>
-      view && { ...view, title, abstract, treatment },
+    CollectionDescribed: (view, { data: { title, abstract, treatment }, occurredAt }) =>
+      view && { ...view, title, abstract, treatment, describedAt: occurredAt },
     PolicyChanged: (view, { data: { policy } }) => view && { ...view, policy },
     AcceptedTypesChanged: (view, { data: { accept } }) => view && { ...view, accept },
   },

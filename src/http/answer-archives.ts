@@ -6,13 +6,12 @@ import type { Archive } from '../domain/deposit/events.ts';
 import { parseAcceptPackaging } from '../sword/accept-packaging.ts';
 import { digestField } from '../sword/digest-fields.ts';
 import { entityTag, isNotModified } from '../sword/entity-tag.ts';
+import { ZIP_TYPE } from '../sword/media-type.ts';
 import { BINARY, SIMPLE_ZIP } from '../sword/namespaces.ts';
 import type { AtRevision } from './choose-representation.ts';
 import { notFound } from './not-found.ts';
 import { sendPieces } from './send-pieces.ts';
 import type { ServiceContext } from './service-context.ts';
-
-const ZIP = 'application/zip';
 
 /** The one archive byte for byte, or a zip of several; of one alone, too, when only a zip will do. */
 export async function answerArchives(
@@ -25,11 +24,11 @@ export async function answerArchives(
   if (!first) throw notFound(`Deposit ${depositId} has no archive.`);
   const wanted = parseAcceptPackaging(ctx.req.headers['accept-packaging']);
   ctx.vary('Accept-Packaging');
-  const isZip = more.length > 0 || first.mediaType === ZIP;
+  const isZip = more.length > 0 || first.mediaType === ZIP_TYPE;
   ctx.set('Packaging', wanted ?? (isZip ? SIMPLE_ZIP : BINARY));
   if (more.length === 0 && (isZip || wanted !== SIMPLE_ZIP)) await answerArchive(ctx, deposit, first, store);
   else if (!isHeld(ctx, deposit)) {
-    describeAs(ctx, ZIP, `deposit-${depositId}.zip`);
+    describeAs(ctx, ZIP_TYPE, `deposit-${depositId}.zip`);
     await answerZip(ctx, archives, store);
   }
 }

@@ -1,3 +1,4 @@
+import type { CollectionView } from '../../projections/collections.ts';
 import type { DepositContentView } from '../../projections/deposit-content.ts';
 import type { DepositStatusView } from '../../projections/deposit-status.ts';
 import type { Archive } from '../domain/deposit/events.ts';
@@ -38,7 +39,8 @@ export class DepositDocuments {
     this.#options = options;
   }
 
-  async receipt(ctx: ServiceContext, deposit: DepositContentView, treatment: string): Promise<void> {
+  async receipt(ctx: ServiceContext, deposit: DepositContentView, collection: CollectionView): Promise<void> {
+    const { treatment, describedAt } = collection;
     const latest = deposit.archives.at(-1);
     const terms = await this.#options.terms.of(deposit.entries);
     const receipt = {
@@ -50,9 +52,10 @@ export class DepositDocuments {
     };
     // What lacks the terms is not what its revision is known by.
     const isWhole = terms !== undefined;
+    const isOvertaken = describedAt !== null && describedAt >= deposit.updatedAt;
     this.#answer(
       ctx,
-      { ...deposit, isWhole },
+      { ...deposit, isWhole, isOvertaken },
       `receipt ${isWhole ? 'whole' : 'without terms'} ${treatment}`,
       {
         xml: () => depositReceipt(receipt, this.#options),
@@ -78,11 +81,11 @@ export class DepositDocuments {
 
   #answer(
     ctx: ServiceContext,
-    { depositId, revision, isWhole = true }: AtRevision,
+    { depositId, revision, ...held }: AtRevision,
     document: string,
     render: { xml: () => string; json: () => string },
   ): void {
-    const chosen = chooseRepresentation(ctx, { depositId, revision, isWhole }, DOCUMENT_OFFERS);
+    const chosen = chooseRepresentation(ctx, { depositId, revision, ...held }, DOCUMENT_OFFERS);
     if (!chosen) return;
     const { contentType, format } = chosen;
     const key = `${this.#options.switches()} ${depositId}-${revision} ${format} ${document}`;

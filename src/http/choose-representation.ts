@@ -8,16 +8,18 @@ export type AtRevision = {
   readonly revision: number;
   /** False when something could not be told just now: nobody is to hold that for the rest of the revision. */
   readonly isWhole?: boolean;
+  /** True when it also tells what has changed since the revision: nobody holds that by it. */
+  readonly isOvertaken?: boolean;
 };
 
 /** What to answer with; `undefined` when the client holds it already and has been told so. */
 export function chooseRepresentation<Format extends string>(
   ctx: ServiceContext,
-  { depositId, revision, isWhole = true }: AtRevision,
+  { depositId, revision, isWhole = true, isOvertaken = false }: AtRevision,
   offers: Offers<Format>,
 ): Representation<Format> | undefined {
   const tag = entityTag(depositId, revision);
-  const isHeld = isRead(ctx) && isNotModified(ctx.req.headers['if-none-match'], tag);
+  const isHeld = isRead(ctx) && !isOvertaken && isNotModified(ctx.req.headers['if-none-match'], tag);
   if (isWhole || isHeld) ctx.set('ETag', tag);
   ctx.vary('Accept');
   if (isHeld) {

@@ -6,6 +6,7 @@ import {
 } from '../sword/content-disposition.ts';
 import { parseContentMd5 } from '../sword/content-md5.ts';
 import { type Digests, parseDigestField } from '../sword/digest-fields.ts';
+import { parseIdempotencyKey } from '../sword/idempotency-key.ts';
 import { parseInProgress } from '../sword/in-progress.ts';
 import {
   isArchiveType,
@@ -34,8 +35,9 @@ export type DepositRequest = {
 
 /** @throws {SwordError} 400 or 412: a header is malformed. */
 export function parseDepositRequest({ req }: Context): DepositRequest {
-  const { headers } = req;
+  const { headers, method } = req;
   refuseTransferCodings(headers['transfer-encoding']);
+  if (method === 'POST') parseIdempotencyKey(headers['idempotency-key']);
   return {
     inProgress: parseInProgress(headers['in-progress']),
     md5: parseContentMd5(headers['content-md5'], headers['content_md5']),
@@ -47,6 +49,14 @@ export function parseDepositRequest({ req }: Context): DepositRequest {
     slug: parseSlug(headers['slug']),
     declaredLength: declaredLength(headers),
   };
+}
+
+/** `?dry-run=true`. @throws {SwordError} 400: neither true nor false. */
+export function isDryRun({ query }: Context): boolean {
+  const value = query['dry-run'];
+  if (value === undefined || value === 'false') return false;
+  if (value === 'true') return true;
+  throw badRequest(`dry-run=${quoted(String(value))} is neither true nor false.`);
 }
 
 /** Whether no body comes at all. */
@@ -95,7 +105,7 @@ export function bodyKind(ctx: Context, accepted: Accepted): BodyKind {
   }
   if (accepted.entry && isEntryType(mediaType))
     return { kind: 'entry', charset: mediaType.parameters.get('charset') };
-  if (isArchiveType(mediaType, accepted.archives)) {
+  if (isArchiveType(mediaType.type, accepted.archives)) {
     parsePackaging(headers['packaging']);
     const filename = requireFilename(headers['content-disposition']);
     return { kind: 'archive', mediaType: mediaType.type, filename };

@@ -1,5 +1,7 @@
 import type { ClientLogin } from '../../projections/client-logins.ts';
 import type { DepositContentView } from '../../projections/deposit-content.ts';
+import { badRequest } from '../sword/sword-error.ts';
+import { isDryRun } from './deposit-request.ts';
 import { notFound } from './not-found.ts';
 import { depositIdIn, type Handlers, type Method, notAllowed, type Resource, resource } from './resource.ts';
 import type { ServiceContext, ServiceMiddleware } from './service-context.ts';
@@ -38,7 +40,16 @@ export async function findDeposit<Shown extends OwnedDeposit>(
   if (!deposit || deposit.client !== ctx.state.login.client || deposit.collection !== collection) {
     throw notFound(`There is no deposit ${text} in the collection ${collection}.`);
   }
+  assertNoDryRun(ctx);
   return deposit;
+}
+
+/** Whoever asks for one must not be taken at his word after all: a completion cannot be undone. */
+function assertNoDryRun(ctx: ServiceContext): void {
+  if (['GET', 'HEAD', 'OPTIONS'].includes(ctx.method) || !isDryRun(ctx)) return;
+  throw badRequest(
+    'A dry run is possible of a new deposit only: POST it to its collection with dry-run=true.',
+  );
 }
 
 export function isPossible({ status }: Pick<OwnedDeposit, 'status'>, method: Method): boolean {

@@ -7,7 +7,7 @@ import { judgeMetadata } from '../domain/deposit/metadata-checks.ts';
 import { statusDetail, withWarnings } from '../domain/deposit/status-detail.ts';
 import { type DryRunDocument, dryRunDocument, dryRunDocumentJson } from '../sword/dry-run-document.ts';
 import { negotiate } from '../sword/negotiate.ts';
-import { badRequest, quoted, SwordError } from '../sword/sword-error.ts';
+import { SwordError } from '../sword/sword-error.ts';
 import { bodyKind, parseDepositRequest } from './deposit-request.ts';
 import { collectionJudge } from './judge-entry.ts';
 import type { LoadedThings } from './metadata-target.ts';
@@ -105,14 +105,6 @@ export class DryRuns {
     }
     return { archive, reading: null, faults: [], warnings: inspection.warnings };
   }
-}
-
-/** `?dry-run=true`. @throws {SwordError} 400: neither true nor false. */
-export function isDryRun({ query }: ServiceContext): boolean {
-  const value = query['dry-run'];
-  if (value === undefined || value === 'false') return false;
-  if (value === 'true') return true;
-  throw badRequest(`dry-run=${quoted(String(value))} is neither true nor false.`);
 }
 
 function busy(): SwordError {

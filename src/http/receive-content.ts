@@ -65,7 +65,7 @@ export async function receiveContent(
       assertDeclaredWithin(declaredLength, maxUploadSize);
       const { filename, mediaType } = body;
       const digests = bothDigests(content, repr);
-      const announced = { filename, mediaType, md5, digests, length: declaredLength };
+      const announced = { filename, mediaType, md5, digests, length: declaredLength, accepted };
       const archive = await receiveArchive(
         withoutGarbage(requestBody(ctx, maxUploadSize, patience)),
         announced,

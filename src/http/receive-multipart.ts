@@ -4,7 +4,7 @@ import { parseContentMd5 } from '../sword/content-md5.ts';
 import { bothDigests, parseDigestField } from '../sword/digest-fields.ts';
 import { isArchiveType, isEntryType, type MediaType, parseMediaType } from '../sword/media-type.ts';
 import { parsePackaging } from '../sword/packaging.ts';
-import { badRequest } from '../sword/sword-error.ts';
+import { badRequest, quoted, SwordError } from '../sword/sword-error.ts';
 import { type Accepted, unaccepted } from './deposit-request.ts';
 import { boundaryOf, defaultMultipartLimits, type Part, readMultipart } from './multipart.ts';
 import { assertDigests } from './promised-bytes.ts';
@@ -59,6 +59,11 @@ export async function receiveMultipart(
     }
     if (!storing && !entry)
       throw badRequest('The multipart body has neither an archive nor a metadata entry.');
+    if (!storing && md5 !== null)
+      throw new SwordError(
+        'ErrorChecksumMismatch',
+        `Content-MD5 promises an archive, but the multipart body has none.`,
+      );
     wholeBody.resolve();
   } catch (error) {
     wholeBody.reject(error);
@@ -97,12 +102,15 @@ function isEntryPart({ headers }: Part, accepted: Accepted): boolean {
 }
 
 function announcedIn({ headers }: Part, md5: string | null, accepted: Accepted): AnnouncedArchive {
-  const mediaType = parseMediaType(headers.get('content-type'));
-  if (!isArchiveType(mediaType, accepted.archives)) throw unaccepted(mediaType.type, accepted);
+  const { name } = parseContentDisposition(headers.get('content-disposition'));
+  const part = `The part ${name === null ? 'without a name' : quoted(name)} of the multipart body`;
+  const mediaType = parseMediaType(headers.get('content-type'), part);
+  if (!isArchiveType(mediaType.type, accepted.archives)) throw unaccepted(mediaType.type, accepted);
   parsePackaging(headers.get('packaging'));
   const filename = requireFilename(headers.get('content-disposition'));
   const promised = parseContentMd5(headers.get('content-md5'), md5 ?? undefined);
-  return { filename, mediaType: mediaType.type, md5: promised, digests: digestsIn(headers), length: null };
+  const digests = digestsIn(headers);
+  return { filename, mediaType: mediaType.type, md5: promised, digests, length: null, accepted };
 }
 
 /** Of what the part holds, however it is encoded on its way, as it is with `Content-MD5`. */

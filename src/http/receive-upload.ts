@@ -40,7 +40,9 @@ export async function receiveUpload(
   const announced = { ...announcedBy(ctx, upload, accepted), ...promised, length: upload.length };
   if (state.status === 'used') {
     if (!(await isRepetition(ctx, nameable))) throw usedBefore(upload, state.depositId, nameable);
-    const { filename, mediaType, md5, length } = announced;
+    const { filename, md5, length } = announced;
+    const { archives = [] } = (await nameable.desk.content(state.depositId)) ?? {};
+    const { mediaType } = archives.find(({ sha256 }) => sha256 === state.sha256) ?? announced;
     return { sha256: state.sha256, length, md5, filename, mediaType };
   }
   ctx.socket.setTimeout(0); // reading it again may take longer than a connection may be idle
@@ -66,7 +68,7 @@ function announcedBy(ctx: ServiceContext, upload: Upload, accepted: Accepted) {
   const { headers } = ctx.req;
   const { values } = parseUploadMetadata(upload.record.metadata);
   const mediaType = parseMediaType(headers['content-type'] ?? values.get('filetype'));
-  if (!isArchiveType(mediaType, accepted.archives)) throw unaccepted(mediaType.type, accepted);
+  if (!isArchiveType(mediaType.type, accepted.archives)) throw unaccepted(mediaType.type, accepted);
   parsePackaging(headers['packaging']);
   const filename = values.get('filename');
   const isNamed = parseContentDisposition(headers['content-disposition']).filename !== null;
@@ -74,7 +76,7 @@ function announcedBy(ctx: ServiceContext, upload: Upload, accepted: Accepted) {
     isNamed || filename === undefined
       ? headers['content-disposition']
       : `attachment; filename="${escaped(filename)}"`;
-  return { filename: requireFilename(disposition), mediaType: mediaType.type };
+  return { filename: requireFilename(disposition), mediaType: mediaType.type, accepted };
 }
 
 function escaped(filename: string): string {

@@ -30,7 +30,7 @@ export class RepeatedRequest {
     this.#requests = requests;
     this.#client = ctx.state.login.client;
     this.#key = key;
-    this.#target = ctx.path.replace(/\/$/, '');
+    this.#target = targetOf(ctx.path);
   }
 
   /** What was asked for under this key before. */
@@ -61,4 +61,11 @@ export class RepeatedRequest {
     ];
     return createHash('sha256').update(JSON.stringify(asked)).digest('hex');
   }
+}
+
+/** One resource has one name here, however its path is written. */
+function targetOf(path: string): string {
+  return decodeURIComponent(path)
+    .replace(/\/$/, '')
+    .replace(/\/atom$/, '/metadata');
 }

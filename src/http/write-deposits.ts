@@ -1,6 +1,7 @@
 import type { CollectionView } from '../../projections/collections.ts';
 import type { DepositContentView } from '../../projections/deposit-content.ts';
 import type { Change, CreateDeposit, DepositCommand, DepositMetadata } from '../domain/deposit/commands.ts';
+import { assertRoomForArchive } from '../domain/deposit/decide.ts';
 import type { KeyedRequest } from '../keyed-requests.ts';
 import type { View } from '../read-models/projector.ts';
 import { assertMatches, entityTag } from '../sword/entity-tag.ts';
@@ -129,8 +130,13 @@ export class DepositWrites {
     isFinal: (inProgress: boolean | null) => boolean,
   ): Promise<DepositContentView> {
     const request = parseDepositRequest(ctx);
-    if (!(await this.isDone(ctx))) this.assertChangeable(ctx, deposit);
-    const content = await this.receive(ctx, request, bodyKind(ctx, accepted), accepted);
+    const isRepeated = await this.isDone(ctx);
+    if (!isRepeated) this.assertChangeable(ctx, deposit);
+    const body = bodyKind(ctx, accepted);
+    const isArchive = body.kind === 'archive' || body.kind === 'upload';
+    if (!isRepeated && isArchive && kind === 'add-content')
+      assertRoomForArchive(deposit.archives, this.#options.maxArchives);
+    const content = await this.receive(ctx, request, body, accepted);
     const asked = { ...request, content };
     return this.change(ctx, deposit, { kind, ...content }, isFinal(request.inProgress), asked);
   }
@@ -213,7 +219,7 @@ export class DepositWrites {
   }
 
   answerReceipt(ctx: ServiceContext, deposit: DepositContentView): Promise<void> {
-    return this.#documents.receipt(ctx, deposit, this.collection(deposit.collection).treatment);
+    return this.#documents.receipt(ctx, deposit, this.collection(deposit.collection));
   }
 
   /** @throws {SwordError} 405 the deposit is not partial, 412 it is not at the revision of `If-Match`. */

@@ -1,7 +1,7 @@
 import type { Iris } from './iris.ts';
 import { ORIGINAL_DEPOSIT, SWORD } from './namespaces.ts';
 import { titleOf, urnOf } from './shown-deposit.ts';
-import { depositedOn, STATED_PACKAGING, type StatedArchive, type Statement } from './statement.ts';
+import { depositedOn, packagingOf, type StatedArchive, type Statement } from './statement.ts';
 import { type BodyElement, element } from './xml-body.ts';
 
 /** An archive of a deposit as an entry of a feed. */
@@ -16,7 +16,7 @@ export function archiveEntry(archive: StatedArchive, statement: Statement, iris:
     element('category', '', { scheme: SWORD, term: ORIGINAL_DEPOSIT, label: 'Original Deposit' }),
     element('content', '', { src: file, type }),
     element('link', '', { rel: 'edit-media', href: file, type, length: String(length) }),
-    element('sword:packaging', STATED_PACKAGING),
+    element('sword:packaging', packagingOf(archive)),
     element('sword:depositedOn', depositedOn(archive)),
     element('sword:depositedBy', statement.author),
     element('depositns:sha256', archive.sha256),
@@ -35,7 +35,7 @@ export function archiveFacts(archive: StatedArchive, statement: Statement, iris:
     category: ORIGINAL_DEPOSIT,
     content: { src: file, type },
     links: [{ rel: 'edit-media', href: file, type, length }],
-    packaging: STATED_PACKAGING,
+    packaging: packagingOf(archive),
     deposited_on: depositedOn(archive),
     deposited_by: statement.author,
     sha256: archive.sha256,

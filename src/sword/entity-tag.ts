@@ -1,5 +1,5 @@
 import { headerText, type RawHeader } from './raw-header.ts';
-import { quoted, SwordError } from './sword-error.ts';
+import { SwordError, shortened } from './sword-error.ts';
 
 /** The `ETag` of everything shown of a deposit at one revision of its stream. */
 export function entityTag(depositId: number, revision: number | bigint): string {
@@ -14,7 +14,7 @@ export function assertMatches(ifMatch: RawHeader, current: string): void {
     'ETagNotMatched',
     'The deposit has changed since you read it: read it again, then repeat.',
     {
-      verboseDescription: `If-Match was ${quoted(wanted)}, the deposit is at ${current}.`,
+      verboseDescription: `If-Match was ${shortened(wanted)}, the deposit is at ${current}.`,
     },
   );
 }

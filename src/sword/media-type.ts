@@ -4,10 +4,10 @@ import { quoted, SwordError } from './sword-error.ts';
 /** `type` is `type/subtype` in lower case; the names of the parameters are lower case, their values as sent. */
 export type MediaType = { readonly type: string; readonly parameters: ReadonlyMap<string, string> };
 
-/** Reads a `Content-Type`; without one, or with none that makes sense, there is nothing to accept: 415. */
-export function parseMediaType(raw: RawHeader): MediaType {
+/** Reads the `Content-Type` of `what`; without one, or with none that makes sense, there is nothing to accept: 415. */
+export function parseMediaType(raw: RawHeader, what = 'The body of the request'): MediaType {
   const text = headerText(raw) ?? '';
-  if (text === '') throw new SwordError('ErrorContent', 'The request has a body but no Content-Type.');
+  if (text === '') throw new SwordError('ErrorContent', `${what} has no Content-Type.`);
   const [, type, rest = ''] = /^([^\s/;,"]+\/[^\s/;,"]+)\s*(?:;(.*))?$/.exec(text) ?? [];
   if (!type) throw new SwordError('ErrorContent', `Content-Type ${quoted(text)} is not a media type.`);
   return { type: type.toLowerCase(), parameters: parametersOf(rest) };
@@ -24,6 +24,9 @@ function parametersOf(text: string): Map<string, string> {
   return parameters;
 }
 
+export const ZIP_TYPE = 'application/zip';
+export const TAR_TYPE = 'application/x-tar';
+
 /** Compressed tars, as clients spell them. */
 export const COMPRESSED_TAR_TYPES: readonly string[] = [
   'application/gzip',
@@ -36,10 +39,8 @@ export const COMPRESSED_TAR_TYPES: readonly string[] = [
 ];
 
 /** Whether a collection with this `accept` list takes archives of the type; compressed tars go with tars. */
-export function isArchiveType({ type }: MediaType, accept: readonly string[]): boolean {
-  return (
-    accept.includes(type) || (COMPRESSED_TAR_TYPES.includes(type) && accept.includes('application/x-tar'))
-  );
+export function isArchiveType(type: string, accept: readonly string[]): boolean {
+  return accept.includes(type) || (COMPRESSED_TAR_TYPES.includes(type) && accept.includes(TAR_TYPE));
 }
 
 /** Of metadata entries, as clients spell them. */

@@ -1,7 +1,7 @@
 import type { Language } from './language.ts';
 import { ATOM, ORE, RDF, XSD } from './namespaces.ts';
 import { titleOf } from './shown-deposit.ts';
-import { depositedOn, STATED_PACKAGING, type StatedArchive, type Statement, stateIri } from './statement.ts';
+import { depositedOn, packagingOf, type StatedArchive, type Statement, stateIri } from './statement.ts';
 import { type BodyElement, element, xmlBody } from './xml-body.ts';
 
 /** The Statement as an OAI-ORE resource map in RDF/XML (SWORD 2.0, section 11.2). */
@@ -41,7 +41,7 @@ function archiveElements(archive: StatedArchive, { author }: Statement): BodyEle
   return [
     element('dcterms:title', archive.filename),
     element('dcterms:format', archive.mediaType),
-    resource('sword:packaging', STATED_PACKAGING),
+    resource('sword:packaging', packagingOf(archive)),
     literal('sword:depositedOn', depositedOn(archive), 'dateTime'),
     literal('sword:depositedBy', author, 'string'),
   ];

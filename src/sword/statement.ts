@@ -1,4 +1,5 @@
-import { SIMPLE_ZIP } from './namespaces.ts';
+import { ZIP_TYPE } from './media-type.ts';
+import { BINARY, SIMPLE_ZIP } from './namespaces.ts';
 import type { ShownDeposit } from './shown-deposit.ts';
 
 /** What the Statement tells: where a deposit stands, and what was deposited (SWORD 2.0, section 11). */
@@ -24,8 +25,10 @@ export type StatedArchive = {
   readonly revision: number;
 };
 
-/** The one packaging that there is: see the service document. */
-export const STATED_PACKAGING = SIMPLE_ZIP;
+/** That of the archive by itself, as the EM-IRI gives it. */
+export function packagingOf({ mediaType }: Pick<StatedArchive, 'mediaType'>): string {
+  return mediaType === ZIP_TYPE ? SIMPLE_ZIP : BINARY;
+}
 
 /** Names the status for programs. */
 export function stateIri({ status }: Pick<Statement, 'status'>, depositNamespace: string): string {

@@ -51,5 +51,9 @@ export function badRequest(summary: string, options: SwordErrorOptions = {}): Sw
 
 /** Echoes what a client sent, but never more of it than helps. */
 export function quoted(text: string): string {
-  return `"${text.length <= 80 ? text : `${text.slice(0, 79).toWellFormed()}…`}"`;
+  return `"${shortened(text)}"`;
+}
+
+export function shortened(text: string): string {
+  return text.length <= 80 ? text : `${text.slice(0, 79).toWellFormed()}…`;
 }

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { badRequest, quoted } from './sword-error.ts';
 
 export type DecodedXml = {
@@ -8,18 +9,19 @@ export type DecodedXml = {
 
 /**
  * Text of an XML document: by its byte order mark, else the charset of its Content-Type, else its XML declaration,
- * else UTF-8 (RFC 7303). A byte that is wrong in the encoding is refused, never replaced.
+ * else UTF-8 (RFC 7303); where it is no UTF-8 though the charset says so, by its declaration. A byte that is wrong in the encoding is refused, never replaced.
  */
 export function decodeXml(bytes: Uint8Array, charset: string | undefined): DecodedXml {
-  const label = (
-    byteOrderMark(bytes) ??
-    utf16(charset, bytes) ??
-    charset ??
-    declared(bytes) ??
-    'utf-8'
-  ).toLowerCase();
-  const decoder = decoderFor(label);
+  const mark = byteOrderMark(bytes) ?? utf16(charset, bytes);
+  const label = mark ?? charset ?? declared(bytes) ?? 'utf-8';
+  const decoder = decoderFor(mark === undefined ? corrected(label, bytes) : label);
   return { text: decoder.decode(bytes), encoding: decoder.encoding };
+}
+
+/** Clients call every entry UTF-8 in the Content-Type, whatever the file declares that they send. */
+function corrected(label: string, bytes: Uint8Array): string {
+  if (!/^utf-?8$/i.test(label) || isUtf8(bytes)) return label;
+  return declared(bytes) ?? label;
 }
 
 const MARKS: readonly (readonly [string, readonly number[]])[] = [
@@ -56,7 +58,8 @@ type XmlDecoder = { readonly encoding: string; decode(bytes: Uint8Array): string
 const LATIN1 = /^(?:iso[-_]?8859-?1(?::1987)?|latin1|l1|ibm819|cp819|csisolatin1)$/;
 const ASCII = /^(?:us-ascii|ascii|ansi_x3\.4-1968|iso-ir-6)$/;
 
-function decoderFor(label: string): XmlDecoder {
+function decoderFor(name: string): XmlDecoder {
+  const label = name.toLowerCase();
   if (LATIN1.test(label)) return { encoding: 'iso-8859-1', decode: latin1 };
   if (ASCII.test(label)) return { encoding: 'us-ascii', decode: ascii };
   try {

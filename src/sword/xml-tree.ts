@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { type SaxesAttributeNS, SaxesParser, type SaxesTagNS } from 'saxes';
+import { strayAmpersand } from './stray-ampersand.ts';
 import { badRequest, type SwordError } from './sword-error.ts';
 
 /** An element as a client wrote it, its prefixes resolved. */
@@ -32,7 +33,7 @@ export const defaultXmlLimits: XmlLimits = {
 
 /** The root element. No DTD, so no entities but XML's own five; what is not well-formed is refused with its line. */
 export function parseXml(text: string, limits: XmlLimits = defaultXmlLimits): XmlElement {
-  const parser = new TreeParser(limits);
+  const parser = new TreeParser(text, limits);
   parser.write(text);
   return parser.end();
 }
@@ -42,7 +43,7 @@ export async function parseXmlInTurns(
   text: string,
   limits: XmlLimits = defaultXmlLimits,
 ): Promise<XmlElement> {
-  const parser = new TreeParser(limits);
+  const parser = new TreeParser(text, limits);
   for (let start = 0; start < text.length; start += SLICE) {
     parser.write(text.slice(start, start + SLICE));
     await setImmediate();
@@ -68,10 +69,14 @@ class TreeParser {
   #elements = 0;
   #attributes = 0;
 
-  constructor(limits: XmlLimits) {
+  /** `whole`: what is going to be written, to look for mistakes in. */
+  constructor(whole: string, limits: XmlLimits) {
     this.#limits = limits;
     const parser = this.#parser;
     parser.on('error', ({ message }) => {
+      const line = strayAmpersand(whole, parser.position);
+      if (line !== undefined)
+        throw badRequest(`Line ${line} of the entry has an & that begins no reference: write it as &amp;.`);
       throw this.#refusal(`is not well-formed XML: ${shortened(message.replace(/^\d+:\d+: /, ''))}`);
     });
     parser.on('doctype', () => {

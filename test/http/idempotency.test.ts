@@ -53,6 +53,18 @@ test('ten creates with one key at the same time make one deposit', async (t) => 
   t.is(created.filter(({ type }) => type === 'DepositCreated').length, 1);
 });
 
+test('one resource has one name for a key, however its path is written', async (t) => {
+  await using service = await RunningService.start();
+  const alice = await service.register('alice', { collections: ['software'] });
+  t.is((await create(alice, partial)).status, 201);
+  const send = (target: string) => alice.post(target, helloEntry, { ...key, ...entryHeaders(), ...partial });
+  const first = await send('/1/software/1/metadata/');
+  t.is(first.status, 201);
+  for (const target of ['/1/software/1/atom/', '/1/%73oftware/1/metadata']) {
+    await same(t, first.clone(), await send(target));
+  }
+});
+
 test('a key that comes with other content, or for something else, is a conflict; another client may have the same', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software', 'art'] });

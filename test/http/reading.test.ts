@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import anyTest, { type TestFn } from 'ava';
 import StreamZip from 'node-stream-zip';
+import { BINARY, SIMPLE_ZIP } from '../../src/sword/namespaces.ts';
 import {
   archiveHeaders,
   archivePart,
@@ -14,7 +15,7 @@ import {
   helloZip,
   partial,
 } from '../support/deposit-bodies.ts';
-import { RunningService, type TestClient } from '../support/running-service.ts';
+import { RunningService, type TestClient, until } from '../support/running-service.ts';
 import { assertSwordError } from '../support/sword-error.ts';
 import { child, parsedBody, texts } from '../sword/parsed-body.ts';
 
@@ -160,6 +161,53 @@ test('the EM-IRI gives several archives as a zip of them, told apart when they s
   const members = await membersOf(Buffer.from(await answer.arrayBuffer()));
   t.deepEqual([...members.keys()], ['hello.zip', 'C_drive.tar', '2-hello.zip']);
   t.deepEqual([...members.values()], [helloZip, helloTar, helloTar]);
+});
+
+test('an archive is what its bytes are, however it was labelled', async (t) => {
+  const { alice } = t.context;
+  const cases = [
+    [helloTar, 'application/zip', 'application/x-tar', BINARY],
+    [helloZip, 'application/x-tar', 'application/zip', SIMPLE_ZIP],
+  ] as const;
+  for (const [bytes, label, type, packaging] of cases) {
+    const headers = { ...archiveHeaders('hello', label), ...partial };
+    const made = await alice.post('/1/software/', new Uint8Array(bytes), headers);
+    const edit = new URL(made.headers.get('location') ?? '').pathname;
+    const answer = await alice.get(edit.replace('metadata/', 'media/'));
+    t.is(answer.headers.get('content-type'), type);
+    t.is(answer.headers.get('packaging'), packaging);
+    t.deepEqual(Buffer.from(await answer.arrayBuffer()), bytes);
+    const statement = await (await alice.get(edit.replace('metadata/', 'statement/'))).text();
+    t.true(statement.includes(`<sword:packaging>${packaging}<`), statement);
+  }
+});
+
+test('a collection that takes only one kind of archive looks at the bytes, not at their label', async (t) => {
+  const { service, alice } = t.context;
+  await service.administration.collection({ type: 'OpenCollection', collection: 'zips' });
+  const accept = ['application/zip'];
+  await service.administration.collection({ type: 'ChangeAcceptedTypes', collection: 'zips', accept });
+  await service.administration.grant('alice', 'zips');
+  await until(async () => (await alice.get('/1/zips/')).status === 200);
+  const send = (bytes: Buffer) =>
+    alice.post('/1/zips/', new Uint8Array(bytes), { ...archiveHeaders(), ...partial });
+  await assertSwordError(t, await send(helloTar), 415, 'ErrorContent');
+  t.is((await send(helloZip)).status, 201);
+});
+
+test('what a client holds of a receipt is not the receipt any more when its collection is treated otherwise', async (t) => {
+  const { service, alice } = t.context;
+  const made = await alice.post('/1/papers/', new Uint8Array(helloZip), { ...archiveHeaders(), ...partial });
+  const iri = new URL(made.headers.get('location') ?? '').pathname;
+  const etag = (await alice.get(iri)).headers.get('etag') ?? '';
+  t.is((await alice.get(iri, { 'If-None-Match': etag })).status, 304);
+  const [treatment, title, abstract] = ['It is kept on stone.', 'Papers', 'Sources'];
+  const described = { collection: 'papers', title, abstract, treatment };
+  await service.administration.collection({ type: 'DescribeCollection', ...described });
+  await until(async () => (await (await alice.get(iri)).text()).includes(treatment));
+  const again = await alice.get(iri, { 'If-None-Match': etag });
+  t.is(again.status, 200);
+  t.is(again.headers.get('etag'), etag, 'of the deposit, for If-Match');
 });
 
 async function membersOf(zip: Buffer): Promise<Map<string, Buffer>> {

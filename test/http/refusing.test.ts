@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import http from 'node:http';
 import anyTest, { type TestFn } from 'ava';
 import {
   ATOM_TYPE,
@@ -38,11 +40,12 @@ type Request = {
 };
 type Refusal = readonly [what: string, request: Request, status: number, name: string];
 
-const [MAX_UPLOAD, MAX_ENTRY] = [2_500, 1_500];
+const [MAX_UPLOAD, MAX_ENTRY, MAX_ARCHIVES] = [2_500, 1_500, 3];
 const big = Buffer.concat([helloZip, Buffer.alloc(MAX_UPLOAD)]);
 
 test.before(async (t) => {
-  const service = await RunningService.start({ maxUploadSize: MAX_UPLOAD, maxEntrySize: MAX_ENTRY });
+  const limits = { maxUploadSize: MAX_UPLOAD, maxEntrySize: MAX_ENTRY, maxArchives: MAX_ARCHIVES };
+  const service = await RunningService.start(limits);
   const alice = await service.register('alice', { collections: ['software'] });
   const create = async (headers: Record<string, string>): Promise<string> => {
     const answer = await alice.post('/1/software/', formOf([archivePart(), entryPart()]), {
@@ -583,10 +586,96 @@ refuses('an origin that the client may not name leaves nothing', ({ open }) => {
   ];
 });
 
+refuses('a body that was lost on its way does not complete what it was to complete', ({ open }) => {
+  const lost = (headers: Record<string, string>): Request => ({
+    method: 'POST',
+    target: `${open}metadata/`,
+    headers: { ...entryHeaders(), ...final, ...headers },
+  });
+  const [sha, onlyEntry] = [`sha-256=:${Buffer.alloc(32).toString('base64')}:`, formOf([entryPart()])];
+  return [
+    ['its MD5', lost({ 'Content-MD5': md5Of(helloEntry) }), 412, 'ErrorChecksumMismatch'],
+    ['its digest', lost({ 'Content-Digest': sha }), 412, 'ErrorChecksumMismatch'],
+    ['the digest of what it stands for', lost({ 'Repr-Digest': sha }), 412, 'ErrorChecksumMismatch'],
+    [
+      'the archive of a form',
+      create(onlyEntry, { ...formType, ...final, 'Content-MD5': md5Of(helloZip) }),
+      412,
+      'ErrorChecksumMismatch',
+    ],
+  ];
+});
+
+refuses('a dry run is one of a new deposit', ({ open, done }) => [
+  ...(['POST', 'PUT'] as const).flatMap((method): Refusal[] => [
+    [
+      `${method} of metadata`,
+      { method, target: `${open}metadata/?dry-run=true`, body: helloEntry, headers: entryHeaders() },
+      400,
+      'ErrorBadRequest',
+    ],
+    [
+      `${method} of an archive`,
+      {
+        method,
+        target: `${open}media/?dry-run=true`,
+        body: new Uint8Array(helloZip),
+        headers: archiveHeaders(),
+      },
+      400,
+      'ErrorBadRequest',
+    ],
+  ]),
+  ['a completion', { method: 'POST', target: `${open}metadata/?dry-run=true` }, 400, 'ErrorBadRequest'],
+  ['a deletion', { method: 'DELETE', target: `${open}metadata/?dry-run=true` }, 400, 'ErrorBadRequest'],
+  ['what is done', { method: 'PUT', target: `${done}metadata/?dry-run=true` }, 400, 'ErrorBadRequest'],
+]);
+
+const badKey = { 'Idempotency-Key': 'k'.repeat(256) };
+
+refuses('an Idempotency-Key is judged before the body and its type, also of a dry run', ({ open }) => [
+  ['creating', create('x', { ...badKey, 'Content-Type': 'a/b' }), 400, 'ErrorBadRequest'],
+  [
+    'in a dry run',
+    { ...create('x', { ...badKey, 'Content-Type': 'a/b' }), target: '/1/software/?dry-run=true' },
+    400,
+    'ErrorBadRequest',
+  ],
+  [
+    'adding',
+    { method: 'POST', target: `${open}media/`, body: 'x', headers: { ...badKey, 'Content-Type': 'a/b' } },
+    400,
+    'ErrorBadRequest',
+  ],
+]);
+
 refuses('a slug is percent-encoded UTF-8 without control characters', () => [
   ['a NUL', createArchive({ Slug: 'a%00b' }), 400, 'ErrorBadRequest'],
   ['broken', createArchive({ Slug: '%E0%A4' }), 400, 'ErrorBadRequest'],
 ]);
+
+test.serial(
+  'an archive more than a deposit may have is refused before its bytes are asked for',
+  async (t) => {
+    const { alice } = t.context;
+    const first = await alice.post('/1/software/', new Uint8Array(helloZip), {
+      ...archiveHeaders(),
+      ...partial,
+    });
+    const media = new URL(first.headers.get('location') ?? '').pathname.replace('metadata/', 'media/');
+    for (let number = 2; number <= MAX_ARCHIVES; number += 1)
+      t.is((await alice.post(media, new Uint8Array(helloZip), archiveHeaders())).status, 201);
+    const headers = { ...archiveHeaders(), Authorization: alice.authorization };
+    const request = http.request(new URL(media, alice.url), { method: 'POST', headers });
+    request.setHeader('Content-Length', helloZip.length);
+    request.flushHeaders();
+    request.once('continue', () => t.fail('its bytes were asked for'));
+    const [answer] = (await once(request, 'response')) as [http.IncomingMessage];
+    t.is(answer.statusCode, 400);
+    answer.resume();
+    request.destroy();
+  },
+);
 
 test.serial('a refusal tells what is accepted, in the values of this service', async (t) => {
   const { alice } = t.context;

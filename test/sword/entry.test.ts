@@ -68,6 +68,15 @@ test('what is not a well-formed entry is refused, with the line and the reason',
     [' \n ', /root element/],
     ['no markup', /^Line 1 of the entry is not well-formed XML: text data outside/],
     ['{"title": 1}', /text data outside/],
+    [
+      entry('\n<title>R & D</title>\n\n'),
+      /^Line 2 of the entry has an & that begins no reference: write it as &amp;/,
+    ],
+    [entry('\n<a b="x&y"/>\n<c>;</c>'), /^Line 2 of the entry has an &/],
+    [
+      entry('\n<!-- & --><![CDATA[ & ]]>&lt;&#9;&#x9;<?p & ?>\n<title>'),
+      /^Line 3 of the entry is not well-formed/,
+    ],
     [entry('\n<title>'), /^Line 2 of the entry is not well-formed XML: unexpected close tag/],
     [`<entry xmlns="${ATOM}">`, /unclosed tag: entry/],
     [`${entry('')}\n\ntrailing`, /^Line 3 /],
@@ -188,6 +197,8 @@ test('an entry is read in its encoding: byte order mark, then charset, then decl
     // The mark beats the charset, the charset beats the declaration (RFC 7303).
     [bytes(coffee('\ufeff')), 'iso-8859-1', 'utf-8', 'café €'],
     [bytes(coffee(declares('ISO-8859-1'))), 'utf-8', 'utf-8', 'café €'],
+    // Unless it cannot be: clients call everything UTF-8.
+    [latin1(coffee(declares('ISO-8859-1'))), 'UTF-8', 'iso-8859-1', 'café'],
   ];
   for (const [body, charset, encoding, title] of cases) {
     const document = readEntry(body, { charset });

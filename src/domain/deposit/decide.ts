@@ -234,6 +234,11 @@ function assertHasArchive(number: number, { depositId, archives }: Deposit & { s
   throw new DepositRefusal('ARCHIVE_NOT_FOUND', `Deposit ${depositId} has no archive number ${number}.`);
 }
 
+/** Refuses one more before its bytes come. */
+export function assertRoomForArchive(archives: readonly unknown[], maxArchives: number): void {
+  assertWithin('TOO_MANY_ARCHIVES', 'archives', archives.length + 1, maxArchives);
+}
+
 function assertWithin(
   code: 'TOO_MANY_ARCHIVES' | 'TOO_MANY_ENTRIES',
   what: string,

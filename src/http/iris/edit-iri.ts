@@ -1,7 +1,10 @@
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
+import { bothDigests } from '../../sword/digest-fields.ts';
 import type { DepositDesk } from '../deposit-desk.ts';
 import { type Accepted, isEmpty, namedUpload, parseDepositRequest } from '../deposit-request.ts';
 import { depositResource, isPossible } from '../deposit-resource.ts';
+import { assertDigests } from '../promised-bytes.ts';
+import { assertMd5 } from '../receive-entry.ts';
 import { turnsOutEmpty } from '../request-body.ts';
 import type { Handlers, Method } from '../resource.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
@@ -33,6 +36,7 @@ export function editIri(writes: DepositWrites, desk: DepositDesk): ServiceMiddle
 
   /** Asked again of a deposit that is completed already, it answers the same and changes nothing. */
   async function completeWithoutBody(ctx: ServiceContext, deposit: DepositContentView): Promise<void> {
+    assertNothingPromised(ctx);
     const isDone = await writes.isDone(ctx);
     if (deposit.status === 'partial' && !isDone) writes.assertMatches(ctx, deposit);
     const isToDo = deposit.status === 'partial' || isDone;
@@ -54,6 +58,15 @@ export function editIri(writes: DepositWrites, desk: DepositDesk): ServiceMiddle
     return writes.changeContent(ctx, deposit, kind, accepted, (inProgress) => inProgress !== true);
   }
 }
+
+/** A body that was lost on its way must not complete what it was to complete. @throws {SwordError} 412 */
+function assertNothingPromised(ctx: ServiceContext): void {
+  const { md5, digests } = parseDepositRequest(ctx);
+  assertMd5(NOTHING, md5);
+  assertDigests(NOTHING, bothDigests(digests.content, digests.repr));
+}
+
+const NOTHING = new Uint8Array();
 
 /** Beside what is possible with a partial deposit: more metadata for one that is done, if the request says which. */
 function isPossibleHere(deposit: DepositContentView, method: Method, ctx: ServiceContext): boolean {

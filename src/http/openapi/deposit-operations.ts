@@ -70,11 +70,12 @@ const metadata: Operations = {
     summary: 'SE-IRI: adds metadata, or an archive with them, or completes the deposit',
     description:
       'Without a body it completes the deposit, however often it is sent. Final unless In-Progress is true.',
-    parameters: ['inProgress', 'slug', 'idempotencyKey', 'ifMatch', ...OF_CONTENT],
+    parameters: ['inProgress', 'slug', 'idempotencyKey', 'namedUpload', 'ifMatch', ...OF_CONTENT],
     body: {
-      description: 'An Atom entry, or an entry and an archive in one body; none to complete the deposit.',
+      description:
+        'An Atom entry, an archive, or both in one body; none to complete the deposit, or when Upload names an upload.',
       required: false,
-      content: { ...entryContent(), ...multipartContent(ARCHIVE_TYPES) },
+      content: { ...binaryContent(ARCHIVE_TYPES), ...entryContent(), ...multipartContent(ARCHIVE_TYPES) },
     },
     answers: {
       200: {

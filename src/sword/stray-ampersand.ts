@@ -1,0 +1,28 @@
+const REFERENCE = /&(?:[A-Za-z_][\w.-]*|#\d+|#x[\da-fA-F]+);/y;
+
+/** Where an ampersand is a character like any other, and how that ends. */
+const PLAIN: ReadonlyMap<string, string> = new Map([
+  ['<!--', '-->'],
+  ['<![CDATA[', ']]>'],
+  ['<?', '?>'],
+]);
+
+/**
+ * The line of the first `&` before `end` that begins no reference. A parser reads on for the semicolon that is to
+ * come, and stumbles far behind the mistake.
+ */
+export function strayAmpersand(text: string, end: number): number | undefined {
+  const signs = /&|<!--|<!\[CDATA\[|<\?/g;
+  for (let sign = signs.exec(text); sign !== null && sign.index < end; sign = signs.exec(text)) {
+    const close = PLAIN.get(sign[0]);
+    if (close !== undefined) {
+      const closed = text.indexOf(close, signs.lastIndex);
+      if (closed < 0) return undefined;
+      signs.lastIndex = closed + close.length;
+      continue;
+    }
+    REFERENCE.lastIndex = sign.index;
+    if (!REFERENCE.test(text)) return text.slice(0, sign.index).split('\n').length;
+  }
+  return undefined;
+}
