@@ -1,5 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
-
 export type BackOffOptions = {
   /** Milliseconds after the first failure; doubled each time. */
   readonly firstPause?: number;
@@ -27,14 +25,5 @@ export class BackOff {
 
   reset(): void {
     this.#failures = 0;
-  }
-}
-
-/** Resolves early when the signal aborts. */
-export async function pausing(milliseconds: number, signal: AbortSignal): Promise<void> {
-  try {
-    await setTimeout(milliseconds, undefined, { signal });
-  } catch (error) {
-    if (!signal.aborted) throw error;
   }
 }

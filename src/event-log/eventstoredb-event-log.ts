@@ -16,7 +16,8 @@ import { EventStoreDbConnection } from './eventstoredb-connection.ts';
 import { EventStoreDbPages } from './eventstoredb-pages.ts';
 import { toLogPosition } from './eventstoredb-position.ts';
 import type { EventStoreDbOptions } from './eventstoredb-settings.ts';
-import { EventStoreDbSubscription, hasPrefix } from './eventstoredb-subscription.ts';
+import { EventStoreDbSubscription } from './eventstoredb-subscription.ts';
+import { hasPrefix } from './stream-prefix.ts';
 
 /**
  * The log in an EventStoreDB (22.6 or newer) or KurrentDB, for any number of nodes. The user it connects as must

@@ -1,9 +1,11 @@
 import { type Position, type SubscribeOptions, type SubscriptionMessage } from './event-log.ts';
-import { BackOff, type BackOffOptions, pausing } from './eventstoredb-back-off.ts';
+import { BackOff, type BackOffOptions } from './eventstoredb-back-off.ts';
 import type { EventStoreDbConnection } from './eventstoredb-connection.ts';
 import { CallLost, troubleOf } from './eventstoredb-faults.ts';
 import type { EventStoreDbPages } from './eventstoredb-pages.ts';
 import { SubscriptionFeed } from './eventstoredb-subscription-feed.ts';
+import { pausing } from './pausing.ts';
+import { hasPrefix } from './stream-prefix.ts';
 
 export type SubscriptionSettings = BackOffOptions & { readonly quietTime?: number };
 
@@ -120,8 +122,4 @@ export class EventStoreDbSubscription {
   #reach(position: Position | undefined): void {
     if (!this.#hasReached(position)) this.#reached = position;
   }
-}
-
-export function hasPrefix(stream: string, prefixes: readonly string[] | undefined): boolean {
-  return prefixes?.some((prefix) => stream.startsWith(prefix)) ?? true;
 }

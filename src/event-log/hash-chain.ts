@@ -1,11 +1,9 @@
 import { createHash, hash } from 'node:crypto';
 import type { Json, JsonObject, NewEvent, RecordedEvent } from './event-log.ts';
-
-/** An event of a stream that is about to be appended, not yet linked to the one before it. */
-export type UnsealedEvent = NewEvent;
+import { uuidOf } from './uuid.ts';
 
 /**
- * Links events to the chain of their stream: each carries the hash of the one before it (`prevHash`, `null`
+ * Links events that are about to be appended to the chain of their stream: each carries the hash of the one before it (`prevHash`, `null`
  * for the first) and its own `hash`, SHA-256 over stream, revision, id, type, data and metadata in canonical
  * form. Whoever changes one event must change all that follow.
  */
@@ -13,7 +11,7 @@ export function seal(
   stream: string,
   firstRevision: number,
   prevHash: string | null,
-  events: readonly UnsealedEvent[],
+  events: readonly NewEvent[],
 ): NewEvent[] {
   let previous = prevHash;
   return events.map((event, index) => {
@@ -51,8 +49,7 @@ export function eventId(commandId: string, index: number): string {
   const bytes = createHash('sha1').update(NAMESPACE).update(`${commandId}/${index}`).digest().subarray(0, 16);
   bytes[6] = ((bytes[6] as number) & 0x0f) | 0x50;
   bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
-  const hex = bytes.toString('hex');
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+  return uuidOf(bytes.toString('hex'));
 }
 
 const NAMESPACE = Buffer.from('4c0d6f5e0d2b4e5c9a3f7b1e8d6a2c94', 'hex');

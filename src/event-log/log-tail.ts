@@ -1,4 +1,5 @@
 import type { Position, RecordedEvent } from './event-log.ts';
+import { hasPrefix } from './stream-prefix.ts';
 
 /** Events that are held, and so many more until the oldest are forgotten, together. */
 const [MOST, SPARE] = [1_000, 100];
@@ -25,8 +26,7 @@ export class LogTail {
     if ((this.#upTo as Position) < head) this.#extend(head, read(this.#upTo as Position));
     const first = this.#events.findLastIndex(({ position }) => position <= after) + 1;
     const behind = this.#events.slice(first);
-    if (streamPrefixes === undefined) return behind;
-    return behind.filter(({ stream }) => streamPrefixes.some((prefix) => stream.startsWith(prefix)));
+    return streamPrefixes ? behind.filter(({ stream }) => hasPrefix(stream, streamPrefixes)) : behind;
   }
 
   /** Events that follow `before` without a gap have come; they are made only if that is where the tail ends. */

@@ -15,6 +15,7 @@ import {
 } from './event-log.ts';
 import { expectedNumber, type NewEventRow, toExpected, toRows } from './new-event-row.ts';
 import { positionNumber, toPosition } from './position.ts';
+import { hasPrefix } from './stream-prefix.ts';
 import { follow, type LogPage, readPages } from './subscription.ts';
 
 const PAGE = 1_000;
@@ -89,9 +90,7 @@ export class MemoryEventLog implements EventLog {
     const start = positionNumber(after);
     const page = this.#all.slice(start, start + PAGE);
     const upTo = start + page.length;
-    const wanted = page.filter(
-      ({ stream }) => streamPrefixes?.some((prefix) => stream.startsWith(prefix)) ?? true,
-    );
+    const wanted = page.filter(({ stream }) => hasPrefix(stream, streamPrefixes));
     return {
       events: wanted.map(toEvent),
       upTo: upTo === 0 ? undefined : toPosition(upTo),

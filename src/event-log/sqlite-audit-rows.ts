@@ -1,6 +1,7 @@
 import type { Json, JsonObject, Position } from './event-log.ts';
 import type { AuditedRecord } from './log-audit.ts';
 import { toPosition } from './position.ts';
+import { uuidOf } from './uuid.ts';
 
 /** Contents as bytes, so that what is no UTF-8 shows; the stream is looked up, not joined, so that none is lost. */
 export const AUDITED_ROW = `
@@ -44,7 +45,7 @@ export function auditedRecord(row: AuditedRow): AuditedRecord {
   return {
     kind: 'event',
     event: {
-      id: uuid(bytes),
+      id: uuidOf(bytes.toHex()),
       type: type as string,
       data: contents[0],
       metadata: contents[1],
@@ -75,9 +76,4 @@ function parsed(bytes: Uint8Array): JsonObject | undefined {
   } catch {
     return undefined;
   }
-}
-
-function uuid(bytes: Uint8Array): string {
-  const hex = bytes.toHex();
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }

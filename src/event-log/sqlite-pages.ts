@@ -5,6 +5,7 @@ import { positionNumber, toPosition } from './position.ts';
 import { openForReading, unavailable } from './sqlite-connection.ts';
 import type { CommittedAppend } from './sqlite-writer-thread.ts';
 import type { LogPage, PagedLog } from './subscription.ts';
+import { uuidOf } from './uuid.ts';
 
 /** Events a page holds at most, and rows that one page of a filtered read looks at: some milliseconds each. */
 export const PAGE = 1_000;
@@ -159,7 +160,7 @@ function rows(db: DatabaseSync, sql: string): StatementSync {
 
 function toEvents(found: unknown[]): RecordedEvent[] {
   const events = found as EventRow[]; // the schema is STRICT and the columns are those of EVENTS
-  for (const event of events) event[3] = toUuid(event[3]);
+  for (const event of events) event[3] = uuidOf(event[3]);
   return events.map(toEvent);
 }
 
@@ -173,9 +174,4 @@ function toEvent([position, stream, revision, id, type, data, metadata]: EventRo
     revision,
     position: toPosition(position),
   };
-}
-
-function toUuid(digits: string): string {
-  const hex = digits.toLowerCase();
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }

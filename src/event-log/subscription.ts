@@ -1,4 +1,4 @@
-import { setImmediate, setTimeout } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import type { CommitSignal } from './commit-signal.ts';
 import { ElementsOf } from './elements-of.ts';
 import {
@@ -8,6 +8,7 @@ import {
   type RecordedEvent,
   type SubscriptionMessage,
 } from './event-log.ts';
+import { pausing } from './pausing.ts';
 
 /** A log that is read in pages, each at once. */
 export interface PagedLog {
@@ -87,14 +88,5 @@ function pageUnlessUnavailable(log: PagedLog, after: Position | undefined, prefi
   } catch (error) {
     if (error instanceof EventLogUnavailable) return undefined;
     throw error;
-  }
-}
-
-/** Unlike the plain timer, ends normally when the signal aborts. */
-async function pausing(milliseconds: number, signal: AbortSignal): Promise<void> {
-  try {
-    await setTimeout(milliseconds, undefined, { signal });
-  } catch (error) {
-    if (!signal.aborted) throw error;
   }
 }

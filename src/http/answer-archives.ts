@@ -8,8 +8,8 @@ import { digestField } from '../sword/digest-fields.ts';
 import { entityTag, isNotModified } from '../sword/entity-tag.ts';
 import { ZIP_TYPE } from '../sword/media-type.ts';
 import { BINARY, SIMPLE_ZIP } from '../sword/namespaces.ts';
+import { notFound } from '../sword/sword-error.ts';
 import type { AtRevision } from './choose-representation.ts';
-import { notFound } from './not-found.ts';
 import { sendPieces } from './send-pieces.ts';
 import type { ServiceContext } from './service-context.ts';
 

@@ -3,10 +3,10 @@ import type { DepositStatusView } from '../../projections/deposit-status.ts';
 import { collectionFeed, collectionJson, type ListedDeposit } from '../sword/collection-feed.ts';
 import type { Language } from '../sword/language.ts';
 import { FEED_TYPE, negotiateAmong, type Offers } from '../sword/negotiate.ts';
+import { notFound } from '../sword/sword-error.ts';
 import { identifiersOf } from './answer-documents.ts';
 import type { DepositDesk } from './deposit-desk.ts';
 import { depositQueryIn, linkHeader, pageLinks } from './deposit-query.ts';
-import { notFound } from './not-found.ts';
 import type { ServiceContext } from './service-context.ts';
 
 export const LIST_OFFERS: Offers = [

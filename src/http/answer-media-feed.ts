@@ -2,10 +2,10 @@ import type { DepositContentView } from '../../projections/deposit-content.ts';
 import type { Language } from '../sword/language.ts';
 import { mediaFeed, mediaFeedJson } from '../sword/media-feed.ts';
 import { accepts, FEED_TYPE, negotiateAmong, type Offers } from '../sword/negotiate.ts';
+import { notFound } from '../sword/sword-error.ts';
 import { mediaTypeOf } from './answer-documents.ts';
 import { chooseRepresentation } from './choose-representation.ts';
 import type { DepositDesk } from './deposit-desk.ts';
-import { notFound } from './not-found.ts';
 import type { ServiceContext } from './service-context.ts';
 
 export const MEDIA_FEED_OFFERS: Offers = [

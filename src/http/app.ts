@@ -9,6 +9,7 @@ import type { ObjectBytes } from '../resolving/object-bytes.ts';
 import type { Resolver } from '../resolving/resolver.ts';
 import type { Generator } from '../sword/generator.ts';
 import { Iris } from '../sword/iris.ts';
+import { notFound } from '../sword/sword-error.ts';
 import type { XmlLimits } from '../sword/xml-tree.ts';
 import type { ResumableUploads } from '../uploads/resumable-uploads.ts';
 import { DepositDocuments } from './answer-documents.ts';
@@ -39,7 +40,6 @@ import { uploadIri } from './iris/upload-iri.ts';
 import { uploadsIri } from './iris/uploads-iri.ts';
 import { landingPage } from './landing-page.ts';
 import { loadedThings } from './metadata-target.ts';
-import { notFound } from './not-found.ts';
 import { observeRequests } from './observe-requests.ts';
 import { RememberedAnswers } from './remembered-answers.ts';
 import type { Patience } from './request-body.ts';
@@ -168,7 +168,7 @@ function routes(options: AppOptions & Answering): Koa.Middleware<ServiceState> {
     metadata: edit,
     atom: edit,
     media: mediaIri(writes, store, desk, language),
-    file: fileIri(writes, store),
+    file: fileIri(writes, store, desk),
     status: statusIri(desk, documents, answers),
     content: contentIri(desk, documents, answers),
     statement: statementIri(desk, language, answers),

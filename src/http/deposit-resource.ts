@@ -1,8 +1,7 @@
 import type { ClientLogin } from '../../projections/client-logins.ts';
 import type { DepositContentView } from '../../projections/deposit-content.ts';
-import { badRequest } from '../sword/sword-error.ts';
+import { badRequest, notFound } from '../sword/sword-error.ts';
 import { isDryRun } from './deposit-request.ts';
-import { notFound } from './not-found.ts';
 import { depositIdIn, type Handlers, type Method, notAllowed, type Resource, resource } from './resource.ts';
 import type { ServiceContext, ServiceMiddleware } from './service-context.ts';
 

@@ -4,11 +4,10 @@ import { assertIdentifiedBy, assertMetadataUpdate } from '../domain/deposit/deci
 import { formatSwhid, InvalidSwhid, parseSwhid } from '../swhid/swhid.ts';
 import { entityTag } from '../sword/entity-tag.ts';
 import { headerText } from '../sword/raw-header.ts';
-import { badRequest } from '../sword/sword-error.ts';
+import { badRequest, notFound } from '../sword/sword-error.ts';
 import { identifiersOf } from './answer-documents.ts';
 import type { DepositDesk } from './deposit-desk.ts';
 import { type Accepted, bodyKind, parseDepositRequest } from './deposit-request.ts';
-import { notFound } from './not-found.ts';
 import { notAllowed } from './resource.ts';
 import type { ServiceContext } from './service-context.ts';
 import { asMatched, type DepositWrites } from './write-deposits.ts';

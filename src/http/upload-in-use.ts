@@ -1,11 +1,10 @@
 import type { Archive } from '../domain/deposit/events.ts';
 import type { Iris } from '../sword/iris.ts';
-import { SwordError } from '../sword/sword-error.ts';
+import { notFound, SwordError } from '../sword/sword-error.ts';
 import type { ResumableUploads, UploadOwner } from '../uploads/resumable-uploads.ts';
 import type { Upload } from '../uploads/upload.ts';
 import type { Hold } from '../uploads/upload-holds.ts';
 import type { DepositDesk } from './deposit-desk.ts';
-import { notFound } from './not-found.ts';
 
 /** The uploads that requests may name instead of carrying an archive. */
 export type NameableUploads = {

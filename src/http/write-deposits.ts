@@ -6,6 +6,7 @@ import type { KeyedRequest } from '../keyed-requests.ts';
 import type { View } from '../read-models/projector.ts';
 import { assertMatches, entityTag } from '../sword/entity-tag.ts';
 import type { Iris } from '../sword/iris.ts';
+import { notFound } from '../sword/sword-error.ts';
 import type { DepositDocuments } from './answer-documents.ts';
 import type { DepositDesk } from './deposit-desk.ts';
 import {
@@ -19,7 +20,6 @@ import { assertPartialNow } from './deposit-resource.ts';
 import { fallbackOrigin } from './fallback-origin.ts';
 import { collectionJudge, type EntryJudge, softwareJudge } from './judge-entry.ts';
 import { type LoadedThings, targetOf } from './metadata-target.ts';
-import { notFound } from './not-found.ts';
 import { type ReceivedContent, type ReceiveOptions, receiveContent } from './receive-content.ts';
 import { type Asked, RepeatedRequest } from './repeated-request.ts';
 import type { ServiceContext } from './service-context.ts';
@@ -61,11 +61,6 @@ export class DepositWrites {
     const collection = this.#collections.get(name);
     if (!collection) throw notFound(`There is no collection ${name}.`);
     return collection;
-  }
-
-  /** The content of a deposit, whoever's it is. */
-  find(depositId: number): Promise<DepositContentView | undefined> {
-    return this.#desk.content(depositId);
   }
 
   receive(

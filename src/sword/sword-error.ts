@@ -45,6 +45,10 @@ export class SwordError extends Error {
   }
 }
 
+export function notFound(summary: string): SwordError {
+  return new SwordError('NotFound', summary);
+}
+
 export function badRequest(summary: string, options: SwordErrorOptions = {}): SwordError {
   return new SwordError('ErrorBadRequest', summary, options);
 }

@@ -1,5 +1,6 @@
 import { counted, type Description, type Detail, describedBy, detail, saying } from '../description.ts';
 import type { Archive, ArchiveReading, DepositEvent, MetadataEntry, Reason } from './events.ts';
+import { reasonText } from './status-detail.ts';
 
 /** What happened to a deposit, told to a person. */
 export const describeDepositEvent: (event: DepositEvent) => Description = describedBy<DepositEvent>({
@@ -116,5 +117,5 @@ function readingDetails({ archive, format, files, bytes: size, listing }: Archiv
 }
 
 function reasonDetails(label: string, reasons: readonly Reason[]): (Detail | null)[] {
-  return reasons.map(({ text, fields }) => detail(label, `${text} (${fields.join(', ')})`));
+  return reasons.map((reason) => detail(label, reasonText(reason)));
 }

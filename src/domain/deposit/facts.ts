@@ -1,7 +1,8 @@
 import { counted, type Fact, shortDigest } from '../description.ts';
 import { nameOf } from './describe.ts';
-import type { Archive, MetadataEntry, Reason } from './events.ts';
+import type { Archive, MetadataEntry } from './events.ts';
 import type { Deposit } from './state.ts';
+import { reasonText } from './status-detail.ts';
 
 /** All that is known of a deposit besides its status, told to a person. */
 export function depositFacts(deposit: Deposit): readonly Fact[] {
@@ -48,10 +49,6 @@ function reasonsOf(deposit: Deposit): readonly string[] {
   if (deposit.status === 'rejected') return deposit.reasons.map(reasonText);
   if (deposit.status === 'failed') return [reasonText(deposit.reason)];
   return deposit.status === 'deleted' ? [deposit.reason] : [];
-}
-
-function reasonText({ text, fields }: Reason): string {
-  return `${text} (${fields.join(', ')})`;
 }
 
 function identifiersOf(deposit: Deposit): string[] {

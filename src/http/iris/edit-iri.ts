@@ -32,7 +32,7 @@ export function editIri(writes: DepositWrites, desk: DepositDesk): ServiceMiddle
       ctx.status = 204;
     },
   };
-  return depositResource((id) => writes.find(id), handlers, isPossibleHere);
+  return depositResource((id) => desk.content(id), handlers, isPossibleHere);
 
   /** Asked again of a deposit that is completed already, it answers the same and changes nothing. */
   async function completeWithoutBody(ctx: ServiceContext, deposit: DepositContentView): Promise<void> {

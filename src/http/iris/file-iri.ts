@@ -1,11 +1,11 @@
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
 import type { ArchiveStore } from '../../archive-store/archive-store.ts';
 import type { NumberedArchive } from '../../domain/deposit/numbered-archives.ts';
-import { badRequest } from '../../sword/sword-error.ts';
+import { badRequest, notFound } from '../../sword/sword-error.ts';
 import { answerArchive } from '../answer-archives.ts';
+import type { DepositDesk } from '../deposit-desk.ts';
 import { bodyKind, parseDepositRequest } from '../deposit-request.ts';
 import { findDeposit, isPossible, paramsOf } from '../deposit-resource.ts';
-import { notFound } from '../not-found.ts';
 import { resource } from '../resource.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
 import type { DepositWrites } from '../write-deposits.ts';
@@ -13,10 +13,10 @@ import type { DepositWrites } from '../write-deposits.ts';
 type File = { readonly deposit: DepositContentView; readonly archive: NumberedArchive };
 
 /** File-IRI: one archive of a deposit. */
-export function fileIri(writes: DepositWrites, store: ArchiveStore): ServiceMiddleware {
+export function fileIri(writes: DepositWrites, store: ArchiveStore, desk: DepositDesk): ServiceMiddleware {
   return resource<File>({
     find: async (ctx) => {
-      const deposit = await findDeposit(ctx, (id) => writes.find(id));
+      const deposit = await findDeposit(ctx, (id) => desk.content(id));
       const { file } = paramsOf(ctx);
       const archive = deposit.archives.find(({ number }) => String(number) === file);
       if (archive) return { deposit, archive };

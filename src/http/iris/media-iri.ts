@@ -15,7 +15,7 @@ export function mediaIri(
   desk: DepositDesk,
   language: Language,
 ): ServiceMiddleware {
-  return depositResource<DepositContentView>((id) => writes.find(id), {
+  return depositResource<DepositContentView>((id) => desk.content(id), {
     GET: async (ctx, deposit) => {
       if (prefersFeed(ctx, deposit)) await answerMediaFeed(ctx, deposit, desk, language);
       else await answerArchives(ctx, deposit, store);

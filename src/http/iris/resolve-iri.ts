@@ -1,9 +1,8 @@
 import type { ObjectBytes } from '../../resolving/object-bytes.ts';
 import { type ResolvedObject, type Resolver, SEARCHED_TREES } from '../../resolving/resolver.ts';
 import type { Language } from '../../sword/language.ts';
-import { badRequest, quoted } from '../../sword/sword-error.ts';
+import { badRequest, notFound, quoted } from '../../sword/sword-error.ts';
 import { answerObject } from '../answer-object.ts';
-import { notFound } from '../not-found.ts';
 import { depositIdIn, resource } from '../resource.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 import { swhidsIn } from '../swhid-in-path.ts';

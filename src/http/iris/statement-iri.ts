@@ -3,10 +3,10 @@ import type { Language } from '../../sword/language.ts';
 import { FEED_TYPE, type Offers } from '../../sword/negotiate.ts';
 import { statementFeed, statementJson } from '../../sword/statement-feed.ts';
 import { statementRdf } from '../../sword/statement-rdf.ts';
+import { notFound } from '../../sword/sword-error.ts';
 import { chooseRepresentation } from '../choose-representation.ts';
 import type { DepositDesk } from '../deposit-desk.ts';
 import { depositResource } from '../deposit-resource.ts';
-import { notFound } from '../not-found.ts';
 import type { RememberedAnswers } from '../remembered-answers.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
 

@@ -1,8 +1,8 @@
+import { notFound } from '../../sword/sword-error.ts';
 import type { ResumableUploads } from '../../uploads/resumable-uploads.ts';
 import type { Upload } from '../../uploads/upload.ts';
 import { refuseCodings } from '../deposit-request.ts';
 import { assertGranted, paramsOf } from '../deposit-resource.ts';
-import { notFound } from '../not-found.ts';
 import { receivePiece } from '../receive-piece.ts';
 import type { Patience } from '../request-body.ts';
 import { resource } from '../resource.ts';
