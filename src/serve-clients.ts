@@ -4,6 +4,7 @@ import { depositStatus } from '../projections/deposit-status.ts';
 import { loadedObjects } from '../projections/loaded-objects.ts';
 import { MemberReaders } from './archives/member-readers.ts';
 import { DepositIds } from './deposit-ids.ts';
+import { openDryRuns } from './dry-runs/open-dry-runs.ts';
 import type { ClientOptions } from './http/app.ts';
 import { Credentials } from './http/credentials.ts';
 import { DepositDesk } from './http/deposit-desk.ts';
@@ -14,7 +15,6 @@ import type { ProjectorProgress } from './read-models/projector.ts';
 import { LoadedDeposits } from './resolving/loaded-deposits.ts';
 import { ObjectBytes } from './resolving/object-bytes.ts';
 import { Resolver } from './resolving/resolver.ts';
-import { openTrials } from './trials/open-trials.ts';
 import { openUploads } from './uploads/open-uploads.ts';
 import { assertUpToDate } from './views-up-to-date.ts';
 
@@ -25,8 +25,8 @@ export async function serveClients(
   progress?: ProjectorProgress,
 ) {
   const uploads = resources.use(await openUploads(config, logger));
-  const trials = resources.use(
-    await openTrials(
+  const dryRuns = resources.use(
+    await openDryRuns(
       config,
       (reader) => traced.reader(reader),
       (err, archives) => logger.warn({ archives, err }, 'check of a dry run aborted'),
@@ -55,7 +55,7 @@ export async function serveClients(
     store,
     notified,
     uploads,
-    trials,
+    dryRuns,
     ready: () => caughtUp && !projector.isHalted,
   };
   const upToDate = async (): Promise<void> => {

@@ -30,9 +30,9 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
     /^src\/archive-store\//,
     /^src\/sqlite-(integrity|reading)\.ts$/,
   ],
-  'src/trials/': [
+  'src/dry-runs/': [
     /^node:/,
-    /^src\/(trials|archives)\//,
+    /^src\/(dry-runs|archives)\//,
     /^src\/archive-store\/(archive-store|hashing-threads|unavailable|verify)\.ts$/,
   ],
   'src/uploads/': [
@@ -128,7 +128,7 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
   'src/verification/': [
     /^node:/,
     /^src\/(verification|anchors|domain)\//,
-    /^src\/config\.ts$/,
+    /^src\/(config|permission)\.ts$/,
     /^src\/archives\/(inspection|archive-workers)\.ts$/,
     /^src\/event-log\/(event-log|hash-chain|log-audit|open-log-audit)\.ts$/,
     /^src\/archive-store\/(archive-store|store-audit|open-store-audit)\.ts$/,
@@ -140,7 +140,7 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
   'scripts/drills.ts': [/^node:/, /^(drills|scripts)\//],
   // Engines are out of their reach, too: see the test below.
   'scripts/': [/^node:/, /^(fast-xml-parser|tar-stream)$/, /^(scripts|projections)\//, /^src\/(?!http\/)/],
-  'src/operator/': [/^node:/, /^src\/operator\//],
+  'src/operator/': [/^node:/, /^src\/(operator\/|permission\.ts$)/],
   // Runs where depositors are: nothing of the service but what is the same on both sides.
   'client/': [
     /^node:/,

@@ -19,7 +19,7 @@ import { authenticate } from './authenticate.ts';
 import { boundWrites } from './bound-writes.ts';
 import type { Credentials } from './credentials.ts';
 import type { DepositDesk } from './deposit-desk.ts';
-import { DryRuns, type Trials } from './dry-run.ts';
+import { type DryRunPlaces, DryRuns } from './dry-run.ts';
 import { EntryTerms } from './entry-terms.ts';
 import type { EventStreams } from './events/event-streams.ts';
 import { health, type ReadinessChecks, refuseUntil } from './health.ts';
@@ -86,7 +86,7 @@ export type ClientOptions = {
   readonly patience: Patience;
   readonly maxWrites: number;
   readonly trustProxy: boolean;
-  readonly trials: Trials;
+  readonly dryRuns: DryRunPlaces;
   /** `undefined`: archives come whole. */
   readonly uploads: ResumableUploads | undefined;
 };
@@ -157,7 +157,7 @@ function routes(options: AppOptions & Answering): Koa.Middleware<ServiceState> {
   const served = { iris, depositNamespace, maxUploadSize, maxResumableUploadSize: uploads?.limits.maxSize };
   const events = { streams: options.eventStreams, credentials: options.credentials, language };
   const edit = editIri(writes, desk);
-  const dryRuns = new DryRuns(options.trials, things, receive);
+  const dryRuns = new DryRuns(options.dryRuns, things, receive);
   const handlers: Readonly<Record<RouteName, ServiceMiddleware | undefined>> = {
     serviceDocument: serviceDocumentIri(collections, served),
     collectionService: collectionServiceIri(collections, served),

@@ -15,13 +15,13 @@ import { type ReceivedContent, type ReceiveOptions, receiveContent } from './rec
 import type { ServiceContext } from './service-context.ts';
 
 /** Where dry runs take place, apart from all that is kept. */
-export type Trials = {
-  readonly begin: () => Promise<TrialPlace>;
+export type DryRunPlaces = {
+  readonly begin: () => Promise<DryRunPlace>;
   readonly reader: Pick<ArchiveReader, 'inspect'>;
   readonly limits: ArchiveLimits;
 };
 
-type TrialPlace = AsyncDisposable &
+type DryRunPlace = AsyncDisposable &
   Pick<ArchiveStore, 'put'> & { readonly source: (sha256: string) => LocalSource };
 
 /** More at a time would wait for each other's archives. */
@@ -29,13 +29,13 @@ const MAX_AT_A_TIME = 8;
 
 /** Deposits that are checked and not made: what came with them is gone when they are answered. */
 export class DryRuns {
-  readonly #trials: Trials;
+  readonly #places: DryRunPlaces;
   readonly #things: LoadedThings;
   readonly #receive: ReceiveOptions;
   #underWay = 0;
 
-  constructor(trials: Trials, things: LoadedThings, receive: ReceiveOptions) {
-    this.#trials = trials;
+  constructor(places: DryRunPlaces, things: LoadedThings, receive: ReceiveOptions) {
+    this.#places = places;
     this.#things = things;
     this.#receive = receive;
   }
@@ -62,7 +62,7 @@ export class DryRuns {
     const request = parseDepositRequest(ctx);
     const accepted = { archives: accept, entry: true };
     const body = bodyKind(ctx, accepted);
-    await using place = await this.#trials.begin();
+    await using place = await this.#places.begin();
     const judge = collectionJudge(body, request, ctx.state.login, this.#things);
     const options = { ...this.#receive, store: place };
     const content = await receiveContent(ctx, request, body, accepted, judge, options);
@@ -78,7 +78,7 @@ export class DryRuns {
   async #verdict(
     { archive, entry }: ReceivedContent,
     clientDomain: string | null,
-    place: TrialPlace,
+    place: DryRunPlace,
   ): Promise<Pick<DryRunDocument, 'status' | 'statusDetail'>> {
     const entries = entry ? [entry] : [];
     if (entry?.facts.reference) {
@@ -97,8 +97,8 @@ export class DryRuns {
     return { status: 'rejected', statusDetail: statusDetail('rejected', outcome.reasons, warnings) };
   }
 
-  async #inspected(archive: Archive, place: TrialPlace): Promise<ArchiveVerdict> {
-    const { reader, limits } = this.#trials;
+  async #inspected(archive: Archive, place: DryRunPlace): Promise<ArchiveVerdict> {
+    const { reader, limits } = this.#places;
     const inspection = await reader.inspect(place.source(archive.sha256), archive.sha256, limits);
     if (inspection.outcome === 'refused') {
       return { archive, reading: null, faults: inspection.faults, warnings: [] };

@@ -1,7 +1,7 @@
 import type { ArchiveStore } from '../archive-store/archive-store.ts';
-import type { Archive, EntryFacts, MetadataEntry } from '../domain/deposit/events.ts';
+import type { Archive, MetadataEntry } from '../domain/deposit/events.ts';
 import { withoutGarbage } from '../garbage.ts';
-import { bothDigests } from '../sword/digest-fields.ts';
+import { bothDigests, type Digests } from '../sword/digest-fields.ts';
 import type { XmlLimits } from '../sword/xml-tree.ts';
 import {
   type Accepted,
@@ -11,9 +11,17 @@ import {
 } from './deposit-request.ts';
 import type { EntryTerms } from './entry-terms.ts';
 import type { HttpObserver } from './http-observer.ts';
+import type { EntryJudge } from './judge-entry.ts';
 import { assertDigests, promisedBytes } from './promised-bytes.ts';
 import { receiveArchive } from './receive-archive.ts';
-import { assertMd5, entryTooLarge, receiveEntryBytes, storeEntry, understandEntry } from './receive-entry.ts';
+import {
+  assertMd5,
+  type EntryOptions,
+  entryTooLarge,
+  receiveEntryBytes,
+  storeEntry,
+  understandEntry,
+} from './receive-entry.ts';
 import { receiveMultipart } from './receive-multipart.ts';
 import { receiveUpload } from './receive-upload.ts';
 import { type Patience, requestBody } from './request-body.ts';
@@ -44,6 +52,15 @@ const MULTIPART_OVERHEAD = 256 * 1024;
 /** How much longer base64 makes what SWORD 2.0 sends, line breaks included. */
 const BASE64_GROWTH = 78 / 57;
 
+/** What every kind of body is received with. */
+type Receiving = {
+  readonly ctx: ServiceContext;
+  readonly request: DepositRequest;
+  readonly accepted: Accepted;
+  readonly judge: EntryJudge;
+  readonly options: ReceiveOptions & EntryOptions;
+};
+
 /**
  * Receives the body, whatever its kind. `judge` sees the facts of an entry before anything is stored and may
  * refuse it.
@@ -53,53 +70,73 @@ export async function receiveContent(
   request: DepositRequest,
   body: BodyKind,
   accepted: Accepted,
-  judge: (facts: EntryFacts) => Promise<void>,
+  judge: EntryJudge,
   given: ReceiveOptions,
 ): Promise<ReceivedContent> {
   const options = { ...given, clientDomain: ctx.state.login.domain };
-  const { maxUploadSize, maxEntrySize, patience } = options;
-  const { declaredLength, md5 } = request;
-  const { content, repr } = request.digests;
+  const receiving = { ctx, request, accepted, judge, options };
   switch (body.kind) {
-    case 'archive': {
-      assertDeclaredWithin(declaredLength, maxUploadSize);
-      const { filename, mediaType } = body;
-      const digests = bothDigests(content, repr);
-      const announced = { filename, mediaType, md5, digests, length: declaredLength, accepted };
-      const archive = await receiveArchive(
-        withoutGarbage(requestBody(ctx, maxUploadSize, patience)),
-        announced,
-        options,
-      );
-      return { archive, entry: null };
-    }
-    case 'entry': {
-      if ((declaredLength ?? 0) > maxEntrySize) throw entryTooLarge(maxEntrySize);
-      const bytes = await receiveEntryBytes(ctx, maxEntrySize, patience);
-      assertMd5(bytes, md5);
-      assertDigests(bytes, bothDigests(content, repr));
-      const read = await understandEntry(bytes, body.charset, options);
-      await judge(read.facts);
-      return { archive: null, entry: await storeEntry(read, options) };
-    }
-    case 'multipart': {
-      const growth = body.mediaType.type === 'multipart/related' ? BASE64_GROWTH : 1;
-      const limit = Math.ceil((maxUploadSize + maxEntrySize) * growth) + MULTIPART_OVERHEAD;
-      assertDeclaredWithin(declaredLength, limit);
-      return receiveMultipart(
-        promisedBytes(withoutGarbage(requestBody(ctx, limit, patience)), bothDigests(content, repr)),
-        body.mediaType,
-        md5,
-        accepted.inMultipart ?? accepted,
-        judge,
-        options,
-      );
-    }
-    case 'upload': {
-      const archive = await receiveUpload(ctx, body.named, { md5, digests: repr }, accepted, options);
-      return { archive, entry: null };
-    }
+    case 'archive':
+      return { archive: await archiveAlone(receiving, body), entry: null };
+    case 'entry':
+      return { archive: null, entry: await entryAlone(receiving, body) };
+    case 'multipart':
+      return together(receiving, body);
+    case 'upload':
+      return { archive: await namedArchive(receiving, body), entry: null };
     default:
       return body satisfies never;
   }
+}
+
+type Kind<Name extends BodyKind['kind']> = Extract<BodyKind, { kind: Name }>;
+
+async function archiveAlone(
+  { ctx, request, accepted, options }: Receiving,
+  { filename, mediaType }: Kind<'archive'>,
+): Promise<Archive> {
+  const { maxUploadSize, patience } = options;
+  const { declaredLength: length, md5 } = request;
+  assertDeclaredWithin(length, maxUploadSize);
+  const announced = { filename, mediaType, md5, digests: digestsOf(request), length, accepted };
+  return await receiveArchive(withoutGarbage(requestBody(ctx, maxUploadSize, patience)), announced, options);
+}
+
+async function entryAlone(
+  { ctx, request, judge, options }: Receiving,
+  { charset }: Kind<'entry'>,
+): Promise<MetadataEntry> {
+  const { maxEntrySize, patience } = options;
+  if ((request.declaredLength ?? 0) > maxEntrySize) throw entryTooLarge(maxEntrySize);
+  const bytes = await receiveEntryBytes(ctx, maxEntrySize, patience);
+  assertMd5(bytes, request.md5);
+  assertDigests(bytes, digestsOf(request));
+  const read = await understandEntry(bytes, charset, options);
+  await judge(read.facts);
+  return await storeEntry(read, options);
+}
+
+async function together(
+  { ctx, request, accepted, judge, options }: Receiving,
+  { mediaType }: Kind<'multipart'>,
+): Promise<ReceivedContent> {
+  const { maxUploadSize, maxEntrySize, patience } = options;
+  const growth = mediaType.type === 'multipart/related' ? BASE64_GROWTH : 1;
+  const limit = Math.ceil((maxUploadSize + maxEntrySize) * growth) + MULTIPART_OVERHEAD;
+  assertDeclaredWithin(request.declaredLength, limit);
+  const body = promisedBytes(withoutGarbage(requestBody(ctx, limit, patience)), digestsOf(request));
+  const inParts = accepted.inMultipart ?? accepted;
+  return await receiveMultipart(body, mediaType, request.md5, inParts, judge, options);
+}
+
+async function namedArchive(
+  { ctx, request, accepted, options }: Receiving,
+  { named }: Kind<'upload'>,
+): Promise<Archive> {
+  const promised = { md5: request.md5, digests: request.digests.repr };
+  return await receiveUpload(ctx, named, promised, accepted, options);
+}
+
+function digestsOf({ digests: { content, repr } }: DepositRequest): Digests {
+  return bothDigests(content, repr);
 }

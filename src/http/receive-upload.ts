@@ -7,9 +7,9 @@ import { badRequest, notFound, quoted } from '../sword/sword-error.ts';
 import type { Upload } from '../uploads/upload.ts';
 import { type Accepted, isEmpty, unaccepted } from './deposit-request.ts';
 import { paramsOf } from './deposit-resource.ts';
+import { IdempotentRequest } from './idempotent-request.ts';
 import { type AnnouncedArchive, receiveArchive } from './receive-archive.ts';
 import type { ReceiveOptions } from './receive-content.ts';
-import { RepeatedRequest } from './repeated-request.ts';
 import type { ServiceContext } from './service-context.ts';
 import { parseUploadMetadata } from './tus-headers.ts';
 import { type NameableUploads, UploadInUse, usedBefore } from './upload-in-use.ts';
@@ -51,7 +51,7 @@ export async function receiveUpload(
 
 /** What was done already under the same Idempotency-Key is answered again, without the bytes. */
 async function isRepetition(ctx: ServiceContext, { desk }: NameableUploads): Promise<boolean> {
-  const earlier = await RepeatedRequest.of(ctx, desk.requests)?.earlier();
+  const earlier = await IdempotentRequest.of(ctx, desk.requests)?.earlier();
   return earlier !== undefined && desk.hasDone(earlier);
 }
 

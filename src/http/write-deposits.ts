@@ -18,10 +18,10 @@ import {
 } from './deposit-request.ts';
 import { assertPartialNow } from './deposit-resource.ts';
 import { fallbackOrigin } from './fallback-origin.ts';
+import { type Asked, IdempotentRequest } from './idempotent-request.ts';
 import { collectionJudge, type EntryJudge, softwareJudge } from './judge-entry.ts';
 import { type LoadedThings, targetOf } from './metadata-target.ts';
 import { type ReceivedContent, type ReceiveOptions, receiveContent } from './receive-content.ts';
-import { type Asked, RepeatedRequest } from './repeated-request.ts';
 import type { ServiceContext } from './service-context.ts';
 
 export type WriteOptions = {
@@ -228,8 +228,8 @@ export class DepositWrites {
     assertMatches(ctx.req.headers['if-match'], entityTag(depositId, revision));
   }
 
-  #repeated(ctx: ServiceContext): RepeatedRequest | undefined {
-    return RepeatedRequest.of(ctx, this.#desk.requests);
+  #repeated(ctx: ServiceContext): IdempotentRequest | undefined {
+    return IdempotentRequest.of(ctx, this.#desk.requests);
   }
 
   /** What is to be done once, when the request has a key; else its id. What is refused leaves its key unused. */

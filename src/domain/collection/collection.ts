@@ -3,22 +3,30 @@ import { type Decider, Refusal } from '../decider.ts';
 /** Everything that can happen to a collection. */
 export type CollectionEvent =
   | { type: 'CollectionOpened'; data: { collection: string } }
-  | { type: 'CollectionDescribed'; data: { collection: string } & Description }
+  | { type: 'CollectionDescribed'; data: { collection: string } & CollectionDescription }
   | { type: 'PolicyChanged'; data: { collection: string; policy: string } }
   | { type: 'AcceptedTypesChanged'; data: { collection: string; accept: readonly string[] } };
 
 /** What the service document tells of a collection. */
-export type Description = { readonly title: string; readonly abstract: string; readonly treatment: string };
+export type CollectionDescription = {
+  readonly title: string;
+  readonly abstract: string;
+  readonly treatment: string;
+};
 
 export type CollectionCommand =
   | { type: 'OpenCollection'; collection: string }
-  | ({ type: 'DescribeCollection'; collection: string } & Partial<Description>)
+  | ({ type: 'DescribeCollection'; collection: string } & Partial<CollectionDescription>)
   | { type: 'ChangePolicy'; collection: string; policy: string }
   | { type: 'ChangeAcceptedTypes'; collection: string; accept: readonly string[] };
 
 export type Collection =
   | { readonly status: 'unknown' }
-  | ({ readonly status: 'open'; readonly policy: string; readonly accept: readonly string[] } & Description);
+  | ({
+      readonly status: 'open';
+      readonly policy: string;
+      readonly accept: readonly string[];
+    } & CollectionDescription);
 
 export type CollectionRefusalCode =
   | 'COLLECTION_EXISTS'

@@ -9,29 +9,29 @@ import { hasCode, unavailable } from '../archive-store/unavailable.ts';
 import { Verification } from '../archive-store/verify.ts';
 
 /** Where bodies lie that are looked at and not kept; what a crash leaves here is removed when it is opened. */
-export class TrialFolder implements AsyncDisposable {
+export class DryRunFolder implements AsyncDisposable {
   readonly #folder: string;
   readonly #hashing = new HashingThreads(1);
 
   /** The folder belongs to this process alone. */
-  static async open(folder: string): Promise<TrialFolder> {
+  static async open(folder: string): Promise<DryRunFolder> {
     await rm(folder, { recursive: true, force: true });
-    return new TrialFolder(folder);
+    return new DryRunFolder(folder);
   }
 
   private constructor(folder: string) {
     this.#folder = folder;
   }
 
-  /** A place of its own for one trial; disposing of it removes all that is there. */
-  async begin(): Promise<TrialPlace> {
+  /** A place of its own for one dry run; disposing of it removes all that is there. */
+  async begin(): Promise<DryRunPlace> {
     const place = path.join(this.#folder, randomUUID());
     try {
       await mkdir(place, { recursive: true });
     } catch (cause) {
       throw unavailable('write', cause);
     }
-    return new TrialPlace(place, this.#hashing);
+    return new DryRunPlace(place, this.#hashing);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -41,7 +41,7 @@ export class TrialFolder implements AsyncDisposable {
 }
 
 /** Takes bodies as an archive store does, verified on their way, and forgets them. */
-export class TrialPlace implements AsyncDisposable {
+export class DryRunPlace implements AsyncDisposable {
   readonly #folder: string;
   readonly #hashing: HashingThreads;
   readonly #files = new Map<string, string>();

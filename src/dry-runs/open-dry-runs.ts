@@ -1,11 +1,11 @@
 import path from 'node:path';
 import { ArchiveWorkers, type ArchiveWorkersOptions } from '../archives/archive-workers.ts';
 import type { ArchiveLimits, ArchiveReader } from '../archives/inspection.ts';
-import { TrialFolder, type TrialPlace } from './trial-folder.ts';
+import { DryRunFolder, type DryRunPlace } from './dry-run-folder.ts';
 
 /** Where deposits are tried that are not to be made, apart from all that is kept. */
-export type OpenTrials = AsyncDisposable & {
-  readonly begin: () => Promise<TrialPlace>;
+export type OpenDryRuns = AsyncDisposable & {
+  readonly begin: () => Promise<DryRunPlace>;
   readonly reader: ArchiveReader;
   readonly limits: ArchiveLimits;
 };
@@ -14,12 +14,12 @@ export type OpenTrials = AsyncDisposable & {
  * They lie on the node that takes them, and never wait for archives that are to be kept, nor these for them.
  * `observed` sees what the reader does, `onAborted` is told of what it had to give up.
  */
-export async function openTrials(
+export async function openDryRuns(
   { dataDir, archiveLimits }: { readonly dataDir: string; readonly archiveLimits: ArchiveLimits },
   observed: (reader: ArchiveReader) => ArchiveReader,
   onAborted: NonNullable<ArchiveWorkersOptions['onAborted']>,
-): Promise<OpenTrials> {
-  const folder = await TrialFolder.open(path.join(dataDir, 'dry-runs'));
+): Promise<OpenDryRuns> {
+  const folder = await DryRunFolder.open(path.join(dataDir, 'dry-runs'));
   const workers = new ArchiveWorkers({ size: 1, overlayTime: archiveLimits.wallTime, onAborted });
   return {
     begin: () => folder.begin(),

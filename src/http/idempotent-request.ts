@@ -13,17 +13,17 @@ export type Asked = {
 };
 
 /** A POST and its Idempotency-Key. */
-export class RepeatedRequest {
+export class IdempotentRequest {
   readonly #requests: KeyedRequests;
   readonly #client: string;
   readonly #key: string;
   readonly #target: string;
 
   /** `undefined`: it has no key, or is no POST. */
-  static of(ctx: ServiceContext, requests: KeyedRequests): RepeatedRequest | undefined {
+  static of(ctx: ServiceContext, requests: KeyedRequests): IdempotentRequest | undefined {
     if (ctx.method !== 'POST') return undefined;
     const key = parseIdempotencyKey(ctx.req.headers['idempotency-key']);
-    return key === null ? undefined : new RepeatedRequest(ctx, requests, key);
+    return key === null ? undefined : new IdempotentRequest(ctx, requests, key);
   }
 
   private constructor(ctx: ServiceContext, requests: KeyedRequests, key: string) {
