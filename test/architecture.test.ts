@@ -157,10 +157,11 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
 function importsOf(file: string): string[] {
   const source = readFileSync(path.join(root, file), 'utf8');
   const specifiers = [
-    ...source.matchAll(/(?:^|\n)\s*(?:import|export)\s[^'"]*?from\s+'([^']+)'|import\(\s*'([^']+)'/g),
+    ...source.matchAll(/(?:^|\n)\s*(?:import|export)\s(?:[^'"]*?from\s+)?'([^']+)'/g),
+    ...source.matchAll(/import\(\s*'([^']+)'/g),
+    ...source.matchAll(/new URL\(\s*'([^']+\.ts)',\s*import\.meta\.url/g), // of a worker
   ];
-  return specifiers.map(([, from, dynamic]) => {
-    const specifier = from ?? dynamic ?? '';
+  return specifiers.map(([, specifier = '']) => {
     if (!specifier.startsWith('.')) return specifier;
     return path.relative(root, path.resolve(root, path.dirname(file), specifier));
   });
@@ -176,6 +177,15 @@ test('every room imports only what it may', (t) => {
     return foreign.map((name) => `${file} imports ${name}`);
   });
   t.deepEqual(violations, []);
+});
+
+test('every folder has a room', (t) => {
+  const folders = new Set(files.flatMap((file) => /^src\/[^/]+\/|^(?!src)[^/]+\//.exec(file) ?? []));
+  t.true(folders.size > 20);
+  t.deepEqual(
+    [...folders].filter((folder) => !Object.hasOwn(ROOMS, folder)),
+    [],
+  );
 });
 
 test('the domain and the projections use nothing of the machine', (t) => {
