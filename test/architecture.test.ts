@@ -21,14 +21,14 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
     /^node:/,
     /^@eventstore\/db-client$/,
     /^src\/event-log\//,
-    /^src\/(cut-off|logger|sqlite-codes|sqlite-integrity|sqlite-reading)\.ts$/,
+    /^src\/(cut-off|logger|sqlite-codes|sqlite-integrity|sqlite-reading|sqlite-transaction)\.ts$/,
   ],
   'src/archive-store/open-': [/^node:path$/, /^src\/(archive-store\/|config\.ts$)/],
   'src/archive-store/': [
     /^node:/,
     /^minio$/,
     /^src\/archive-store\//,
-    /^src\/sqlite-(integrity|reading)\.ts$/,
+    /^src\/sqlite-(integrity|reading|transaction)\.ts$/,
   ],
   'src/dry-runs/': [
     /^node:/,
@@ -45,7 +45,7 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
     /^node:/,
     /^src\/(read-models|domain)\//,
     /^src\/event-log\/event-log\.ts$/,
-    /^src\/(recently-used|sqlite-codes|sqlite-reading)\.ts$/,
+    /^src\/(recently-used|sqlite-codes|sqlite-reading|sqlite-transaction)\.ts$/,
   ],
   'src/reactors/': [
     /^node:/,

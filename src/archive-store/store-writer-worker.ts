@@ -3,6 +3,7 @@
  * other processes on the same folder take too. Rows that come during one commit share the next.
  */
 import { parentPort, workerData } from 'node:worker_threads';
+import { inTransaction } from '../sqlite-transaction.ts';
 import { changeFile, type FileChange } from './file-change.ts';
 import { openToWrite } from './object-database.ts';
 import { type RowChange, rowChanger } from './row-change.ts';
@@ -34,7 +35,9 @@ function isOfRow(call: Call<StoreChange>): call is Call<RowChange> {
 function together(calls: Call<RowChange>[]): Answer<boolean>[] {
   if (calls.length === 0) return [];
   try {
-    return locked(() => calls.map(({ call, request }) => ({ call, reply: changeRow(request) })));
+    return inTransaction(database, () =>
+      calls.map(({ call, request }) => ({ call, reply: changeRow(request) })),
+    );
   } catch (error) {
     return calls.map(({ call }) => ({ call, fault: faultOf(error) }));
   }
@@ -54,9 +57,9 @@ function changeOther(change: StoreChange): boolean {
     case 'place-file':
     case 'touch-file':
     case 'remove-file':
-      return locked(() => changeFile(change));
+      return inTransaction(database, () => changeFile(change));
     case 'probe':
-      return locked(() => true);
+      return inTransaction(database, () => true);
     case 'close':
       database.close();
       return true;
@@ -65,17 +68,5 @@ function changeOther(change: StoreChange): boolean {
       throw new Error('Rows are changed together.');
     default:
       throw new Error(`unknown change ${JSON.stringify(change satisfies never)}`);
-  }
-}
-
-function locked<T>(change: () => T): T {
-  database.exec('BEGIN IMMEDIATE');
-  try {
-    const result = change();
-    database.exec('COMMIT');
-    return result;
-  } catch (error) {
-    if (database.isTransaction) database.exec('ROLLBACK');
-    throw error;
   }
 }

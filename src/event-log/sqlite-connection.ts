@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { primaryCode } from '../sqlite-codes.ts';
 import { openSqliteToRead } from '../sqlite-reading.ts';
+import { committed } from '../sqlite-transaction.ts';
 import { EventLogUnavailable } from './event-log.ts';
 import { createSchemaIfEmpty } from './sqlite-schema.ts';
 
@@ -37,22 +38,10 @@ export function openForReading(file: string): DatabaseSync {
   return openSqliteToRead(file, 1_000);
 }
 
-/** All or nothing; the lock is taken first, so nothing that `work` reads can change before it writes. */
+/** Waits for the lock, where a neighbour holds it for a moment. */
 export function inTransaction<T>(db: DatabaseSync, work: () => T): T {
   whileBusy(() => db.exec('BEGIN IMMEDIATE'));
-  try {
-    const result = work();
-    db.exec('COMMIT');
-    return result;
-  } catch (error) {
-    rollback(db);
-    throw error;
-  }
-}
-
-/** After some faults SQLite has rolled back by itself. */
-export function rollback(db: DatabaseSync): void {
-  if (db.isTransaction) db.exec('ROLLBACK');
+  return committed(db, work);
 }
 
 export function isBusy(error: unknown): boolean {

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { inTransaction } from '../sqlite-transaction.ts';
 import type { TableShape, ViewQuery } from './view-store.ts';
-import { inTransaction } from './view-writes.ts';
 
 /** Makes the tables of a new file: views, and what the file is about. They are looked up by more with {@link addLookups}. */
 export function prepareViewFile(

@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Position } from '../event-log/event-log.ts';
+import { inTransaction } from '../sqlite-transaction.ts';
 
 /** Views as JSON by key, `null` where there is none any more, as they are when the log is in the table up to `position`. */
 export type ViewChanges = {
@@ -47,16 +48,5 @@ export class ViewWrites {
       for (const table of ['views', ...others]) this.#database.exec(`DELETE FROM ${table}`);
       this.#move.run(null);
     });
-  }
-}
-
-export function inTransaction(database: DatabaseSync, work: () => void): void {
-  database.exec('BEGIN IMMEDIATE');
-  try {
-    work();
-    database.exec('COMMIT');
-  } catch (error) {
-    if (database.isTransaction) database.exec('ROLLBACK'); // after some faults SQLite has done so
-    throw error;
   }
 }
