@@ -115,6 +115,18 @@ test('what is wrong with one thing never hides that something else is wrong', (t
   t.regex(detail, /has no name[^]*bad 0[^]*and \d+ more \(archive\)\n- At least one url field[^\n]*$/);
 });
 
+test('an event stays small with all archives that a deposit may have by default', (t) => {
+  const archives = Array.from({ length: 32 }, (_, index) => ({
+    ...good,
+    reading: { ...reading, format: 'tar.bz2' as const, files: 99_999, bytes: 99_999_999 },
+    warnings: [{ code: 'X', text: `${index} ${'x'.repeat(200)}` }],
+  }));
+  const outcome = check({ ...input, archives });
+  t.true(outcome.verified);
+  t.true(JSON.stringify(outcome).length < 7600, String(JSON.stringify(outcome).length));
+  t.is(outcome.warnings.at(-1)?.code, 'MORE');
+});
+
 test('each of many small faults is told', (t) => {
   const archives = Array.from({ length: 32 }, (_, index) => ({
     ...good,

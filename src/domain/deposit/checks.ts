@@ -42,9 +42,10 @@ export function check(input: CheckInput): CheckOutcome {
     urlReasons(facts, input.clientDomain),
   );
   const found = input.archives.flatMap((verdict) => named(verdict.archive, verdict.warnings));
-  const warnings = boundedBeside(reasons, [...metadata.warnings, ...found]);
-  if (reasons.length > 0) return { verified: false, reasons, warnings };
-  return { verified: true, readings: input.archives.flatMap(({ reading }) => reading ?? []), warnings };
+  const all = [...metadata.warnings, ...found];
+  if (reasons.length > 0) return { verified: false, reasons, warnings: boundedBeside(reasons, all) };
+  const readings = input.archives.flatMap(({ reading }) => reading ?? []);
+  return { verified: true, readings, warnings: boundedBeside(readings, all) };
 }
 
 function archiveReasons({ archives, conflicts }: CheckInput): Reason[] {
@@ -102,9 +103,9 @@ function bounded(reasons: readonly Reason[], maxBytes: number): readonly Reason[
   return [...shown, { code: 'MORE', text: `and ${rest} more`, fields }];
 }
 
-/** As many as there is room for beside the reasons. */
-function boundedBeside(reasons: readonly Reason[], warnings: readonly Reason[]): readonly Reason[] {
-  return bounded(warnings, Math.min(MAX_WARNING_BYTES, MAX_BYTES - jsonBytes(reasons)));
+/** As many as there is room for in an event with the others. */
+function boundedBeside(others: readonly unknown[], warnings: readonly Reason[]): readonly Reason[] {
+  return bounded(warnings, Math.min(MAX_WARNING_BYTES, MAX_BYTES - jsonBytes(others)));
 }
 
 function jsonBytes(value: unknown): number {
