@@ -11,6 +11,7 @@ export type Release = {
 
 const gitTypes = { content: 'blob', directory: 'tree', revision: 'commit', release: 'tag' } as const;
 
+/** The service makes none: it is here so that the identifiers of every kind of object are computed in one room. */
 export function releaseId(release: Release): string {
   return gitObjectId('tag', releaseBody(release));
 }

@@ -11,8 +11,6 @@ export type EventStreamsOptions = {
   readonly projector: Pick<Projector, 'listen'>;
   /** Kept by that projector. */
   readonly statuses: View<DepositStatusView>;
-  readonly perClient?: number;
-  readonly inAll?: number;
 };
 
 /** So many of one client, and of all, on this node. */
@@ -39,12 +37,11 @@ export class EventStreams implements Disposable {
 
   /** To be disposed of by whoever opened it. @throws {SwordError} 429, 503 */
   open(client: string, interest: Interest): OpenStream & Disposable {
-    const { perClient = PER_CLIENT, inAll = IN_ALL } = this.#options;
     const own = [...this.#streams.values()].filter((name) => name === client).length;
-    if (own >= perClient) throw tooMany('TooManyRequests', `You have ${own} event streams open`, perClient);
+    if (own >= PER_CLIENT) throw tooMany('TooManyRequests', `You have ${own} event streams open`, PER_CLIENT);
     if (this.#isOver) throw stopping();
-    if (this.#streams.size >= inAll) {
-      throw tooMany('ServiceUnavailable', `There are ${this.#streams.size} event streams open`, inAll);
+    if (this.#streams.size >= IN_ALL) {
+      throw tooMany('ServiceUnavailable', `There are ${this.#streams.size} event streams open`, IN_ALL);
     }
     const stream = new OpenStream(interest);
     this.#streams.set(stream, client);
