@@ -28,7 +28,8 @@ export type Patience = { readonly base: number; readonly bytesPerMs: number; rea
 
 /**
  * The body as it comes. Says `100 Continue` only now, when everything before the body has been judged.
- * A client that is too slow is refused, be it that it stalls or that it drips.
+ * A client that is too slow is refused, be it that it stalls or that it drips; the time that its bytes take to be
+ * stored is not its own.
  */
 export async function* requestBody(
   ctx: Context,
@@ -36,37 +37,62 @@ export async function* requestBody(
   patience: Patience,
 ): AsyncGenerator<Buffer> {
   continueIfAsked(ctx);
-  const size = ctx.request.length ?? maxBytes;
-  const tooSlow = new CutOff();
-  const expire = (ms: number): NodeJS.Timeout =>
-    setTimeout(() => tooSlow.cut(slow(ms)), Math.min(ms, LONGEST)).unref();
-  const [idle, whole] = [expire(patience.idle), expire(patience.base + size / patience.bytesPerMs)];
+  const whole = patience.base + (ctx.request.length ?? maxBytes) / patience.bytesPerMs;
+  const awaited = new Awaited(Math.min(patience.idle, LONGEST));
   // The socket outlives the iterator: a refusal is answered on it.
   const chunks = ctx.req.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
   try {
     for (;;) {
-      const next = await tooSlow.unless(chunks.next());
+      const next = await awaited.next(chunks);
       if (next.done) break;
-      idle.refresh();
+      if (awaited.ms > whole) throw slow(whole);
       yield next.value;
     }
   } catch (error) {
     throw (error as NodeJS.ErrnoException).code === 'ECONNRESET' ? gone(error) : error;
   } finally {
-    clearTimeout(idle);
-    clearTimeout(whole);
+    awaited.end();
     // Its listener would keep what is left of a refused body from being drained.
     void chunks.return?.().catch(() => undefined);
   }
   if (!ctx.req.complete) throw gone();
 }
 
+/** Waits for chunks, for each so long at most, and counts the time. */
+class Awaited {
+  /** All of it, in milliseconds. */
+  ms = 0;
+  #isWaiting = false;
+  readonly #stalled = new CutOff();
+  readonly #idle: NodeJS.Timeout;
+
+  constructor(idle: number) {
+    this.#idle = setTimeout(() => this.#isWaiting && this.#stalled.cut(slow(idle)), idle).unref();
+  }
+
+  async next(chunks: AsyncIterator<Buffer>): Promise<IteratorResult<Buffer>> {
+    const start = performance.now();
+    this.#idle.refresh(); // also one that has passed while nobody waited
+    this.#isWaiting = true;
+    const next = await this.#stalled.unless(chunks.next());
+    this.#isWaiting = false;
+    this.ms += performance.now() - start;
+    return next;
+  }
+
+  end(): void {
+    clearTimeout(this.#idle);
+  }
+}
+
 /**
- * Whether a body that was to come in chunks has none. What comes is left to be read, and what does not come soon to
- * the patience of whoever reads it.
+ * Whether a body that was to come in chunks has none; whoever waits for it is told to go on. What comes is left to be
+ * read, and what does not come soon to the patience of whoever reads it.
  */
-export async function turnsOutEmpty({ req }: Context): Promise<boolean> {
-  if (req.headers['transfer-encoding'] === undefined || awaitsContinue(req)) return false;
+export async function turnsOutEmpty(ctx: Context): Promise<boolean> {
+  const { req } = ctx;
+  if (req.headers['transfer-encoding'] === undefined) return false;
+  continueIfAsked(ctx);
   const { promise: told, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, SOON);
   for (const sign of ['readable', 'close']) req.once(sign, resolve);

@@ -1,23 +1,18 @@
 import { readFileSync } from 'node:fs';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import https from 'node:https';
-import net, { type AddressInfo, Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
+import net, { type AddressInfo, type Socket } from 'node:net';
 import { promisify } from 'node:util';
-import { badRequest, SwordError } from '../sword/sword-error.ts';
-import { type ErrorOptions, errorBody } from './answer-errors.ts';
+import type { ErrorOptions } from './answer-errors.ts';
+import { boundDraining, boundHalfOpen } from './connection-ends.ts';
+import { answerParseError, type HeaderLimits, refuseTunnel } from './parse-errors.ts';
 
-export type ServerOptions = {
+export type ServerOptions = HeaderLimits & {
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
-  /** Bytes of the headers of a request, and milliseconds for them to arrive. */
-  readonly maxHeadersSize: number;
-  readonly headersTime: number;
   readonly tls: { readonly cert: string; readonly key: string } | null;
 };
-
-type HeaderLimits = Pick<ServerOptions, 'maxHeadersSize' | 'headersTime'>;
 
 export type Handler = (req: IncomingMessage, res: ServerResponse) => void;
 
@@ -26,9 +21,6 @@ const KEEP_ALIVE_TIMEOUT = 10_000;
 const IDLE_TIMEOUT = 60_000;
 /** So long a server that stops still hears what comes on connections that it left open. */
 const FAREWELL = 100;
-/** A body that was refused is taken up to here, so that its sender gets to read the answer. */
-const DRAIN_BYTES = 64 * 1024 ** 2;
-const DRAIN_TIME = 30_000;
 
 /** The listening server: what Koa does not see of HTTP happens here. */
 export class Server {
@@ -37,6 +29,8 @@ export class Server {
   #serving: { handler: Handler; errors: ErrorOptions } | undefined;
   /** Requests that came before anything could answer them. */
   readonly #early = new Set<Parameters<Handler>>();
+  /** Connections on which TLS is not agreed yet, by their other ends: HTTP does not know of them. */
+  readonly #handshakes = new Map<string, Socket>();
   #closing = false;
 
   /** Resolves once it listens. */
@@ -49,43 +43,44 @@ export class Server {
     return server;
   }
 
-  private constructor({ tls, maxHeadersSize, headersTime }: ServerOptions) {
-    // Bodies have time-outs of their own, which grow with their size.
-    const limits = { headersTimeout: headersTime, requestTimeout: 0, maxHeaderSize: maxHeadersSize };
-    // Without a Host the answer of Node itself would have no body: readTarget refuses instead.
-    const timeouts = {
-      ...limits,
-      keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
-      connectionsCheckingInterval: Math.min(5000, Math.ceil(headersTime / 3)),
-      requireHostHeader: false,
-      optimizeEmptyRequests: true, // no stream is made for a body that is not declared
-    };
-    this.#tls = tls !== null;
-    this.#server = tls
-      ? https.createServer({ ...timeouts, cert: readFileSync(tls.cert), key: readFileSync(tls.key) })
-      : http.createServer(timeouts);
+  private constructor(options: ServerOptions) {
+    const { maxHeadersSize, headersTime } = options;
+    this.#tls = options.tls !== null;
+    this.#server = createServer(options);
     this.#server.setTimeout(IDLE_TIMEOUT);
-    const handle = (req: IncomingMessage, res: ServerResponse): void => {
-      if (mayHaveBody(req)) boundDraining(req, res);
-      if (this.#closing) res.shouldKeepAlive = false; // the client is told to connect anew
-      if (this.#serving) this.#serving.handler(req, res);
-      else this.#early.add([req, res]);
-    };
+    this.#server.on(this.#tls ? 'secureConnection' : 'connection', (socket: Socket) => boundHalfOpen(socket));
+    if (this.#tls) this.#boundHandshakes();
+    const handle = (req: IncomingMessage, res: ServerResponse): void => this.#handle(req, res);
     this.#server.on('request', handle);
     this.#server.on('checkContinue', handle); // whoever reads the body says 100 Continue
     this.#server.on('checkExpectation', handle);
-    this.#server.on('clientError', (error, socket) => {
+    this.#server.on('clientError', (error, socket: Socket) => {
       if (this.#serving)
         answerParseError(error, socket, { maxHeadersSize, headersTime }, this.#serving.errors);
       else socket.destroy();
     });
-    this.#server.on('connect', (_req, socket) => {
-      // Node has let go of the socket: nobody else hears its errors or closes it.
-      socket.on('error', () => socket.destroy());
-      socket.once('finish', () => socket.destroy());
-      if (this.#serving) answerOnSocket(socket, NO_PROXY, this.#serving.errors);
+    this.#server.on('connect', (_req, socket: Socket) => {
+      if (this.#serving) refuseTunnel(socket, this.#serving.errors);
       else socket.destroy();
     });
+  }
+
+  #boundHandshakes(): void {
+    this.#server.on('connection', (socket: Socket) => {
+      const peer = peerOf(socket);
+      this.#handshakes.set(peer, socket);
+      socket.once('close', () => this.#handshakes.delete(peer));
+    });
+    this.#server.on('secureConnection', (socket: Socket) => this.#handshakes.delete(peerOf(socket)));
+    // This comes before Node makes an error of HTTP of it, to which nothing could be answered.
+    this.#server.prependListener('tlsClientError', (_error: Error, socket: Socket) => socket.destroy());
+  }
+
+  #handle(req: IncomingMessage, res: ServerResponse): void {
+    boundDraining(req, res);
+    if (this.#closing) res.shouldKeepAlive = false; // the client is told to connect anew
+    if (this.#serving) this.#serving.handler(req, res);
+    else this.#early.add([req, res]);
   }
 
   /** What answers from now on, and how it speaks of errors. */
@@ -112,7 +107,10 @@ export class Server {
     // That of HTTP would cut idle connections at once, and with them requests that are on their way.
     net.Server.prototype.close.call(this.#server, () => resolve());
     for (const [, res] of this.#early) res.destroy(); // nothing will ever answer them
-    const idle = setInterval(() => this.#server.closeIdleConnections(), FAREWELL);
+    const idle = setInterval(() => {
+      this.#server.closeIdleConnections();
+      for (const socket of this.#handshakes.values()) socket.destroy();
+    }, FAREWELL);
     const timer = setTimeout(() => this.#server.closeAllConnections(), patience);
     await promise;
     clearInterval(idle);
@@ -120,95 +118,32 @@ export class Server {
   }
 }
 
-/**
- * Once the answer is sent, what is left of the request is read and dropped within bounds: closing at once
- * would reset the connection under a client that is still sending, and it would never see the answer.
- */
-function boundDraining(req: IncomingMessage, res: ServerResponse): void {
-  const { socket } = req;
-  let last = false;
-  // What Node calls after the last answer of a connection, such as one that was asked to close.
-  socket.destroySoon = () => {
-    if (req.complete) Socket.prototype.destroySoon.call(socket);
-    else {
-      last = true;
-      socket.end();
-    }
+function peerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
+}
+
+function createServer({ tls, maxHeadersSize, headersTime }: ServerOptions): http.Server {
+  const options = {
+    // Bodies have time-outs of their own, which grow with their size.
+    headersTimeout: headersTime,
+    requestTimeout: 0,
+    maxHeaderSize: maxHeadersSize,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
+    connectionsCheckingInterval: Math.min(5000, Math.ceil(headersTime / 3)),
+    // Without a Host the answer of Node itself would have no body: readTarget refuses instead.
+    requireHostHeader: false,
+    optimizeEmptyRequests: true, // no stream is made for a body that is not declared
   };
-  res.once('finish', () => {
-    if (req.complete) return;
-    const [start, deadline] = [socket.bytesRead, performance.now() + DRAIN_TIME];
-    const timer = setInterval(() => {
-      const over = socket.bytesRead - start > DRAIN_BYTES || performance.now() > deadline;
-      if (over || (last && req.complete)) socket.destroy();
-      if (over || req.complete || socket.destroyed) clearInterval(timer);
-    }, 100).unref();
-    req.resume();
-  });
+  const server = tls ? createTlsServer(tls, headersTime, options) : http.createServer(options);
+  // Who has sent all that he has to say is answered (boundHalfOpen).
+  return Object.assign(server, { httpAllowHalfOpen: true });
 }
 
-function mayHaveBody({ headers }: IncomingMessage): boolean {
-  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
-}
-
-/** What is no HTTP gets a SWORD error, too, and the connection ends. */
-function answerParseError(
-  error: NodeJS.ErrnoException,
-  socket: Duplex,
-  limits: HeaderLimits,
-  options: ErrorOptions,
-): void {
-  if (error.code === 'ECONNRESET' || !socket.writable || hasAnswered(socket as Socket)) {
-    socket.destroy();
-    return;
-  }
-  answerOnSocket(socket, parseErrorOf(error.code, limits), options);
-}
-
-type SocketAnswer = readonly [statusLine: string, answer: SwordError];
-
-const NO_PROXY: SocketAnswer = [
-  '405 Method Not Allowed',
-  new SwordError('MethodNotAllowed', 'CONNECT is not possible here.', { headers: { Allow: '' } }),
-];
-
-function answerOnSocket(socket: Duplex, [status, answer]: SocketAnswer, options: ErrorOptions): void {
-  const body = errorBody(answer, options);
-  options.observer.refused(answer.code);
-  const head = [
-    `HTTP/1.1 ${status}`,
-    'Content-Type: application/xml',
-    'X-Content-Type-Options: nosniff',
-    "Content-Security-Policy: default-src 'none'",
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    ...Object.entries(answer.headers).map(([name, value]) => `${name}: ${value}`),
-    'Connection: close',
-  ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-}
-
-function parseErrorOf(code: string | undefined, { maxHeadersSize, headersTime }: HeaderLimits): SocketAnswer {
-  switch (code) {
-    case 'HPE_HEADER_OVERFLOW':
-      return [
-        '431 Request Header Fields Too Large',
-        badRequest(`The headers exceed ${maxHeadersSize} bytes.`),
-      ];
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return [
-        '408 Request Timeout',
-        badRequest(`The headers did not arrive within ${headersTime / 1000} seconds.`),
-      ];
-    case 'HPE_INVALID_EOF_STATE': {
-      const text = 'The request ended before its body had the length that was declared.';
-      return ['412 Precondition Failed', new SwordError('ErrorChecksumMismatch', text)];
-    }
-    default:
-      return ['400 Bad Request', badRequest('The request is not valid HTTP/1.1.')];
-  }
-}
-
-/** Whether an answer is under way on the connection already: a second one would be mistaken for the next. */
-function hasAnswered(socket: Socket & { _httpMessage?: ServerResponse | null }): boolean {
-  return socket._httpMessage?.headersSent === true;
+function createTlsServer(
+  { cert, key }: NonNullable<ServerOptions['tls']>,
+  handshakeTimeout: number,
+  options: http.ServerOptions,
+): http.Server {
+  const files = { cert: readFileSync(cert), key: readFileSync(key) };
+  return https.createServer({ ...options, ...files, handshakeTimeout, allowHalfOpen: true });
 }

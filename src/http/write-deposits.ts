@@ -128,8 +128,7 @@ export class DepositWrites {
     const isRepeated = await this.isDone(ctx);
     if (!isRepeated) this.assertChangeable(ctx, deposit);
     const body = bodyKind(ctx, accepted);
-    const isArchive = body.kind === 'archive' || body.kind === 'upload';
-    if (!isRepeated && isArchive && kind === 'add-content')
+    if (!isRepeated && kind === 'add-content' && body.kind === 'archive')
       assertRoomForArchive(deposit.archives, this.#options.maxArchives);
     const content = await this.receive(ctx, request, body, accepted);
     const asked = { ...request, content };

@@ -42,7 +42,7 @@ test('views that do not get on are no ready ones: the reason names a view, how m
   const [old, now] = [new Date(Date.now() - 120_000), new Date()].map((date) => date.toISOString());
   const ids = ['9f0f1c1e-0000-4000-8000-000000000001', '9f0f1c1e-0000-4000-8000-000000000002'] as const;
   const { position } = await log.append('deposit-1', 'none', [event(ids[0], old ?? '')]);
-  const view = { name: 'deposit-status', streamPrefix: 'deposit-' };
+  const view = { name: 'deposit-status', streamPrefix: 'deposit-', events: 0 };
   const at = (reached: typeof position | undefined, trouble?: string) =>
     assertUpToDate({ reached: [{ ...view, position: reached }], trouble }, log);
   const behind = await t.throwsAsync(at(undefined));

@@ -8,14 +8,15 @@ import { RawConnection } from '../support/raw-connection.ts';
 
 type Outcome = { bytes: number } | { code: unknown; message: string };
 
-/** A server that reads one body with this patience and tells how that ended. */
-async function reading(t: ExecutionContext, patience: Patience) {
+/** A server that reads one body with this patience and tells how that ended; each chunk takes it so long. */
+async function reading(t: ExecutionContext, patience: Patience, work = 0) {
   const outcome = Promise.withResolvers<Outcome>();
   const app = new Koa();
   app.silent = true;
   app.use(async (ctx) => {
     try {
-      const bytes = await collect(requestBody(ctx, 1_000, patience), Infinity, () => new Error());
+      const body = worked(requestBody(ctx, 1_000, patience), work);
+      const bytes = await collect(body, Infinity, () => new Error());
       outcome.resolve({ bytes: bytes.length });
       ctx.body = 'whole';
     } catch (error) {
@@ -36,6 +37,13 @@ async function reading(t: ExecutionContext, patience: Patience) {
     server.closeAllConnections();
   });
   return { connection, outcome: outcome.promise };
+}
+
+async function* worked(body: AsyncIterable<Buffer>, ms: number): AsyncGenerator<Buffer> {
+  for await (const chunk of body) {
+    yield chunk;
+    if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));
+  }
 }
 
 const sized = (bytes: number): string => `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${bytes}\r\n\r\n`;
@@ -73,6 +81,14 @@ test('each chunk starts the idle time anew', async (t) => {
     await new Promise((resolve) => setTimeout(resolve, 150));
   }
   t.deepEqual(await outcome, { bytes: 8 });
+});
+
+test('a store that is slow is no fault of the client', async (t) => {
+  const { connection, outcome } = await reading(t, { base: 400, bytesPerMs: 1, idle: 400 }, 600);
+  await connection.send(`${sized(4)}ab`);
+  await new Promise((resolve) => setTimeout(resolve, 700)); // for all but 100 ms of it the service works on `ab`
+  await connection.send('cd');
+  t.deepEqual(await outcome, { bytes: 4 });
 });
 
 test('a client that goes away is no error of the service', async (t) => {

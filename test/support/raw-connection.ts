@@ -1,6 +1,7 @@
 import net from 'node:net';
+import tls from 'node:tls';
 
-/** A TCP connection that says exactly what it is told, for what no HTTP client would send. */
+/** A connection that says exactly what it is told, for what no HTTP client would send. */
 export class RawConnection implements Disposable {
   readonly #socket: net.Socket;
   #received = Buffer.alloc(0);
@@ -8,9 +9,13 @@ export class RawConnection implements Disposable {
   #error: NodeJS.ErrnoException | undefined;
 
   static async to(url: string): Promise<RawConnection> {
-    const { hostname, port } = new URL(url);
-    const socket = net.connect({ host: hostname, port: Number(port), allowHalfOpen: true });
-    await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject));
+    return new RawConnection(await connectedTo(url));
+  }
+
+  /** The same over TLS, its handshake done. */
+  static async overTls(url: string, ca: string): Promise<RawConnection> {
+    const socket = tls.connect({ socket: await connectedTo(url), ca, servername: 'localhost' });
+    await new Promise((resolve, reject) => socket.once('secureConnect', resolve).once('error', reject));
     return new RawConnection(socket);
   }
 
@@ -76,6 +81,13 @@ export class RawConnection implements Disposable {
   [Symbol.dispose](): void {
     this.#socket.destroy();
   }
+}
+
+async function connectedTo(url: string): Promise<net.Socket> {
+  const { hostname, port } = new URL(url);
+  const socket = net.connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+  await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject));
+  return socket;
 }
 
 export type RawAnswer = { readonly status: number; readonly head: string; readonly body: string };

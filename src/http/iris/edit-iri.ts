@@ -1,11 +1,11 @@
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
 import { bothDigests } from '../../sword/digest-fields.ts';
 import type { DepositDesk } from '../deposit-desk.ts';
-import { type Accepted, isEmpty, namedUpload, parseDepositRequest } from '../deposit-request.ts';
+import { type Accepted, bodyKind, isEmpty, namedUpload, parseDepositRequest } from '../deposit-request.ts';
 import { depositResource, isPossible } from '../deposit-resource.ts';
 import { assertDigests } from '../promised-bytes.ts';
 import { assertMd5 } from '../receive-entry.ts';
-import { turnsOutEmpty } from '../request-body.ts';
+import { holdsBodyBack, turnsOutEmpty } from '../request-body.ts';
 import type { Handlers, Method } from '../resource.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 import { hasCheckedSwhid, updateMetadata } from '../update-metadata.ts';
@@ -16,7 +16,7 @@ export function editIri(writes: DepositWrites, desk: DepositDesk): ServiceMiddle
   const handlers: Handlers<DepositContentView> = {
     GET: async (ctx, deposit) => writes.answerReceipt(ctx, deposit),
     POST: async (ctx, deposit) => {
-      if (await isCompletion(ctx)) await completeWithoutBody(ctx, deposit);
+      if (await isCompletion(ctx, deposit)) await completeWithoutBody(ctx, deposit);
       else {
         await writes.answerCreated(ctx, await changeContent(ctx, deposit, 'add-content'), 'edit');
       }
@@ -49,13 +49,33 @@ export function editIri(writes: DepositWrites, desk: DepositDesk): ServiceMiddle
     deposit: DepositContentView,
     kind: ContentChange,
   ): Promise<DepositContentView> {
-    const { accept } = writes.collection(deposit.collection);
+    // Absent means final here.
+    const isFinal = (inProgress: boolean | null) => inProgress !== true;
+    return writes.changeContent(ctx, deposit, kind, acceptedHere(deposit, kind), isFinal);
+  }
+
+  function acceptedHere({ collection }: DepositContentView, kind: ContentChange): Accepted {
+    const { accept } = writes.collection(collection);
     const inMultipart = { archives: accept, entry: true };
     // What is added may be an archive alone (SWORD 2.0, 6.7.2): client libraries add them here, not at the EM-IRI.
     const archives = kind === 'add-content' ? accept : [];
-    const accepted: Accepted = { archives, entry: true, untypedEntry: true, inMultipart };
-    // Absent means final here.
-    return writes.changeContent(ctx, deposit, kind, accepted, (inProgress) => inProgress !== true);
+    return { archives, entry: true, untypedEntry: true, inMultipart };
+  }
+
+  /** A POST without a body to the SE-IRI says that nothing more will come (SWORD 2.0, 9.3). */
+  async function isCompletion(ctx: ServiceContext, deposit: DepositContentView): Promise<boolean> {
+    if (namedUpload(ctx) !== undefined || parseDepositRequest(ctx).inProgress === true) return false;
+    if (isEmpty(ctx)) return true;
+    return (!holdsBodyBack(ctx) || (await mayGoOn(ctx, deposit))) && turnsOutEmpty(ctx);
+  }
+
+  /** Whether to say `100 Continue` only to see if a body comes. What would be refused is refused before. */
+  async function mayGoOn(ctx: ServiceContext, deposit: DepositContentView): Promise<boolean> {
+    const isTyped = ctx.req.headers['content-type'] !== undefined;
+    // A completion is answered also when it comes again; content is not.
+    const isJudged = isTyped || deposit.status === 'partial';
+    if (isJudged && !(await writes.isDone(ctx))) writes.assertChangeable(ctx, deposit);
+    return bodyKind(ctx, acceptedHere(deposit, 'add-content')).kind === 'entry';
   }
 }
 
@@ -73,10 +93,4 @@ function isPossibleHere(deposit: DepositContentView, method: Method, ctx: Servic
   if (isPossible(deposit, method)) return true;
   const isUpdate = method === 'PUT' && deposit.status === 'done';
   return isUpdate && (ctx.method === 'OPTIONS' || hasCheckedSwhid(ctx));
-}
-
-/** A POST without a body to the SE-IRI says that nothing more will come (SWORD 2.0, 9.3). */
-async function isCompletion(ctx: ServiceContext): Promise<boolean> {
-  if (namedUpload(ctx) !== undefined || parseDepositRequest(ctx).inProgress === true) return false;
-  return isEmpty(ctx) || turnsOutEmpty(ctx);
 }
