@@ -1,8 +1,9 @@
 import { createPublicKey } from 'node:crypto';
 import path from 'node:path';
-import { anchorKey } from '../src/anchors/anchor-key.ts';
+import { anchorKey, publicAnchorKey } from '../src/anchors/anchor-key.ts';
 import { Anchorer } from '../src/anchors/anchorer.ts';
-import { readConfig } from '../src/config.ts';
+import { type Config, readConfig } from '../src/config.ts';
+import { assertThere } from '../src/missing-engine.ts';
 import { readArguments, runCommand, UsageError } from './command.ts';
 import { openServiceLog } from './service-engines.ts';
 
@@ -30,12 +31,13 @@ await runCommand(
     });
     if (positionals.length > 0)
       throw new UsageError(`Only options are expected, not ${positionals.join(' ')}.`);
+    const { 'public-key': publicKey, ...others } = values;
+    const [foreign] = publicKey ? Object.keys(others) : [];
+    if (foreign !== undefined) throw new UsageError(`--public-key takes no --${foreign}.`);
     const config = readConfig();
-    if (values['public-key']) {
-      const key = createPublicKey(await anchorKey(config.anchorKeyFile));
-      process.stdout.write(key.export({ type: 'spki', format: 'pem' }));
-      return;
-    }
+    const { eventLog, dataDir } = config;
+    if (eventLog.kind === 'sqlite') assertThere('data folder', dataDir); // a new one would get a key of its own
+    if (publicKey) return await tellPublicKey(config);
     const anchorFile = values.file === undefined ? config.anchorFile : path.resolve(values.file);
     await using log = await openServiceLog(config);
     const { anchor, made, written } = await new Anchorer(log, { ...config, anchorFile }).anchor();
@@ -51,3 +53,16 @@ await runCommand(
   },
   { mayBeBare: true },
 );
+
+/** Where there is no key yet it is made, as with the first anchor: for a service that is there. */
+async function tellPublicKey(config: Config): Promise<void> {
+  const { anchorKeyFile } = config;
+  const there = await publicAnchorKey(anchorKeyFile);
+  if (!there) {
+    await using _log = await openServiceLog(config);
+    await anchorKey(anchorKeyFile);
+    process.stderr.write(`There was no key yet: made ${anchorKeyFile}.\n`);
+  }
+  const key = there ?? createPublicKey(await anchorKey(anchorKeyFile));
+  process.stdout.write(key.export({ type: 'spki', format: 'pem' }));
+}

@@ -1,6 +1,7 @@
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Config } from '../src/config.ts';
+import { isThere } from '../src/permission.ts';
 
 /** What a backup holds, written when it is whole. */
 export type BackupFacts = { readonly finishedAt: string; readonly events: number; readonly objects: number };
@@ -17,7 +18,7 @@ export function backupPlaces(folder: string): Pick<Config, 'eventLog' | 'archive
 /** `undefined` when the folder holds no backup that was ever whole. */
 export function readBackup(folder: string): BackupFacts | undefined {
   const file = path.join(folder, 'backup.json');
-  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as BackupFacts) : undefined;
+  return isThere(file) ? (JSON.parse(readFileSync(file, 'utf8')) as BackupFacts) : undefined;
 }
 
 export function finishBackup(folder: string, facts: Omit<BackupFacts, 'finishedAt'>): void {

@@ -5,6 +5,7 @@ import { type Config, readConfig } from '../src/config.ts';
 import { lockFile } from '../src/data-folder-lock.ts';
 import { openLog, openStore } from '../src/engines.ts';
 import { copyLog } from '../src/event-log/log-copy.ts';
+import { makeFolder } from '../src/make-folder.ts';
 import { backupPlaces, finishBackup, readBackup } from './backup-folder.ts';
 import { backUpKeys } from './backup-keys.ts';
 import { only, readArguments, refused, runCommand, say } from './command.ts';
@@ -35,6 +36,7 @@ await runCommand(HELP, async (args) => {
   assertElsewhere(folder, config);
   await using log = await openServiceLog(config);
   await using store = await openServiceStore(config);
+  makeFolder(folder);
   using _only = lockFile(
     path.join(folder, 'backup.lock'),
     `Another backup goes into ${folder} at this moment.`,

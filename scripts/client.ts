@@ -6,8 +6,9 @@ import { readConfig } from '../src/config.ts';
 import { clients } from '../src/domain/aggregates.ts';
 import type { ClientCommand } from '../src/domain/client/client.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
-import { generatePassword } from '../src/password.ts';
+import { credentialOf, generatePassword } from '../src/password.ts';
 import { foldByKey, foldStream } from '../src/read-models/fold.ts';
+import { assertAccepted, settings, type Wanted } from './client-settings.ts';
 import { webhook } from './client-webhook.ts';
 import {
   type Actions,
@@ -82,11 +83,17 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
     case 'add': {
       const name = only(positionals, 'NAME');
       const { password, generated } = await newPassword(values['password-stdin']);
-      await administration.registerClient(name, password);
+      const register = {
+        type: 'RegisterClient',
+        client: name,
+        credential: await credentialOf(password),
+      } as const;
+      await assertAccepted(log, name, [register, ...settings(name, values)], values.collection);
+      await administration.client(register);
       say(`Registered the client ${name}.`);
-      await set(administration, name, values.domain, values['provider-url']);
-      await grant(administration, name, values.collection ?? []);
       if (generated) say(`Password, shown only now: ${password}`);
+      await set(administration, name, values);
+      await grant(administration, name, values.collection ?? []);
       return;
     }
     case 'passwd': {
@@ -102,13 +109,15 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
       const [name, ...collections] = positionals;
       if (name === undefined || collections.length === 0)
         throw new UsageError(`${action} needs NAME and COLLECTION.`);
-      if (action === 'grant') await grant(administration, name, collections);
-      else await revoke(administration, name, collections);
-      return;
+      if (action === 'revoke') return await revoke(administration, name, collections);
+      await assertAccepted(log, name, [], collections);
+      return await grant(administration, name, collections);
     }
-    case 'set':
-      await set(administration, only(positionals, 'NAME'), values.domain, values['provider-url']);
-      return;
+    case 'set': {
+      const name = only(positionals, 'NAME');
+      await assertAccepted(log, name, settings(name, values));
+      return await set(administration, name, values);
+    }
     case 'disable':
       await change(administration, { type: 'DisableClient', client: only(positionals, 'NAME') }, 'disabled');
       return;
@@ -160,19 +169,11 @@ async function revoke(
   }
 }
 
-async function set(
-  administration: Administration,
-  client: string,
-  domain: string | undefined,
-  providerUrl: string | undefined,
-): Promise<void> {
-  if (domain !== undefined) {
-    await administration.client({ type: 'SetDomain', client, domain: domain || null });
-    say(`Domain of ${client}: ${domain || 'none'}`);
-  }
-  if (providerUrl !== undefined) {
-    await administration.client({ type: 'SetProviderUrl', client, providerUrl: providerUrl || null });
-    say(`Provider URL of ${client}: ${providerUrl || 'none'}`);
+async function set(administration: Administration, name: string, wanted: Wanted): Promise<void> {
+  for (const command of settings(name, wanted)) {
+    await administration.client(command);
+    if (command.type === 'SetDomain') say(`Domain of ${name}: ${command.domain ?? 'none'}`);
+    else say(`Provider URL of ${name}: ${command.providerUrl ?? 'none'}`);
   }
 }
 

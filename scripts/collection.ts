@@ -1,7 +1,10 @@
 import { collections as shownCollections } from '../projections/collections.ts';
 import { Administration } from '../src/administration.ts';
+import { load } from '../src/command-handler.ts';
 import { readConfig } from '../src/config.ts';
 import { collections } from '../src/domain/aggregates.ts';
+import type { CollectionCommand } from '../src/domain/collection/collection.ts';
+import type { EventLog } from '../src/event-log/event-log.ts';
 import { foldByKey, foldStream } from '../src/read-models/fold.ts';
 import {
   type Actions,
@@ -55,11 +58,13 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
   const administration = new Administration(log, operator(config));
   switch (action) {
     case 'add':
-      await administration.collection({ type: 'OpenCollection', collection: name });
-      await describe(administration, name, values);
+      await carryOut(log, administration, name, [
+        { type: 'OpenCollection', collection: name },
+        ...told(name, values),
+      ]);
       return say(`Opened the collection ${name}.`);
     case 'set':
-      await describe(administration, name, values);
+      await carryOut(log, administration, name, told(name, values));
       return say(`Changed the collection ${name}.`);
     case 'show': {
       const shown = await foldStream(shownCollections, log.readStream(`${collections.prefix}${name}`));
@@ -91,18 +96,32 @@ type Told = {
   readonly accept?: readonly string[] | undefined;
 };
 
-async function describe(
-  administration: Administration,
+function told(
   collection: string,
   { title, abstract, treatment, policy, accept }: Told,
-): Promise<void> {
+): readonly CollectionCommand[] {
   const described = {
     ...(title !== undefined && { title }),
     ...(abstract !== undefined && { abstract }),
     ...(treatment !== undefined && { treatment }),
   };
+  const commands: CollectionCommand[] = [];
   if (Object.keys(described).length > 0)
-    await administration.collection({ type: 'DescribeCollection', collection, ...described });
-  if (policy !== undefined) await administration.collection({ type: 'ChangePolicy', collection, policy });
-  if (accept) await administration.collection({ type: 'ChangeAcceptedTypes', collection, accept });
+    commands.push({ type: 'DescribeCollection', collection, ...described });
+  if (policy !== undefined) commands.push({ type: 'ChangePolicy', collection, policy });
+  if (accept) commands.push({ type: 'ChangeAcceptedTypes', collection, accept });
+  return commands;
+}
+
+/** Nothing is done where one of them would be refused. */
+async function carryOut(
+  log: EventLog,
+  administration: Administration,
+  collection: string,
+  commands: readonly CollectionCommand[],
+): Promise<void> {
+  const { decider } = collections;
+  let { state } = await load(log, collections, collection);
+  for (const command of commands) state = decider.decide(command, state).reduce(decider.evolve, state);
+  for (const command of commands) await administration.collection(command);
 }

@@ -1,21 +1,31 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import type { Actor } from '../src/command-handler.ts';
 import type { Config } from '../src/config.ts';
+import { systemErrorText } from '../src/system-error.ts';
+import { bearUnread } from './unread.ts';
 
 /** A mistake in how a command was called; its message goes to the person, with the exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
+export type CommandOptions = {
+  /** Without arguments it is carried out, instead of printing its help. */
+  readonly mayBeBare?: boolean;
+  /** It is for its output alone, so it ends once nobody reads that; any other finishes its work unheard. */
+  readonly onlyTells?: boolean;
+};
+
 /**
  * Runs a command: `--help` prints its help; a usage error ends with 2, any other refusal or fault with 1.
- * Without arguments it prints its help, unless it `mayBeBare`. Known refusals are one sentence; what is unexpected shows its stack.
+ * Known refusals are one sentence; what is unexpected shows its stack.
  */
 export async function runCommand(
   help: string,
   command: (args: string[]) => Promise<number | void>,
-  { mayBeBare = false }: { readonly mayBeBare?: boolean } = {},
+  { mayBeBare = false, onlyTells = false }: CommandOptions = {},
 ): Promise<void> {
+  bearUnread({ endsProcess: onlyTells });
   const args = process.argv.slice(2);
   const isBare = args.length === 0 && !mayBeBare;
   if (isBare || args.includes('--help') || args.includes('-h')) {
@@ -28,7 +38,8 @@ export async function runCommand(
   } catch (error) {
     const { code = '', message, stack } = error as NodeJS.ErrnoException;
     const usage = error instanceof UsageError || code.startsWith('ERR_PARSE_ARGS');
-    process.stderr.write(`${usage || code !== '' ? message : stack}\n`);
+    const text = systemErrorText(error) ?? (usage || code !== '' ? message : stack);
+    process.stderr.write(`${text}\n`);
     process.exitCode = usage ? 2 : 1;
   }
 }

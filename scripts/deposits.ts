@@ -3,6 +3,7 @@ import { readConfig } from '../src/config.ts';
 import type { Status } from '../src/domain/deposit/status-detail.ts';
 import { openView } from '../src/engines.ts';
 import { readOptions, runCommand, say, UsageError } from './command.ts';
+import { beginningOf } from './moment.ts';
 
 const STATUSES = Object.keys({
   partial: true,
@@ -63,7 +64,7 @@ await runCommand(
       if (page.length < PAGE) return;
     }
   },
-  { mayBeBare: true },
+  { mayBeBare: true, onlyTells: true },
 );
 
 function line(deposit: DepositStatusView): string {
@@ -75,10 +76,10 @@ function line(deposit: DepositStatusView): string {
 }
 
 function timeIn(text: string): string {
-  const time = new Date(text);
-  if (Number.isNaN(time.getTime()))
-    throw new UsageError(`--since ${text} is no time as in 2026-03-01T10:00:00Z.`);
-  return time.toISOString();
+  const time = beginningOf(text);
+  if (time === undefined)
+    throw new UsageError(`--since ${text} is neither a time as in 2026-03-01T10:00:00Z nor a date.`);
+  return new Date(time).toISOString();
 }
 
 function limitIn(text = '100'): number {

@@ -4,10 +4,12 @@ import { pipeline } from 'node:stream/promises';
 import { readConfig } from '../src/config.ts';
 import type { AuditedRecord } from '../src/event-log/log-audit.ts';
 import { openLogAudit } from '../src/event-log/open-log-audit.ts';
+import { assertThere } from '../src/missing-engine.ts';
 import { type ExportedPart, ExportTally } from '../src/verification/export-end.ts';
 import { exportedEvent } from '../src/verification/exported-event.ts';
 import { readArguments, runCommand, UsageError } from './command.ts';
 import { ProgressBars } from './progress-bar.ts';
+import { whetherOfTheService } from './service-engines.ts';
 import { stopSignal } from './stop-signal.ts';
 
 const HELP = `Writes the event log as NDJSON: an event a line in the order of all, each with everything that belongs to it.
@@ -36,12 +38,16 @@ await runCommand(
     });
     if (positionals.length > 0)
       throw new UsageError(`Only options are expected, not ${positionals.join(' ')}.`);
-    const { eventLog } = readConfig();
-    await using log = await openLogAudit(eventLog);
     const { from, stream, output } = values;
     if (from !== undefined && !/^[0-9a-f]{16}(-[0-9a-f]{16})?$/.test(from)) {
       throw new UsageError(`${from} is no position: positions are in the lines of an export.`);
     }
+    const config = readConfig();
+    const note = await whetherOfTheService(config, 'eventLog');
+    if (note !== undefined) process.stderr.write(`${note}\n`);
+    const { eventLog } = config;
+    if (eventLog.kind === 'sqlite') assertThere('event log', eventLog.file);
+    await using log = await openLogAudit(eventLog);
     const records = stream === undefined ? log.events(from) : fromPosition(log.stream(stream), from);
     const total = stream === undefined && from === undefined ? await log.count() : undefined;
     const part = { ...(stream !== undefined && { stream }), ...(from !== undefined && { from }) };

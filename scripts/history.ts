@@ -16,13 +16,8 @@ Credentials are never shown.
 Exit codes: 0 done, 1 there is no such history, or it is broken, 2 wrong usage.
 `;
 
-await runCommand(HELP, async (args) => {
-  process.stdout.on('error', quitUnread);
-  return tellHistory(args, readConfig(), { say, warn: (line) => process.stderr.write(`${line}\n`) });
-});
-
-/** As when the lines go to a pager that was left. */
-function quitUnread(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error;
-  process.exit();
-}
+await runCommand(
+  HELP,
+  (args) => tellHistory(args, readConfig(), { say, warn: (line) => process.stderr.write(`${line}\n`) }),
+  { onlyTells: true },
+);

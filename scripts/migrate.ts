@@ -6,6 +6,7 @@ import { verifyCopy } from '../src/event-log/copy-verification.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
 import { type CopyOptions, copyLog } from '../src/event-log/log-copy.ts';
 import { archiveStore, eventLog, secretIn } from '../src/setting-values.ts';
+import { systemErrorText } from '../src/system-error.ts';
 import { readOptions, runCommand, UsageError } from './command.ts';
 import { ProgressBars } from './progress-bar.ts';
 import { stopSignal } from './stop-signal.ts';
@@ -116,14 +117,17 @@ function report({ facts, text, failed = [] }: Outcome, json = false): number {
 
 function placeOf(option: string, given: string | undefined): LogPlace | StorePlace {
   if (!given) throw new UsageError(`${option} is missing.`);
-  const text = given.startsWith('@') ? secretIn(given.slice(1)) : given;
   try {
+    const text = given.startsWith('@') ? secretIn(given.slice(1)) : given;
     if (/^(sqlite|esdb)/.test(text)) return { eventLog: eventLog(text) as EventLogConfig }; // null is for no text
     if (/^(file|s3):/.test(text)) return storePlace(text);
     throw new Error('must begin with sqlite:, esdb://, file: or s3://');
   } catch (error) {
     if (error instanceof BadConfig) throw error;
-    throw new UsageError(`${option} ${(error as Error).message}.`);
+    const unread = systemErrorText(error);
+    throw new UsageError(
+      unread === undefined ? `${option} ${(error as Error).message}.` : `${option}: ${unread}`,
+    );
   }
 }
 

@@ -20,29 +20,37 @@ import { openServiceLog } from './service-engines.ts';
 
 const HELP = `Events that the checker, the loader or the notifier did not get through, and that wait for an operator.
 
-  npm run parked -- list [--json]
-  npm run parked -- show EVENT_ID [--json]
-  npm run parked -- retry EVENT_ID… | --all
-  npm run parked -- skip EVENT_ID --reason TEXT
+  npm run parked -- list [--reactor NAME] [--json]
+  npm run parked -- show EVENT_ID [--reactor NAME] [--json]
+  npm run parked -- retry EVENT_ID… | --all [--reactor NAME]
+  npm run parked -- skip EVENT_ID [--reactor NAME] --reason TEXT
 
+--reactor: ${PARKING.join(', ')}; only what this one did not get through, needed where several have parked the event.
 retry has the running service try them again; skip leaves them for good. Both append an event that names you.
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 `;
 
-const ACTIONS: Actions = { list: ['json'], show: ['json'], retry: ['all'], skip: ['reason'] };
+const ACTIONS: Actions = {
+  list: ['reactor', 'json'],
+  show: ['reactor', 'json'],
+  retry: ['reactor', 'all'],
+  skip: ['reactor', 'reason'],
+};
 
 await runCommand(HELP, async ([action = '', ...rest]) => {
   const { values, positionals } = readArguments(rest, {
     all: { type: 'boolean' },
+    reactor: { type: 'string' },
     reason: { type: 'string' },
     json: { type: 'boolean' },
   });
   assertAction(ACTIONS, action, values);
   if (action === 'list') none(positionals);
+  const reactors = reactorsNamed(values.reactor);
   const config = readConfig();
   await using log = await openServiceLog(config);
   const administration = new Administration(log, operator(config));
-  const parked = (await Promise.all(PARKING.map((reactor) => parkedEvents(log, reactor)))).flat();
+  const parked = (await Promise.all(reactors.map((reactor) => parkedEvents(log, reactor)))).flat();
   switch (action) {
     case 'list': {
       if (values.json) return say(JSON.stringify(parked));
@@ -71,10 +79,19 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
   }
 });
 
+function reactorsNamed(name: string | undefined): readonly string[] {
+  const reactors: readonly string[] = PARKING;
+  if (name === undefined) return reactors;
+  if (reactors.includes(name)) return [name];
+  throw new UsageError(`--reactor must be one of ${reactors.join(', ')}, not ${name}.`);
+}
+
 function named(parked: readonly ParkedEvent[], eventId: string): ParkedEvent {
-  const found = parked.find((event) => event.eventId === eventId);
+  const [found, ...others] = parked.filter((event) => event.eventId === eventId);
   if (!found) throw refused('NOT_PARKED', `No event ${eventId} is parked; "list" shows those that are.`);
-  return found;
+  if (others.length === 0) return found;
+  const reactors = [found, ...others].map(({ reactor }) => reactor).join(', ');
+  throw new UsageError(`The event ${eventId} is parked for ${reactors}: name one of them with --reactor.`);
 }
 
 async function show(log: EventLog, parked: ParkedEvent, json = false): Promise<void> {

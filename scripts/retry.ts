@@ -10,6 +10,7 @@ import type { EventLog } from '../src/event-log/event-log.ts';
 import { operator, readArguments, runCommand, say, UsageError } from './command.ts';
 import { progressBar } from './progress-bar.ts';
 import { openServiceLog } from './service-engines.ts';
+import { wholeNumber } from './whole-number.ts';
 
 const HELP = `Has the service load failed deposits again, or check rejected ones again.
 
@@ -67,10 +68,13 @@ function wantedOf(positionals: readonly string[], status: string | undefined): W
     throw new UsageError('Name deposits by their ids, or --status.');
   if (status === 'failed' || status === 'rejected') return { status };
   if (status !== undefined) throw new UsageError(`--status must be failed or rejected, not ${status}.`);
-  const ids = positionals.map(Number);
-  if (ids.some((id) => !Number.isSafeInteger(id) || id < 1))
-    throw new UsageError('Name deposits by their ids, numbers from 1.');
-  return { ids };
+  return { ids: positionals.map(idIn) };
+}
+
+function idIn(text: string): number {
+  const id = wholeNumber(text);
+  if (id === undefined) throw new UsageError(`Name deposits by their ids, numbers from 1: ${text} is none.`);
+  return id;
 }
 
 function depositsIn(config: Config, status: string): readonly number[] {

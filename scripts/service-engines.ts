@@ -2,7 +2,8 @@ import type { ArchiveStore } from '../src/archive-store/archive-store.ts';
 import type { Config } from '../src/config.ts';
 import { enginePlaces, openExistingLog, openExistingStore } from '../src/engines.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
-import { RunningService } from '../src/operator/running-service.ts';
+import { RunningService, ServiceSilent } from '../src/operator/running-service.ts';
+import { isThere, NotPermitted } from '../src/permission.ts';
 import { refused } from './command.ts';
 
 /**
@@ -10,21 +11,53 @@ import { refused } from './command.ts';
  * service's. With settings that are not the service's, a command would see or change something else.
  */
 export async function openServiceLog(config: Config): Promise<EventLog> {
-  await assertOfTheService(config, 'eventLog');
+  const service = await RunningService.find(config.dataDir);
+  if (service) await assertOf(service, config, 'eventLog');
   return await openExistingLog(config);
 }
 
 /** The archive store of the service, likewise. */
 export async function openServiceStore(config: Config): Promise<ArchiveStore> {
-  await assertOfTheService(config, 'archiveStore');
+  const service = await RunningService.find(config.dataDir);
+  if (service) await assertOf(service, config, 'archiveStore');
   return await openExistingStore(config);
 }
 
 const SETTING = { eventLog: 'DEPOSIT_EVENT_LOG', archiveStore: 'DEPOSIT_ARCHIVE_STORE' } as const;
+type Engine = keyof typeof SETTING;
 
-async function assertOfTheService(config: Config, engine: keyof typeof SETTING): Promise<void> {
-  const service = await RunningService.find(config.dataDir);
-  if (!service) return;
+/** Those that settings say, as far as they are compared. */
+export type EngineSettings = Pick<Config, 'dataDir' | 'eventLog' | 'archiveStore'>;
+
+/**
+ * For commands that only look, also as somebody who may not ask the service: where one runs on the data folder and can
+ * be asked, the engines are that service's. Resolves to why it could not be asked, in a sentence.
+ * @throws {NotPermitted} the engines themselves may not be read
+ */
+export async function whetherOfTheService(
+  config: EngineSettings,
+  ...engines: readonly Engine[]
+): Promise<string | undefined> {
+  for (const engine of engines) {
+    const place = placeOf(config, engine);
+    if (place !== undefined) isThere(place);
+  }
+  try {
+    const service = await RunningService.find(config.dataDir);
+    if (service) for (const engine of engines) await assertOf(service, config, engine);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof NotPermitted) && !(error instanceof ServiceSilent)) throw error;
+    return `Whether a service runs on ${config.dataDir}, and on what, could not be asked: ${error.message}`;
+  }
+}
+
+function placeOf({ eventLog, archiveStore }: EngineSettings, engine: Engine): string | undefined {
+  if (engine === 'eventLog') return eventLog.kind === 'sqlite' ? eventLog.file : undefined;
+  return archiveStore.kind === 'file' ? archiveStore.folder : undefined;
+}
+
+async function assertOf(service: RunningService, config: EngineSettings, engine: Engine): Promise<void> {
   const [its, here] = [(await service.state()).engines[engine], enginePlaces(config)[engine]];
   if (its === here) return;
   throw refused(

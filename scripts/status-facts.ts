@@ -8,7 +8,7 @@ import { deposits } from '../src/domain/aggregates.ts';
 import { openDeliveriesOf, openView } from '../src/engines.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
 import { waitingAfter } from '../src/event-log/waiting-events.ts';
-import { RunningService, type ServiceState } from '../src/operator/running-service.ts';
+import { RunningService, ServiceSilent, type ServiceState } from '../src/operator/running-service.ts';
 import { PARKING, REACTORS } from '../src/reactor-names.ts';
 import { parkedEvents } from '../src/reactors/parking.ts';
 import type { ViewFile } from '../src/read-models/view-file.ts';
@@ -22,8 +22,8 @@ export type StatusFacts = Awaited<ReturnType<typeof statusFacts>>;
 
 /** Everything that `status` shows. Lags are counted up to 1,000 events. */
 export async function statusFacts(config: Config, log: EventLog, store: ArchiveStore) {
-  const service = await RunningService.find(config.dataDir);
-  const state = await service?.state();
+  const { state, silence } = await asked(config);
+  const at = new Date().toISOString(); // the counts are of this moment
   const [reactors, parked, objects, disk] = await Promise.all([
     reactorFacts(config, log, state),
     Promise.all(PARKING.map((reactor) => parkedEvents(log, reactor))),
@@ -31,11 +31,13 @@ export async function statusFacts(config: Config, log: EventLog, store: ArchiveS
     statfs(config.dataDir),
   ]);
   return {
-    at: new Date().toISOString(),
+    at,
     service: state ? serviceFacts(state) : null,
+    /** Why nothing is known of a service that should be there. */
+    silence,
     log: { engine: config.eventLog.kind, position: (await log.head()) ?? null },
     views: await Promise.all(
-      everyView.map(({ name, source }) => viewFacts(config, log, name, source.prefix, state)),
+      viewsOf(state).map(({ name, source }) => viewFacts(config, log, name, source.prefix, state)),
     ),
     reactors,
     deposits: depositFacts(config),
@@ -46,35 +48,52 @@ export async function statusFacts(config: Config, log: EventLog, store: ArchiveS
   };
 }
 
+async function asked({
+  dataDir,
+}: Config): Promise<{ state: ServiceState | undefined; silence: string | null }> {
+  try {
+    const service = await RunningService.find(dataDir);
+    return { state: await service?.state(), silence: null };
+  } catch (error) {
+    if (error instanceof ServiceSilent) return { state: undefined, silence: error.message };
+    throw error;
+  }
+}
+
+/** A node that serves no clients keeps none. */
+function viewsOf(state: ServiceState | undefined): typeof everyView {
+  return state?.roles.includes('http') === false ? [] : everyView;
+}
+
 function serviceFacts({ version, pid, url, roles, startedAt, following }: ServiceState) {
   return { version, pid, url, roles, startedAt, following };
 }
 
 async function viewFacts(config: Config, log: EventLog, name: string, prefix: string, state?: ServiceState) {
-  const position = state
-    ? state.views.find((view) => view.name === name)?.position
-    : storedPosition(config, name);
-  const { count, oldest } = await waitingAfter(log, position, prefix);
-  return { name, position: position ?? null, lagEvents: count, lagSeconds: ageOf(oldest) };
+  const shown = state?.views.find((view) => view.name === name);
+  const position = (state ? shown?.position : storedPosition(config, name)) ?? null;
+  const { count, oldest } = await waitingAfter(log, position ?? undefined, prefix);
+  return { name, position, lagEvents: count, lagSeconds: ageOf(oldest), done: shown?.events ?? null };
 }
 
 async function reactorFacts(config: Config, log: EventLog, state?: ServiceState) {
   if (state && state.reactors.length > 0) {
-    return state.reactors.map(({ delivery: { waiting, oldest }, ...standing }) => {
-      return { ...standing, lagEvents: waiting, lagSeconds: ageOf(oldest) };
+    return state.reactors.map(({ delivery: { position = null, waiting, oldest }, ...standing }) => {
+      return { ...standing, position, lagEvents: waiting, lagSeconds: ageOf(oldest) };
     });
   }
   const deliveries = await openDeliveriesOf(config, log);
   try {
     return await Promise.all(
       REACTORS.map(async (name) => {
-        const { waiting, oldest } = await deliveries.standing(name, deposits.prefix);
+        const { position = null, waiting, oldest } = await deliveries.standing(name, deposits.prefix);
         return {
           name,
           underWay: 0,
           done: null,
           failures: null,
           lastError: null,
+          position,
           lagEvents: waiting,
           lagSeconds: ageOf(oldest),
         };

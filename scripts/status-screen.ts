@@ -1,30 +1,16 @@
-import type { StatusFacts } from './status-facts.ts';
+import type { Status } from './status-rates.ts';
 
 const BYTES = ['B', 'kB', 'MB', 'GB', 'TB'];
 
-/** One screen for a person. `before`, an earlier look, gives the rates. */
-export function statusScreen(facts: StatusFacts, before?: StatusFacts): string {
+/** One screen for a person, 100 columns wide. */
+export function statusScreen(facts: Status): string {
   return [
     ...serviceLines(facts),
-    `Event log (${facts.log.engine}) at ${facts.log.position ?? 'its beginning'}`,
+    `Event log (${facts.log.engine}) at ${facts.log.position === null ? 'its beginning' : position(facts.log)}`,
     '',
-    table(
-      ['View', 'lag', 'oldest waiting'],
-      facts.views.map((view) => [view.name, events(view.lagEvents), age(view)]),
-    ),
+    ...(facts.views.length === 0 ? ['This node keeps no views.'] : [viewTable(facts)]),
     '',
-    table(
-      ['Reactor', 'lag', 'oldest waiting', 'under way', 'done', 'rate', 'failures'],
-      facts.reactors.map((reactor) => [
-        reactor.name,
-        events(reactor.lagEvents),
-        age(reactor),
-        `${reactor.underWay}`,
-        number(reactor.done),
-        rate(reactor, facts, before),
-        number(reactor.failures),
-      ]),
-    ),
+    reactorTable(facts),
     ...facts.reactors.flatMap(({ name, lastError }) =>
       lastError
         ? [`  last error of the ${name}, ${lastError.at}, ${lastError.stream}: ${lastError.message}`]
@@ -39,14 +25,39 @@ export function statusScreen(facts: StatusFacts, before?: StatusFacts): string {
   ].join('\n');
 }
 
-function serviceLines({ service }: StatusFacts): string[] {
-  if (!service) return ['No service runs on this data folder.'];
-  const { version, url, pid, roles, startedAt, following } = service;
-  const line = `Service ${version} at ${url} (${roles.join(', ')}; process ${pid}; since ${startedAt})`;
-  return following === null ? [line] : [line, `  its views get no events: ${following}`];
+function viewTable({ views }: Status): string {
+  const rows = views.map((view) => [view.name, position(view), events(view), age(view), rate(view)]);
+  return table(['View', 'position', 'lag', 'oldest', 'rate'], rows);
 }
 
-function depositLines({ deposits }: StatusFacts): string[] {
+function reactorTable({ reactors }: Status): string {
+  return table(
+    ['Reactor', 'position', 'lag', 'oldest', 'under way', 'done', 'rate', 'failures'],
+    reactors.map((reactor) => [
+      reactor.name,
+      position(reactor),
+      events(reactor),
+      age(reactor),
+      `${reactor.underWay}`,
+      number(reactor.done),
+      rate(reactor),
+      number(reactor.failures),
+    ]),
+  );
+}
+
+function serviceLines({ service, silence }: Status): string[] {
+  if (silence !== null) return [silence];
+  if (!service) return ['No service runs on this data folder.'];
+  const { version, url, pid, roles, startedAt, following } = service;
+  const lines = [
+    `Service ${version} at ${url} (${roles.join(', ')})`,
+    `  process ${pid}, since ${startedAt}`,
+  ];
+  return following === null ? lines : [...lines, `  its views get no events: ${following}`];
+}
+
+function depositLines({ deposits }: Status): string[] {
   if (!deposits) return ['This node keeps no views: how many deposits there are is told elsewhere.'];
   const counts = Object.entries(deposits.byStatus).map(([status, count]) => `${count} ${status}`);
   const oldest = deposits.oldest.map(
@@ -58,7 +69,7 @@ function depositLines({ deposits }: StatusFacts): string[] {
   ];
 }
 
-function notificationLines({ notifications }: StatusFacts): string[] {
+function notificationLines({ notifications }: Status): string[] {
   if (!notifications) return [];
   const { waiting, taken, failed, tooOld, keyProblem } = notifications;
   const done =
@@ -73,17 +84,19 @@ function notificationLines({ notifications }: StatusFacts): string[] {
   ];
 }
 
-function storeLine({ store, diskFreeBytes }: StatusFacts): string {
+function storeLine({ store, diskFreeBytes }: Status): string {
   const least = store.isWhole ? '' : 'at least ';
   const free = `${size(diskFreeBytes)} free in the data folder`;
   return `Archives (${store.engine}): ${least}${number(store.objects)} objects, ${least}${size(store.bytes)}; ${free}`;
 }
 
-function rate(reactor: StatusFacts['reactors'][number], facts: StatusFacts, before?: StatusFacts): string {
-  const earlier = before?.reactors.find(({ name }) => name === reactor.name);
-  if (!before || earlier?.done === undefined || earlier.done === null || reactor.done === null) return '–';
-  const seconds = (Date.parse(facts.at) - Date.parse(before.at)) / 1000;
-  return `${((reactor.done - earlier.done) / Math.max(seconds, 0.001)).toFixed(1)}/s`;
+function rate({ rate: events }: { readonly rate: number | null }): string {
+  return events === null ? '–' : `${number(events)}/s`;
+}
+
+/** Without the zeros that each part of it begins with, for which there is no room. */
+function position({ position: of }: { readonly position: string | null }): string {
+  return of === null ? '–' : of.replaceAll(/\b0+(?=[0-9a-f])/g, '');
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -100,8 +113,8 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
     .join('\n');
 }
 
-function events(count: number): string {
-  return count >= 1000 ? '1,000 events or more' : `${count} events`;
+function events({ lagEvents }: { readonly lagEvents: number }): string {
+  return lagEvents >= 1000 ? '≥ 1,000 events' : `${lagEvents} events`;
 }
 
 function age({ lagEvents, lagSeconds }: { lagEvents: number; lagSeconds: number }): string {

@@ -1,18 +1,21 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { readConfig } from '../src/config.ts';
+import { openExistingLog, openExistingStore } from '../src/engines.ts';
 import { readOptions, runCommand, say } from './command.ts';
-import { openServiceLog, openServiceStore } from './service-engines.ts';
+import { whetherOfTheService } from './service-engines.ts';
 import { statusFacts } from './status-facts.ts';
+import { withRates } from './status-rates.ts';
 import { statusScreen } from './status-screen.ts';
 
 const HELP = `Shows how the service on this data folder is, on one screen.
 
   npm run status -- [--watch] [--json]
 
-Each view and reactor with its lag (in events, counted up to 1,000, and the age of the oldest that waits), what reactors
-have done since the start, their rate and last error, deposits by state, the oldest on its way in each, notifications,
-parked events, and what is stored. Works beside the service, and without it. --watch: again every two seconds until
-Ctrl-C; with --json an object a line. Exit codes: 0 shown, 1 failed, 2 wrong usage.
+Each view and reactor with its position in the log, its lag (in events, counted up to 1,000, and the age of the oldest
+that waits) and its rate (events a second since the look before), what reactors have done since the start and their last
+error, deposits by state, the oldest on its way in each, notifications, parked events, and what is stored. Works beside
+the service, and without it. --watch: again every two seconds until Ctrl-C; with --json an object a line, with whole
+positions. Exit codes: 0 shown, 1 failed, 2 wrong usage.
 `;
 
 /** Between two looks, in milliseconds. */
@@ -23,23 +26,27 @@ await runCommand(
   async (args) => {
     const values = readOptions(args, { watch: { type: 'boolean' }, json: { type: 'boolean' } });
     const config = readConfig();
-    await using log = await openServiceLog(config);
-    await using store = await openServiceStore(config);
+    await whetherOfTheService(config, 'eventLog', 'archiveStore'); // one that does not answer is shown as that
+    await using log = await openExistingLog(config);
+    await using store = await openExistingStore(config);
     const look = () => statusFacts(config, log, store);
     let before = await look();
-    if (values.json && !values.watch) return say(JSON.stringify(before));
-    if (before.service) await pause(FIRST_RATE);
+    let facts = before;
+    if (before.service) {
+      await pause(FIRST_RATE);
+      facts = await look();
+    }
     for (;;) {
-      const facts = await look();
-      if (values.json) say(JSON.stringify(facts));
+      const status = withRates(facts, before);
+      if (values.json) say(JSON.stringify(status));
       else {
         if (values.watch && process.stdout.isTTY) process.stdout.write('\x1b[2J\x1b[H');
-        process.stdout.write(statusScreen(facts, before));
+        process.stdout.write(statusScreen(status));
       }
       if (!values.watch) return;
-      before = facts;
       await pause(WATCH);
+      [before, facts] = [facts, await look()];
     }
   },
-  { mayBeBare: true },
+  { mayBeBare: true, onlyTells: true },
 );

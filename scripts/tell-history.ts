@@ -1,11 +1,11 @@
-import type { Config } from '../src/config.ts';
-import { parseGitDate } from '../src/domain/deposit/git-date.ts';
 import { openExistingLog } from '../src/engines.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
 import { only, readArguments, refused, UsageError } from './command.ts';
 import { stateJson, stepJson } from './history-json.ts';
 import { timeOf } from './history-metadata.ts';
 import { closingText, stateText, stepText } from './history-text.ts';
+import { momentOf } from './moment.ts';
+import { type EngineSettings, whetherOfTheService } from './service-engines.ts';
 import {
   clientSubject,
   collectionSubject,
@@ -13,19 +13,18 @@ import {
   type Step,
   type Subject,
 } from './stream-history.ts';
+import { wholeNumber } from './whole-number.ts';
 
 /** Where lines go: what was asked for, and what is wrong with it. */
 export type Output = { readonly say: (line: string) => void; readonly warn: (line: string) => void };
 
 /** Tells a history as the arguments ask for it; resolves to the exit code. */
-export async function tellHistory(
-  args: string[],
-  config: Pick<Config, 'eventLog'>,
-  output: Output,
-): Promise<number> {
+export async function tellHistory(args: string[], config: EngineSettings, output: Output): Promise<number> {
   const { values, positionals } = readArguments(args, { at: { type: 'string' }, json: { type: 'boolean' } });
   const subject = subjectOf(only(positionals, 'ID, client:NAME or collection:NAME'));
-  const moment = values.at === undefined ? undefined : momentOf(values.at);
+  const moment = values.at === undefined ? undefined : momentIn(values.at);
+  const note = await whetherOfTheService(config, 'eventLog');
+  if (note !== undefined) output.warn(note);
   await using log = await openExistingLog(config, { readOnly: true });
   return moment
     ? await tellState(log, subject, output, moment, values.json)
@@ -78,15 +77,13 @@ async function tellState(
 /** Up to where a history is told. */
 type Moment = { readonly revision?: number; readonly isBefore: (step: Step) => boolean };
 
-function momentOf(text: string): Moment {
+function momentIn(text: string): Moment {
   if (/^\d{1,15}$/.test(text)) {
     const revision = Number(text);
     return { revision, isBefore: ({ stored }) => stored.revision > revision };
   }
-  if (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i.test(text) && parseGitDate(text)) {
-    const time = Date.parse(text.toUpperCase());
-    return { isBefore: ({ stored }) => Date.parse(timeOf(stored)) > time };
-  }
+  const time = momentOf(text);
+  if (time !== undefined) return { isBefore: ({ stored }) => Date.parse(timeOf(stored)) > time };
   throw new UsageError(`--at ${text} is neither a revision nor a time such as 2026-03-01T10:00:00Z.`);
 }
 
@@ -94,7 +91,7 @@ function subjectOf(text: string): Subject {
   const [, kind, name = ''] = /^(client|collection):(.+)$/s.exec(text) ?? [];
   if (kind === 'client') return clientSubject(name);
   if (kind === 'collection') return collectionSubject(name);
-  if (/^[1-9]\d{0,15}$/.test(text)) return depositSubject(text);
+  if (wholeNumber(text) !== undefined) return depositSubject(text);
   throw new UsageError(`${text} is neither the number of a deposit nor client:NAME nor collection:NAME.`);
 }
 

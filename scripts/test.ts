@@ -1,13 +1,21 @@
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { readArguments, runCommand, UsageError } from './command.ts';
 
-/**
- * The whole test command: format, types, lint, supply chain, then the suite. Every step runs, so that one call tells
- * everything; the closing line counts the tests, and a failed step before them as one more that failed.
- * Arguments are AVA's. `--long` runs what takes longer instead: the HTTP suite again on the other engines, several
- * nodes and their faults, the S3 store, resumable uploads, the command-line client, tracing, moving between engines.
- */
+const HELP = `Runs the tests: format, types, lint, supply chain, then the suite. Every step runs, so that one call tells everything.
+
+  npm test [-- FILE…]
+  npm run test:long
+
+FILE: test files instead of the suite, as in test/config.test.ts or 'test/http/*.test.ts'.
+--long: what takes longer instead: the HTTP suite again on the other engines, several nodes and their faults, the S3
+        store, resumable uploads, the command-line client, tracing, moving between engines.
+The last line counts the tests, and a failed step before them as one more that failed.
+Exit codes: 0 all passed, 1 something failed, 2 wrong usage.
+`;
+
 const CHECKS: readonly (readonly [string, ...string[]])[] = [
   ['biome', 'ci', '--error-on-warnings', '.'],
   ['tsc'],
@@ -33,24 +41,33 @@ const LONG = [
 /** Files that wait more than they compute. */
 const AT_ONCE = ['--concurrency', '4'];
 
-const given = process.argv.slice(2);
-const suiteArgs = given.includes('--long')
-  ? LONG
-  : given.length > 0
-    ? given
-    : ['test/**/*.test.ts', ...LONG.map((files) => `!${files}`)];
+await runCommand(
+  HELP,
+  async (args) => {
+    const { values, positionals } = readArguments(args, { long: { type: 'boolean' } });
+    let [passed, failed] = [0, 0];
+    const files = filesOf(positionals, values.long);
+    for (const [command, ...given] of CHECKS) {
+      const { code } = await run(command, given);
+      process.stdout.write(`${code === 0 ? 'ok' : 'FAILED'}: ${[command, ...given].join(' ')}\n`);
+      if (code !== 0) failed += 1;
+    }
+    const suite = await run('ava', [...AT_ONCE, ...files]);
+    passed += count(suite.output, /^\s+✔ /gm);
+    failed += Math.max(count(suite.output, /^\s+✘ /gm), suite.code === 0 ? 0 : 1);
+    process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
+    return failed === 0 && passed > 0 ? 0 : 1;
+  },
+  { mayBeBare: true },
+);
 
-let [passed, failed] = [0, 0];
-for (const [command, ...args] of CHECKS) {
-  const { code } = await run(command, args);
-  process.stdout.write(`${code === 0 ? 'ok' : 'FAILED'}: ${[command, ...args].join(' ')}\n`);
-  if (code !== 0) failed += 1;
+function filesOf(named: readonly string[], long = false): readonly string[] {
+  if (named.length === 0) return long ? LONG : ['test/**/*.test.ts', ...LONG.map((files) => `!${files}`)];
+  if (long) throw new UsageError('Name files, or --long.');
+  const missing = named.find((file) => !/[*?[{!]/.test(file) && !existsSync(file.replace(/:[\d,-]+$/, '')));
+  if (missing !== undefined) throw new UsageError(`There is no ${missing}.`);
+  return named;
 }
-const suite = await run('ava', [...AT_ONCE, ...suiteArgs]);
-passed += count(suite.output, /^\s+✔ /gm);
-failed += Math.max(count(suite.output, /^\s+✘ /gm), suite.code === 0 ? 0 : 1);
-process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
-process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
 
 /** Runs one step in sight of the person, keeping what it says. */
 async function run(command: string, args: readonly string[]): Promise<{ code: number; output: string }> {

@@ -1,16 +1,18 @@
 import type { KeyObject } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { publicAnchorKey } from '../src/anchors/anchor-key.ts';
 import { type Config, readConfig } from '../src/config.ts';
 import { openLog, viewsPlace } from '../src/engines.ts';
+import { isThere } from '../src/permission.ts';
 import { Report } from '../src/verification/report.ts';
 import { ResumePoint } from '../src/verification/resume-point.ts';
 import { type Verification, verifyService } from '../src/verification/verify-service.ts';
 import { readArguments, runCommand, UsageError } from './command.ts';
 import { ProgressBars } from './progress-bar.ts';
+import { whetherOfTheService } from './service-engines.ts';
 import { stopSignal } from './stop-signal.ts';
 import { summaryOf, summaryText } from './verification-summary.ts';
+import { wholeNumber } from './whole-number.ts';
 
 const HELP = `Proves that neither history nor bytes were altered, or names what was. Writes nothing; the service may run.
 
@@ -41,44 +43,54 @@ Notes tell what was not looked at, and change no exit code.
 Exit codes: 0 all proven, 1 something was found or could not be read, 2 wrong usage.
 `;
 
-await runCommand(HELP, async (args) => {
-  const { values, positionals } = readArguments(args, {
-    all: { type: 'boolean' },
-    anchors: { type: 'string' },
-    key: { type: 'string', multiple: true },
-    resume: { type: 'boolean' },
-    state: { type: 'string' },
-    limit: { type: 'string', default: '1000' },
-    json: { type: 'boolean', default: false },
-  });
-  const config = readConfig();
-  const what = whatOf(values.all ?? false, positionals, values.anchors);
-  const isWhole = typeof what === 'string';
-  if (what !== 'all' && (values.resume || values.state)) {
-    throw new UsageError('--resume and --state are for --all.');
-  }
-  if (values.key && !isWhole) throw new UsageError('--key is for --all and --anchors.');
-  const report = new Report({
-    limit: numberOf('--limit', values.limit),
-    tell: (finding) => say(values.json ? json({ finding }) : `${finding.check}: ${finding.text}\n`),
-  });
-  const anchors = isWhole ? await anchorsOf(config, values.anchors, values.key, report) : {};
-  const state = path.resolve(values.state ?? path.join(config.dataDir, 'verify-state.json'));
-  const from = values.resume ? await ResumePoint.interrupted(state) : undefined;
-  if (values.resume && !from) report.notes.push(`${state} tells of no interrupted run: this one began anew.`);
-  await withBars(
-    config,
-    { what, ...anchors, ...(what === 'all' && { resume: { file: state, from } }) },
-    report,
-  );
-  if (what === 'all' && !anchors.anchorKeys && !anchors.ownAnchorKey && report.counts.anchors > 0) {
-    report.notes.push(
-      `Whose key has signed the anchors was not looked at: ${config.anchorKeyFile} is not there or may not be read. Give the public key with --key.`,
+const STORE = ['archiveStore'] as const;
+
+await runCommand(
+  HELP,
+  async (args) => {
+    const { values, positionals } = readArguments(args, {
+      all: { type: 'boolean' },
+      anchors: { type: 'string' },
+      key: { type: 'string', multiple: true },
+      resume: { type: 'boolean' },
+      state: { type: 'string' },
+      limit: { type: 'string', default: '1000' },
+      json: { type: 'boolean', default: false },
+    });
+    const config = readConfig();
+    const what = whatOf(values.all ?? false, positionals, values.anchors);
+    const isWhole = typeof what === 'string';
+    if (what !== 'all' && (values.resume || values.state)) {
+      throw new UsageError('--resume and --state are for --all.');
+    }
+    if (values.key && !isWhole) throw new UsageError('--key is for --all and --anchors.');
+    const report = new Report({
+      limit: numberOf('--limit', values.limit),
+      tell: (finding) => say(values.json ? json({ finding }) : `${finding.check}: ${finding.text}\n`),
+    });
+    const anchors = isWhole ? await anchorsOf(config, values.anchors, values.key, report) : {};
+    // What is missing is a finding; what is only not for our eyes, or another service's, is none.
+    const unasked = await whetherOfTheService(config, 'eventLog', ...(what === 'log' ? [] : STORE));
+    if (unasked !== undefined) report.notes.push(unasked);
+    const state = path.resolve(values.state ?? path.join(config.dataDir, 'verify-state.json'));
+    const from = values.resume ? await ResumePoint.interrupted(state) : undefined;
+    if (values.resume && !from)
+      report.notes.push(`${state} tells of no interrupted run: this one began anew.`);
+    await withBars(
+      config,
+      { what, ...anchors, ...(what === 'all' && { resume: { file: state, from } }) },
+      report,
     );
-  }
-  say(values.json ? json({ summary: summaryOf(report) }) : summaryText(report));
-  return report.findings > 0 ? 1 : 0;
-});
+    if (what === 'all' && !anchors.anchorKeys && !anchors.ownAnchorKey && report.counts.anchors > 0) {
+      report.notes.push(
+        `Whose key has signed the anchors was not looked at: ${config.anchorKeyFile} is not there or may not be read. Give the public key with --key.`,
+      );
+    }
+    say(values.json ? json({ summary: summaryOf(report) }) : summaryText(report));
+    return report.findings > 0 ? 1 : 0;
+  },
+  { onlyTells: true },
+);
 
 async function withBars(config: Config, verification: Verification, report: Report): Promise<void> {
   using bars = new ProgressBars();
@@ -106,7 +118,7 @@ async function anchorsOf(
   keyFiles: readonly string[] = [],
   report: Report,
 ): Promise<Pick<Verification, 'anchorFile' | 'anchorKeys' | 'ownAnchorKey'>> {
-  if (file !== undefined && !existsSync(file)) throw new UsageError(`There is no ${file}.`);
+  if (file !== undefined && !isThere(file)) throw new UsageError(`There is no ${file}.`);
   const anchors = file === undefined ? {} : { anchorFile: file };
   if (keyFiles.length > 0) return { ...anchors, anchorKeys: await keysIn(keyFiles) };
   if (file === undefined) {
@@ -138,7 +150,8 @@ function unlessNotAllowed(error: NodeJS.ErrnoException): undefined {
 }
 
 function numberOf(name: string, text: string): number {
-  if (/^[1-9][0-9]*$/.test(text)) return Number(text);
+  const number = wholeNumber(text);
+  if (number !== undefined) return number;
   throw new UsageError(`${name} must be a whole number from 1, not ${text}.`);
 }
 

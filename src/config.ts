@@ -1,8 +1,8 @@
 import path from 'node:path';
 import type { S3Place } from './archive-store/s3-url.ts';
 import { type ArchiveLimits, defaultArchiveLimits } from './archives/inspection.ts';
+import { combinationProblems } from './config-problems.ts';
 import type { Patience } from './http/request-body.ts';
-import { isLoopback } from './loopback.ts';
 import type { NotificationSettings } from './notifications/notification-settings.ts';
 import { personBehind } from './person-behind.ts';
 import { type Read, SETTINGS, type SettingName } from './settings.ts';
@@ -47,6 +47,8 @@ export type Config = {
   /** Where metrics are served, and commands meet the service. */
   readonly operatorHost: string;
   readonly operatorPort: number;
+  /** Whoever reaches the operator port may. */
+  readonly operatorTrustNetwork: boolean;
   /** Traces are sent to where the variables of OpenTelemetry say. */
   readonly tracing: boolean;
   readonly tls: { readonly cert: string; readonly key: string } | null;
@@ -80,9 +82,6 @@ export type EventStoreDbTimes = {
 export type ArchiveStoreConfig =
   | { readonly kind: 'file'; readonly folder: string }
   | ({ readonly kind: 's3'; readonly accessKey: string; readonly secretKey: string } & S3Place);
-
-/** What S3 copies in one request: an object is uploaded under another name and gets its own as a copy. */
-const MAX_S3_OBJECT = 5 * 1024 ** 3;
 
 /** Every problem of the configuration at once. */
 export class BadConfig extends Error {
@@ -118,14 +117,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     if (name.startsWith('DEPOSIT_') && !(name in SETTINGS))
       problems.push(`${name}: no setting has this name`);
   }
-  problems.push(
-    ...exposureProblems(config),
-    ...tlsProblems(config),
-    ...keyProblems(config),
-    ...roleProblems(config),
-    ...uploadProblems(config),
-    ...tracingProblems,
-  );
+  problems.push(...combinationProblems(config), ...tracingProblems);
   if (problems.length > 0) throw new BadConfig(problems);
   return config;
 }
@@ -192,6 +184,7 @@ function assemble(read: Read): Omit<Config, 'tracing' | 'operator'> {
     trustProxy: read('DEPOSIT_TRUST_PROXY'),
     operatorHost: read('DEPOSIT_OPERATOR_HOST'),
     operatorPort: read('DEPOSIT_OPERATOR_PORT'),
+    operatorTrustNetwork: read('DEPOSIT_OPERATOR_TRUST_NETWORK'),
     tls: cert || key ? { cert, key } : null,
     anchorKeyFile: read('DEPOSIT_ANCHOR_KEY_FILE') ?? path.join(dataDir, 'keys', 'anchor-ed25519.pem'),
     anchorFile: read('DEPOSIT_ANCHOR_FILE'),
@@ -228,46 +221,6 @@ function archiveLimits(read: Read): ArchiveLimits {
     linkTargetBytes: read('DEPOSIT_MAX_LINK_TARGET'),
     wallTime: read('DEPOSIT_CHECK_TIME'),
   };
-}
-
-/** An S3 store without keys would only be found out at the first upload. */
-function keyProblems({ archiveStore }: Config): string[] {
-  if (archiveStore?.kind !== 's3' || (archiveStore.accessKey && archiveStore.secretKey)) return [];
-  return [
-    'DEPOSIT_ARCHIVE_STORE: an S3 store needs DEPOSIT_S3_ACCESS_KEY and DEPOSIT_S3_SECRET_KEY, or their …_FILE',
-  ];
-}
-
-/** Nobody else could do what this node leaves undone: the embedded log is of one process. */
-function roleProblems({ roles, eventLog }: Config): string[] {
-  if (eventLog?.kind !== 'sqlite' || roles === undefined || roles.length === 2) return [];
-  return [`DEPOSIT_ROLES=${roles.join()}: one node alone, as with the embedded event log, has to do both`];
-}
-
-/** Such an archive would come to its last byte and then be refused. */
-function uploadProblems({ archiveStore, maxUploadSize, uploadLimits: { maxSize } }: Config): string[] {
-  if (archiveStore?.kind !== 's3') return [];
-  const sizes = { DEPOSIT_MAX_UPLOAD_SIZE: maxUploadSize, DEPOSIT_MAX_RESUMABLE_SIZE: maxSize };
-  return Object.entries(sizes).flatMap(([name, size]) =>
-    size > MAX_S3_OBJECT
-      ? [`${name}=${size}: an S3 store takes archives of ${MAX_S3_OBJECT} bytes at most`]
-      : [],
-  );
-}
-
-/** One file alone would quietly mean no TLS. */
-function tlsProblems({ tls }: Config): string[] {
-  if (!tls || (tls.cert && tls.key)) return [];
-  const [set, unset] = tls.cert ? ['CERT', 'KEY'] : ['KEY', 'CERT'];
-  return [`DEPOSIT_TLS_${set} is set, DEPOSIT_TLS_${unset} is not: TLS needs both`];
-}
-
-/** Passwords come with every request: off this machine they travel only inside TLS. */
-function exposureProblems({ host, trustProxy, tls }: Config): string[] {
-  if (trustProxy || tls || isLoopback(host)) return [];
-  const text =
-    'other machines could reach it and passwords would travel in clear: set DEPOSIT_TLS_CERT and DEPOSIT_TLS_KEY, or DEPOSIT_TRUST_PROXY=true behind a proxy that ends TLS';
-  return [`DEPOSIT_HOST=${host}: ${text}`];
 }
 
 /** Problems are printed, and the address of an engine may hold a password, which may hold any character. */

@@ -2,6 +2,8 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { operatorFile } from './operator/operator-file.ts';
+import { isBarred, isOfPermission, notPermitted } from './permission.ts';
+import { primaryCode } from './sqlite-codes.ts';
 
 /** The log holds the digests of passwords, the store what nobody has published yet. */
 const PRIVATE = 0o700;
@@ -14,6 +16,7 @@ export class DataFolderInUse extends Error {
 /**
  * Holds the data folder for one service.
  * @throws {DataFolderInUse}
+ * @throws {NotPermitted}
  */
 export function lockDataFolder(folder: string): Disposable {
   const [file, pid] = [path.join(folder, 'service.lock'), pidIn(folder)];
@@ -37,15 +40,28 @@ function pidIn(folder: string): number | undefined {
  * Holds a lock until it is disposed of. SQLite's lock on a file of its own is released by the system however the
  * process ends, so none is ever left behind.
  * @throws {DataFolderInUse} with the text, when another process holds it.
+ * @throws {NotPermitted} it is a file of another user.
  */
 export function lockFile(file: string, inUse: string): Disposable {
-  mkdirSync(path.dirname(file), { recursive: true, mode: PRIVATE });
-  const database = new DatabaseSync(file, { timeout: 0 });
+  const folder = path.dirname(file);
+  let database: DatabaseSync | undefined;
   try {
+    mkdirSync(folder, { recursive: true, mode: PRIVATE });
+    database = new DatabaseSync(file, { timeout: 0 });
     database.exec('BEGIN EXCLUSIVE');
   } catch (cause) {
-    database.close();
-    throw new DataFolderInUse(inUse, { cause });
+    database?.close();
+    throw whyNotLocked(cause, file, inUse);
   }
   return { [Symbol.dispose]: () => database.close() };
+}
+
+function whyNotLocked(cause: unknown, file: string, inUse: string): unknown {
+  const [SQLITE_BUSY, folder] = [5, path.dirname(file)];
+  if (primaryCode(cause) === SQLITE_BUSY) return new DataFolderInUse(inUse, { cause });
+  if (isOfPermission(cause)) return notPermitted(folder, 'written to', cause); // it could not be made
+  const barred = [file, folder].find(isBarred);
+  if (barred !== undefined) return notPermitted(barred, 'written to', cause);
+  const { code, message } = cause as NodeJS.ErrnoException;
+  return Object.assign(new Error(`${file} cannot be locked: ${message}.`, { cause }), { code });
 }

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { isThere } from './permission.ts';
 
 /** An embedded engine that somebody was to find is not where the settings say. */
 export class EngineMissing extends Error {
@@ -6,13 +6,20 @@ export class EngineMissing extends Error {
   readonly code = 'ENGINE_MISSING';
 }
 
-const SETTINGS = { 'event log': 'DEPOSIT_EVENT_LOG', 'archive store': 'DEPOSIT_ARCHIVE_STORE' } as const;
+const SETTINGS = {
+  'event log': 'DEPOSIT_DATA_DIR or DEPOSIT_EVENT_LOG',
+  'archive store': 'DEPOSIT_DATA_DIR or DEPOSIT_ARCHIVE_STORE',
+  'data folder': 'DEPOSIT_DATA_DIR',
+} as const;
 
-/** Opening it would make it, empty, and whoever goes on would take that for all there is. @throws {EngineMissing} */
+/**
+ * Opening it would make it, empty, and whoever goes on would take that for all there is.
+ * @throws {EngineMissing}
+ * @throws {NotPermitted}
+ */
 export function assertThere(what: keyof typeof SETTINGS, place: string): void {
-  if (existsSync(place)) return;
-  const settings = `DEPOSIT_DATA_DIR or ${SETTINGS[what]}`;
+  if (isThere(place)) return;
   throw new EngineMissing(
-    `There is no ${what} at ${place}: a service makes it when it first starts, where its ${settings} says.`,
+    `There is no ${what} at ${place}: a service makes it when it first starts, where its ${SETTINGS[what]} says.`,
   );
 }

@@ -5,6 +5,8 @@ import { createLogger, type Logger } from './logger.ts';
 import { manifest } from './manifest.ts';
 import { lineProgress } from './progress.ts';
 import { type Service, startService } from './service.ts';
+import { assertTlsFiles, listenFault, makeDataFolder } from './start-faults.ts';
+import { systemErrorText } from './system-error.ts';
 import { uncaughtExceptions } from './uncaught-exceptions.ts';
 
 const HELP = `Starts the deposit service.
@@ -18,32 +20,35 @@ ${describeSettings()}
 OTEL_EXPORTER_OTLP_ENDPOINT switches tracing on; the other OTEL_… variables count as well.
 
 SIGTERM and SIGINT let running requests finish, stop the reactors and end with exit code 0.
-Exit codes: 0 stopped as asked, 1 a fault, 2 a bad configuration, wrong usage or a data folder in use.
+Exit codes: 0 stopped as asked, 1 a fault that may pass, 2 what no restart mends: wrong settings or usage, a data folder
+that is in use, a log that is damaged.
 `;
 
 /** Faults that end every start until somebody has mended them. */
-const TO_BE_MENDED = new Set([
-  'BAD_CONFIG',
-  'DATA_FOLDER_IN_USE',
-  'LOG_DAMAGED',
-  'EADDRINUSE',
-  'EACCES',
-  'EADDRNOTAVAIL',
-]);
+const TO_BE_MENDED = new Set(['BAD_CONFIG', 'DATA_FOLDER_IN_USE', 'LOG_DAMAGED', 'EACCES']);
 /** An engine that is not there yet, a disk without room: whoever supervises the service starts it again. */
-const PASSING = new Set(['EVENT_LOG_UNAVAILABLE', 'ARCHIVE_STORE_UNAVAILABLE', 'VIEW_UNAVAILABLE']);
+const PASSING = new Set([
+  'EVENT_LOG_UNAVAILABLE',
+  'ARCHIVE_STORE_UNAVAILABLE',
+  'VIEW_UNAVAILABLE',
+  'CANNOT_LISTEN',
+]);
+
+/** For a signal to come twice, in milliseconds. */
+const SAME_WISH = 1000;
 
 /** Runs the service until it is told to stop; resolves to the exit code. */
 export async function main(argv: string[]): Promise<number> {
   try {
     const { values } = parseArgs({ args: argv, options: { help: { type: 'boolean', short: 'h' } } });
     if (!values.help) return await run();
+    process.stdout.on('error', () => undefined); // nobody reads on
     process.stdout.write(HELP);
     return 0;
   } catch (error) {
     const { code = '', message, stack } = error as NodeJS.ErrnoException;
     const isUsage = code.startsWith('ERR_PARSE_ARGS');
-    process.stderr.write(`${isUsage || isKnown(code) ? message : stack}\n`);
+    process.stderr.write(`${systemErrorText(error) ?? (isUsage || isKnown(code) ? message : stack)}\n`);
     return isUsage || TO_BE_MENDED.has(code) ? 2 : 1;
   }
 }
@@ -53,10 +58,13 @@ async function run(): Promise<number> {
   const logger = createLogger(config.logLevel);
   logger.info(aboutStart(config), 'start');
   try {
+    makeDataFolder(config);
+    assertTlsFiles(config);
     const exitCode = await serve(config, logger);
     logger.info({ exitCode }, 'stop');
     return exitCode;
-  } catch (error) {
+  } catch (fault) {
+    const error = listenFault(fault, config) ?? fault;
     const { code, message } = error as NodeJS.ErrnoException;
     logger.error(isKnown(code) ? { code, reason: message } : { err: error }, 'the service cannot go on');
     throw error;
@@ -71,27 +79,38 @@ function isKnown(code = ''): boolean {
 /** Until it is told to stop, or cannot go on; resolves to the exit code. Rejects when it does not come to that. */
 async function serve(config: Config, logger: Logger): Promise<number> {
   const uncaught = uncaughtExceptions(logger);
-  const stopped = Promise.withResolvers<'stopped'>();
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.once(signal, () => {
-      logger.info({ signal }, 'stopping');
-      stopped.resolve('stopped');
-    });
-  }
+  const stopped = stopAsked(logger);
   const progress = lineProgress('views built from events');
   await using _tracing = config.tracing
     ? (await import('./tracing/start-tracing.ts')).startTracing(logger, manifest())
     : undefined; // ends after the service, whose last spans it sends
   await using service: Service = await startService(config, { logger, progress });
-  const outcome = await Promise.race([service.ready, service.failed, uncaught, stopped.promise]);
+  const outcome = await Promise.race([service.ready, service.failed, uncaught, stopped]);
   if (outcome !== 'stopped') await tellReady(service, config, logger);
   try {
-    await Promise.race([stopped.promise, service.failed, uncaught]);
+    await Promise.race([stopped, service.failed, uncaught]);
     return 0;
   } catch (error) {
     logger.error({ err: error }, 'the service cannot go on');
     return 1;
   }
+}
+
+/** Resolves at the first signal. One that comes a second or more after it ends the process at once. */
+function stopAsked(logger: Logger): Promise<'stopped'> {
+  const { promise, resolve } = Promise.withResolvers<'stopped'>();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    let isStopping = false;
+    const stop = (): void => {
+      if (isStopping) return; // npm passes on what a terminal has sent to the service, too: that is no second wish
+      isStopping = true;
+      logger.info({ signal }, 'stopping');
+      resolve('stopped');
+      setTimeout(() => process.off(signal, stop), SAME_WISH).unref();
+    };
+    process.on(signal, stop);
+  }
+  return promise;
 }
 
 /** What runs here, and on what: engines by their kind, since their addresses may hold passwords. */

@@ -2,6 +2,7 @@ import { adoptViews } from './adopt-views.ts';
 import { enginePlaces } from './engines.ts';
 import { manifest } from './manifest.ts';
 import type { Node } from './node.ts';
+import { identityOf } from './operator/folder-identity.ts';
 import { OperatorServer } from './operator/operator-server.ts';
 import type { serveClients } from './serve-clients.ts';
 import type { startReactors } from './start-reactors.ts';
@@ -26,7 +27,9 @@ export async function serveOperators(node: Node, url: string, parts: Parts): Pro
 }
 
 function about({ config }: Node, url: string) {
-  return { ...manifest(), pid: process.pid, url, roles: config.roles, engines: enginePlaces(config) };
+  const { roles, dataDir } = config;
+  const dataFolder = identityOf(dataDir);
+  return { ...manifest(), pid: process.pid, url, roles, engines: enginePlaces(config), dataFolder };
 }
 
 async function stateOf({ deliveries }: Node, { clients, reactors }: Parts) {

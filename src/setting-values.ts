@@ -42,8 +42,12 @@ export function url(text: string): string {
   throw new Error('must be an absolute http or https URL');
 }
 
-export function optionalUrl(text: string): string | null {
-  return text === '' ? null : url(text);
+/** Without a slash at its end, for paths to follow. */
+export function baseUrl(text: string): string | null {
+  if (text === '') return null;
+  const { origin, pathname, username, password, search, hash } = new URL(url(text));
+  if (!username && !password && !search && !hash) return origin + pathname.replace(/\/+$/, '');
+  throw new Error('must be http or https, a host, and perhaps a path, without credentials, ? and #');
 }
 
 export function identity(text: string): string {

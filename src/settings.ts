@@ -2,6 +2,7 @@ import path from 'node:path';
 import { defaultArchiveLimits } from './archives/inspection.ts';
 import {
   archiveStore,
+  baseUrl,
   boolean,
   eventLog,
   identity,
@@ -9,7 +10,6 @@ import {
   oneOf,
   optionalFile,
   optionalName,
-  optionalUrl,
   readableFile,
   roles,
   secretIn,
@@ -32,7 +32,7 @@ const limits = defaultArchiveLimits;
 export const SETTINGS = {
   DEPOSIT_HOST: setting('127.0.0.1', 'address to listen on', String),
   DEPOSIT_PORT: setting('8080', 'port to listen on; 0 picks a free one and prints it', integer(0, 65_535)),
-  DEPOSIT_BASE_URL: setting('', 'public address in every IRI; default: the listening address', optionalUrl),
+  DEPOSIT_BASE_URL: setting('', 'public address in every IRI; default: the listening address', baseUrl),
   DEPOSIT_DATA_DIR: setting('./data', 'folder of all that is kept on this machine', path.resolve),
   DEPOSIT_ROLES: setting(
     'http,reactors',
@@ -131,6 +131,11 @@ export const SETTINGS = {
     '0',
     'port for metrics and commands; 0 picks a free one',
     integer(0, 65_535),
+  ),
+  DEPOSIT_OPERATOR_TRUST_NETWORK: setting(
+    'false',
+    'all that reach the operator port may read metrics: allows other addresses than loopback',
+    boolean,
   ),
   DEPOSIT_TLS_CERT: setting('', 'PEM file of the certificate chain, to serve https', readableFile),
   DEPOSIT_TLS_KEY: setting('', 'PEM file of its key', readableFile),

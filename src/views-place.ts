@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { Config, EventLogConfig } from './config.ts';
+import { isThere } from './permission.ts';
 import { ViewFile } from './read-models/view-file.ts';
 import { ViewFolder } from './read-models/view-folder.ts';
 
@@ -8,16 +9,26 @@ export function viewsPlace({ dataDir, eventLog }: Config): [folder: string, orig
   return [path.join(dataDir, 'views'), originOf(eventLog)];
 }
 
-/** A view of this node as it is now, for commands that only look. @throws when the node keeps none. */
+/**
+ * A view of this node as it is now, for commands that only look.
+ * @throws when the node keeps none.
+ * @throws {NotPermitted}
+ */
 export function openView(config: Config, { name }: { readonly name: string }): ViewFile {
   const [folder] = viewsPlace(config);
   const views = new ViewFolder(folder);
+  const file = views.fileOf(name, views.current(name));
+  if (!isThere(file)) throw noView(name, folder);
   try {
-    return ViewFile.openReadOnly(views.fileOf(name, views.current(name)), { name });
+    return ViewFile.openReadOnly(file, { name });
   } catch (cause) {
-    const text = `There is no view ${name} in ${folder}: the service makes it when it starts, or "npm run rebuild".`;
-    throw Object.assign(new Error(text, { cause }), { code: 'NO_VIEW' });
+    throw noView(name, folder, cause);
   }
+}
+
+function noView(name: string, folder: string, cause?: unknown): Error {
+  const text = `There is no view ${name} in ${folder}: the service makes it when it starts, or "npm run rebuild".`;
+  return Object.assign(new Error(text, { cause }), { code: 'NO_VIEW' });
 }
 
 /** Which log views are of: the positions of one mean nothing in another. */

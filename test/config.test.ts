@@ -1,9 +1,22 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { generateKeyPairSync } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { BadConfig, describeSettings, readConfig } from '../src/config.ts';
+import { BadConnection, credentialsOf } from '../src/event-log/eventstoredb-settings.ts';
+import { Server } from '../src/http/server.ts';
 import { SETTINGS } from '../src/settings.ts';
+import { assertTlsFiles, listenFault, makeDataFolder } from '../src/start-faults.ts';
+import { CERTIFICATE } from './support/tls-files.ts';
+
+async function temporaryFolder(t: ExecutionContext): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'settings-'));
+  t.teardown(() => rm(folder, { recursive: true }));
+  return folder;
+}
 
 test('without settings everything is embedded, below ./data, on loopback', (t) => {
   const config = readConfig({});
@@ -73,6 +86,99 @@ test('other addresses than loopback need TLS or a proxy that ends it', (t) => {
     message: /DEPOSIT_TLS_KEY is not: TLS needs both/,
   });
   t.throws(() => readConfig({ DEPOSIT_TLS_CERT: '/nowhere', DEPOSIT_TLS_KEY: key }), { message: /ENOENT/ });
+});
+
+test('the operator port, which has neither TLS nor a proxy, is for other machines only where that is said', (t) => {
+  const settings = { DEPOSIT_OPERATOR_HOST: '0.0.0.0', DEPOSIT_TRUST_PROXY: 'true' };
+  t.throws(() => readConfig(settings), {
+    message: /DEPOSIT_OPERATOR_HOST=0\.0\.0\.0: .* set DEPOSIT_OPERATOR_TRUST_NETWORK=true/,
+  });
+  t.is(readConfig({ ...settings, DEPOSIT_OPERATOR_TRUST_NETWORK: 'true' }).operatorHost, '0.0.0.0');
+  t.throws(() => readConfig({ DEPOSIT_PORT: '8081', DEPOSIT_OPERATOR_PORT: '8081' }), {
+    message: /DEPOSIT_OPERATOR_PORT=8081: DEPOSIT_PORT is the same/,
+  });
+});
+
+test('the base URL has no slash at its end, and nothing that no path could follow', (t) => {
+  const read = (url: string) => readConfig({ DEPOSIT_BASE_URL: url }).baseUrl;
+  t.is(read('https://deposit.example/'), 'https://deposit.example');
+  t.is(read('https://deposit.example/swh//'), 'https://deposit.example/swh');
+  for (const wrong of [
+    'https://deposit.example/?a=1',
+    'https://deposit.example/#a',
+    'https://a:b@deposit.example/',
+  ])
+    t.throws(() => read(wrong), { message: /and perhaps a path, without credentials/ }, wrong);
+});
+
+test('a password of EventStoreDB that no URL can hold is refused without showing it', (t) => {
+  const error = t.throws(() => credentialsOf({ connectionString: 'esdb://u:p%zz@127.0.0.1:1?tls=true' }), {
+    instanceOf: BadConnection,
+  });
+  t.regex(error?.message ?? '', /^DEPOSIT_EVENT_LOG: .* write %25 for it\.$/);
+  t.notRegex(error?.message ?? '', /zz/);
+});
+
+test('why a service cannot listen is one sentence with the setting, and tells what passes from what does not', async (t) => {
+  const { promise: listens, resolve } = Promise.withResolvers<void>();
+  const other = net.createServer().listen(0, '127.0.0.1', resolve);
+  t.teardown(() => other.close());
+  await listens;
+  const { port } = other.address() as net.AddressInfo; // it listens on TCP
+  const faultOf = async (settings: Record<string, string>, where: 'host' | 'operatorHost') => {
+    const config = readConfig({ DEPOSIT_PORT: '0', DEPOSIT_TRUST_PROXY: 'true', ...settings });
+    const at =
+      where === 'host' ? config : { ...config, host: config.operatorHost, port: config.operatorPort };
+    return listenFault(await t.throwsAsync(Server.listen(at)), config);
+  };
+  const taken = await faultOf({ DEPOSIT_PORT: String(port) }, 'host');
+  t.like(taken, { code: 'CANNOT_LISTEN' });
+  t.regex(taken?.message ?? '', new RegExp(`^DEPOSIT_PORT=${port}: something else listens there`));
+  const operators = await faultOf({ DEPOSIT_OPERATOR_PORT: String(port) }, 'operatorHost');
+  t.regex(operators?.message ?? '', new RegExp(`^DEPOSIT_OPERATOR_PORT=${port}: something else`));
+  const foreign = await faultOf({ DEPOSIT_HOST: '192.0.2.1' }, 'host');
+  t.like(foreign, {
+    code: 'BAD_CONFIG',
+    problems: ['DEPOSIT_HOST=192.0.2.1: this machine has no such address'],
+  });
+  const noAddress = await faultOf({ DEPOSIT_HOST: '256.1.1.1' }, 'host');
+  t.regex(noAddress?.message ?? '', /DEPOSIT_HOST=256\.1\.1\.1: /); // without a name server it might pass
+  t.is(listenFault(new Error('another'), readConfig({})), undefined);
+});
+
+test('files for TLS that are none, and a key of another certificate, are named before the service starts', async (t) => {
+  const folder = await temporaryFolder(t);
+  const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+  const write = async (name: string, text: string | Buffer) => {
+    const file = path.join(folder, name);
+    await writeFile(file, text);
+    return file;
+  };
+  const cert = await write('cert.pem', CERTIFICATE);
+  const key = await write('key.pem', other.export({ type: 'pkcs8', format: 'pem' }));
+  const check = (certFile: string, keyFile: string) => () =>
+    assertTlsFiles(readConfig({ DEPOSIT_TLS_CERT: certFile, DEPOSIT_TLS_KEY: keyFile }));
+  t.throws(check(key, cert), {
+    instanceOf: BadConfig,
+    message:
+      /DEPOSIT_TLS_CERT=.*key\.pem: it holds no certificate.*\n- DEPOSIT_TLS_KEY=.*cert\.pem: it holds no private key/,
+  });
+  t.throws(check(cert, key), { message: /DEPOSIT_TLS_KEY=.*: it is not the key of DEPOSIT_TLS_CERT=/ });
+});
+
+test('a data folder is made with those it lies in, and one that cannot be made is a wrong setting', async (t) => {
+  const folder = await temporaryFolder(t);
+  const dataDir = path.join(folder, 'a', 'b');
+  const make = (place: string) => makeDataFolder({ ...readConfig({}), dataDir: place });
+  make(dataDir);
+  make(dataDir);
+  t.is((await stat(dataDir)).mode & 0o777, 0o700);
+  await writeFile(path.join(folder, 'file'), '');
+  for (const place of ['file', 'file/x']) {
+    const message = /DEPOSIT_DATA_DIR=.*: the folder cannot be made \(E/;
+    t.throws(() => make(path.join(folder, place)), { instanceOf: BadConfig, message }, place);
+  }
+  if (existsSync('/proc')) t.throws(() => make('/proc/deposits'), { instanceOf: BadConfig }); // for ever, by Node's own
 });
 
 test('what is printed of a wrong address of an engine holds no password', (t) => {

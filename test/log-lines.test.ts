@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rename, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -18,7 +18,10 @@ import { deposit, notify, temporaryKey } from './support/notified-service.ts';
 import { RunningService, until } from './support/running-service.ts';
 import { WebhookReceiver } from './support/webhook-receiver.ts';
 
-const MAIN = path.join(import.meta.dirname, '../src/main.ts');
+const root = path.join(import.meta.dirname, '..');
+const MAIN = path.join(root, 'src/main.ts');
+
+type Package = { readonly scripts: { readonly start: string } };
 
 /** A service whose lines are kept. */
 async function logged(t: ExecutionContext, overrides: Partial<Config> = {}) {
@@ -39,8 +42,14 @@ async function temporaryFolder(t: ExecutionContext): Promise<string> {
   return folder;
 }
 
-function started(t: ExecutionContext, args: readonly string[], env: Record<string, string>) {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+function started(
+  t: ExecutionContext,
+  args: readonly string[],
+  env: Record<string, string>,
+  command = process.execPath,
+) {
+  const child = spawn(command, command === process.execPath ? [MAIN, ...args] : args, {
+    cwd: root,
     env: { ...process.env, DEPOSIT_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -119,11 +128,20 @@ test('held notifications that cannot be looked at are told with client and depos
   t.like(await line('held notifications not delivered'), { level: 'warn', client: 'alice', depositId: id });
 });
 
-test('a service tells what starts, where it is ready and that it stops; what is for a person is on standard error', async (t) => {
+test('a service that npm has started tells what starts, where it is ready and that it stops; what is for a person is on standard error', async (t) => {
   const folder = await temporaryFolder(t);
-  const { child, ended, out, err } = started(t, [], { DEPOSIT_DATA_DIR: folder });
+  const { scripts } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as Package;
+  const PATH = `${path.dirname(process.execPath)}:${process.env['PATH']}`;
+  // As npm does; its signals go to this shell, and with a terminal the service gets each of them twice.
+  const { child, ended, out, err } = started(
+    t,
+    ['-c', scripts.start],
+    { DEPOSIT_DATA_DIR: folder, PATH },
+    'sh',
+  );
   child.stdout.on('data', (chunk: Buffer) => {
     if (chunk.includes('"msg":"ready"')) child.stderr.once('data', () => child.kill('SIGTERM'));
+    if (chunk.includes('"msg":"stopping"')) child.kill('SIGTERM');
   });
   t.deepEqual(await ended, [0, null]);
   const lines = (await out)

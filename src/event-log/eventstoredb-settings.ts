@@ -34,11 +34,19 @@ export function credentialsOf({ connectionString, credentials }: EventStoreDbOpt
   if (credentials) return credentials;
   const [, username, password] = /^[^/]*\/\/([^:@/]+):([^@/]+)@/.exec(connectionString) ?? [];
   if (username !== undefined && password !== undefined) {
-    return { username: decodeURIComponent(username), password: decodeURIComponent(password) };
+    return { username: decoded(username), password: decoded(password) };
   }
   // Without TLS the client sends no credentials at all.
   if (/[?&]tls=false\b/i.test(connectionString)) return { username: 'nobody', password: 'nothing' };
   throw new BadConnection(
     'EventStoreDB with TLS needs a user name and a password: esdb://name:password@host:2113.',
   );
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new BadConnection('the user name or the password has a % that begins no code: write %25 for it.');
+  }
 }

@@ -1,4 +1,6 @@
 import { readFile } from 'node:fs/promises';
+import { isOfPermission, notPermitted } from '../permission.ts';
+import { type FolderIdentity, identityOf } from './folder-identity.ts';
 import { operatorFile } from './operator-file.ts';
 
 /** What the service that runs on the data folder said no to. */
@@ -6,6 +8,18 @@ export class OperatorRefusal extends Error {
   override readonly name = 'OperatorRefusal';
   readonly code = 'OPERATOR_REFUSED';
 }
+
+/** Something listens where the service of the data folder should, and does not answer in time. */
+export class ServiceSilent extends Error {
+  override readonly name = 'ServiceSilent';
+  readonly code = 'SERVICE_SILENT';
+}
+
+/** How long an answer may take, in milliseconds: a state is at hand, views are brought up to the log first. */
+const [STATE, VIEWS] = [5000, 240_000];
+
+const ASK_LATER = 'Try it later, or remove that file when no service runs on the folder.';
+const MAY_GO_ON = 'It may go on with what it was told all the same; run the command again later.';
 
 /** What a running service tells of itself. */
 export type ServiceState = {
@@ -15,9 +29,16 @@ export type ServiceState = {
   readonly roles: readonly string[];
   /** Where its log and its archives are. */
   readonly engines: { readonly eventLog: string; readonly archiveStore: string };
+  /** Older releases do not tell it. */
+  readonly dataFolder?: FolderIdentity;
   /** RFC 3339. */
   readonly startedAt: string;
-  readonly views: readonly { readonly name: string; readonly position?: string }[];
+  readonly views: readonly {
+    readonly name: string;
+    readonly position?: string;
+    /** Events that it was shown since the start. */
+    readonly events: number;
+  }[];
   /** Why the views get no events at the moment. */
   readonly following: string | null;
   /** `null` on a node that notifies nobody. */
@@ -34,7 +55,7 @@ export type ServiceState = {
     readonly done: number;
     readonly failures: number;
     readonly lastError: { readonly at: string; readonly stream: string; readonly message: string } | null;
-    readonly delivery: { readonly waiting: number; readonly oldest?: string };
+    readonly delivery: { readonly position?: string; readonly waiting: number; readonly oldest?: string };
   }[];
 };
 
@@ -42,40 +63,71 @@ export type ServiceState = {
 export class RunningService {
   readonly #url: string;
   readonly #token: string;
+  /** That tells of it. */
+  readonly #file: string;
 
-  /** `undefined` when none runs there. */
+  /**
+   * `undefined` when none runs there.
+   * @throws {ServiceSilent} one may run there, or not.
+   * @throws {NotPermitted} where it is to be met is for its user only.
+   */
   static async find(dataDir: string): Promise<RunningService | undefined> {
-    const text = await readFile(operatorFile(dataDir), 'utf8').catch(() => undefined);
+    const file = operatorFile(dataDir);
+    const text = await readFile(file, 'utf8').catch((error: unknown) => {
+      if (isOfPermission(error)) throw notPermitted(file, 'read', error);
+      return undefined;
+    });
     if (text === undefined) return undefined;
     const { url, token } = JSON.parse(text) as { url: string; token: string };
-    const service = new RunningService(url, token);
-    // After a crash the file is still there, and the port may be another's.
-    return (await service.state().catch(() => undefined)) === undefined ? undefined : service;
+    const service = new RunningService(url, token, file);
+    const state = await service.state().catch((error: unknown) => {
+      if (error instanceof ServiceSilent) throw error;
+      return undefined; // after a crash the file is still there, and the port may be another's
+    });
+    // So it is in a copy of the folder, whose original is served on.
+    return state && isSame(state.dataFolder, identityOf(dataDir)) ? service : undefined;
   }
 
-  private constructor(url: string, token: string) {
+  private constructor(url: string, token: string, file: string) {
     this.#url = url;
     this.#token = token;
+    this.#file = file;
   }
 
   state(): Promise<ServiceState> {
-    return this.#ask('GET', '/state') as Promise<ServiceState>;
+    return this.#ask('GET', '/state', STATE) as Promise<ServiceState>;
   }
 
   /** Has the service take generations of views into use; resolves to the milliseconds each switch took. */
   adopt(generations: Readonly<Record<string, number>>): Promise<Record<string, number>> {
-    return this.#ask('POST', '/views', generations) as Promise<Record<string, number>>;
+    return this.#ask('POST', '/views', VIEWS, generations) as Promise<Record<string, number>>;
   }
 
-  async #ask(method: string, target: string, body?: unknown): Promise<unknown> {
+  /** @throws {ServiceSilent} */
+  async #ask(method: string, target: string, patience: number, body?: unknown): Promise<unknown> {
     const headers = { Authorization: `Bearer ${this.#token}`, 'Content-Type': 'application/json' };
-    const answer = await fetch(new URL(target, this.#url), {
-      method,
-      headers,
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-    const facts = (await answer.json()) as { error?: string };
-    if (!answer.ok) throw new OperatorRefusal(`The running service answered: ${facts.error}`);
-    return facts;
+    const signal = AbortSignal.timeout(patience);
+    try {
+      const answer = await fetch(new URL(target, this.#url), {
+        method,
+        headers,
+        signal,
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      const facts = (await answer.json()) as { error?: string };
+      if (!answer.ok) throw new OperatorRefusal(`The running service answered: ${facts.error}`);
+      return facts;
+    } catch (cause) {
+      if (!signal.aborted) throw cause;
+      throw new ServiceSilent(
+        `The service that ${this.#file} tells of does not answer: nothing has come from ${this.#url} for ${patience / 1000} s. ${body === undefined ? ASK_LATER : MAY_GO_ON}`,
+        { cause },
+      );
+    }
   }
+}
+
+/** A service of a release that does not tell is taken for the folder's. */
+function isSame(its: FolderIdentity | undefined, here: FolderIdentity): boolean {
+  return its === undefined || (its.device === here.device && its.inode === here.inode);
 }

@@ -3,20 +3,26 @@ import { apply } from './fold.ts';
 import { type AnyProjection, keyOf } from './projection.ts';
 import type { ViewTable } from './view-store.ts';
 
-/** A projection and the table that shows it. */
-export type Shown = { readonly projection: AnyProjection; readonly table: ViewTable };
+/** A projection and the table that shows it; how many events of its streams came, where somebody counts them. */
+export type Shown = {
+  readonly projection: AnyProjection;
+  readonly table: ViewTable;
+  readonly came?: { events: number };
+};
 
 /** Applies events, in order, to the tables that do not have them yet. */
 export function applyEvents(shown: readonly Shown[], events: readonly RecordedEvent[]): void {
   const position = events.at(-1)?.position;
   if (position === undefined) return;
   const byPrefix = new Map<string, readonly RecordedEvent[]>();
-  for (const { projection, table } of shown) {
+  for (const { projection, table, came } of shown) {
     if (!isBefore(table.position, position)) continue;
     const { prefix } = projection.source;
     const own = byPrefix.get(prefix) ?? events.filter(({ stream }) => stream.startsWith(prefix));
     byPrefix.set(prefix, own);
-    table.take(changesOf(projection, table, behind(table.position, own)), position);
+    const news = behind(table.position, own);
+    table.take(changesOf(projection, table, news), position);
+    if (came) came.events += news.length;
   }
 }
 

@@ -54,7 +54,8 @@ export class Projector {
   add<Type, Event extends { type: string }>(projection: Projection<Type, Event>): View<Type> {
     const table = this.#store.open(projection);
     // The projector only hands its own views and events back to a projection.
-    this.#projections.set(projection.name, { projection: projection as unknown as AnyProjection, table });
+    const anyProjection = projection as unknown as AnyProjection;
+    this.#projections.set(projection.name, { projection: anyProjection, table, came: { events: 0 } });
     return table as unknown as View<Type>;
   }
 
@@ -130,7 +131,7 @@ export class Projector {
    * @throws {ViewUnavailable} as {@link assertBuilt} does; the view in use stays so.
    */
   async adopt(name: string, generation: number): Promise<number> {
-    const shown = this.#named(name);
+    const { came: _counted, ...shown } = this.#named(name); // what it catches up has come before
     using unlessUsed = new DisposableStack();
     const table = unlessUsed.use(this.#store.openGeneration(shown.projection, generation));
     while (isBefore(table.position, shown.table.position)) await this.#catchUp({ ...shown, table });
@@ -147,12 +148,12 @@ export class Projector {
     return this.#switches;
   }
 
-  /** Up to where each view has seen the log, and of which streams it shows events: quick, however many there are. */
-  get reached(): readonly { name: string; streamPrefix: string; position: Position | undefined }[] {
-    return [...this.#projections.values()].map(({ projection: { name, source }, table }) => {
+  /** Quick, however many events there are. */
+  get reached(): readonly Reached[] {
+    return [...this.#projections.values()].map(({ projection: { name, source }, table, came }) => {
       // A table does not hear of events that concern no view; the projector does.
       const position = isBefore(table.position, this.position) ? this.position : table.position;
-      return { name, streamPrefix: source.prefix, position };
+      return { name, streamPrefix: source.prefix, position, events: came?.events ?? 0 };
     });
   }
 
@@ -245,5 +246,16 @@ export class Projector {
     }
   }
 }
+
+/** How far a view is. */
+export type Reached = {
+  readonly name: string;
+  /** Of the streams whose events it shows. */
+  readonly streamPrefix: string;
+  /** Up to where it has seen the log. */
+  readonly position: Position | undefined;
+  /** How many it was shown since the start. */
+  readonly events: number;
+};
 
 type Listener = (events: readonly RecordedEvent[]) => void;

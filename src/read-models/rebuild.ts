@@ -116,7 +116,7 @@ export class Rebuild implements Disposable {
   #leaveOutLater(view: string): void {
     for (const generation of laterGenerations(this.#folder, view)) {
       this.#notCompared.push(
-        `Generation ${generation} of the view ${view} was not compared: current.json names an earlier one. A rebuild is under way or was cut off, unless current.json was changed.`,
+        `Generation ${generation} of the view ${view} was not compared: current.json does not name it. A rebuild is under way or was cut off, unless current.json was changed or removed.`,
       );
     }
   }
@@ -145,13 +145,9 @@ export class Rebuild implements Disposable {
     const options = { ...projection, origin: this.#options.origin };
     const { checkIn } = this.#options;
     const folder = checkIn === undefined ? this.#folder : new ViewFolder(checkIn);
+    const inUse = viewInUse(this.#folder, options); // before there is a file of this rebuild beside it
     const table = ViewFile.open(folder.fileOf(projection.name, generation), options);
-    return {
-      projection,
-      generation,
-      table,
-      inUse: viewInUse(this.#folder, options),
-    };
+    return { projection, generation, table, inUse };
   }
 
   /** Those of the table with the most of them here, the others in the writer's thread meanwhile. */

@@ -1,23 +1,19 @@
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { removeViewFile } from './view-file.ts';
 
-/** The folder of the views: a file a generation of each view, and `current.json`, which says which are in use. */
+/** What `current.json` says of a view: the generation in use; `nothing`, as before the first rebuild; no sense. */
+export type Pointed = number | 'nothing' | 'no sense';
+
+/**
+ * The folder of the views: a file a generation of each view, and `current.json`, which says which are in use. Whoever
+ * builds a view makes the folder.
+ */
 export class ViewFolder {
   readonly path: string;
 
   constructor(folder: string) {
     this.path = folder;
-    mkdirSync(folder, { recursive: true });
   }
 
   fileOf(name: string, generation: number | string): string {
@@ -26,8 +22,15 @@ export class ViewFolder {
 
   /** The generation in use; the first, when nothing says otherwise. */
   current(name: string): number {
-    const generation = this.#pointer()[name];
-    return Number.isSafeInteger(generation) ? (generation as number) : 1;
+    const generation = this.pointed(name);
+    return typeof generation === 'number' ? generation : 1;
+  }
+
+  pointed(name: string): Pointed {
+    const pointer = this.#pointer();
+    const generation = pointer?.[name];
+    if (Number.isSafeInteger(generation)) return generation as number;
+    return pointer && generation === undefined ? 'nothing' : 'no sense';
   }
 
   /** Durable before it returns: a crash leaves the old pointer or the new one. */
@@ -49,15 +52,15 @@ export class ViewFolder {
     }
   }
 
-  /** What cannot be read counts as nothing: the first generation is used, or built. */
-  #pointer(): Record<string, unknown> {
+  /** `undefined` when it cannot be read, which counts as nothing: the first generation is used, or built. */
+  #pointer(): Record<string, unknown> | undefined {
     try {
-      return JSON.parse(readFileSync(path.join(this.path, 'current.json'), 'utf8')) as Record<
-        string,
-        unknown
-      >;
-    } catch {
-      return {};
+      const pointer: unknown = JSON.parse(readFileSync(path.join(this.path, 'current.json'), 'utf8'));
+      return typeof pointer === 'object' && pointer !== null
+        ? (pointer as Record<string, unknown>)
+        : undefined;
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code === 'ENOENT' ? {} : undefined;
     }
   }
 }

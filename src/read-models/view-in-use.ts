@@ -50,6 +50,8 @@ function withoutFile(folder: ViewFolder, name: string, generation: number): View
   const others = generationsOf(folder, name);
   if (others.length === 0)
     return { kind: 'not comparable', why: 'is not there: the service builds it when it starts' };
+  if (folder.pointed(name) === 'nothing' && others.every((other) => other === generation + 1))
+    return { kind: 'not comparable', why: 'is not there, only what a rebuild has begun' };
   const there =
     others.length === 1 ? `generation ${others[0]} is` : `the generations ${others.join(', ')} are`;
   return {

@@ -1,9 +1,9 @@
-import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { everyView } from '../../projections/every-view.ts';
 import type { EventLog } from '../event-log/event-log.ts';
+import { isThere } from '../permission.ts';
 import { Rebuild } from '../read-models/rebuild.ts';
 import type { ViewDifference } from '../read-models/view-difference.ts';
 import type { Check } from './report.ts';
@@ -22,7 +22,7 @@ export function viewsCheck(
   signal?: AbortSignal,
 ): Check {
   return async (report) => {
-    if (!existsSync(folder)) {
+    if (!isThere(folder)) {
       report.notes.push(
         `No view was compared: there is no ${folder}, where a service builds its views at its start.`,
       );

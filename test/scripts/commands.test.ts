@@ -1,6 +1,13 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import test from 'ava';
+import { assertAccepted, settings, type Wanted } from '../../scripts/client-settings.ts';
+import { Administration } from '../../src/administration.ts';
+import { openLog } from '../../src/engines.ts';
 import { runScript as run } from '../support/run-script.ts';
 import { RunningService, TestClient, until } from '../support/running-service.ts';
+import { secretCredential } from '../support/secret-password.ts';
 
 test('a client added beside the service can deposit there at once, and no more when it is disabled', async (t) => {
   await using running = await RunningService.start();
@@ -67,8 +74,15 @@ test('commands say what is wrong, with an exit code that tells usage from refusa
     ['client', ['frobnicate'], 2, /no action frobnicate/],
     ['client', ['add', 'x', '--what'], 2, /--what/],
     ['client', ['add', 'a:b'], 1, /no client name/],
+    [
+      'client',
+      ['add', 'carl', '--domain', 'carl.example', '--collection', 'no name!'],
+      1,
+      /cannot name a coll/,
+    ],
     ['client', ['show', 'nobody'], 1, /There is no client nobody/],
     ['client', ['grant', 'nobody', 'c'], 1, /There is no client nobody/],
+    ['collection', ['add', 'papers', '--accept', 'text/plain'], 1, /text\/plain/],
     ['collection', ['set', 'nowhere', '--title', 'x'], 1, /There is no collection nowhere/],
   ];
   for (const [command, args, code, message] of cases) {
@@ -77,9 +91,30 @@ test('commands say what is wrong, with an exit code that tells usage from refusa
     t.regex(ran.err, message);
     t.notRegex(ran.err, /\n\s+at /, 'no stack for what a person can mend');
   }
+  const carl = await Array.fromAsync(running.service.log.readStream('client-carl'));
+  t.deepEqual(carl, [], 'who is registered gets told the password');
+  t.deepEqual(await Array.fromAsync(running.service.log.readStream('collection-papers')), []);
   for (const command of ['client', 'collection']) {
     const help = await run(folder, command, ['--help']);
     t.is(help.code, 0);
     t.regex(help.out, /npm run \w+ -- add NAME/);
   }
+});
+
+test('nothing of a command on a client is done where a part of it would be refused', async (t) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'deposit-'));
+  t.teardown(() => rm(folder, { recursive: true }));
+  await using log = await openLog({ eventLog: { kind: 'sqlite', file: path.join(folder, 'log.sqlite') } });
+  const administration = new Administration(log, { kind: 'operator', name: 'test' });
+  const register = { type: 'RegisterClient', client: 'bob', credential: secretCredential } as const;
+  const accepted = (wanted: Wanted, collections?: readonly string[]) =>
+    assertAccepted(log, 'bob', [register, ...settings('bob', wanted)], collections);
+  await accepted({ domain: 'bob.example', 'provider-url': '' }, ['new', 'new']);
+  await t.throwsAsync(accepted({ domain: 'no domain' }), { code: 'BAD_DOMAIN' });
+  await t.throwsAsync(accepted({ 'provider-url': 'ftp://x' }), { code: 'BAD_PROVIDER_URL' });
+  await t.throwsAsync(accepted({}, ['new', 'no name!']), { code: 'BAD_COLLECTION_NAME' });
+  await t.throwsAsync(assertAccepted(log, 'bob', [], ['new']), { code: 'CLIENT_UNKNOWN' });
+  t.is(await log.head(), undefined);
+  await administration.client(register);
+  await t.throwsAsync(accepted({}), { code: 'CLIENT_EXISTS' });
 });

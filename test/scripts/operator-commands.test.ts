@@ -1,4 +1,9 @@
 import test, { type ExecutionContext } from 'ava';
+import { beginningOf, momentOf } from '../../scripts/moment.ts';
+import type { StatusFacts } from '../../scripts/status-facts.ts';
+import { withRates } from '../../scripts/status-rates.ts';
+import { statusScreen } from '../../scripts/status-screen.ts';
+import { wholeNumber } from '../../scripts/whole-number.ts';
 import { archivePart, entryPart, formOf, formType } from '../support/deposit-bodies.ts';
 import { runScript } from '../support/run-script.ts';
 import { RunningService, type TestClient } from '../support/running-service.ts';
@@ -36,7 +41,7 @@ test('deposits are listed from the views, by state, client, collection and time'
   t.deepEqual(await list('--client', 'alice', '--collection', 'software', '--limit', '1'), [2]);
   t.deepEqual(await list('--since', '2100-01-01'), []);
   t.deepEqual(await list('--since', '2000-01-01'), [2, 1]);
-  t.is((await runScript(service.folder, 'deposits', ['--since', 'soon'])).code, 2);
+  t.is((await runScript(service.folder, 'deposits', ['--since', '2026-02-31'])).code, 2);
   const people = await runScript(service.folder, 'deposits', []);
   t.regex(people.out, / {6}1 {2}done .* alice in software {2}Hello/);
 });
@@ -58,7 +63,7 @@ test('a rejected deposit is checked again when the operator wants it; one that i
   const again = await runScript(service.folder, 'retry', ['1', '99', '--recheck']);
   t.is(again.code, 1);
   t.regex(again.err, /deposit 99/i);
-  t.is((await runScript(service.folder, 'retry', ['one'])).code, 2);
+  t.is((await runScript(service.folder, 'retry', ['0x1'])).code, 2);
 });
 
 test('abandoned deposits are deleted by an event with its reason, younger and complete ones stay', async (t) => {
@@ -122,6 +127,12 @@ test('parked events are listed, shown and skipped with a reason', async (t) => {
   t.regex((await run('list')).out, /e-1 {2}checker {2}client-x at revision 0: it kills/);
   t.is((await run('show', 'e-2')).code, 1);
   t.is((await run('skip', 'e-1')).code, 2);
+  await service.administration.parking({ type: 'ParkEvent', ...parked, reactor: 'notifier' });
+  const either = await run('skip', 'e-1', '--reason', 'no deposit');
+  t.is(either.code, 2);
+  t.is(either.err, 'The event e-1 is parked for checker, notifier: name one of them with --reactor.\n');
+  t.is((await run('skip', 'e-1', '--reactor', 'notifier', '--reason', 'no deposit')).code, 0);
+  t.deepEqual(JSON.parse((await run('list', '--json')).out), [parked]);
   t.is((await run('skip', 'e-1', '--reason', 'no deposit')).code, 0);
   t.regex((await run('list')).out, /No event is parked/);
 });
@@ -136,13 +147,21 @@ test('status shows lags, deposits by state and what waits, beside the service an
   await service.administration.parking({ type: 'ParkEvent', ...parked });
   const untold = { ...parked, reactor: 'notifier', eventId: 'e-2' };
   await service.administration.parking({ type: 'ParkEvent', ...untold });
+  const position = await service.service.log.head();
   const look = async () => JSON.parse((await runScript(service.folder, 'status', ['--json'])).out) as object;
   t.like(await look(), {
     service: { roles: ['http', 'reactors'], following: null },
-    views: [{ lagEvents: 0 }, { lagEvents: 0 }, { lagEvents: 0 }, { lagEvents: 0 }],
+    silence: null,
+    log: { position },
+    views: [
+      { name: 'deposit-status', position, lagEvents: 0, rate: 0 },
+      { lagEvents: 0 },
+      { lagEvents: 0 },
+      { lagEvents: 0 },
+    ],
     reactors: [
-      { name: 'checker', lagEvents: 0, underWay: 0, lastError: null },
-      { name: 'loader', lagEvents: 0 },
+      { name: 'checker', position, lagEvents: 0, underWay: 0, lastError: null, rate: 0 },
+      { name: 'loader', position, lagEvents: 0 },
     ],
     deposits: { byStatus: { done: 1, partial: 1 }, oldest: [{ status: 'partial', depositId: 2 }] },
     notifications: { waiting: 0, taken: 0, keyProblem: null },
@@ -153,12 +172,63 @@ test('status shows lags, deposits by state and what waits, beside the service an
   t.regex(screen, /^Deposits: 1 done, 1 partial$|^Deposits: 1 partial, 1 done$/m);
   t.regex(screen, /^Notifications: 0 taken, /m);
   t.regex(screen, /^Parked events: 2 /m);
+  const short = position?.replace(/^0+/, '');
+  t.regex(screen, new RegExp(`^deposit-status +${short} +0 events +– +0/s$`, 'm'));
+  t.regex(screen, new RegExp(`^checker +${short} +0 events +– +0 +\\d+ +0/s +0$`, 'm'));
   await service.stop();
   t.like(await look(), {
     service: null,
-    reactors: [{ name: 'checker', done: null }, { name: 'loader' }],
+    views: [{ name: 'deposit-status', lagEvents: 0, rate: null }],
+    reactors: [{ name: 'checker', position, done: null, rate: null }, { name: 'loader' }],
     notifications: { waiting: 0, taken: null },
   });
   t.regex((await runScript(service.folder, 'status', [])).out, /^No service runs on this data folder/);
   await service.startAgain();
+});
+
+test('rates are of one run of a service, and the widest status fits into 100 columns', (t) => {
+  const at = (seconds: number, done: number, startedAt = '2026-03-01T10:00:00.000Z'): StatusFacts => {
+    const behind = {
+      position: '0000001fffffff00-0000001fffffff00',
+      lagEvents: 1000,
+      lagSeconds: 9999,
+      done,
+    };
+    const service = { version: '10.20.30', pid: 4_194_304, url: 'http://127.0.0.1:65535', following: null };
+    return {
+      at: new Date(Date.UTC(2026, 2, 2, 0, 0, seconds)).toISOString(),
+      service: { ...service, roles: ['http', 'reactors'], startedAt },
+      silence: null,
+      log: { engine: 'eventstoredb', position: behind.position },
+      views: [{ name: 'undelivered-notifications', ...behind }],
+      reactors: [{ name: 'notifier', ...behind, underWay: 5000, failures: 100_000, lastError: null }],
+      deposits: null,
+      notifications: null,
+      parked: [],
+      store: { engine: 's3', objects: 1, bytes: 1, isWhole: true },
+      diskFreeBytes: 1,
+    };
+  };
+  const rates = ({ views, reactors }: ReturnType<typeof withRates>) =>
+    [...views, ...reactors].map(({ rate }) => rate);
+  const running = withRates(at(2, 1_000_501), at(0, 1_000_000));
+  t.deepEqual(rates(running), [250.5, 250.5]);
+  t.deepEqual(rates(withRates(at(2, 5, '2026-03-02T00:00:01.000Z'), at(0, 1000))), [null, null]);
+  t.deepEqual(rates(withRates(at(2, 5))), [null, null]);
+  const screen = statusScreen(running);
+  t.regex(screen, /^undelivered-notifications +1fffffff00-1fffffff00 +≥ 1,000 events +3 h +250\.5\/s$/m);
+  for (const line of screen.split('\n')) t.true(line.length <= 100, line);
+});
+
+test('times and numbers of deposits are what they are elsewhere, too, not whatever a program makes of them', (t) => {
+  t.is(beginningOf('2026-03-01'), Date.UTC(2026, 2, 1));
+  t.is(momentOf('2026-03-01T10:00:00.5+01:00'), Date.UTC(2026, 2, 1, 9, 0, 0, 500));
+  for (const text of ['7', '2026', '2026-02-31', '2026-02-30T10:00:00Z', '2026-03-01T10:00', 'soon', '']) {
+    t.is(beginningOf(text), undefined, text);
+  }
+  t.is(momentOf('2026-03-01'), undefined);
+  t.deepEqual(['1', '42', '9007199254740991'].map(wholeNumber), [1, 42, 9_007_199_254_740_991]);
+  for (const text of ['0', '01', '0x1', '1e0', '1.0', ' 1', '-1', '9007199254740992', '']) {
+    t.is(wholeNumber(text), undefined, text);
+  }
 });

@@ -1,9 +1,14 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import test from 'ava';
+import { UsageError } from '../../scripts/command.ts';
+import { duration } from '../../scripts/duration.ts';
 import { liesIn } from '../../scripts/lies-in.ts';
 import { readConfig } from '../../src/config.ts';
+import { systemErrorText } from '../../src/system-error.ts';
 import { archivePart, entryPart, formOf, formType } from '../support/deposit-bodies.ts';
 import { runScript } from '../support/run-script.ts';
 import { RunningService } from '../support/running-service.ts';
@@ -24,8 +29,20 @@ test('what a command does not understand is refused with 2 before anything is do
     ['client', ['set', 'nobody'], /^Nothing to set: give --domain or --provider-url\.$/m],
     ['client', ['disable', 'alice', '--domain', 'x.example'], /^disable takes no --domain\.$/m],
     ['client', ['webhook', 'alice', '--off', '--json'], /^--json is for --failures\.$/m],
+    ['anchor', ['--public-key', '--json'], /^--public-key takes no --json\.$/m],
     ['parked', ['list', '--all'], /^list takes no --all\.$/m],
     ['parked', ['list', 'x'], /not x/],
+    [
+      'parked',
+      ['list', '--reactor', 'cook'],
+      /^--reactor must be one of checker, loader, notifier, not cook\.$/m,
+    ],
+    [
+      'migrate',
+      ['--from', '@/nowhere', '--to', 'sqlite:x'],
+      /^--from: \/nowhere cannot be opened: .* \(ENOENT\)\.$/m,
+    ],
+    ['test', ['--bogus'], /--bogus/],
     ['retry', ['1', '--status', 'failed'], /^Name deposits by their ids, or --status\.$/m],
     ['retry', ['--status', 'done'], /^--status must be failed or rejected, not done\.$/m],
   ];
@@ -36,6 +53,58 @@ test('what a command does not understand is refused with 2 before anything is do
     t.notRegex(err, /\n\s+at /);
   }
   t.is(await service.service.log.head(), before);
+});
+
+test('a command that nobody listens to finishes what it changes; one that only tells ends', async (t) => {
+  await using service = await RunningService.start();
+  const alice = await service.register('alice', { collections: ['software'] });
+  const body = new Uint8Array(formOf([archivePart(), entryPart()]));
+  for (const _ of [1, 2, 3])
+    t.is((await alice.post('/1/software/', body, { ...formType, 'In-Progress': 'true' })).status, 201);
+  t.deepEqual(await unheard(service.folder, 'status', ['--watch', '--json']), { code: 0, err: '' });
+  t.deepEqual(await unheard(service.folder, 'expire', ['--older-than', '0s']), { code: 0, err: '' });
+  for (const id of [1, 2, 3])
+    t.is(
+      (await Array.fromAsync(service.service.log.readStream(`deposit-${id}`))).at(-1)?.type,
+      'DepositDeleted',
+    );
+});
+
+/** Runs a command whose output nobody reads, as in `… | true`. */
+async function unheard(dataDir: string, command: string, args: readonly string[]) {
+  const script = path.join(import.meta.dirname, '../../scripts', `${command}.ts`);
+  const child = spawn(process.execPath, [script, ...args], {
+    env: { ...process.env, DEPOSIT_DATA_DIR: dataDir },
+  });
+  child.stdout.destroy();
+  const ended = once(child, 'close');
+  const err = (await buffer(child.stderr)).toString();
+  const [code] = (await ended) as [number | null];
+  return { code, err };
+}
+
+test('a duration is one that a clock can go back by', (t) => {
+  t.deepEqual(
+    ['45s', '90m', '24h', '36500d'].map(duration),
+    [45_000, 5_400_000, 86_400_000, 3_153_600_000_000],
+  );
+  for (const wrong of ['99999999999999d', '36501d', '1w', '-1d', '1.5h'])
+    t.throws(() => duration(wrong), { instanceOf: UsageError }, wrong);
+});
+
+test('a fault of the file system is one sentence with the file', async (t) => {
+  const faultOf = async (fault: Promise<unknown>) => systemErrorText(await t.throwsAsync(fault));
+  const file = path.join(import.meta.filename, 'x');
+  t.is(
+    await faultOf(readFile('/nowhere/x')),
+    '/nowhere/x cannot be opened: no such file or directory (ENOENT).',
+  );
+  t.is(await faultOf(mkdir(file)), `${file} cannot be made: not a directory (ENOTDIR).`);
+  t.is(
+    await faultOf(mkdir(import.meta.filename)),
+    `${import.meta.filename} cannot be made: there is something else in its place (EEXIST).`,
+  );
+  t.is(systemErrorText(new Error('another')), undefined);
 });
 
 test('all deposits that were rejected are checked again in one go', async (t) => {

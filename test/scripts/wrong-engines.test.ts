@@ -1,9 +1,15 @@
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, rename, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { whetherOfTheService } from '../../scripts/service-engines.ts';
+import { tellHistory } from '../../scripts/tell-history.ts';
+import { readConfig } from '../../src/config.ts';
 import { openLog } from '../../src/engines.ts';
+import { RunningService as OperatedService } from '../../src/operator/running-service.ts';
 import { archivePart, entryPart, formOf, formType } from '../support/deposit-bodies.ts';
 import { runScript } from '../support/run-script.ts';
 import { RunningService } from '../support/running-service.ts';
@@ -44,6 +50,7 @@ test('commands that were not told where the log is do nothing, beside the servic
     ['backup', backup],
     ['client', 'add', 'bob'],
     ['rebuild', '--all'],
+    ['export'],
   ] as const;
   const inDataFolder = path.join(service.folder, 'event-log.sqlite');
   const eachIsRefused = async (because: RegExp): Promise<void> => {
@@ -56,7 +63,14 @@ test('commands that were not told where the log is do nothing, beside the servic
     t.false(existsSync(inDataFolder));
     t.false(existsSync(path.join(backup, 'backup.json')));
   };
-  await eachIsRefused(/works on sqlite:.*log\.sqlite, this command would work on sqlite:.*event-log\.sqlite/);
+  const otherLog = /works on sqlite:.*log\.sqlite, this command would work on sqlite:.*event-log\.sqlite/;
+  await eachIsRefused(otherLog);
+  const untold = readConfig({ DEPOSIT_DATA_DIR: service.folder });
+  const unheard = { say: () => t.fail(), warn: () => t.fail() };
+  await t.throwsAsync(tellHistory(['1'], untold, unheard), { message: otherLog });
+  const verified = await runScript(service.folder, 'verify', ['--all']);
+  t.deepEqual([verified.code, verified.out], [1, ''], 'no finding: it is another log');
+  t.regex(verified.err, otherLog);
   await service.stop();
   await eachIsRefused(/^There is no event log at .*event-log\.sqlite: /);
   await service.startAgain();
@@ -119,4 +133,40 @@ test('young objects are removed only where no service can be about to name them'
   t.is(elsewhere.code, 2, 'the data folder does not tell who has this log');
   t.regex(elsewhere.err, /1h at least/);
   await service.startAgain();
+});
+
+test('a copy of the folder of a running service is none of that service', async (t) => {
+  await using service = await RunningService.start();
+  const copy = path.join(await folderFor(t), 'copy');
+  await cp(service.folder, copy, { recursive: true });
+  t.true(existsSync(path.join(copy, 'operator.json')));
+  t.is(await OperatedService.find(copy), undefined);
+  t.is(
+    await whetherOfTheService(readConfig({ DEPOSIT_DATA_DIR: copy }), 'eventLog', 'archiveStore'),
+    undefined,
+  );
+  t.truthy(await OperatedService.find(service.folder));
+});
+
+test('a service that does not answer in time is not taken for none', async (t) => {
+  const folder = await folderFor(t);
+  const silent = createServer(() => undefined).listen(0, '127.0.0.1');
+  t.teardown(() => silent.close());
+  await once(silent, 'listening');
+  const { port } = silent.address() as AddressInfo; // it listens on TCP
+  const url = `http://127.0.0.1:${port}`;
+  await writeFile(path.join(folder, 'operator.json'), JSON.stringify({ url, token: '', pid: 1 }));
+  const config = readConfig({ DEPOSIT_DATA_DIR: folder });
+  await (await openLog(config))[Symbol.asyncDispose]();
+  const [found, note, removed] = await Promise.all([
+    t.throwsAsync(OperatedService.find(folder), { code: 'SERVICE_SILENT' }),
+    whetherOfTheService(config, 'eventLog'),
+    runScript(folder, 'gc', ['--remove']),
+  ]);
+  t.regex(
+    found?.message ?? '',
+    /operator\.json tells of does not answer: nothing has come from http:.* for 5 s\./,
+  );
+  t.regex(note ?? '', /^Whether a service runs on .*, could not be asked: The service that /);
+  t.deepEqual([removed.code, removed.err], [1, `${found?.message}\n`]);
 });

@@ -71,11 +71,35 @@ test('a view that cannot be compared is named, as a finding where no service lea
       { texts: [/client-logins is damaged: the file of generation 9, .* while generation 1 is there/] },
     ],
     [
-      'a generation that nothing names',
+      'what a rebuild has begun where no view was in use',
       (folder) => rename(place(folder, 'client-logins.1.sqlite'), place(folder, 'client-logins.2.sqlite')),
+      {
+        notes: [
+          /^The view client-logins was not compared: it is not there, only what a rebuild has begun\.$/,
+          /^Generation 2 of the view client-logins was not compared: /,
+        ],
+      },
+    ],
+    [
+      'the same beside a current.json that makes no sense',
+      async (folder) => {
+        await rename(place(folder, 'client-logins.1.sqlite'), place(folder, 'client-logins.2.sqlite'));
+        await writeFile(place(folder, 'current.json'), '{"client-logins":');
+      },
       {
         texts: [/client-logins is damaged: the file of generation 1, .* while generation 2 is there/],
         notes: [/^Generation 2 of the view client-logins was not compared: /],
+      },
+    ],
+    [
+      'generations that only come after others were in use, and nothing names them',
+      async (folder) => {
+        await copyFile(place(folder, 'client-logins.1.sqlite'), place(folder, 'client-logins.2.sqlite'));
+        await rename(place(folder, 'client-logins.1.sqlite'), place(folder, 'client-logins.3.sqlite'));
+      },
+      {
+        texts: [/client-logins is damaged: the file of generation 1, .* the generations 2, 3 are there/],
+        notes: [/^Generation 2 of the view client-logins /, /^Generation 3 of the view client-logins /],
       },
     ],
     [

@@ -1,9 +1,14 @@
 import { spawn } from 'node:child_process';
-import { chmod, copyFile, readdir, stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, copyFile, readdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { buffer } from 'node:stream/consumers';
 import test, { type ExecutionContext } from 'ava';
+import { depositStatus } from '../../projections/deposit-status.ts';
+import { readConfig } from '../../src/config.ts';
+import { openView } from '../../src/engines.ts';
+import { runScript } from '../support/run-script.ts';
 import { auditedService } from './audited-service.ts';
 
 const service = auditedService(test, 6);
@@ -81,6 +86,37 @@ test('beside a running writer an auditor who may only read sees what was written
   const { code, out } = await asAuditor(folder, 'verify', '--all');
   t.is(code, 1, 'what lies in the WAL counts');
   t.regex(out, /^log: The Other at revision 0 of /m);
+});
+
+test('what may not be read is not called missing, and nothing is made where only something is looked for', async (t) => {
+  const folder = await service.copy(t);
+  if (!(await canRunAsAuditor())) return t.pass('nobody may not read the program here');
+  await onlyReadable(t, folder);
+  await writeFile(path.join(folder, 'operator.json'), '{}', { mode: 0o000 });
+  const told = await asAuditor(folder, 'history', '1');
+  t.is(told.code, 0, told.err);
+  t.regex(told.err, /^Whether a service runs on .*operator\.json may not be read by /);
+  const gc = await asAuditor(folder, 'gc');
+  t.deepEqual([gc.code, gc.out], [1, '']);
+  t.regex(gc.err, /^\S*operator\.json may not be read by \S+: run this as the user of the service\.\n$/);
+  await chmod(folder, 0o000);
+  for (const [command = '', ...args] of [['verify', '--all'], ['deposits'], ['restore', folder]]) {
+    const { code, out, err } = await asAuditor(folder, command, ...args);
+    t.deepEqual([code, out], [1, ''], command);
+    t.regex(err, /^\S+ may not be read by \S+: run this as the user of the service\.\n$/);
+  }
+  const started = await asAuditor(folder, '../src/main');
+  t.is(started.code, 2);
+  t.regex(started.err, /^\S+ may not be written to by \S+: run this as the user of the service\.\n$/m);
+});
+
+test('a mistyped folder gets neither views nor a key', async (t) => {
+  const nowhere = path.join(await service.copy(t), 'nowhere');
+  t.throws(() => openView(readConfig({ DEPOSIT_DATA_DIR: nowhere }), depositStatus), { code: 'NO_VIEW' });
+  const { code, err } = await runScript(nowhere, 'anchor', ['--public-key']);
+  t.is(code, 1);
+  t.regex(err, /^There is no data folder at .*nowhere: a service makes it /);
+  t.false(existsSync(nowhere));
 });
 
 type Ran = { readonly code: number; readonly out: string; readonly err: string };

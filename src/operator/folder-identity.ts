@@ -1,0 +1,9 @@
+import { statSync } from 'node:fs';
+
+/** Which folder it is, whatever paths and mounts lead to it; a copy is another one. */
+export type FolderIdentity = { readonly device: string; readonly inode: string };
+
+export function identityOf(folder: string): FolderIdentity {
+  const { dev, ino } = statSync(folder, { bigint: true });
+  return { device: String(dev), inode: String(ino) };
+}
