@@ -106,7 +106,7 @@ export const SETTINGS = {
     'unpacked : packed, of archives above 64 MiB unpacked',
     integer(1),
   ),
-  DEPOSIT_MAX_MEMBERS: setting(String(limits.members), 'members of one archive', integer(1, 10_000_000)),
+  DEPOSIT_MAX_MEMBERS: setting(String(limits.members), 'members of one archive', integer(1, 1_000_000)),
   DEPOSIT_MAX_PATH: setting(String(limits.pathBytes), "bytes of a member's path", integer(1, 65_535)),
   DEPOSIT_MAX_DEPTH: setting(String(limits.depth), 'folders a member may lie deep', integer(1, 1000)),
   DEPOSIT_MAX_NAME: setting(String(limits.nameBytes), 'bytes of one name in it', integer(1, 65_535)),

@@ -12,6 +12,9 @@ export type Member = { mode: LeafMode; length: number; id: string; sha256: strin
 /** All paths of one archive or deposit together; keeps listings and manifests bounded. */
 export const totalPathBytes = 64 * 1024 ** 2;
 
+/** All extended headers of one tar together: room for as many paths, and as much beside them. */
+const totalExtensionBytes = 2 * totalPathBytes;
+
 /**
  * What was found in an archive so far. Readers report members here in the order of the archive; the rules
  * that hold for every format, the limits and the faults are kept in this one place.
@@ -26,7 +29,8 @@ export class Contents {
   readonly #directories = new Set(['']);
   #count = 0;
   #bytes = 0;
-  #nameBytes = 0;
+  #pathBytes = 0;
+  #extensionBytes = 0;
 
   constructor(limits: ArchiveLimits) {
     this.#limits = limits;
@@ -36,11 +40,27 @@ export class Contents {
   countMember(name: string): void {
     this.#count += 1;
     if (this.#count > this.#limits.members) throw tooMany('entries', this.#limits.members);
-    this.#nameBytes += name.length;
-    if (this.#nameBytes > totalPathBytes) {
+    this.countPathBytes(name.length);
+  }
+
+  /** Paths and the targets of links. @throws {Unreadable} more bytes together than the limit. */
+  countPathBytes(length: number): void {
+    this.#pathBytes += length;
+    if (this.#pathBytes > totalPathBytes) {
       throw new Unreadable(
         'PATHS_TOO_LARGE',
         `The paths of the archive are too large: more than ${totalPathBytes} bytes together (the limit).`,
+      );
+    }
+  }
+
+  /** What a tar says about its members in headers of their own. @throws {Unreadable} more bytes together than the limit. */
+  countExtension(length: number): void {
+    this.#extensionBytes += length;
+    if (this.#extensionBytes > totalExtensionBytes) {
+      throw new Unreadable(
+        'TOO_LARGE',
+        `The extended headers of the archive are too large: more than ${totalExtensionBytes} bytes of long names and pax records together (the limit).`,
       );
     }
   }

@@ -59,10 +59,11 @@ function tooLong(name: string, { pathBytes, nameBytes, depth }: PathLimits): Ent
       text: `The path of the member ${shown(name)} has a name that is too long: ${longest} bytes; the limit is ${nameBytes}.`,
     };
   }
-  if (segments.length > depth) {
+  const folders = name.endsWith('/') ? segments.length : segments.length - 1;
+  if (folders > depth) {
     return {
       code: 'TOO_DEEP',
-      text: `The path of the member ${shown(name)} is too deep: ${segments.length} levels; the limit of the depth is ${depth}.`,
+      text: `The path of the member ${shown(name)} is too deep: it has ${folders} folders; the limit of the depth is ${depth}.`,
     };
   }
 }

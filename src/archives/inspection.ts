@@ -46,7 +46,7 @@ export type ArchiveLimits = {
   readonly ratio: number;
   readonly ratioFloor: number;
   readonly members: number;
-  /** Bytes of a member's whole path, of one segment of it, and number of its segments. */
+  /** Bytes of a member's whole path, of one segment of it, and number of the folders in it. */
   readonly pathBytes: number;
   readonly nameBytes: number;
   readonly depth: number;
@@ -81,10 +81,10 @@ export interface ArchiveReader extends AsyncDisposable {
 
   /**
    * Overlays listings in upload order; a later leaf replaces an earlier one of the same path. The listings are handed
-   * over: their bytes are gone afterwards.
+   * over: their bytes are gone afterwards. `name` is what people call the archive.
    */
   overlay(
-    listings: readonly { readonly sha256: string; readonly listing: Uint8Array }[],
+    listings: readonly { readonly sha256: string; readonly listing: Uint8Array; readonly name?: string }[],
     owner?: string,
   ): Promise<Overlay>;
 }

@@ -5,19 +5,27 @@ import type { Overlay } from './inspection.ts';
 import { decodeListing, encodeManifest, type ListedLeaf, type ManifestEntry } from './manifest.ts';
 import { printableName } from './printable-name.ts';
 
-export type OverlayListing = { readonly sha256: string; readonly listing: Uint8Array };
+export type OverlayListing = {
+  readonly sha256: string;
+  readonly listing: Uint8Array;
+  /** What people call the archive; its digest where it is not given. */
+  readonly name?: string;
+};
 
 /** Of all archives of a deposit: about as many as can be laid out in the heap of a worker. */
 const TOTAL_MEMBERS = 1_000_000;
+/** Also those that are only implied by what lies in them; each takes more room than a file. */
+const TOTAL_FOLDERS = 250_000;
 
 type PlacedLeaf = ListedLeaf & { readonly archive: string };
 
 /** Lays the archives over one another in upload order; a later leaf replaces an earlier one of the same path. */
 export function overlayListings(listings: readonly OverlayListing[]): Overlay {
   const faults = new Faults();
-  const root: Directory<PlacedLeaf> = new Map();
+  const layout = new Layout();
   try {
-    placeAll(root, listings, faults);
+    const conflicts = placeAll(layout, listings);
+    for (const conflict of conflicts.values()) faults.add('PATH_CONFLICT', conflictText(conflict, listings));
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
     faults.add(error.code, error.message);
@@ -26,45 +34,87 @@ export function overlayListings(listings: readonly OverlayListing[]): Overlay {
   return {
     outcome: 'accepted',
     ...describe(
-      root,
+      layout.root,
       listings.map(({ sha256 }) => sha256),
     ),
   };
 }
 
-function placeAll(root: Directory<PlacedLeaf>, listings: readonly OverlayListing[], faults: Faults): void {
+/** Of each path the first conflict: `later` is the number of the listing that came to find something else there. */
+type Conflict = { readonly path: string; readonly leaf: PlacedLeaf; readonly later: number };
+
+function placeAll(layout: Layout, listings: readonly OverlayListing[]): ReadonlyMap<string, Conflict> {
+  const conflicts = new Map<string, Conflict>();
   let [members, pathBytes] = [0, 0];
-  for (const { sha256, listing } of listings) {
+  for (const [later, { sha256, listing }] of listings.entries()) {
     for (const { path, leaf } of decodeListing(listing)) {
       members += 1;
-      if (members > TOTAL_MEMBERS) throw tooManyMembers();
+      if (members > TOTAL_MEMBERS) throw tooMany('members', TOTAL_MEMBERS);
       pathBytes += path.length;
       if (pathBytes > totalPathBytes) throw tooManyPathBytes();
-      if (!place(root, path, leaf && { ...leaf, archive: sha256 })) {
-        faults.add(
-          'PATH_CONFLICT',
-          `The path “${printableName(path)}” is a file in one archive and a directory in another (conflict).`,
-        );
-      }
+      const found = layout.place(path, leaf && { ...leaf, archive: sha256 });
+      if (found && conflicts.size < mostConflicts && !conflicts.has(found.path))
+        conflicts.set(found.path, { ...found, later });
     }
+  }
+  return conflicts;
+}
+
+// Each costs a look for the archive that made a directory.
+const mostConflicts = 20;
+
+/** The tree so far. */
+class Layout {
+  readonly root: Directory<PlacedLeaf> = new Map();
+  #folders = 0;
+
+  /** Tells, without placing anything, where a file or link stands in the way of a directory, or the reverse. */
+  place(path: string, leaf: PlacedLeaf | null): { path: string; leaf: PlacedLeaf } | undefined {
+    const names = path.split('/');
+    const last = leaf === null ? undefined : names.pop()!;
+    let directory = this.root;
+    for (const [index, name] of names.entries()) {
+      const next = directory.get(name) ?? this.#add(directory, name);
+      if (!(next instanceof Map)) return { path: names.slice(0, index + 1).join('/'), leaf: next };
+      directory = next;
+    }
+    if (leaf === null || last === undefined) return undefined;
+    if (directory.get(last) instanceof Map) return { path, leaf };
+    directory.set(last, leaf);
+    return undefined;
+  }
+
+  #add(directory: Directory<PlacedLeaf>, name: string): Directory<PlacedLeaf> {
+    this.#folders += 1;
+    if (this.#folders > TOTAL_FOLDERS) throw tooMany('folders', TOTAL_FOLDERS);
+    const made: Directory<PlacedLeaf> = new Map();
+    directory.set(name, made);
+    return made;
   }
 }
 
-/** False when a file stands where a directory is needed, or the reverse. */
-function place(root: Directory<PlacedLeaf>, path: string, leaf: PlacedLeaf | null): boolean {
-  const names = path.split('/');
-  const last = leaf === null ? undefined : names.pop()!;
-  let directory = root;
-  for (const name of names) {
-    const next = directory.get(name) ?? new Map();
-    if (!(next instanceof Map)) return false;
-    directory.set(name, next);
-    directory = next;
-  }
-  if (leaf === null || last === undefined) return true;
-  if (directory.get(last) instanceof Map) return false;
-  directory.set(last, leaf);
-  return true;
+/** In the order of the archives: which has the one, and which the other. */
+function conflictText({ path, leaf, later }: Conflict, listings: readonly OverlayListing[]): string {
+  const isLater = leaf.archive === listings[later]!.sha256;
+  const ofLeaf = listings.findIndex(({ sha256 }) => sha256 === leaf.archive);
+  const ofFolder = isLater ? listings.findIndex((listing) => hasFolder(listing, path)) : later;
+  const kind = leaf.mode === '120000' ? 'link' : 'file';
+  const [asLeaf, asFolder] = [
+    `a ${kind} in ${nameOf(listings[ofLeaf]!)}`,
+    `a directory in ${nameOf(listings[ofFolder]!)}`,
+  ];
+  const [first, second] = isLater ? [asFolder, asLeaf] : [asLeaf, asFolder];
+  return `The path “${printableName(path)}” is ${first} and ${second} (conflict).`;
+}
+
+function hasFolder({ listing }: OverlayListing, folder: string): boolean {
+  return decodeListing(listing).some(
+    ({ path, leaf }) => path.startsWith(`${folder}/`) || (leaf === null && path === folder),
+  );
+}
+
+function nameOf({ name, sha256 }: OverlayListing): string {
+  return name ?? sha256;
 }
 
 function describe(root: Directory<PlacedLeaf>, archives: readonly string[]) {
@@ -120,10 +170,10 @@ function keysOf(directory: Directory<PlacedLeaf>): string[] {
   return keys;
 }
 
-function tooManyMembers(): Unreadable {
+function tooMany(what: string, limit: number): Unreadable {
   return new Unreadable(
     'TOO_MANY_ENTRIES',
-    `The deposit's archives have too many members: more than ${TOTAL_MEMBERS} together (the limit).`,
+    `The deposit's archives have too many ${what}: more than ${limit} together (the limit).`,
   );
 }
 

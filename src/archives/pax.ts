@@ -1,26 +1,50 @@
 import { corrupt } from './faults.ts';
 
-/** Records of an extended header, latin1 strings of raw bytes. A Map, since any key may come. */
-export type PaxRecords = ReadonlyMap<string, string>;
+/** What extended headers say that counts here; all else in them is passed over. Texts are latin1 strings of raw bytes. */
+export type PaxRecords = {
+  readonly path?: string;
+  readonly linkpath?: string;
+  readonly size?: string;
+  /** There was some record of a sparse file. */
+  readonly sparse?: true;
+};
+
+const sparsePrefix = 'GNU.sparse.';
+const [digit0, digit9, space, equalsSign, lineFeed] = [0x30, 0x39, 0x20, 0x3d, 0x0a];
+const mostDigits = 9;
 
 /**
- * Parses lines of the form `length key=value\n`, where the length counts the whole line in bytes.
+ * Parses lines of the form `length key=value\n`, where the length counts the whole line in bytes. What it keeps does
+ * not grow with the number of lines.
  * @throws {Unreadable} anything else.
  */
 export function parsePax(body: Buffer): PaxRecords {
-  const records = new Map<string, string>();
+  const records: { -readonly [key in keyof PaxRecords]: PaxRecords[key] } = {};
   for (let at = 0; at < body.length; ) {
-    const [head, digits] = /^([1-9][0-9]{0,8}) /.exec(body.toString('latin1', at, at + 10)) ?? [];
-    const end = at + Number(digits);
-    const equals = head === undefined ? -1 : body.indexOf('=', at + head.length, 'latin1');
-    if (head === undefined || end > body.length || body[end - 1] !== 0x0a || equals === -1 || equals >= end) {
-      throw corrupt('CORRUPT', 'an extended (pax) header of the tar is invalid');
-    }
-    records.set(
-      body.toString('latin1', at + head.length, equals),
-      body.toString('latin1', equals + 1, end - 1),
-    );
+    const { keyStart, end } = lineAt(body, at);
+    const equals = body.indexOf(equalsSign, keyStart);
+    if (end > body.length || body[end - 1] !== lineFeed || equals === -1 || equals >= end) throw invalid();
+    const key = body.toString('latin1', keyStart, Math.min(equals, keyStart + sparsePrefix.length));
+    if (key === 'path' || key === 'linkpath' || key === 'size')
+      records[key] = body.toString('latin1', equals + 1, end - 1);
+    else if (key === sparsePrefix) records.sparse = true;
     at = end;
   }
   return records;
+}
+
+function lineAt(body: Buffer, at: number): { keyStart: number; end: number } {
+  let [length, next] = [0, at];
+  for (; next < at + mostDigits && isDigit(body[next]); next += 1)
+    length = length * 10 + body[next]! - digit0;
+  if (next === at || body[at] === digit0 || body[next] !== space) throw invalid();
+  return { keyStart: next + 1, end: at + length };
+}
+
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= digit0 && byte <= digit9;
+}
+
+function invalid() {
+  return corrupt('CORRUPT', 'an extended (pax) header of the tar is invalid');
 }

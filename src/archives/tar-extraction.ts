@@ -41,6 +41,8 @@ class Places implements TarSink {
   readonly #latest = new Map<string, number>();
   #number = -1;
 
+  extension(): void {}
+
   member(header: TarHeader): void {
     this.#number += 1;
     const kind = kindOf(header);
@@ -82,6 +84,8 @@ class Emission implements TarSink {
     this.#output = output;
     this.left = plan.values().reduce((sum, members) => sum + members.length, 0);
   }
+
+  extension(): void {}
 
   member(header: TarHeader): void {
     this.#number += 1;

@@ -28,10 +28,16 @@ export class TarMembers implements TarSink {
     this.#contents = contents;
   }
 
+  extension(size: number): void {
+    this.#contents.countExtension(size);
+  }
+
   member(header: TarHeader): void {
+    const kind = kindOf(header);
     this.#contents.countMember(header.name);
     this.#contents.countBytes(header.size);
-    const kind = kindOf(header);
+    // A global header gives one long target to every link.
+    if (kind === 'link' || kind === 'hard link') this.#contents.countPathBytes(header.linkName.length);
     const path = this.#contents.pathOf(header.name);
     if (kind !== 'file' && header.size > 0) throw sizedNonFile(header);
     if (kind === undefined) return this.#addSpecial(header);

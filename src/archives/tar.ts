@@ -6,6 +6,8 @@ import { parseTarHeader, type TarHeader } from './tar-header.ts';
 
 /** Takes the members as they come; `data` is called only between `member` and `end`. */
 export interface TarSink {
+  /** An extended header or a long name of so many bytes comes; it is no member. */
+  extension(size: number): void;
   member(header: TarHeader): void;
   data(piece: Buffer): void;
   end(): void;
@@ -19,7 +21,7 @@ const octalSizes = 8 ** 11;
 
 /**
  * Reads a tar from pieces of any length: v7, ustar, GNU long names and pax headers. It keeps nothing but one
- * header; the sink sees the pieces' own memory. A fault is thrown as {@link Unreadable}.
+ * header and what extended headers say of the member; the sink sees the pieces' own memory. A fault is thrown as {@link Unreadable}.
  */
 export class TarReader {
   readonly #sink: TarSink;
@@ -30,7 +32,7 @@ export class TarReader {
   #remaining = 0;
   #padding = 0;
   #extension: { readonly type: ExtensionType; readonly body: Buffer; filled: number } | undefined;
-  #global: PaxRecords = new Map();
+  #global: PaxRecords = {};
   /** What extension headers said about the member that comes next. */
   #next: { pax?: PaxRecords; name?: string; linkName?: string } = {};
 
@@ -128,6 +130,7 @@ export class TarReader {
       const what = type === 'L' || type === 'K' ? 'a long name' : 'an extended (pax) header';
       throw corrupt('NAME_TOO_LONG', `${what} of the tar is too long: ${size} bytes; the limit is ${limit}`);
     }
+    this.#sink.extension(size);
     this.#extension = { type, body: Buffer.alloc(size), filled: 0 };
     this.#begin(size);
   }
@@ -138,23 +141,23 @@ export class TarReader {
     const key = ({ L: 'name', K: 'linkName', x: 'pax', g: undefined } as const)[type];
     if (key && this.#next[key] !== undefined)
       throw corrupt('CORRUPT', 'two extended headers of the tar belong to one member');
-    if (type === 'g') this.#global = new Map([...this.#global, ...parsePax(body)]);
+    if (type === 'g') this.#global = { ...this.#global, ...parsePax(body) };
     else if (type === 'x') this.#next.pax = parsePax(body);
-    else this.#next[type === 'L' ? 'name' : 'linkName'] = body.toString('latin1').replace(/\0+$/, '');
+    else this.#next[type === 'L' ? 'name' : 'linkName'] = withoutPadding(body);
   }
 
   /** The header with what its extension headers say instead. */
   #resolve(header: TarHeader): TarHeader {
     const { pax, name, linkName } = this.#next;
     this.#next = {};
-    const said = (key: string) => pax?.get(key) ?? this.#global.get(key);
+    const said = { ...this.#global, ...pax };
     const resolved = {
       ...header,
-      name: said('path') ?? name ?? header.name,
-      linkName: said('linkpath') ?? linkName ?? header.linkName,
+      name: said.path ?? name ?? header.name,
+      linkName: said.linkpath ?? linkName ?? header.linkName,
     };
-    assertNotSparse(resolved, [...(pax?.keys() ?? []), ...this.#global.keys()]);
-    return { ...resolved, size: paxSize(resolved, said('size')) };
+    assertNotSparse(resolved, said);
+    return { ...resolved, size: paxSize(resolved, said.size) };
   }
 
   #assertNoOrphan(): void {
@@ -167,8 +170,15 @@ function isExtension(type: string): type is ExtensionType {
   return Object.hasOwn(longestExtension, type);
 }
 
-function assertNotSparse({ name, type }: TarHeader, keys: readonly string[]): void {
-  if (type !== 'S' && !keys.some((key) => key.startsWith('GNU.sparse.'))) return;
+/** The text of a GNU long name. A regular expression would take the square of its length for zeros in the middle. */
+function withoutPadding(body: Buffer): string {
+  let end = body.length;
+  while (end > 0 && body[end - 1] === 0) end -= 1;
+  return body.toString('latin1', 0, end);
+}
+
+function assertNotSparse({ name, type }: TarHeader, { sparse }: PaxRecords): void {
+  if (type !== 'S' && !sparse) return;
   throw new Unreadable(
     'UNSUPPORTED',
     `The member “${printableName(name)}” is a sparse file, which is unsupported.`,

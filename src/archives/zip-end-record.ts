@@ -14,8 +14,9 @@ const record64Signature = 0x06064b50;
 const record64Length = 56;
 
 /**
- * Reads the end record, and the zip64 one before it where there is one. The directory must reach exactly up
- * to them, so that no two readers can find different directories in one file.
+ * Reads the end record, and the zip64 one before it where there is a locator of one, whether it is asked for or not:
+ * some readers look for it always. The directory must reach exactly up to them, so that no two readers can find
+ * different directories in one file.
  */
 export function readEndRecords(bytes: ArchiveBytes): DirectoryPlace {
   const { record, at } = findEndRecord(bytes);
@@ -29,11 +30,12 @@ export function readEndRecords(bytes: ArchiveBytes): DirectoryPlace {
     length: record.readUInt32LE(12),
     start: record.readUInt32LE(16),
   };
-  const asksForZip64 = place.count === 0xffff || place.length === 0xffffffff || place.start === 0xffffffff;
-  if (!asksForZip64 && place.start + place.length === at) return assertOneDisk(disks, place);
   const zip64 = readZip64Records(bytes, at);
-  if (zip64 === undefined)
-    throw asksForZip64 && place.start + place.length !== at ? noZip64() : gap(place, at);
+  // All ones are a value like any other where there is no zip64 record: 65,535 entries, as some writers have them.
+  if (zip64 === undefined) {
+    if (place.start + place.length === at) return assertOneDisk(disks, place);
+    throw asksForZip64(place) ? noZip64() : gap(place, at);
+  }
   assertSame(place, zip64.place);
   if (zip64.place.start + zip64.place.length !== zip64.at) throw gap(zip64.place, zip64.at);
   return zip64.place;
@@ -78,8 +80,15 @@ function readZip64Records(
   const record = readAt(bytes, at, record64Length);
   if (record.readUInt32LE(0) !== record64Signature)
     throw corrupt('CORRUPT', `it has no zip64 end record at byte ${at}`);
-  if (at + 12 + safeInteger(record, 4, 'the length of the zip64 end record') !== locatorAt) {
-    throw corrupt('CORRUPT', 'its zip64 end record does not reach up to its locator');
+  // In a longer one there could be another: some readers go by the locator, some look right before it.
+  if (
+    at + record64Length !== locatorAt ||
+    at + 12 + safeInteger(record, 4, 'the length of the zip64 end record') !== locatorAt
+  ) {
+    throw corrupt(
+      'CORRUPT',
+      'its zip64 end record does not reach up to its locator, or is longer than one is',
+    );
   }
   const place = {
     count: safeInteger(record, 32, 'the number of entries'),
@@ -139,6 +148,10 @@ function noEndRecord(overshoot: 'none' | 'trailing' | 'truncated'): Unreadable {
     'TRUNCATED',
     overshoot === 'none' ? 'it has no end record (truncated)' : 'its end record is truncated',
   );
+}
+
+function asksForZip64({ start, length, count }: DirectoryPlace): boolean {
+  return count === 0xffff || length === 0xffffffff || start === 0xffffffff;
 }
 
 function noZip64(): Unreadable {

@@ -5,8 +5,10 @@ import { deflated, stored } from './zip-data.ts';
 import type { ZipEntry } from './zip-directory.ts';
 import { zipName } from './zip-name.ts';
 
-/** What an entry of the directory is in the tree; `undefined` for directories and for what is at fault. */
-export type PlacedEntry = { readonly path: string; readonly member: Member; readonly isLink: boolean };
+/** What an entry of the directory is in the tree. A directory has no member, yet data that is to be read and is to be nothing. */
+export type PlacedEntry =
+  | { readonly kind: 'directory' }
+  | { readonly kind: 'file' | 'link'; readonly path: string; readonly member: Member };
 
 const hostsWithUnixModes = new Set([3, 19]);
 const typeMask = 0o170000;
@@ -17,7 +19,7 @@ const linkType = 0o120000;
 // Bits of plain, strong and directory encryption.
 const encryptionFlags = 0x0001 | 0x0040 | 0x2000;
 
-/** Judges an entry by what the directory says of it, and gives it its place. */
+/** Judges an entry by what the directory says of it, and gives it its place; `undefined` for what is at fault. */
 export function placeEntry(
   entry: ZipEntry,
   contents: Contents,
@@ -31,8 +33,12 @@ export function placeEntry(
   if (path === undefined || name === undefined) return undefined;
   const isLink = typeOf(entry) === linkType;
   if (isLink && entry.unpacked > linkTargetBytes) return addLongLink(entry, path, contents, linkTargetBytes);
-  const member = name.endsWith('/') ? addDirectory(path, contents) : addFile(path, contents);
-  return member && fault === undefined ? { path, member, isLink } : undefined;
+  if (name.endsWith('/')) {
+    addDirectory(path, contents);
+    return fault ? undefined : { kind: 'directory' };
+  }
+  const member = addFile(path, contents);
+  return member && fault === undefined ? { kind: isLink ? 'link' : 'file', path, member } : undefined;
 }
 
 function judge(entry: ZipEntry, name: string | undefined): [FaultCode, string] | undefined {
@@ -65,7 +71,7 @@ function addFile(path: string, contents: Contents): Member | undefined {
   return added === 'added' ? member : undefined;
 }
 
-function addDirectory(path: string, contents: Contents): undefined {
+function addDirectory(path: string, contents: Contents): void {
   if (contents.addDirectory(path) === 'replaced') addDuplicate(path, contents);
 }
 

@@ -6,7 +6,7 @@ import { corrupt } from './faults.ts';
 import type { ArchiveLimits } from './inspection.ts';
 import { hashMember } from './member-hash.ts';
 import { printableName } from './printable-name.ts';
-import { BadMember, hashLarge, unpack } from './zip-data.ts';
+import { BadMember, hashLarge, stored, unpack } from './zip-data.ts';
 import { readDirectory, type ZipEntry } from './zip-directory.ts';
 import { readEndRecords } from './zip-end-record.ts';
 import { type PlacedEntry, placeEntry } from './zip-entry.ts';
@@ -73,7 +73,7 @@ async function readEntry(
     if (placed === undefined) return;
     if (entry.packed <= largeMember && entry.unpacked <= largeMember) {
       readSmall(window.take(data.start, data.end), entry, placed, contents);
-    } else fillMember(placed.member, await hashLarge(bytes.borrowedPieces(data.start, data.end), entry));
+    } else await readLarge(bytes.borrowedPieces(data.start, data.end), entry, placed);
   } catch (error) {
     if (!(error instanceof BadMember)) throw error;
     contents.faults.add(error.code, error.message);
@@ -98,15 +98,21 @@ function findData(window: ByteWindow, { entry, end }: Extent): { start: number; 
   return { start, end: dataEnd };
 }
 
-function readSmall(
-  data: Buffer,
-  entry: ZipEntry,
-  { path, member, isLink }: PlacedEntry,
-  contents: Contents,
-): void {
+function readSmall(data: Buffer, entry: ZipEntry, placed: PlacedEntry, contents: Contents): void {
+  if (placed.kind === 'directory') return checkNothing(data, entry);
   const unpacked = unpack(data, entry);
-  fillMember(member, hashMember(unpacked));
-  if (isLink) contents.checkLink(path, unpacked.toString('latin1'));
+  fillMember(placed.member, hashMember(unpacked));
+  if (placed.kind === 'link') contents.checkLink(placed.path, unpacked.toString('latin1'));
+}
+
+/** Some writers call the data of a directory deflated and leave it out. */
+function checkNothing(data: Buffer, entry: ZipEntry): void {
+  unpack(data, entry.packed === 0 ? { ...entry, method: stored } : entry);
+}
+
+async function readLarge(pieces: Iterable<Buffer>, entry: ZipEntry, placed: PlacedEntry): Promise<void> {
+  const hashed = await hashLarge(pieces, entry);
+  if (placed.kind !== 'directory') fillMember(placed.member, hashed);
 }
 
 function overlap({ rawName }: ZipEntry) {

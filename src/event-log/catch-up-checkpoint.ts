@@ -61,9 +61,14 @@ export class CatchUpCheckpoint implements AsyncDisposable {
     this.#move(position);
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  /** Now, and not within a second. */
+  async save(): Promise<void> {
     clearTimeout(this.#timer);
     await this.#save();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.save();
   }
 
   #move(done: Position): void {

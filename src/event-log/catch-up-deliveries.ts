@@ -1,11 +1,17 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CatchUpCheckpoint, savedPosition } from './catch-up-checkpoint.ts';
+import { Deaths } from './deaths.ts';
 import type { Deliveries, Delivery, DeliveryStanding } from './deliveries.ts';
-import type { EventLog, Position } from './event-log.ts';
+import type { EventLog, Position, RecordedEvent } from './event-log.ts';
 import { COUNTED_AT_MOST, waitingAfter } from './waiting-events.ts';
+
+/** What has not killed the process in this time, in milliseconds, no longer keeps those behind it waiting. */
+const PATIENCE = 5 * 60_000;
 
 /**
  * Deliveries of one process: a subscription from a checkpoint. The checkpoint is the position before the
  * oldest event not yet acknowledged, saved at most once a second; a lost or old one only makes events come again.
+ * After a second death in a row what was under way comes one at a time, and is counted before it is handed out.
  */
 export class CatchUpDeliveries implements Deliveries {
   readonly #log: EventLog;
@@ -43,16 +49,21 @@ export class CatchUpDeliveries implements Deliveries {
     signal: AbortSignal,
     begin?: Position,
   ): AsyncGenerator<Delivery> {
-    await using checkpoint = await CatchUpCheckpoint.open(this.#folder, group, await this.#log.head());
+    const head = await this.#log.head();
+    await using checkpoint = await CatchUpCheckpoint.open(this.#folder, group, head);
+    await using deaths = await Deaths.open(this.#folder, group, { position: checkpoint.position, head });
     this.#receiving.set(group, checkpoint);
     try {
       const options = { after: checkpoint.position ?? begin, streamPrefixes: [streamPrefix], signal };
       for await (const message of this.#log.subscribe(options)) {
-        if (message.kind === 'caught-up') checkpoint.passed(message.position);
-        else {
+        if (message.kind === 'caught-up') {
+          checkpoint.passed(message.position);
+          deaths.passed(checkpoint.position);
+        } else {
           for (const event of message.events) {
-            const done = checkpoint.begin(event);
-            yield { event, count: 1, acknowledge: async () => done() };
+            if (signal.aborted) return;
+            if (deaths.isSuspect(event.position)) yield* alone(event, checkpoint, deaths, signal);
+            else yield besideOthers(event, checkpoint, deaths);
           }
         }
       }
@@ -60,4 +71,35 @@ export class CatchUpDeliveries implements Deliveries {
       this.#receiving.delete(group);
     }
   }
+}
+
+function besideOthers(event: RecordedEvent, checkpoint: CatchUpCheckpoint, deaths: Deaths): Delivery {
+  const done = checkpoint.begin(event);
+  const acknowledge = async (): Promise<void> => {
+    done();
+    deaths.passed(checkpoint.position);
+  };
+  return { event, count: 1, acknowledge };
+}
+
+/** Ends only when the event is acknowledged: should the process die, it was this one that was under way. */
+async function* alone(
+  event: RecordedEvent,
+  checkpoint: CatchUpCheckpoint,
+  deaths: Deaths,
+  signal: AbortSignal,
+): AsyncGenerator<Delivery, undefined> {
+  const done = checkpoint.begin(event);
+  const count = await deaths.count(event.position);
+  const acknowledged = new AbortController();
+  const acknowledge = async (): Promise<void> => {
+    done();
+    await checkpoint.save();
+    await deaths.outlived(event.position);
+    deaths.passed(checkpoint.position);
+    acknowledged.abort();
+  };
+  yield { event, count, acknowledge };
+  const over = AbortSignal.any([signal, acknowledged.signal]);
+  await sleep(PATIENCE, undefined, { signal: over, ref: false }).catch(() => undefined);
 }

@@ -104,7 +104,7 @@ export class Checker implements Reactor {
 
 type Inspected = {
   readonly verdict: ArchiveVerdict;
-  readonly layer: { readonly sha256: string; readonly listing: Uint8Array } | null;
+  readonly layer: { readonly sha256: string; readonly listing: Uint8Array; readonly name: string } | null;
 };
 
 function refused(archive: Archive, faults: readonly Finding[]): Inspected {
@@ -117,5 +117,6 @@ function accepted(
   listingSha256: string,
 ): Inspected {
   const reading = { archive: archive.sha256, format, files, bytes, listing: listingSha256 };
-  return { verdict: { archive, reading, faults: [], warnings }, layer: { sha256: archive.sha256, listing } };
+  const layer = { sha256: archive.sha256, listing, name: archive.filename };
+  return { verdict: { archive, reading, faults: [], warnings }, layer };
 }

@@ -171,7 +171,9 @@ export class ReactorRunner {
 
   /** Its workers died of it, or so it seems: nobody tries it again before an operator has looked. */
   async #parkKiller(event: RecordedEvent, count: number): Promise<void> {
-    const cause = new Error(`It was handed out ${count} times and never acknowledged.`);
+    const cause = new Error(
+      `It was handed out ${count} times and never acknowledged: the service may have died of it each time.`,
+    );
     const failure = await this.#attempt(
       event,
       () => this.#options.parking.park(this.#reactor.name, event, cause),

@@ -18,6 +18,10 @@ export interface Directory<L extends Leaf = Leaf> extends Map<string, L | Direct
 // Five bytes: the six-byte form that some texts show gives other ids.
 export const directoryMode = '40000';
 
+// Of a body as text. Whole, one of a million entries would have to be put together in one place of the heap, and a
+// thread that has no room for so much there ends the process.
+const longestText = 1024 ** 2;
+
 /** Id of the directory; `ids`, when given, receives the id of it and of every directory below it. */
 export function directoryId(directory: Directory, ids?: Map<Directory, string>): string {
   const id = gitObjectId('tree', directoryBody(directory, ids));
@@ -26,13 +30,19 @@ export function directoryId(directory: Directory, ids?: Map<Directory, string>):
 }
 
 export function directoryBody(directory: Directory, ids?: Map<Directory, string>): Buffer {
-  let body = '';
-  for (const [name, entry] of inTreeOrder(directory)) {
+  const pieces: Buffer[] = [];
+  let text = '';
+  for (const key of inTreeOrder(directory)) {
+    const name = key.endsWith('/') ? key.slice(0, -1) : key;
+    const entry = directory.get(name)!;
     const [mode, id] =
       entry instanceof Map ? [directoryMode, directoryId(entry, ids)] : [entry.mode, entry.id];
-    body += entryText({ mode, name, id });
+    text += entryText({ mode, name, id });
+    if (text.length < longestText) continue;
+    pieces.push(Buffer.from(text, 'latin1'));
+    text = '';
   }
-  return Buffer.from(body, 'latin1');
+  return Buffer.concat([...pieces, Buffer.from(text, 'latin1')]);
 }
 
 export type DirectoryEntry = {
@@ -64,10 +74,7 @@ function entryText({
   return `${mode} ${name}\0${Buffer.from(id, 'hex').toString('latin1')}`;
 }
 
-/** The entries in the order of their names' bytes, where a directory's name counts with a `/` at its end. */
-function inTreeOrder<L extends Leaf>(directory: Directory<L>): [string, L | Directory<L>][] {
-  return [...directory]
-    .map((entry) => ({ key: entry[1] instanceof Map ? `${entry[0]}/` : entry[0], entry }))
-    .sort((a, b) => (a.key < b.key ? -1 : 1))
-    .map(({ entry }) => entry);
+/** The names in the order of their bytes, where a directory's name counts with a `/` at its end, and has it. */
+function inTreeOrder(directory: Directory): string[] {
+  return Array.from(directory, ([name, entry]) => (entry instanceof Map ? `${name}/` : name)).sort();
 }

@@ -22,7 +22,7 @@ export class TracedArchiveReader implements ArchiveReader {
   }
 
   overlay(
-    listings: readonly { readonly sha256: string; readonly listing: Uint8Array }[],
+    listings: readonly { readonly sha256: string; readonly listing: Uint8Array; readonly name?: string }[],
     owner?: string,
   ): Promise<Overlay> {
     return inSpan(

@@ -12,3 +12,18 @@ test('archives of a deposit may have a million members together, and no more', a
   const more = overlayListings(Array.from({ length: 51 }, () => one));
   t.like(more, { outcome: 'refused', faults: { 0: { code: 'TOO_MANY_ENTRIES' } } });
 });
+
+test('folders of a deposit are bounded, also those that are only in paths', async (t) => {
+  const tar = (from: number) =>
+    tarOf(Array.from({ length: 1600 }, (_, number) => ({ name: `${from + number}/${'d/'.repeat(40)}f` })));
+  const listings = await Promise.all(
+    [0, 1600, 3200, 4800].map(async (from) => {
+      const bytes = tar(from);
+      return { sha256: hash('sha256', bytes), listing: (await accepted(t, bytes)).listing };
+    }),
+  );
+  t.like(overlayListings(listings.slice(0, 3)), { outcome: 'accepted', files: 4800 });
+  const more = overlayListings(listings);
+  t.like(more, { outcome: 'refused', faults: { 0: { code: 'TOO_MANY_ENTRIES' } } });
+  t.regex(JSON.stringify(more), /too many folders: more than 250000 together/);
+});

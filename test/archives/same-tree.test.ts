@@ -106,21 +106,27 @@ test('any bytes of a name come back from a listing', async (t) => {
   t.true(listing.every((byte) => byte === 0x0a || (byte >= 0x20 && byte < 0x7f)));
 });
 
-test('a file in one archive and a directory in another cannot be overlaid', async (t) => {
-  const file = await listed(t, tarOf([{ name: 'a/b', data: 'x' }]));
-  const directory = await listed(t, tarOf([{ name: 'a/b/c', data: 'x' }]));
-  const empty = await listed(t, tarOf([{ name: 'a/b', type: '5' }]));
-  for (const pair of [
-    [file, directory],
-    [directory, file],
-    [file, empty],
-    [empty, file],
-  ]) {
-    const overlay = overlayListings(pair);
-    if (overlay.outcome === 'accepted') return t.fail();
-    t.like(overlay.faults, [{ code: 'PATH_CONFLICT' }]);
-    t.regex(overlay.faults[0]?.text ?? '', /“a\/b/);
+test('a file or link in one archive and a directory in another cannot be overlaid, and both are named', async (t) => {
+  const file = { name: 'file.zip', ...(await listed(t, tarOf([{ name: 'a', data: 'x' }]))) };
+  const link = { name: 'link.zip', ...(await listed(t, tarOf([{ name: 'a', type: '2', linkName: 'b' }]))) };
+  const deep = [{ name: 'z' }, { name: 'a/b/c', data: 'x' }, { name: 'a/d' }];
+  const below = { name: 'below.zip', ...(await listed(t, tarOf(deep))) };
+  const empty = { name: 'empty.zip', ...(await listed(t, tarOf([{ name: 'a', type: '5' }]))) };
+  const other = { name: 'other.zip', ...(await listed(t, tarOf([{ name: 'z', data: 'z' }]))) };
+  const cases: [OverlayListing[], string][] = [
+    [[other, file, below], 'is a file in file.zip and a directory in below.zip'],
+    [[other, below, file], 'is a directory in below.zip and a file in file.zip'],
+    [[link, other, empty], 'is a link in link.zip and a directory in empty.zip'],
+    [[empty, below, link], 'is a directory in empty.zip and a link in link.zip'],
+  ];
+  for (const [listings, text] of cases) {
+    const faults = [{ code: 'PATH_CONFLICT', text: `The path “a” ${text} (conflict).` }];
+    t.deepEqual(overlayListings(listings), { outcome: 'refused', faults });
   }
+  const [nameless] = cases[0]![0].slice(1).map(({ sha256, listing }) => ({ sha256, listing }));
+  t.like(overlayListings([nameless!, empty]), {
+    faults: [{ text: `The path “a” is a file in ${file.sha256} and a directory in empty.zip (conflict).` }],
+  });
 });
 
 async function listed(t: Parameters<typeof accepted>[0], bytes: Buffer): Promise<OverlayListing> {

@@ -76,8 +76,15 @@ const encodings = entries([
   ],
   [
     'charset-wrong',
-    'the charset of the request is wrong',
+    'the charset of the request is wrong, the declaration right',
     Buffer.from(declared('iso-8859-1'), 'latin1'),
+    done,
+    'utf-8',
+  ],
+  [
+    'charset-and-declaration-wrong',
+    'both charset and declaration are wrong',
+    Buffer.from(declared('utf-8'), 'latin1'),
     wrongByte,
     'utf-8',
   ],

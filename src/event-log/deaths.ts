@@ -1,0 +1,117 @@
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Position } from './event-log.ts';
+
+/** From so many deaths on the events that may be to blame are handed out one at a time. */
+const DEATHS_OF_CHANCE = 2;
+
+type Counts = {
+  readonly running: boolean;
+  readonly deaths: number;
+  readonly handedOut: { readonly [position: Position]: number };
+};
+
+/**
+ * How often the process died while events of a group were under way, and how often each of those was handed out
+ * since then: kept in a file, which is written at the start and at the end, and for every event only once events are
+ * handed out one at a time.
+ */
+export class Deaths implements AsyncDisposable {
+  readonly #file: string;
+  /** The last event that can have been under way at the last death. */
+  readonly #end: Position | undefined;
+  readonly #handedOut: Map<Position, number>;
+  /** Counted since the start, and neither outlived nor died of so far. */
+  readonly #underWay = new Set<Position>();
+  #deaths: number;
+  #running = true;
+  #saving: Promise<void> = Promise.resolve();
+
+  /** The group was done up to `position` where the log ends with `head`. The folder has to be there. */
+  static async open(
+    folder: string,
+    group: string,
+    { position, head }: { readonly position: Position | undefined; readonly head: Position | undefined },
+  ): Promise<Deaths> {
+    const file = path.join(folder, `${group}.deaths.json`);
+    const nothingUnderWay = head === undefined || (position !== undefined && position >= head);
+    const last = nothingUnderWay ? NONE : await readFile(file, 'utf8').then(countsIn, () => NONE);
+    const deaths = new Deaths(file, head, last);
+    await deaths.#save();
+    return deaths;
+  }
+
+  private constructor(file: string, end: Position | undefined, { running, deaths, handedOut }: Counts) {
+    this.#file = file;
+    this.#end = end;
+    this.#deaths = running ? deaths + 1 : deaths;
+    this.#handedOut = new Map(Object.entries(handedOut));
+  }
+
+  /** Whether nothing else may be under way beside this event: which of several the process died of nobody could tell. */
+  isSuspect(position: Position): boolean {
+    return this.#deaths >= DEATHS_OF_CHANCE && this.#end !== undefined && position <= this.#end;
+  }
+
+  /** The event is about to be handed out. Resolves, when that is on disk, to how often it has been, this time included. */
+  async count(position: Position): Promise<number> {
+    const count = (this.#handedOut.get(position) ?? 0) + 1;
+    this.#handedOut.set(position, count);
+    this.#underWay.add(position);
+    await this.#save();
+    return count;
+  }
+
+  async outlived(position: Position): Promise<void> {
+    this.#handedOut.delete(position);
+    this.#underWay.delete(position);
+    await this.#save();
+  }
+
+  /** The group is done up to there: once that is all that was under way, the deaths are forgotten. */
+  passed(position: Position | undefined): void {
+    if (this.#deaths === 0 || position === undefined || this.#end === undefined || position < this.#end)
+      return;
+    this.#deaths = 0;
+    this.#handedOut.clear();
+    void this.#save();
+  }
+
+  /** What is still under way is cut off, which is no sign of a death. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#running = false;
+    for (const position of this.#underWay)
+      this.#handedOut.set(position, (this.#handedOut.get(position) ?? 1) - 1);
+    await this.#save();
+  }
+
+  #save(): Promise<void> {
+    this.#saving = this.#saving.then(() => this.#write()).catch(() => undefined); // not saved, it is only not counted
+    return this.#saving;
+  }
+
+  async #write(): Promise<void> {
+    const [running, deaths] = [this.#running, this.#deaths];
+    if (!running && deaths === 0) return rm(this.#file, { force: true });
+    const counts: Counts = { running, deaths, handedOut: Object.fromEntries(this.#handedOut) };
+    await writeFile(`${this.#file}.new`, JSON.stringify(counts));
+    await rename(`${this.#file}.new`, this.#file);
+  }
+}
+
+const NONE: Counts = { running: false, deaths: 0, handedOut: {} };
+
+function countsIn(text: string): Counts {
+  const { running, deaths, handedOut } = JSON.parse(text) as { readonly [key in keyof Counts]?: unknown };
+  return {
+    running: running === true,
+    deaths: countOf(deaths),
+    handedOut: Object.fromEntries(
+      Object.entries(handedOut ?? {}).map(([position, count]) => [position, countOf(count)]),
+    ),
+  };
+}
+
+function countOf(value: unknown): number {
+  return Number.isSafeInteger(value) ? Number(value) : 0;
+}

@@ -1,0 +1,118 @@
+import { gzipSync } from 'node:zlib';
+import test from 'ava';
+import { paxHeader, tarMember, tarOf, zipOf } from '../support/archive-builders.ts';
+import { accepted, inspect, membersOf, refused } from './reading.ts';
+
+const MiB = 1024 ** 2;
+
+/** A header that is not of a member, as long as it may be: records of keys that nobody knows. */
+function manyKeys(type: 'g' | 'x', from: number): Buffer {
+  const keys = Array.from({ length: 60_000 }, (_, index) => [`k${(from + index).toString(36)}`, '']);
+  return tarMember(paxHeader(Object.fromEntries(keys), type));
+}
+
+test('what global headers say of things that do not count is not kept, however much it is', async (t) => {
+  const globals = Array.from({ length: 8 }, (_, index) => manyKeys('g', index * 60_000));
+  const members = tarOf(Array.from({ length: 20_000 }, (_, index) => ({ name: `${index}` })));
+  // Minutes when all of them were looked at for each member: the test would be ended.
+  t.is((await accepted(t, Buffer.concat([...globals, members]))).files, 20_000);
+});
+
+test('of several global headers the last one counts, and a header of its own counts more', async (t) => {
+  const tar = tarOf([
+    paxHeader({ path: 'first' }, 'g'),
+    paxHeader({ path: 'second', comment: 'x' }, 'g'),
+    { name: 'a', data: 'x' },
+    paxHeader({ path: 'own' }),
+    { name: 'b', data: 'y' },
+  ]);
+  t.deepEqual(membersOf(await accepted(t, tar)), [
+    ['second', '100644'],
+    ['own', '100644'],
+  ]);
+});
+
+for (const type of ['g', 'x'] as const) {
+  test(`a sparse file is found in a ${type} header behind other records`, (t) =>
+    refused(
+      t,
+      tarOf([paxHeader({ a: '', 'GNU.sparse.map': '0,1' }, type), { name: 'a', data: 'x' }]),
+      'UNSUPPORTED',
+      /sparse/,
+    ));
+}
+
+test('extended headers are bounded together', async (t) => {
+  const header = tarMember(paxHeader({ comment: 'x'.repeat(900_000 - 16) }, 'g'));
+  const tar = (count: number) =>
+    gzipSync(
+      Buffer.concat([...Array.from({ length: count }, () => header), tarOf([{ name: 'a', data: 'x' }])]),
+      {
+        level: 1,
+      },
+    );
+  const limits = { ratio: 1e6 };
+  await accepted(t, tar(149), limits);
+  await refused(t, tar(150), 'TOO_LARGE', /extended headers .*134217728 bytes/, limits);
+});
+
+test('a long name of zeros costs no more than another', async (t) => {
+  const name = Buffer.concat([Buffer.alloc(64 * 1024 - 1), Buffer.from('x')]);
+  const long = tarMember({ name: 'long', type: 'L', data: name.toString('latin1') });
+  const members = Array.from({ length: 30 }, () => Buffer.concat([long, tarMember({ name: 'a' })]));
+  // Two seconds each where the time grew with the square of the length: the test would be ended.
+  await refused(t, Buffer.concat(members), 'BAD_NAME', /NUL/);
+});
+
+test('the targets of links are bounded together, as are names', async (t) => {
+  const links = Array.from({ length: 1000 }, (_, index) => ({ name: `l${index}`, type: '2' }));
+  const tar = tarOf([paxHeader({ linkpath: 't'.repeat(900_000) }, 'g'), ...links]);
+  // The 75th is one too many, and nothing is read behind it.
+  t.regex(JSON.stringify(await inspect(tar)), /There are 56 more/);
+});
+
+// What one program reads and another does not.
+
+const readme = { name: 'readme.txt', data: 'hello' };
+
+test('a directory of a zip holds nothing, or what inflates to nothing', async (t) => {
+  const file = { name: 'd/a.txt', data: 'hi' };
+  const nothing = { name: 'd/', method: 8 };
+  for (const packed of [Buffer.from([3, 0]), Buffer.alloc(0)])
+    t.is((await accepted(t, zipOf([{ ...nothing, packed }, file]))).files, 1);
+  const junk = Buffer.alloc(5000, 7);
+  await refused(
+    t,
+    zipOf([{ name: 'd/', method: 0, packed: junk }, file]),
+    'SIZE_MISMATCH',
+    /“d\/”.*5000 bytes/,
+  );
+  await refused(t, zipOf([{ ...nothing, packed: junk }, file]), 'CORRUPT', /“d\/”/);
+  const bomb = zipOf([{ name: 'x', data: Buffer.alloc(50 * MiB) }]);
+  const packed = bomb.subarray(31, 31 + bomb.readUInt32LE(18));
+  await refused(t, zipOf([{ ...nothing, packed }, file]), 'SIZE_MISMATCH', /“d\/”.*more than the 0 bytes/);
+  await refused(
+    t,
+    zipOf([{ ...nothing, packed: Buffer.from([3, 0]), crc: 5 }, file]),
+    'CRC_MISMATCH',
+    /“d\/”/,
+  );
+});
+
+test('a zip64 end record is never passed over, be it hidden in the comment of an entry', async (t) => {
+  const plain = zipOf([readme]);
+  const hidden = zipOf([readme], { zip64: true }).subarray(plain.length - 22, -22);
+  const end = Buffer.from(plain.subarray(-22));
+  end.writeUInt32LE(end.readUInt32LE(12) + hidden.length, 12);
+  const directoryAt = end.readUInt32LE(16);
+  const directory = Buffer.from(plain.subarray(directoryAt, -22));
+  directory.writeUInt16LE(hidden.length, 32);
+  const zip = Buffer.concat([plain.subarray(0, directoryAt), directory, hidden, end]);
+  await refused(t, zip, 'HEADER_MISMATCH', /zip64 end record disagree/);
+});
+
+test('a zip of 65,535 entries needs no zip64 record', async (t) => {
+  const entries = Array.from({ length: 0xffff }, (_, index) => ({ name: `${index}` }));
+  t.is((await accepted(t, zipOf(entries))).files, 0xffff);
+  await refused(t, zipOf(entries.slice(1), { count: 0xffff }), 'HEADER_MISMATCH', /65535 .*65534/);
+});

@@ -1,0 +1,113 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import test, { type ExecutionContext } from 'ava';
+import { CatchUpDeliveries } from '../../src/event-log/catch-up-deliveries.ts';
+import type { Delivery } from '../../src/event-log/deliveries.ts';
+import type { EventLog } from '../../src/event-log/event-log.ts';
+import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
+import { SqliteEventLog } from '../../src/event-log/sqlite-event-log.ts';
+import { parkedEvents } from '../../src/reactors/parking.ts';
+import { until } from '../support/running-service.ts';
+
+const SCRIPT = path.join(import.meta.dirname, 'processes', 'dies-of-an-event.ts');
+
+test('an event of which the process dies again and again is parked, and those beside it are not', async (t) => {
+  const folder = await folderFor(t);
+  const file = path.join(folder, 'log.sqlite');
+  {
+    await using log = await SqliteEventLog.open({ file });
+    await happen(log, 'job-a', 'job-killer', 'job-b', 'job-c');
+  }
+  const lives: string[] = [];
+  let end: string | number | null = 'SIGKILL';
+  while (end === 'SIGKILL' && lives.length < 20) {
+    const child = spawn(process.execPath, [SCRIPT, folder, 'job-b,job-c'], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [told, [code, signal]] = await Promise.all([text(child.stdout), once(child, 'close')]);
+    lives.push(told.trim().replaceAll('\n', ', '));
+    end = code ?? signal;
+  }
+  t.is(end, 0);
+  const together = 'job-a begun, job-killer begun, job-b begun, job-c begun';
+  t.deepEqual(lives, [
+    together,
+    together,
+    'job-a begun, job-a done, job-killer begun',
+    ...Array.from({ length: 9 }, () => 'job-killer begun'),
+    'job-b begun, job-b done, job-c begun, job-c done',
+  ]);
+  await using log = await SqliteEventLog.open({ file });
+  const parked = await parkedEvents(log, 'tested');
+  t.deepEqual(
+    parked.map(({ stream, reason }) => [stream, reason]),
+    [
+      [
+        'job-killer',
+        'It was handed out 11 times and never acknowledged: the service may have died of it each time.',
+      ],
+    ],
+  );
+  t.deepEqual(await readdir(path.join(folder, 'checkpoints')), ['tested-retries.json', 'tested.json']);
+});
+
+test('what a service was stopped in the middle of is not counted, however often', async (t) => {
+  await using log = new MemoryEventLog();
+  const folder = await folderFor(t);
+  await happen(log, 'job-a', 'job-b');
+  for (let deaths = 0; deaths < 3; deaths += 1) void (await received(log, folder, 1)); // never ended: as if it had died
+  for (let stops = 0; stops < 3; stops += 1) {
+    const { deliveries, stop } = await received(log, folder, 1);
+    t.like(deliveries[0], { event: { stream: 'job-a' }, count: 2 });
+    await stop();
+  }
+  const { deliveries, stop } = await received(log, folder, 1);
+  t.is(deliveries.length, 1, 'alone');
+  await deliveries[0]?.acknowledge();
+  await until(async () => deliveries.length === 2);
+  t.like(deliveries[1], { event: { stream: 'job-b' }, count: 1 });
+  await deliveries[1]?.acknowledge();
+  await happen(log, 'job-c', 'job-d');
+  await until(async () => deliveries.length === 4); // together again
+  await stop();
+  const after = await received(log, folder, 2);
+  t.deepEqual(
+    after.deliveries.map(({ count }) => count),
+    [1, 1],
+  );
+  await after.stop();
+});
+
+/** Received by a process of its own, as it were: so many events are waited for. */
+async function received(log: EventLog, folder: string, count: number) {
+  const deliveries: Delivery[] = [];
+  const stopped = new AbortController();
+  const receive = async (): Promise<void> => {
+    const all = new CatchUpDeliveries(log, folder).receive('tested', 'job-', stopped.signal);
+    for await (const delivery of all) deliveries.push(delivery);
+  };
+  const ended = receive();
+  await until(async () => deliveries.length >= count);
+  const stop = async (): Promise<void> => {
+    stopped.abort();
+    await ended;
+  };
+  return { deliveries, stop };
+}
+
+async function happen(log: EventLog, ...streams: string[]): Promise<void> {
+  for (const stream of streams) {
+    const event = { id: crypto.randomUUID(), type: 'Work', data: {}, metadata: {} };
+    await log.append(stream, 'none', [event]);
+  }
+}
+
+async function folderFor(t: ExecutionContext): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'deaths-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}

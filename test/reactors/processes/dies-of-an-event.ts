@@ -1,0 +1,39 @@
+import { writeSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { CatchUpDeliveries } from '../../../src/event-log/catch-up-deliveries.ts';
+import { SqliteEventLog } from '../../../src/event-log/sqlite-event-log.ts';
+import { silentLogger } from '../../../src/logger.ts';
+import { LogParking } from '../../../src/reactors/parking.ts';
+import { ReactorRunner } from '../../../src/reactors/reactor-runner.ts';
+
+/*
+ * node dies-of-an-event.ts <folder> <streams that have to be done with>
+ * Works on the events of the log in the folder, four at a time, and dies of that of `job-killer`. Writes a line for
+ * each event when it is begun and when it is done.
+ */
+const [folder = '', streams = ''] = process.argv.slice(2);
+const left = new Set(streams.split(','));
+await using log = await SqliteEventLog.open({ file: path.join(folder, 'log.sqlite') });
+const done = Promise.withResolvers<void>();
+const reactor = {
+  name: 'tested',
+  streamPrefix: 'job-',
+  reactsTo: () => true,
+  ownerOf: async ({ stream }: { stream: string }) => stream,
+  giveUp: async () => undefined,
+  react: async ({ stream }: { stream: string }) => {
+    writeSync(1, `${stream} begun\n`);
+    await setTimeout(stream === 'job-killer' ? 20 : 40);
+    if (stream === 'job-killer') process.kill(process.pid, 'SIGKILL');
+    writeSync(1, `${stream} done\n`);
+    left.delete(stream);
+    if (left.size === 0) done.resolve();
+  },
+};
+const deliveries = new CatchUpDeliveries(log, path.join(folder, 'checkpoints'));
+const parking = new LogParking(log);
+const runner = new ReactorRunner(reactor, { deliveries, parking, logger: silentLogger, concurrency: 4 });
+runner.start(done.reject);
+await done.promise;
+await runner.stop();
