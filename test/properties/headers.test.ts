@@ -134,7 +134,7 @@ test('digests come back from the headers they are put in', (t) => {
 test('a slug comes back from its percent-encoding', (t) => {
   const slug = fc
     .string({ unit: 'grapheme', minLength: 1, maxLength: 40 })
-    .filter((text) => text.trim() === text && !/\p{Cc}/u.test(text) && text.length <= 255);
+    .filter((text) => text.trim() === text && !/\p{Cc}|^\.{1,2}$/u.test(text) && text.length <= 255);
   fc.assert(fc.property(slug, (text) => t.is(parseSlug(encodeURIComponent(text)), text)));
 });
 
