@@ -31,7 +31,8 @@ const HELP = `Deposits software source code on a SWORD 2.0 server.
 deposit COMMAND --help tells more about each.
 
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 the deposit was rejected or failed at loading,
-4 the identifier differs from the one computed here, 5 the server cannot be reached or the connection was lost.
+4 the identifier differs from the one computed here, 5 the server cannot be reached or is not ready, or the connection
+was lost.
 `;
 
 /** Runs the command that the arguments name; resolves to the exit code and never rejects for a known fault. */

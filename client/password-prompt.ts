@@ -2,21 +2,32 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { UsageFault } from './faults.ts';
 
-/** Asks the person at the terminal, without showing what is typed. @throws {UsageFault} there is no terminal. */
-export async function promptForPassword(user: string, server: URL): Promise<string> {
-  if (!process.stdin.isTTY) {
+/** A terminal, if it is one. */
+type Keyboard = NodeJS.ReadableStream & { readonly isTTY?: boolean };
+
+/**
+ * Asks the person at the terminal, without showing what is typed.
+ * @throws {UsageFault} there is no terminal, or the person gives none.
+ */
+export async function promptForPassword(
+  user: string,
+  server: URL,
+  keyboard: Keyboard = process.stdin,
+): Promise<string> {
+  if (!keyboard.isTTY) {
     throw new UsageFault(
       'No password is known: give --password-stdin, set SWORD_PASSWORD_FILE or SWORD_PASSWORD, or run deposit login.',
     );
   }
   process.stderr.write(`Password of ${user} at ${server.host}: `);
   const nowhere = new Writable({ write: (_piece, _encoding, done) => done() });
-  const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: true });
-  const interrupted = new Promise<never>((_resolve, reject) => {
-    terminal.once('SIGINT', () => reject(new UsageFault('No password was given.')));
-  });
+  const terminal = createInterface({ input: keyboard, output: nowhere, terminal: true });
+  const ended = new AbortController();
+  terminal.once('SIGINT', () => ended.abort()); // Ctrl-C; Ctrl-D closes by itself
   try {
-    return await Promise.race([terminal.question(''), interrupted]);
+    return await terminal.question('', { signal: ended.signal });
+  } catch (error) {
+    throw (error as Error).name === 'AbortError' ? new UsageFault('No password was given.') : error;
   } finally {
     terminal.close();
     process.stderr.write('\n');

@@ -28,8 +28,7 @@ export const LOGIN_OPTIONS = {
  */
 export async function readLogin(options: LoginOptions, { anew = false } = {}): Promise<Login> {
   const environment = readEnvironment();
-  const isComplete = options['password-stdin'] && options.server && options.user;
-  const kept = anew || isComplete ? undefined : readKeptLogin(environment.folder);
+  const kept = anew || isComplete(options, environment) ? undefined : readKeptLogin(environment.folder);
   const address = options.server ?? environment.server ?? kept?.server;
   if (!address)
     throw new UsageFault('No server is known: give --server URL, set SWORD_SERVER, or run deposit login.');
@@ -43,6 +42,12 @@ export async function readLogin(options: LoginOptions, { anew = false } = {}): P
   const password =
     (await givenPassword(options, environment)) ?? (keptHere?.user === user ? keptHere.password : undefined);
   return { server, user, password: password ?? (await promptForPassword(user, server)) };
+}
+
+/** Whether nothing is to be looked for in what was kept: it may be damaged, or others may read it. */
+function isComplete(options: LoginOptions, { server, user, password, passwordFile }: Environment): boolean {
+  const hasPassword = options['password-stdin'] || password !== undefined || passwordFile !== undefined;
+  return Boolean((options.server ?? server) && (options.user ?? user) && hasPassword);
 }
 
 /** @throws {UsageFault} */

@@ -39,18 +39,30 @@ export function folderMembers(folder: string, excluded: (path: string) => boolea
 
 /**
  * Tells what the patterns name: `.git` in any case. A pattern with a slash is matched with the whole path, one
- * without a slash with each name.
+ * without a slash with each name. Wildcards also stand for a dot at the beginning of a name.
  */
 export function exclusion(patterns: readonly string[]): (path: string) => boolean {
+  const tests = patterns.map((pattern) => {
+    const whole = pattern.replace(/^\.?\//, '').replace(/\/$/, '');
+    return { whole, undotted: undotted(whole), isOfPath: pattern.replace(/\/$/, '').includes('/') };
+  });
   return (member) => {
     const text = Buffer.from(member, 'latin1').toString('utf8');
     const name = text.slice(text.lastIndexOf('/') + 1);
     if (name === '.git') return true;
-    return patterns.some((pattern) => {
-      const whole = pattern.replace(/^\.?\//, '').replace(/\/$/, '');
-      return path.posix.matchesGlob(pattern.replace(/\/$/, '').includes('/') ? text : name, whole);
+    return tests.some(({ whole, undotted: pattern, isOfPath }) => {
+      const tested = isOfPath ? text : name;
+      return path.posix.matchesGlob(undotted(tested), pattern) || path.posix.matchesGlob(tested, whole);
     });
   };
+}
+
+/**
+ * The same letter before each name, in a path and in a pattern: wildcards of Node stand for no dot at the beginning
+ * of a name, and then there is none. (Braces around slashes are put wrong, so patterns count as they are, too.)
+ */
+function undotted(names: string): string {
+  return names.replace(/(?<=^|\/)(?!\*\*(?:\/|$))/g, 'x');
 }
 
 type Kind = FolderMember['kind'] | 'a socket' | 'a FIFO' | 'a device';

@@ -10,7 +10,7 @@ export const HELP = `Removes a deposit that is still partial.
 
 N is the number of the deposit, or its Edit-IRI.
 ${COMMON_HELP}
-Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 5 the server cannot be reached.
+Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 5 the server cannot be reached or is not ready.
 `;
 
 export async function run(args: string[]): Promise<number> {

@@ -21,7 +21,7 @@ N is the number of the deposit, or its Edit-IRI.
 --force         overwrite a file that is there
 ${COMMON_HELP}
 Exit codes: 0 done, 1 refused, failed or not what the server announced, 2 wrong usage,
-4 the identifier of what came is not that of the deposit, 5 the server cannot be reached.
+4 the identifier of what came is not that of the deposit, 5 the server cannot be reached or is not ready.
 `;
 
 export async function run(args: string[]): Promise<number> {

@@ -9,7 +9,7 @@ export const HELP = `Tells what happened to a deposit, event by event, oldest fi
 
 N is the number of the deposit, or its Edit-IRI.
 ${COMMON_HELP}
-Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 5 the server cannot be reached.
+Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 5 the server cannot be reached or is not ready.
 `;
 
 export async function run(args: string[]): Promise<number> {

@@ -13,7 +13,7 @@ export const HELP = `Lists your deposits in a collection, newest first.
 
 --status S   only those that are partial, deposited, rejected, verified, loading, done or failed
 ${COMMON_HELP}
-Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 5 the server cannot be reached.
+Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 5 the server cannot be reached or is not ready.
 `;
 
 const STATUSES = ['partial', 'deposited', 'rejected', 'verified', 'loading', 'done', 'failed'];
@@ -28,14 +28,14 @@ export async function run(args: string[]): Promise<number> {
   const { iri, name } = chooseCollection(await fetchServiceDocument(connection), values.collection);
   let [listed, count] = [0, null as string | null];
   try {
-    for await (const { entries, root } of pagesOf(connection, withStatus(iri, wanted))) {
+    for await (const { entries, root, iri: page } of pagesOf(connection, withStatus(iri, wanted))) {
       count ??= textOf(root, 'count');
       for (const entry of entries) {
         const status = statusOf(entry, iri);
         // A server that does not know the parameter lists all of them.
         if (wanted !== undefined && status.status !== wanted) continue;
         listed += 1;
-        output.result(factsOf(status, entry, name), lineOf(status));
+        output.result(factsOf(status, entry, { name, page }), lineOf(status));
       }
     }
   } catch (error) {
@@ -60,14 +60,18 @@ function isWithoutList(error: unknown): boolean {
   return error instanceof Refused && [404, 405, 501].includes(error.status);
 }
 
-function factsOf(status: Status, entry: XmlElement, collection: string): Readonly<Record<string, unknown>> {
+function factsOf(
+  status: Status,
+  entry: XmlElement,
+  { name, page }: { name: string; page: string },
+): Readonly<Record<string, unknown>> {
   return {
     ...statusFacts(status),
-    collection,
+    collection: name,
     received: textOf(entry, 'reception_date', 'published'),
     completed: textOf(entry, 'complete_date'),
     origin: textOf(entry, 'origin_url'),
-    edit: linkOf(entry, 'edit'),
+    edit: linkOf(entry, 'edit', page),
   };
 }
 

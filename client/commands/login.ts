@@ -11,7 +11,7 @@ export const HELP = `Tries server, user and password, and keeps them in a file t
 Without --password-stdin the password is asked for at the terminal. The file is login.json in the folder
 sword-deposit of your configuration folder ($XDG_CONFIG_HOME, else ~/.config; %APPDATA% on Windows).
 ${COMMON_HELP}
-Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 5 the server cannot be reached.
+Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 5 the server cannot be reached or is not ready.
 `;
 
 export async function run(args: string[]): Promise<number> {

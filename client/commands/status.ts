@@ -10,7 +10,7 @@ N is the number of the deposit, or its Edit-IRI.
 --wait   until it is done, rejected or failed
 ${COMMON_HELP}
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 the deposit was rejected or failed at loading,
-5 the server cannot be reached.
+5 the server cannot be reached or is not ready.
 `;
 
 export async function run(args: string[]): Promise<number> {

@@ -37,7 +37,8 @@ Metadata:
 --wait                   until it is done, rejected or failed; then compare the identifiers
 ${COMMON_HELP}
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 the deposit was rejected or failed at loading,
-4 the identifier differs from the one computed here, 5 the server cannot be reached or the connection was lost.
+4 the identifier differs from the one computed here, 5 the server cannot be reached or is not ready, or the connection
+was lost.
 `;
 
 const OPTIONS = {

@@ -20,7 +20,7 @@ export type Downloaded = {
 
 /** @throws {Fault} what came is not what the server announced. */
 export function downloadTo(file: string, iri: string, connection: Connection): Promise<Downloaded> {
-  return connection.download(iri, async (message) => {
+  return connection.download(iri, async (message, onPiece) => {
     const announced = announcedDigests(message.headers);
     const hashes = new Map(
       [...announced.map(({ algorithm }) => algorithm), 'sha256'].map((name) => [name, createHash(name)]),
@@ -29,6 +29,7 @@ export function downloadTo(file: string, iri: string, connection: Connection): P
     let length = 0;
     using progress = new ProgressBars();
     await store(file, message, (piece) => {
+      onPiece();
       for (const hash of hashes.values()) hash.update(piece);
       progress.at('bytes fetched', (length += piece.length), total);
     });

@@ -4,7 +4,7 @@ import type { Collection } from '../documents/service-document.ts';
 import { Fault } from '../faults.ts';
 import type { Answer } from '../http/answer.ts';
 import { type Connection, isSuccess } from '../http/connection.ts';
-import { linkInHeader } from '../http/link-header.ts';
+import { linkOfAnswer } from '../http/link-header.ts';
 import { Unsure } from '../http/losses.ts';
 import { Refused } from '../http/refused.ts';
 import type { Carriage } from './carriage.ts';
@@ -64,7 +64,15 @@ async function recordedEarlier(
 ): Promise<Standing | null> {
   const edit = await pieces.deposit();
   if (edit === null) return null;
-  const answer = await connection.get(edit);
+  const { answer } = await connection.ask('GET', edit, {
+    headers: { Accept: 'application/xml' },
+    repeatable: true,
+  });
+  if ([403, 404, 410].includes(answer.status)) {
+    pieces.forget(); // the deposit was deleted
+    return null;
+  }
+  if (!isSuccess(answer)) throw new Refused(answer);
   const receipt = readReceipt(answer);
   if (receipt.status !== 'partial' || (standing && standing.deposit !== receipt.deposit)) {
     pieces.forget();
@@ -133,7 +141,7 @@ async function change(
 
 /** The upload that the request names is an archive already: this request was recorded before, its answer lost. */
 async function usedBefore(upload: string | null, refusal: Answer, connection: Connection): Promise<Standing> {
-  const edit = linkInHeader(refusal.headers['link'], 'edit');
+  const edit = linkOfAnswer(refusal, 'edit');
   if (upload === null || refusal.status !== 409 || edit === null) throw new Refused(refusal);
   const answer = await connection.get(edit);
   return standingAt(answer, readReceipt(answer));

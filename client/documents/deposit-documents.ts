@@ -1,4 +1,5 @@
 import type { Answer } from '../http/answer.ts';
+import { absoluteIri } from './absolute-iri.ts';
 import { childrenOf, readXml, textOf, UnreadableAnswer, type XmlElement } from './xml-tree.ts';
 
 /** What a receipt tells, and where everything about the deposit is. */
@@ -43,9 +44,10 @@ export function isFinal({ status }: Pick<Status, 'status'>): boolean {
 /** Its number, wherever the server says it. @throws {UnreadableAnswer} */
 export function readReceipt({ body, iri, headers }: Pick<Answer, 'body' | 'iri' | 'headers'>): Receipt {
   const entry = entryIn(body, iri);
-  const edit = linkOf(entry, 'edit') ?? headers['location'];
-  const media = linkOf(entry, 'edit-media');
-  const state = linkOf(entry, 'alternate');
+  const link = (rel: string): string | null => linkOf(entry, rel, iri);
+  const edit = link('edit') ?? (headers['location'] && absoluteIri(headers['location'], iri));
+  const media = link('edit-media');
+  const state = link('alternate');
   if (!edit || !media || !state)
     throw new UnreadableAnswer(
       `${iri} is no receipt of a deposit: it names no edit, edit-media or alternate link.`,
@@ -56,7 +58,7 @@ export function readReceipt({ body, iri, headers }: Pick<Answer, 'body' | 'iri' 
     title: textOf(entry, 'title'),
     status: textOf(entry, 'deposit_status'),
     archive: archive === 'None' ? null : archive,
-    links: { edit, media, state, add: linkOf(entry, ADD) ?? edit, history: linkOf(entry, 'version-history') },
+    links: { edit, media, state, add: link(ADD) ?? edit, history: link('version-history') },
   };
 }
 
@@ -80,9 +82,11 @@ export function statusOf(entry: XmlElement, iri: string): Status {
   };
 }
 
-export function linkOf(element: XmlElement, rel: string): string | null {
+/** Address that an element of a document names. @throws {UnreadableAnswer} it is no address. */
+export function linkOf(element: XmlElement, rel: string, document: string): string | null {
   const links = childrenOf(element, 'link').filter(({ attributes }) => attributes.get('rel') === rel);
-  return links[0]?.attributes.get('href') ?? null;
+  const href = links[0]?.attributes.get('href');
+  return href ? absoluteIri(href, document) : null;
 }
 
 const ADD = 'http://purl.org/net/sword/terms/add';

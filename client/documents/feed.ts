@@ -1,11 +1,13 @@
 import { Fault } from '../faults.ts';
+import type { Answer } from '../http/answer.ts';
 import type { Connection } from '../http/connection.ts';
-import { linkInHeader } from '../http/link-header.ts';
+import { linkOfAnswer } from '../http/link-header.ts';
 import { linkOf } from './deposit-documents.ts';
 import { child, childrenOf, readXml, textOf, UnreadableAnswer, type XmlElement } from './xml-tree.ts';
 
 /** A page of a feed. */
 export type Feed = {
+  readonly iri: string;
   readonly title: string | null;
   readonly entries: readonly XmlElement[];
   readonly root: XmlElement;
@@ -19,12 +21,12 @@ export async function* pagesOf(connection: Connection, first: string): AsyncGene
   for (let iri: string | null = first; iri !== null; ) {
     if (seen.has(iri)) throw new Fault(`The pages of ${first} lead in a circle, back to ${iri}.`);
     seen.add(iri);
-    const { body, headers } = await connection.get(iri, FEED_TYPE);
-    const root = readXml(body, `The answer of ${iri}`);
+    const answer: Answer = await connection.get(iri, FEED_TYPE);
+    const root = readXml(answer.body, `The answer of ${iri}`);
     if (root.local !== 'feed')
       throw new UnreadableAnswer(`${iri} is no feed: its root element is “${root.local}”.`);
-    yield { title: textOf(root, 'title'), entries: childrenOf(root, 'entry'), root };
-    iri = linkOf(root, 'next') ?? linkInHeader(headers['link'], 'next');
+    yield { iri, title: textOf(root, 'title'), entries: childrenOf(root, 'entry'), root };
+    iri = linkOf(root, 'next', iri) ?? linkOfAnswer(answer, 'next');
   }
 }
 

@@ -1,6 +1,7 @@
 import { Fault, UsageFault } from '../faults.ts';
 import type { Answer } from '../http/answer.ts';
 import type { Connection } from '../http/connection.ts';
+import { absoluteIri } from './absolute-iri.ts';
 import { childrenOf, readXml, textOf, UnreadableAnswer, type XmlElement } from './xml-tree.ts';
 
 export type ServiceDocument = {
@@ -44,7 +45,7 @@ export function readServiceDocument({ body, iri }: Pick<Answer, 'body' | 'iri'>)
     maxUploadSize: sizeIn(root, 'maxUploadSize'),
     maxResumableUploadSize: sizeIn(root, 'maxResumableUploadSize'),
     collections: childrenOf(root, 'workspace').flatMap((workspace) =>
-      childrenOf(workspace, 'collection').flatMap(collectionIn),
+      childrenOf(workspace, 'collection').flatMap((element) => collectionIn(element, iri)),
     ),
   };
 }
@@ -64,9 +65,11 @@ export function chooseCollection({ collections }: ServiceDocument, wanted: strin
   return first;
 }
 
-function collectionIn(element: XmlElement): Collection[] {
-  const iri = element.attributes.get('href');
-  if (!iri) return [];
+function collectionIn(element: XmlElement, document: string): Collection[] {
+  const href = element.attributes.get('href');
+  if (!href) return [];
+  const iri = absoluteIri(href, document);
+  const uploads = textOf(element, 'resumableUploads');
   const [last = iri] = iri.split('/').filter(Boolean).slice(-1);
   return [
     {
@@ -77,7 +80,7 @@ function collectionIn(element: XmlElement): Collection[] {
         .map(({ text }) => text.trim().toLowerCase())
         .filter((type) => type !== '' && !type.startsWith('application/atom+xml')),
       recognisesRepeats: textOf(element, 'idempotencyKey') === 'true',
-      resumableUploads: textOf(element, 'resumableUploads'),
+      resumableUploads: uploads && absoluteIri(uploads, document),
     },
   ];
 }

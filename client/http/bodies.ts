@@ -24,7 +24,7 @@ export function joinedBody(parts: readonly Body[]): Body {
 async function* filePieces(file: string, from: number, to: number): AsyncGenerator<Uint8Array> {
   if (from === to) return;
   let count = 0;
-  const stream = createReadStream(file, { start: from, end: to - 1, highWaterMark: 256 * 1024 });
+  const stream = createReadStream(file, { start: from, end: to - 1, highWaterMark: 64 * 1024 });
   for await (const piece of stream as AsyncIterable<Buffer>) {
     count += piece.length;
     yield piece;

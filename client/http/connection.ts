@@ -6,6 +6,7 @@ import { isPassing, isPassingLoss, reasonOfLoss, secondsIn, unreachable, unsure 
 import { type Patience, Pauses } from './patience.ts';
 import { Refused } from './refused.ts';
 import { onSameServer } from './same-server.ts';
+import type { Watch } from './watch.ts';
 
 export type SentRequest = {
   readonly headers?: Readonly<Record<string, string>>;
@@ -17,6 +18,8 @@ export type SentRequest = {
    * thrown.
    */
   readonly repeatable: boolean | 'after a look';
+  /** Of a larger thing that the request is a part of; else the request has patience of its own. */
+  readonly pauses?: Pauses | undefined;
 };
 
 /** `repeated`: an earlier try may have done already what was asked for. */
@@ -81,14 +84,19 @@ export class Connection {
 
   /**
    * Gives an answer 2xx to `take` as it comes, and again from its beginning when the connection is lost on the way.
+   * `take` tells of each piece that it has got.
    * @throws {Refused} any other answer than 2xx.
    */
-  async download<Taken>(iri: string, take: (message: IncomingMessage) => Promise<Taken>): Promise<Taken> {
-    const { answer } = await this.#persist('GET', iri, { repeatable: true }, async (message) => {
+  async download<Taken>(
+    iri: string,
+    take: (message: IncomingMessage, onPiece: () => void) => Promise<Taken>,
+  ): Promise<Taken> {
+    const { answer } = await this.#persist('GET', iri, { repeatable: true }, async (message, watch) => {
       const head = { status: message.statusCode ?? 0, headers: headersOf(message) };
-      if (!isSuccess(head)) throw new Refused(await readAnswer(message, 'GET', iri));
-      return { ...head, taken: await take(message) };
+      if (!isSuccess(head)) return { ...head, refusal: await readAnswer(message, 'GET', iri) };
+      return { ...head, taken: await take(message, () => watch.movedOn()) };
     });
+    if ('refusal' in answer) throw new Refused(answer.refusal);
     return answer.taken;
   }
 
@@ -96,13 +104,13 @@ export class Connection {
     method: string,
     iri: string,
     request: SentRequest,
-    read: (message: IncomingMessage) => Promise<Result>,
+    read: (message: IncomingMessage, watch: Watch) => Promise<Result>,
   ): Promise<{ readonly answer: Result; readonly repeated: boolean }> {
     const url = onSameServer(iri, this.server);
-    const pauses = this.pauses();
+    const pauses = request.pauses ?? this.pauses();
     for (let repeated = false; ; ) {
       try {
-        const answer = await read(await this.#exchange(method, url, request));
+        const answer = await this.#try(method, url, request, pauses, read);
         this.#wasReached = true;
         const mayRepeat = request.repeatable === true && isPassing(answer);
         if (!mayRepeat || !(await pauses.next(secondsIn(answer.headers)))) return { answer, repeated };
@@ -110,25 +118,42 @@ export class Connection {
         this.#options.note(`The server is not ready (${answer.status}); trying again.`);
       } catch (error) {
         if (!(error instanceof Lost)) throw error;
-        await this.#bear(error, url, request, pauses);
         repeated ||= error.delivered;
+        const isUnsure = repeated && !isRead(method);
+        await this.#bear(error, url, request, { pauses, isUnsure });
       }
     }
   }
 
-  #exchange(method: string, url: URL, { headers, body, onSent }: SentRequest): Promise<IncomingMessage> {
+  async #try<Result>(
+    method: string,
+    url: URL,
+    { headers, body, onSent, repeatable }: SentRequest,
+    pauses: Pauses,
+    read: (message: IncomingMessage, watch: Watch) => Promise<Result>,
+  ): Promise<Result> {
+    using watch = pauses.watch(isRead(method) || repeatable === 'after a look');
     const all = { 'User-Agent': 'deposit', ...headers, Authorization: this.#authorization };
-    return exchange({ method, url, headers: all, body, onSent });
+    return await read(await exchange({ method, url, headers: all, body, onSent, watch }), watch);
   }
 
   /** Resolves when the request may be sent again. */
-  async #bear(error: Lost, url: URL, { repeatable }: SentRequest, pauses: Pauses): Promise<void> {
+  async #bear(
+    error: Lost,
+    url: URL,
+    { repeatable }: SentRequest,
+    { pauses, isUnsure }: { pauses: Pauses; isUnsure: boolean },
+  ): Promise<void> {
     if (!this.#wasReached || !isPassingLoss(error)) throw unreachable(url, error);
     if (repeatable === 'after a look') throw error;
     if (!repeatable && error.delivered) throw unsure(url, error);
-    if (!(await pauses.next())) throw unreachable(url, error);
+    if (!(await pauses.next())) throw isUnsure ? unsure(url, error) : unreachable(url, error);
     this.noteLoss(error);
   }
+}
+
+function isRead(method: string): boolean {
+  return method === 'GET' || method === 'HEAD';
 }
 
 export function isSuccess({ status }: Pick<Answer, 'status'>): boolean {

@@ -1,6 +1,7 @@
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Watch } from './watch.ts';
 
 /** Bytes whose number is known before, and that can be read again when they have to be sent again. */
 export type Body = {
@@ -15,6 +16,8 @@ export type Exchange = {
   readonly body?: Body | undefined;
   /** Told how many bytes of the body were sent so far. */
   readonly onSent?: ((bytes: number) => void) | undefined;
+  /** Told of what moves on, and given what it has to end: the request, then its answer. */
+  readonly watch: Watch;
 };
 
 /** The connection could not be made, or ended before the answer came. */
@@ -35,8 +38,6 @@ export class Lost extends Error {
 const ASKED_FIRST = 64 * 1024;
 /** A server that knows nothing of `100 Continue` is not waited for longer than this. */
 const CONTINUE_PATIENCE = 3000;
-/** Neither side said anything for so long. */
-const IDLE = 120_000;
 
 const agents = {
   'http:': new http.Agent({ keepAlive: true }),
@@ -50,7 +51,7 @@ const agents = {
  * @throws whatever reading the body throws.
  */
 export async function exchange(request: Exchange): Promise<IncomingMessage> {
-  const { method, url, headers, body } = request;
+  const { method, url, headers, body, watch } = request;
   const asksFirst = body !== undefined && body.length >= ASKED_FIRST;
   const sent = (url.protocol === 'https:' ? https : http).request(url, {
     method,
@@ -64,7 +65,7 @@ export async function exchange(request: Exchange): Promise<IncomingMessage> {
     agent: method === 'GET' || method === 'HEAD' ? agents[url.protocol as keyof typeof agents] : false,
   });
   const sending: Sending = { isWhole: (body?.length ?? 0) === 0 };
-  const answered = answerTo(sent, sending);
+  const answered = answerTo(sent, sending, watch);
   answered.catch(() => undefined); // awaited below, after the body
   const failure = await deliver(sent, request, sending, answered, asksFirst);
   if (failure !== undefined) {
@@ -77,10 +78,11 @@ export async function exchange(request: Exchange): Promise<IncomingMessage> {
 /** Whether the server may have got the last byte of the request: from when it is handed out, not when it has left. */
 type Sending = { isWhole: boolean };
 
-function answerTo(sent: ClientRequest, sending: Sending): Promise<IncomingMessage> {
+function answerTo(sent: ClientRequest, sending: Sending, watch: Watch): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  sent.setTimeout(IDLE, () => sent.destroy(idle()));
+  watch.over(sent);
   sent.once('response', (answer) => {
+    watch.over(answer);
     // What the server did not want to read is not sent any more.
     answer.once('close', () => sent.writableFinished || sent.destroy());
     resolve(answer);
@@ -94,7 +96,7 @@ function answerTo(sent: ClientRequest, sending: Sending): Promise<IncomingMessag
 /** Sends the body until the answer comes; resolves to what went wrong with reading it, if anything did. */
 async function deliver(
   sent: ClientRequest,
-  { body, onSent }: Exchange,
+  { body, onSent, watch }: Exchange,
   sending: Sending,
   answered: Promise<unknown>,
   asksFirst: boolean,
@@ -111,7 +113,7 @@ async function deliver(
   void over.then(() => {
     isOver = true;
   });
-  if (asksFirst) await Promise.race([askFirst(sent), over]);
+  if (asksFirst) await Promise.race([askFirst(sent, Math.min(CONTINUE_PATIENCE, watch.limit / 2)), over]);
   try {
     let count = 0;
     for await (const piece of body.pieces()) {
@@ -119,6 +121,7 @@ async function deliver(
       sending.isWhole = count + piece.length >= body.length;
       if (!sent.write(piece)) await Promise.race([drained(sent), over]);
       count += piece.length;
+      watch.movedOn();
       onSent?.(count);
     }
     if (!isOver) sent.end();
@@ -128,11 +131,11 @@ async function deliver(
   }
 }
 
-async function askFirst(sent: ClientRequest): Promise<void> {
+async function askFirst(sent: ClientRequest, patience: number): Promise<void> {
   const continued = new Promise<void>((resolve) => sent.once('continue', resolve));
   sent.flushHeaders();
   await connected(sent);
-  await Promise.race([continued, pause(CONTINUE_PATIENCE, undefined, { ref: false })]);
+  await Promise.race([continued, pause(patience, undefined, { ref: false })]);
 }
 
 function connected(sent: ClientRequest): Promise<void> {
@@ -150,8 +153,4 @@ function drained(sent: ClientRequest): Promise<void> {
 
 function isNeverConnected({ syscall, code = '' }: NodeJS.ErrnoException): boolean {
   return syscall === 'connect' || syscall === 'getaddrinfo' || /CERT|^ERR_TLS|SELF_SIGNED|VERIFY/.test(code);
-}
-
-function idle(): Error {
-  return Object.assign(new Error(`nothing was heard for ${IDLE / 1000} seconds`), { code: 'IDLE' });
 }

@@ -1,42 +1,67 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { Watch } from './watch.ts';
 
-/** Milliseconds: how long the server is waited for when it does not answer. */
+/** Milliseconds: how long the server is waited for. */
 export type Patience = {
   readonly total: number;
-  readonly first: number;
-  readonly longest: number;
+  /** A try in which nothing moves on for so long is given up, and made again if there is patience left. */
+  readonly silence: number;
+  /** The same for what costs nothing to ask again, so that there is patience left. */
+  readonly silenceOfReads: number;
+  /** However little patience is left, a try has this long. */
+  readonly shortestTry: number;
+  readonly firstPause: number;
+  readonly longestPause: number;
 };
 
 export function patienceOf(seconds: number): Patience {
-  return { total: seconds * 1000, first: 500, longest: 15_000 };
+  return {
+    total: seconds * 1000,
+    silence: 120_000,
+    silenceOfReads: Math.min(Math.max(seconds * 500, 30_000), 120_000),
+    shortestTry: 1000,
+    firstPause: 500,
+    longestPause: 15_000,
+  };
 }
 
-/** Growing pauses between the tries of one thing, until the patience is over. */
+/**
+ * The patience for one thing, from its first try on: with that, and with growing pauses between its tries. Only the
+ * time in which an archive flows is not counted.
+ */
 export class Pauses {
   readonly #patience: Patience;
-  #since: number | undefined;
+  #over: number;
   #next: number;
 
   constructor(patience: Patience) {
     this.#patience = patience;
-    this.#next = patience.first;
+    this.#over = performance.now() + patience.total;
+    this.#next = patience.firstPause;
+  }
+
+  /** Watches over a try: it ends with the patience, or before. */
+  watch(isRead: boolean): Watch {
+    const { silence, silenceOfReads, shortestTry } = this.#patience;
+    const left = Math.max(this.#over - performance.now(), shortestTry);
+    return new Watch(Math.min(left, isRead ? silenceOfReads : silence), (flowed) => {
+      this.#over += flowed;
+    });
   }
 
   /** Waits before the next try, at least `asked` seconds; `false` when there shall be none. */
   async next(asked = 0): Promise<boolean> {
-    this.#since ??= performance.now();
-    const left = this.#patience.total - (performance.now() - this.#since);
     // Not all who lost the connection at the same moment come back at the same moment.
     const length = Math.max(this.#next * (0.75 + Math.random() / 2), asked * 1000);
-    if (length > left) return false;
-    this.#next = Math.min(this.#next * 2, this.#patience.longest);
+    if (length > this.#over - performance.now()) return false;
+    this.#next = Math.min(this.#next * 2, this.#patience.longestPause);
     await pause(length);
     return true;
   }
 
   /** There was progress: what comes now begins anew. */
   reset(): void {
-    this.#since = undefined;
-    this.#next = this.#patience.first;
+    this.#over = performance.now() + this.#patience.total;
+    this.#next = this.#patience.firstPause;
   }
 }

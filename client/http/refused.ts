@@ -1,6 +1,7 @@
 import { childrenOf, readXml, textOf } from '../documents/xml-tree.ts';
 import { EXIT, Fault } from '../faults.ts';
 import type { Answer } from './answer.ts';
+import { isPassing } from './losses.ts';
 
 /** What a server says of a request that it refuses, from its SWORD error document where it sends one. */
 export type Refusal = {
@@ -20,7 +21,8 @@ export class Refused extends Fault {
 
   constructor(answer: Answer) {
     const refusal = refusalIn(answer);
-    super(sentencesOf(answer, refusal), { exitCode: EXIT.failed });
+    // Whoever calls may try again later, as with a server that cannot be reached.
+    super(sentencesOf(answer, refusal), { exitCode: isPassing(answer) ? EXIT.unreachable : EXIT.failed });
     this.status = answer.status;
     this.iri = answer.iri;
     this.refusal = refusal;
@@ -55,7 +57,8 @@ function sentencesOf({ method, iri, status, headers }: Answer, refusal: Refusal)
     const target = headers['location'] ?? 'nowhere';
     return `${method} ${iri} was answered ${status} and sent on to ${target}. Redirects are not followed with a password: give the right address as --server.`;
   }
-  const head = `The server refused: ${status}${title === null ? '' : ` ${title}`}.`;
+  const verdict = isPassing({ status }) ? 'is not ready' : 'refused';
+  const head = `The server ${verdict}: ${status}${title === null ? '' : ` ${title}`}.`;
   const said = [summary, verboseDescription === summary ? null : verboseDescription];
   const sentences = said.filter((text) => text !== null);
   if (sentences.length === 0) sentences.push(`${method} ${iri} was answered without a reason.`);

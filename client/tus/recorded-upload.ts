@@ -1,6 +1,6 @@
 import type { PreparedArchive } from '../archives/prepare-archive.ts';
 import type { Connection } from '../http/connection.ts';
-import { linkInHeader } from '../http/link-header.ts';
+import { linkOfAnswer } from '../http/link-header.ts';
 import { KeptUploads } from './kept-uploads.ts';
 import { offsetOf } from './resumable-upload.ts';
 
@@ -17,5 +17,5 @@ export async function depositOfKeptUpload(
   // It is used or gone: in either case naming it makes nothing, but the refusal tells which.
   const headers = { Upload: upload, 'In-Progress': 'true' };
   const { answer } = await connection.ask('POST', collection, { headers, repeatable: true });
-  return answer.status === 409 ? linkInHeader(answer.headers['link'], 'edit') : null;
+  return answer.status === 409 ? linkOfAnswer(answer, 'edit') : null;
 }

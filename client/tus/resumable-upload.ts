@@ -5,7 +5,9 @@ import { fileBody } from '../http/bodies.ts';
 import { type Connection, isSuccess } from '../http/connection.ts';
 import { Lost } from '../http/exchange.ts';
 import { isPassing, reasonOfLoss, secondsIn } from '../http/losses.ts';
+import type { Pauses } from '../http/patience.ts';
 import { Refused } from '../http/refused.ts';
+import { beginUpload, TUS } from './begin-upload.ts';
 import { KeptUploads } from './kept-uploads.ts';
 
 export type ResumableOptions = {
@@ -18,7 +20,6 @@ export type ResumableOptions = {
   readonly note: (text: string) => void;
 };
 
-const TUS = { 'Tus-Resumable': '1.0.0' } as const;
 /** A proxy that hands a request on only when it is whole loses no more than this. */
 const PIECE = 32 * 1024 ** 2;
 /** Uploads that the server has dropped are begun again so often. */
@@ -37,9 +38,14 @@ export async function uploadResumably(archive: PreparedArchive, options: Resumab
     const known = beginnings === 0 ? kept.find() : undefined;
     const offset = known === undefined ? undefined : await offsetOf(known, connection);
     if (offset) note(`${offset} of ${archive.length} bytes are there from before; going on with the rest.`);
-    const upload = known !== undefined && offset !== undefined ? known : await begin(archive, options);
+    const upload =
+      known !== undefined && offset !== undefined ? known : await beginUpload(archive, options, kept);
     kept.keep(upload);
-    if (await sendRest(upload, offset ?? 0, archive, options)) return upload;
+    const onSent = (bytes: number): void => {
+      kept.touch();
+      options.onSent(bytes);
+    };
+    if (await sendRest(upload, offset ?? 0, archive, { ...options, onSent })) return upload;
     note('The server has dropped the upload; beginning anew.');
   }
   throw new Fault(`The server at ${connection.server.origin} drops every upload that is begun.`);
@@ -50,25 +56,13 @@ export function forgetUpload(archive: PreparedArchive, connection: Connection, u
   new KeptUploads(connection.login, uploads, archive).forget();
 }
 
-async function begin(
-  { length, filename }: PreparedArchive,
-  { connection, uploads, mediaType }: ResumableOptions,
-): Promise<string> {
-  const metadata = { filename, filetype: mediaType };
-  const pairs = Object.entries(metadata).map(
-    ([key, value]) => `${key} ${Buffer.from(value).toString('base64')}`,
-  );
-  const headers = { ...TUS, 'Upload-Length': String(length), 'Upload-Metadata': pairs.join(',') };
-  // One that nobody hears of expires.
-  const answer = await connection.write('POST', uploads, { headers, repeatable: true });
-  const location = answer.headers['location'];
-  if (location) return new URL(location, uploads).href;
-  throw new Fault(`${uploads} has begun an upload but does not say where it is.`);
-}
-
 /** Bytes that the server has; `undefined` when it knows the upload no more. */
-export async function offsetOf(upload: string, connection: Connection): Promise<number | undefined> {
-  const { answer } = await connection.ask('HEAD', upload, { headers: TUS, repeatable: true });
+export async function offsetOf(
+  upload: string,
+  connection: Connection,
+  pauses?: Pauses,
+): Promise<number | undefined> {
+  const { answer } = await connection.ask('HEAD', upload, { headers: TUS, repeatable: true, pauses });
   if ([403, 404, 410].includes(answer.status)) return undefined;
   if (!isSuccess(answer)) throw new Refused(answer);
   return offsetIn(answer);
@@ -86,19 +80,19 @@ async function sendRest(
   for (let offset: number | undefined = from; offset < archive.length; ) {
     const start: number = offset;
     try {
-      const answer = await sendPiece(upload, start, archive, connection, onSent);
+      const answer = await sendPiece(upload, start, archive, { connection, pauses, onSent });
       if (isSuccess(answer)) offset = offsetIn(answer);
       else {
         if (!isPassing(answer) && ![404, 409, 410, 423].includes(answer.status)) throw new Refused(answer);
         if (!(await pauses.next(secondsIn(answer.headers)))) throw new Refused(answer);
         note(`The server did not take the piece (${answer.status}); asking it how far it is.`);
-        offset = await offsetOf(upload, connection);
+        offset = await offsetOf(upload, connection, pauses);
       }
     } catch (error) {
       if (!(error instanceof Lost)) throw error;
       if (!(await pauses.next())) throw away(connection, error);
       connection.noteLoss(error);
-      offset = await offsetOf(upload, connection);
+      offset = await offsetOf(upload, connection, pauses);
     }
     if (offset === undefined) return false;
     if (offset > furthest) pauses.reset();
@@ -112,8 +106,7 @@ async function sendPiece(
   upload: string,
   start: number,
   archive: PreparedArchive,
-  connection: Connection,
-  onSent: (bytes: number) => void,
+  { connection, pauses, onSent }: { connection: Connection; pauses: Pauses; onSent: (bytes: number) => void },
 ): Promise<Answer> {
   const { answer } = await connection.ask('PATCH', upload, {
     headers: {
@@ -124,6 +117,7 @@ async function sendPiece(
     body: fileBody(archive, start, Math.min(start + PIECE, archive.length)),
     onSent: (bytes) => onSent(start + bytes),
     repeatable: 'after a look',
+    pauses,
   });
   return answer;
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import anyTest, { type TestFn } from 'ava';
@@ -180,6 +180,13 @@ test('a login is tried, kept for this user alone, and goes to no other server', 
   const file = path.join(newcomer.home, '.config/sword-deposit/login.json');
   t.is((await stat(file)).mode & 0o777, 0o600);
   t.is((await newcomer.run(['list'])).code, 0);
+  await chmod(file, 0o644);
+  const open = await newcomer.run(['list']);
+  t.is(open.code, 2);
+  t.regex(open.err, /login\.json holds a password, but others can read it: run chmod 600 on it\.$/m);
+  const env = { SWORD_SERVER: service.url, SWORD_USER: 'alice', SWORD_PASSWORD: 'secret' };
+  t.is((await newcomer.run(['list'], { env })).code, 0, 'what is not needed is not read');
+  await chmod(file, 0o600);
   for (const elsewhere of [
     ['--server', 'http://127.0.0.1:1'],
     ['--user', 'bob'],

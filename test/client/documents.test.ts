@@ -4,16 +4,17 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
 import { folderIdentifier } from '../../client/archives/folder-identifier.ts';
-import { exclusion, folderMembers } from '../../client/archives/folder-members.ts';
+import { folderMembers } from '../../client/archives/folder-members.ts';
 import { identify } from '../../client/archives/identify.ts';
 import { packFolder } from '../../client/archives/pack-folder.ts';
 import { asciiName, prepareArchive } from '../../client/archives/prepare-archive.ts';
 import { entryFrom, madeEntry } from '../../client/deposit/entry.ts';
+import { readReceipt } from '../../client/documents/deposit-documents.ts';
 import { announcedDigests } from '../../client/documents/digests.ts';
 import { readServiceDocument } from '../../client/documents/service-document.ts';
 import { child, readXml, textOf, UnreadableAnswer } from '../../client/documents/xml-tree.ts';
 import { Fault, UsageFault } from '../../client/faults.ts';
-import { linkInHeader } from '../../client/http/link-header.ts';
+import { linkInHeader, linkOfAnswer } from '../../client/http/link-header.ts';
 import { printable } from '../../client/output.ts';
 import { TemporaryFolder } from '../../client/temporary-folder.ts';
 import { ProgressBars } from '../../scripts/progress-bar.ts';
@@ -124,6 +125,31 @@ test('links in a header are found by their relation', (t) => {
   t.is(linkInHeader(header, 'ex'), null);
 });
 
+test('addresses are relative to the document that names them, and one that is none ends with a sentence', (t) => {
+  const iri = 'http://x/1/servicedocument/';
+  const service = (href: string) => ({
+    iri,
+    body: Buffer.from(
+      `<service><workspace><collection href="${href}"><u:resumableUploads xmlns:u="urn:u">up/</u:resumableUploads></collection></workspace></service>`,
+    ),
+  });
+  t.like(readServiceDocument(service('c/')).collections[0], {
+    iri: `${iri}c/`,
+    resumableUploads: `${iri}up/`,
+  });
+  const wrong = { instanceOf: UnreadableAnswer, message: `${iri} names an address that is none: http://[` };
+  t.throws(() => readServiceDocument(service('http://[')), wrong);
+  const headers = { location: '../../2/metadata/', link: '<page2>; rel="next"' };
+  const links = '<link rel="edit-media" href="media/"/><link rel="alternate" href="/1/c/2/status/"/>';
+  const body = Buffer.from(`<entry>${links}<deposit_id>2</deposit_id></entry>`);
+  t.like(readReceipt({ iri: 'http://x/1/c/9/metadata/', body, headers }).links, {
+    edit: 'http://x/1/c/2/metadata/',
+    media: 'http://x/1/c/9/metadata/media/',
+    state: 'http://x/1/c/2/status/',
+  });
+  t.is(linkOfAnswer({ iri, headers }, 'next'), `${iri}page2`);
+});
+
 test('what others say cannot steer the terminal', (t) => {
   t.is(printable('a\x1b[2Jb\u009bc\u202ed\te\nf'), 'a\ufffd[2Jb\ufffdc\ufffdd\te\nf');
 });
@@ -157,26 +183,6 @@ test('metadata of a file are taken byte for byte', async (t) => {
   const file = path.join(folder, 'entry.xml');
   await writeFile(file, Buffer.from([0xff, 0xfe, 0x3c, 0]));
   t.deepEqual(Buffer.from(entryFrom({ metadata: file })?.bytes ?? []), readFileSync(file));
-});
-
-test('exclusions with a slash are matched with the path, others with each name', (t) => {
-  const isExcluded = exclusion(['*.o', 'build/', 'src/gen/**', './top', 'caf\u00e9']);
-  const excluded = [
-    'a.o',
-    'x/y.o',
-    'build',
-    'x/build',
-    'src/gen/a/b',
-    'top',
-    '.git',
-    'x/.git',
-    'caf\u00c3\u00a9',
-  ];
-  t.deepEqual(
-    excluded.filter((name) => !isExcluded(name)),
-    [],
-  );
-  t.deepEqual(['o', 'a.o.c', 'rebuild', 'x/src/gen/a', 'x/top', '.gitignore'].filter(isExcluded), []);
 });
 
 test('names of files become ASCII that servers take', (t) => {

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -7,8 +6,9 @@ import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import { type Alteration, AlteringProxy } from '../support/altering-proxy.ts';
 import { tarOf } from '../support/archive-builders.ts';
 import { helloTar } from '../support/deposit-bodies.ts';
-import { CommandLineDepositor, type Facts } from '../support/deposit-command.ts';
-import { RunningService, until } from '../support/running-service.ts';
+import type { Facts } from '../support/deposit-command.ts';
+import { RunningService } from '../support/running-service.ts';
+import { depositsOf, somebody as somebodyIn } from './many-depositors.ts';
 
 type Context = { service: RunningService; home: string };
 const test = anyTest as TestFn<Context>;
@@ -35,14 +35,8 @@ test.after.always(async (t) => {
   await rm(t.context.home, { recursive: true, force: true });
 });
 
-let users = 0;
-
-/** Somebody of their own, so that nobody else's deposits are counted. */
-async function somebody({ context: { service, home } }: ExecutionContext<Context>, url = service.url) {
-  const user = `user${(users += 1)}`;
-  await service.register(user, { collections: ['software'] });
-  const configuration = { XDG_CONFIG_HOME: path.join(home, user) };
-  return new CommandLineDepositor(home, { url, user, password: 'secret' }, configuration);
+function somebody({ context: { service, home } }: ExecutionContext<Context>, url?: string) {
+  return somebodyIn(service, home, url);
 }
 
 /** A proxy that loses the first answer of those that match. */
@@ -70,7 +64,7 @@ test('a creation that was cut off on its way is sent again, since it cannot have
   const { code, err } = await depositor.run(['upload', 'much.tar', ...described]);
   t.is(code, 0, err);
   t.regex(err, /The connection was lost .*; trying again\./);
-  t.is((await depositsOf(t, depositor)).length, 1);
+  t.is((await depositsOf(t.context.service, depositor)).length, 1);
 });
 
 test('a creation whose answer was lost is not sent again to a server that would not recognise it', async (t) => {
@@ -90,7 +84,7 @@ test('a creation whose answer was lost is not sent again to a server that would 
     err,
     /was lost before the answer came .*: what was sent may have been recorded, or not\.\nLook with/,
   );
-  t.is((await depositsOf(t, depositor)).length, 1);
+  t.is((await depositsOf(t.context.service, depositor)).length, 1);
 });
 
 test('a server that recognises repetitions gets it again, and makes one deposit', async (t) => {
@@ -105,7 +99,7 @@ test('a server that recognises repetitions gets it again, and makes one deposit'
   const { code, err } = await depositor.run(['upload', 'hello.tar', ...described, '--wait']);
   t.is(code, 0, err);
   t.is(lost, 3);
-  t.is((await depositsOf(t, depositor)).length, 1);
+  t.is((await depositsOf(t.context.service, depositor)).length, 1);
 });
 
 test('what is added is added once, though its answer was lost, also by a server that knows no keys', async (t) => {
@@ -190,43 +184,7 @@ test('an upload that the server has lost begins anew', async (t) => {
   const { code, err } = await depositor.run(['upload', 'noise.tar', '--partial']);
   t.is(code, 0, err);
   t.regex(err, /The server has dropped the upload; beginning anew\./);
-  t.is((await depositsOf(t, depositor)).length, 1);
-});
-
-test('the command that was killed on its way is given again, and sends only the rest', async (t) => {
-  let isDeaf = true;
-  await using proxy = await AlteringProxy.start(t.context.service.url, (answer, told) =>
-    isDeaf && /^(PATCH|HEAD) /.test(told) ? 'lost' : answer,
-  );
-  const depositor = await somebody(t, proxy.url);
-  const upload = ['upload', 'noise.tar', ...described, '--wait'];
-  await killedWhen(t, depositor, upload, () => proxy.requests.some((told) => told.startsWith('HEAD')));
-  isDeaf = false;
-  proxy.requests.length = 0;
-  const { code, err } = await depositor.run(upload);
-  t.is(code, 0, err);
-  t.regex(err, new RegExp(`${noise.length} of ${noise.length} bytes are there from before`));
-  t.deepEqual(
-    proxy.requests.filter((told) => /^(PATCH|POST \/1\/software\/uploads)/.test(told)),
-    [],
-  );
-  t.is((await depositsOf(t, depositor)).length, 1);
-});
-
-test('the command that was killed when its archive had just been recorded goes on with that deposit', async (t) => {
-  let holds = true;
-  await using proxy = await AlteringProxy.start(t.context.service.url, (answer, told) =>
-    holds && CREATION.test(told) ? 'held' : answer,
-  );
-  const depositor = await somebody(t, proxy.url);
-  const upload = ['upload', 'noise.tar', ...described, '--wait'];
-  const isRecorded = async () => (await depositsOf(t, depositor)).length === 1;
-  await killedWhen(t, depositor, upload, isRecorded);
-  holds = false;
-  const { code, err } = await depositor.run(upload);
-  t.is(code, 0, err);
-  t.regex(err, /The archive was sent before, to deposit \d+; going on with that\./);
-  t.is((await depositsOf(t, depositor)).length, 1);
+  t.is((await depositsOf(t.context.service, depositor)).length, 1);
 });
 
 test('what is left behind is told, with its number', async (t) => {
@@ -238,34 +196,8 @@ test('what is left behind is told, with its number', async (t) => {
   t.is(code, 1);
   const { error } = results[0] as { error: Facts };
   t.like(error, { exitCode: 1, status: 400 });
-  t.deepEqual([`deposit-${String(error['deposit'])}`], await depositsOf(t, depositor));
+  t.deepEqual([`deposit-${String(error['deposit'])}`], await depositsOf(t.context.service, depositor));
 });
-
-/** Starts the command, kills it as soon as it is so, and waits for its end. */
-async function killedWhen(
-  t: ExecutionContext<Context>,
-  depositor: CommandLineDepositor,
-  args: readonly string[],
-  isSo: () => boolean | Promise<boolean>,
-): Promise<void> {
-  const child = depositor.start(args);
-  const exited = once(child, 'exit');
-  await until(async () => child.exitCode !== null || isSo());
-  t.is(child.exitCode, null, 'it has ended by itself');
-  child.kill('SIGKILL');
-  await exited;
-}
-
-/** Streams of the deposits that somebody has made. */
-async function depositsOf({ context }: ExecutionContext<Context>, { user }: CommandLineDepositor) {
-  const streams: string[] = [];
-  for await (const { type, stream, data } of context.service.service.log.readAll({
-    streamPrefixes: ['deposit-'],
-  })) {
-    if (type === 'DepositCreated' && data['client'] === user) streams.push(stream);
-  }
-  return streams;
-}
 
 /** What the client has done. */
 async function eventTypes({ context }: ExecutionContext<Context>, id: string): Promise<string[]> {

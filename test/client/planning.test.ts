@@ -1,4 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
+import { exclusion } from '../../client/archives/folder-members.ts';
 import type { PreparedArchive } from '../../client/archives/prepare-archive.ts';
 import { archiveType } from '../../client/deposit/archive-type.ts';
 import { carriageOf } from '../../client/deposit/carriage.ts';
@@ -83,4 +84,42 @@ test('what makes no sense is refused', (t) => {
   }
   t.notThrows(() => assertSensible({ ...NEW, partial: true }, ['a'], null));
   t.notThrows(() => assertSensible({ ...NEW, deposit: '7' }, [], entry));
+});
+
+test('exclusions with a slash are matched with the path, others with each name', (t) => {
+  const isExcluded = exclusion(['*.o', 'build/', 'src/gen/**', './top', 'caf\u00e9']);
+  const excluded = [
+    'a.o',
+    'x/y.o',
+    'build',
+    'x/build',
+    'src/gen/a/b',
+    'top',
+    '.git',
+    'x/.git',
+    'caf\u00c3\u00a9',
+  ];
+  t.deepEqual(
+    excluded.filter((name) => !isExcluded(name)),
+    [],
+  );
+  t.deepEqual(['o', 'a.o.c', 'rebuild', 'x/src/gen/a', 'x/top', '.gitignore'].filter(isExcluded), []);
+});
+
+test('wildcards of exclusions stand for what is hidden, too', (t) => {
+  const cases: [pattern: string, excluded: string[], kept: string[]][] = [
+    ['*.key', ['.prod.key', '.key', 'a/.b/.key', 'a.key'], ['key', '.key.pub']],
+    ['?env', ['.env', 'a/.env', 'xenv'], ['env', '..env']],
+    ['[._]env', ['.env', '_env'], ['env', 'xenv']],
+    ['{.a,b}.*', ['.a.c', 'b..c'], ['a.c', '.b.c']],
+    ['a/*/c', ['a/.b/c', 'a/b/c'], ['a/c', 'a/b/.b/c']],
+    ['**/*.key', ['.key', 'a/.b/.c.key', '.d/e.key'], ['a/key']],
+    ['a/**', ['a/.b/.c', 'a/.d', 'a/e'], ['.a/b']],
+    ['{a,**}/b', ['a/b', 'x/y/b'], ['a/c']],
+    ['!a', ['!a'], ['a', '.a']],
+  ];
+  for (const [pattern, excluded, kept] of cases) {
+    const isExcluded = exclusion([pattern]);
+    t.deepEqual([...excluded, ...kept].filter(isExcluded), excluded, pattern);
+  }
 });

@@ -1,7 +1,14 @@
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import http, { type RequestListener, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import anyTest, { type TestFn } from 'ava';
+import { Unreachable } from '../../client/faults.ts';
+import { bytesBody } from '../../client/http/bodies.ts';
+import { Connection } from '../../client/http/connection.ts';
 import { AlteringProxy } from '../support/altering-proxy.ts';
 import { tarOf } from '../support/archive-builders.ts';
 import { helloTar } from '../support/deposit-bodies.ts';
@@ -114,9 +121,99 @@ test('a server that is not ready is asked again, as long as the patience lasts',
   t.is(patient.err.match(/The server is not ready \(503\); trying again\./g)?.length, 2);
   refusals = Infinity;
   const impatient = await depositor.run(['list', '--server', proxy.url, '--patience', '0.1']);
-  t.is(impatient.code, 1);
-  t.regex(impatient.err, /^The server refused: 503\.$/m);
+  t.is(impatient.code, 5);
+  t.regex(impatient.err, /^The server is not ready: 503\.$/m);
 });
+
+const tricks: Record<string, (response: ServerResponse) => void> = {
+  'says nothing': () => undefined,
+  'goes on with something for ever': (response) => often(response, () => response.writeProcessing()),
+  'gives its document by the byte': (response) => often(response, () => response.write(' ')),
+};
+for (const [trick, answer] of Object.entries(tricks)) {
+  test(`a server that ${trick} is waited for no longer than the patience lasts`, async (t) => {
+    await using server = await listening((request, response) => {
+      if (request.url === '/first') response.end();
+      else answer(response);
+    });
+    const connection = impatient(server.url);
+    await connection.get(`${server.url}/first`);
+    const get = () => connection.get(`${server.url}/`);
+    await t.throwsAsync(get, { instanceOf: Unreachable, message: /no whole answer came within/ });
+    const headers = { 'Content-Type': 'text/plain' };
+    const body = bytesBody(Buffer.alloc(100_000));
+    const post = () => connection.write('POST', `${server.url}/`, { headers, body, repeatable: false });
+    await t.throwsAsync(post, { instanceOf: Unreachable });
+  });
+}
+
+test('what got lost in silence is asked for again while there is patience', async (t) => {
+  let asked = 0;
+  await using server = await listening((_request, response) => {
+    if ((asked += 1) !== 2) response.end(); // the second one is never heard of again
+  });
+  const connection = impatient(server.url);
+  await connection.get(`${server.url}/`);
+  t.is((await connection.get(`${server.url}/`)).status, 200);
+  t.is(asked, 3);
+});
+
+test('an archive that flows is waited for, however long it takes', async (t) => {
+  await using server = await listening((request, response) => {
+    if (request.method === 'POST') request.resume().once('end', () => response.end());
+    else often(response, (times) => (times > 10 ? response.end() : response.write('.')));
+  });
+  const connection = impatient(server.url);
+  const taken = await connection.download(`${server.url}/`, async (message, onPiece) => {
+    let text = '';
+    for await (const piece of message as AsyncIterable<Buffer>) {
+      text += piece.toString();
+      onPiece();
+    }
+    return text;
+  });
+  t.is(taken, '.'.repeat(10));
+  async function* pieces() {
+    for (let count = 0; count < 10; count += 1) {
+      await pause(200);
+      yield Buffer.from('.');
+    }
+  }
+  const body = { length: 10, pieces };
+  const sent = await connection.write('POST', `${server.url}/`, { body, repeatable: false });
+  t.is(sent.status, 200);
+});
+
+/** Waits for 1.5 s. */
+function impatient(url: string): Connection {
+  const patience = {
+    total: 1500,
+    silence: 1500,
+    silenceOfReads: 1000,
+    shortestTry: 100,
+    firstPause: 10,
+    longestPause: 10,
+  };
+  const login = { server: new URL(url), user: 'alice', password: 'secret' };
+  return new Connection({ login, patience, note: () => undefined });
+}
+
+async function listening(answer: RequestListener) {
+  const server = http.createServer(answer).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const close = async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url, [Symbol.asyncDispose]: close };
+}
+
+function often(response: ServerResponse, work: (times: number) => unknown): void {
+  let times = 0;
+  const timer = setInterval(() => work((times += 1)), 200);
+  response.once('close', () => clearInterval(timer));
+}
 
 test('a password is sent to no other server than the one that was named', async (t) => {
   const { depositor, service } = t.context;

@@ -1,4 +1,7 @@
+import { PassThrough } from 'node:stream';
 import test from 'ava';
+import { UsageFault } from '../../client/faults.ts';
+import { promptForPassword } from '../../client/password-prompt.ts';
 import { isExposed } from '../../client/settings.ts';
 
 test('a password is said to be exposed wherever plain http leaves this machine', (t) => {
@@ -18,4 +21,18 @@ test('a password is said to be exposed wherever plain http leaves this machine',
     safe.filter((url) => isExposed(new URL(url))),
     [],
   );
+});
+
+test('a password is asked for at the terminal, and who gives none is told so', async (t) => {
+  const typed = (keys: string) => {
+    const keyboard = Object.assign(new PassThrough(), { isTTY: true });
+    keyboard.write(keys);
+    return promptForPassword('alice', new URL('http://x/'), keyboard);
+  };
+  t.is(await typed('secret\r'), 'secret');
+  for (const [key, name] of [
+    ['\x03', 'Ctrl-C'],
+    ['\x04', 'Ctrl-D'],
+  ] as const)
+    await t.throwsAsync(typed(key), { instanceOf: UsageFault, message: 'No password was given.' }, name);
 });

@@ -1,0 +1,136 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import anyTest, { type ExecutionContext, type TestFn } from 'ava';
+import { AlteringProxy } from '../support/altering-proxy.ts';
+import { tarOf } from '../support/archive-builders.ts';
+import type { CommandLineDepositor } from '../support/deposit-command.ts';
+import { RunningService, until } from '../support/running-service.ts';
+import { depositsOf, somebody } from './many-depositors.ts';
+
+type Context = { service: RunningService; home: string };
+const test = anyTest as TestFn<Context>;
+
+const described = ['--name', 'Paint', '--author', 'Ada'];
+const CREATION = /^POST \/1\/software\/$/;
+
+const LIMITS = { maxSize: 2 ** 30, perClient: 2, totalSize: 2 ** 33, expiry: 3_600_000 };
+
+/** Large enough to come in pieces. */
+const noise = tarOf([{ name: 'noise', data: randomBytes(8.5 * 1024 ** 2) }]);
+const other = tarOf([{ name: 'other', data: Buffer.alloc(8.5 * 1024 ** 2, '?') }]);
+
+test.before(async (t) => {
+  const service = await RunningService.start({ uploadLimits: LIMITS });
+  await service.register('first', { collections: ['software'] }); // opens it, which two at once cannot
+  const home = await mkdtemp(path.join(tmpdir(), 'depositor-'));
+  await writeFile(path.join(home, 'noise.tar'), noise);
+  await writeFile(path.join(home, 'other.tar'), other);
+  t.context = { service, home };
+});
+
+test.after.always(async (t) => {
+  await t.context.service[Symbol.asyncDispose]();
+  await rm(t.context.home, { recursive: true, force: true });
+});
+
+test('the command that was killed on its way is given again, and sends only the rest', async (t) => {
+  const { service, home } = t.context;
+  let isDeaf = true;
+  await using proxy = await AlteringProxy.start(service.url, (answer, told) =>
+    isDeaf && /^(PATCH|HEAD) /.test(told) ? 'lost' : answer,
+  );
+  const depositor = await somebody(service, home, proxy.url);
+  const upload = ['upload', 'noise.tar', ...described, '--wait'];
+  await killedWhen(t, depositor, upload, () => proxy.requests.some((told) => told.startsWith('HEAD')));
+  isDeaf = false;
+  proxy.requests.length = 0;
+  const { code, err } = await depositor.run(upload);
+  t.is(code, 0, err);
+  t.regex(err, new RegExp(`${noise.length} of ${noise.length} bytes are there from before`));
+  t.deepEqual(
+    proxy.requests.filter((told) => /^(PATCH|POST \/1\/software\/uploads)/.test(told)),
+    [],
+  );
+  t.is((await depositsOf(service, depositor)).length, 1);
+});
+
+test('the command that was killed when its archive had just been recorded goes on with that deposit', async (t) => {
+  const { service, home } = t.context;
+  let holds = true;
+  await using proxy = await AlteringProxy.start(service.url, (answer, told) =>
+    holds && CREATION.test(told) ? 'held' : answer,
+  );
+  const depositor = await somebody(service, home, proxy.url);
+  const upload = ['upload', 'noise.tar', ...described, '--wait'];
+  const isRecorded = async () => (await depositsOf(service, depositor)).length === 1;
+  await killedWhen(t, depositor, upload, isRecorded);
+  holds = false;
+  const { code, err } = await depositor.run(upload);
+  t.is(code, 0, err);
+  t.regex(err, /The archive was sent before, to deposit \d+; going on with that\./);
+  t.is((await depositsOf(service, depositor)).length, 1);
+});
+
+test('an archive is sent again when the deposit that was made of it has been deleted', async (t) => {
+  const { service, home } = t.context;
+  let holds = true;
+  await using proxy = await AlteringProxy.start(service.url, (answer, told) =>
+    holds && CREATION.test(told) ? 'held' : answer,
+  );
+  const depositor = await somebody(service, home, proxy.url);
+  const upload = ['upload', 'noise.tar', '--partial'];
+  await killedWhen(t, depositor, upload, async () => (await depositsOf(service, depositor)).length === 1);
+  const [stream = ''] = await depositsOf(service, depositor);
+  const iri = `${service.url}/1/software/${stream.replace('deposit-', '')}/metadata/`;
+  t.is((await fetch(iri, { method: 'DELETE', headers: authorization(depositor) })).status, 204);
+  holds = false;
+  const { code, err } = await depositor.run(upload);
+  t.is(code, 0, err);
+  t.is((await depositsOf(service, depositor)).length, 2);
+});
+
+test('uploads that nobody goes on with make room for another one, those of other programs do not', async (t) => {
+  const { service, home } = t.context;
+  let holds = true;
+  await using proxy = await AlteringProxy.start(service.url, (answer, told) =>
+    holds && told.startsWith('PATCH') ? 'held' : answer,
+  );
+  const depositor = await somebody(service, home, proxy.url);
+  const isBegun = () => proxy.requests.some((told) => told.startsWith('PATCH'));
+  await killedWhen(t, depositor, ['upload', 'noise.tar', '--partial'], isBegun);
+  const headers = { ...authorization(depositor), 'Tus-Resumable': '1.0.0', 'Upload-Length': '1' };
+  const foreign = await fetch(`${service.url}/1/software/uploads/`, { method: 'POST', headers });
+  t.is(foreign.status, 201, 'the last one that is allowed');
+  holds = false;
+  const { code, err } = await depositor.run(['upload', 'other.tar', '--partial']);
+  t.is(code, 0, err);
+  t.regex(
+    err,
+    /^The server takes no more open uploads: one that was not finished has been removed there\.$/m,
+  );
+  t.deepEqual(await readdir(path.join(depositor.configuration, 'uploads')), []);
+  const left = await fetch(foreign.headers.get('location') ?? '', { method: 'HEAD', headers });
+  t.is(left.status, 200);
+});
+
+/** Starts the command, kills it as soon as it is so, and waits for its end. */
+async function killedWhen(
+  t: ExecutionContext<Context>,
+  depositor: CommandLineDepositor,
+  args: readonly string[],
+  isSo: () => boolean | Promise<boolean>,
+): Promise<void> {
+  const child = depositor.start(args);
+  const exited = once(child, 'exit');
+  await until(async () => child.exitCode !== null || isSo());
+  t.is(child.exitCode, null, 'it has ended by itself');
+  child.kill('SIGKILL');
+  await exited;
+}
+
+function authorization({ user }: CommandLineDepositor) {
+  return { Authorization: `Basic ${btoa(`${user}:secret`)}` };
+}
