@@ -12,6 +12,7 @@ import { openLog } from '../src/engines.ts';
 import type { RecordedEvent } from '../src/event-log/event-log.ts';
 import { chainHash, hashOf } from '../src/event-log/hash-chain.ts';
 import { archivePart, entryPart, final, formOf, formType } from './support/deposit-bodies.ts';
+import { EventSource } from './support/event-source.ts';
 import { TestClient } from './support/running-service.ts';
 import { type ReceivedSpan, TraceCollector } from './support/trace-collector.ts';
 
@@ -57,6 +58,11 @@ test('one trace goes from the request, in the trace of its caller, to the load',
   const ofTrace = collector.spans.filter(({ traceId }) => traceId === CALLER.traceId);
   t.is(ofTrace.length, 16);
   t.false(ofTrace.some(({ status }) => status.code === 2));
+  t.not(
+    collector.named('GET /1/:collection/events')?.status.code ?? 2,
+    2,
+    'its reader has left, as readers do',
+  );
   t.false(collector.spans.some(({ name }) => name.includes('health')));
 
   const written = Object.fromEntries(events.map(({ type, metadata }) => [type, metadata['traceparent']]));
@@ -149,6 +155,7 @@ async function depositIn(
     await using service = await ServiceProcess.start(folder, await freePort(), env);
     const alice = new TestClient(service.url, 'alice');
     const traceparent = `00-${CALLER.traceId}-${CALLER.spanId}-${flags}`;
+    await (await EventSource.open(alice, '/1/software/events/'))[Symbol.asyncDispose]();
     const headers = { ...formType, ...final, traceparent };
     t.is((await alice.post('/1/software/', formOf([archivePart(), entryPart()]), headers)).status, 201);
     await alice.waitFor('/1/software/1/status/', 'done');

@@ -31,6 +31,7 @@ async function* hashed(named: StoredObject, source: AsyncIterable<Uint8Array>, b
   let length = 0;
   for await (const chunk of source) {
     length += chunk.byteLength;
+    if (length > named.length) throw new ObjectCorrupt(named.sha256, `more than ${named.length}`);
     await hash.update(chunk);
     yield chunk;
   }

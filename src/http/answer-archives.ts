@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { ZipFile } from 'yazl';
 import type { DepositContentView } from '../../projections/deposit-content.ts';
-import type { ArchiveStore } from '../archive-store/archive-store.ts';
+import { type ArchiveStore, ObjectCorrupt, ObjectMissing } from '../archive-store/archive-store.ts';
 import type { Archive } from '../domain/deposit/events.ts';
 import { parseAcceptPackaging } from '../sword/accept-packaging.ts';
 import { digestField } from '../sword/digest-fields.ts';
@@ -46,7 +46,11 @@ export async function answerArchive(
   ctx.set('Repr-Digest', digests);
   ctx.set('Content-Length', String(archive.length));
   if (ctx.method === 'HEAD') return answerHead(ctx);
-  const { body } = await store.get(archive.sha256);
+  const { body, length } = await store.get(archive.sha256);
+  if (length !== archive.length) {
+    body.destroy();
+    throw otherLength(archive, length);
+  }
   ctx.set('Content-Digest', digests);
   await sendPieces(ctx, body.iterator());
 }
@@ -71,7 +75,20 @@ async function answerZip(
   store: ArchiveStore,
 ): Promise<void> {
   if (ctx.method === 'HEAD') return answerHead(ctx);
+  for (const archive of archives) await assertThere(archive, store); // the zip itself begins before its first archive
   await sendPieces(ctx, zipOf(archives, store));
+}
+
+/** @throws {ObjectMissing} @throws {ObjectCorrupt} */
+async function assertThere(archive: Archive, store: ArchiveStore): Promise<void> {
+  const found = await store.stat(archive.sha256);
+  if (!found) throw new ObjectMissing(archive.sha256);
+  if (found.length !== archive.length) throw otherLength(archive, found.length);
+}
+
+/** Told before anything is sent: what is too long would be taken for the next answer on the connection. */
+function otherLength({ sha256, length }: Archive, found: number): ObjectCorrupt {
+  return new ObjectCorrupt(sha256, `they are ${found} bytes, not ${length}`);
 }
 
 /** The zip neither hears of a fault in what it packs, nor lets go of it when nobody wants the rest. */

@@ -65,7 +65,7 @@ export class DepositDocuments {
   }
 
   status(ctx: ServiceContext, deposit: DepositStatusView): void {
-    const document = { ...deposit, loaded: identifiersOf(deposit) };
+    const document = { ...deposit, author: deposit.client, loaded: identifiersOf(deposit) };
     this.#answer(ctx, deposit, 'status', {
       xml: () => statusDocument(document, this.#options),
       json: () => statusDocumentJson(document, this.#options),
@@ -73,9 +73,10 @@ export class DepositDocuments {
   }
 
   content(ctx: ServiceContext, deposit: DepositContentView): void {
+    const document = { ...deposit, author: deposit.client };
     this.#answer(ctx, deposit, 'content', {
-      xml: () => contentDocument(deposit, this.#options),
-      json: () => contentDocumentJson(deposit),
+      xml: () => contentDocument(document, this.#options),
+      json: () => contentDocumentJson(document),
     });
   }
 

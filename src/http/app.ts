@@ -94,13 +94,12 @@ export type ClientOptions = {
 /** A node that serves no clients only tells how it is. */
 export function createHandler(options: AppOptions, clients?: ClientOptions): Handler {
   if (!clients) {
-    const tells = createApp(options).callback();
-    return (req, res) => void tells(req, res);
+    return createApp(options).callback();
   }
   const answers = new RememberedAnswers({ ...options, ...clients });
   const handle = createApp(options, { ...clients, answers }).callback();
   return (req, res) => {
-    if (!clients.ready() || !answers.answer(req, res)) void handle(req, res);
+    return clients.ready() && answers.answer(req, res) ? undefined : handle(req, res);
   };
 }
 

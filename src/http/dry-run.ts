@@ -24,15 +24,16 @@ export type DryRunPlaces = {
 type DryRunPlace = AsyncDisposable &
   Pick<ArchiveStore, 'put'> & { readonly source: (sha256: string) => LocalSource };
 
-/** More at a time would wait for each other's archives. */
-const MAX_AT_A_TIME = 8;
+/** More at a time would wait for each other's archives; slow bodies of one client are not to keep others from theirs. */
+const [MAX_AT_A_TIME, MAX_OF_CLIENT] = [8, 4];
 
 /** Deposits that are checked and not made: what came with them is gone when they are answered. */
 export class DryRuns {
   readonly #places: DryRunPlaces;
   readonly #things: LoadedThings;
   readonly #receive: ReceiveOptions;
-  #underWay = 0;
+  /** Of each, its client. */
+  readonly #underWay = new Set<{ readonly client: string }>();
 
   constructor(places: DryRunPlaces, things: LoadedThings, receive: ReceiveOptions) {
     this.#places = places;
@@ -42,8 +43,12 @@ export class DryRuns {
 
   /** Answers 200 with what the checks find; what would refuse the request itself refuses this one. */
   async answer(ctx: ServiceContext, collection: CollectionView): Promise<void> {
-    if (this.#underWay >= MAX_AT_A_TIME) throw busy();
-    this.#underWay += 1;
+    const { client } = ctx.state.login;
+    const own = [...this.#underWay].filter((run) => run.client === client).length;
+    if (own >= MAX_OF_CLIENT) throw busy(`${own} dry runs of yours`);
+    if (this.#underWay.size >= MAX_AT_A_TIME) throw busy(`${MAX_AT_A_TIME} dry runs`);
+    const run = { client };
+    this.#underWay.add(run);
     try {
       const document = await this.#run(ctx, collection);
       const { contentType, format } = negotiate(ctx.req.headers.accept);
@@ -54,7 +59,7 @@ export class DryRuns {
           : dryRunDocument(document, this.#receive.depositNamespace);
       ctx.set('Content-Type', contentType);
     } finally {
-      this.#underWay -= 1;
+      this.#underWay.delete(run);
     }
   }
 
@@ -107,7 +112,7 @@ export class DryRuns {
   }
 }
 
-function busy(): SwordError {
-  const text = `${MAX_AT_A_TIME} dry runs are under way, more are not possible at a time: try again later.`;
+function busy(what: string): SwordError {
+  const text = `${what} are under way, more are not possible at a time: try again later.`;
   return new SwordError('ServiceUnavailable', text, { headers: { 'Retry-After': '5' } });
 }

@@ -39,9 +39,9 @@ export function observeRequest(
     const { method = '', url } = req;
     const path = url?.startsWith('/') ? url.split('?', 1)[0] : undefined;
     const whole = res.writableFinished;
-    logger.info({ requestId, client, method, path, status: res.statusCode, ms, whole }, 'request');
-    const status = res.headersSent ? res.statusCode : 'none';
-    observer.ended({ method, route, status, seconds: passed / 1000 });
+    const status = res.headersSent ? res.statusCode : null; // of a client that has gone before it was answered
+    logger.info({ requestId, client, method, path, status, ms, whole }, 'request');
+    observer.ended({ method, route, status: status ?? 'none', seconds: passed / 1000 });
   });
   return requestId;
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import https from 'node:https';
 import net, { type AddressInfo, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { ErrorOptions } from './answer-errors.ts';
 import { boundDraining, boundHalfOpen } from './connection-ends.ts';
@@ -14,13 +15,18 @@ export type ServerOptions = HeaderLimits & {
   readonly tls: { readonly cert: string; readonly key: string } | null;
 };
 
-export type Handler = (req: IncomingMessage, res: ServerResponse) => void;
+/** Resolves when nothing of it goes on any more; `undefined`: that is so already. */
+export type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void> | undefined;
 
 /** Connections on which nothing is asked are closed after this one, those on which nothing moves after that. */
 const KEEP_ALIVE_TIMEOUT = 10_000;
 const IDLE_TIMEOUT = 60_000;
 /** So long a server that stops still hears what comes on connections that it left open. */
 const FAREWELL = 100;
+/** So long requests that were cut off may take to come to their ends. */
+const LAST_STEPS = 3000;
+/** Requests of one connection that may wait for those in front of them. */
+const MOST_PIPELINED = 100;
 
 /** The listening server: what Koa does not see of HTTP happens here. */
 export class Server {
@@ -31,6 +37,8 @@ export class Server {
   readonly #early = new Set<Parameters<Handler>>();
   /** Connections on which TLS is not agreed yet, by their other ends: HTTP does not know of them. */
   readonly #handshakes = new Map<string, Socket>();
+  readonly #running = new Set<Promise<void>>();
+  readonly #pipelined = new WeakMap<Socket, number>();
   #closing = false;
 
   /** Resolves once it listens. */
@@ -78,15 +86,40 @@ export class Server {
 
   #handle(req: IncomingMessage, res: ServerResponse): void {
     boundDraining(req, res);
+    if (res.socket) this.#begin(req, res);
+    else this.#await(req, res);
+  }
+
+  /** Pipelined: what is in front of it may change what it is about, and their answers would all be held at once. */
+  #await(req: IncomingMessage, res: ServerResponse): void {
+    const waiting = (this.#pipelined.get(req.socket) ?? 0) + 1;
+    this.#pipelined.set(req.socket, waiting);
+    if (waiting > MOST_PIPELINED) req.socket.destroy();
+    else {
+      res.once('socket', () => {
+        this.#pipelined.set(req.socket, (this.#pipelined.get(req.socket) ?? 1) - 1);
+        this.#begin(req, res);
+      });
+    }
+  }
+
+  #begin(req: IncomingMessage, res: ServerResponse): void {
     if (this.#closing) res.shouldKeepAlive = false; // the client is told to connect anew
-    if (this.#serving) this.#serving.handler(req, res);
+    if (this.#serving) this.#run(this.#serving.handler(req, res));
     else this.#early.add([req, res]);
+  }
+
+  #run(work: Promise<void> | undefined): void {
+    if (!work) return;
+    this.#running.add(work);
+    const over = (): boolean => this.#running.delete(work);
+    work.then(over, over);
   }
 
   /** What answers from now on, and how it speaks of errors. */
   serve(handler: Handler, errors: ErrorOptions): void {
     this.#serving = { handler, errors };
-    for (const [req, res] of this.#early) handler(req, res);
+    for (const [req, res] of this.#early) this.#run(handler(req, res));
     this.#early.clear();
   }
 
@@ -100,7 +133,10 @@ export class Server {
     return promisify(this.#server.getConnections.bind(this.#server))();
   }
 
-  /** Takes no new connections, lets running requests finish for up to `patience` ms, then cuts what is left. */
+  /**
+   * Takes no new connections, lets running requests finish for up to `patience` ms, then cuts what is left and waits
+   * for what goes on behind it a moment more: nothing of theirs is to be closed meanwhile.
+   */
   async close(patience: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#closing = true;
@@ -115,6 +151,7 @@ export class Server {
     await promise;
     clearInterval(idle);
     clearTimeout(timer);
+    await Promise.race([Promise.allSettled(this.#running), sleep(LAST_STEPS, undefined, { ref: false })]);
   }
 }
 

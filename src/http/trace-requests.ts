@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { beginServerSpan, type ServerSpan } from '../tracing/span.ts';
+import { EVENTS_TYPE } from './events/answer-events.ts';
 import { routeOf } from './route-of.ts';
 import type { ServiceMiddleware } from './service-context.ts';
 
@@ -17,6 +18,11 @@ export function traceRequests(): ServiceMiddleware {
     const span = traceRequest(ctx, answeredAs);
     return span ? span.run(next) : next();
   };
+}
+
+/** A stream of events is left by its reader: that is its ordinary end. */
+function isOpenEnded(res: ServerResponse): boolean {
+  return res.headersSent && res.errored === null && res.getHeader('Content-Type') === EVENTS_TYPE;
 }
 
 /** The span of a request, which ends by itself; `undefined` where there is to be none. */
@@ -38,7 +44,7 @@ export function traceRequest(
       'http.response.status_code': res.statusCode,
       'deposit.request': requestId,
     };
-    const failed = res.statusCode >= 500 || !res.writableFinished;
+    const failed = res.statusCode >= 500 || !(res.writableFinished || isOpenEnded(res));
     span.end(route === 'none' ? method : `${method} ${route}`, attributes, failed);
   });
   return span;

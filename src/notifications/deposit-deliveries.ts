@@ -11,8 +11,9 @@ import type {
 import type { EventLog, Position } from '../event-log/event-log.ts';
 import { type NewsEvent, newsAt } from '../news/deposit-news.ts';
 import type { Courier } from './courier.ts';
-import type { Outcome as Delivery } from './postman.ts';
-import { type LineOptions, pauseAfter, type ReceiverLine } from './receiver-line.ts';
+import type { Outcome as Delivery, Failure } from './postman.ts';
+import { type LineOptions, pauseOf, type ReceiverLine } from './receiver-line.ts';
+import type { Webhooks } from './webhooks.ts';
 
 /** How long one node has the notifications of a deposit for itself, and how much of it one of them may need. */
 const [CLAIM, ONE_TRY] = [30_000, 12_000];
@@ -24,9 +25,8 @@ const STOPPED: Failure = {
   retryAfter: 0,
 };
 
-type Failure = Extract<Delivery, { taken: false }>;
-/** Up to which revision everything was taken, and what was not. */
-type Sent = { readonly upTo?: number; readonly failure?: Failure };
+/** Up to which revision everything was taken, what was not, and why nothing more may be told. */
+type Sent = { readonly upTo?: number; readonly failure?: Failure; readonly forbidden?: string };
 
 /**
  * Delivers, or gives up, what is held of one deposit. Before anything is sent, that is said in the deposit's stream
@@ -34,11 +34,13 @@ type Sent = { readonly upTo?: number; readonly failure?: Failure };
  */
 export class DepositDeliveries {
   readonly #log: EventLog;
+  readonly #webhooks: Pick<Webhooks, 'whyUntold'>;
   readonly #courier: Courier;
   readonly #pauses: LineOptions;
 
-  constructor(log: EventLog, courier: Courier, pauses: LineOptions) {
+  constructor(log: EventLog, webhooks: Pick<Webhooks, 'whyUntold'>, courier: Courier, pauses: LineOptions) {
     this.#log = log;
+    this.#webhooks = webhooks;
     this.#courier = courier;
     this.#pauses = pauses;
   }
@@ -55,13 +57,14 @@ export class DepositDeliveries {
     const claimed = await this.#execute(claim);
     if (claimed.events.length === 0) return claimed.position;
     const { held, attempt } = claimed.state;
-    const { upTo, failure } = await this.#send(depositId, held, webhook, line, signal);
+    const { upTo, failure, forbidden } = await this.#send(depositId, held, webhook, line, signal);
     let last = claimed.position;
     if (upTo !== undefined) {
       last = (await this.#execute({ type: 'RecordDelivered', depositId, upTo })).position;
     }
     if (failure) last = await this.#failed(depositId, upTo === undefined ? attempt : 0, failure);
-    return last;
+    if (forbidden === undefined) return last;
+    return (await this.giveUp(depositId, forbidden, () => true)) ?? last;
   }
 
   /** All up to the last one that `isOver` says it of. */
@@ -90,6 +93,8 @@ export class DepositDeliveries {
     for (const { revision } of held) {
       if (performance.now() > deadline) break;
       const news = await newsAt(this.#log, depositId, revision);
+      const forbidden = news && (await this.#webhooks.whyUntold(news.deposit));
+      if (forbidden !== undefined) return { ...sent, forbidden };
       const outcome = news && (await this.#delivered(webhook, line, news, signal));
       if (outcome && !outcome.taken) return { ...sent, failure: outcome };
       sent = { upTo: revision };
@@ -111,14 +116,9 @@ export class DepositDeliveries {
     }
   }
 
-  /** When nobody answers it is the line that pauses, for all deposits. */
-  async #failed(
-    depositId: number,
-    attempt: number,
-    { reason, isUnreachable, retryAfter }: Failure,
-  ): Promise<Position> {
-    const pause = isUnreachable ? 0 : Math.max(pauseAfter(attempt, this.#pauses), retryAfter);
-    const nextTryAt = iso(Date.now() + pause);
+  async #failed(depositId: number, attempt: number, failure: Failure): Promise<Position> {
+    const { reason } = failure;
+    const nextTryAt = iso(Date.now() + pauseOf(failure, attempt, this.#pauses));
     const outcome = await this.#execute({ type: 'RecordFailed', depositId, attempt, reason, nextTryAt });
     return outcome.position;
   }

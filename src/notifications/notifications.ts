@@ -69,7 +69,7 @@ export class Notifications implements AsyncDisposable {
     this.#keyWatch = new KeyWatch({ keyFile: settings.keyFile, webhooks, logger });
     const onKeyProblem = () => void this.#keyWatch.look();
     this.#courier = new Courier({ ...settings, postman: this.#postman, language, onKeyProblem, logger });
-    this.#notifier = new Notifier(log, this.#webhooks, this.#courier, settings.giveUpAfter);
+    this.#notifier = new Notifier(log, this.#webhooks, this.#courier, settings);
     const parking = new LogParking(log);
     this.#runner = new ReactorRunner(this.#notifier, {
       deliveries,
@@ -78,7 +78,7 @@ export class Notifications implements AsyncDisposable {
       concurrency: CONCURRENCY,
     });
     this.#held = new HeldDeliveries({
-      deliveries: new DepositDeliveries(log, this.#courier, settings),
+      deliveries: new DepositDeliveries(log, this.#webhooks, this.#courier, settings),
       courier: this.#courier,
       webhooks: this.#webhooks,
       undelivered: notified.undelivered,

@@ -1,4 +1,9 @@
-import http, { type ClientRequest, type IncomingMessage, type RequestOptions } from 'node:http';
+import http, {
+  type ClientRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type RequestOptions,
+} from 'node:http';
 import https from 'node:https';
 import {
   assertMayBeReceiver,
@@ -8,17 +13,17 @@ import {
 } from './receiver-address.ts';
 
 /** What became of a notification that was sent. */
-export type Outcome =
-  | { readonly taken: true }
-  | {
-      readonly taken: false;
-      /** A sentence for whoever runs the receiver. */
-      readonly reason: string;
-      /** Nobody answered: the next notification would fare no better. */
-      readonly isUnreachable: boolean;
-      /** Milliseconds that the receiver asked to be left alone for. */
-      readonly retryAfter: number;
-    };
+export type Outcome = { readonly taken: true } | Failure;
+
+export type Failure = {
+  readonly taken: false;
+  /** A sentence for whoever runs the receiver. */
+  readonly reason: string;
+  /** Nobody answered: the next notification would fare no better. */
+  readonly isUnreachable: boolean;
+  /** Milliseconds that the receiver asked to be left alone for. */
+  readonly retryAfter: number;
+};
 
 /** For connecting and answering together, in milliseconds. */
 const PATIENCE = 10_000;
@@ -122,13 +127,15 @@ function outcomeOf({ statusCode = 0, headers }: IncomingMessage): Outcome {
   const reason = isRedirect
     ? `It was answered with the redirect ${statusCode}: the webhook has to be set to where that leads.`
     : `It was answered ${statusCode}.`;
-  const seconds = /^\d{1,6}$/.test(headers['retry-after'] ?? '') ? Number(headers['retry-after']) : 0;
-  return {
-    taken: false,
-    reason,
-    isUnreachable: false,
-    retryAfter: Math.min(seconds * 1000, MAX_RETRY_AFTER),
-  };
+  return { taken: false, reason, isUnreachable: false, retryAfter: retryAfterIn(headers, Date.now()) };
+}
+
+/** Seconds or a date (RFC 9110, 10.2.3); anything else asks for nothing. */
+function retryAfterIn({ 'retry-after': text = '' }: IncomingHttpHeaders, now: number): number {
+  if (/^\d+$/.test(text)) return Math.min(Number(text) * 1000, MAX_RETRY_AFTER);
+  if (!/^[A-Z][a-z]{2,8},? /.test(text)) return 0;
+  const date = Date.parse(text.endsWith(' GMT') ? text : `${text} GMT`); // the oldest form does not say so
+  return Number.isNaN(date) ? 0 : Math.min(Math.max(date - now, 0), MAX_RETRY_AFTER);
 }
 
 function reasonOf(error: unknown): string {

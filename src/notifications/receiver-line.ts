@@ -1,4 +1,4 @@
-import type { Outcome } from './postman.ts';
+import type { Failure, Outcome } from './postman.ts';
 
 export type LineOptions = {
   /** Milliseconds after the first failure; doubled each time. */
@@ -90,7 +90,7 @@ export class ReceiverLine {
     this.#closedUntil = 0;
   }
 
-  #failed({ reason, isUnreachable, retryAfter }: Extract<Outcome, { taken: false }>): void {
+  #failed({ reason, isUnreachable, retryAfter }: Failure): void {
     this.#refusals += 1;
     const isClosed = performance.now() < this.#closedUntil; // by another that was under way at the same time
     if (isClosed || (!isUnreachable && this.#refusals < MAX_REFUSALS && this.#closings === 0)) return;
@@ -112,7 +112,19 @@ export class ReceiverLine {
   }
 }
 
+/**
+ * Milliseconds until what has failed so many times is tried again. When nobody answers there is none: it is the line that
+ * pauses, for all deposits.
+ */
+export function pauseOf(
+  { isUnreachable, retryAfter }: Pick<Failure, 'isUnreachable' | 'retryAfter'>,
+  failures: number,
+  options: LineOptions,
+): number {
+  return isUnreachable ? 0 : Math.max(pauseAfter(failures, options), retryAfter);
+}
+
 /** With jitter, so that what failed together is not tried together. */
-export function pauseAfter(failures: number, { firstPause, longestPause }: LineOptions): number {
+function pauseAfter(failures: number, { firstPause, longestPause }: LineOptions): number {
   return Math.min(firstPause * 2 ** (failures - 1), longestPause) * (0.75 + Math.random() / 2);
 }

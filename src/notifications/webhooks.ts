@@ -1,8 +1,11 @@
+import { clientLogins } from '../../projections/client-logins.ts';
 import { type ClientWebhook, clientWebhooks } from '../../projections/client-webhooks.ts';
 import { clients } from '../domain/aggregates.ts';
 import type { EventLog, Position } from '../event-log/event-log.ts';
 import { foldStream } from '../read-models/fold.ts';
 import type { Projector, View } from '../read-models/projector.ts';
+
+type Owned = { readonly client: string; readonly collection: string };
 
 /** Who is notified, and where. */
 export class Webhooks {
@@ -45,6 +48,17 @@ export class Webhooks {
   /** As it is now, as far as this node knows. */
   now(client: string): ClientWebhook | undefined {
     return this.#view.get(client);
+  }
+
+  /**
+   * Why the client is not to be told of its deposits in the collection, of which it may read nothing at present;
+   * `undefined` when it may. Asked of the log, so that it holds on every node at once.
+   */
+  async whyUntold({ client, collection }: Owned): Promise<string | undefined> {
+    const login = await foldStream(clientLogins, this.#log.readStream(`${clients.prefix}${client}`));
+    if (login?.disabled !== false) return 'The client is disabled.';
+    if (login.collections.includes(collection)) return undefined;
+    return `The collection ${collection} is not granted to the client any more.`;
   }
 
   #hasSeen(position: Position): boolean {

@@ -73,7 +73,8 @@ export class OperatorServer implements AsyncDisposable {
       else if (!route) send(res, 404, { error: `There is nothing at ${name}.` });
       else send(res, 200, (await route(req.method === 'POST' ? await json(req) : undefined)) ?? {});
     } catch (error) {
-      send(res, 500, { error: error instanceof Error ? error.message : String(error) });
+      const status = error instanceof SyntaxError ? 400 : 500; // of a body that is no JSON
+      send(res, status, { error: error instanceof Error ? error.message : String(error) });
     }
   }
 

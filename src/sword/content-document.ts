@@ -1,5 +1,6 @@
 import { humanDate } from './deposit-date.ts';
-import { depositElements } from './deposit-elements.ts';
+import { atomElements, depositElements } from './deposit-elements.ts';
+import type { Iris } from './iris.ts';
 import { ATOM } from './namespaces.ts';
 import { type ShownDeposit, titleOf, urnOf } from './shown-deposit.ts';
 import { element } from './xml-body.ts';
@@ -7,19 +8,28 @@ import { xmlText } from './xml-text.ts';
 
 export type ContentDocument = Pick<
   ShownDeposit,
-  'depositId' | 'uuid' | 'title' | 'createdAt' | 'updatedAt' | 'status' | 'statusDetail'
+  | 'depositId'
+  | 'uuid'
+  | 'collection'
+  | 'title'
+  | 'author'
+  | 'createdAt'
+  | 'updatedAt'
+  | 'status'
+  | 'statusDetail'
 >;
 
 /** The answer of the CONT-FILE-IRI. */
 export function contentDocument(
   document: ContentDocument,
-  { depositNamespace }: { depositNamespace: string },
+  { iris, depositNamespace }: { iris: Pick<Iris, 'content'>; depositNamespace: string },
 ): string {
   const entry = [
     element('id', urnOf(document)),
     element('title', titleOf(document)),
     element('updated', document.updatedAt),
     element('published', document.createdAt),
+    ...atomElements(document, iris.content(document.collection, document.depositId)),
     ...depositElements(fieldsOf(document)),
   ];
   return xmlText(element('entry', entry), { defaultNamespace: ATOM, depositNamespace });

@@ -1,3 +1,4 @@
+import type { ShownDeposit } from './shown-deposit.ts';
 import { type BodyElement, element } from './xml-body.ts';
 
 export type DepositFields = Readonly<Record<`deposit_${string}`, string | number>>;
@@ -11,4 +12,9 @@ export function depositElements(fields: DepositFields): BodyElement[] {
     element(`depositns:${name}`, String(value)),
     element(name, String(value)),
   ]);
+}
+
+/** What makes an entry of an entry that has no content of its own: who it is from, and where it is (RFC 4287, 4.1.2). */
+export function atomElements({ author }: Pick<ShownDeposit, 'author'>, iri: string): BodyElement[] {
+  return [element('author', [element('name', author)]), element('link', '', { rel: 'alternate', href: iri })];
 }

@@ -1,4 +1,5 @@
-import { depositElements } from './deposit-elements.ts';
+import { atomElements, depositElements } from './deposit-elements.ts';
+import type { Iris } from './iris.ts';
 import { ATOM } from './namespaces.ts';
 import { type ShownDeposit, titleOf, urnOf } from './shown-deposit.ts';
 import { element } from './xml-body.ts';
@@ -6,18 +7,31 @@ import { xmlText } from './xml-text.ts';
 
 export type StatusDocument = Pick<
   ShownDeposit,
-  'depositId' | 'uuid' | 'title' | 'updatedAt' | 'status' | 'statusDetail' | 'loaded'
+  | 'depositId'
+  | 'uuid'
+  | 'collection'
+  | 'title'
+  | 'author'
+  | 'updatedAt'
+  | 'status'
+  | 'statusDetail'
+  | 'loaded'
 >;
 
 /** The answer of the State-IRI. With `refIdAliases` the identifiers come under `deposit_swh_id…` as well. */
 export function statusDocument(
   document: StatusDocument,
-  { depositNamespace, refIdAliases }: { depositNamespace: string; refIdAliases: boolean },
+  {
+    iris,
+    depositNamespace,
+    refIdAliases,
+  }: { iris: Pick<Iris, 'status'>; depositNamespace: string; refIdAliases: boolean },
 ): string {
   const entry = [
     element('id', urnOf(document)),
     element('title', titleOf(document)),
     element('updated', document.updatedAt),
+    ...atomElements(document, iris.status(document.collection, document.depositId)),
     ...depositElements(fieldsOf(document, refIdAliases)),
   ];
   return xmlText(element('entry', entry), { defaultNamespace: ATOM, depositNamespace });

@@ -38,12 +38,18 @@ export class UploadsFolder {
     return records;
   }
 
-  /** Resolves when the upload is there, without bytes, whatever happens to the machine. */
+  /** Resolves when the upload is there, without bytes, whatever happens to the machine. Nothing of it stays otherwise. */
   async add(record: UploadRecord): Promise<void> {
+    const bytes = this.bytesOf(record.id);
     const making = async (): Promise<void> => {
-      const handle = await open(this.bytesOf(record.id), 'wx');
-      await handle.close();
-      await this.#write(record);
+      try {
+        const handle = await open(bytes, 'wx');
+        await handle.close();
+        await this.#write(record);
+      } catch (error) {
+        await removeIfThere(bytes, this.#recordOf(record.id));
+        throw error;
+      }
     };
     await orUploadsUnavailable(making());
   }
@@ -73,8 +79,13 @@ export class UploadsFolder {
 
   async #write(record: UploadRecord): Promise<void> {
     const file = this.#recordOf(record.id);
-    await writeFile(`${file}.new`, JSON.stringify(record), { flush: true });
-    await rename(`${file}.new`, file);
+    try {
+      await writeFile(`${file}.new`, JSON.stringify(record), { flush: true });
+      await rename(`${file}.new`, file);
+    } catch (error) {
+      await removeIfThere(`${file}.new`);
+      throw error;
+    }
     await syncFolder(this.#folder);
   }
 
@@ -88,6 +99,11 @@ export class UploadsFolder {
       throw error;
     }
   }
+}
+
+/** What cannot be removed is removed at the next start, and must not hide why it has to be. */
+async function removeIfThere(...files: readonly string[]): Promise<void> {
+  await Promise.allSettled(files.map((file) => rm(file, { force: true })));
 }
 
 /** The files an upload has; one that was used has no bytes any more. */

@@ -34,6 +34,25 @@ test('a notification is held once, whatever has become of it since', (t) => {
   given(t, held(0)).when(hold).thenEvents(held(3));
 });
 
+test('the first of those that are held tells when to try again, those behind it wait with it', (t) => {
+  const [first, behind] = [held(0), held(3)];
+  const told = { ...first, data: { ...first.data, nextTryAt: at(9) } } as NotificationsEvent;
+  const whenever = { ...behind, data: { ...behind.data, nextTryAt: null } } as NotificationsEvent;
+  t.is(given(t, told).state().nextTryAt, at(9));
+  t.is(given(t, told, whenever).state().nextTryAt, at(9));
+  t.is(given(t, held(0), told).state().nextTryAt, null);
+  const attempt = { type: 'TryDelivery', depositId, now: at(8), nextTryAt: at(10) } as const;
+  given(t, told, whenever).when(attempt).thenNothing();
+  given(t, told, whenever)
+    .when({ ...attempt, now: at(9) })
+    .thenEvents(tried(1, 10));
+  const over: NotificationsEvent = {
+    type: 'NotificationsGivenUp',
+    data: { depositId, upTo: 0, reason: 'x' },
+  };
+  t.is(given(t, told, over, whenever).state().nextTryAt, null);
+});
+
 test('who says that it tries has the deposit for itself until the time that it names', (t) => {
   const attempt = (minute: number) =>
     ({ type: 'TryDelivery', depositId, now: at(minute), nextTryAt: at(minute + 1) }) as const;

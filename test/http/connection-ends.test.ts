@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import http from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -140,7 +141,11 @@ async function serveTls(t: ExecutionContext<Context>, headersTime: number): Prom
     headersTime,
     maxHeadersSize: 16_384,
   });
-  server.serve((_req, res) => setTimeout(() => res.end('here'), 300), {
+  const answer = async (_req: IncomingMessage, res: ServerResponse): Promise<void> => {
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    res.end('here');
+  };
+  server.serve(answer, {
     depositNamespace: 'https://deposit.example/',
     generator: { name: 'test', version: '1', uri: server.url },
     observer: { refused: () => undefined },

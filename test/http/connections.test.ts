@@ -318,3 +318,37 @@ test('HTTP/1.0 is served, and the connection ends', async (t) => {
   t.is((await connection.answers(1)).status, 200);
   await connection.untilEnded();
 });
+
+test.serial('requests that come at once on one connection are carried out one after the other', async (t) => {
+  const { alice } = t.context;
+  using connection = await RawConnection.to(alice.url);
+  const create = uploadHead(t, { 'Content-Length': String(helloZip.length) });
+  await connection.send(Buffer.concat([Buffer.from(create), helloZip]));
+  const { head: made } = await connection.answers(1);
+  const path = new URL(/^location: (.*)$/im.exec(made)?.[1] ?? '').pathname;
+  const add = head(t, `POST ${path.replace('metadata/', 'media/')} HTTP/1.1`, {
+    'Content-Type': 'application/zip',
+    'Content-Disposition': 'attachment; filename=b.zip',
+    'Content-Length': String(helloZip.length),
+  });
+  const complete = head(t, `POST ${path} HTTP/1.1`, { 'Content-Length': '0', 'In-Progress': 'false' });
+  await connection.send(Buffer.concat([Buffer.from(add), helloZip, Buffer.from(complete)]));
+  t.is((await connection.answers(2)).status, 201, 'the archive, though the completion came at once');
+  t.is((await connection.answers(3)).status, 200);
+  const statement = await (await alice.get(path.replace('metadata/', 'statement/'))).text();
+  t.is([...statement.matchAll(/<sword:packaging>/g)].length, 2);
+});
+
+test.serial(
+  'of requests that come at once only the one in turn is under way, and not too many wait',
+  async (t) => {
+    const { alice } = t.context;
+    using connection = await RawConnection.to(alice.url);
+    const gets = (count: number) => head(t, 'GET /1/servicedocument/ HTTP/1.1').repeat(count);
+    await connection.send(gets(100));
+    t.is((await connection.answers(100)).status, 200);
+    await connection.send(gets(500));
+    await connection.untilEnded();
+    t.true(connection.text.split('HTTP/1.1 200 OK').length < 300);
+  },
+);

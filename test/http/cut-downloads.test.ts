@@ -1,5 +1,5 @@
 import { readdirSync, readlinkSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { appendFile, open, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import anyTest, { type TestFn } from 'ava';
@@ -59,7 +59,7 @@ test.serial('who hangs up while several archives are sent leaves no file open', 
     const hangUp = new AbortController();
     const answer = await alice.send('GET', media, { signal: hangUp.signal });
     await answer.body?.getReader().read();
-    t.not(openFiles(service).length, 0, 'it is being sent');
+    await until(async () => openFiles(service).length > 0); // it is being sent
     hangUp.abort();
   }
   await until(async () => openFiles(service).length === 0);
@@ -100,3 +100,29 @@ test.serial(
     await assertSwordError(t, answer, 500, 'InternalError');
   },
 );
+
+test.serial(
+  'an archive that has become longer is answered as an error, alone and among others',
+  async (t) => {
+    const { service, alice } = t.context;
+    const { media, digests } = await deposited(alice, large('e'), large('f'));
+    const [longer = ''] = digests;
+    const place = [longer.slice(0, 2), longer.slice(2, 4), longer];
+    await appendFile(
+      path.join(service.folder, 'archives', 'v1', 'sha256', ...place),
+      'HTTP/1.1 200 OK\r\n\r\n',
+    );
+    await assertSwordError(t, await alice.get(`${media}1/`), 500, 'InternalError');
+    await assertSwordError(t, await alice.get(media), 500, 'InternalError');
+    t.is((await alice.get(`${media}2/`)).status, 200);
+  },
+);
+
+test.serial('an archive that is missing is told before the zip of several begins', async (t) => {
+  const { service, alice } = t.context;
+  const { media, digests } = await deposited(alice, large('g'), large('h'));
+  const [, missing = ''] = digests;
+  const place = [missing.slice(0, 2), missing.slice(2, 4), missing];
+  await rm(path.join(service.folder, 'archives', 'v1', 'sha256', ...place));
+  await assertSwordError(t, await alice.get(media), 500, 'InternalError');
+});

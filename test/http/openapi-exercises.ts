@@ -22,6 +22,8 @@ export type World = {
   readonly collection: string;
   readonly done: { readonly deposit: number; readonly swhid: string };
   readonly partial: () => Promise<number>;
+  /** Partial, too, of a tar. */
+  readonly tar: () => Promise<number>;
   readonly upload: () => Promise<string>;
   readonly wholeUpload: () => Promise<string>;
 };
@@ -75,6 +77,7 @@ export const EXERCISES: Readonly<Record<string, (send: Send, world: World) => Pr
 
   getArchives: async (send, world) => {
     await readDeposits(send, world);
+    await readTar(send, world);
     const headers = { 'Accept-Packaging': 'http://purl.org/net/sword/package/SimpleZip' };
     await send({ path: await newDeposit(world), headers });
   },
@@ -101,7 +104,10 @@ export const EXERCISES: Readonly<Record<string, (send: Send, world: World) => Pr
 
   getStatus: readDeposits,
   getContent: readDeposits,
-  getStatement: readDeposits,
+  getStatement: async (send, world) => {
+    await readDeposits(send, world);
+    await readTar(send, world);
+  },
   getHistory: async (send, world) => {
     await readDeposits(send, world);
     await send({ path: await newDeposit(world), query: { from: '1' } });
@@ -151,6 +157,11 @@ async function readDeposits(send: Send, world: World): Promise<void> {
   const path = { collection: world.collection, deposit: world.done.deposit };
   const { headers } = await send({ path });
   await send({ path, headers: { 'If-None-Match': headers.get('etag') ?? '' } });
+}
+
+/** Of another packaging. */
+async function readTar(send: Send, { collection, tar }: World): Promise<void> {
+  await send({ path: { collection, deposit: await tar() }, headers: asJson });
 }
 
 async function readFile(send: Send, { collection, done: { deposit } }: World): Promise<void> {

@@ -10,7 +10,7 @@ import { deposit, notifiedService, notify } from '../support/notified-service.ts
 import { type RunningService, type TestClient, until } from '../support/running-service.ts';
 import { assertSameFacts } from '../support/same-facts.ts';
 import { assertErrorDocument } from '../support/sword-error.ts';
-import { metadataOf, TUS, TusUploads } from '../support/tus-uploads.ts';
+import { checksumOf, metadataOf, pieceHeaders, TUS, TusUploads } from '../support/tus-uploads.ts';
 import { EXERCISES, type World } from './openapi-exercises.ts';
 
 type Context = {
@@ -50,6 +50,11 @@ test.before(async (t) => {
     collection,
     done: { deposit: done, swhid },
     partial: () => deposit(alice, collection, { 'In-Progress': 'true' }),
+    tar: async () => {
+      const headers = { ...archiveHeaders('hello.tar', 'application/x-tar'), 'In-Progress': 'true' };
+      const answer = await alice.post(`/1/${collection}/`, new Uint8Array(helloTar), headers);
+      return Number(/<deposit_id>(\d+)</.exec(await answer.text())?.[1]);
+    },
     upload: async () => idOf(await uploads.begin(helloTar.length)),
     wholeUpload: () =>
       uploads.whole(helloTar, metadataOf({ filename: 'hello.tar', filetype: 'application/x-tar' })),
@@ -226,6 +231,19 @@ test('what is wrong with a request is told as described', async (t) => {
       { path: upload, headers: { ...TUS, 'Upload-Offset': '0' }, body: 'x' },
       415,
       'ErrorContent',
+    ],
+    ['continueUpload', { path: upload, headers: pieceHeaders(1), body: 'x' }, 409, 'Conflict'],
+    [
+      'continueUpload',
+      { path: upload, headers: pieceHeaders(0), body: Buffer.alloc(helloTar.length + 1) },
+      413,
+      'MaxUploadSizeExceeded',
+    ],
+    [
+      'continueUpload',
+      { path: upload, headers: { ...pieceHeaders(0), ...checksumOf('sha1', Buffer.from('y')) }, body: 'x' },
+      460,
+      'UploadChecksumMismatch',
     ],
   ];
   for (const [id, call, status, name] of cases) await refused(t, id, alice, call, status, name);

@@ -1,4 +1,5 @@
 import { mkdir, rename, rm } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
@@ -60,7 +61,8 @@ test('a request that comes before the service can answer is answered as soon as 
   const server = await Server.listen(LOCAL);
   const early = fetch(server.url);
   await pause(50);
-  server.serve((_req, res) => res.end('here'), undefined as never); // no request here is no HTTP
+  const answer = (_req: unknown, res: ServerResponse) => void res.end('here');
+  server.serve(answer, undefined as never); // no request here is no HTTP
   t.is(await (await early).text(), 'here');
   await server.close(1000);
 

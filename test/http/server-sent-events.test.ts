@@ -1,4 +1,12 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
+import Koa from 'koa';
+import { answerEvents, type NewsSource } from '../../src/http/events/answer-events.ts';
+import { DepositNewsSource } from '../../src/http/events/deposit-news-source.ts';
+import { OpenStream } from '../../src/http/events/open-stream.ts';
+import type { ServiceState } from '../../src/http/service-context.ts';
+import { Iris } from '../../src/sword/iris.ts';
 import {
   archivePart,
   entryHeaders,
@@ -10,7 +18,7 @@ import {
   helloEntry,
   partial,
 } from '../support/deposit-bodies.ts';
-import { EventSource } from '../support/event-source.ts';
+import { EventSource, type SentEvent } from '../support/event-source.ts';
 import { RunningService, type TestClient, until } from '../support/running-service.ts';
 import { assertErrorDocument } from '../support/sword-error.ts';
 
@@ -37,6 +45,11 @@ async function deposit(
 ): Promise<number> {
   const answer = await client.post(`/1/${collection}/`, body, { ...formType, ...progress });
   return Number(/<deposit_id>(\d+)</.exec(await answer.text())?.[1]);
+}
+
+async function firstOf(client: TestClient, path: string): Promise<SentEvent> {
+  await using events = await EventSource.open(client, path);
+  return await events.next();
 }
 
 async function assertRefused(t: ExecutionContext, answer: Response, status: number, name: string) {
@@ -152,6 +165,28 @@ test('a deposit that is deleted says so, and then is not there', async (t) => {
   await assertRefused(t, await alice.get(`/1/software/${id}/events/`), 404, 'NotFound');
 });
 
+test('who was not there when a deposit was deleted is told of it when he resumes, and then not to come again', async (t) => {
+  const { alice, bob } = t.context;
+  const id = await deposit(alice, 'software', whole, partial);
+  const path = `/1/software/${id}/events/`;
+  const { id: token = '' } = await firstOf(alice, path);
+  await alice.delete(`/1/software/${id}/metadata/`);
+  const resume = { 'Last-Event-ID': token };
+  await using resumed = await EventSource.open(alice, path, resume);
+  const last = await resumed.next();
+  t.like(last, { event: 'deleted', deposit: id });
+  t.deepEqual(
+    (await resumed.rest()).map(({ retry }) => retry),
+    ['60000'],
+  );
+  t.is((await alice.get(path, { 'Last-Event-ID': last.id ?? '' })).status, 204);
+  await assertRefused(t, await alice.get(path, { 'Last-Event-ID': '99' }), 400, 'ErrorBadRequest');
+  await assertRefused(t, await alice.get(path), 404, 'NotFound');
+  await assertRefused(t, await bob.get(path, resume), 404, 'NotFound');
+  await assertRefused(t, await alice.get(`/1/alice/${id}/events/`, resume), 404, 'NotFound');
+  await assertRefused(t, await alice.get('/1/software/999999/events/', resume), 404, 'NotFound');
+});
+
 test('a collection tells of all deposits of the client, and of nobody else’s', async (t) => {
   const { alice, bob } = t.context;
   await using events = await EventSource.open(alice, '/1/alice/events/');
@@ -252,6 +287,38 @@ test('the streams of a client end when it is disabled, before they tell anything
   await service.administration.client({ type: 'DisableClient', client: 'dora' });
   await service.administration.deposit(id, { type: 'DeleteDeposit', depositId: id, reason: 'Test.' });
   t.deepEqual(await events.rest(), []);
+});
+
+test('however much is left to be told, it ends where the client may not be told any more', async (t) => {
+  const { alice, service } = t.context;
+  const id = await deposit(alice);
+  await alice.waitFor(`/1/software/${id}/status/`, 'done');
+  const language = { iris: new Iris(service.url), refIdAliases: true };
+  const backlog = new DepositNewsSource(service.service.log, id, -1);
+  let read = 0;
+  const source: NewsSource = {
+    token: undefined,
+    isOver: false,
+    async *more() {
+      for await (const news of backlog.more()) {
+        read += 1;
+        yield news;
+      }
+    },
+  };
+  const app = new Koa<ServiceState>();
+  const options = { ...language, isAllowed: () => read <= 2 };
+  app.use((ctx) => answerEvents(ctx, source, new OpenStream({ depositId: id }), options));
+  const server = app.listen(0, '127.0.0.1');
+  t.teardown(() => server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo; // it listens on TCP
+  await using events = await EventSource.open(alice.at(`http://127.0.0.1:${port}`), '/');
+  const told = (await events.rest()).filter(({ data }) => data);
+  t.deepEqual(
+    told.map(({ status }) => status),
+    WAY.slice(0, 2),
+  );
 });
 
 test('a service that stops ends its streams in good order, and a client resumes with the next one', async (t) => {

@@ -2,6 +2,7 @@ import { readFile, rename } from 'node:fs/promises';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import type { UndeliveredNotifications } from '../../projections/undelivered-notifications.ts';
 import { final, partial } from '../support/deposit-bodies.ts';
+import { Exposition } from '../support/exposition.ts';
 import { deposit, notifiedService, notify, WAY } from '../support/notified-service.ts';
 import { runScript } from '../support/run-script.ts';
 import { type RunningService, type TestClient, until } from '../support/running-service.ts';
@@ -43,8 +44,20 @@ async function undelivered(client: TestClient, collection: string) {
   const answer = await client.get(`/1/${collection}/notifications/`);
   return (await answer.json()) as {
     webhook: { url: string } | null;
-    deposits: { deposit_id: number; reason: string; waiting: unknown[]; given_up: unknown[] }[];
+    deposits: Undelivered[];
   };
+}
+
+type Undelivered = {
+  deposit_id: number;
+  reason: string;
+  next_try: string | null;
+  waiting: unknown[];
+  given_up: unknown[];
+};
+
+function isOf(id: number): (found: Undelivered) => boolean {
+  return ({ deposit_id }) => deposit_id === id;
 }
 
 test.serial(
@@ -137,6 +150,68 @@ test.serial('a deposit whose notifications are refused holds up no other one of 
   await until(async () => receiver.statusesOf(refused).length === 5);
   t.deepEqual(receiver.statusesOf(refused), WAY);
 });
+
+test.serial('a receiver that wants to be left alone for a while is, from its first refusal on', async (t) => {
+  const { alice } = t.context;
+  const receiver = await receiverOf(t, alice);
+  const collection = await collectionFor(t.context, 'later');
+  receiver.manners = () => 503;
+  const begun = Date.now();
+  const minutes: Readonly<Record<string, number>> = {
+    '1800': 30,
+    '1000000': 60,
+    [new Date(begun + 1_800_000).toUTCString()]: 30,
+  };
+  for (const [retryAfter, expected] of Object.entries(minutes)) {
+    receiver.retryAfter = retryAfter;
+    const id = await deposit(alice, collection, partial);
+    await until(async () => (await undelivered(alice, collection)).deposits.some(isOf(id)));
+    const nextTry = (await undelivered(alice, collection)).deposits.find(isOf(id))?.next_try ?? '';
+    t.true(Date.parse(nextTry) >= begun + expected * 60_000 - 1000, `${retryAfter}: ${nextTry}`);
+    t.true(Date.parse(nextTry) <= Date.now() + expected * 60_000, `${retryAfter}: ${nextTry}`);
+    t.is(receiver.received.filter((one) => one.deposit === id).length, 1);
+  }
+});
+
+test.serial(
+  'a client is told nothing that it may not read: disabled, or of a collection that is not granted any more',
+  async (t) => {
+    const { service } = t.context;
+    const carol = await service.register('carol', { collections: ['software', 'revoked'] });
+    const receiver = await receiverOf(t, carol);
+    const told = await deposit(carol, 'software', partial);
+    const [ofDisabled, held] = [
+      await deposit(carol, 'software', partial),
+      await deposit(carol, 'software', partial),
+    ];
+    const ofRevoked = await deposit(carol, 'revoked', partial);
+    await until(async () => receiver.taken.length === 4);
+    const remove = (depositId: number) =>
+      service.administration.deposit(depositId, { type: 'DeleteDeposit', depositId, reason: 'Test.' });
+    const isDone = async () => {
+      const standing = await Exposition.of(service.folder);
+      return standing.value('deposit_reactor_lag_events', { reactor: 'notifier' }) === 0;
+    };
+    await service.administration.client({ type: 'RevokeCollection', client: 'carol', collection: 'revoked' });
+    await remove(ofRevoked);
+    await receiver.down();
+    await remove(held);
+    const left = async () => Array.fromAsync(service.service.log.readStream(`notifications-${held}`));
+    await until(async () => (await left()).length > 0);
+    await service.administration.client({ type: 'DisableClient', client: 'carol' });
+    await remove(ofDisabled);
+    await receiver.up();
+    await until(async () => (await left()).at(-1)?.type === 'NotificationsGivenUp');
+    t.is((await left()).at(-1)?.data['reason'], 'The client is disabled.');
+    await until(isDone);
+    await service.administration.client({ type: 'EnableClient', client: 'carol' });
+    await remove(told);
+    await until(async () => receiver.statusesOf(told).length === 2);
+    for (const id of [ofRevoked, ofDisabled, held]) {
+      t.deepEqual(receiver.statusesOf(id, receiver.received), ['partial']);
+    }
+  },
+);
 
 test.serial('redirects are not followed', async (t) => {
   const { alice } = t.context;

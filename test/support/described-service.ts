@@ -47,6 +47,21 @@ export type Checked = {
 const DESCRIPTION = 'https://description.example/';
 const METHODS = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options'];
 
+/** Those of HTTP itself, and those that the description has once for all. */
+const OF_EVERY_ANSWER = new Set([
+  'cache-control',
+  'connection',
+  'content-length',
+  'content-security-policy',
+  'content-type',
+  'date',
+  'keep-alive',
+  'transfer-encoding',
+  'vary',
+  'x-content-type-options',
+  'x-request-id',
+]);
+
 /** A running service by its own description: requests are made from it, answers are compared with it. */
 export class DescribedService {
   readonly document: Json & { paths: Record<string, Json>; components: { schemas: Record<string, Json> } };
@@ -127,7 +142,15 @@ export class DescribedService {
       const typed = schema['type'] === 'integer' ? Number(value) : value;
       return this.#problems(schema, typed).map((problem) => `header ${name}: ${problem}`);
     });
-    return [...missing, ...this.#bodyProblems(operation, response, answer, text)];
+    const described = new Set(Object.keys(response.headers ?? {}).map((name) => name.toLowerCase()));
+    const undescribed = [...answer.headers.keys()].filter(
+      (name) => !described.has(name) && !OF_EVERY_ANSWER.has(name),
+    );
+    return [
+      ...missing,
+      ...undescribed.map((name) => `the header ${name} is not documented`),
+      ...this.#bodyProblems(operation, response, answer, text),
+    ];
   }
 
   #bodyProblems({ method }: Operation, { content }: Response_, answer: Response, text: string): string[] {

@@ -31,6 +31,8 @@ export class WebhookReceiver implements AsyncDisposable {
   /** What was answered 204. */
   readonly taken: Received[] = [];
   manners: Manners = () => 204;
+  /** Sent with every refusal. */
+  retryAfter: string | undefined;
   #server: Server | undefined;
   #port = 0;
 
@@ -83,8 +85,9 @@ export class WebhookReceiver implements AsyncDisposable {
     const answer = this.manners(received);
     if (answer === 'silent') return;
     if (answer === 204) this.taken.push(received);
-    const headers = answer === 302 ? { Location: 'http://127.0.0.1:1/elsewhere' } : {};
-    res.writeHead(answer, headers).end();
+    if (answer === 302) res.setHeader('Location', 'http://127.0.0.1:1/elsewhere');
+    if (answer >= 400 && this.retryAfter !== undefined) res.setHeader('Retry-After', this.retryAfter);
+    res.writeHead(answer).end();
   }
 
   #read({ headers }: IncomingMessage, text: string): Received {

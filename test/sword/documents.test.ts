@@ -216,6 +216,18 @@ test('the content document has the four fields of the interface', (t) => {
   t.is(child(root, atom('published')).text, '2017-09-26T10:32:07.000Z');
 });
 
+test('status and content are Atom entries: they have an author and tell where they are', (t) => {
+  for (const [name, text] of Object.entries({
+    status: statusDocument(orbitals, language),
+    content: contentDocument(orbitals, language),
+  })) {
+    const root = parsedBody(text);
+    t.is(child(child(root, atom('author')), atom('name')).text, orbitals.author);
+    const { attributes } = child(root, atom('link'));
+    t.deepEqual(attributes, { rel: 'alternate', href: `https://deposit.example/1/physics/42/${name}/` });
+  }
+});
+
 test('JSON tells the same facts under the names of the elements', (t) => {
   const receipt: unknown = JSON.parse(depositReceiptJson(orbitals, language));
   t.like(receipt, {

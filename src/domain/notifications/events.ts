@@ -22,6 +22,8 @@ export type NotificationHeld = {
     revision: number;
     heldAt: string;
     reason: string;
+    /** Nobody tries it before, unless others wait already; `null`: whenever somebody can. Older releases did not tell. */
+    nextTryAt?: string | null;
   };
 };
 

@@ -96,8 +96,9 @@ function evolve(state: Notifications, event: NotificationsEvent): Notifications 
   switch (event.type) {
     case 'NotificationHeld': {
       const { client, collection, eventId, revision, heldAt, reason } = event.data;
+      const { nextTryAt = state.nextTryAt } = state.held.length === 0 ? event.data : state;
       const held = [...state.held, { eventId, revision, heldAt }];
-      return { ...state, owner: { client, collection }, held, reason, seen: revision };
+      return { ...state, owner: { client, collection }, held, nextTryAt, reason, seen: revision };
     }
     case 'DeliveryTried':
       return { ...state, attempt: event.data.attempt, nextTryAt: event.data.nextTryAt };

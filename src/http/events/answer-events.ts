@@ -20,7 +20,7 @@ export type EventsOptions = NewsLanguage & {
   readonly isAllowed: () => boolean;
 };
 
-const CONTENT_TYPE = 'text/event-stream;charset=utf-8';
+export const EVENTS_TYPE = 'text/event-stream;charset=utf-8';
 const HEARTBEAT = 15_000;
 /** Milliseconds after which a client comes again when its stream has ended: usually, and when nothing is on its way. */
 const [RETRY, RETRY_WHEN_OVER] = [3000, 60_000];
@@ -46,7 +46,7 @@ export async function answerEvents(
 /** The head alone, of a stream that would be opened. */
 export function announceEvents(ctx: ServiceContext): void {
   ctx.status = 200;
-  ctx.set('Content-Type', CONTENT_TYPE);
+  ctx.set('Content-Type', EVENTS_TYPE);
   ctx.set('X-Accel-Buffering', 'no'); // proxies are not to hold events back
 }
 
@@ -55,7 +55,12 @@ async function* told(source: NewsSource, stream: OpenStream, options: EventsOpti
   for (let left = await stream.news(0); left !== 'closed'; left = await stream.news(HEARTBEAT)) {
     if (!options.isAllowed()) return;
     if (left === 'none') yield source.token === undefined ? ':\n\n' : `id: ${source.token}\n\n`;
-    else for await (const { token, news } of source.more()) yield eventText(token, news, options);
+    else {
+      for await (const { token, news } of source.more()) {
+        if (!options.isAllowed()) return; // much may have been told since it was asked
+        yield eventText(token, news, options);
+      }
+    }
     if (!source.isOver) continue;
     yield `retry: ${RETRY_WHEN_OVER}\n\n`;
     return;

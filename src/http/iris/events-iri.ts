@@ -1,10 +1,10 @@
 import type { DepositStatusView } from '../../../projections/deposit-status.ts';
-import type { Position } from '../../event-log/event-log.ts';
-import { isNews, type NewsLanguage } from '../../news/deposit-news.ts';
+import type { EventLog, Position } from '../../event-log/event-log.ts';
+import { DepositNewsReader, isNews, type NewsEvent, type NewsLanguage } from '../../news/deposit-news.ts';
 import { badRequest, quoted, type SwordError } from '../../sword/sword-error.ts';
 import type { Credentials } from '../credentials.ts';
 import type { DepositDesk } from '../deposit-desk.ts';
-import { assertGranted, depositResource, paramsOf } from '../deposit-resource.ts';
+import { assertGranted, findDeposit, paramsOf } from '../deposit-resource.ts';
 import { announceEvents, answerEvents, type EventsOptions } from '../events/answer-events.ts';
 import { CollectionNewsSource } from '../events/collection-news-source.ts';
 import { DepositNewsSource } from '../events/deposit-news-source.ts';
@@ -22,20 +22,34 @@ export type EventsIriOptions = {
 const RESUMES_FOR = 7;
 const DAY = 86_400_000;
 
-/** The changes of one deposit as they happen: the latest first of all, or those behind `Last-Event-ID`. */
+type Followed = DepositStatusView & { readonly isDeleted?: true };
+
+/**
+ * The changes of one deposit as they happen: the latest first of all, or those behind `Last-Event-ID`, up to its deletion
+ * if it has been deleted since.
+ */
 export function depositEventsIri(desk: DepositDesk, options: EventsIriOptions): ServiceMiddleware {
-  return depositResource<DepositStatusView>((id) => desk.status(id), {
-    GET: async (ctx, { depositId, revision, status, collection }) => {
-      const after = revisionIn(ctx, revision);
-      if (status === 'done' && after !== undefined && !(await hasNews(desk, depositId, after, revision))) {
-        ctx.status = 204; // tells the client not to come again
-        return;
-      }
-      if (ctx.method === 'HEAD') return announceEvents(ctx);
-      const { client } = ctx.state.login;
-      using stream = options.streams.open(client, { depositId });
-      const source = new DepositNewsSource(options.streams.log, depositId, after);
-      await answerEvents(ctx, source, stream, eventsOptions(ctx, collection, options));
+  const { streams } = options;
+  return resource<Followed>({
+    find: (ctx) => {
+      const isResumed = lastEventId(ctx) !== undefined;
+      return findDeposit(ctx, async (id) => {
+        return (await desk.status(id)) ?? (isResumed ? deletedDeposit(streams.log, id) : undefined);
+      });
+    },
+    handlers: {
+      GET: async (ctx, { depositId, revision, collection, ...deposit }) => {
+        const after = revisionIn(ctx, revision);
+        const isEnded = deposit.status === 'done' || deposit.isDeleted === true;
+        if (isEnded && after !== undefined && !(await hasNews(desk, depositId, after, revision))) {
+          ctx.status = 204; // tells the client not to come again
+          return;
+        }
+        if (ctx.method === 'HEAD') return announceEvents(ctx);
+        using stream = streams.open(ctx.state.login.client, { depositId });
+        const source = new DepositNewsSource(streams.log, depositId, after);
+        await answerEvents(ctx, source, stream, eventsOptions(ctx, collection, options));
+      },
     },
   });
 }
@@ -60,6 +74,14 @@ export function collectionEventsIri(options: EventsIriOptions): ServiceMiddlewar
       },
     },
   });
+}
+
+/** As it was before it was deleted, at the revision at which it was: for who has followed it and not heard of that. */
+async function deletedDeposit(log: EventLog, depositId: number): Promise<Followed | undefined> {
+  let last: NewsEvent | undefined;
+  for await (const news of new DepositNewsReader(log, depositId).more()) last = news;
+  if (last?.event.type !== 'DepositDeleted') return undefined;
+  return { ...last.deposit, revision: last.event.revision, isDeleted: true };
 }
 
 /** Behind a revision: what comes to a deposit that is done, such as other metadata, is none. */

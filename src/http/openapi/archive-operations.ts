@@ -37,7 +37,7 @@ export const ARCHIVE_OPERATIONS: OperationsOf<'media' | 'file'> = {
             ...documentContent(MEDIA_FEED_OFFERS, 'ArchiveFeed', 'atom:feed'),
           },
         },
-        304: notModified,
+        304: { ...notModified, headers: ['ETag', 'Packaging'] },
       },
       refusals: ['NotFound', 'NotAcceptable'],
     },

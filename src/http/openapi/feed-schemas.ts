@@ -1,5 +1,6 @@
 import { STATUSES } from '../../domain/deposit/status-detail.ts';
-import { ORIGINAL_DEPOSIT, SIMPLE_ZIP } from '../../sword/namespaces.ts';
+import { PACKAGINGS } from '../../sword/accept-packaging.ts';
+import { ORIGINAL_DEPOSIT } from '../../sword/namespaces.ts';
 import {
   count,
   depositId,
@@ -75,7 +76,7 @@ export const FEED_SCHEMAS = {
     category: { const: ORIGINAL_DEPOSIT },
     content: object({ src: described(uri, 'File-IRI'), type: text }),
     links: listOf(ref('Link')),
-    packaging: { const: SIMPLE_ZIP },
+    packaging: { enum: PACKAGINGS },
     deposited_on: time,
     deposited_by: text,
     sha256,

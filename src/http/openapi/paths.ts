@@ -4,7 +4,7 @@ import { ARCHIVE_OPERATIONS } from './archive-operations.ts';
 import { DEPOSIT_OPERATIONS } from './deposit-operations.ts';
 import type { Json, Operation, Operations, OperationsOf } from './operation.ts';
 import { PROGRESS_OPERATIONS } from './progress-operations.ts';
-import { ALWAYS, BEHIND_LOGIN, refusalsOf } from './refusals.ts';
+import { ALWAYS, BEHIND_LOGIN, type Refusals, refusalsOf } from './refusals.ts';
 import { RESOLVE_OPERATIONS } from './resolve-operations.ts';
 import { headerRefs, type ResponseHeaderName } from './response-headers.ts';
 import { OPEN_OPERATIONS, SERVICE_OPERATIONS } from './service-operations.ts';
@@ -32,8 +32,8 @@ export function pathsOf(hasUploads: boolean): Json {
   );
 }
 
-/** The refusals of each operation, as lists of what is possible there. */
-export function refusalLists(hasUploads: boolean): readonly (readonly SwordErrorCode[])[] {
+/** The refusals of each operation. */
+export function refusalLists(hasUploads: boolean): readonly Refusals[] {
   return namesOf(hasUploads).flatMap((name) => [
     ...Object.values(OPERATIONS[name]).map((one) => refusalsAt(name, one.refusals)),
     refusalsAt(name, refusalsOfOptions(name)),
@@ -114,8 +114,9 @@ function refusalsOfOptions(name: Name): readonly SwordErrorCode[] {
   return ALL[name].match(/[:*]/) ? ['NotFound'] : [];
 }
 
-function refusalsAt(name: Name, own: readonly SwordErrorCode[] = []): readonly SwordErrorCode[] {
-  return [...ALWAYS, ...(isOpen(name) ? [] : BEHIND_LOGIN), ...own];
+function refusalsAt(name: Name, own: readonly SwordErrorCode[] = []): Refusals {
+  const codes = [...ALWAYS, ...(isOpen(name) ? [] : BEHIND_LOGIN), ...own];
+  return { codes, isOfUploads: isOfUploads(name) };
 }
 
 function isOpen(name: Name): boolean {

@@ -7,6 +7,7 @@ import { notModified } from './write-parts.ts';
 
 const stream: Answer = {
   description: 'Server-Sent Events: status or deleted, their data JSON as DepositNews has it.',
+  headers: ['XAccelBuffering'],
   content: { 'text/event-stream': { schema: { type: 'string' } } },
 };
 
@@ -88,7 +89,10 @@ export const PROGRESS_OPERATIONS: OperationsOf<
       tag: 'Notifications',
       summary: 'The changes of a deposit as they happen',
       parameters: ['lastEventId'],
-      answers: { 200: stream, 204: { description: 'Nothing follows: it is done, and all has been told.' } },
+      answers: {
+        200: stream,
+        204: { description: 'Nothing follows: it is done or deleted, and all has been told.' },
+      },
       refusals: ['NotFound'],
     },
   },

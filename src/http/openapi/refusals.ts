@@ -18,30 +18,35 @@ const OF_HTTP = {
   431: 'The headers are too large.',
 } as const;
 
+/** Not required are those that come with one of several errors of a status. */
 const HEADERS: Partial<Record<SwordErrorCode, readonly ResponseHeaderName[]>> = {
   Unauthorized: ['Authenticate'],
   MethodNotAllowed: ['Allow'],
   Conflict: ['EditLink'],
   MaxUploadSizeExceeded: ['TusMaxSize'],
+  TusVersionNotSupported: ['TusVersionOfRefusal'],
   UploadLocked: ['RetryAfter'],
   TooManyRequests: ['RetryAfter'],
   ServiceUnavailable: ['RetryAfter'],
 };
 
+/** What an operation refuses; those of uploads have a header more. */
+export type Refusals = { readonly codes: readonly SwordErrorCode[]; readonly isOfUploads: boolean };
+
 /** The refusals of an operation by status, each as a reference to what {@link refusalResponses} has of them. */
-export function refusalsOf(codes: readonly SwordErrorCode[]): Json {
-  const refs = [...byStatus(codes)].map(([status, some]) => [status, responseRef(nameOf(some))]);
+export function refusalsOf({ codes, isOfUploads }: Refusals): Json {
+  const refs = [...byStatus(codes)].map(([status, some]) => [status, responseRef(nameOf(some, isOfUploads))]);
   const ofHttp = Object.keys(OF_HTTP).map((status) => [status, responseRef(`Http${status}`)]);
   return Object.fromEntries([...refs, ...ofHttp]);
 }
 
-/** All that any of these lists of codes refers to. */
-export function refusalResponses(
-  lists: readonly (readonly SwordErrorCode[])[],
-  depositNamespace: string,
-): Json {
-  const found = lists.flatMap((codes) => [...byStatus(codes).values()]);
-  const pairs = found.map((codes) => [nameOf(codes), responseOf(codes, depositNamespace)] as const);
+/** All that any of these refer to. */
+export function refusalResponses(all: readonly Refusals[], depositNamespace: string): Json {
+  const pairs = all.flatMap(({ codes, isOfUploads }) =>
+    [...byStatus(codes).values()].map((some) => {
+      return [nameOf(some, isOfUploads), responseOf(some, isOfUploads, depositNamespace)] as const;
+    }),
+  );
   const ofHttp = Object.entries(OF_HTTP).map(([status, description]) => {
     return [`Http${status}`, { description, content: { [ERROR_TYPES.xml]: XML } }] as const;
   });
@@ -61,10 +66,12 @@ const CONTENT: Json = {
   [ERROR_TYPES.json]: { schema: schemaRef('SwordError') },
 };
 
-function responseOf(codes: readonly SwordErrorCode[], depositNamespace: string): Json {
+function responseOf(codes: readonly SwordErrorCode[], isOfUploads: boolean, depositNamespace: string): Json {
   const named = codes.map((code) => `${errorTitle(code)}: \`${errorIri(code, depositNamespace)}\``);
-  // Where several errors have one status, only some of them may have the header.
-  const headers = codes.length === 1 ? (HEADERS[codes[0] as SwordErrorCode] ?? []) : [];
+  const headers: readonly ResponseHeaderName[] = [
+    ...codes.flatMap((code) => HEADERS[code] ?? []),
+    ...(isOfUploads ? (['TusResumableOfRefusal'] as const) : []),
+  ];
   return {
     description: `${named.join('; ')}.`,
     ...(headers.length > 0 && { headers: headerRefs(headers) }),
@@ -79,8 +86,8 @@ function byStatus(codes: readonly SwordErrorCode[]): Map<string, readonly SwordE
   return Map.groupBy(sorted, (code) => String(errorStatus(code)));
 }
 
-function nameOf(codes: readonly SwordErrorCode[]): string {
-  return codes.join('.');
+function nameOf(codes: readonly SwordErrorCode[], isOfUploads: boolean): string {
+  return [...codes, ...(isOfUploads ? ['OfUploads'] : [])].join('.');
 }
 
 function responseRef(name: string): Json {

@@ -20,7 +20,7 @@ export const RESOLVE_OPERATIONS: OperationsOf<'resolve'> = {
       answers: {
         200: {
           description: 'The document, or the bytes: application/x-tar of directories only.',
-          headers: ['ContentDispositionOfBytes'],
+          headers: ['ETagOfBytes', 'ContentDispositionOfBytes'],
           content: {
             ...(first && documentContent([first, ...more], 'ObjectDocument', 'atom:entry')),
             ...Object.fromEntries(bytes),

@@ -21,6 +21,7 @@ const number = (description: string, required = true): Json => ({
 /** Headers of answers. Those that are not required come only where their description says so. */
 export const RESPONSE_HEADERS = {
   ETag: text('The deposit at one revision; for If-Match and If-None-Match.'),
+  ETagOfBytes: text('Of bytes; for If-None-Match.', false),
   Location: uri('The IRI that the write was about.'),
   Allow: text('The methods that are possible in the present state.'),
   Link: text('Where the description of the service is: rel="service-desc".'),
@@ -37,7 +38,9 @@ export const RESPONSE_HEADERS = {
   ),
   ContentDigest: text('The same of the bytes that come.', false),
   TusResumable: text('The version of tus.'),
+  TusResumableOfRefusal: text('The version of tus, unless the request could not even be read.', false),
   TusVersion: text('The versions of tus that are spoken.'),
+  TusVersionOfRefusal: text('The versions of tus that are spoken, where that is why.', false),
   TusExtension: text('The extensions of tus that there are.'),
   TusMaxSize: number('Bytes that an upload may have.', false),
   TusChecksumAlgorithm: text('What Upload-Checksum may be made with.'),
@@ -46,6 +49,7 @@ export const RESPONSE_HEADERS = {
   UploadLength: number('Bytes that the upload will have.'),
   UploadExpires: text('When the upload is removed if nothing more comes.'),
   UploadMetadata: text('What was said when the upload began, if anything was.', false),
+  XAccelBuffering: text('no: proxies are not to hold events back.'),
   EditLink: text(
     'rel="edit": the deposit that a named upload has become an archive of, where that is why.',
     false,
@@ -58,6 +62,10 @@ export type ResponseHeaderName = keyof typeof RESPONSE_HEADERS;
 const NAMES: Partial<Record<ResponseHeaderName, string>> = {
   PageLinks: 'Link',
   EditLink: 'Link',
+  ETagOfBytes: 'ETag',
+  TusResumableOfRefusal: 'Tus-Resumable',
+  TusVersionOfRefusal: 'Tus-Version',
+  XAccelBuffering: 'X-Accel-Buffering',
   RetryAfter: 'Retry-After',
   RetryWhileOnItsWay: 'Retry-After',
   Authenticate: 'WWW-Authenticate',
