@@ -7,14 +7,17 @@ import { tarOf } from '../test/support/archive-builders.ts';
 import { archivePart, entryPart, final, formOf, formType, helloTar } from '../test/support/deposit-bodies.ts';
 import { TestClient } from '../test/support/running-service.ts';
 import { amount, type Finding, runDrill, tell } from './drill.ts';
-import { DRILL_PASSWORD, drillClient, drilledFolder } from './drilled-service.ts';
+import { DRILL_PASSWORD, drillClient, registerDrill, scratchFolder } from './drilled-service.ts';
+import { EngineProcesses } from './engine-processes.ts';
 import { freePort } from './free-port.ts';
 import { ServiceProcess } from './service-process.ts';
 
 const HELP = `One client brings many large archives; while they wait to be checked and loaded, another deposits small ones. Each of
 those must be done while the line of the first client is hardly any shorter: after a few of its archives.
 
-  node drills/long-queue.ts [--large 100] [--small 5]
+  node drills/long-queue.ts [--large 100] [--small 5] [--shared]
+
+--shared puts log and archives in the double of EventStoreDB and the S3 server of the tests instead of the embedded ones.
 
 Exit codes: 0 all held, 1 something broke, 2 wrong usage.`;
 
@@ -25,14 +28,32 @@ const PATIENCE = 280_000;
 
 const FILES = 40_000;
 
-await runDrill(HELP, { large: { type: 'string' }, small: { type: 'string' } }, async (values) =>
-  drill(amount(values, 'large', { full: 100, short: 12 }), amount(values, 'small', { full: 5, short: 2 })),
-);
+const OPTIONS = {
+  large: { type: 'string' },
+  small: { type: 'string' },
+  shared: { type: 'boolean', default: false },
+} as const;
 
-async function drill(large: number, small: number): Promise<Finding> {
-  await using folder = await drilledFolder('queue');
-  await registerOther(folder.dataDir);
-  await using service = await ServiceProcess.start(folder.dataDir, await freePort());
+await runDrill(HELP, OPTIONS, async (values) => {
+  const counts = [
+    amount(values, 'large', { full: 100, short: 12 }),
+    amount(values, 'small', { full: 5, short: 2 }),
+  ] as const;
+  if (!values.shared) return drill(...counts, {});
+  await using engines = await EngineProcesses.start();
+  return await drill(...counts, engines.settings);
+});
+
+async function drill(
+  large: number,
+  small: number,
+  engines: Readonly<Record<string, string>>,
+): Promise<Finding> {
+  await using folder = await scratchFolder('queue');
+  const dataDir = folder.path;
+  await registerDrill(dataDir, DRILL_PASSWORD, engines);
+  await registerOther(dataDir, engines);
+  await using service = await ServiceProcess.start(dataDir, await freePort(), engines);
   const [busy, calm] = [drillClient(service.url), new TestClient(service.url, 'calm', DRILL_PASSWORD)];
   const archive = largeTar();
   const begun = performance.now();
@@ -83,8 +104,8 @@ function largeTar(): Buffer {
   return gzipSync(tarOf(files), { level: 1 });
 }
 
-async function registerOther(dataDir: string): Promise<void> {
-  await using log = await openLog(readConfig({ DEPOSIT_DATA_DIR: dataDir }));
+async function registerOther(dataDir: string, engines: Readonly<Record<string, string>>): Promise<void> {
+  await using log = await openLog(readConfig({ ...engines, DEPOSIT_DATA_DIR: dataDir }));
   const administration = new Administration(log, { kind: 'operator', name: 'drill' });
   await administration.registerClient('calm', DRILL_PASSWORD);
   await administration.grant('calm', 'drill');

@@ -1,17 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CatchUpCheckpoint, savedPosition } from './catch-up-checkpoint.ts';
 import { Deaths } from './deaths.ts';
-import type { Deliveries, Delivery, DeliveryStanding } from './deliveries.ts';
+import { type Deliveries, type Delivery, type DeliveryStanding, PATIENCE_ALONE } from './deliveries.ts';
 import type { EventLog, Position, RecordedEvent } from './event-log.ts';
 import { COUNTED_AT_MOST, waitingAfter } from './waiting-events.ts';
-
-/** What has not killed the process in this time, in milliseconds, no longer keeps those behind it waiting. */
-const PATIENCE = 5 * 60_000;
 
 /**
  * Deliveries of one process: a subscription from a checkpoint. The checkpoint is the position before the
  * oldest event not yet acknowledged, saved at most once a second; a lost or old one only makes events come again.
- * After a second death in a row what was under way comes one at a time, and is counted before it is handed out.
+ * After a second death in a row what was under way comes one at a time, and is counted before it is begun.
  */
 export class CatchUpDeliveries implements Deliveries {
   readonly #log: EventLog;
@@ -79,7 +76,7 @@ function besideOthers(event: RecordedEvent, checkpoint: CatchUpCheckpoint, death
     done();
     deaths.passed(checkpoint.position);
   };
-  return { event, count: 1, acknowledge };
+  return { event, begin: async () => 1, acknowledge };
 }
 
 /** Ends only when the event is acknowledged: should the process die, it was this one that was under way. */
@@ -90,7 +87,6 @@ async function* alone(
   signal: AbortSignal,
 ): AsyncGenerator<Delivery, undefined> {
   const done = checkpoint.begin(event);
-  const count = await deaths.count(event.position);
   const acknowledged = new AbortController();
   const acknowledge = async (): Promise<void> => {
     done();
@@ -99,7 +95,7 @@ async function* alone(
     deaths.passed(checkpoint.position);
     acknowledged.abort();
   };
-  yield { event, count, acknowledge };
+  yield { event, begin: () => deaths.count(event.position), acknowledge };
   const over = AbortSignal.any([signal, acknowledged.signal]);
-  await sleep(PATIENCE, undefined, { signal: over, ref: false }).catch(() => undefined);
+  await sleep(PATIENCE_ALONE, undefined, { signal: over, ref: false }).catch(() => undefined);
 }

@@ -1,9 +1,7 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { DEATHS_OF_CHANCE } from './deliveries.ts';
 import type { Position } from './event-log.ts';
-
-/** From so many deaths on the events that may be to blame are handed out one at a time. */
-const DEATHS_OF_CHANCE = 2;
 
 type Counts = {
   readonly running: boolean;
@@ -12,7 +10,7 @@ type Counts = {
 };
 
 /**
- * How often the process died while events of a group were under way, and how often each of those was handed out
+ * How often the process died while events of a group were under way, and how often each of those was begun
  * since then: kept in a file, which is written at the start and at the end, and for every event only once events are
  * handed out one at a time.
  */
@@ -53,7 +51,7 @@ export class Deaths implements AsyncDisposable {
     return this.#deaths >= DEATHS_OF_CHANCE && this.#end !== undefined && position <= this.#end;
   }
 
-  /** The event is about to be handed out. Resolves, when that is on disk, to how often it has been, this time included. */
+  /** The event is about to be worked on. Resolves, when that is on disk, to how often it was, this time included. */
   async count(position: Position): Promise<number> {
     const count = (this.#handedOut.get(position) ?? 0) + 1;
     this.#handedOut.set(position, count);

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { DEATHS_OF_CHANCE } from './deliveries.ts';
 import { type EventLog, type RecordedEvent, WrongExpectedRevision } from './event-log.ts';
 import { chainHash, seal } from './hash-chain.ts';
 
@@ -10,12 +10,15 @@ export type AttemptedEvent = {
   readonly retryCount: number;
 };
 
+export type Attempt = { readonly id: string; readonly isAlone: boolean };
+
 /**
- * Counts how often an event was handed out to a group, in a stream for each: `attempts-<group>-<event id>`. The
- * server does not: when a consumer dies it hands out again what that one held and its count stays as it was.
+ * Counts how often a consumer of a group began to work on an event, in a stream for each:
+ * `attempts-<group>-<event id>`. The server counts neither that nor, when a consumer dies, that it hands out again what
+ * that one held; and of what was held nearly all was only waiting.
  *
- * It costs a durable append before handing out, and a stream that stays. Therefore an event that was recorded a
- * moment ago is taken to come for the first time and is not counted: in quiet times, when each event is handed out
+ * It costs a durable append before the work, and a stream that stays. Therefore an event that was recorded a
+ * moment ago is taken to come for the first time and is not counted: in quiet times, when each event is begun
  * at once, nothing is written. One that kills its consumers is soon old enough.
  */
 export class EventStoreDbAttempts {
@@ -28,19 +31,29 @@ export class EventStoreDbAttempts {
     this.#freshFor = freshFor;
   }
 
-  /** The number of this time, from 1, recorded before it resolves. @throws {EventLogUnavailable} */
-  async next(group: string, { event, created, retryCount }: AttemptedEvent): Promise<number> {
+  /**
+   * The number of this time, from 1, recorded before it resolves; `undefined`, and nothing is recorded, when the
+   * attempt has to be alone and is not. Of the same id it is recorded once, so that it can be asked for again when it
+   * is not known whether it was. @throws {EventLogUnavailable}
+   */
+  async next(
+    group: string,
+    { event, created, retryCount }: AttemptedEvent,
+    { id, isAlone }: Attempt,
+  ): Promise<number | undefined> {
     const age = Math.abs(Date.now() - created.getTime()); // a clock that is wrong only makes more be counted
     if (retryCount === 0 && age < this.#freshFor) return 1;
-    const id = randomUUID();
     const stream = `attempts-${group}-${event.id}`;
-    let tail: Tail = { revision: -1, hash: null };
+    let tail = NO_TAIL;
     while (true) {
       try {
         return await this.#record(id, stream, tail, { group, eventId: event.id });
       } catch (error) {
         if (!(error instanceof WrongExpectedRevision)) throw error;
         tail = await this.#tailOf(stream);
+        const count = tail.revision + 1;
+        if (tail.id === id) return count;
+        if (count >= DEATHS_OF_CHANCE && !isAlone) return undefined;
       }
     }
   }
@@ -60,10 +73,12 @@ export class EventStoreDbAttempts {
 
   async #tailOf(stream: string): Promise<Tail> {
     for await (const last of this.#log.readStream(stream, { backwards: true, limit: 1 })) {
-      return { revision: last.revision, hash: chainHash(last) };
+      return { id: last.id, revision: last.revision, hash: chainHash(last) };
     }
-    return { revision: -1, hash: null };
+    return NO_TAIL;
   }
 }
 
-type Tail = { readonly revision: number; readonly hash: string | null };
+type Tail = { readonly id: string | null; readonly revision: number; readonly hash: string | null };
+
+const NO_TAIL: Tail = { id: null, revision: -1, hash: null };

@@ -32,6 +32,11 @@ export type GroupMessage = AttemptedEvent & { readonly copy: PersistentSubscript
 /** Longer than any check: a time-out does not stop the work, it only has another node do it as well. */
 const MESSAGE_TIMEOUT = 3_600_000;
 const QUIET_TIME = 60_000;
+/**
+ * Clients have their turns among what a node holds, so it is to hold the line of one of them and what comes behind it.
+ * But what it holds no other node gets, not even one that comes later and has nothing to do.
+ */
+const BUFFER_SIZE = 128;
 /** Whether to give up is decided by our own count; the server is never to park an event by itself. */
 const MAX_RETRY_COUNT = 1_000_000;
 /** The group is there, or another user has to create it: connecting to it tells. */
@@ -54,7 +59,7 @@ export class ConsumerSession implements AsyncDisposable {
 
   /** Batches of what the server hands out; an empty one when nothing came for long. */
   async *messages(signal: AbortSignal): AsyncGenerator<GroupMessage[]> {
-    const { bufferSize = 32, quietTime = QUIET_TIME } = this.#settings;
+    const { bufferSize = BUFFER_SIZE, quietTime = QUIET_TIME } = this.#settings;
     await this.#createGroup(signal);
     this.#stream = new ClientStream(this.#subscribe(bufferSize));
     const stop = AbortSignal.any([signal, this.client.lost]);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { Deliveries, Delivery, DeliveryStanding } from './deliveries.ts';
 import type { EventLog, Position } from './event-log.ts';
@@ -15,7 +16,7 @@ import { pausing } from './pausing.ts';
 const FLUSH_TIME = 100;
 
 export type EventStoreDbDeliveriesOptions = EventStoreDbOptions & {
-  /** Events that one node may hold and has not acknowledged. */
+  /** Events of a group that one node may hold and has not acknowledged. */
   readonly bufferSize?: number;
   /** How old an event may be and still be taken to come for the first time, in milliseconds. */
   readonly freshFor?: number;
@@ -35,7 +36,7 @@ export class EventStoreDbDeliveries implements Deliveries, AsyncDisposable {
   readonly #troubles = new Map<string, string>();
   readonly #standing: EventStoreDbGroupStanding;
 
-  /** Deliveries are counted in `log`, which must be on the same server. */
+  /** How often work is begun is counted in `log`, which must be on the same server. */
   constructor(log: EventLog, options: EventStoreDbDeliveriesOptions) {
     this.#options = options;
     this.#attempts = new EventStoreDbAttempts(log, options.freshFor ?? 2000);
@@ -93,20 +94,20 @@ export class EventStoreDbDeliveries implements Deliveries, AsyncDisposable {
     await Promise.all([...this.#receiving, this.#standing[Symbol.asyncDispose]()]);
   }
 
-  async *#deliveriesOf(
+  *#deliveriesOf(
     group: string,
     messages: readonly GroupMessage[],
     session: ConsumerSession,
     handedOut: HandedOut,
     signal: AbortSignal,
-  ): AsyncGenerator<Delivery> {
+  ): Generator<Delivery> {
     const fresh = messages.filter((message) => handedOut.isNew(message, session));
-    const counts = await Promise.all(fresh.map((message) => this.#attempts.next(group, message)));
-    for (const [index, message] of fresh.entries()) {
+    for (const message of fresh) {
       if (signal.aborted) return;
+      const attempt = randomUUID();
       yield {
         event: message.event,
-        count: counts[index] as number,
+        begin: (how) => this.#attempts.next(group, message, { id: attempt, isAlone: how === 'alone' }),
         acknowledge: handedOut.add(message, session),
       };
     }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CutOff } from '../cut-off.ts';
-import type { Deliveries, Delivery } from '../event-log/deliveries.ts';
+import { type Deliveries, type Delivery, PATIENCE_ALONE } from '../event-log/deliveries.ts';
 import type { Position, RecordedEvent } from '../event-log/event-log.ts';
 import type { Logger } from '../logger.ts';
 import type { Parking, Reactor } from './reactor.ts';
@@ -30,8 +30,8 @@ export type RunnerStanding = {
 const MAX_UNDER_WAY = 5000;
 /** Tries of work that fails for a reason that time alone does not heal. */
 const MAX_TRIES = 5;
-/** An event handed out more often than this is not worked on any more. */
-const MAX_DELIVERIES = 10;
+/** An event that was begun so often and never done with is not worked on any more. */
+const MAX_BEGUN = 10;
 /** Errors that time heals. */
 const TRANSIENT = new Set([
   'EVENT_LOG_UNAVAILABLE',
@@ -65,7 +65,7 @@ export class ReactorRunner {
   constructor(reactor: Reactor, options: RunnerOptions) {
     this.#reactor = reactor;
     this.#options = options;
-    this.#slots = new Slots(options.concurrency);
+    this.#slots = new Slots(options.concurrency, PATIENCE_ALONE);
   }
 
   /** `failed` is called if receiving events ends with an error; `after` is where a reactor begins that never ran. */
@@ -121,7 +121,12 @@ export class ReactorRunner {
     const before = this.#streams.get(stream) ?? Promise.resolve();
     const work = before.then(async () => {
       const owner = await this.#ownerOf(delivery.event);
-      await this.#slots.run(owner, () => this.#handle(delivery));
+      let alone: Promise<void> | undefined;
+      await this.#slots.run(owner, async () => {
+        // It is in line to be alone before its place is free: else another would begin there, which it had to wait for.
+        if (!(await this.#handle(delivery, 'beside others'))) alone = this.#handleAlone(delivery);
+      });
+      await alone;
     });
     this.#streams.set(stream, work);
     void work.then(() => {
@@ -129,6 +134,10 @@ export class ReactorRunner {
       this.#room?.resolve();
       this.#room = undefined;
     });
+  }
+
+  #handleAlone(delivery: Delivery): Promise<void> {
+    return this.#slots.runAlone(async () => void (await this.#handle(delivery, 'alone')));
   }
 
   #roomForMore(): Promise<void> {
@@ -141,19 +150,24 @@ export class ReactorRunner {
     return this.#reactor.ownerOf(event).catch(() => event.stream);
   }
 
-  /** Never rejects: what cannot be done now comes again after the next start. */
-  async #handle(delivery: Delivery): Promise<void> {
+  /** Never rejects: what cannot be done now comes again after the next start. False when it has to be done alone. */
+  async #handle(delivery: Delivery, how: 'alone' | 'beside others'): Promise<boolean> {
+    let begun: number | undefined;
     try {
       const event = await this.#eventOf(delivery);
-      if (event && delivery.count > MAX_DELIVERIES) await this.#parkKiller(event, delivery.count);
-      else if (event) await this.#persist(event);
+      if (event) {
+        begun = await this.#begin(delivery, how);
+        if (begun === undefined) return false;
+        await (begun > MAX_BEGUN ? this.#parkKiller(event, begun - 1) : this.#persist(event));
+      }
       await delivery.acknowledge();
       this.#done += 1;
     } catch (error) {
-      if (this.#stop.signal.aborted) return;
-      const fields = { ...this.#about(delivery.event), deliveries: delivery.count, err: error };
+      if (this.#stop.signal.aborted) return true;
+      const fields = { ...this.#about(delivery.event), begun, err: error };
       this.#options.logger.error(fields, 'event left unacknowledged');
     }
+    return true;
   }
 
   /** The event to react to: what an operator wants to be tried again is handled as if it had just come. */
@@ -169,10 +183,20 @@ export class ReactorRunner {
     return original;
   }
 
+  /** What cannot be counted is not begun: nobody would know of what the service dies. */
+  async #begin(delivery: Delivery, how: 'alone' | 'beside others'): Promise<number | undefined> {
+    let count: number | undefined;
+    const begin = async (): Promise<void> => {
+      count = await delivery.begin(how);
+    };
+    await this.#attempt(delivery.event, begin, Number.POSITIVE_INFINITY);
+    return count;
+  }
+
   /** Its workers died of it, or so it seems: nobody tries it again before an operator has looked. */
   async #parkKiller(event: RecordedEvent, count: number): Promise<void> {
     const cause = new Error(
-      `It was handed out ${count} times and never acknowledged: the service may have died of it each time.`,
+      `It was begun ${count} times and never done with: the service may have died of it each time.`,
     );
     const failure = await this.#attempt(
       event,

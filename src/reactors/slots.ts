@@ -2,14 +2,24 @@ import { InTurn } from '../in-turn.ts';
 
 /** A number of places, of which one owner may have half; who finds none waits in line. */
 export class Slots {
+  readonly #count: number;
   readonly #share: number;
+  readonly #patience: number;
   readonly #taken = new Map<string, number>();
   readonly #lines = new InTurn<() => void>();
+  /** They wait until nobody is beside them. */
+  readonly #loners: (() => void)[] = [];
   #free: number;
+  /** Under way for so long that nobody waits for them any more. */
+  #overdue = 0;
+  #isAlone = false;
 
-  constructor(count: number) {
+  /** Who wants to be alone is so for `patience` milliseconds at the most, and waits no longer for any other. */
+  constructor(count: number, patience: number) {
+    this.#count = count;
     this.#free = count;
     this.#share = Math.ceil(count / 2);
+    this.#patience = patience;
   }
 
   async run(owner: string, work: () => Promise<void>): Promise<void> {
@@ -21,18 +31,62 @@ export class Slots {
     this.#fill();
     await promise;
     try {
-      await work();
+      await this.#timed(work);
     } finally {
       this.#giveBack(owner);
       this.#fill();
     }
   }
 
+  /** Begins when nothing else is under way, and nothing begins beside it. */
+  async runAlone(work: () => Promise<void>): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#loners.push(resolve);
+    this.#fill();
+    await promise;
+    try {
+      await this.#timed(work, () => (this.#isAlone = false));
+    } finally {
+      this.#free += 1;
+      this.#fill();
+    }
+  }
+
   #fill(): void {
+    if (this.#isAlone) return;
+    if (this.#loners.length > 0) {
+      this.#beginAlone();
+      return;
+    }
     while (this.#free > 0) {
       const begin = this.#lines.take((owner) => (this.#taken.get(owner) ?? 0) < this.#share);
       if (!begin) return;
       begin();
+    }
+  }
+
+  #beginAlone(): void {
+    if (this.#free === 0 || this.#free + this.#overdue < this.#count) return;
+    this.#free -= 1;
+    this.#isAlone = true;
+    this.#loners.shift()?.();
+  }
+
+  /** `over` is called once: when it has ended, or when nobody waits for it any more. */
+  async #timed(work: () => Promise<void>, over = (): unknown => undefined): Promise<void> {
+    let isOverdue = false;
+    const timer = setTimeout(() => {
+      isOverdue = true;
+      this.#overdue += 1;
+      over();
+      this.#fill();
+    }, this.#patience);
+    try {
+      await work();
+    } finally {
+      clearTimeout(timer);
+      if (isOverdue) this.#overdue -= 1;
+      else over();
     }
   }
 

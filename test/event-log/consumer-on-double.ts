@@ -12,6 +12,8 @@ const TIMES = { callTimeout: 300, firstPause: 10, longestPause: 100, linger: 200
 /** A consumer of the group that goes on until the test ends. */
 export class Consumer {
   readonly received: Delivery[] = [];
+  /** Of those that were begun. */
+  readonly counts: number[] = [];
   readonly #stop = new AbortController();
   readonly #receiving: Promise<void>;
   readonly #deliveries: EventStoreDbDeliveries;
@@ -19,7 +21,7 @@ export class Consumer {
   constructor(
     t: ExecutionContext,
     { double, log }: LogOnDouble,
-    work: (delivery: Delivery) => Promise<void>,
+    work: (delivery: Delivery) => Promise<unknown>,
     options: Partial<EventStoreDbDeliveriesOptions> = {},
   ) {
     const { connectionString } = double;
@@ -42,20 +44,32 @@ export class Consumer {
     return eventually(() => this.received.length >= count);
   }
 
+  /** Resolves when it has begun so many. */
+  hasBegun(count: number): Promise<void> {
+    return eventually(() => this.counts.length >= count);
+  }
+
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#receiving;
     await this.#deliveries[Symbol.asyncDispose]();
   }
 
-  async #receive(work: (delivery: Delivery) => Promise<void>): Promise<void> {
+  async #receive(work: (delivery: Delivery) => Promise<unknown>): Promise<void> {
     for await (const delivery of this.#deliveries.receive(GROUP, 'deposit-', this.#stop.signal)) {
       this.received.push(delivery);
-      await work(delivery);
+      const count = await work(delivery);
+      if (typeof count === 'number') this.counts.push(count);
     }
   }
 }
 
+/** Resolves to how often that was. */
+export const beginning = async (delivery: Delivery): Promise<number | undefined> => {
+  const count = await delivery.begin('alone');
+  await delivery.acknowledge();
+  return count;
+};
 export const acknowledging = (delivery: Delivery) => delivery.acknowledge();
 export const holding = () => Promise.resolve();
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { CatchUpDeliveries } from '../../src/event-log/catch-up-deliveries.ts';
-import type { Deliveries, Delivery } from '../../src/event-log/deliveries.ts';
+import { DEATHS_OF_CHANCE, type Deliveries, type Delivery } from '../../src/event-log/deliveries.ts';
 import type { EventLog, Position } from '../../src/event-log/event-log.ts';
 import { EventStoreDbDeliveries } from '../../src/event-log/eventstoredb-deliveries.ts';
 import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
@@ -14,22 +14,27 @@ import { eventually, logOnDouble } from './log-on-double.ts';
 const GROUP = 'checker';
 const PREFIX = 'deposit-';
 
-type Subject = { readonly log: EventLog; readonly open: () => Deliveries };
+type Subject = {
+  readonly log: EventLog;
+  readonly open: () => Deliveries & Partial<AsyncDisposable>;
+  /** Whether a receiver is ended for others to take over; one that nobody ends is as if its process had died. */
+  readonly isShared: boolean;
+};
 
 const SUBJECTS = {
   embedded: async (t: ExecutionContext): Promise<Subject> => {
     const [folder, log] = [await folderFor(t), new MemoryEventLog()];
-    return { log, open: () => new CatchUpDeliveries(log, folder) };
+    return { log, open: () => new CatchUpDeliveries(log, folder), isShared: false };
   },
   EventStoreDB: async (t: ExecutionContext): Promise<Subject> => {
     const { log, double } = await logOnDouble(t);
-    const open = (): Deliveries => {
+    const open = () => {
       const { connectionString } = double;
-      const deliveries = new EventStoreDbDeliveries(log, { connectionString, linger: 100 });
+      const deliveries = new EventStoreDbDeliveries(log, { connectionString, linger: 100, freshFor: 0 });
       t.teardown(() => deliveries[Symbol.asyncDispose]());
       return deliveries;
     };
-    return { log, open };
+    return { log, open, isShared: true };
   },
 };
 
@@ -67,6 +72,35 @@ for (const [engine, make] of Object.entries(SUBJECTS)) {
     await eventually(async () => (await looking.standing(GROUP, PREFIX)).waiting === 0);
     const { position } = await looking.standing(GROUP, PREFIX);
     t.true(position !== undefined && position >= (positions[3] as Position));
+  });
+}
+
+for (const [engine, make] of Object.entries(SUBJECTS)) {
+  test(`${engine}: what was begun is counted, and not what waited beside it`, async (t) => {
+    const { log, open, isShared } = await make(t);
+    await appendEach(log, ['deposit-1', 'deposit-2', 'deposit-3']);
+    for (let deaths = 0; deaths < DEATHS_OF_CHANCE; deaths += 1) {
+      const [deliveries, stop, received] = [open(), new AbortController(), [] as Delivery[]];
+      const ended = receive(deliveries, stop.signal, received);
+      await eventually(() => received.length === 3);
+      t.truthy(await received[0]?.begin('beside others'));
+      if (isShared) stop.abort();
+      if (isShared) await ended;
+      await deliveries[Symbol.asyncDispose]?.();
+    }
+
+    const [stop, received] = [new AbortController(), [] as Delivery[]];
+    const ended = receive(open(), stop.signal, received);
+    await eventually(() => received.length >= 1);
+    t.is(received[0]?.event.stream, 'deposit-1');
+    if (isShared) t.is(await received[0]?.begin('beside others'), undefined, 'it may be what kills');
+    t.is(await received[0]?.begin('alone'), isShared ? DEATHS_OF_CHANCE + 1 : 1);
+    await received[0]?.acknowledge();
+    await eventually(() => received.length >= 2);
+    t.is(received[1]?.event.stream, 'deposit-2');
+    t.is(await received[1]?.begin('beside others'), 1);
+    stop.abort();
+    await ended;
   });
 }
 

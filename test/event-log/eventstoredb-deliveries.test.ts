@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import { EventStoreDBClient } from '@eventstore/db-client';
 import test, { type ExecutionContext } from 'ava';
-import { acknowledging, Consumer, GROUP, holding, unacknowledged } from './consumer-on-double.ts';
+import { acknowledging, beginning, Consumer, GROUP, holding, unacknowledged } from './consumer-on-double.ts';
 import { deliveryFaults } from './eventstoredb-delivery-faults.ts';
 import { eventually, type LogOnDouble, logOnDouble } from './log-on-double.ts';
 import { appendEach, idsOf, listOf, newEvents, revisionsOf, upTo } from './log-under-test.ts';
@@ -44,6 +44,15 @@ test.serial('a consumer holds no more events than it may', async (t) => {
   t.is(server.double.groups.get(GROUP)?.held, 4);
 });
 
+test.serial('a hundred events that are not done with keep none behind them out', async (t) => {
+  const server = await logOnDouble(t);
+  await server.log.append('deposit-1', 'none', newEvents(100));
+  await server.log.append('deposit-2', 'none', newEvents(1));
+  const consumer = new Consumer(t, server, holding);
+  await consumer.has(101);
+  t.is(consumer.received.at(-1)?.event.stream, 'deposit-2');
+});
+
 test.serial(
   'what a consumer process held when it was killed comes elsewhere, with a higher count',
   async (t) => {
@@ -58,37 +67,31 @@ test.serial(
       );
       process.kill('SIGKILL');
     }
-    const last = new Consumer(t, server, acknowledging, { freshFor: 0 });
-    await last.has(5);
-    t.deepEqual(
-      last.received.map(({ count }) => count),
-      [3, 3, 3, 3, 3],
-    );
+    const last = new Consumer(t, server, beginning, { freshFor: 0 });
+    await last.hasBegun(5);
+    t.deepEqual(last.counts, [3, 3, 3, 3, 3]);
     t.deepEqual(last.ids, idsOf(events));
     const attempts = await listOf(server.log.readStream(`attempts-${GROUP}-${events[0]?.id}`));
     t.deepEqual(revisionsOf(attempts), upTo(3));
   },
 );
 
-test.serial('an event that comes at once is not counted, one that waited is', async (t) => {
+test.serial('an event that is begun at once is not counted, one that waited is', async (t) => {
   const server = await logOnDouble(t);
-  const consumer = new Consumer(t, server, acknowledging, { freshFor: 1000 });
+  const consumer = new Consumer(t, server, beginning, { freshFor: 1000 });
   await server.log.append('deposit-1', 'none', newEvents(1));
-  await consumer.has(1);
+  await consumer.hasBegun(1);
   await consumer.stop();
   await server.log.append('deposit-2', 'none', newEvents(1));
   await setTimeout(1050);
-  const later = new Consumer(t, server, acknowledging, { freshFor: 1000 });
-  await later.has(1);
+  const later = new Consumer(t, server, beginning, { freshFor: 1000 });
+  await later.hasBegun(1);
   const counted = await listOf(server.log.readAll({ streamPrefixes: ['attempts-'] }));
   t.deepEqual(
     counted.map(({ stream }) => stream),
     [`attempts-${GROUP}-${later.ids[0]}`],
   );
-  t.deepEqual(
-    [...consumer.received, ...later.received].map(({ count }) => count),
-    [1, 1],
-  );
+  t.deepEqual([...consumer.counts, ...later.counts], [1, 1]);
 });
 
 test.serial('the server never parks an event by itself', async (t) => {

@@ -127,16 +127,24 @@ function losingTheServer(): void {
     );
   });
 
-  test.serial('while attempts cannot be counted, nothing is handed out', async (t) => {
-    const server = await logOnDouble(t);
-    await server.log.append('deposit-1', 'none', newEvents(1));
-    const other = await server.another({ patience: 50 });
-    server.double.faults.set('append', { kind: 'refuse', code: status.UNAVAILABLE }, 10);
-    const consumer = new Consumer(t, { ...server, log: other }, acknowledging, { freshFor: 0 });
-    await eventually(() => server.double.faults.seen('consume') >= 2);
-    t.deepEqual(consumer.received, []);
-    server.double.faults.clear();
-    await consumer.has(1);
-    t.is(consumer.received[0]?.count, 1);
-  });
+  test.serial(
+    'an attempt that cannot be counted is not begun, and asked again it is counted once',
+    async (t) => {
+      const server = await logOnDouble(t);
+      await server.log.append('deposit-1', 'none', newEvents(1));
+      const other = await server.another({ patience: 50 });
+      for (const count of [1, 2]) {
+        const fault = count === 1 ? 'hang' : 'commit and hang';
+        const consumer = new Consumer(t, { ...server, log: other }, holding, { freshFor: 0 });
+        await consumer.has(1);
+        server.double.faults.set('append', { kind: fault }, 10);
+        await t.throwsAsync(async () => consumer.received[0]?.begin('beside others'), {
+          code: 'EVENT_LOG_UNAVAILABLE',
+        });
+        server.double.faults.clear();
+        t.is(await consumer.received[0]?.begin('beside others'), count);
+        await consumer.stop();
+      }
+    },
+  );
 }

@@ -203,43 +203,6 @@ test('a parked event is tried again when an operator wants it, and not when it i
   });
 });
 
-test('an event that was handed out again and again is parked without another try', async (t) => {
-  await using log = new MemoryEventLog();
-  await work(log, 'job-a');
-  const [event] = await Array.fromAsync(log.readStream('job-a'));
-  if (!event) return t.fail();
-  let [reacted, acknowledged] = [0, 0];
-  const acknowledge = async (): Promise<void> => {
-    acknowledged += 1;
-  };
-  const deliveries = {
-    async *receive(group: string) {
-      if (group === 'tested') yield { event, count: 11, acknowledge };
-    },
-    trouble: () => undefined,
-  };
-  const reactor: Reactor = {
-    name: 'tested',
-    streamPrefix: 'job-',
-    reactsTo: () => true,
-    ownerOf: async ({ stream }) => stream,
-    react: async () => {
-      reacted += 1;
-    },
-    giveUp: async () => undefined,
-  };
-  const parking = new LogParking(log);
-  const runner = new ReactorRunner(reactor, { deliveries, parking, logger: silentLogger, concurrency: 1 });
-  runner.start((error) => t.fail(String(error)));
-  await until(async () => acknowledged === 1);
-  await runner.stop();
-  t.is(reacted, 0);
-  const [parked] = await Array.fromAsync(log.readStream('parked-tested'));
-  const reason =
-    'It was handed out 11 times and never acknowledged: the service may have died of it each time.';
-  t.like(parked?.data, { reason });
-});
-
 test('what was acknowledged does not come again after a restart, what was not does', async (t) => {
   await using log = new MemoryEventLog();
   const folder = await folderFor(t);
@@ -294,6 +257,6 @@ test('an event that is left is told with the reactor, its stream and its place i
   const { logger, lines } = keptLines();
   const told = () => lines.find(({ msg }) => msg === 'event left unacknowledged');
   await running(log, await folderFor(t), {}, () => until(async () => told() !== undefined), logger);
-  const expected = { reactor: 'tested', stream: 'parked-tested', type: 'Unheard', position, deliveries: 1 };
+  const expected = { reactor: 'tested', stream: 'parked-tested', type: 'Unheard', position };
   t.like(told(), { level: 'error', ...expected });
 });

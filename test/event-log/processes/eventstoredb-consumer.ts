@@ -1,14 +1,10 @@
 import { EventStoreDbDeliveries } from '../../../src/event-log/eventstoredb-deliveries.ts';
 import { EventStoreDbEventLog } from '../../../src/event-log/eventstoredb-event-log.ts';
 
-/** Receives events of deposits for the group `checker`, names each on a line, and acknowledges none. */
+/** Receives events of deposits for the group `checker`, begins each and names it on a line, and acknowledges none. */
 const [connectionString = ''] = process.argv.slice(2);
 const log = await EventStoreDbEventLog.open({ connectionString });
 const deliveries = new EventStoreDbDeliveries(log, { connectionString, freshFor: 0 });
-for await (const { event, count } of deliveries.receive(
-  'checker',
-  'deposit-',
-  new AbortController().signal,
-)) {
-  process.stdout.write(`${event.id} ${count}\n`);
+for await (const delivery of deliveries.receive('checker', 'deposit-', new AbortController().signal)) {
+  process.stdout.write(`${delivery.event.id} ${await delivery.begin('beside others')}\n`);
 }

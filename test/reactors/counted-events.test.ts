@@ -1,0 +1,87 @@
+import test from 'ava';
+import type { Delivery } from '../../src/event-log/deliveries.ts';
+import type { EventLog, RecordedEvent } from '../../src/event-log/event-log.ts';
+import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
+import { silentLogger } from '../../src/logger.ts';
+import { LogParking } from '../../src/reactors/parking.ts';
+import { ReactorRunner } from '../../src/reactors/reactor-runner.ts';
+import { until } from '../support/running-service.ts';
+
+test('an event that was begun again and again is parked without another try', async (t) => {
+  await using log = new MemoryEventLog();
+  await work(log, 'job-a');
+  const reacted: string[] = [];
+  const react = async ({ stream }: RecordedEvent): Promise<void> => void reacted.push(stream);
+  t.deepEqual(await acknowledged(log, async () => 11, react), ['job-a']);
+  t.deepEqual(reacted, []);
+  const [parked] = await Array.fromAsync(log.readStream('parked-tested'));
+  const reason = 'It was begun 10 times and never done with: the service may have died of it each time.';
+  t.like(parked?.data, { reason });
+});
+
+test('what may be deadly is worked on with nothing beside it', async (t) => {
+  await using log = new MemoryEventLog();
+  const streams = ['job-a', 'job-b', 'job-suspect', 'job-c', 'job-d', 'job-other-suspect', 'job-e'];
+  await work(log, ...streams);
+  const [beside, underWay] = [new Map<string, string[]>(), new Set<string>()];
+  const react = async ({ stream }: RecordedEvent): Promise<void> => {
+    beside.set(stream, [...underWay]);
+    underWay.add(stream);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    underWay.delete(stream);
+  };
+  const begin: Begin = async ({ stream }, how) => {
+    if (!stream.endsWith('suspect')) return 1;
+    return how === 'alone' ? 3 : undefined;
+  };
+  t.deepEqual((await acknowledged(log, begin, react)).sort(), streams.sort());
+  for (const suspect of ['job-suspect', 'job-other-suspect']) {
+    t.deepEqual(beside.get(suspect), []);
+    t.false([...beside.values()].flat().includes(suspect));
+  }
+  t.true([...beside.values()].flat().length > 0, 'the others are side by side');
+  const order = [...beside.keys()];
+  t.true(order.indexOf('job-suspect') < order.indexOf('job-d'), 'what waits to be alone is not overtaken');
+});
+
+type Begin = (event: RecordedEvent, ...how: Parameters<Delivery['begin']>) => ReturnType<Delivery['begin']>;
+
+/** Runs a reactor on everything in the log, and resolves to the streams in the order in which they were done with. */
+async function acknowledged(
+  log: EventLog,
+  begin: Begin,
+  react: (event: RecordedEvent) => Promise<void>,
+): Promise<string[]> {
+  const events = await Array.fromAsync(log.readAll());
+  const done: string[] = [];
+  const deliveries = {
+    async *receive(group: string): AsyncGenerator<Delivery> {
+      for (const event of group === 'tested' ? events : []) {
+        const acknowledge = async (): Promise<void> => void done.push(event.stream);
+        yield { event, begin: (how) => begin(event, how), acknowledge };
+      }
+    },
+  };
+  const reactor = {
+    name: 'tested',
+    streamPrefix: 'job-',
+    reactsTo: () => true,
+    ownerOf: async ({ stream }: RecordedEvent) => stream,
+    react,
+    giveUp: async () => undefined,
+  };
+  const parking = new LogParking(log);
+  const runner = new ReactorRunner(reactor, { deliveries, parking, logger: silentLogger, concurrency: 4 });
+  runner.start((error) => {
+    throw error;
+  });
+  await until(async () => done.length === events.length);
+  await runner.stop();
+  return done;
+}
+
+async function work(log: EventLog, ...streams: string[]): Promise<void> {
+  for (const stream of streams) {
+    await log.append(stream, 'none', [{ id: crypto.randomUUID(), type: 'Work', data: {}, metadata: {} }]);
+  }
+}
