@@ -31,7 +31,7 @@ command and goes on. A move, with little time without service:
   2. Stop the service.
   3. Run both again: they bring what has come since.
   4. Set DEPOSIT_EVENT_LOG and DEPOSIT_ARCHIVE_STORE to the new places.
-  5. Start the service. It builds its views again from the new log.
+  5. Start the service. Each node builds its views again from the new log: what it had is of the old one.
 
 Exit codes: 0 done, 1 refused or failed, or an object could not be copied, 2 wrong usage.
 `;

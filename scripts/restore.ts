@@ -18,7 +18,8 @@ const HELP = `Brings a backup into an empty data folder, or into the engines tha
 The service must not run. Nothing is overwritten: a log that holds anything else than the beginning of the backup is
 refused. A restore that was cut off is gone on with. Every event is compared and every hash recomputed at the end;
 every object is verified on its way. The keys go to where DEPOSIT_WEBHOOK_KEY_FILE and DEPOSIT_ANCHOR_KEY_FILE have
-them, or into the data folder. Views are built when the service starts.
+them, or into the data folder. Views are built when the service starts: what a node still has of the log as it was, it
+notices then and builds anew.
 Exit codes: 0 done, 1 refused or failed, or something could not be brought, 2 wrong usage.
 `;
 

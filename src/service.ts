@@ -67,10 +67,14 @@ export async function startService(config: Config, { logger, progress }: Service
   };
   const handler = createHandler({ ...about, tracing: config.tracing, logger, readiness }, clients?.options);
   server.serve(handler, about);
-  resources.defer(() => server.close(DRAIN_PATIENCE)); // before the views that requests under way still read
-  if (clients) resources.use(clients.options.eventStreams); // ended first: they would not end by themselves
-  if (clients) resources.defer(() => clients.options.uploads?.hurry());
   const anchoring = resources.use(startAnchoring(log, config, logger));
+  resources.defer(async () => {
+    clients?.options.uploads?.hurry();
+    clients?.options.eventStreams[Symbol.dispose](); // they would not end by themselves
+    const drained = server.close(DRAIN_PATIENCE); // before the views that requests under way still read
+    await Promise.all([drained, reactors?.stop(), anchoring[Symbol.asyncDispose]()]);
+    await store[Symbol.asyncDispose](); // what it still does is for nobody, and must not be waited for elsewhere
+  });
   metrics.observe({ config, ...manifest(), server, readiness, log, anchoring, clients, reactors });
   await serveOperators(node, baseUrl, { clients, reactors });
   resources.defer(() => {

@@ -1,5 +1,6 @@
 import { ArchiveWorkers } from './archives/archive-workers.ts';
 import type { ReadinessChecks } from './http/health.ts';
+import { inTime } from './in-time.ts';
 import { manifest } from './manifest.ts';
 import type { Node } from './node.ts';
 import { Notifications } from './notifications/notifications.ts';
@@ -10,6 +11,9 @@ import { ReactorRunner } from './reactors/reactor-runner.ts';
 
 /** Streams that a reactor works on at the same time; archives are read by fewer workers still. */
 const REACTOR_CONCURRENCY = 8;
+
+/** For reactors to stop, in milliseconds: each cuts its work off after three seconds, but a silent log may hold it. */
+const STOP_PATIENCE = 5000;
 
 /** Starts checker, loader and notifications; what is returned tells whether each can do its work. */
 export function startReactors(node: Node, baseUrl: string) {
@@ -28,18 +32,26 @@ export function startReactors(node: Node, baseUrl: string) {
     new Loader(log, store, reader, config.loaderIdentity),
   ];
   const runners = reactors.map((reactor) => new ReactorRunner(traced.reactor(reactor), options));
-  for (const runner of runners) {
-    runner.start(fail);
-    resources.defer(() => runner.stop());
-  }
+  for (const runner of runners) runner.start(fail);
   const check = (name: string) => async (): Promise<void> => {
     const trouble = deliveries.trouble(name);
     if (trouble !== undefined) throw new Error(trouble);
   };
-  const notifications = resources.use(new Notifications({ ...node, baseUrl, maker: manifest() }));
+  const notifications = new Notifications({ ...node, baseUrl, maker: manifest() });
+  const stopAll = async (): Promise<void> => {
+    const stopped = [...runners.map((runner) => runner.stop()), notifications[Symbol.asyncDispose]()];
+    await inTime(Promise.all(stopped), STOP_PATIENCE);
+    await workers[Symbol.asyncDispose]();
+  };
+  let stopping: Promise<void> | undefined;
+  const stop = (): Promise<void> => {
+    stopping ??= stopAll();
+    return stopping;
+  };
+  resources.defer(stop);
   const readiness: ReadinessChecks = {
     ...Object.fromEntries(reactors.map(({ name }) => [name, check(name)])),
     notifier: () => notifications.assertFollows(),
   };
-  return { runners, readiness, deliveries, workers, notifications };
+  return { runners, readiness, deliveries, workers, notifications, stop };
 }

@@ -21,13 +21,14 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
     /^node:/,
     /^@eventstore\/db-client$/,
     /^src\/event-log\//,
-    /^src\/(cut-off|logger|sqlite-codes|sqlite-integrity|sqlite-reading|sqlite-transaction)\.ts$/,
+    /^src\/(cut-off|in-time|logger|sqlite-codes|sqlite-integrity|sqlite-reading|sqlite-transaction)\.ts$/,
   ],
   'src/archive-store/open-': [/^node:path$/, /^src\/(archive-store\/|config\.ts$)/],
   'src/archive-store/': [
     /^node:/,
     /^minio$/,
     /^src\/archive-store\//,
+    /^src\/in-time\.ts$/,
     /^src\/sqlite-(integrity|reading|transaction)\.ts$/,
   ],
   'src/dry-runs/': [
@@ -45,7 +46,7 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
     /^node:/,
     /^src\/(read-models|domain)\//,
     /^src\/event-log\/event-log\.ts$/,
-    /^src\/(recently-used|sqlite-codes|sqlite-reading|sqlite-transaction)\.ts$/,
+    /^src\/(cut-off|recently-used|sqlite-codes|sqlite-reading|sqlite-transaction)\.ts$/,
   ],
   'src/reactors/': [
     /^node:/,
@@ -122,7 +123,7 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
   'src/anchors/': [
     /^node:/,
     /^src\/anchors\//,
-    /^src\/(data-folder-lock|key-file|logger)\.ts$/,
+    /^src\/(data-folder-lock|in-time|key-file|logger)\.ts$/,
     /^src\/event-log\/(event-log|hash-chain)\.ts$/,
   ],
   'src/verification/': [

@@ -6,7 +6,15 @@ import test from 'ava';
 import { freePort } from '../drills/free-port.ts';
 import { ServiceProcess } from '../drills/service-process.ts';
 import { tarOf } from './support/archive-builders.ts';
-import { archiveHeaders, partial } from './support/deposit-bodies.ts';
+import {
+  archiveHeaders,
+  archivePart,
+  entryPart,
+  final,
+  formOf,
+  formType,
+  partial,
+} from './support/deposit-bodies.ts';
 import { ALL_HELD, DistributedNodes } from './support/distributed-nodes.ts';
 import { FaultProxy } from './support/fault-proxy.ts';
 import { until } from './support/running-service.ts';
@@ -76,6 +84,32 @@ test('a store that no longer accepts the key: writes are answered 503 and the no
   proxy.heal();
   await depositing;
   t.deepEqual(await nodes.outcome(depositor, node), ALL_HELD);
+});
+
+test('a node is stopped soon while its store says nothing to what it is putting', async (t) => {
+  await using nodes = await DistributedNodes.start();
+  await using proxy = await FaultProxy.start(nodes.s3.port);
+  const node = await nodes.add(['http', 'reactors'], { s3Port: proxy.port });
+  const alice = await nodes.register(node);
+  proxy.inject({ kind: 'slow', delay: 500 }, /^GET .*v1/); // the checker is not done before
+  const body = new Uint8Array(formOf([archivePart(), entryPart()]));
+  t.is((await alice.post('/1/software/', body, { ...formType, ...final })).status, 201);
+  proxy.inject({ kind: 'silent' }, /^PUT/);
+  const before = proxy.requests.length;
+  await until(async () => proxy.requests.slice(before).some((request) => /^PUT .*v1/.test(request)));
+  const begun = Date.now();
+  await node.stop();
+  t.true(Date.now() - begun < 15_000, 'the store may say nothing for 30 seconds');
+});
+
+test('a store that says nothing ends a start within ten seconds', async (t) => {
+  await using s3 = await S3Server.start();
+  await using proxy = await FaultProxy.start(s3.port);
+  proxy.inject({ kind: 'silent' });
+  const { accessKey, secretKey } = s3.options;
+  const at = `127.0.0.1:${proxy.port}`;
+  const told = await starting({ at, accessKey, secretKey });
+  t.regex(told, /cannot use the bucket deposits at \S+: it did not answer within 10000 ms\.\n$/);
 });
 
 test('a service whose store cannot be used does not start: it says why and where in a sentence, and ends with 1', async (t) => {

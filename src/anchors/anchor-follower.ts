@@ -1,4 +1,5 @@
 import type { EventLog } from '../event-log/event-log.ts';
+import { inTime } from '../in-time.ts';
 import type { Logger } from '../logger.ts';
 import { Anchorer, type AnchorerOptions, NothingToAnchor } from './anchorer.ts';
 
@@ -16,6 +17,8 @@ export type Anchoring = AsyncDisposable & {
 };
 
 const MINUTE = 60_000;
+/** For an anchor that is being made, in milliseconds. */
+const STOP_PATIENCE = 3000;
 
 /**
  * Makes an anchor a minute after the start, however long the interval, lest a service that is often started anew
@@ -58,7 +61,7 @@ export function startAnchoring(log: EventLog, options: AnchoringOptions, logger:
     async [Symbol.asyncDispose](): Promise<void> {
       timers.forEach(clearTimeout);
       stopped.abort();
-      await underWay;
+      await inTime(underWay, STOP_PATIENCE); // it fails when the log is closed
     },
   };
 }

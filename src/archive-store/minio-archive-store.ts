@@ -28,6 +28,11 @@ export type MinioArchiveStoreOptions = MinioPlace & {
   readonly temporaryFolder: string;
 };
 
+/** Milliseconds that the store may say nothing when it is opened: who starts a service wants to know soon. */
+const OPENING_IDLE = 10_000;
+/** Milliseconds for what is under way when it is closed, and again for what was cut then to come to its end. */
+const [CLOSE_PATIENCE, CUT_PATIENCE] = [2000, 1000];
+
 /** S3 copies no larger object at once. */
 const MAX_BYTES = 5 * 1024 ** 3;
 
@@ -46,6 +51,7 @@ export class MinioArchiveStore implements ArchiveStore {
   readonly #hashing: HashingThreads;
   readonly #incomingKeys = new Set<string>();
   readonly #work = new WorkInFlight();
+  #closing: Promise<void> | undefined;
 
   /**
    * Makes the bucket when it is missing.
@@ -54,11 +60,10 @@ export class MinioArchiveStore implements ArchiveStore {
    */
   static async open(options: MinioArchiveStoreOptions): Promise<MinioArchiveStore> {
     const folder = await IncomingFolder.open(options.temporaryFolder);
-    await using opened = new AsyncDisposableStack();
-    const bucket = opened.use(bucketAt(options));
-    await makeWhereMissing(bucket);
-    opened.move();
-    return new MinioArchiveStore(bucket, options.prefix ?? '', folder);
+    const idle = Math.min(options.timeouts?.idle ?? OPENING_IDLE, OPENING_IDLE);
+    using asked = bucketAt({ ...options, timeouts: { ...options.timeouts, idle } });
+    await makeWhereMissing(asked);
+    return new MinioArchiveStore(bucketAt(options), options.prefix ?? '', folder);
   }
 
   private constructor(bucket: MinioBucket, prefix: string, folder: IncomingFolder) {
@@ -136,9 +141,19 @@ export class MinioArchiveStore implements ArchiveStore {
     });
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#work.close();
+  /**
+   * What is under way has some time to end; then it is cut, and fails. What it leaves in the store is swept later, as
+   * after a crash: a store that says nothing is not asked to remove it.
+   */
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.#work.close(CLOSE_PATIENCE);
     this.#bucket[Symbol.dispose]();
+    await this.#work.close(CUT_PATIENCE);
     await this.#hashing[Symbol.asyncDispose]();
   }
 

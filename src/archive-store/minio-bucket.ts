@@ -167,8 +167,9 @@ export class MinioBucket implements Disposable {
     return this.ask('remove', (client) => client.removeObject(this.name, key));
   }
 
+  /** Cuts what is under way: it fails soon. */
   [Symbol.dispose](): void {
-    this.#transport.agent.destroy();
+    this.#transport.close();
   }
 
   /** An answer that an object is missing is worth nothing when the whole bucket is. */

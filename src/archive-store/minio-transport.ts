@@ -24,6 +24,7 @@ export class TimedTransport {
   readonly #send: (options: RequestOptions) => ClientRequest;
   readonly #timeouts: Timeouts;
   readonly agent: http.Agent;
+  #closed = false;
 
   constructor(tls: boolean, timeouts: Timeouts) {
     this.#send = tls ? https.request : http.request;
@@ -33,6 +34,7 @@ export class TimedTransport {
 
   // minio calls it with options and a listener only, never with a URL.
   readonly request = ((options: RequestOptions, onResponse: OnResponse): ClientRequest => {
+    if (this.#closed) throw new S3Fault('Closed', 'this service has closed it');
     const request = this.#send(options);
     const release = this.#limit(request, options);
     request.once('response', (response) => {
@@ -42,6 +44,12 @@ export class TimedTransport {
     });
     return request;
   }) as typeof http.request;
+
+  /** Cuts what is under way, also what is read, and sends nothing any more. */
+  close(): void {
+    this.#closed = true;
+    this.agent.destroy();
+  }
 
   /** Ends the request when it takes too long; the function it gives lifts the limits. */
   #limit(request: ClientRequest, options: RequestOptions): () => void {

@@ -1,6 +1,7 @@
+import { inTime } from '../in-time.ts';
 import { ArchiveStoreUnavailable } from './archive-store.ts';
 
-/** What a store is doing: it closes only when all of it has ended, and begins nothing afterwards. */
+/** What a store is doing: once closed, it begins nothing any more. */
 export class WorkInFlight {
   readonly #running = new Set<Promise<unknown>>();
   #closed = false;
@@ -22,8 +23,10 @@ export class WorkInFlight {
     if (this.#closed) throw new ArchiveStoreUnavailable('The archive store is closed.');
   }
 
-  async close(): Promise<void> {
+  /** Resolves when all of it has ended, or after `patience` milliseconds. */
+  async close(patience?: number): Promise<void> {
     this.#closed = true;
-    await Promise.allSettled(this.#running);
+    const ended = Promise.allSettled(this.#running);
+    await (patience === undefined ? ended : inTime(ended, patience));
   }
 }

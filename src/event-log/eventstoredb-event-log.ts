@@ -1,3 +1,4 @@
+import { inTime } from '../in-time.ts';
 import {
   type Appended,
   type EventLog,
@@ -18,6 +19,9 @@ import { toLogPosition } from './eventstoredb-position.ts';
 import type { EventStoreDbOptions } from './eventstoredb-settings.ts';
 import { EventStoreDbSubscription } from './eventstoredb-subscription.ts';
 import { hasPrefix } from './stream-prefix.ts';
+
+/** For appends under way when the log is closed, in milliseconds. */
+const CLOSE_PATIENCE = 1000;
 
 /**
  * The log in an EventStoreDB (22.6 or newer) or KurrentDB, for any number of nodes. The user it connects as must
@@ -100,10 +104,10 @@ export class EventStoreDbEventLog implements EventLog {
     await this.head();
   }
 
-  /** Ends subscriptions and waits for appends under way. */
+  /** Ends subscriptions and gives appends under way some time; then their outcome is unknown. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed.abort();
-    await this.#appends.finished();
+    await inTime(this.#appends.finished(), CLOSE_PATIENCE);
     await this.#connection[Symbol.asyncDispose]();
   }
 

@@ -12,16 +12,16 @@ export type Shown = {
 
 /** Applies events, in order, to the tables that do not have them yet. */
 export function applyEvents(shown: readonly Shown[], events: readonly RecordedEvent[]): void {
-  const position = events.at(-1)?.position;
-  if (position === undefined) return;
+  const last = events.at(-1);
+  if (last === undefined) return;
   const byPrefix = new Map<string, readonly RecordedEvent[]>();
   for (const { projection, table, came } of shown) {
-    if (!isBefore(table.position, position)) continue;
+    if (!isBefore(table.position, last.position)) continue;
     const { prefix } = projection.source;
     const own = byPrefix.get(prefix) ?? events.filter(({ stream }) => stream.startsWith(prefix));
     byPrefix.set(prefix, own);
     const news = behind(table.position, own);
-    table.take(changesOf(projection, table, news), position);
+    table.take(changesOf(projection, table, news), last);
     if (came) came.events += news.length;
   }
 }

@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { CutOff } from '../cut-off.ts';
 import type { EventLog, Position, RecordedEvent } from '../event-log/event-log.ts';
 import { applyEvents, isBefore, oldestPosition, prefixesOf, type Shown } from './apply-events.ts';
+import { clearOfOtherLogs } from './of-this-log.ts';
 import type { AnyProjection, Projection } from './projection.ts';
 import { ReachedPosition } from './reached-position.ts';
 import { ViewSaver } from './view-saver.ts';
@@ -36,6 +38,7 @@ export class Projector {
   readonly #reached = new ReachedPosition();
   readonly #listeners = new Set<Listener>();
   readonly #stop = new AbortController();
+  readonly #cutOff = new CutOff();
   #trouble: string | undefined;
   /** `upTo`: how far the log was when the disk took changes again. */
   #halted: { readonly upTo?: Position } | undefined;
@@ -68,7 +71,8 @@ export class Projector {
     progress: ProjectorProgress = () => undefined,
   ): Promise<void> {
     this.#failed = failed;
-    await this.#resetAhead();
+    const tables = [...this.#projections.values()].map(({ table }) => table);
+    await clearOfOtherLogs(this.#log, tables);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#running = this.#follow(resolve, progress).catch((error: unknown) => {
       reject(error);
@@ -159,6 +163,7 @@ export class Projector {
 
   async stop(): Promise<void> {
     this.#stop.abort();
+    this.#cutOff.cut(this.#stop.signal.reason);
     await this.#running;
     this.#saver.end();
   }
@@ -211,7 +216,7 @@ export class Projector {
   /** While it cannot be asked nothing comes from the log either. `undefined` when following it ends. */
   async #headOnceKnown(): Promise<Position | undefined> {
     while (!this.#stop.signal.aborted) {
-      const head = await this.#log.head().catch(() => undefined);
+      const head = await this.#cutOff.unless(this.#log.head()).catch(() => undefined);
       if (head !== undefined) return head;
       await pause(AGAIN, undefined, { signal: this.#stop.signal }).catch(() => undefined);
     }
@@ -236,14 +241,6 @@ export class Projector {
     this.#reached.moveTo(position);
     const { upTo } = this.#halted ?? {};
     if (upTo !== undefined && !isBefore(this.position, upTo)) this.#halted = undefined;
-  }
-
-  /** Views that are ahead of the log belong to another log: they begin anew. */
-  async #resetAhead(): Promise<void> {
-    const head = await this.#log.head();
-    for (const { table } of this.#projections.values()) {
-      if (isBefore(head, table.position)) table.clear();
-    }
   }
 }
 

@@ -1,5 +1,6 @@
 import type { EventLog, Position, RecordedEvent } from '../event-log/event-log.ts';
 import { applyEvents, isBefore, oldestPosition, prefixesOf } from './apply-events.ts';
+import { clearOfOtherLogs, isInLog, markOf } from './of-this-log.ts';
 import type { AnyProjection } from './projection.ts';
 import { SqliteViewStore } from './sqlite-view-store.ts';
 import { differencesBetween, type ViewDifference } from './view-difference.ts';
@@ -67,6 +68,8 @@ export class Rebuild implements Disposable {
 
   /** Reads as far as the views in use have got, or to the end of the log where there is none. */
   async build(): Promise<void> {
+    const found = this.#built.map(({ table }) => table); // of a rebuild that was cut off, maybe of another log
+    await clearOfOtherLogs(this.#options.log, found);
     await using writer = new ViewWriter();
     let written: Promise<unknown> = Promise.resolve();
     const save = async (tables: readonly ViewFile[]): Promise<void> => {
@@ -102,6 +105,14 @@ export class Rebuild implements Disposable {
       const fault = lacksPosition(inUse);
       if (fault !== undefined) yield { view: inUse.name, key: fault, kind: 'damaged' };
       else this.#leaveOut(inUse.name, 'is empty: a service is only beginning to fill it');
+      return;
+    }
+    const last = markOf({ position: upTo, lastSeen: inUse.storedLastSeen() });
+    if (last !== undefined && !(await isInLog(this.#options.log, last))) {
+      this.#leaveOut(
+        inUse.name,
+        'is of another log, as after a restore: the service builds it anew when it starts',
+      );
       return;
     }
     if (isBefore(built.table.position, upTo))

@@ -3,7 +3,7 @@ import { assertBuilt } from './built-generation.ts';
 import { isOfTheDisk } from './sqlite-fault.ts';
 import { ViewFile, type ViewFileOptions } from './view-file.ts';
 import { ViewFolder } from './view-folder.ts';
-import type { TableShape, ViewQuery, ViewStore, ViewTable } from './view-store.ts';
+import type { Seen, TableShape, ViewQuery, ViewStore, ViewTable } from './view-store.ts';
 import { viewUnavailable } from './view-unavailable.ts';
 
 /** Views in a folder, a SQLite file each. */
@@ -96,6 +96,10 @@ class TableInUse implements ViewTable {
     return this.#file.position;
   }
 
+  get lastSeen(): Seen | undefined {
+    return this.#file.lastSeen;
+  }
+
   get queried(): Position | undefined {
     return this.#file.queried;
   }
@@ -108,8 +112,8 @@ class TableInUse implements ViewTable {
     return this.#file.size;
   }
 
-  take(views: ReadonlyMap<string, unknown>, position: Position): void {
-    this.#file.take(views, position);
+  take(views: ReadonlyMap<string, unknown>, last: Seen): void {
+    this.#file.take(views, last);
   }
 
   clear(): void {

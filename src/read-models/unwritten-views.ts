@@ -1,4 +1,5 @@
 import type { Position } from '../event-log/event-log.ts';
+import type { Seen } from './view-store.ts';
 import { toChanges, type ViewChanges } from './view-writes.ts';
 
 /** Changes on their way into a file; whoever writes them tells what became of them. */
@@ -12,16 +13,21 @@ export type HandedOver = {
 export class UnwrittenViews {
   #views = new Map<string, unknown>();
   #underWay: ReadonlyMap<string, unknown> | undefined;
-  #position: Position | undefined;
+  #last: Seen | undefined;
   #written: Position | undefined;
 
   constructor(written: Position | undefined) {
-    [this.#position, this.#written] = [written, written];
+    this.#written = written;
   }
 
   /** Up to where the log has been taken. */
   get position(): Position | undefined {
-    return this.#position;
+    return this.#last?.position ?? this.#written;
+  }
+
+  /** The last event that was taken, if any was. */
+  get last(): Seen | undefined {
+    return this.#last;
   }
 
   /** Up to where it is written. */
@@ -45,20 +51,20 @@ export class UnwrittenViews {
     this.#views.set(key, view);
   }
 
-  moveTo(position: Position): void {
-    this.#position = position;
+  moveTo({ id, stream, revision, position }: Seen): void {
+    this.#last = { id, stream, revision, position };
   }
 
   /** `undefined`: there is nothing to write. One at a time: what comes later would be written over by what came before. */
   handOver(): HandedOver | undefined {
-    const [views, position] = [this.#views, this.#position];
+    const [views, last] = [this.#views, this.#last];
     if (this.#underWay) throw new Error('Views are being written already.');
-    if (position === this.#written) return undefined;
-    const changes = toChanges(views, position);
+    if (last === undefined || last.position === this.#written) return undefined;
+    const changes = toChanges(views, last);
     [this.#underWay, this.#views] = [views, new Map()];
     const written = () => {
       this.#underWay = undefined;
-      this.#written = position;
+      this.#written = last.position;
     };
     const notWritten = () => {
       this.#underWay = undefined;
@@ -69,6 +75,6 @@ export class UnwrittenViews {
 
   clear(): void {
     this.#views.clear();
-    [this.#position, this.#written] = [undefined, undefined];
+    [this.#last, this.#written] = [undefined, undefined];
   }
 }

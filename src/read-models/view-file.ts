@@ -8,7 +8,7 @@ import { isOfSqlite, isOfTheDisk, isOfTheFile } from './sqlite-fault.ts';
 import { type HandedOver, UnwrittenViews } from './unwritten-views.ts';
 import { ViewQueries } from './view-queries.ts';
 import { addLookups, prepareViewFile } from './view-schema.ts';
-import type { TableShape, ViewQuery, ViewTable } from './view-store.ts';
+import type { Seen, TableShape, ViewQuery, ViewTable } from './view-store.ts';
 import { viewUnavailable } from './view-unavailable.ts';
 import { ViewWrites } from './view-writes.ts';
 
@@ -100,7 +100,7 @@ export class ViewFile implements ViewTable, Disposable {
 
   /** Another connection has added them. */
   lookupsAdded(): void {
-    this.#queries.lookupsAdded();
+    this.#queries.lookupsChanged();
   }
 
   isOf({ name, version, origin }: ViewFileOptions): boolean {
@@ -125,6 +125,16 @@ export class ViewFile implements ViewTable, Disposable {
   /** The position in the file, which another process may have moved. */
   storedPosition(): Position | undefined {
     return (this.#statements.about.get()?.['position'] as Position | null) ?? undefined;
+  }
+
+  get lastSeen(): Seen | undefined {
+    return this.#unwritten.last ?? this.storedLastSeen();
+  }
+
+  /** As it is in the file; that of an older release has no such column. */
+  storedLastSeen(): Seen | undefined {
+    const stored = this.#database.prepare('SELECT * FROM about').get()?.['last_seen'];
+    return typeof stored === 'string' ? (JSON.parse(stored) as Seen) : undefined; // as ViewWrites writes it
   }
 
   get unsaved(): number {
@@ -177,14 +187,14 @@ export class ViewFile implements ViewTable, Disposable {
     return found.map((row) => String(row['integrity_check'])).filter((text) => text !== 'ok');
   }
 
-  /** From now on the views are these, and the log is in the table up to `position`; {@link save} writes it. */
-  take(views: ReadonlyMap<string, unknown>, position: Position): void {
+  /** From now on the views are these, and the log is in the table up to `last`; {@link save} writes it. */
+  take(views: ReadonlyMap<string, unknown>, last: Seen): void {
     for (const [key, view] of views) {
       this.#unwritten.take(key, view);
       if (view === undefined) this.#recent.delete(key);
       else this.#recent.set(key, view);
     }
-    this.#unwritten.moveTo(position);
+    this.#unwritten.moveTo(last);
   }
 
   /** Writes what was taken, views and position in one transaction. */
@@ -205,10 +215,11 @@ export class ViewFile implements ViewTable, Disposable {
     return this.#unwritten.handOver();
   }
 
-  /** Nothing is in the table any more, as before the first event. */
+  /** Nothing is in the table any more, as before the first event, nor what {@link addLookups} has made. */
   clear(): void {
     try {
-      this.#writes?.clear(this.#queries.countedBy.length > 0 ? ['counts'] : []);
+      this.#writes?.clear();
+      this.#queries.lookupsChanged();
     } catch (error) {
       throw viewUnavailable(this, 'written', error);
     }

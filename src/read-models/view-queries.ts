@@ -24,7 +24,7 @@ export class ViewQueries {
     return this.#countedBy;
   }
 
-  lookupsAdded(): void {
+  lookupsChanged(): void {
     this.#countedBy = countedFields(this.#database);
   }
 

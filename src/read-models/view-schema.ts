@@ -2,6 +2,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import { inTransaction } from '../sqlite-transaction.ts';
 import type { TableShape, ViewQuery } from './view-store.ts';
 
+const VIEWS = 'CREATE TABLE views (key TEXT PRIMARY KEY, view TEXT NOT NULL) STRICT';
+
 /** Makes the tables of a new file: views, and what the file is about. They are looked up by more with {@link addLookups}. */
 export function prepareViewFile(
   database: DatabaseSync,
@@ -9,14 +11,25 @@ export function prepareViewFile(
 ): void {
   // NORMAL: a crash of the machine may take the last commits, never the file; they come again from the log.
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000');
-  if (hasTable(database, 'about')) return;
+  if (hasTable(database, 'about')) return addLastSeen(database);
   database.exec('BEGIN IMMEDIATE');
   database.exec(`
-    CREATE TABLE views (key TEXT PRIMARY KEY, view TEXT NOT NULL) STRICT;
-    CREATE TABLE about (name TEXT NOT NULL, version INTEGER NOT NULL, origin TEXT NOT NULL, position TEXT) STRICT;
+    ${VIEWS};
+    CREATE TABLE about (name TEXT NOT NULL, version INTEGER NOT NULL, origin TEXT NOT NULL, position TEXT, last_seen TEXT) STRICT;
   `);
   database.prepare('INSERT INTO about (name, version, origin) VALUES (?, ?, ?)').run(name, version, origin);
   database.exec('COMMIT');
+}
+
+/** Files of older releases only have the position. */
+function addLastSeen(database: DatabaseSync): void {
+  const columns = database.prepare("SELECT 1 FROM pragma_table_info('about') WHERE name = 'last_seen'");
+  if (columns.get() === undefined) database.exec('ALTER TABLE about ADD COLUMN last_seen TEXT');
+}
+
+/** Views go with all they are looked up by, at once: as in a new file, they come again quicker without. */
+export function dropViews(database: DatabaseSync): void {
+  database.exec(`DROP TABLE views; DROP TABLE IF EXISTS counts; ${VIEWS}`);
 }
 
 /** Makes the indexes and counts that are not there yet: over many views at once far quicker than one by one. */

@@ -1,4 +1,4 @@
-import type { Position } from '../event-log/event-log.ts';
+import type { Position, RecordedEvent } from '../event-log/event-log.ts';
 
 /**
  * Where views live on this node. They may be deleted at any time: they are built again from the log.
@@ -32,10 +32,15 @@ export type TableShape = {
   readonly countedBy?: readonly string[];
 };
 
+/** Which event a table has seen last. */
+export type Seen = Pick<RecordedEvent, 'id' | 'stream' | 'revision' | 'position'>;
+
 export interface ViewTable {
   readonly name: string;
   /** Up to where the log is in this table; `undefined` before its first event. */
   readonly position: Position | undefined;
+  /** The event at {@link position}; `undefined` before its first event, and where an older release has written. */
+  readonly lastSeen: Seen | undefined;
   /**
    * Up to where it is in what is found by anything but a key: what was taken is written for that first, so it is less
    * than {@link position} only while the disk takes nothing.
@@ -45,12 +50,12 @@ export interface ViewTable {
   /** How many views were taken, but are not written yet. */
   readonly unsaved: number;
   /**
-   * New views by key, `undefined` removes one: as they are when the log is in the table up to `position`. Whoever
+   * New views by key, `undefined` removes one: as they are when the log is in the table up to `last`. Whoever
    * reads sees them at once; they are written by {@link ViewStore.save}, and come again from the log when that
    * does not happen any more.
    */
-  take(views: ReadonlyMap<string, unknown>, position: Position): void;
-  /** Empties the table: it begins anew. */
+  take(views: ReadonlyMap<string, unknown>, last: Seen): void;
+  /** Empties the table: it begins anew, also without what {@link ViewStore.addLookups} has made. */
   clear(): void;
   get(key: string): unknown;
   /** All views, in the order of their keys. */

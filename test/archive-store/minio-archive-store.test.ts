@@ -339,7 +339,7 @@ test.serial(
   },
 );
 
-test('a store that is closed finishes what it was putting and takes nothing more', async (t) => {
+test.serial('a store that is closed finishes what it was putting and takes nothing more', async (t) => {
   const { store, server } = await openIn(t);
   const body = newBody(LARGE);
   const put = store.put(inChunks(body));
@@ -348,6 +348,29 @@ test('a store that is closed finishes what it was putting and takes nothing more
   t.deepEqual(keysOf(server), [keyOf(sha256Of(body))]);
   await t.throwsAsync(store.put(inChunks(body)), { instanceOf: ArchiveStoreUnavailable });
 });
+
+for (const [request, length] of [
+  ['PUT .*v1', SMALL],
+  ['PUT .*partNumber=2', LARGE],
+  ['POST .*uploadId', LARGE],
+  ['PUT .*v1', LARGE],
+] as const) {
+  test(`a store that is silent at ${request} of ${length} bytes is closed soon all the same`, async (t) => {
+    const { store, proxy, folder } = await openBehindProxy(t);
+    const told = () => proxy.requests.findIndex((one) => new RegExp(request).test(one));
+    proxy.inject({ kind: 'silent' }, new RegExp(`^${request}`));
+    const put = t.throwsAsync(store.put(inChunks(newBody(length))), { instanceOf: ArchiveStoreUnavailable });
+    while (told() < 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    const asked = told();
+    proxy.inject({ kind: 'silent' });
+    const begun = Date.now();
+    await store[Symbol.asyncDispose]();
+    t.true(Date.now() - begun < 8000, 'where a request may be silent for 30 or 300 s');
+    await put;
+    t.deepEqual(proxy.requests.slice(asked + 1), [], 'nor is it asked to remove what is left');
+    t.deepEqual(await readdir(path.join(folder, 'incoming')), []);
+  });
+}
 
 test.serial('two hundred megabytes are put in little memory', async (t) => {
   const { port, accessKey, secretKey } = await serverProcess(t);

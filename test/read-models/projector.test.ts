@@ -1,16 +1,19 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import test, { type ExecutionContext } from 'ava';
 import { depositContent } from '../../projections/deposit-content.ts';
 import { type DepositStatusView, depositStatus } from '../../projections/deposit-status.ts';
 import type { DepositEvent } from '../../src/domain/deposit/events.ts';
 import type { EventLog } from '../../src/event-log/event-log.ts';
+import { copyLog } from '../../src/event-log/log-copy.ts';
 import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
 import { foldByKey, foldStream } from '../../src/read-models/fold.ts';
 import type { Projection } from '../../src/read-models/projection.ts';
 import { Projector } from '../../src/read-models/projector.ts';
 import { SqliteViewStore } from '../../src/read-models/sqlite-view-store.ts';
+import { logOnDouble } from '../event-log/log-on-double.ts';
 import { executeDeposit } from '../support/commands.ts';
 import { createDeposit, loadedData, reading } from '../support/example-deposits.ts';
 
@@ -85,19 +88,62 @@ test('a deleted views file, a file that is no database, and a new version cost a
   t.is(await following(log, folder, ({ status }) => t.is(status(2)?.status, 'deposited'), newer), 12);
 });
 
-test('views of another, longer log begin anew', async (t) => {
-  const folder = await viewsFolder(t);
-  {
+for (const [how, ids] of [
+  ['shorter', [4]],
+  ['as long', [4, 5]],
+  ['longer', [4, 5, 6]],
+] as const) {
+  test(`views of another log begin anew where that is ${how}`, async (t) => {
+    const folder = await viewsFolder(t);
     await using old = new MemoryEventLog();
-    for (const id of [1, 2, 3]) await depositOf(old, id);
+    for (const id of [1, 2]) await depositOf(old, id);
     await following(old, folder, () => undefined);
-  }
-  await using log = new MemoryEventLog();
-  await depositOf(log, 1);
-  await following(log, folder, ({ status }) => {
-    t.is(status(1)?.status, 'deposited');
-    t.is(status(3), undefined);
+    await using log = new MemoryEventLog();
+    for (const id of ids) await depositOf(log, id);
+    await following(log, folder, ({ status, projector }) => {
+      for (const id of ids) t.is(status(id)?.status, 'deposited');
+      t.deepEqual([status(1), status(2)], [undefined, undefined]);
+      t.deepEqual(
+        projector.reached.map(({ events }) => events),
+        [4 * ids.length, 4 * ids.length],
+      );
+    });
   });
+}
+
+test('views begin anew where the log is a restored one, which has the same events at other positions', async (t) => {
+  const folder = await viewsFolder(t);
+  const { double, log } = await logOnDouble(t);
+  for (let event = 0; event < 6; event += 1) double.log.appendSystemEvent();
+  await depositOf(log, 1);
+  await following(log, folder, () => undefined);
+  const { log: restored } = await logOnDouble(t);
+  await copyLog(log, restored, { engine: 'eventstoredb' });
+  for (const id of [2, 3, 4]) await depositOf(restored, id);
+  const [before, after] = await Promise.all([log.head(), restored.head()]);
+  t.true(before && after && before < after, 'the views are not beyond the end of the restored log');
+  const applied = await following(restored, folder, ({ status }) => {
+    for (const id of [1, 2, 3, 4]) t.is(status(id)?.status, 'deposited');
+  });
+  t.is(applied, 16);
+  t.is(await following(restored, folder, () => undefined), 0, 'they are of that log now');
+});
+
+test('views that an older release has written on, or written, begin anew: they tell of no event', async (t) => {
+  await using log = new MemoryEventLog();
+  const folder = await viewsFolder(t);
+  for (const [id, left] of [
+    [1, 'ALTER TABLE about DROP COLUMN last_seen'],
+    [2, "UPDATE about SET last_seen = json_set(last_seen, '$.position', '0')"],
+  ] as const) {
+    await depositOf(log, id);
+    await following(log, folder, () => undefined);
+    for (const name of [depositStatus.name, depositContent.name]) {
+      using view = new DatabaseSync(path.join(folder, `${name}.1.sqlite`));
+      view.exec(left);
+    }
+    t.is(await following(log, folder, ({ status }) => t.is(status(1)?.status, 'deposited')), 4 * id);
+  }
 });
 
 test('whoever waits for a position is told when the views have passed it, or that it takes too long', async (t) => {

@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import anyTest, { type TestFn } from 'ava';
 import { ViewFile } from '../../src/read-models/view-file.ts';
 import { ViewWriter } from '../../src/read-models/view-writer.ts';
+import { eventAt } from '../support/event-seen.ts';
 import { fullView } from '../support/full-view.ts';
 
 const test = anyTest as TestFn<{ file: string }>;
@@ -32,15 +33,15 @@ test('what another thread could not write is written with what came after it, or
   const { file } = t.context;
   for (const hasRoomAgain of [false, true]) {
     const table = ViewFile.open(file, shape);
-    table.take(things('1'), '1');
+    table.take(things('1'), eventAt('1'));
     table.save();
     {
       await using writer = new ViewWriter();
       using _full = fullView(file);
-      table.take(things('2', '3'), '3');
+      table.take(things('2', '3'), eventAt('3'));
       const fault = await t.throwsAsync(writer.write(table), { code: 'VIEW_UNAVAILABLE' });
       t.is(fault?.message, `The view things in ${file} cannot be written: database or disk is full.`);
-      table.take(things('4'), '4');
+      table.take(things('4'), eventAt('4'));
       t.deepEqual([table.position, table.get('2'), table.queried], ['4', { kind: 'red' }, '1']);
       if (!hasRoomAgain) table[Symbol.dispose]();
     }
@@ -54,9 +55,9 @@ test('what another thread could not write is written with what came after it, or
 test('what is being written elsewhere is written by nobody else meanwhile', async (t) => {
   await using writer = new ViewWriter();
   using table = ViewFile.open(t.context.file, shape);
-  table.take(things('1'), '1');
+  table.take(things('1'), eventAt('1'));
   const writing = writer.write(table);
-  table.take(things('2'), '2');
+  table.take(things('2'), eventAt('2'));
   t.throws(() => table.save(), { message: /being written already/ });
   await writing;
   t.deepEqual(stored(t.context.file), { position: '1', keys: ['1'] });
@@ -68,7 +69,7 @@ test('a file that cannot be opened now stays as it is, one that is not ours begi
   const { file } = t.context;
   {
     using table = ViewFile.open(file, shape);
-    table.take(things('1'), '1');
+    table.take(things('1'), eventAt('1'));
   }
   const { ino } = statSync(file);
   mkdirSync(`${file}-wal`);

@@ -11,6 +11,7 @@ import { foldStream } from '../../src/read-models/fold.ts';
 import type { View } from '../../src/read-models/projector.ts';
 import { differencesBetween } from '../../src/read-models/view-difference.ts';
 import { ViewFile } from '../../src/read-models/view-file.ts';
+import { eventAt } from '../support/event-seen.ts';
 import {
   depositCompleted,
   depositCreated,
@@ -45,10 +46,13 @@ function things(
 
 test('views are counted by several fields together, as they come, change and go', async (t) => {
   const file = await viewFile(t);
-  file.take(things(['1', 'ada', 'red'], ['2', 'ada', 'red'], ['3', 'ada', 'blue'], ['4', 'bob', 'red']), '1');
+  file.take(
+    things(['1', 'ada', 'red'], ['2', 'ada', 'red'], ['3', 'ada', 'blue'], ['4', 'bob', 'red']),
+    eventAt('1'),
+  );
   t.deepEqual(Object.fromEntries(file.counts({ owner: 'ada' })), { red: 2, blue: 1 });
   t.deepEqual(Object.fromEntries(file.counts()), { red: 3, blue: 1 });
-  file.take(things(['1', 'ada', 'blue'], ['2', 'bob', 'red'], ['3'], ['5', 'eve', 'red']), '2');
+  file.take(things(['1', 'ada', 'blue'], ['2', 'bob', 'red'], ['3'], ['5', 'eve', 'red']), eventAt('2'));
   t.deepEqual(Object.fromEntries(file.counts({ owner: 'ada' })), { blue: 1 });
   t.deepEqual(Object.fromEntries(file.counts({ owner: 'bob' })), { red: 2 });
   t.deepEqual(Object.fromEntries(file.counts({ owner: 'eve', kind: 'red' })), { red: 1 });
@@ -60,9 +64,9 @@ test('views are counted by several fields together, as they come, change and go'
 
 test('what was taken is seen at once, and by other processes with its position once it is written', async (t) => {
   const file = await viewFile(t);
-  file.take(things(['1', 'ada', 'red'], ['2', 'bob', 'red']), '1');
+  file.take(things(['1', 'ada', 'red'], ['2', 'bob', 'red']), eventAt('1'));
   file.save();
-  file.take(things(['1', 'ada', 'blue'], ['2']), '2');
+  file.take(things(['1', 'ada', 'blue'], ['2']), eventAt('2'));
   t.deepEqual([file.get('1'), file.get('2')], [{ owner: 'ada', kind: 'blue' }, undefined]);
   using other = ViewFile.openReadOnly(file.file, shape);
   t.deepEqual([other.storedPosition(), other.size], ['1', 2]);
@@ -72,10 +76,10 @@ test('what was taken is seen at once, and by other processes with its position o
 
 test('counts that are wrong for one owner and right in the sum are found', async (t) => {
   const [one, other] = [await viewFile(t), await viewFile(t)];
-  for (const file of [one, other]) file.take(things(['1', 'ada', 'red'], ['2', 'bob', 'red']), '1');
+  for (const file of [one, other]) file.take(things(['1', 'ada', 'red'], ['2', 'bob', 'red']), eventAt('1'));
   t.deepEqual([...differencesBetween(one, other)], []);
-  other.take(things(['3', 'bob', 'red']), '2');
-  one.take(things(['3', 'ada', 'red']), '2');
+  other.take(things(['3', 'bob', 'red']), eventAt('2'));
+  one.take(things(['3', 'ada', 'red']), eventAt('2'));
   t.deepEqual(
     [...differencesBetween(one, other)].map(({ key, kind }) => `${key} ${kind}`),
     ['3 different', 'counts different'],
@@ -84,7 +88,7 @@ test('counts that are wrong for one owner and right in the sum are found', async
 
 test('an index that is named is used, or there is none', async (t) => {
   const file = await viewFile(t, { ...shape, indexes: [['owner', 'kind']] });
-  file.take(things(['1', 'ada', 'red']), '1');
+  file.take(things(['1', 'ada', 'red']), eventAt('1'));
   t.is(file.find({ index: ['owner', 'kind'], equal: { owner: 'ada' }, limit: 9 }).length, 1);
   t.throws(() => file.find({ index: ['kind'], equal: { kind: 'red' }, limit: 9 }), {
     message: /no such index/,
@@ -107,7 +111,7 @@ test('every page of every list, by its number or beside another, is what the who
     origin: any(origins),
   }));
   const file = await viewFile(t, { ...depositStatus, origin: 'memory' });
-  file.take(new Map(views.map((view) => [String(view.depositId), view])), '1');
+  file.take(new Map(views.map((view) => [String(view.depositId), view])), eventAt('1'));
   const view = file as unknown as View<DepositStatusView>;
   for (const [status, origin, pageSize] of [
     ...[null, ...STATUSES].map((one) => [one, null, 3] as const),

@@ -46,6 +46,12 @@ test('a view that cannot be compared is named, as a finding where no service lea
       { notes: [/^The view client-logins was not compared: it says that it is of another log, elsewhere /] },
     ],
     [
+      'the same, where the positions look like those of this log',
+      about(`UPDATE about SET last_seen = json_set(last_seen, '$.id', 'another')`),
+      { notes: [/^The view client-logins was not compared: it is of another log, as after a restore: /] },
+    ],
+    ['an older release', about('ALTER TABLE about DROP COLUMN last_seen'), {}],
+    [
       'no position',
       about('UPDATE about SET position = NULL'),
       { texts: [/^The view client-logins is damaged: it holds 2 entries but says nothing of how far/] },
