@@ -11,7 +11,8 @@ const HELP = `Runs the tests: format, types, lint, supply chain, then the suite.
 
 FILE: test files instead of the suite, as in test/config.test.ts or 'test/http/*.test.ts'.
 --long: what takes longer instead: the HTTP suite again on the other engines, several nodes and their faults, the S3
-        store, resumable uploads, the command-line client, tracing, moving between engines.
+        store, resumable uploads, the command-line client, tracing, moving between engines, operators' commands in
+        all their ways, archives with costly headers.
 The last line counts the tests, and a failed step before them as one more that failed.
 Exit codes: 0 all passed, 1 something failed, 2 wrong usage.
 `;
@@ -27,16 +28,15 @@ const LONG = [
   'test/http-distributed/**/*.test.ts',
   'test/distributed*.test.ts',
   'test/archive-store/minio-*.test.ts',
-  'test/archives/many-members.test.ts',
+  'test/archives/{costly-headers,many-members}.test.ts',
   'test/client/**/*.test.ts',
   'test/corpus/costly.test.ts',
-  'test/http/guessing.test.ts',
-  'test/http/resumable-upload.test.ts',
-  'test/notifications/several-nodes.test.ts',
-  'test/scripts/migrate.test.ts',
+  'test/event-log/log-copy.test.ts',
+  'test/http/{full-views-disk,guessing,resumable-upload}.test.ts',
+  'test/notifications/{key-problem,several-nodes}.test.ts',
+  'test/scripts/{backup-keys,history,migrate,operator-commands,usage,wrong-engines}.test.ts',
   'test/tracing.test.ts',
-  'test/verification/distributed.test.ts',
-  'test/verification/only-reading.test.ts',
+  'test/verification/{distributed,nothing-hidden,only-reading}.test.ts',
 ];
 /** Files that wait more than they compute. */
 const AT_ONCE = ['--concurrency', '4'];
