@@ -112,6 +112,7 @@ type OtherCode =
   | BrokenPromise['code']
   | ArchiveStoreUnavailable['code']
   | 'EVENT_LOG_UNAVAILABLE'
+  | 'VIEW_UNAVAILABLE'
   | 'CONCURRENT_WRITES'
   | 'WRONG_EXPECTED_REVISION'
   | 'REVISION_NOT_MATCHED';
@@ -123,6 +124,7 @@ const OTHERS: Readonly<Record<OtherCode, SwordErrorCode>> = {
   TOO_LARGE: 'MaxUploadSizeExceeded',
   ARCHIVE_STORE_UNAVAILABLE: 'ServiceUnavailable',
   EVENT_LOG_UNAVAILABLE: 'ServiceUnavailable',
+  VIEW_UNAVAILABLE: 'ServiceUnavailable',
   CONCURRENT_WRITES: 'Conflict',
   WRONG_EXPECTED_REVISION: 'Conflict',
   REVISION_NOT_MATCHED: 'ETagNotMatched',

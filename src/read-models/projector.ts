@@ -110,7 +110,7 @@ export class Projector {
   /** Why the views do not get on at the moment; `undefined` when all is well. */
   get trouble(): string | undefined {
     const behind = this.isHalted ? 'they catch up with the event log.' : undefined;
-    return this.#saver.trouble ?? behind ?? this.#trouble;
+    return this.#store.damage ?? this.#saver.trouble ?? behind ?? this.#trouble;
   }
 
   /** Resolves to `true` once the views have passed `position`, to `false` when that takes more than `patience` ms. */

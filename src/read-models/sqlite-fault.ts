@@ -27,11 +27,16 @@ export function isOfTheDisk(error: unknown): boolean {
   return code === SQLITE_IOERR || code === SQLITE_FULL;
 }
 
-/** Whether the file itself is of no use: damaged, no database, or with other tables than ours. */
-export function isOfTheFile(error: unknown): boolean {
-  const [SQLITE_ERROR, SQLITE_CORRUPT, SQLITE_NOTADB] = [1, 11, 26];
-  // Without an extension it says that a statement does not fit the tables that are there.
-  if (extendedCode(error) === SQLITE_ERROR) return true;
+/** Whether a page of the file is not what SQLite has written. */
+export function isDamaged(error: unknown): boolean {
+  const [SQLITE_CORRUPT, SQLITE_NOTADB] = [11, 26];
   const code = primaryCode(error);
   return code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
+}
+
+/** Whether the file itself is of no use: damaged, no database, or with other tables than ours. */
+export function isOfTheFile(error: unknown): boolean {
+  const SQLITE_ERROR = 1;
+  // Without an extension it says that a statement does not fit the tables that are there.
+  return extendedCode(error) === SQLITE_ERROR || isDamaged(error);
 }

@@ -1,9 +1,9 @@
-import type { Position } from '../event-log/event-log.ts';
 import { assertBuilt } from './built-generation.ts';
 import { isOfTheDisk } from './sqlite-fault.ts';
+import { TableInUse } from './table-in-use.ts';
 import { ViewFile, type ViewFileOptions } from './view-file.ts';
 import { ViewFolder } from './view-folder.ts';
-import type { Seen, TableShape, ViewQuery, ViewStore, ViewTable } from './view-store.ts';
+import type { TableShape, ViewStore, ViewTable } from './view-store.ts';
 import { viewUnavailable } from './view-unavailable.ts';
 
 /** Views in a folder, a SQLite file each. */
@@ -62,82 +62,16 @@ export class SqliteViewStore implements ViewStore {
     inUse?.use(file);
   }
 
+  get damage(): string | undefined {
+    return this.#tables.values().find(({ damage }) => damage !== undefined)?.damage;
+  }
+
   [Symbol.dispose](): void {
     for (const table of this.#tables.values()) table.file[Symbol.dispose]();
   }
 
   #optionsOf(shape: TableShape): ViewFileOptions {
     return { ...shape, origin: this.#origin };
-  }
-}
-
-/** The generation in use, whichever that is: who holds the table sees the new one after a switch. */
-class TableInUse implements ViewTable {
-  #file: ViewFile;
-
-  constructor(file: ViewFile) {
-    this.#file = file;
-  }
-
-  get file(): ViewFile {
-    return this.#file;
-  }
-
-  use(file: ViewFile): void {
-    this.#file[Symbol.dispose]();
-    this.#file = file;
-  }
-
-  get name(): string {
-    return this.#file.name;
-  }
-
-  get position(): Position | undefined {
-    return this.#file.position;
-  }
-
-  get lastSeen(): Seen | undefined {
-    return this.#file.lastSeen;
-  }
-
-  get queried(): Position | undefined {
-    return this.#file.queried;
-  }
-
-  get unsaved(): number {
-    return this.#file.unsaved;
-  }
-
-  get size(): number {
-    return this.#file.size;
-  }
-
-  take(views: ReadonlyMap<string, unknown>, last: Seen): void {
-    this.#file.take(views, last);
-  }
-
-  clear(): void {
-    this.#file.clear();
-  }
-
-  get(key: string): unknown {
-    return this.#file.get(key);
-  }
-
-  values(): IterableIterator<unknown> {
-    return this.#file.values();
-  }
-
-  find(query: ViewQuery): unknown[] {
-    return this.#file.find(query);
-  }
-
-  count(query: Omit<ViewQuery, 'limit'>): number {
-    return this.#file.count(query);
-  }
-
-  counts(equal?: Readonly<Record<string, string>>): ReadonlyMap<string, number> {
-    return this.#file.counts(equal);
   }
 }
 

@@ -1,9 +1,10 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Position } from '../event-log/event-log.ts';
 import { RecentlyUsed } from '../recently-used.ts';
 import { openSqliteToRead } from '../sqlite-reading.ts';
+import { markOfDamage, removeViewFile } from './remove-view-file.ts';
 import { isOfSqlite, isOfTheDisk, isOfTheFile } from './sqlite-fault.ts';
 import { type HandedOver, UnwrittenViews } from './unwritten-views.ts';
 import { ViewQueries } from './view-queries.ts';
@@ -35,7 +36,7 @@ export class ViewFile implements ViewTable, Disposable {
   static open(file: string, options: ViewFileOptions): ViewFile {
     mkdirSync(path.dirname(file), { recursive: true });
     try {
-      const found = ViewFile.#ifReadable(file, options);
+      const found = existsSync(markOfDamage(file)) ? undefined : ViewFile.#ifReadable(file, options);
       if (found?.isOf(options)) return found;
       found?.[Symbol.dispose]();
       removeViewFile(file);
@@ -258,10 +259,6 @@ export class ViewFile implements ViewTable, Disposable {
     this.#saveIfRoom();
     return this.#queries;
   }
-}
-
-export function removeViewFile(file: string): void {
-  for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(`${file}${suffix}`, { force: true });
 }
 
 /** How long another process may write. */

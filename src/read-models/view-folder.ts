@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import path from 'node:path';
-import { removeViewFile } from './view-file.ts';
+import { removeViewFile } from './remove-view-file.ts';
 
 /** What `current.json` says of a view: the generation in use; `nothing`, as before the first rebuild; no sense. */
 export type Pointed = number | 'nothing' | 'no sense';

@@ -18,6 +18,8 @@ export interface ViewStore extends Disposable {
   assertBuilt(projection: TableShape, generation: number): void;
   /** A table that was built beside the one in use. @throws {ViewUnavailable} as {@link assertBuilt} does */
   openGeneration(projection: TableShape, generation: number): ViewTable & Disposable;
+  /** What is wrong with a table that can be read no more, in a sentence. */
+  readonly damage: string | undefined;
   /** From now on the table, and whoever reads it, has what `generation` has; the old one is kept on disk. */
   replace(table: ViewTable, generation: ViewTable): void;
 }

@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, rmdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import anyTest, { type TestFn } from 'ava';
+import { SqliteViewStore } from '../../src/read-models/sqlite-view-store.ts';
 import { ViewFile } from '../../src/read-models/view-file.ts';
 import { ViewWriter } from '../../src/read-models/view-writer.ts';
 import { eventAt } from '../support/event-seen.ts';
@@ -84,4 +85,31 @@ test('a file that cannot be opened now stays as it is, one that is not ours begi
   }
   using anew = ViewFile.open(file, shape);
   t.is(anew.size, 0);
+});
+
+test('a page that is found to be damaged is told, and the next start begins the view anew', (t) => {
+  const folder = path.dirname(t.context.file);
+  {
+    using store = SqliteViewStore.open(folder, shape.origin);
+    const table = store.open(shape);
+    const keys = Array.from({ length: 5000 }, (_, index) => `thing-${String(index).padStart(5, '0')}`);
+    table.take(things(...keys), eventAt('5000'));
+    store.save([table]);
+  }
+  const bytes = readFileSync(t.context.file);
+  writeFileSync(t.context.file, bytes.fill('x', bytes.length / 2, bytes.length / 2 + 8192));
+  {
+    using store = SqliteViewStore.open(folder, shape.origin);
+    const table = store.open(shape);
+    t.is(store.damage, undefined, 'opening does not look at every page');
+    const sentence = `the view things in ${t.context.file} is damaged: npm run rebuild -- things mends it, or a new start.`;
+    const found = t.throws(() => table.find({ equal: { kind: 'red' }, limit: 10_000 }), {
+      code: 'VIEW_UNAVAILABLE',
+    });
+    t.is(found?.message, `What is asked for cannot be read: ${sentence}`);
+    t.is(store.damage, sentence);
+  }
+  using store = SqliteViewStore.open(folder, shape.origin);
+  const { size, position } = store.open(shape);
+  t.deepEqual([size, position, store.damage], [0, undefined, undefined]);
 });
