@@ -42,7 +42,8 @@ export function directoryBody(directory: Directory, ids?: Map<Directory, string>
     pieces.push(Buffer.from(text, 'latin1'));
     text = '';
   }
-  return Buffer.concat([...pieces, Buffer.from(text, 'latin1')]);
+  const last = Buffer.from(text, 'latin1');
+  return pieces.length === 0 ? last : Buffer.concat([...pieces, last]);
 }
 
 export type DirectoryEntry = {
