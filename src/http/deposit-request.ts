@@ -5,7 +5,7 @@ import {
   requireFilename,
 } from '../sword/content-disposition.ts';
 import { parseContentMd5 } from '../sword/content-md5.ts';
-import { type Digests, parseDigestField } from '../sword/digest-fields.ts';
+import { bothDigests, type Digests, parseDigestField } from '../sword/digest-fields.ts';
 import { parseIdempotencyKey } from '../sword/idempotency-key.ts';
 import { parseInProgress } from '../sword/in-progress.ts';
 import {
@@ -49,6 +49,11 @@ export function parseDepositRequest({ req }: Context): DepositRequest {
     slug: parseSlug(headers['slug']),
     declaredLength: declaredLength(headers),
   };
+}
+
+/** Those of a body that is what it stands for. @throws {SwordError} 412: they contradict each other. */
+export function digestsOf({ digests: { content, repr } }: Pick<DepositRequest, 'digests'>): Digests {
+  return bothDigests(content, repr);
 }
 
 /** `?dry-run=true`. @throws {SwordError} 400: neither true nor false. */

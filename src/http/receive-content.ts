@@ -1,13 +1,13 @@
 import type { ArchiveStore } from '../archive-store/archive-store.ts';
 import type { Archive, MetadataEntry } from '../domain/deposit/events.ts';
 import { withoutGarbage } from '../garbage.ts';
-import { bothDigests, type Digests } from '../sword/digest-fields.ts';
 import type { XmlLimits } from '../sword/xml-tree.ts';
 import {
   type Accepted,
   assertDeclaredWithin,
   type BodyKind,
   type DepositRequest,
+  digestsOf,
 } from './deposit-request.ts';
 import type { EntryTerms } from './entry-terms.ts';
 import type { HttpObserver } from './http-observer.ts';
@@ -135,8 +135,4 @@ async function namedArchive(
 ): Promise<Archive> {
   const promised = { md5: request.md5, digests: request.digests.repr };
   return await receiveUpload(ctx, named, promised, accepted, options);
-}
-
-function digestsOf({ digests: { content, repr } }: DepositRequest): Digests {
-  return bothDigests(content, repr);
 }

@@ -1,7 +1,13 @@
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
-import { bothDigests } from '../../sword/digest-fields.ts';
 import type { DepositDesk } from '../deposit-desk.ts';
-import { type Accepted, bodyKind, isEmpty, namedUpload, parseDepositRequest } from '../deposit-request.ts';
+import {
+  type Accepted,
+  bodyKind,
+  digestsOf,
+  isEmpty,
+  namedUpload,
+  parseDepositRequest,
+} from '../deposit-request.ts';
 import { depositResource, isPossible } from '../deposit-resource.ts';
 import { assertDigests } from '../promised-bytes.ts';
 import { assertMd5 } from '../receive-entry.ts';
@@ -81,9 +87,9 @@ export function editIri(writes: DepositWrites, desk: DepositDesk): ServiceMiddle
 
 /** A body that was lost on its way must not complete what it was to complete. @throws {SwordError} 412 */
 function assertNothingPromised(ctx: ServiceContext): void {
-  const { md5, digests } = parseDepositRequest(ctx);
-  assertMd5(NOTHING, md5);
-  assertDigests(NOTHING, bothDigests(digests.content, digests.repr));
+  const request = parseDepositRequest(ctx);
+  assertMd5(NOTHING, request.md5);
+  assertDigests(NOTHING, digestsOf(request));
 }
 
 const NOTHING = new Uint8Array();
