@@ -139,9 +139,14 @@ test('a service that npm has started tells what starts, where it is ready and th
     { DEPOSIT_DATA_DIR: folder, PATH },
     'sh',
   );
+  // At once, but not so that the system makes one of them; what comes when all is over would still end the process.
+  const twice = (): void => {
+    child.kill('SIGTERM');
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+    child.kill('SIGTERM');
+  };
   child.stdout.on('data', (chunk: Buffer) => {
-    if (chunk.includes('"msg":"ready"')) child.stderr.once('data', () => child.kill('SIGTERM'));
-    if (chunk.includes('"msg":"stopping"')) child.kill('SIGTERM');
+    if (chunk.includes('"msg":"ready"')) child.stderr.once('data', twice);
   });
   t.deepEqual(await ended, [0, null]);
   const lines = (await out)
