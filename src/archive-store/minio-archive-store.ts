@@ -14,7 +14,7 @@ import { MinioBucket, type MinioPlace } from './minio-bucket.ts';
 import { S3Fault } from './minio-fault.ts';
 import { listed } from './minio-listing.ts';
 import { OutgoingBody } from './minio-outgoing-body.ts';
-import { abortUploadsTo, putEmpty } from './minio-upload.ts';
+import { putEmpty, removeIncoming } from './minio-upload.ts';
 import { Spool } from './spool.ts';
 import { unavailable } from './unavailable.ts';
 import { verifiedBody } from './verified-body.ts';
@@ -126,7 +126,7 @@ export class MinioArchiveStore implements ArchiveStore {
     let swept = await this.#folder.sweep(olderThan, { dryRun });
     for await (const { key, storedAt } of listed(this.#bucket, `${this.#prefix}incoming/`)) {
       if (this.#incomingKeys.has(key) || storedAt >= olderThan) continue;
-      if (!dryRun) await this.#removeIncoming(key);
+      if (!dryRun) await removeIncoming(this.#bucket, key);
       swept += 1;
     }
     return swept;
@@ -194,11 +194,6 @@ export class MinioArchiveStore implements ArchiveStore {
     const bytes = await this.#bucket.open(this.#keyOf(sha256));
     if (bytes === undefined) throw new ObjectMissing(sha256);
     yield* bytes;
-  }
-
-  async #removeIncoming(key: string): Promise<void> {
-    await abortUploadsTo(this.#bucket, key);
-    await this.#bucket.remove(key);
   }
 
   #keyOf(sha256: string): string {

@@ -19,6 +19,7 @@ export class MultipartUpload implements AsyncDisposable {
   readonly key: string;
   readonly #bucket: MinioBucket;
   readonly #id: string;
+  readonly #isOnly: boolean;
   readonly #inFlight = new Set<Promise<void>>();
   readonly #sent: SentPart[] = [];
   #parts = 0;
@@ -27,22 +28,26 @@ export class MultipartUpload implements AsyncDisposable {
 
   static async begin(bucket: MinioBucket, key: string): Promise<MultipartUpload> {
     await putEmpty(bucket, key);
+    let asked = 0;
     try {
       const headers = { 'content-type': 'application/octet-stream' };
-      const id = await bucket.ask('write', (client) =>
-        client.initiateNewMultipartUpload(bucket.name, key, headers),
-      );
-      return new MultipartUpload(bucket, key, id);
+      const id = await bucket.ask('write', (client) => {
+        asked += 1;
+        return client.initiateNewMultipartUpload(bucket.name, key, headers);
+      });
+      return new MultipartUpload(bucket, key, id, asked === 1);
     } catch (error) {
-      await bucket.remove(key).catch(() => {}); // it is swept, then
+      await removeIncoming(bucket, key).catch(() => {}); // it is swept, then
       throw error;
     }
   }
 
-  private constructor(bucket: MinioBucket, key: string, id: string) {
+  /** `isOnly`: whether no other upload to the key can have begun whose id did not arrive here. */
+  private constructor(bucket: MinioBucket, key: string, id: string, isOnly: boolean) {
     this.#bucket = bucket;
     this.key = key;
     this.#id = id;
+    this.#isOnly = isOnly;
   }
 
   /** Takes over a part that is sealed; resolves when the next may come. */
@@ -69,9 +74,11 @@ export class MultipartUpload implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#inFlight); // a part that arrives later than the end of its upload would stay
-    // What fails here is swept later, and must not hide why the upload failed.
-    if (!this.#completed) await abortUpload(this.#bucket, this.key, this.#id).catch(() => {});
-    await this.#bucket.remove(this.key).catch(() => {});
+    const removed =
+      this.#completed && this.#isOnly
+        ? this.#bucket.remove(this.key)
+        : removeIncoming(this.#bucket, this.key);
+    await removed.catch(() => {}); // it is swept later, and must not hide why the upload failed
   }
 
   /** Never rejects: a failure is told to whoever sends or completes next. */
@@ -90,18 +97,15 @@ export class MultipartUpload implements AsyncDisposable {
   }
 }
 
-/** Ends the uploads to this key that were never completed. */
-export async function abortUploadsTo(bucket: MinioBucket, key: string): Promise<void> {
+/** Ends the uploads to this key that were never completed, then removes the key, by which alone they are found. */
+export async function removeIncoming(bucket: MinioBucket, key: string): Promise<void> {
   const { uploads } = await bucket.ask('sweep', (client) =>
     client.listIncompleteUploadsQuery(bucket.name, key, '', '', ''),
   );
   for (const { uploadId } of uploads.filter((upload) => upload.key === key)) {
-    await abortUpload(bucket, key, uploadId);
+    await bucket.ask('remove', (client) => client.abortMultipartUpload(bucket.name, key, uploadId));
   }
-}
-
-function abortUpload(bucket: MinioBucket, key: string, id: string): Promise<void> {
-  return bucket.ask('remove', (client) => client.abortMultipartUpload(bucket.name, key, id));
+  await bucket.remove(key);
 }
 
 /** An object of no bytes, as every object that is not made of parts. */

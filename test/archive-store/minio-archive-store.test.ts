@@ -161,6 +161,30 @@ test('a store that goes away in the middle of an upload is told, and takes the b
   t.deepEqual(keysOf(server), [keyOf(sha256Of(body))]);
 });
 
+const LOST = { kind: 'truncate', bytes: 5 } as const;
+const BUSY = { kind: 'status', status: 503, code: 'SlowDown' } as const;
+for (const [what, fault, request, sent] of [
+  ['whose beginning the store did not tell', LOST, /^POST .*uploads/, LARGE],
+  ['whose beginning the store told when it was asked again', LOST, /^POST .*uploads/, LARGE],
+  ['that the store did not end', BUSY, /^DELETE .*uploadId/, LARGE - MB / 10],
+  ['whose completion the store did not tell', LOST, /^POST .*uploadId/, LARGE],
+] as const) {
+  test(`an upload ${what} is gone when it was swept`, async (t) => {
+    const { store, server, proxy } = await openBehindProxy(t);
+    const body = newBody(LARGE);
+    const isOnce = what.includes('again');
+    proxy.inject(fault, request, isOnce ? 1 : Infinity);
+    const outcome = await store
+      .put(sent === LARGE ? inChunks(body) : breakingAfter(sent, body))
+      .catch(() => {});
+    t.is(outcome !== undefined, isOnce);
+    proxy.heal();
+    await store.sweepIncoming(later());
+    t.is(uploadsOf(server), 0);
+    t.false(keysOf(server).some((key) => key.startsWith('incoming/')));
+  });
+}
+
 test('a connection that breaks once, or a store that is busy once, is asked again', async (t) => {
   const { store, proxy } = await openBehindProxy(t);
   for (const length of [SMALL, LARGE]) {
