@@ -33,7 +33,11 @@ export class Deaths implements AsyncDisposable {
   ): Promise<Deaths> {
     const file = path.join(folder, `${group}.deaths.json`);
     const nothingUnderWay = head === undefined || (position !== undefined && position >= head);
-    const last = nothingUnderWay ? NONE : await readFile(file, 'utf8').then(countsIn, () => NONE);
+    const last = nothingUnderWay
+      ? NONE
+      : await readFile(file, 'utf8')
+          .then(countsIn)
+          .catch(() => NONE); // none, or damaged
     const deaths = new Deaths(file, head, last);
     await deaths.#save();
     return deaths;

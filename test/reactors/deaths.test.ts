@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -77,6 +77,18 @@ test('what a service was stopped in the middle of is not counted, however often'
   const after = await received(log, folder, 2);
   t.deepEqual(await Promise.all(after.deliveries.map((delivery) => delivery.begin('beside others'))), [1, 1]);
   await after.stop();
+});
+
+test('a count of deaths that a power cut has damaged is none', async (t) => {
+  await using log = new MemoryEventLog();
+  const folder = await folderFor(t);
+  await happen(log, 'job-a');
+  for (const text of ['', '{"running":tr', 'null', '7']) {
+    await writeFile(path.join(folder, 'tested.deaths.json'), text);
+    const { deliveries, stop } = await received(log, folder, 1);
+    t.is(await deliveries[0]?.begin('beside others'), 1, text);
+    await stop();
+  }
 });
 
 /** Received by a process of its own, as it were: so many events are waited for. */
