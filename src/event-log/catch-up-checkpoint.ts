@@ -1,30 +1,35 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Position, RecordedEvent } from './event-log.ts';
 
 const SAVE_INTERVAL = 1000;
 
-/** Which events of a group are under way, and the last position before them, kept in a file. */
+/** How far a group is, and which events are under way at that: kept in a file. */
 export class CatchUpCheckpoint implements AsyncDisposable {
   readonly #file: string;
-  readonly #underWay = new Map<Position, string | undefined>(); // when each happened, in the order in which they came
+  readonly #underWay: Map<Position, string | null>; // when each happened, in the order in which they came
+  /** What was handed out before the last save. */
+  readonly #savedLast: Position | undefined;
   #position: Position | undefined;
   #last: Position | undefined;
-  #saved: Position | undefined;
+  #saved = '';
   #timer: NodeJS.Timeout | undefined;
   #saving: Promise<void> = Promise.resolve();
 
-  /** Where the group was when it was last saved. */
+  /** How far the group was when that was last saved. What is beyond the head is of another log and does not count. */
   static async open(folder: string, group: string, head: Position | undefined): Promise<CatchUpCheckpoint> {
-    await mkdir(folder, { recursive: true });
-    return new CatchUpCheckpoint(fileOf(folder, group), await savedPosition(folder, group, head));
+    const file = path.join(folder, `${group}.json`);
+    const saved = await readFile(file, 'utf8').then(savedIn).catch(never); // none, or damaged
+    const isOfThisLog = typeof saved.last === 'string' && head !== undefined && saved.last <= head;
+    return new CatchUpCheckpoint(file, isOfThisLog ? saved : never());
   }
 
-  private constructor(file: string, position: Position | undefined) {
+  private constructor(file: string, { position, last, underWay }: Saved) {
     this.#file = file;
     this.#position = position;
-    this.#last = position;
-    this.#saved = position;
+    this.#last = last;
+    this.#savedLast = last;
+    this.#underWay = underWay;
   }
 
   /** Everything up to here is done with. */
@@ -40,14 +45,20 @@ export class CatchUpCheckpoint implements AsyncDisposable {
   /** How many events are under way, and when the one that came first happened. */
   get underWay(): { readonly count: number; readonly oldest: string | undefined } {
     const [oldest] = this.#underWay.values();
-    return { count: this.#underWay.size, oldest };
+    return { count: this.#underWay.size, oldest: oldest ?? undefined };
+  }
+
+  /** Before the last save: also behind what was under way then. To be asked before it is handed out. */
+  isDone({ position }: RecordedEvent): boolean {
+    const wasHandedOut = this.#savedLast !== undefined && position <= this.#savedLast;
+    return wasHandedOut && !this.#underWay.has(position);
   }
 
   /** An event is handed out; what is returned tells that it is done with. */
   begin({ position, metadata }: RecordedEvent): () => void {
     const occurredAt = metadata['occurredAt'];
-    this.#underWay.set(position, typeof occurredAt === 'string' ? occurredAt : undefined);
-    this.#last = position;
+    this.#underWay.set(position, typeof occurredAt === 'string' ? occurredAt : null);
+    if (this.#last === undefined || this.#last < position) this.#last = position;
     return () => {
       this.#underWay.delete(position);
       this.#move(position);
@@ -81,39 +92,34 @@ export class CatchUpCheckpoint implements AsyncDisposable {
   #save(): Promise<void> {
     this.#timer = undefined;
     this.#saving = this.#saving.then(async () => {
-      const position = this.#position;
-      if (position === this.#saved) return;
-      await writeFile(`${this.#file}.new`, JSON.stringify({ position }));
+      const text = textOf({ position: this.#position, last: this.#last, underWay: this.#underWay });
+      if (text === this.#saved) return;
+      await writeFile(`${this.#file}.new`, text);
       await rename(`${this.#file}.new`, this.#file);
-      this.#saved = position;
+      this.#saved = text;
     });
     this.#saving = this.#saving.catch(() => undefined); // a checkpoint not saved only repeats work
     return this.#saving;
   }
 }
 
-/**
- * Up to where a group was done when its checkpoint was last saved; `undefined` when it never was. A checkpoint
- * beyond the head is of another log and does not count.
- */
-export async function savedPosition(
-  folder: string,
-  group: string,
-  head: Position | undefined,
-): Promise<Position | undefined> {
-  const saved = await readFile(fileOf(folder, group), 'utf8').then(positionIn, () => undefined);
-  return saved !== undefined && head !== undefined && saved <= head ? saved : undefined;
+/** `last` is where what was handed out ends; what is under way tells when it happened. */
+type Saved = {
+  readonly position: Position | undefined;
+  readonly last: Position | undefined;
+  readonly underWay: Map<Position, string | null>;
+};
+
+function never(): Saved {
+  return { position: undefined, last: undefined, underWay: new Map() };
 }
 
-function positionIn(text: string): Position | undefined {
-  try {
-    const { position } = JSON.parse(text) as { position?: unknown };
-    return typeof position === 'string' ? position : undefined;
-  } catch {
-    return undefined;
-  }
+function textOf({ underWay, ...reached }: Saved): string {
+  return JSON.stringify({ ...reached, underWay: [...underWay] });
 }
 
-function fileOf(folder: string, group: string): string {
-  return path.join(folder, `${group}.json`);
+/** Earlier releases kept the position alone. */
+function savedIn(text: string): Saved {
+  const { position, last = position, underWay } = JSON.parse(text);
+  return { position, last, underWay: new Map(underWay) };
 }

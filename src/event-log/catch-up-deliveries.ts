@@ -1,13 +1,14 @@
+import { mkdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CatchUpCheckpoint, savedPosition } from './catch-up-checkpoint.ts';
+import { CatchUpCheckpoint } from './catch-up-checkpoint.ts';
 import { Deaths } from './deaths.ts';
 import { type Deliveries, type Delivery, type DeliveryStanding, PATIENCE_ALONE } from './deliveries.ts';
 import type { EventLog, Position, RecordedEvent } from './event-log.ts';
 import { COUNTED_AT_MOST, waitingAfter } from './waiting-events.ts';
 
 /**
- * Deliveries of one process: a subscription from a checkpoint. The checkpoint is the position before the
- * oldest event not yet acknowledged, saved at most once a second; a lost or old one only makes events come again.
+ * Deliveries of one process: a subscription from a checkpoint, which tells what is not acknowledged yet. It is saved at
+ * most once a second, and when the receiver has stopped; a lost or old one only makes events come again.
  * After a second death in a row what was under way comes one at a time, and is counted before it is begun.
  */
 export class CatchUpDeliveries implements Deliveries {
@@ -26,14 +27,9 @@ export class CatchUpDeliveries implements Deliveries {
     return undefined;
   }
 
-  /** Exact where the group is received; beside it as of the last save, with what was done out of order counted in. */
+  /** Exact where the group is received; beside it as of the last save. */
   async standing(group: string, streamPrefix: string): Promise<DeliveryStanding> {
-    const checkpoint = this.#receiving.get(group);
-    if (!checkpoint) {
-      const position = await savedPosition(this.#folder, group, await this.#log.head());
-      const { count, oldest } = await waitingAfter(this.#log, position, streamPrefix);
-      return { position, waiting: count, oldest };
-    }
+    const checkpoint = this.#receiving.get(group) ?? (await this.#checkpoint(group));
     const later = await waitingAfter(this.#log, checkpoint.last, streamPrefix);
     const { position, underWay } = checkpoint;
     const waiting = Math.min(underWay.count + later.count, COUNTED_AT_MOST);
@@ -47,6 +43,7 @@ export class CatchUpDeliveries implements Deliveries {
     begin?: Position,
   ): AsyncGenerator<Delivery> {
     const head = await this.#log.head();
+    await mkdir(this.#folder, { recursive: true });
     await using checkpoint = await CatchUpCheckpoint.open(this.#folder, group, head);
     await using deaths = await Deaths.open(this.#folder, group, { position: checkpoint.position, head });
     this.#receiving.set(group, checkpoint);
@@ -59,8 +56,9 @@ export class CatchUpDeliveries implements Deliveries {
         } else {
           for (const event of message.events) {
             if (signal.aborted) return;
+            if (checkpoint.isDone(event)) continue;
             if (deaths.isSuspect(event.position)) yield* alone(event, checkpoint, deaths, signal);
-            else yield besideOthers(event, checkpoint, deaths);
+            else yield besideOthers(event, checkpoint, deaths, signal);
           }
         }
       }
@@ -68,12 +66,22 @@ export class CatchUpDeliveries implements Deliveries {
       this.#receiving.delete(group);
     }
   }
+
+  async #checkpoint(group: string): Promise<CatchUpCheckpoint> {
+    return CatchUpCheckpoint.open(this.#folder, group, await this.#log.head());
+  }
 }
 
-function besideOthers(event: RecordedEvent, checkpoint: CatchUpCheckpoint, deaths: Deaths): Delivery {
+function besideOthers(
+  event: RecordedEvent,
+  checkpoint: CatchUpCheckpoint,
+  deaths: Deaths,
+  signal: AbortSignal,
+): Delivery {
   const done = checkpoint.begin(event);
   const acknowledge = async (): Promise<void> => {
     done();
+    if (signal.aborted) await checkpoint.save(); // within a second the process may have ended
     deaths.passed(checkpoint.position);
   };
   return { event, begin: async () => 1, acknowledge };
