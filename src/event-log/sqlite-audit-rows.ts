@@ -24,6 +24,8 @@ export type AuditedRow = readonly [
 
 const TYPES = 'text integer blob text text text';
 const UUID_BYTES = 16;
+/** SQLite takes any number, the log counts from 1. */
+export const FIRST_POSITION = 1;
 
 /** The event, if every byte of the row is as the log itself would have written it. */
 export function auditedRecord(row: AuditedRow): AuditedRecord {
@@ -35,6 +37,7 @@ export function auditedRecord(row: AuditedRow): AuditedRecord {
     revision: typeof revision === 'bigint' ? Number(revision) : undefined,
   };
   const unreadable = (reason: string): AuditedRecord => ({ kind: 'unreadable', ...about, reason });
+  if (number < FIRST_POSITION) return unreadable('stands before the first position of the log');
   if (stream === null) return unreadable('belongs to a stream that is not there');
   if (types !== TYPES) return unreadable(`has columns of the types ${types}, not ${TYPES}`);
   const bytes = id as Uint8Array; // the types of the columns were just compared, here and below

@@ -5,7 +5,14 @@ import { assertReadable } from '../sqlite-reading.ts';
 import type { Position } from './event-log.ts';
 import type { AuditedRecord, LogAudit, StorageFault } from './log-audit.ts';
 import { positionNumber, toPosition } from './position.ts';
-import { AUDITED_ROW, type AuditedRow, auditedRecord, missing, unreadableAt } from './sqlite-audit-rows.ts';
+import {
+  AUDITED_ROW,
+  type AuditedRow,
+  auditedRecord,
+  FIRST_POSITION,
+  missing,
+  unreadableAt,
+} from './sqlite-audit-rows.ts';
 import { openForReading, unavailable } from './sqlite-connection.ts';
 import { assertUndamaged } from './sqlite-damage.ts';
 import { headFileFaults, readHead } from './sqlite-head-file.ts';
@@ -49,7 +56,7 @@ export class SqliteLogAudit implements LogAudit {
     while (unreadable < UNREADABLE_IN_A_ROW) {
       const records = this.#pageAfter(page, reached) ?? this.#oneByOne(reached);
       const last = records.at(-1);
-      if (last === undefined) return;
+      if (last === undefined) return yield* this.#beforeTheFirst();
       yield* records.map(({ record }) => record);
       reached = last.number;
       const readable = records.findLastIndex(({ record }) => record.kind === 'event');
@@ -94,6 +101,16 @@ export class SqliteLogAudit implements LogAudit {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#database?.close();
     this.#database = undefined;
+  }
+
+  /** Whoever reads all never comes there, but whoever reads a stream does, the service as well. */
+  #beforeTheFirst(): AuditedRecord[] {
+    try {
+      const sql = `${AUDITED_ROW} WHERE e.position < ${FIRST_POSITION} ORDER BY e.position LIMIT ${PAGE}`;
+      return (this.#prepare(sql).all() as unknown as AuditedRow[]).map(auditedRecord);
+    } catch {
+      return []; // what is damaged there is told of the file
+    }
   }
 
   /** Undefined when it cannot be read at once. */

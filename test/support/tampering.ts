@@ -71,6 +71,29 @@ export function rewriteAndForgetAnchors(file: string): string {
   });
 }
 
+/** A stream goes on at a position where readers of the whole log do not look, and every hash fits. */
+export function goOnBeforeTheFirst(file: string): string {
+  return withDatabase(file, (database) => {
+    const stream = streamInTheMiddle(database);
+    const last = database
+      .prepare('SELECT revision, metadata FROM events WHERE stream = ? ORDER BY revision DESC LIMIT 1')
+      .get(stream.id) as { revision: number; metadata: string };
+    const id = '00000000-0000-4000-8000-000000000001';
+    const event = { id, type: 'DepositDeleted', data: {}, metadata: { schemaVersion: 1 } };
+    const { hash } = JSON.parse(last.metadata) as { hash: string };
+    const [sealed] = seal(stream.name, last.revision + 1, hash, [event]);
+    database
+      .prepare("INSERT INTO events VALUES (-5, ?, ?, ?, 'DepositDeleted', '{}', ?)")
+      .run(
+        stream.id,
+        last.revision + 1,
+        Buffer.from(id.replaceAll('-', ''), 'hex'),
+        JSON.stringify(sealed?.metadata),
+      );
+    return stream.name;
+  });
+}
+
 type Stream = { readonly id: number; readonly name: string };
 
 /** A deposit that was loaded, neither among the first nor the last. */

@@ -16,6 +16,7 @@ import { type Finding, Report } from '../../src/verification/report.ts';
 import { ResumePoint } from '../../src/verification/resume-point.ts';
 import { viewsCheck } from '../../src/verification/views-check.ts';
 import { runScript } from '../support/run-script.ts';
+import { goOnBeforeTheFirst } from '../support/tampering.ts';
 import { auditedService, configOf, verified } from './audited-service.ts';
 
 const service = auditedService(test, 9);
@@ -161,6 +162,19 @@ test('a log with events but without its head file is found, an empty log is not'
   );
   change(path.join(folder, 'event-log.sqlite'), 'DELETE FROM events; DELETE FROM streams');
   t.deepEqual((await verified(folder, { what: 'log' })).findings, []);
+});
+
+test('an event before the first position, which only readers of its stream see, is found and not exported', async (t) => {
+  const folder = await service.copy(t);
+  const stream = goOnBeforeTheFirst(path.join(folder, 'event-log.sqlite'));
+  for (const what of ['log', [Number(stream.replace('deposit-', ''))]] as const) {
+    const { findings } = await verified(folder, { what });
+    t.like(findings[0], { check: 'log', code: 'EVENT_UNREADABLE', stream });
+    t.regex(findings[0]?.text ?? '', /stands before the first position of the log\.$/);
+  }
+  const exported = await runScript(folder, 'export', []);
+  t.is(exported.code, 1);
+  t.regex(exported.err, /stands before the first position/);
 });
 
 test('whoever compares no anchors kept elsewhere is told what that leaves open', async (t) => {
