@@ -109,7 +109,7 @@ function whatOf(all: boolean, ids: readonly string[], anchorFile: string | undef
   if (all) return 'all';
   if (ids.length === 0 && anchorFile === undefined)
     throw new UsageError('Give --all, --anchors or deposits.');
-  return ids.length === 0 ? 'log' : ids.map((id) => numberOf('DEPOSIT', id));
+  return ids.length === 0 ? 'log' : [...new Set(ids.map((id) => numberOf('DEPOSIT', id)))];
 }
 
 async function anchorsOf(

@@ -230,6 +230,8 @@ test('the command tells findings as lines, with its exit code', async (t) => {
     all.out,
     /^No anchors kept elsewhere were compared\..*--anchors\.\nAll proven: \d+ events of 20 streams, \d+ objects .*, the identifiers of 13 deposits, 2 anchors\.\n$/,
   );
+  const twice = await runScript(folder, 'verify', ['2', '2']);
+  t.is(twice.code, 0, `a deposit that is named twice is looked at once: ${twice.out}`);
   change(folder, `UPDATE events SET metadata = replace(metadata, ':"2', ':"3') WHERE position = 20`);
   const found = await runScript(folder, 'verify', ['--all', '--json']);
   t.is(found.code, 1);
