@@ -34,12 +34,14 @@ export class ViewQueries {
 
   /** Keys and views as they are stored, in the order of the keys, read in pages. */
   *rows(): IterableIterator<[key: string, view: string]> {
-    const pages = this.#statement(`SELECT key, view FROM views WHERE key > ? ORDER BY key LIMIT ${PAGE}`);
-    for (let after = ''; ; ) {
-      const page = pages.all(after) as { key: string; view: string }[];
+    const pageOf = (where: string) =>
+      this.#statement(`SELECT key, view FROM views ${where} ORDER BY key LIMIT ${PAGE}`);
+    let rows = pageOf('').all(); // an empty key is not behind any
+    for (;;) {
+      const page = rows as { key: string; view: string }[];
       for (const { key, view } of page) yield [key, view];
       if (page.length < PAGE) return;
-      after = (page.at(-1) as { key: string }).key;
+      rows = pageOf('WHERE key > ?').all((page.at(-1) as { key: string }).key);
     }
   }
 
@@ -74,7 +76,7 @@ export class ViewQueries {
   countRows(): readonly unknown[] {
     if (this.#countedBy.length === 0) return [];
     const order = this.#countedBy.map((field) => `"${field}"`).join();
-    return this.#statement(`SELECT * FROM counts WHERE count > 0 ORDER BY ${order}`).all();
+    return this.#statement(`SELECT * FROM counts WHERE count <> 0 ORDER BY ${order}`).all();
   }
 
   #statement(sql: string): StatementSync {

@@ -57,7 +57,7 @@ export function viewsCheck(
 function textOf({ view, key, kind }: ViewDifference): string {
   const texts = {
     missing: `lacks ${key}`,
-    'not of the log': `shows ${key}, of which the log says nothing`,
+    'not of the log': `shows ${key || 'an entry without a key'}, of which the log says nothing`,
     different: `shows something else of ${key} than the log says`,
     damaged: `is damaged: ${key}`,
   };

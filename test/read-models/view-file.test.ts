@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import test, { type ExecutionContext } from 'ava';
 import { type DepositStatusView, depositLists, depositStatus } from '../../projections/deposit-status.ts';
 import { type DepositEvent } from '../../src/domain/deposit/events.ts';
@@ -83,6 +84,24 @@ test('counts that are wrong for one owner and right in the sum are found', async
   t.deepEqual(
     [...differencesBetween(one, other)].map(({ key, kind }) => `${key} ${kind}`),
     ['3 different', 'counts different'],
+  );
+});
+
+test('an entry without a key and a count below nothing are found, as lists and sums show them', async (t) => {
+  const [one, other] = [await viewFile(t), await viewFile(t)];
+  for (const file of [one, other]) file.take(things(['1', 'ada', 'red']), eventAt('1'));
+  t.deepEqual([...differencesBetween(one, other)], []);
+  const database = new DatabaseSync(one.file);
+  database.exec(`
+    INSERT INTO views SELECT '', view FROM views;
+    UPDATE counts SET count = 1 WHERE owner = 'ada';
+    INSERT INTO counts VALUES ('ada', 'blue', -1);
+  `);
+  database.close();
+  t.is(one.find({ equal: { owner: 'ada' }, limit: 9 }).length, 2);
+  t.deepEqual(
+    [...differencesBetween(one, other)].map(({ key, kind }) => `${key} ${kind}`),
+    [' not of the log', 'counts different'],
   );
 });
 
