@@ -5,7 +5,7 @@ import { describeDepositEvent } from '../src/domain/deposit/describe.ts';
 import { depositFacts } from '../src/domain/deposit/facts.ts';
 import { type Description, type Fact, saying } from '../src/domain/description.ts';
 import type { EventLog, RecordedEvent } from '../src/event-log/event-log.ts';
-import { chainHash, hashOf } from '../src/event-log/hash-chain.ts';
+import { chainHash, hashOf, isNestedTooDeeply } from '../src/event-log/hash-chain.ts';
 
 /** Something that has a history: one stream of the log. */
 export type Subject = {
@@ -81,6 +81,8 @@ function chainCheck(stream: string): (event: RecordedEvent) => string | undefine
     hash = carried;
     if (event.revision !== expected) return `it is event ${event.revision} where ${expected} was expected`;
     if (carried === null) return 'it carries no hash';
+    if ([event.data, event.metadata].some((part) => isNestedTooDeeply(part)))
+      return 'its contents nest deeper than those of any event';
     if (carried !== hashOf(stream, event.revision, event)) return 'its contents do not fit its hash';
     if (event.metadata['prevHash'] !== before) return 'it does not name the hash of the event before it';
     return undefined;

@@ -44,6 +44,15 @@ export function canonicalJson(value: Json): string {
   return `{${members.join(',')}}`;
 }
 
+/** Far deeper than any event nests, and far less than what {@link canonicalJson} dies of. */
+const DEEPEST = 100;
+
+/** Whether a value is none that {@link canonicalJson} is for: somebody else has written it. */
+export function isNestedTooDeeply(value: Json, levels = DEEPEST): boolean {
+  if (value === null || typeof value !== 'object') return false;
+  return levels === 0 || Object.values(value).some((each: Json) => isNestedTooDeeply(each, levels - 1));
+}
+
 /** UUID version 5 in the namespace of this service: the same command gives its events the same ids. */
 export function eventId(commandId: string, index: number): string {
   const bytes = createHash('sha1').update(NAMESPACE).update(`${commandId}/${index}`).digest().subarray(0, 16);

@@ -1,4 +1,5 @@
 import type { EventLog, Position, RecordedEvent } from './event-log.ts';
+import { isNestedTooDeeply } from './hash-chain.ts';
 
 /** The log as an auditor reads it: what is damaged comes as a fault in its place, and the reading goes on after it. */
 export interface LogAudit extends AsyncDisposable {
@@ -62,6 +63,11 @@ export class PlainLogAudit implements LogAudit {
 
 async function* records(events: AsyncIterable<RecordedEvent>, from = ''): AsyncGenerator<AuditedRecord> {
   for await (const event of events) {
-    if (event.position >= from) yield { kind: 'event', event };
+    if (event.position < from) continue;
+    if (![event.data, event.metadata].some((part) => isNestedTooDeeply(part))) yield { kind: 'event', event };
+    else {
+      const { position, stream, revision } = event;
+      yield { kind: 'unreadable', position, stream, revision, reason: 'nests deeper than any event' };
+    }
   }
 }

@@ -1,4 +1,5 @@
 import type { Json, JsonObject, Position } from './event-log.ts';
+import { isNestedTooDeeply } from './hash-chain.ts';
 import type { AuditedRecord } from './log-audit.ts';
 import { toPosition } from './position.ts';
 import { uuidOf } from './uuid.ts';
@@ -75,6 +76,7 @@ function parsed(bytes: Uint8Array): JsonObject | undefined {
   try {
     const value = JSON.parse(buffer.toString()) as Json;
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+    if (isNestedTooDeeply(value)) return undefined;
     return buffer.equals(Buffer.from(JSON.stringify(value))) ? (value as JsonObject) : undefined;
   } catch {
     return undefined;

@@ -1,5 +1,5 @@
 import type { Json, RecordedEvent } from '../event-log/event-log.ts';
-import { canonicalJson } from '../event-log/hash-chain.ts';
+import { canonicalJson, isNestedTooDeeply } from '../event-log/hash-chain.ts';
 import { chainFaults } from './chain-faults.ts';
 import { type ExportEnd, ExportTally, exportEnd } from './export-end.ts';
 import { StreamHeads } from './stream-heads.ts';
@@ -68,6 +68,7 @@ const SHAPE = {
 function parsed(line: Line, number: number): RecordedEvent | ExportEnd {
   if (!line.hasEnd) throw new BadLine(number, 'is cut: it has no end');
   const value = Object(jsonIn(line.bytes, number)) as Record<string, Json>; // checked here
+  if (isNestedTooDeeply(value)) throw new BadLine(number, 'is no exported event: it nests too deeply');
   const end = exportEnd(value, line.bytes.toString());
   if (end) return end;
   const wrong = Object.entries(SHAPE).find(

@@ -99,6 +99,10 @@ test('an export is the same log again, and a line that was cut or changed is ref
       /^Line \d+ \(.*stands where revision/,
     ],
     [changed(7, () => line(lines.length)), /^Line 8 stands behind/],
+    [
+      changed(7, () => `${'['.repeat(30_000)}${']'.repeat(30_000)}`),
+      /^Line 7 is no exported event: it nests/,
+    ],
     [changed(lines.length, (last) => last.replace('}', ',"more":1}')), /^Line \d+ is no exported event/],
   ];
   for (const [text, message] of cases) {

@@ -116,6 +116,10 @@ test('every event that was changed in the file is named, whatever was done to th
     [`metadata = replace(metadata, '"occurredAt":"2', '"occurredAt":"3')`, 'HASH_WRONG'],
     [`data = substr(data, 2)`, 'EVENT_UNREADABLE'],
     [`data = ' ' || data`, 'EVENT_UNREADABLE'],
+    [
+      `data = '{"a":' || replace(hex(zeroblob(30000)), '00', '[') || replace(hex(zeroblob(30000)), '00', ']') || '}'`,
+      'EVENT_UNREADABLE',
+    ],
     [`id = x'00'`, 'EVENT_UNREADABLE'],
     [`stream = 999`, 'EVENT_UNREADABLE'],
     [`revision = 99`, 'REVISION_WRONG'],
