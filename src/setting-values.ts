@@ -63,7 +63,10 @@ export function optionalName(text: string): string | null {
 
 /** What a file holds, without the line break at its end; nothing for no file. */
 export function secretIn(file: string): string {
-  return file === '' ? '' : readFileSync(file, 'utf8').trim();
+  if (file === '') return '';
+  const secret = readFileSync(file, 'utf8').trim();
+  if (secret === '') throw new Error('the file holds nothing'); // what it stands for would quietly be the default
+  return secret;
 }
 
 export function eventLog(text: string): EventLogConfig | null {

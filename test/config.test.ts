@@ -210,6 +210,15 @@ test('the connection string of the event log comes from a file, too', async (t) 
   t.notRegex(error?.message ?? '', /hunter2/);
 });
 
+test('a file of a secret that holds nothing is refused, and not taken for the embedded log', async (t) => {
+  const file = path.join(await temporaryFolder(t), 'secret');
+  await writeFile(file, '\n');
+  for (const name of ['DEPOSIT_EVENT_LOG_FILE', 'DEPOSIT_S3_ACCESS_KEY_FILE', 'DEPOSIT_S3_SECRET_KEY_FILE'])
+    t.throws(() => readConfig({ [name]: file }), {
+      message: new RegExp(`${name}=.*: the file holds nothing`),
+    });
+});
+
 test('the help names every setting', (t) => {
   const named = describeSettings();
   for (const name of ['DEPOSIT_HOST', 'DEPOSIT_MAX_MEMBERS', 'DEPOSIT_LOADER_IDENTITY', 'DEPOSIT_TLS_KEY']) {
