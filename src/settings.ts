@@ -31,7 +31,7 @@ const limits = defaultArchiveLimits;
 /** Every setting, with its default, its meaning, and how its text becomes a value. */
 export const SETTINGS = {
   DEPOSIT_HOST: setting('127.0.0.1', 'address to listen on', String),
-  DEPOSIT_PORT: setting('8080', 'port to listen on; 0 picks a free one and prints it', integer(0, 65_535)),
+  DEPOSIT_PORT: number('8080', 'port to listen on; 0 picks a free one and prints it', 0, 65_535),
   DEPOSIT_BASE_URL: setting('', 'public address in every IRI; default: the listening address', baseUrl),
   DEPOSIT_DATA_DIR: setting('./data', 'folder of all that is kept on this machine', path.resolve),
   DEPOSIT_ROLES: setting(
@@ -54,35 +54,36 @@ export const SETTINGS = {
   DEPOSIT_S3_ACCESS_KEY_FILE: setting('', 'file that holds it instead', secretIn),
   DEPOSIT_S3_SECRET_KEY: setting('', 'secret key of the S3 store', String),
   DEPOSIT_S3_SECRET_KEY_FILE: setting('', 'file that holds it instead', secretIn),
-  DEPOSIT_MAX_UPLOAD_SIZE: setting(String(20 * MIB), 'bytes of one archive', integer(1)),
-  DEPOSIT_MAX_ENTRY_SIZE: setting(String(MIB), 'bytes of one metadata entry', integer(1, 16 * MIB)),
-  DEPOSIT_MAX_ARCHIVES: setting('32', 'archives of one deposit', integer(1, 1000)),
-  DEPOSIT_MAX_WRITES: setting('256', 'uploads and changes taken at the same time', integer(1, 100_000)),
-  DEPOSIT_MAX_PARTS: setting('6', 'parts of one multipart body', integer(1, 1000)),
-  DEPOSIT_MAX_XML_DEPTH: setting('50', 'elements of an entry inside each other', integer(1, 1000)),
-  DEPOSIT_MAX_XML_ELEMENTS: setting('60000', 'elements of an entry', integer(1)),
-  DEPOSIT_MAX_XML_ATTRIBUTES: setting('100', 'attributes of one of them', integer(1, 10_000)),
-  DEPOSIT_MAX_XML_ATTRIBUTE_SIZE: setting('65536', 'characters of one attribute', integer(1)),
-  DEPOSIT_MAX_HEADERS_SIZE: setting('16384', 'bytes of the headers of a request', integer(1024, MIB)),
-  DEPOSIT_HEADERS_TIME: setting('15000', 'milliseconds for the headers of a request', integer(1000)),
-  DEPOSIT_BODY_TIME: setting('30000', 'milliseconds for a body, besides those for its size', integer(1000)),
-  DEPOSIT_BODY_RATE: setting('16000', 'bytes a second that a body may come slowly, on the whole', integer(1)),
-  DEPOSIT_BODY_PAUSE: setting('30000', 'milliseconds that a body may pause', integer(1000)),
-  DEPOSIT_MAX_RESUMABLE_SIZE: setting(
+  DEPOSIT_MAX_UPLOAD_SIZE: number(String(20 * MIB), 'bytes of one archive', 1),
+  DEPOSIT_MAX_ENTRY_SIZE: number(String(MIB), 'bytes of one metadata entry', 1, 16 * MIB),
+  DEPOSIT_MAX_ARCHIVES: number('32', 'archives of one deposit', 1, 1000),
+  DEPOSIT_MAX_WRITES: number('256', 'uploads and changes taken at the same time', 1, 100_000),
+  DEPOSIT_MAX_PARTS: number('6', 'parts of one multipart body', 1, 1000),
+  DEPOSIT_MAX_XML_DEPTH: number('50', 'elements of an entry inside each other', 1, 1000),
+  DEPOSIT_MAX_XML_ELEMENTS: number('60000', 'elements of an entry', 1),
+  DEPOSIT_MAX_XML_ATTRIBUTES: number('100', 'attributes of one of them', 1, 10_000),
+  DEPOSIT_MAX_XML_ATTRIBUTE_SIZE: number('65536', 'characters of one attribute', 1),
+  DEPOSIT_MAX_HEADERS_SIZE: number('16384', 'bytes of the headers of a request', 1024, MIB),
+  DEPOSIT_HEADERS_TIME: number('15000', 'milliseconds for the headers of a request', 1000),
+  DEPOSIT_BODY_TIME: number('30000', 'milliseconds for a body, besides those for its size', 1000),
+  DEPOSIT_BODY_RATE: number('16000', 'bytes a second that a body may come slowly, on the whole', 1),
+  DEPOSIT_BODY_PAUSE: number('30000', 'milliseconds that a body may pause', 1000),
+  DEPOSIT_MAX_RESUMABLE_SIZE: number(
     String(2 * 1024 * MIB),
     'bytes of one archive that comes in pieces, by tus; 0 takes none',
-    integer(0),
+    0,
   ),
-  DEPOSIT_MAX_OPEN_UPLOADS: setting('8', 'uploads in pieces that a client may have open', integer(1, 1000)),
-  DEPOSIT_MAX_OPEN_UPLOADS_SIZE: setting(
+  DEPOSIT_MAX_OPEN_UPLOADS: number('8', 'uploads in pieces that a client may have open', 1, 1000),
+  DEPOSIT_MAX_OPEN_UPLOADS_SIZE: number(
     String(32 * 1024 * MIB),
     'bytes of all uploads in pieces that are open, of all clients',
-    integer(1),
+    1,
   ),
-  DEPOSIT_UPLOAD_EXPIRY: setting(
+  DEPOSIT_UPLOAD_EXPIRY: number(
     '24',
     'hours after which an upload in pieces is removed when nothing more comes',
-    integer(1, 8760),
+    1,
+    8760,
   ),
   DEPOSIT_NAMESPACE: setting(DEFAULT_DEPOSIT_NAMESPACE, 'XML namespace of the deposit elements', url),
   DEPOSIT_REF_ID_ALIASES: setting('true', 'give identifiers as deposit_swh_id, too', boolean),
@@ -96,42 +97,26 @@ export const SETTINGS = {
     'debug, info, warn, error or silent',
     oneOf('debug', 'info', 'warn', 'error', 'silent'),
   ),
-  DEPOSIT_MAX_UNPACKED_SIZE: setting(
-    String(limits.unpackedBytes),
-    'bytes of one archive, unpacked',
-    integer(1),
-  ),
-  DEPOSIT_MAX_RATIO: setting(
-    String(limits.ratio),
-    'unpacked : packed, of archives above 64 MiB unpacked',
-    integer(1),
-  ),
-  DEPOSIT_MAX_MEMBERS: setting(String(limits.members), 'members of one archive', integer(1, 1_000_000)),
-  DEPOSIT_MAX_PATH: setting(String(limits.pathBytes), "bytes of a member's path", integer(1, 65_535)),
-  DEPOSIT_MAX_DEPTH: setting(String(limits.depth), 'folders a member may lie deep', integer(1, 1000)),
-  DEPOSIT_MAX_NAME: setting(String(limits.nameBytes), 'bytes of one name in it', integer(1, 65_535)),
-  DEPOSIT_MAX_LINK_TARGET: setting(
-    String(limits.linkTargetBytes),
-    'bytes of the target of a link',
-    integer(1, 65_535),
-  ),
-  DEPOSIT_CHECK_TIME: setting(
+  DEPOSIT_MAX_UNPACKED_SIZE: number(String(limits.unpackedBytes), 'bytes of one archive, unpacked', 1),
+  DEPOSIT_MAX_RATIO: number(String(limits.ratio), 'unpacked : packed, of archives above 64 MiB unpacked', 1),
+  DEPOSIT_MAX_MEMBERS: number(String(limits.members), 'members of one archive', 1, 1_000_000),
+  DEPOSIT_MAX_PATH: number(String(limits.pathBytes), "bytes of a member's path", 1, 65_535),
+  DEPOSIT_MAX_DEPTH: number(String(limits.depth), 'folders a member may lie deep', 1, 1000),
+  DEPOSIT_MAX_NAME: number(String(limits.nameBytes), 'bytes of one name in it', 1, 65_535),
+  DEPOSIT_MAX_LINK_TARGET: number(String(limits.linkTargetBytes), 'bytes of the target of a link', 1, 65_535),
+  DEPOSIT_CHECK_TIME: number(
     String(limits.wallTime),
     'milliseconds to read one archive, besides those for its size',
-    integer(1000),
+    1000,
   ),
-  DEPOSIT_ARCHIVE_WORKERS: setting('2', 'threads that read archives', integer(1, 64)),
+  DEPOSIT_ARCHIVE_WORKERS: number('2', 'threads that read archives', 1, 64),
   DEPOSIT_TRUST_PROXY: setting(
     'false',
     'a proxy in front ends TLS: allows other addresses than loopback',
     boolean,
   ),
   DEPOSIT_OPERATOR_HOST: setting('127.0.0.1', 'address for metrics and commands', String),
-  DEPOSIT_OPERATOR_PORT: setting(
-    '0',
-    'port for metrics and commands; 0 picks a free one',
-    integer(0, 65_535),
-  ),
+  DEPOSIT_OPERATOR_PORT: number('0', 'port for metrics and commands; 0 picks a free one', 0, 65_535),
   DEPOSIT_OPERATOR_TRUST_NETWORK: setting(
     'false',
     'all that reach the operator port may read metrics: allows other addresses than loopback',
@@ -145,11 +130,7 @@ export const SETTINGS = {
     optionalFile,
   ),
   DEPOSIT_ANCHOR_FILE: setting('', 'file that gets a line for each anchor', optionalFile),
-  DEPOSIT_ANCHOR_INTERVAL: setting(
-    '0',
-    'minutes between anchors of the log; 0 makes none',
-    integer(0, 35_000),
-  ),
+  DEPOSIT_ANCHOR_INTERVAL: number('0', 'minutes between anchors of the log; 0 makes none', 0, 35_000),
   DEPOSIT_WEBHOOK_KEY_FILE: setting(
     '',
     'key that the secrets of webhooks are sealed with, made when missing; default: keys/ in the data folder',
@@ -160,10 +141,11 @@ export const SETTINGS = {
     'webhooks may be plain http and lie in private networks',
     boolean,
   ),
-  DEPOSIT_WEBHOOK_GIVE_UP_AFTER: setting(
+  DEPOSIT_WEBHOOK_GIVE_UP_AFTER: number(
     '72',
     'hours for which a notification is tried again and again',
-    integer(1, 10_000),
+    1,
+    10_000,
   ),
   DEPOSIT_OPERATOR: setting(
     '',
@@ -177,4 +159,10 @@ export type Read = <Name extends SettingName>(name: Name) => ReturnType<(typeof 
 
 function setting<Value>(fallback: string, help: string, parse: (text: string) => Value): Setting<Value> {
   return { fallback, help, parse };
+}
+
+/** A whole number, whose bounds the help tells. */
+function number(fallback: string, help: string, min: number, max?: number): Setting<number> {
+  const bounds = max === undefined ? `at least ${min}` : `${min} to ${max}`;
+  return setting(fallback, `${help} (${bounds})`, integer(min, max));
 }

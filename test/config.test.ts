@@ -219,11 +219,13 @@ test('a file of a secret that holds nothing is refused, and not taken for the em
     });
 });
 
-test('the help names every setting', (t) => {
+test('the help names every setting, numbers with their bounds', (t) => {
   const named = describeSettings();
   for (const name of ['DEPOSIT_HOST', 'DEPOSIT_MAX_MEMBERS', 'DEPOSIT_LOADER_IDENTITY', 'DEPOSIT_TLS_KEY']) {
     t.true(named.includes(`${name}=`), name);
   }
+  t.regex(named, /DEPOSIT_MAX_ARCHIVES=32 .* \(1 to 1000\)/);
+  t.regex(named, /DEPOSIT_CHECK_TIME=120000 .* \(at least 1000\)/);
 });
 
 test('an S3 store is named by its URL, and its keys come from settings or files, never from the URL', async (t) => {
