@@ -26,6 +26,8 @@ type Setting<Value> = {
 };
 
 const MIB = 1024 ** 2;
+/** In milliseconds. A timer counts 24 of them, and what is more it takes for none at all. */
+const DAY = 86_400_000;
 const limits = defaultArchiveLimits;
 
 /** Every setting, with its default, its meaning, and how its text becomes a value. */
@@ -64,10 +66,10 @@ export const SETTINGS = {
   DEPOSIT_MAX_XML_ATTRIBUTES: number('100', 'attributes of one of them', 1, 10_000),
   DEPOSIT_MAX_XML_ATTRIBUTE_SIZE: number('65536', 'characters of one attribute', 1),
   DEPOSIT_MAX_HEADERS_SIZE: number('16384', 'bytes of the headers of a request', 1024, MIB),
-  DEPOSIT_HEADERS_TIME: number('15000', 'milliseconds for the headers of a request', 1000),
-  DEPOSIT_BODY_TIME: number('30000', 'milliseconds for a body, besides those for its size', 1000),
-  DEPOSIT_BODY_RATE: number('16000', 'bytes a second that a body may come slowly, on the whole', 1),
-  DEPOSIT_BODY_PAUSE: number('30000', 'milliseconds that a body may pause', 1000),
+  DEPOSIT_HEADERS_TIME: number('15000', 'milliseconds for the headers of a request', 1000, DAY),
+  DEPOSIT_BODY_TIME: number('30000', 'milliseconds for a body, besides those for its size', 1000, DAY),
+  DEPOSIT_BODY_RATE: number('16000', 'bytes a second that a body may come slowly, on the whole', 10),
+  DEPOSIT_BODY_PAUSE: number('30000', 'milliseconds that a body may pause', 1000, DAY),
   DEPOSIT_MAX_RESUMABLE_SIZE: number(
     String(2 * 1024 * MIB),
     'bytes of one archive that comes in pieces, by tus; 0 takes none',
@@ -108,6 +110,7 @@ export const SETTINGS = {
     String(limits.wallTime),
     'milliseconds to read one archive, besides those for its size',
     1000,
+    DAY,
   ),
   DEPOSIT_ARCHIVE_WORKERS: number('2', 'threads that read archives', 1, 64),
   DEPOSIT_TRUST_PROXY: setting(

@@ -52,6 +52,22 @@ test('every problem is reported at once, with the setting and what it must be', 
   }
 });
 
+test('no time is longer than a timer can count', (t) => {
+  const names = ['DEPOSIT_HEADERS_TIME', 'DEPOSIT_BODY_TIME', 'DEPOSIT_BODY_PAUSE', 'DEPOSIT_CHECK_TIME'];
+  for (const name of names) {
+    const read = (ms: number) => readConfig({ [name]: String(ms) });
+    t.notThrows(() => read(86_400_000), name);
+    t.throws(() => read(2 ** 31), { message: /must be a whole number from 1000 to 86400000/ }, name);
+  }
+  const slowest = readConfig({
+    DEPOSIT_BODY_TIME: '86400000',
+    DEPOSIT_BODY_RATE: '10',
+    DEPOSIT_MAX_ENTRY_SIZE: String(16 * 1024 ** 2),
+  });
+  const { patience, maxEntrySize } = slowest;
+  t.true(patience.base + maxEntrySize / patience.bytesPerMs < 2 ** 31);
+});
+
 test('the README names every setting', async (t) => {
   const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8');
   const names = Object.keys(SETTINGS).filter(
@@ -225,7 +241,7 @@ test('the help names every setting, numbers with their bounds', (t) => {
     t.true(named.includes(`${name}=`), name);
   }
   t.regex(named, /DEPOSIT_MAX_ARCHIVES=32 .* \(1 to 1000\)/);
-  t.regex(named, /DEPOSIT_CHECK_TIME=120000 .* \(at least 1000\)/);
+  t.regex(named, /DEPOSIT_MAX_UPLOAD_SIZE=20971520 .* \(at least 1\)/);
 });
 
 test('an S3 store is named by its URL, and its keys come from settings or files, never from the URL', async (t) => {

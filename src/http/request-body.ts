@@ -20,9 +20,6 @@ const GONE = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_UNABLE_TO_PIPE',
 /** Milliseconds in which a body has begun, or is over, if its sender is not slow. */
 const SOON = 5000;
 
-/** Milliseconds that a timer can count. */
-const LONGEST = 2 ** 31 - 1;
-
 /** Time a body may take: a base and what its size needs at the slowest rate that is borne. */
 export type Patience = { readonly base: number; readonly bytesPerMs: number; readonly idle: number };
 
@@ -38,7 +35,7 @@ export async function* requestBody(
 ): AsyncGenerator<Buffer> {
   continueIfAsked(ctx);
   const whole = patience.base + (ctx.request.length ?? maxBytes) / patience.bytesPerMs;
-  const awaited = new Awaited(Math.min(patience.idle, LONGEST));
+  const awaited = new Awaited(patience.idle);
   // The socket outlives the iterator: a refusal is answered on it.
   const chunks = ctx.req.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
   try {
