@@ -140,6 +140,7 @@ async function serveTls(t: ExecutionContext<Context>, headersTime: number): Prom
     tls,
     headersTime,
     maxHeadersSize: 16_384,
+    patience: { idle: 30_000 },
   });
   const answer = async (_req: IncomingMessage, res: ServerResponse): Promise<void> => {
     await new Promise((resolve) => setTimeout(resolve, 300));
