@@ -61,9 +61,14 @@ function schemaFaults(database: DatabaseSync, schema: string): string[] {
   ];
 }
 
+/** However its text is laid out: older releases indented it otherwise, and SQLite keeps it as it was. */
 function schemaOf(database: DatabaseSync): string[] {
   const rows = database.prepare('SELECT type, name, tbl_name, sql FROM sqlite_schema').all();
-  return rows.map((row) => JSON.stringify(Object.values(row)));
+  return rows.map((row) =>
+    JSON.stringify(
+      Object.values(row).map((value) => (typeof value === 'string' ? value.replace(/\s+/g, ' ') : value)),
+    ),
+  );
 }
 
 function pragmaFaults(

@@ -19,6 +19,7 @@ import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { ArchiveStoreUnavailable, ObjectCorrupt } from '../../src/archive-store/archive-store.ts';
 import { FilesystemArchiveStore } from '../../src/archive-store/filesystem-archive-store.ts';
+import { FilesystemStoreAudit } from '../../src/archive-store/filesystem-store-audit.ts';
 import { OBJECT_SCHEMA } from '../../src/archive-store/object-database.ts';
 import { breakingAfter, bytesOf, inChunks, listOf, md5Of, newBody, sha256Of } from './bodies.ts';
 import { archiveStoreContract } from './contract.ts';
@@ -75,6 +76,22 @@ test('a database with the pages of an earlier release goes on with them', async 
   await store.put(inChunks(bodies[1]));
   for (const body of bodies) t.deepEqual(await bytesOf(store, sha256Of(body)), body);
   t.is(earlier.prepare('PRAGMA page_size').get()?.['page_size'], 4096);
+});
+
+test('a table that an earlier release laid out otherwise is no fault, one that is another is', async (t) => {
+  const folder = await temporaryFolder(t);
+  using database = new DatabaseSync(path.join(folder, 'small.sqlite'));
+  database.exec(`PRAGMA journal_mode = WAL; ${OBJECT_SCHEMA.replaceAll('\n', '\n  ')}`);
+  const structure = async () => {
+    await using audit = new FilesystemStoreAudit(folder);
+    return await audit.structure();
+  };
+  t.deepEqual(await structure(), []);
+  database.exec('ALTER TABLE small_object ADD COLUMN note TEXT');
+  t.deepEqual(
+    (await structure()).map(({ text }) => /^its schema (lacks|has) /.exec(text)?.[1]),
+    ['lacks', 'has'],
+  );
 });
 
 test('objects are there when the store is opened again', async (t) => {
