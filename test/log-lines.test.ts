@@ -4,11 +4,14 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import test, { type ExecutionContext } from 'ava';
+import { Administration } from '../src/administration.ts';
 import type { Config } from '../src/config.ts';
 import { readConfig } from '../src/config.ts';
 import { seal } from '../src/event-log/hash-chain.ts';
+import { SqliteEventLog } from '../src/event-log/sqlite-event-log.ts';
 import { startService } from '../src/service.ts';
 import { zipOf } from './support/archive-builders.ts';
 import { archiveHeaders, archivePart, entryPart, final, formOf, formType } from './support/deposit-bodies.ts';
@@ -198,6 +201,35 @@ test('a service whose store is away when it starts ends with 1: a sentence for a
     code: 'ARCHIVE_STORE_UNAVAILABLE',
   });
   t.notRegex(await out, /"msg":"ready"|hunter2/);
+});
+
+test('what a newer release wrote ends with 2 and a sentence: no restart mends it', async (t) => {
+  const rosa = { kind: 'operator', name: 'rosa' } as const;
+  const newer = [
+    ['PRAGMA user_version = 9', 'LOG_FORMAT_UNKNOWN', /an event log of format 9, .* start the release/],
+    [
+      `UPDATE events SET metadata = json_set(metadata, '$.schemaVersion', 9)`,
+      'UNREADABLE_EVENT',
+      /^A CollectionOpened of schema version 9 cannot be read by this release: start/,
+    ],
+  ] as const;
+  for (const [sql, code, sentence] of newer) {
+    const folder = await temporaryFolder(t);
+    const file = path.join(folder, 'event-log.sqlite');
+    {
+      await using log = await SqliteEventLog.open({ file });
+      await new Administration(log, rosa).collection({ type: 'OpenCollection', collection: 'software' });
+    }
+    {
+      using database = new DatabaseSync(file);
+      database.exec(sql);
+    }
+    const { ended, out, err } = started(t, [], { DEPOSIT_DATA_DIR: folder });
+    t.deepEqual(await ended, [2, null]);
+    t.regex(await err, sentence);
+    t.is((await err).trimEnd().split('\n').length, 1);
+    t.like(JSON.parse((await out).trimEnd().split('\n').at(-1) ?? ''), { level: 'error', code });
+  }
 });
 
 for (const role of ['http', 'reactors'] as const) {

@@ -41,7 +41,7 @@ export function codec<Event extends { type: string }>(
       const version = metadata.schemaVersion;
       if (typeof version !== 'number' || version < 1 || version > upcasters.length + 1) {
         throw new UnreadableEvent(
-          `A ${type} of schema version ${String(version)} cannot be read by this release.`,
+          `A ${type} of schema version ${String(version)} cannot be read by this release: start the one that wrote it.`,
         );
       }
       const current = upcasters.slice(version - 1).reduce((older, upcast) => upcast(older), data);

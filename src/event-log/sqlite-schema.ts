@@ -39,12 +39,11 @@ export function hasKnownSchema(db: DatabaseSync, file: string): boolean {
   const application = pragma(db, 'application_id');
   const version = pragma(db, 'user_version');
   if (application === APPLICATION_ID && version === VERSION) return true;
-  const found =
-    application === APPLICATION_ID ? `an event log of format ${String(version)}` : 'another SQLite file';
-  throw new EventLogRefused(
-    'LOG_FORMAT_UNKNOWN',
-    `${file} is ${found}; an event log of format ${VERSION} was expected.`,
-  );
+  const text =
+    application === APPLICATION_ID
+      ? `is an event log of format ${String(version)}, this release reads format ${VERSION}: start the release that made it`
+      : 'is another SQLite file, not an event log: name the file of the log';
+  throw new EventLogRefused('LOG_FORMAT_UNKNOWN', `${file} ${text}.`);
 }
 
 function isEmpty(db: DatabaseSync): boolean {
