@@ -61,9 +61,9 @@ export class EventStoreDbEventLog implements EventLog {
       const page = await this.#pages.ofStream({ stream, from, backwards, count: left }, signal);
       yield* page.events;
       left -= page.events.length;
-      const last = page.events.at(-1)?.revision ?? 0;
-      if (page.atEnd || (backwards && last === 0)) return;
-      from = last + (backwards ? -1 : 1);
+      const { upTo = 0, atEnd } = page;
+      if (atEnd || (backwards && upTo === 0)) return;
+      from = upTo + (backwards ? -1 : 1);
       signal?.throwIfAborted();
     }
   }

@@ -5,16 +5,18 @@ import { factsOf } from './eventstoredb-faults.ts';
 import { type LogPosition, toLogPosition, toPosition } from './eventstoredb-position.ts';
 import { type ClientEvent, toRecordedEvent } from './eventstoredb-records.ts';
 
-export type StreamPage = {
+type Page<Place> = {
   readonly events: readonly RecordedEvent[];
   /** There was nothing more when it was read. */
   readonly atEnd: boolean;
+  /** Where the last event lies that was looked at, also when it is not of this log. */
+  readonly upTo: Place | undefined;
 };
 
-export type AllPage = StreamPage & {
-  /** Position of the last event looked at, also when it is not of this log. */
-  readonly upTo: Position | undefined;
-};
+/** Places are revisions. */
+export type StreamPage = Page<number>;
+
+export type AllPage = Page<Position>;
 
 export type StreamPageRequest = {
   readonly stream: string;
@@ -48,7 +50,12 @@ export class EventStoreDbPages {
       }),
     );
     const found = await this.#connection.persist(`Reading ${stream}`, read, signal);
-    return { events: ofThisLog(found), atEnd: found.length < maxCount };
+    const last = found.at(-1)?.event?.revision;
+    return {
+      events: ofThisLog(found),
+      upTo: last === undefined ? undefined : Number(last),
+      atEnd: found.length < maxCount,
+    };
   }
 
   /** @throws {TypeError} `after` is no position of this log. */

@@ -12,7 +12,7 @@ import { EventStoreDbClient } from '../../src/event-log/eventstoredb-client.ts';
 import { EventStoreDbEventLog } from '../../src/event-log/eventstoredb-event-log.ts';
 import { EventStoreDbDouble } from '../support/eventstoredb-double/eventstoredb-double.ts';
 import { logOnDouble } from './log-on-double.ts';
-import { idsOf, listOf, newEvents } from './log-under-test.ts';
+import { idsOf, listOf, newEvents, revisionsOf } from './log-under-test.ts';
 
 export function connectionFaults(): void {
   reading();
@@ -66,6 +66,16 @@ function reading(): void {
       t.is(message.kind === 'events' ? message.events.length : 1, 1);
       if (message.kind === 'caught-up') break;
     }
+  });
+
+  test.serial('a stream is read past pages of events that others have put into it', async (t) => {
+    const { double, log } = await logOnDouble(t);
+    await log.append('deposit-1', 'none', newEvents(1));
+    for (let count = 0; count < 1001; count += 1) double.log.appendSystemEvent('deposit-1', '$>');
+    const backwards = await listOf(log.readStream('deposit-1', { backwards: true, limit: 1 }));
+    t.deepEqual(revisionsOf(backwards), [0]);
+    await log.append('deposit-1', 1001, newEvents(1));
+    t.deepEqual(revisionsOf(await listOf(log.readStream('deposit-1', { from: 1 }))), [1002]);
   });
 }
 
