@@ -45,6 +45,7 @@ export class CatchUpDeliveries implements Deliveries {
     const head = await this.#log.head();
     await mkdir(this.#folder, { recursive: true });
     await using checkpoint = await CatchUpCheckpoint.open(this.#folder, group, head);
+    await checkpoint.save(); // what another log left must not count once this one has grown beyond it
     await using deaths = await Deaths.open(this.#folder, group, { position: checkpoint.position, head });
     this.#receiving.set(group, checkpoint);
     try {

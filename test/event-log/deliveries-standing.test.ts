@@ -119,6 +119,16 @@ test('a checkpoint beyond the end of the log is of another log', async (t) => {
   await appendEach(other, ['deposit-7']);
   const onOther = await new CatchUpDeliveries(other, folder).standing(GROUP, PREFIX);
   t.deepEqual(onOther, { position: undefined, waiting: 1, oldest: timeOf('deposit-7') });
+
+  const received: Delivery[] = [];
+  const stopOther = new AbortController();
+  const ended = receive(new CatchUpDeliveries(other, folder), stopOther.signal, received);
+  await eventually(() => received.length === 1);
+  stopOther.abort(); // as of a process that ends before anything is done
+  await ended;
+  await appendEach(other, ['deposit-8']);
+  const grown = await new CatchUpDeliveries(other, folder).standing(GROUP, PREFIX);
+  t.like(grown, { position: undefined, waiting: 2 }, 'nor when that has grown beyond it');
 });
 
 test('what waits is counted up to a thousand', async (t) => {
