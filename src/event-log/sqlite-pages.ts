@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Position, RecordedEvent } from './event-log.ts';
+import type { Json, JsonObject, Position, RecordedEvent } from './event-log.ts';
+import { EventLogRefused } from './event-log-refused.ts';
 import { LogTail } from './log-tail.ts';
 import { positionNumber, toPosition } from './position.ts';
 import { openForReading, unavailable } from './sqlite-connection.ts';
@@ -165,13 +166,27 @@ function toEvents(found: unknown[]): RecordedEvent[] {
 }
 
 function toEvent([position, stream, revision, id, type, data, metadata]: EventRow): RecordedEvent {
-  return {
-    id,
-    type,
-    data: JSON.parse(data),
-    metadata: JSON.parse(metadata),
-    stream,
-    revision,
-    position: toPosition(position),
-  };
+  try {
+    return {
+      id,
+      type,
+      data: objectIn(data),
+      metadata: objectIn(metadata),
+      stream,
+      revision,
+      position: toPosition(position),
+    };
+  } catch (cause) {
+    throw new EventLogRefused(
+      'LOG_DAMAGED',
+      `The event at position ${toPosition(position)} of the event log (revision ${revision} of ${stream}) is damaged: its data or metadata are no JSON of an event. "npm run verify -- --all" tells what else is.`,
+      { cause },
+    );
+  }
+}
+
+function objectIn(text: string): JsonObject {
+  const value = JSON.parse(text) as Json;
+  if (typeof value === 'object' && value !== null) return value as JsonObject;
+  throw new SyntaxError(`${text} is no object.`);
 }

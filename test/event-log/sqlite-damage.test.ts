@@ -125,6 +125,21 @@ test.serial('a file that cannot be made or is not there to be read is unavailabl
   await t.throwsAsync(SqliteEventLog.open({ file, readOnly: true }), unavailable);
 });
 
+test.serial('an event whose contents are no JSON is named by whoever reads it', async (t) => {
+  for (const change of ['data = substr(data, 2)', `metadata = 'null'`]) {
+    const file = await closedLog(t);
+    changed(file, `UPDATE events SET ${change} WHERE position = 2`);
+    const log = await openLog(t, { file });
+    const named = {
+      ...DAMAGED,
+      message: /^The event at position 0{15}2 .* \(revision 0 of s2\) is damaged: .*verify/,
+    };
+    await t.throwsAsync(listOf(log.readStream('s2')), named);
+    await t.throwsAsync(listOf(log.readAll()), named);
+    t.is((await listOf(log.readStream('s3'))).length, 1);
+  }
+});
+
 /** The files of a log of a hundred events, all still in the WAL, as a crash would leave them. */
 async function leftByACrash(t: ExecutionContext): Promise<string> {
   const file = await newLogFile(t);
