@@ -70,6 +70,14 @@ export function boundHalfOpen(
   });
 }
 
+/**
+ * For a connection on which nothing has moved for long: whoever waits for this side to go on with his request, or to take
+ * more of its body, is let wait. How long a sender may pause is for whoever reads the body.
+ */
+export function closeIdle(socket: Socket & { _httpMessage?: ServerResponse | null }): void {
+  if (!socket._httpMessage || socket.writableLength > 0) socket.destroy();
+}
+
 function isReading(answer: ServerResponse | null | undefined): boolean {
   return answer?.req.method === 'GET' || answer?.req.method === 'HEAD';
 }

@@ -71,7 +71,6 @@ export class DryRuns {
     const judge = collectionJudge(body, request, ctx.state.login, this.#things);
     const options = { ...this.#receive, store: place };
     const content = await receiveContent(ctx, request, body, accepted, judge, options);
-    ctx.socket.setTimeout(0); // reading an archive may take longer than a connection may be idle
     return {
       requestId: ctx.state.requestId,
       title: content.entry?.facts.title ?? null,

@@ -44,7 +44,6 @@ export async function receiveUpload(
     const { mediaType } = archives.find(({ sha256 }) => sha256 === state.sha256) ?? announced;
     return { sha256: state.sha256, length, md5, filename, mediaType };
   }
-  ctx.socket.setTimeout(0); // reading it again may take longer than a connection may be idle
   const limits = { ...options, maxUploadSize: upload.length };
   return inUse.store((bytes) => receiveArchive(withoutGarbage(bytes), announced, limits));
 }

@@ -5,26 +5,22 @@ import net, { type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { ErrorOptions } from './answer-errors.ts';
-import { boundDraining, boundHalfOpen } from './connection-ends.ts';
+import { boundDraining, boundHalfOpen, closeIdle } from './connection-ends.ts';
 import { answerParseError, type HeaderLimits, refuseTunnel } from './parse-errors.ts';
-import type { Patience } from './request-body.ts';
 
 export type ServerOptions = HeaderLimits & {
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
   readonly tls: { readonly cert: string; readonly key: string } | null;
-  readonly patience: Pick<Patience, 'idle'>;
 };
 
 /** Resolves when nothing of it goes on any more; `undefined`: that is so already. */
 export type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void> | undefined;
 
-/** Connections on which nothing is asked are closed after this one, those on which nothing moves after that. */
+/** Connections on which nothing is asked are closed after this one, those whose client does not move after that. */
 const KEEP_ALIVE_TIMEOUT = 10_000;
 const IDLE_TIMEOUT = 60_000;
-/** For a body that has paused too long to be refused. */
-const TO_BE_TOLD = 5000;
 /** So long a server that stops still hears what comes on connections that it left open. */
 const FAREWELL = 100;
 /** So long requests that were cut off may take to come to their ends. */
@@ -59,7 +55,7 @@ export class Server {
     const { maxHeadersSize, headersTime } = options;
     this.#tls = options.tls !== null;
     this.#server = createServer(options);
-    this.#server.setTimeout(Math.max(IDLE_TIMEOUT, options.patience.idle + TO_BE_TOLD));
+    this.#server.setTimeout(IDLE_TIMEOUT, closeIdle);
     this.#server.on(this.#tls ? 'secureConnection' : 'connection', (socket: Socket) => boundHalfOpen(socket));
     if (this.#tls) this.#boundHandshakes();
     const handle = (req: IncomingMessage, res: ServerResponse): void => this.#handle(req, res);

@@ -2,10 +2,11 @@ import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import http from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import net, { type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
-import { boundHalfOpen } from '../../src/http/connection-ends.ts';
+import { boundHalfOpen, closeIdle } from '../../src/http/connection-ends.ts';
 import { Server } from '../../src/http/server.ts';
 import { archiveHeaders, helloZip, partial } from '../support/deposit-bodies.ts';
 import { RawConnection } from '../support/raw-connection.ts';
@@ -130,6 +131,28 @@ test('a reading that has nothing to tell is given up when its client may have go
   t.false(connection.text.endsWith('0\r\n\r\n'), 'and not as if it were whole');
 });
 
+test('an idle connection is closed, unless its client waits for an answer', async (t) => {
+  const server = http.createServer((req, res) => {
+    const answer = req.url === '/long' ? Buffer.alloc(50_000_000) : 'here';
+    req.socket.once('timeout', () => res.end(answer)); // later than a connection may be idle
+  });
+  server.setTimeout(50, closeIdle);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  using waits = await RawConnection.to(`http://127.0.0.1:${port}`);
+  await waits.send('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\nConnection: close\r\n\r\nnot all');
+  t.is((await waits.answers(1)).body, 'here');
+  using asksNothing = await RawConnection.to(`http://127.0.0.1:${port}`);
+  await asksNothing.untilEnded();
+  const readsNothing = net.connect(port, '127.0.0.1');
+  t.teardown(() => readsNothing.destroy());
+  readsNothing.write('GET /long HTTP/1.1\r\nHost: x\r\n\r\n');
+  await once(server, 'connection');
+  await until(async () => (await promisify(server.getConnections.bind(server))()) === 0);
+});
+
 /** A server with TLS that answers after a while. */
 async function serveTls(t: ExecutionContext<Context>, headersTime: number): Promise<Server> {
   const { folder, ...tls } = await tlsFiles();
@@ -140,7 +163,6 @@ async function serveTls(t: ExecutionContext<Context>, headersTime: number): Prom
     tls,
     headersTime,
     maxHeadersSize: 16_384,
-    patience: { idle: 30_000 },
   });
   const answer = async (_req: IncomingMessage, res: ServerResponse): Promise<void> => {
     await new Promise((resolve) => setTimeout(resolve, 300));

@@ -1,5 +1,5 @@
 import { mkdir, rename, rm } from 'node:fs/promises';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
@@ -11,14 +11,7 @@ import { RawConnection } from '../support/raw-connection.ts';
 import { RunningService, until } from '../support/running-service.ts';
 import { assertSwordError } from '../support/sword-error.ts';
 
-const LOCAL = {
-  host: '127.0.0.1',
-  port: 0,
-  tls: null,
-  headersTime: 15_000,
-  maxHeadersSize: 16_384,
-  patience: { idle: 30_000 },
-} as const;
+const LOCAL = { host: '127.0.0.1', port: 0, tls: null, headersTime: 15_000, maxHeadersSize: 16_384 } as const;
 
 test('a service without its store is not ready and says so, and is ready when the store is back', async (t) => {
   await using service = await RunningService.start();
@@ -78,19 +71,6 @@ test('a request that comes before the service can answer is answered as soon as 
   await pause(50);
   await never.close(20_000);
   await unanswered;
-});
-
-test('a connection lasts longer than a body may pause, so that a longer pause can be told', async (t) => {
-  const server = await Server.listen({ ...LOCAL, patience: { idle: 90_000 } });
-  const lasts = Promise.withResolvers<number>();
-  const answer = ({ socket }: IncomingMessage, res: ServerResponse) => {
-    lasts.resolve(socket.timeout ?? 0);
-    res.end();
-  };
-  server.serve(async (req, res) => answer(req, res), undefined as never); // no request here is no HTTP
-  await fetch(server.url);
-  t.true((await lasts.promise) > 90_000);
-  await server.close(1000);
 });
 
 test('while the service stops it says that it is not ready', async (t) => {
