@@ -38,13 +38,17 @@ export async function openExistingLog(
   return await openLog(config, options);
 }
 
-/** For whoever works on a store that somebody else has made. @throws {EngineMissing} */
+/**
+ * For whoever works on a store that somebody else has made.
+ * @throws {EngineMissing}
+ * @throws {ArchiveStoreUnavailable} as where a bucket is missing
+ */
 export async function openExistingStore(
   config: Pick<Config, 'archiveStore' | 'dataDir'>,
 ): Promise<ArchiveStore> {
-  const { archiveStore } = config;
+  const { archiveStore, dataDir } = config;
   if (archiveStore.kind === 'file') assertThere('archive store', archiveStore.folder);
-  return await openStore(config);
+  return await openArchiveStore(archiveStore, dataDir, { mustExist: true });
 }
 
 /** What feeds the reactors of this configuration. */

@@ -26,6 +26,8 @@ export type MinioArchiveStoreOptions = MinioPlace & {
   readonly prefix?: string | undefined;
   /** A folder of this machine for parts on their way and for objects that are checked out. */
   readonly temporaryFolder: string;
+  /** A bucket that is missing is not made: whoever goes on would take an empty one for all there is. */
+  readonly mustExist?: boolean | undefined;
 };
 
 /** Milliseconds that the store may say nothing when it is opened: who starts a service wants to know soon. */
@@ -54,7 +56,7 @@ export class MinioArchiveStore implements ArchiveStore {
   #closing: Promise<void> | undefined;
 
   /**
-   * Makes the bucket when it is missing.
+   * Makes the bucket when it is missing, unless it must exist.
    * @throws {ArchiveStoreUnavailable} the store cannot be reached or refuses the keys, or has no such bucket and
    *   does not let it be made.
    */
@@ -62,7 +64,7 @@ export class MinioArchiveStore implements ArchiveStore {
     const folder = await IncomingFolder.open(options.temporaryFolder);
     const idle = Math.min(options.timeouts?.idle ?? OPENING_IDLE, OPENING_IDLE);
     using asked = bucketAt({ ...options, timeouts: { ...options.timeouts, idle } });
-    await makeWhereMissing(asked);
+    await (options.mustExist ? asked.check() : makeWhereMissing(asked));
     return new MinioArchiveStore(bucketAt(options), options.prefix ?? '', folder);
   }
 

@@ -8,7 +8,7 @@ export async function openStoreAudit(config: ArchiveStoreConfig, dataDir: string
     const { FilesystemStoreAudit } = await import('./filesystem-store-audit.ts');
     return new FilesystemStoreAudit(config.folder);
   }
-  const store = await openArchiveStore(config, dataDir);
+  const store = await openArchiveStore(config, dataDir, { mustExist: true });
   return {
     get: (sha256) => store.get(sha256),
     stat: (sha256) => store.stat(sha256),

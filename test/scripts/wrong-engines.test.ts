@@ -5,14 +5,16 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { whetherOfTheService } from '../../scripts/service-engines.ts';
+import { openServiceStore, whetherOfTheService } from '../../scripts/service-engines.ts';
 import { tellHistory } from '../../scripts/tell-history.ts';
-import { readConfig } from '../../src/config.ts';
-import { openLog } from '../../src/engines.ts';
+import { openStoreAudit } from '../../src/archive-store/open-store-audit.ts';
+import { type Config, readConfig } from '../../src/config.ts';
+import { openExistingStore, openLog } from '../../src/engines.ts';
 import { RunningService as OperatedService } from '../../src/operator/running-service.ts';
 import { archivePart, entryPart, formOf, formType } from '../support/deposit-bodies.ts';
 import { runScript } from '../support/run-script.ts';
 import { RunningService } from '../support/running-service.ts';
+import { S3Server } from '../support/s3-server.ts';
 
 async function folderFor(t: ExecutionContext): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'elsewhere-'));
@@ -170,3 +172,21 @@ test('a service that does not answer in time is not taken for none', async (t) =
   t.regex(note ?? '', /^Whether a service runs on .*, could not be asked: The service that /);
   t.deepEqual([removed.code, removed.err], [1, `${found?.message}\n`]);
 });
+
+test('a bucket that is missing is not made by those who were to find objects in it', async (t) => {
+  await using s3 = await S3Server.start();
+  const config = readConfig({
+    DEPOSIT_DATA_DIR: await folderFor(t),
+    DEPOSIT_ARCHIVE_STORE: `s3://127.0.0.1:${s3.port}/mistyped?tls=false`,
+    DEPOSIT_S3_ACCESS_KEY: s3.options.accessKey,
+    DEPOSIT_S3_SECRET_KEY: s3.options.secretKey,
+  });
+  for (const open of [openServiceStore, openExistingStore, auditedStore]) {
+    await t.throwsAsync(open(config), { message: /cannot use the bucket mistyped .* does not exist/ });
+  }
+  t.is(s3.buckets.size, 0);
+});
+
+function auditedStore({ archiveStore, dataDir }: Config) {
+  return openStoreAudit(archiveStore, dataDir);
+}
