@@ -29,7 +29,7 @@ export class EventStoreDbAppends {
   }
 
   append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended> {
-    const [rows, since] = [toRows(events).map(toEventData), Date.now()];
+    const [rows, since] = [toRows(events).map(toEventData), performance.now()];
     expectedNumber(expected);
     const before = this.#last.get(stream);
     const append = () => this.#appendOnce(stream, expected, rows, since);

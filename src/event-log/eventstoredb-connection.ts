@@ -78,7 +78,12 @@ export class EventStoreDbConnection implements AsyncDisposable {
    * @param what begins the sentence of the error that is thrown, as in "The append to x".
    * @param since when patience began.
    */
-  async persist<T>(what: string, action: Action<T>, signal?: AbortSignal, since = Date.now()): Promise<T> {
+  async persist<T>(
+    what: string,
+    action: Action<T>,
+    signal?: AbortSignal,
+    since = performance.now(),
+  ): Promise<T> {
     const backOff = new BackOff(this.#options);
     while (true) {
       try {
@@ -86,7 +91,7 @@ export class EventStoreDbConnection implements AsyncDisposable {
       } catch (error) {
         signal?.throwIfAborted();
         const pause = backOff.next();
-        const isOver = this.#closed.signal.aborted || Date.now() + pause - since > this.#patience;
+        const isOver = this.#closed.signal.aborted || performance.now() + pause - since > this.#patience;
         if (isOver || !isTransient(error)) throw translated(what, error);
         await pausing(pause, AbortSignal.any([this.#closed.signal, ...(signal ? [signal] : [])]));
       }

@@ -1,3 +1,4 @@
+import { mock } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import test from 'ava';
@@ -81,6 +82,18 @@ function unknownOutcomes(): void {
     t.is(error.code, 'EVENT_LOG_UNAVAILABLE');
     t.is(error.message, 'The append to deposit-1 failed: the server did not answer in time.');
     t.true(double.faults.seen('append') >= 2);
+  });
+
+  test.serial('patience is no longer when the clock is set back meanwhile', async (t) => {
+    const { double, log } = await logOnDouble(t, { patience: 300 });
+    double.faults.set('append', { kind: 'refuse', code: status.UNAVAILABLE }, Number.POSITIVE_INFINITY);
+    const appending = t.throwsAsync(log.append('deposit-1', 'none', newEvents(1)), {
+      message: /^The append/,
+    });
+    const now = Date.now();
+    const clock = mock.method(Date, 'now', () => now - 3_600_000);
+    t.teardown(() => clock.mock.restore());
+    await appending;
   });
 
   test.serial('pauses between the tries grow', async (t) => {
