@@ -134,7 +134,16 @@ function someDeposits(
 ): Check {
   return async (report) => {
     const found = new Set<string>();
-    const known: Watcher = { see: ({ stream }) => void found.add(stream) };
+    const known: Watcher = {
+      see: ({ stream }) => void found.add(stream),
+      end: (whole) => {
+        const unknown = whole ? ids.filter((id) => !found.has(`${deposits.prefix}${id}`)) : [];
+        for (const id of unknown) {
+          const text = `There is no deposit ${id} in the log.`;
+          report.find({ check: 'log', code: 'DEPOSIT_UNKNOWN', text });
+        }
+      },
+    };
     await history(
       () => ofStreams(log, ids),
       [...logWatchers(report, log, { alongLog: false }), known, ...watchers],
@@ -143,9 +152,6 @@ function someDeposits(
         ...(signal && { signal }),
       },
     )(report);
-    for (const id of ids.filter((each) => !found.has(`${deposits.prefix}${each}`))) {
-      report.find({ check: 'log', code: 'DEPOSIT_UNKNOWN', text: `There is no deposit ${id} in the log.` });
-    }
   };
 }
 

@@ -54,6 +54,10 @@ test('given deposits are proven alone, and one that is not there is said', async
     { check: 'log', code: 'DEPOSIT_UNKNOWN', text: 'There is no deposit 99 in the log.' },
   ]);
   t.is(report.counts.deposits, 2);
+
+  await writeFile(path.join(folder, 'event-log.sqlite'), 'a text');
+  const unread = await verified(folder, { what: [1] });
+  t.deepEqual(codesOf(unread), ['LOG_UNREADABLE'], 'nothing tells that it is not there');
 });
 
 test('a changed object is named with the deposits that need it, and so is a missing one', async (t) => {
