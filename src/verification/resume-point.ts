@@ -50,6 +50,7 @@ export class ResumePoint {
   readonly #again: Set<string>;
   #marks: { readonly events: number; readonly root: string }[] = [];
   #isWhole = true;
+  #brokeOff = false;
   #trouble: string | undefined;
   #savedAt = performance.now();
 
@@ -115,9 +116,10 @@ export class ResumePoint {
       miss: () => {
         this.#isWhole = false;
       },
-      end: () => {
+      end: (whole) => {
+        this.#brokeOff = !whole;
         const { events } = this.#before ?? { events: 0 };
-        if (this.#tree.size >= events) return;
+        if (!whole || this.#tree.size >= events) return;
         throw new LogChanged(
           `The log holds ${this.#tree.size} events, fewer than the ${events} that the interrupted run of ${this.#begunAt} has read. Run it without --resume.`,
         );
@@ -125,9 +127,9 @@ export class ResumePoint {
     };
   }
 
-  /** All is done: nothing is left to resume. */
+  /** All is done: nothing is left to resume, unless the log could not be read to its end. */
   async done(): Promise<void> {
-    if (this.#file === undefined || this.#trouble !== undefined) return;
+    if (this.#file === undefined || this.#trouble !== undefined || this.#brokeOff) return;
     await rm(this.#file, { force: true }).catch(unlessNotAllowed); // then it is of somebody else
   }
 

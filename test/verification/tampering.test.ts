@@ -7,6 +7,7 @@ import test, { type ExecutionContext } from 'ava';
 import { ANCHORS } from '../../src/anchors/anchor.ts';
 import { publicAnchorKey } from '../../src/anchors/anchor-key.ts';
 import { openLog } from '../../src/engines.ts';
+import { EventLogUnavailable } from '../../src/event-log/event-log.ts';
 import { PlainLogAudit } from '../../src/event-log/log-audit.ts';
 import { copyEvents } from '../../src/event-log/log-copy.ts';
 import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
@@ -204,6 +205,17 @@ test('a verification that was broken off goes on where it was, on the same log o
   );
   await broken(state, 40);
   t.like(await ResumePoint.interrupted(file), { events: 39 });
+
+  const away = new ResumePoint(file, state);
+  async function* unreadable() {
+    for await (const record of audit.events()) {
+      if (record.kind === 'event' && record.event.revision > 0) throw new EventLogUnavailable('away');
+      yield record;
+    }
+  }
+  await history(unreadable, [away.watcher()])(silent());
+  await away.done();
+  t.like(await ResumePoint.interrupted(file), { events: 39 }, 'nor is it over where the log cannot be read');
 
   const fresh = { ...(state as Interrupted), events: 5 };
   const { findings, report } = await verified(folder, { resume: { file, from: undefined } });
