@@ -67,6 +67,7 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
         await administration.parking({ type: 'RetryParked', reactor, eventId });
         say(`The ${reactor} tries ${event.stream} again (event ${eventId}).`);
       }
+      if (parked.length === 0) say('No event is parked.');
       return;
     }
     case 'skip': {

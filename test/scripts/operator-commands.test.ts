@@ -135,6 +135,7 @@ test('parked events are listed, shown and skipped with a reason', async (t) => {
   t.deepEqual(JSON.parse((await run('list', '--json')).out), [parked]);
   t.is((await run('skip', 'e-1', '--reason', 'no deposit')).code, 0);
   t.regex((await run('list')).out, /No event is parked/);
+  t.like(await run('retry', '--all'), { code: 0, out: 'No event is parked.\n' });
 });
 
 test('status shows lags, deposits by state and what waits, beside the service and without it', async (t) => {
