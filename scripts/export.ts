@@ -7,7 +7,7 @@ import { openLogAudit } from '../src/event-log/open-log-audit.ts';
 import { assertThere } from '../src/missing-engine.ts';
 import { type ExportedPart, ExportTally } from '../src/verification/export-end.ts';
 import { exportedEvent } from '../src/verification/exported-event.ts';
-import { readArguments, runCommand, UsageError } from './command.ts';
+import { readArguments, runCommand, say, UsageError } from './command.ts';
 import { ProgressBars } from './progress-bar.ts';
 import { whetherOfTheService } from './service-engines.ts';
 import { stopSignal } from './stop-signal.ts';
@@ -52,11 +52,13 @@ await runCommand(
     const total = stream === undefined && from === undefined ? await log.count() : undefined;
     const part = { ...(stream !== undefined && { stream }), ...(from !== undefined && { from }) };
     if (output === undefined) return toStandardOutput(chunks(records, part));
-    using bars = new ProgressBars();
-    await toFile(
-      output,
-      chunks(records, part, (events) => bars.at('events exported', events, total)),
-    );
+    let exported = 0;
+    {
+      using bars = new ProgressBars();
+      const progress = (events: number): void => bars.at('events exported', (exported = events), total);
+      await toFile(output, chunks(records, part, progress));
+    }
+    say(`Exported ${exported} events into ${output}.`);
   },
   { mayBeBare: true },
 );

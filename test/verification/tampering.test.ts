@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -67,26 +67,27 @@ test('the anchor and verify commands work together, with a key that was kept els
 
 test('an export is the same log again, and a line that was cut or changed is refused with its number', async (t) => {
   const folder = await service.copy(t);
-  const exported = await runScript(folder, 'export', []);
-  t.is(exported.code, 0, exported.err);
   const file = path.join(folder, 'export.ndjson');
-  await writeFile(file, exported.out);
+  const { code, out, err } = await runScript(folder, 'export', ['--output', file]);
+  t.is(code, 0, err);
+  const exported = await readFile(file, 'utf8');
+  t.is(out, `Exported ${exported.trimEnd().split('\n').length - 1} events into ${file}.\n`);
   const empty = await emptyFolder(t);
   t.is((await runScript(empty, 'import', [file])).code, 0);
   {
     await using log = await openLog(configOf(empty));
     const again = await Array.fromAsync(log.readAll(), (event) => `${exportedEvent(event)}\n`);
-    t.is(again.join(''), exported.out.replace(/.+\n$/, ''));
+    t.is(again.join(''), exported.replace(/.+\n$/, ''));
   }
   t.deepEqual(codesOf(await againstAnchors(empty, folder)), []);
 
-  const lines = exported.out.split('\n').slice(0, -1);
+  const lines = exported.split('\n').slice(0, -1);
   const line = (number: number) => lines[number - 1] ?? '';
   const changed = (number: number, change: (line: string) => string) =>
     `${lines.map((line, index) => (index + 1 === number ? change(line) : line)).join('\n')}\n`;
   const cases: readonly (readonly [string, RegExp])[] = [
-    [exported.out.slice(0, -1), /^Line \d+ is cut/],
-    [exported.out.slice(0, -30), /^Line \d+ is cut/],
+    [exported.slice(0, -1), /^Line \d+ is cut/],
+    [exported.slice(0, -30), /^Line \d+ is cut/],
     [
       changed(7, (line) => line.replace('"occurredAt":"20', '"occurredAt":"21')),
       /^Line 7 .*hash of its contents/,
