@@ -103,6 +103,7 @@ function begin(url: URL, options: RequestOptions): ClientRequest {
 function answerOf(request: ClientRequest, body: string): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   request.on('error', reject); // stays: what comes after the answer concerns nobody
+  request.once('close', () => reject(new Error('closed without one'))); // of a 101 there is no word but this
   request.once('response', (answer) => {
     dropBody(answer);
     resolve(answer);

@@ -91,6 +91,21 @@ test('an answer without an end costs nothing: what it says counts, and the conne
   await until(async () => isClosed);
 });
 
+test('an answer that goes over to another protocol is a refusal like others', async (t) => {
+  const server = createServer((socket) => {
+    socket.once('data', () =>
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: other\r\nConnection: Upgrade\r\n\r\n'),
+    );
+  }).listen(0, '127.0.0.1');
+  t.teardown(() => server.close());
+  await once(server, 'listening');
+  using postman = new Postman({ allowPrivate: true }, 'test/1');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const outcome = await postman.post(url, '{}', {}, new AbortController().signal);
+  const reason = 'No connection, or no answer on it: closed without one.';
+  t.deepEqual(outcome, { taken: false, reason, isUnreachable: true, retryAfter: 0 });
+});
+
 test('signatures are those of the Standard Webhooks specification', (t) => {
   const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
   const message = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', seconds: 1614265330, body: '{"test": 2432232314}' };
