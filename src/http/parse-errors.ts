@@ -57,11 +57,15 @@ const NO_PROXY: SocketAnswer = [
   new SwordError('MethodNotAllowed', 'CONNECT is not possible here.', { headers: { Allow: '' } }),
 ];
 
-/** For a socket that Node has let go of: nobody else hears its errors or closes it. */
-export function refuseTunnel(socket: Socket, options: ErrorOptions): void {
+/**
+ * For a socket that Node has let go of: nobody else hears its errors, closes it, or tells the answers in front of this one
+ * that they may go on.
+ */
+export function refuseTunnel(socket: HttpSocket, options: ErrorOptions): void {
   socket.on('error', () => socket.destroy());
   socket.once('finish', () => socket.destroy());
-  answerOnSocket(socket, NO_PROXY, options);
+  socket.on('drain', () => socket._httpMessage?.emit('drain'));
+  answerInTurn(socket, () => answerOnSocket(socket, NO_PROXY, options));
 }
 
 function answerOnSocket(socket: Socket, [status, answer]: SocketAnswer, options: ErrorOptions): void {

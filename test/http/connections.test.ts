@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
+import { zipOf } from '../support/archive-builders.ts';
 import {
   archiveHeaders,
   archivePart,
@@ -91,6 +93,22 @@ test('CONNECT is refused with a SWORD error', async (t) => {
   await other.send('CONNECT elsewhere:443 HTTP/1.1\r\nHost: elsewhere\r\n\r\n');
   other.reset();
   t.is((await t.context.alice.get('/1/servicedocument/')).status, 200, 'and the service lives on');
+});
+
+test('CONNECT behind other requests is refused behind their answers', async (t) => {
+  const big = zipOf([{ name: 'noise', data: randomBytes(3 * 1024 ** 2) }]);
+  const created = await t.context.alice.post('/1/software/', big, { ...archiveHeaders(), ...partial });
+  const media = new URL(`${created.headers.get('location')}`).pathname.replace('metadata', 'media');
+  using connection = await RawConnection.to(t.context.service.url);
+  const length = { 'Content-Length': String(helloZip.length) };
+  await connection.send(
+    uploadHead(t, length) + helloZip.toString('latin1') + head(t, `GET ${media} HTTP/1.1`),
+  );
+  await connection.send('CONNECT elsewhere:443 HTTP/1.1\r\nHost: elsewhere\r\n\r\n');
+  t.is((await connection.answers(1)).status, 201);
+  t.is((await connection.answers(2)).body.length, big.length);
+  assertError(t, await connection.answers(3), 405, 'MethodNotAllowed');
+  await connection.untilEnded();
 });
 
 test('a target that is no URL is a bad request, and the service lives on', async (t) => {
