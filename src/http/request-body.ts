@@ -130,8 +130,9 @@ export function holdsBodyBack({ req, res }: Pick<Context, 'req' | 'res'>): boole
 
 const continued = new WeakSet<object>();
 
-function awaitsContinue(req: Context['req']): boolean {
-  return req.headers.expect?.trim().toLowerCase() === '100-continue';
+/** In HTTP/1.0 there is no interim answer: it would be taken for the final one. */
+function awaitsContinue({ headers, httpVersion }: Context['req']): boolean {
+  return httpVersion === '1.1' && headers.expect?.trim().toLowerCase() === '100-continue';
 }
 
 function slow(ms: number): Error {

@@ -337,6 +337,15 @@ test('HTTP/1.0 is served, and the connection ends', async (t) => {
   await connection.untilEnded();
 });
 
+test('HTTP/1.0 gets no interim answer, whatever it expects', async (t) => {
+  using connection = await RawConnection.to(t.context.service.url);
+  const expecting = { 'Content-Length': String(helloZip.length), Expect: '100-continue' };
+  await connection.send(uploadHead(t, expecting).replace('HTTP/1.1', 'HTTP/1.0'));
+  await connection.send(helloZip);
+  t.is((await connection.answers(1)).status, 201);
+  await connection.untilEnded();
+});
+
 test.serial('requests that come at once on one connection are carried out one after the other', async (t) => {
   const { alice } = t.context;
   using connection = await RawConnection.to(alice.url);
