@@ -14,9 +14,15 @@ export function tusRequests({ maxSize }: { readonly maxSize: number }): ServiceM
 
   async function asTus(ctx: ServiceContext, next: () => Promise<unknown>): Promise<void> {
     ctx.set('Tus-Resumable', TUS_VERSION);
+    const sent = ctx.method;
     const instead = ctx.get('X-HTTP-Method-Override').trim();
     if (instead !== '') ctx.method = knownMethod(instead.toUpperCase());
-    await next();
+    try {
+      await next();
+    } finally {
+      // Whoever has sent another method waits for the body that the answer tells of.
+      if (ctx.method === 'HEAD') ctx.method = sent;
+    }
     if (ctx.method !== 'OPTIONS') return;
     ctx.set('Tus-Version', TUS_VERSION);
     ctx.set('Tus-Extension', TUS_EXTENSIONS.join(','));

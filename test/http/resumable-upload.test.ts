@@ -236,6 +236,8 @@ test('a client that cannot send PATCH and DELETE says them in a header', async (
   t.is((await alice.post(upload, null, instead('HEAD'))).headers.get('upload-offset'), '2');
   t.is((await alice.post(upload, null, instead('DELETE'))).status, 204);
   t.is((await uploads.head(upload)).status, 404);
+  const gone = await alice.post(upload, null, instead('HEAD'));
+  await assertSwordError(t, gone, 404, 'NotFound', 'whole, since the client waits for a body');
   await assertSwordError(
     t,
     await alice.post('/1/software/uploads/', null, instead('X')),
