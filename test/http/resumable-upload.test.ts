@@ -450,6 +450,9 @@ test('a request with an Idempotency-Key that names an upload is answered again w
   await assertSwordError(t, await ask(upload, {}), 409, 'Conflict');
   await assertSwordError(t, await ask(upload, { 'Idempotency-Key': 'another' }), 409, 'Conflict');
   await assertSwordError(t, await ask(other, key), 409, 'Conflict');
+  const named = { ...archiveHeaders(), ...partial, Upload: upload, ...key };
+  const dryRun = await alice.post('/1/software/?dry-run=true', null, named);
+  await assertSwordError(t, dryRun, 409, 'Conflict', 'its bytes are not there to be looked into');
   t.is((await ask(other, {})).status, 201, 'what was refused can be named still');
 });
 
