@@ -31,8 +31,9 @@ export async function anchorsToCompare(
   { file, ...keys }: AnchorSources,
   report: Report,
 ): Promise<PlacedAnchor[]> {
-  const ofLog = await chained(anchorsOfLog(log, report), keys, report);
+  // The file first: a running service brings an anchor to the log before it comes to the file.
   const ofFile = file === undefined ? [] : await chained(anchorsOfFile(file, report), keys, report);
+  const ofLog = await chained(anchorsOfLog(log, report), keys, report);
   const inLog = new Set(ofLog.map(({ digest }) => digest));
   for (const { anchor, digest, where } of ofFile) {
     if (!inLog.has(digest)) find(report, anchor, 'ANCHOR_NOT_IN_LOG', where, 'is not in the log any more');
