@@ -1,5 +1,4 @@
 import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
 import {
   ANCHORS,
   type Anchor,
@@ -11,6 +10,7 @@ import {
 import { EventLogUnavailable } from '../event-log/event-log.ts';
 import type { LogAudit } from '../event-log/log-audit.ts';
 import { type AnchorKeys, AnchorSigners } from './anchor-keys.ts';
+import { lines } from './lines.ts';
 import type { Report } from './report.ts';
 
 export type PlacedAnchor = {
@@ -91,7 +91,14 @@ async function* anchorsOfLog(log: Pick<LogAudit, 'stream'>, report: Report): Asy
 
 async function* anchorsOfFile(file: string, report: Report): AsyncGenerator<PlacedAnchor> {
   let number = 0;
-  for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
+  for await (const { bytes, hasEnd } of lines(createReadStream(file))) {
+    const line = bytes.toString().replace(/\r$/, '');
+    if (!hasEnd && !isWhole(line)) {
+      report.notes.push(
+        `The last line of ${file} is cut, as by a crash or while it is being written: the next anchor that is made brings it anew.`,
+      );
+      continue;
+    }
     number += 1;
     const where = `line ${number} of ${file}`;
     const anchor = parsed(() => anchorIn(line), where, report);
@@ -99,6 +106,15 @@ async function* anchorsOfFile(file: string, report: Report): AsyncGenerator<Plac
   }
   if (number === 0)
     report.find({ check: 'anchors', code: 'NO_ANCHORS', text: `${file} holds no anchor.`, file });
+}
+
+function isWhole(line: string): boolean {
+  try {
+    JSON.parse(line);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function parsed(parse: () => Anchor, where: string, report: Report): Anchor | undefined {

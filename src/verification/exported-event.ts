@@ -2,6 +2,7 @@ import type { Json, RecordedEvent } from '../event-log/event-log.ts';
 import { canonicalJson, isNestedTooDeeply } from '../event-log/hash-chain.ts';
 import { chainFaults } from './chain-faults.ts';
 import { type ExportEnd, ExportTally, exportEnd } from './export-end.ts';
+import { type Line, lines } from './lines.ts';
 import { StreamHeads } from './stream-heads.ts';
 
 /** The event as a line of an export, without its end: canonical JSON, so that the same event is the same line. */
@@ -91,23 +92,3 @@ function jsonIn(bytes: Buffer, number: number): Json {
     throw new BadLine(number, 'is no JSON');
   }
 }
-
-type Line = { readonly bytes: Buffer; readonly hasEnd: boolean };
-
-/** Ended by a line feed and nothing else: other separators may stand in the text of an event. */
-async function* lines(source: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
-  let begun: Buffer[] = [];
-  for await (const chunk of source) {
-    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-    let start = 0;
-    for (let end = bytes.indexOf(LF); end !== -1; end = bytes.indexOf(LF, start)) {
-      yield { bytes: Buffer.concat([...begun, bytes.subarray(start, end)]), hasEnd: true };
-      begun = [];
-      start = end + 1;
-    }
-    if (start < bytes.length) begun.push(bytes.subarray(start));
-  }
-  if (begun.length > 0) yield { bytes: Buffer.concat(begun), hasEnd: false };
-}
-
-const LF = 0x0a;

@@ -107,6 +107,9 @@ test('a file gets every anchor it lacks, and a line that a crash has cut is writ
   t.is((await place.anchorer.anchor()).written, 2);
   const whole = await readFile(place.anchorFile, 'utf8');
   await writeFile(place.anchorFile, whole.slice(0, -50));
+  const beforeThat = await compare(place.log, place);
+  t.deepEqual(beforeThat.findings, [], 'what a crash leaves is nobody to be accused of');
+  t.regex(beforeThat.report.notes.join(), /^The last line of .* is cut/);
   t.is((await place.anchorer.anchor()).written, 1);
   t.is(await readFile(place.anchorFile, 'utf8'), whole);
   const other = await newPlace(t);
