@@ -31,6 +31,12 @@ export class AnchorsOvertaken extends Error {
   readonly code = 'ANCHORS_OVERTAKEN';
 }
 
+/** The log holds fewer events than an anchor in it covers. */
+export class AnchoredEventsGone extends Error {
+  override readonly name = 'AnchoredEventsGone';
+  readonly code = 'ANCHORED_EVENTS_GONE';
+}
+
 /** The log holds nothing yet. */
 export class NothingToAnchor extends Error {
   override readonly name = 'NothingToAnchor';
@@ -66,6 +72,11 @@ export class Anchorer {
       const last = await this.#last();
       await covered.catchUp(signal);
       if (covered.lastOther === 0) throw new NothingToAnchor('The event log holds nothing to anchor yet.');
+      if (last && covered.events < last.anchor.events) {
+        throw new AnchoredEventsGone(
+          `The event log holds ${covered.events} events, its last anchor of ${last.anchor.madeAt} is over ${last.anchor.events}: events were removed. "npm run verify -- --all" tells more.`,
+        );
+      }
       if (last && covered.lastOther <= last.anchor.events) return { anchor: last.anchor, made: false };
       const anchor = signed(
         {

@@ -83,6 +83,22 @@ test('only what has come since is read again, and a lost state changes nothing',
   t.deepEqual((await compare(place.log, place)).findings, []);
 });
 
+test('no anchor is made, nor said to be enough, over a log that has fewer events than its last one covers', async (t) => {
+  const place = await newPlace(t);
+  await fill(place.log, 6);
+  await place.anchorer.anchor();
+  await using cut = new MemoryEventLog();
+  let number = 0;
+  for await (const { stream, revision, ...event } of place.log.readAll()) {
+    number += 1;
+    if (number > 3) await cut.append(stream, revision === 0 ? 'none' : revision - 1, [event]);
+  }
+  await t.throwsAsync(new Anchorer(cut, place).anchor(), {
+    code: 'ANCHORED_EVENTS_GONE',
+    message: /^The event log holds 4 events, its last anchor of .* is over 6: events were removed\./,
+  });
+});
+
 test('anchors made at the same time follow each other, in the log and in the file', async (t) => {
   const place = await newPlace(t);
   await fill(place.log, 5);
