@@ -1,11 +1,11 @@
-import { clients, collections, deposits, parkings } from '../domain/aggregates.ts';
+import { clients, collections, deposits, notifications, parkings } from '../domain/aggregates.ts';
 import { aboutEvent } from './event-finding.ts';
 import type { Watcher } from './history.ts';
 import type { Report } from './report.ts';
 
 /** Finds events that this release cannot read. */
 export function codecWatcher(report: Report): Watcher {
-  const kinds = [deposits, clients, collections, parkings];
+  const kinds = [deposits, clients, collections, notifications, parkings];
   return {
     see(event) {
       const kind = kinds.find(({ prefix }) => event.stream.startsWith(prefix));

@@ -4,12 +4,14 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test from 'ava';
 import { openArchiveStore } from '../../src/archive-store/open-archive-store.ts';
+import { clients, collections, deposits, notifications, parkings } from '../../src/domain/aggregates.ts';
 import type { JsonObject } from '../../src/event-log/event-log.ts';
 import { seal } from '../../src/event-log/hash-chain.ts';
 import { PlainLogAudit } from '../../src/event-log/log-audit.ts';
 import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
 import { toPosition } from '../../src/event-log/position.ts';
 import { chainWatcher } from '../../src/verification/chain-watcher.ts';
+import { codecWatcher } from '../../src/verification/codec-watcher.ts';
 import { depositIdWatcher } from '../../src/verification/deposit-id-watcher.ts';
 import { eventIdWatcher } from '../../src/verification/event-id-watcher.ts';
 import { history } from '../../src/verification/history.ts';
@@ -219,6 +221,19 @@ test('the chain is recomputed in every log, ids are found twice and deposit ids 
       ['ID_REPEATED', 1],
       ['OTHER_DEPOSIT', 1],
     ],
+  );
+});
+
+test('an event that no release knows is found in every kind of stream that has rules', async (t) => {
+  await using log = new MemoryEventLog();
+  const kinds = [deposits, clients, collections, notifications, parkings];
+  for (const { prefix } of kinds) await log.append(`${prefix}1`, 'none', [event('Nonsense', {})]);
+  const findings: Finding[] = [];
+  const report = new Report({ limit: 100, tell: (finding) => findings.push(finding) });
+  await history(() => new PlainLogAudit(log).events(), [codecWatcher(report)])(report);
+  t.deepEqual(
+    findings.map(({ code, stream }) => [code, stream]),
+    kinds.map(({ prefix }) => ['TYPE_UNKNOWN', `${prefix}1`]),
   );
 });
 
