@@ -23,7 +23,8 @@ export function depositIdWatcher(report: Report): Watcher {
         if (typeof first === 'number' && typeof count === 'number') next = first + count;
       } else if (stream.startsWith(deposits.prefix)) {
         const id = Number(stream.slice(deposits.prefix.length));
-        if (revision === 0 && !(id >= 1 && id < next)) {
+        const isItsName = stream === `${deposits.prefix}${id}`; // 01 and 1e0 are the number 1, too
+        if (revision === 0 && !(isItsName && id >= 1 && id < next)) {
           find(event, 'ID_NOT_HANDED_OUT', 'is of a deposit whose id was not handed out before');
         }
         if (data['depositId'] !== id) {

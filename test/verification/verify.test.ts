@@ -205,6 +205,8 @@ test('the chain is recomputed in every log, ids are found twice and deposit ids 
   await log.append('ids-deposit', 'none', seal('ids-deposit', 0, null, [reserved]));
   const twice = event('DepositCreated', { depositId: 7 });
   const [first, second] = seal('deposit-7', 0, null, [twice, { ...twice, data: { depositId: 8 } }]);
+  const spelt = event('DepositCreated', { depositId: 1 });
+  await log.append('deposit-01', 'none', seal('deposit-01', 0, null, [spelt]));
   await log.append('deposit-7', 'none', [first as never]);
   await log.append('deposit-7', 0, [{ ...(second as never as object), metadata: { hash: 'x' } } as never]);
   const findings: Finding[] = [];
@@ -215,6 +217,7 @@ test('the chain is recomputed in every log, ids are found twice and deposit ids 
   t.deepEqual(
     findings.map(({ code, revision }) => [code, revision]),
     [
+      ['ID_NOT_HANDED_OUT', 0],
       ['ID_NOT_HANDED_OUT', 0],
       ['HASH_WRONG', 1],
       ['CHAIN_BROKEN', 1],
