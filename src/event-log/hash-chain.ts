@@ -53,6 +53,9 @@ export function isNestedTooDeeply(value: Json, levels = DEEPEST): boolean {
   return levels === 0 || Object.values(value).some((each: Json) => isNestedTooDeeply(each, levels - 1));
 }
 
+/** How ids of events are written: another spelling would be another hash. */
+export const EVENT_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
 /** UUID version 5 in the namespace of this service: the same command gives its events the same ids. */
 export function eventId(commandId: string, index: number): string {
   const bytes = createHash('sha1').update(NAMESPACE).update(`${commandId}/${index}`).digest().subarray(0, 16);

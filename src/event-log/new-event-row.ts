@@ -1,9 +1,8 @@
 import type { ExpectedRevision, NewEvent } from './event-log.ts';
+import { EVENT_ID } from './hash-chain.ts';
 
 /** An event as it crosses to the writer and lies in the log: JSON as text. */
 export type NewEventRow = readonly [id: string, type: string, data: string, metadata: string];
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /**
  * Taken at the moment of the call, so what the caller does to its objects later changes nothing.
@@ -12,7 +11,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 export function toRows(events: readonly NewEvent[]): NewEventRow[] {
   if (events.length === 0) throw new TypeError('An append needs at least one event.');
   return events.map(({ id, type, data, metadata }) => {
-    if (!UUID.test(id)) throw new TypeError(`Event id "${id}" is no lower-case UUID.`);
+    if (!EVENT_ID.test(id)) throw new TypeError(`Event id "${id}" is no lower-case UUID.`);
     return [id, type, JSON.stringify(data), JSON.stringify(metadata)];
   });
 }

@@ -1,5 +1,5 @@
 import type { Json, RecordedEvent } from '../event-log/event-log.ts';
-import { canonicalJson, isNestedTooDeeply } from '../event-log/hash-chain.ts';
+import { canonicalJson, EVENT_ID, isNestedTooDeeply } from '../event-log/hash-chain.ts';
 import { chainFaults } from './chain-faults.ts';
 import { type ExportEnd, ExportTally, exportEnd } from './export-end.ts';
 import { type Line, lines } from './lines.ts';
@@ -56,14 +56,18 @@ export async function* exportedEvents(
   tally.assertWhole(end, { partial });
 }
 
-const SHAPE = {
-  stream: 'string',
-  revision: 'number',
-  position: 'string',
-  id: 'string',
-  type: 'string',
-  data: 'object',
-  metadata: 'object',
+const isText = (value: unknown): boolean => typeof value === 'string' && value.isWellFormed();
+const isObject = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const SHAPE: Readonly<Record<keyof RecordedEvent, (value: unknown) => boolean>> = {
+  stream: isText,
+  revision: Number.isSafeInteger,
+  position: isText,
+  id: (value) => typeof value === 'string' && EVENT_ID.test(value),
+  type: isText,
+  data: isObject,
+  metadata: isObject,
 };
 
 function parsed(line: Line, number: number): RecordedEvent | ExportEnd {
@@ -72,10 +76,8 @@ function parsed(line: Line, number: number): RecordedEvent | ExportEnd {
   if (isNestedTooDeeply(value)) throw new BadLine(number, 'is no exported event: it nests too deeply');
   const end = exportEnd(value, line.bytes.toString());
   if (end) return end;
-  const wrong = Object.entries(SHAPE).find(
-    ([name, type]) => typeof value[name] !== type || value[name] === null,
-  );
-  if (wrong) throw new BadLine(number, `is no exported event: it has no ${wrong[0]}`);
+  const wrong = Object.entries(SHAPE).find(([name, isRight]) => !isRight(value[name]));
+  if (wrong) throw new BadLine(number, `is no exported event: its ${wrong[0]} is missing or wrong`);
   if (Object.keys(value).length !== Object.keys(SHAPE).length) {
     throw new BadLine(number, 'is no exported event: it has something more');
   }

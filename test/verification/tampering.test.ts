@@ -7,7 +7,8 @@ import test, { type ExecutionContext } from 'ava';
 import { ANCHORS } from '../../src/anchors/anchor.ts';
 import { publicAnchorKey } from '../../src/anchors/anchor-key.ts';
 import { openLog } from '../../src/engines.ts';
-import { EventLogUnavailable } from '../../src/event-log/event-log.ts';
+import { EventLogUnavailable, type RecordedEvent } from '../../src/event-log/event-log.ts';
+import { hashOf } from '../../src/event-log/hash-chain.ts';
 import { PlainLogAudit } from '../../src/event-log/log-audit.ts';
 import { copyEvents } from '../../src/event-log/log-copy.ts';
 import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
@@ -94,6 +95,12 @@ test('an export is the same log again, and a line that was cut or changed is ref
     ],
     [changed(9, (line) => ` ${line}`), /^Line 9 is not written/],
     [changed(9, () => '{}'), /^Line 9 is no exported event/],
+    [
+      changed(9, (line) => resealed(line, { id: 'ABC' })),
+      /^Line 9 is no exported event: its id is missing or wrong/,
+    ],
+    [changed(9, (line) => resealed(line, { data: [1] })), /^Line 9 is no exported event: its data is/],
+    [changed(9, (line) => resealed(line, { type: '\ud800' })), /^Line 9 is no exported event: its type is/],
     [changed(11, (line) => line.slice(0, 40)), /^Line 11 is no JSON/],
     [changed(11, (line) => line.replace(/"position":"0/, '"position":"1')), /^Line 12 has a position/],
     [
@@ -266,6 +273,13 @@ async function againstAnchors(folder: string, anchored = folder): Promise<Verifi
   const { anchorFile, anchorKeyFile } = configOf(anchored);
   const key = await publicAnchorKey(anchorKeyFile);
   return verified(folder, { what: 'log', anchorFile: anchorFile ?? '', anchorKeys: key ? [key] : [] });
+}
+
+/** Altered, with a fitting hash. */
+function resealed(line: string, change: Readonly<Record<string, unknown>>): string {
+  const event = { ...JSON.parse(line), ...change } as RecordedEvent;
+  const hash = hashOf(event.stream, event.revision, event);
+  return exportedEvent({ ...event, metadata: { ...event.metadata, hash } });
 }
 
 async function emptyFolder(t: ExecutionContext): Promise<string> {
