@@ -6,7 +6,8 @@
  */
 export function bearUnread({ endsProcess }: { readonly endsProcess: boolean }): void {
   let failed = false;
-  process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+  process.stdout.on('error', ({ code, message, syscall }: NodeJS.ErrnoException) => {
+    if (syscall === undefined) return; // of what was to be written: whoever made it tells that
     if (code === 'EPIPE' && endsProcess) process.exit();
     if (code === 'EPIPE' || failed) return;
     failed = true;
