@@ -7,7 +7,7 @@ import { openLogAudit } from '../src/event-log/open-log-audit.ts';
 import { assertThere } from '../src/missing-engine.ts';
 import { type ExportedPart, ExportTally } from '../src/verification/export-end.ts';
 import { exportedEvent } from '../src/verification/exported-event.ts';
-import { readArguments, runCommand, say, UsageError } from './command.ts';
+import { readArguments, refused, runCommand, say, UsageError } from './command.ts';
 import { ProgressBars } from './progress-bar.ts';
 import { whetherOfTheService } from './service-engines.ts';
 import { stopSignal } from './stop-signal.ts';
@@ -82,6 +82,9 @@ async function* chunks(
     yield text;
     text = '';
   }
+  const { stream, from } = part;
+  if (stream !== undefined && from === undefined && tally.events === 0)
+    throw refused('NO_STREAM', `There is no stream ${stream} in the event log.`);
   yield `${text}${tally.lastLine(part)}\n`;
 }
 

@@ -129,6 +129,9 @@ test('an export that lacks whole lines is refused with what is missing', async (
   const withoutStream = events.filter((line) => !line.includes('"stream":"deposit-5"'));
   const other = last.replace(root, 'f'.repeat(64));
   const { out: part } = await runScript(folder, 'export', ['--stream', 'deposit-3']);
+  const mistyped = await runScript(folder, 'export', ['--stream', 'deposit3']);
+  t.is(mistyped.code, 1);
+  t.is(mistyped.err, 'There is no stream deposit3 in the event log.\n');
   const cases: readonly (readonly [string, RegExp])[] = [
     [textOf(lines.slice(0, 30)), /^The export breaks off after 30 events: the last line.* --partial\.$/],
     ['', /^The export breaks off after 0 events/],
