@@ -65,9 +65,11 @@ async function openIfThere(file: string): Promise<FileHandle | undefined> {
   }
 }
 
+/** Nothing but a file is an object: who opened a pipe would wait for ever. */
 async function statIfThere(file: string): Promise<Stats | undefined> {
   try {
-    return await stat(file);
+    const found = await stat(file);
+    return found.isFile() ? found : undefined;
   } catch (error) {
     if (isAbsence(error)) return undefined;
     throw error;
