@@ -15,10 +15,10 @@ const HELP = `Finds what no event names: objects left by requests that failed, a
 
   npm run gc -- [--remove] [--older-than 24h] [--json]
 
-Without --remove it only tells (--dry-run, the default). --older-than: only what was stored longer ago, as in 90m,
-24h or 30d. It must be longer than any upload takes from its first byte to its answer, for what is stored may be
-named until then; no less than 1h where a service may run on the log: beside one, and where the log is not an
-embedded one in the data folder. With less no service can start until it is done.
+Without --remove it only tells (--dry-run, the default). --older-than: only what was stored longer ago, as in 90m
+or 30d; 24h when not told. It must be longer than any upload takes from its first byte to its answer, for what is
+stored may be named until then; no less than 1h where a service may run on the log: beside one, and where the log is
+not an embedded one in the data folder. With less no service can start until it is done.
 Objects that an event names are never removed.
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 `;
