@@ -59,7 +59,7 @@ export async function serveClients(
     ready: () => caughtUp && !projector.isHalted,
   };
   const upToDate = async (): Promise<void> => {
-    if (!caughtUp) throw new Error('they catch up with the event log.');
+    if (!caughtUp) throw new Error(projector.trouble ?? 'they catch up with the event log.');
     await assertUpToDate(projector, log);
   };
   return { ready, projector, statuses, options, upToDate };

@@ -15,6 +15,7 @@ export class CatchUpDeliveries implements Deliveries {
   readonly #log: EventLog;
   readonly #folder: string;
   readonly #receiving = new Map<string, CatchUpCheckpoint>();
+  readonly #troubles = new Map<string, string | undefined>();
 
   /** Checkpoints are kept in `folder`, a file a group. */
   constructor(log: EventLog, folder: string) {
@@ -22,9 +23,8 @@ export class CatchUpDeliveries implements Deliveries {
     this.#folder = folder;
   }
 
-  /** The embedded log is either there or the service is not. */
-  trouble(): undefined {
-    return undefined;
+  trouble(group: string): string | undefined {
+    return this.#troubles.get(group);
   }
 
   /** Exact where the group is received; beside it as of the last save. */
@@ -49,7 +49,11 @@ export class CatchUpDeliveries implements Deliveries {
     await using deaths = await Deaths.open(this.#folder, group, { position: checkpoint.position, head });
     this.#receiving.set(group, checkpoint);
     try {
-      const options = { after: checkpoint.position ?? begin, streamPrefixes: [streamPrefix], signal };
+      const onTrouble = (reason: string | undefined): void => {
+        this.#troubles.set(group, reason);
+      };
+      const after = checkpoint.position ?? begin;
+      const options = { after, streamPrefixes: [streamPrefix], signal, onTrouble };
       for await (const message of this.#log.subscribe(options)) {
         if (message.kind === 'caught-up') {
           checkpoint.passed(message.position);

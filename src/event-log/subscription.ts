@@ -6,6 +6,7 @@ import {
   type Position,
   type ReadAllOptions,
   type RecordedEvent,
+  type SubscribeOptions,
   type SubscriptionMessage,
 } from './event-log.ts';
 import { pausing } from './pausing.ts';
@@ -52,7 +53,7 @@ async function* pagesOf(
 export async function* follow(
   log: PagedLog,
   commits: CommitSignal,
-  { after, streamPrefixes }: Pick<ReadAllOptions, 'after' | 'streamPrefixes'>,
+  { after, streamPrefixes, onTrouble }: SubscribeOptions,
   signal: AbortSignal,
 ): AsyncGenerator<SubscriptionMessage> {
   let reached = after;
@@ -62,7 +63,8 @@ export async function* follow(
   while (!signal.aborted) {
     const seen = commits.count;
     const page = pageUnlessUnavailable(log, reached, streamPrefixes);
-    if (page === undefined) {
+    onTrouble?.(page instanceof EventLogUnavailable ? page.message : undefined);
+    if (page instanceof EventLogUnavailable) {
       await pausing(pause, signal);
       pause = Math.min(pause * 2, LONGEST_PAUSE);
       continue;
@@ -86,7 +88,7 @@ function pageUnlessUnavailable(log: PagedLog, after: Position | undefined, prefi
   try {
     return log.newsAfter(after, prefixes);
   } catch (error) {
-    if (error instanceof EventLogUnavailable) return undefined;
+    if (error instanceof EventLogUnavailable) return error;
     throw error;
   }
 }

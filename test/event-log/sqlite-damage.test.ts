@@ -3,8 +3,10 @@ import { existsSync } from 'node:fs';
 import { open, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
+import { CatchUpDeliveries } from '../../src/event-log/catch-up-deliveries.ts';
 import { EventLogUnavailable } from '../../src/event-log/event-log.ts';
 import { EventLogRefused } from '../../src/event-log/event-log-refused.ts';
 import { SqliteEventLog } from '../../src/event-log/sqlite-event-log.ts';
@@ -115,6 +117,33 @@ test.serial('a file that was cut in its middle is refused', async (t) => {
   await log[Symbol.asyncDispose]();
   await truncate(file, 40_960);
   await t.throwsAsync(SqliteEventLog.open({ file }), DAMAGED);
+});
+
+test.serial('who waits for events that cannot be read is told why nothing comes', async (t) => {
+  const file = await newLogFile(t);
+  {
+    const log = await SqliteEventLog.open({ file });
+    for (const number of Array(20).keys()) await log.append(`s${number}`, 'none', newEvents(50));
+    await log[Symbol.asyncDispose]();
+  }
+  const bytes = await readFile(file);
+  await writeFile(file, bytes.fill(0, bytes.length / 4, bytes.length / 2));
+  const log = await openLog(t, { file });
+  const deliveries = new CatchUpDeliveries(log, path.dirname(file));
+  const stop = new AbortController();
+  const told = Promise.withResolvers<string>();
+  const onTrouble = (reason?: string): void => {
+    if (reason !== undefined) told.resolve(reason);
+  };
+  const following = [
+    listOf(log.subscribe({ signal: stop.signal, onTrouble })),
+    listOf(deliveries.receive('checker', 's', stop.signal)),
+  ];
+  t.regex(await told.promise, /^The event log .* cannot be read: .*malformed/);
+  while (deliveries.trouble('checker') === undefined) await setImmediate();
+  t.is(deliveries.trouble('checker'), await told.promise);
+  stop.abort();
+  await Promise.all(following);
 });
 
 test.serial('a file that cannot be made or is not there to be read is unavailable', async (t) => {
