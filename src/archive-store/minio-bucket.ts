@@ -38,7 +38,7 @@ export class MinioBucket implements Disposable {
     this.#idle = limits.idle;
     this.#transport = new TimedTransport(endpoint.tls, limits);
     this.#client = new Client({
-      endPoint: endpoint.host,
+      endPoint: endpoint.host.replace(/^\[(.*)\]$/, '$1'), // minio puts the brackets of an IPv6 address back
       port: endpoint.port,
       useSSL: endpoint.tls,
       region,

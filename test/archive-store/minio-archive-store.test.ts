@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { ArchiveStoreUnavailable, ObjectCorrupt } from '../../src/archive-store/archive-store.ts';
 import { MinioArchiveStore } from '../../src/archive-store/minio-archive-store.ts';
+import { parseS3Url } from '../../src/archive-store/s3-url.ts';
 import { S3Server } from '../support/s3-server.ts';
 import { signatureFault } from '../support/s3-signature.ts';
 import { breakingAfter, bytesOf, heldBytes, inChunks, listOf, md5Of, newBody, sha256Of } from './bodies.ts';
@@ -132,6 +133,16 @@ test('a place that cannot be one is told', async (t) => {
   for (const wrong of [{ bucket: 'X' }, { endpoint: { host: 'not a host', port: 1, tls: false } }]) {
     await refusedAt(t, { server: await serverIn(t), wrong });
   }
+});
+
+test('a store may have an IPv6 address', async (t) => {
+  const { endpoint } = parseS3Url('s3://[::1]:1/archives?tls=false');
+  const error = await refusedAt(t, { server: await serverIn(t), wrong: { endpoint } });
+  t.regex(
+    error.message,
+    /cannot use the bucket archives at \[::1\]:1: E[A-Z]+\.$/,
+    'nothing but that nobody is there',
+  );
 });
 
 test('a store that goes away in the middle of an upload is told, and takes the body when it is back', async (t) => {
