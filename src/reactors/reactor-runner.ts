@@ -61,6 +61,7 @@ export class ReactorRunner {
   #done = 0;
   #failures = 0;
   #lastError: RunnerStanding['lastError'] = null;
+  #left: Promise<ReadonlySet<string>> | undefined;
 
   constructor(reactor: Reactor, options: RunnerOptions) {
     this.#reactor = reactor;
@@ -170,17 +171,30 @@ export class ReactorRunner {
     return true;
   }
 
-  /** The event to react to: what an operator wants to be tried again is handled as if it had just come. */
+  /**
+   * The event to react to: what an operator wants to be tried again is handled as if it had just come. None that was
+   * parked before the start and comes again, as after a move to another log.
+   */
   async #eventOf({ event }: Delivery): Promise<RecordedEvent | undefined> {
     const { parking } = this.#options;
-    if (event.stream !== parking.streamOf(this.#reactor.name)) return event;
+    const { name } = this.#reactor;
     let original: RecordedEvent | undefined;
     const find = async (): Promise<void> => {
-      original = await parking.retried(event);
+      if (event.stream === parking.streamOf(name)) original = await parking.retried(event);
+      else if (!(await this.#leftBefore()).has(event.id)) original = event;
     };
     const failure = await this.#attempt(event, find, MAX_TRIES);
     if (failure) throw failure.error;
     return original;
+  }
+
+  /** As of the start, for all who ask. */
+  #leftBefore(): Promise<ReadonlySet<string>> {
+    this.#left ??= this.#options.parking.left(this.#reactor.name).catch((error: unknown) => {
+      this.#left = undefined;
+      throw error;
+    });
+    return this.#left;
   }
 
   /** What cannot be counted is not begun: nobody would know of what the service dies. */

@@ -22,6 +22,11 @@ export interface Parking {
   park(reactor: string, event: RecordedEvent, error: unknown): Promise<void>;
   /** Where decisions about the parked events of a reactor are recorded. */
   streamOf(reactor: string): string;
-  /** The event that an operator wants to be tried again, when that is what `event` of that stream says. */
+  /**
+   * The event that an operator wants to be tried again, when that is what `event` of that stream says, and nothing
+   * behind it says otherwise.
+   */
   retried(event: RecordedEvent): Promise<RecordedEvent | undefined>;
+  /** Ids of the events that wait for an operator, or that one has decided to leave for good. */
+  left(reactor: string): Promise<ReadonlySet<string>>;
 }

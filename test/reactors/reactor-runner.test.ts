@@ -276,3 +276,44 @@ test('an event that is left is told with the reactor, its stream and its place i
   const expected = { reactor: 'tested', stream: 'parked-tested', type: 'Unheard', position };
   t.like(told(), { level: 'error', ...expected });
 });
+
+test('what was parked, or left for good, is not tried again when all events come again', async (t) => {
+  await using log = new MemoryEventLog();
+  for (const stream of ['job-left', 'job-parked', 'job-good']) await work(log, stream);
+  const tried: string[] = [];
+  const react = async ({ stream }: RecordedEvent): Promise<void> => {
+    tried.push(stream);
+    if (/left|parked/.test(stream)) throw failing('DEADLY');
+  };
+  const giveUp = (): Promise<void> => Promise.reject(failing('DEADLY'));
+  const parked = async () => (await parkedEvents(log, 'tested')).map(({ stream }) => stream);
+  const operator = new Administration(log, { kind: 'operator', name: 'rosa' });
+  const [leave, retry] = [{ type: 'SkipParked', reason: 'deadly' }, { type: 'RetryParked' }] as const;
+  const decide = async (command: typeof leave | typeof retry): Promise<void> => {
+    const all = await parkedEvents(log, 'tested');
+    const eventId = all.find(({ stream }) => stream === 'job-left')?.eventId ?? '';
+    await operator.parking({ ...command, reactor: 'tested', eventId });
+  };
+  await running(log, await folderFor(t), { react, giveUp }, async () => {
+    await until(async () => (await parked()).length === 2 && tried.includes('job-good'));
+    const before = tried.length;
+    await decide(retry);
+    await until(async () => (await parked()).length === 2 && tried.length > before);
+    await decide(leave);
+  });
+
+  tried.length = 0;
+  await running(log, await folderFor(t), { react, giveUp }, async () => {
+    await work(log, 'job-last');
+    await until(async () => tried.includes('job-last'));
+  });
+  t.deepEqual(tried.sort(), ['job-good', 'job-last']);
+  t.deepEqual(await parked(), ['job-parked']);
+  for await (const decision of log.readStream('parked-tested')) {
+    t.is(
+      await new LogParking(log).retried(decision),
+      undefined,
+      'it was left after it was to be tried again',
+    );
+  }
+});
