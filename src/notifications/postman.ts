@@ -27,8 +27,8 @@ export type Failure = {
 
 /** For connecting and answering together, in milliseconds. */
 const PATIENCE = 10_000;
-/** Of an answer, whose body means nothing. */
-const MAX_BODY = 16_384;
+/** Of an answer, whose body means nothing, in bytes and milliseconds. */
+const [MAX_BODY, BODY_PATIENCE] = [16_384, 1000];
 const MAX_RETRY_AFTER = 3_600_000;
 /** How many are in use at the same time is decided by those who send. */
 const SOCKETS = { keepAlive: true, maxFreeSockets: 8, timeout: 30_000 };
@@ -100,21 +100,29 @@ function begin(url: URL, options: RequestOptions): ClientRequest {
   return (url.protocol === 'https:' ? https : http).request(url, options);
 }
 
+/** Resolves when the connection is free again or gone: what is under way at the same time are connections in use. */
 function answerOf(request: ClientRequest, body: string): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  request.on('error', reject); // stays: what comes after the answer concerns nobody
-  request.once('close', () => reject(new Error('closed without one'))); // of a 101 there is no word but this
-  request.once('response', (answer) => {
-    dropBody(answer);
-    resolve(answer);
+  let answer: IncomingMessage | undefined;
+  const over = (error?: Error): void => {
+    if (answer) resolve(answer);
+    else reject(error ?? new Error('closed without one'));
+  };
+  request.on('error', over);
+  request.once('close', over); // of a 101 there is no word but this
+  request.once('response', (message) => {
+    answer = message;
+    dropBody(message);
   });
   request.end(body);
   return promise;
 }
 
-/** Reads it to its end, so that the connection can be used again, unless it is long. */
+/** Reads it to its end, so that the connection can be used again, unless it is long or slow. */
 function dropBody(answer: IncomingMessage): void {
   let bytes = 0;
+  const late = setTimeout(() => answer.destroy(), BODY_PATIENCE);
+  answer.once('close', () => clearTimeout(late));
   answer.on('error', () => undefined);
   answer.on('data', (chunk: Buffer) => {
     bytes += chunk.length;

@@ -91,6 +91,25 @@ test('an answer without an end costs nothing: what it says counts, and the conne
   await until(async () => isClosed);
 });
 
+test('an answer that stops in the middle counts, and its connection is closed before another is made', async (t) => {
+  const [sockets, atOnce] = [new Set<object>(), [] as number[]];
+  const server = createHttpServer((_, res) => void res.writeHead(200).write('x'));
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    setTimeout(() => atOnce.push(sockets.size), 50);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  server.listen(0, '127.0.0.1');
+  t.teardown(() => server.close());
+  await once(server, 'listening');
+  using postman = new Postman({ allowPrivate: true }, 'test/1');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  for (let sent = 0; sent < 2; sent += 1)
+    t.deepEqual(await postman.post(url, '{}', {}, new AbortController().signal), { taken: true });
+  await until(async () => atOnce.length === 2);
+  t.deepEqual(atOnce, [1, 1]);
+});
+
 test('an answer that goes over to another protocol is a refusal like others', async (t) => {
   const server = createServer((socket) => {
     socket.once('data', () =>
