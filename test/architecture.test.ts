@@ -67,7 +67,7 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
     /^node:/,
     /^projections\//,
     /^src\/(notifications|news|domain|reactors)\//,
-    /^src\/(command-handler|key-file|logger)\.ts$/,
+    /^src\/(command-handler|in-time|key-file|logger)\.ts$/,
     /^src\/sword\/iris\.ts$/,
     /^src\/read-models\/(fold|projector)\.ts$/,
     /^src\/event-log\/(event-log|deliveries)\.ts$/,

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { UndeliveredNotifications } from '../../projections/undelivered-notifications.ts';
 import type { Position } from '../event-log/event-log.ts';
+import { inTime } from '../in-time.ts';
 import type { Logger } from '../logger.ts';
 import type { Projector, View } from '../read-models/projector.ts';
 import type { Courier } from './courier.ts';
@@ -25,7 +26,8 @@ const LONGEST_EXPIRY_PAUSE = 60_000;
 const EXPIRED_AT_ONCE = 1000;
 const MAX_AT_ONCE = 64;
 const VIEW_PATIENCE = 2000;
-const STOP_PATIENCE = 3000;
+/** For deliveries under way when the service stops, and for recording that they were cut off, in milliseconds. */
+const [STOP_PATIENCE, LAST_STEPS] = [2000, 1000];
 const NO_WEBHOOK = 'The client has no webhook any more.';
 
 /**
@@ -35,6 +37,7 @@ const NO_WEBHOOK = 'The client has no webhook any more.';
 export class HeldDeliveries {
   readonly #options: HeldDeliveriesOptions;
   readonly #stop = new AbortController();
+  readonly #cut = new AbortController();
   readonly #underWay = new Map<number, Promise<void>>();
   #running: Promise<void> | undefined;
   #expiredAt = -Infinity;
@@ -57,10 +60,10 @@ export class HeldDeliveries {
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;
-    const over = new AbortController();
-    const patience = sleep(STOP_PATIENCE, undefined, { signal: over.signal }).catch(() => undefined);
-    await Promise.race([Promise.all(this.#underWay.values()), patience]);
-    over.abort();
+    const ended = Promise.all(this.#underWay.values());
+    await inTime(ended, STOP_PATIENCE);
+    this.#cut.abort();
+    await inTime(ended, LAST_STEPS);
   }
 
   async #run(): Promise<void> {
@@ -97,7 +100,7 @@ export class HeldDeliveries {
     if (line.room === 0) this.#reopenIfWanted(client, line);
     for (const depositId of this.#due(client, Math.min(line.room, MAX_AT_ONCE - this.#underWay.size))) {
       line.take();
-      const work = deliveries.deliver(depositId, webhook, line, this.#stop.signal);
+      const work = deliveries.deliver(depositId, webhook, line, this.#cut.signal);
       this.#begin(
         client,
         depositId,

@@ -51,6 +51,7 @@ export class ReactorRunner {
   readonly #reactor: Reactor;
   readonly #options: RunnerOptions;
   readonly #stop = new AbortController();
+  readonly #cut = new AbortController();
   /** The last work queued of each stream that has any. */
   readonly #streams = new Map<string, Promise<void>>();
   readonly #slots: Slots;
@@ -88,7 +89,10 @@ export class ReactorRunner {
   /** Takes no more events and resolves when what is under way has ended or been cut off. */
   async stop(): Promise<void> {
     this.#stop.abort();
-    const timer = setTimeout(() => this.#cutOff.cut(this.#stop.signal.reason), STOP_PATIENCE);
+    const timer = setTimeout(() => {
+      this.#cut.abort();
+      this.#cutOff.cut(this.#stop.signal.reason);
+    }, STOP_PATIENCE);
     await this.#running;
     await Promise.all(this.#streams.values());
     clearTimeout(timer);
@@ -221,8 +225,7 @@ export class ReactorRunner {
   }
 
   async #persist(event: RecordedEvent): Promise<void> {
-    const { signal } = this.#stop;
-    const react = (): Promise<void> => this.#reactor.react(event, signal);
+    const react = (): Promise<void> => this.#reactor.react(event, this.#cut.signal);
     const giveUp = (cause: unknown) => (): Promise<void> => this.#reactor.giveUp(event, cause);
     const park = (cause: unknown) => (): Promise<void> =>
       this.#options.parking.park(this.#reactor.name, event, cause);

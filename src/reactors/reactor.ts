@@ -10,7 +10,8 @@ export interface Reactor {
   ownerOf(event: RecordedEvent): Promise<string>;
   /**
    * Does the work. May be called again for the same event, at any later time and on any node: it looks at the
-   * present of the stream first, and an outcome recorded twice changes nothing.
+   * present of the stream first, and an outcome recorded twice changes nothing. `signal` aborts when nobody waits for it
+   * any more: a service that stops does so for a while.
    */
   react(event: RecordedEvent, signal: AbortSignal): Promise<void>;
   /** The work has failed again and again: records an outcome that others see, so that nothing waits for ever. */

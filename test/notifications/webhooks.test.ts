@@ -302,6 +302,29 @@ test.serial(
 );
 
 test.serial(
+  'a service that stops lets receivers answer: nobody is told twice of what was under way',
+  async (t) => {
+    const { service } = t.context;
+    const [alice, bob] = [t.context.alice.at(service.url), t.context.bob.at(service.url)];
+    const [slow, slower] = [await receiverOf(t, alice), await receiverOf(t, bob)];
+    [slow.delay, slower.delay] = [200, 400];
+    const [first, second] = [await deposit(alice, 'software'), await deposit(bob, 'software')];
+    await until(async () => slow.received.length > 1 && slower.received.length > 0);
+    await service.stop();
+    await service.startAgain();
+    [slow.delay, slower.delay] = [0, 0];
+    await until(async () => slow.taken.length >= 5 && slower.taken.length >= 5);
+    for (const [receiver, id] of [[slow, first] as const, [slower, second] as const]) {
+      t.deepEqual(
+        receiver.received.map(({ status }) => status),
+        WAY,
+      );
+      t.deepEqual(receiver.statusesOf(id), WAY);
+    }
+  },
+);
+
+test.serial(
   'what is not taken for too long is given up and listed, and an operator has it tried again',
   async (t) => {
     const { service, keyFile } = await notifiedService({ giveUpAfter: 4000 });

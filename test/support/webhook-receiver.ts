@@ -31,6 +31,8 @@ export class WebhookReceiver implements AsyncDisposable {
   /** What was answered 204. */
   readonly taken: Received[] = [];
   manners: Manners = () => 204;
+  /** Milliseconds until it answers. */
+  delay = 0;
   /** Sent with every refusal. */
   retryAfter: string | undefined;
   #server: Server | undefined;
@@ -84,6 +86,7 @@ export class WebhookReceiver implements AsyncDisposable {
     this.received.push(received);
     const answer = this.manners(received);
     if (answer === 'silent') return;
+    if (this.delay > 0) await new Promise((resolve) => setTimeout(resolve, this.delay));
     if (answer === 204) this.taken.push(received);
     if (answer === 302) res.setHeader('Location', 'http://127.0.0.1:1/elsewhere');
     if (answer >= 400 && this.retryAfter !== undefined) res.setHeader('Retry-After', this.retryAfter);
