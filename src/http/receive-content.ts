@@ -134,5 +134,8 @@ async function namedArchive(
   { named }: Kind<'upload'>,
 ): Promise<Archive> {
   const promised = { md5: request.md5, digests: request.digests.repr };
+  assertDigests(NOTHING, request.digests.content); // of the body: that of the archive is Repr-Digest
   return await receiveUpload(ctx, named, promised, accepted, options);
 }
+
+const NOTHING = new Uint8Array();

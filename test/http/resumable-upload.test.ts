@@ -382,6 +382,7 @@ test('a request that is refused leaves the upload as it was', async (t) => {
   const entryOnly = await alice.post('/1/software/', helloEntry, { ...entryHeaders(), ...partial });
   const edit = entryOnly.headers.get('location') ?? '';
   const media = edit.replace('metadata', 'media');
+  const ofArchive = `sha-256=:${createHash('sha256').update(helloZip).digest('base64')}:`;
   const refused: [() => Promise<Response>, number, string][] = [
     [() => alice.post('/1/software/', null, { ...zip, Upload: 'elsewhere' }), 400, 'ErrorBadRequest'],
     [() => alice.post('/1/software/', 'bytes', { ...zip, Upload: upload }), 400, 'ErrorBadRequest'],
@@ -407,6 +408,11 @@ test('a request that is refused leaves the upload as it was', async (t) => {
     ],
     [
       () => alice.post('/1/software/', null, { ...zip, Upload: upload, 'Content-MD5': md5Of('x') }),
+      412,
+      'ErrorChecksumMismatch',
+    ],
+    [
+      () => alice.post('/1/software/', null, { ...zip, Upload: upload, 'Content-Digest': ofArchive }),
       412,
       'ErrorChecksumMismatch',
     ],
