@@ -126,6 +126,14 @@ test('the first piece may come with the creation', async (t) => {
   await assertSwordError(t, wrong, 460, 'UploadChecksumMismatch');
 });
 
+test('a client that has nothing to say of an upload may send an empty Upload-Metadata', async (t) => {
+  const { uploads } = t.context;
+  const answer = await uploads.create(10, { 'Upload-Metadata': '' });
+  t.is(answer.status, 201);
+  const head = await uploads.head(answer.headers.get('location') ?? '');
+  t.is(head.headers.get('upload-metadata'), null);
+});
+
 const creations: Record<string, [headers: Record<string, string>, status: number, name: string]> = {
   'no version': [{ 'Tus-Resumable': '' }, 412, 'TusVersionNotSupported'],
   'another version': [{ 'Tus-Resumable': '0.2.2' }, 412, 'TusVersionNotSupported'],

@@ -29,7 +29,7 @@ export function uploadsIri(uploads: ResumableUploads, iris: Iris, patience: Pati
         const { headers } = ctx.req;
         assertTusVersion(headers);
         const length = parseUploadLength(headers);
-        const { text: metadata } = parseUploadMetadata(headers['upload-metadata']?.toString().trim() ?? null);
+        const { text: metadata } = parseUploadMetadata(headers['upload-metadata']?.toString().trim() || null);
         assertWithin(length, uploads.limits.maxSize);
         const receiveFirst = firstPiece(ctx, length);
         const { client } = ctx.state.login;
