@@ -44,7 +44,7 @@ export async function findDeposit<Shown extends OwnedDeposit>(
 }
 
 /** Whoever asks for one must not be taken at his word after all: a completion cannot be undone. */
-function assertNoDryRun(ctx: ServiceContext): void {
+export function assertNoDryRun(ctx: ServiceContext): void {
   if (['GET', 'HEAD', 'OPTIONS'].includes(ctx.method) || !isDryRun(ctx)) return;
   throw badRequest(
     'A dry run is possible of a new deposit only: POST it to its collection with dry-run=true.',

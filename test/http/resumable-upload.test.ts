@@ -134,6 +134,12 @@ test('a client that has nothing to say of an upload may send an empty Upload-Met
   t.is(head.headers.get('upload-metadata'), null);
 });
 
+test('there is no dry run of an upload', async (t) => {
+  const headers = { ...TUS, 'Upload-Length': '10' };
+  const answer = await t.context.alice.post('/1/software/uploads/?dry-run=true', null, headers);
+  await assertSwordError(t, answer, 400, 'ErrorBadRequest');
+});
+
 const creations: Record<string, [headers: Record<string, string>, status: number, name: string]> = {
   'no version': [{ 'Tus-Resumable': '' }, 412, 'TusVersionNotSupported'],
   'another version': [{ 'Tus-Resumable': '0.2.2' }, 412, 'TusVersionNotSupported'],
@@ -180,6 +186,7 @@ test('a piece that is not as it should be changes nothing', async (t) => {
       460,
       'UploadChecksumMismatch',
     ],
+    [() => alice.delete(`${upload}?dry-run=true`, TUS), 400, 'ErrorBadRequest'],
     [() => alice.post(upload, 'ef', pieceHeaders(4)), 405, 'MethodNotAllowed'],
     [() => alice.get(upload, TUS), 405, 'MethodNotAllowed'],
   ];

@@ -3,7 +3,7 @@ import { SwordError } from '../../sword/sword-error.ts';
 import type { ResumableUploads } from '../../uploads/resumable-uploads.ts';
 import type { Upload } from '../../uploads/upload.ts';
 import { assertDeclaredWithin, isEmpty, refuseCodings } from '../deposit-request.ts';
-import { assertGranted, paramsOf } from '../deposit-resource.ts';
+import { assertGranted, assertNoDryRun, paramsOf } from '../deposit-resource.ts';
 import { receivePiece } from '../receive-piece.ts';
 import type { Patience } from '../request-body.ts';
 import { resource } from '../resource.ts';
@@ -22,6 +22,7 @@ export function uploadsIri(uploads: ResumableUploads, iris: Iris, patience: Pati
     find: async (ctx) => {
       const { collection } = paramsOf(ctx);
       assertGranted(ctx, collection);
+      assertNoDryRun(ctx);
       return collection;
     },
     handlers: {
