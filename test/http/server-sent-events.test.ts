@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import Koa from 'koa';
 import { answerEvents, type NewsSource } from '../../src/http/events/answer-events.ts';
@@ -19,6 +20,7 @@ import {
   partial,
 } from '../support/deposit-bodies.ts';
 import { EventSource, type SentEvent } from '../support/event-source.ts';
+import { RawConnection } from '../support/raw-connection.ts';
 import { RunningService, type TestClient, until } from '../support/running-service.ts';
 import { assertErrorDocument } from '../support/sword-error.ts';
 
@@ -276,6 +278,23 @@ test('a client has so many streams open and no more, until one of them ends', as
     return again.answer.status === 200;
   });
   for (const stream of open) await stream[Symbol.asyncDispose]();
+});
+
+test('the stream of a client that ends its side of the connection ends at once, and makes room', async (t) => {
+  const { service, alice } = t.context;
+  const id = await deposit(alice, 'software', whole, partial);
+  using connection = await RawConnection.to(service.url);
+  const asked = `GET /1/software/${id}/events/ HTTP/1.1\r\nHost: x\r\nAuthorization: ${alice.authorization}\r\n\r\n`;
+  await connection.send(asked);
+  while (!connection.text.includes('event: status')) await pause(5);
+  connection.halfClose();
+  await connection.untilEnded();
+  t.true(connection.text.endsWith('0\r\n\r\n'), 'whole, and not given up when it has been silent for long');
+  using other = await RawConnection.to(service.url);
+  await other.send(asked);
+  other.halfClose();
+  await other.untilEnded();
+  t.regex(other.text, /event: status[^]*0\r\n\r\n$/, 'told how it is');
 });
 
 test('the streams of a client end when it is disabled, before they tell anything more', async (t) => {

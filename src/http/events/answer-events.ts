@@ -28,6 +28,7 @@ const [RETRY, RETRY_WHEN_OVER] = [3000, 60_000];
 /**
  * Answers with Server-Sent Events until the source is over, the stream is closed or the client is gone. Nothing is
  * read that the client has not taken, so a slow one costs no memory; one that takes nothing is cut off by the idle time of the server.
+ * Who has ended his side of the connection has gone as a rule, and is told no more than there is.
  */
 export async function answerEvents(
   ctx: ServiceContext,
@@ -39,8 +40,15 @@ export async function answerEvents(
   ctx.respond = false;
   ctx.res.statusCode = 200;
   ctx.res.once('close', () => stream.close());
-  const texts = Readable.from(told(source, stream, options), { objectMode: true, highWaterMark: 1 });
-  await pipeline(texts, ctx.res);
+  const { socket } = ctx.req;
+  const wake = (): void => stream.wake();
+  socket.once('end', wake);
+  const texts = told(source, stream, { ...options, isLeft: () => socket.readableEnded });
+  try {
+    await pipeline(Readable.from(texts, { objectMode: true, highWaterMark: 1 }), ctx.res);
+  } finally {
+    socket.off('end', wake);
+  }
 }
 
 /** The head alone, of a stream that would be opened. */
@@ -50,7 +58,11 @@ export function announceEvents(ctx: ServiceContext): void {
   ctx.set('X-Accel-Buffering', 'no'); // proxies are not to hold events back
 }
 
-async function* told(source: NewsSource, stream: OpenStream, options: EventsOptions): AsyncGenerator<string> {
+async function* told(
+  source: NewsSource,
+  stream: OpenStream,
+  { isLeft, ...options }: EventsOptions & { readonly isLeft: () => boolean },
+): AsyncGenerator<string> {
   yield `retry: ${RETRY}\n\n`;
   for (let left = await stream.news(0); left !== 'closed'; left = await stream.news(HEARTBEAT)) {
     if (!options.isAllowed()) return;
@@ -61,6 +73,7 @@ async function* told(source: NewsSource, stream: OpenStream, options: EventsOpti
         yield eventText(token, news, options);
       }
     }
+    if (isLeft()) return;
     if (!source.isOver) continue;
     yield `retry: ${RETRY_WHEN_OVER}\n\n`;
     return;
