@@ -13,6 +13,7 @@ import type { ViewDifference } from '../src/read-models/view-difference.ts';
 import { readArguments, runCommand, UsageError } from './command.ts';
 import { progressBar } from './progress-bar.ts';
 import { openServiceLog } from './service-engines.ts';
+import { stopSignal } from './stop-signal.ts';
 
 const names = everyView.map(({ name }) => name);
 const HELP = `Builds views anew from the event log, beside those in use, compares both, then switches in one step.
@@ -51,9 +52,12 @@ await runCommand(HELP, async (args) => {
   const bar = await eventBar(log);
   using temporary = values.check ? temporaryFolder() : undefined;
   const where = { folder, origin, ...(temporary && { checkIn: temporary.path }) };
-  using rebuild = new Rebuild({ log, ...where, projections, progress: bar.at });
+  const signal = stopSignal(
+    values.check ? 'Stopped.' : 'Stopped: nothing was switched. The same command goes on from there.',
+  );
+  using rebuild = new Rebuild({ log, ...where, projections, progress: bar.at, signal });
   await rebuild.build();
-  const differences = await listed(rebuild.differences());
+  const differences = await listed(rebuild.differences(), signal);
   bar.end();
 
   const { events } = rebuild;
@@ -105,10 +109,11 @@ async function eventBar(log: EventLog) {
   return { at, end: () => bar.end() };
 }
 
-async function listed(differences: AsyncIterable<ViewDifference>) {
+async function listed(differences: AsyncIterable<ViewDifference>, signal: AbortSignal) {
   const first: ViewDifference[] = [];
   let count = 0;
   for await (const difference of differences) {
+    signal.throwIfAborted();
     count += 1;
     if (first.length < MOST_LISTED) first.push(difference);
   }

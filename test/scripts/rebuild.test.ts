@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -179,6 +179,19 @@ test('a full or unusable disk ends a rebuild and a start with one sentence, and 
 });
 
 const FULL = 'database or disk is full';
+
+test('a check that is told to end leaves nothing behind', async (t) => {
+  await using service = await RunningService.start();
+  await service.stop();
+  const folder = path.join(service.folder, 'temporary');
+  mkdirSync(folder);
+  const stopped = await runScript(service.folder, 'rebuild', ['--all', '--check'], {
+    env: { TMPDIR: folder },
+    stopIn: folder,
+  });
+  t.deepEqual(readdirSync(folder), []);
+  if (stopped.code !== 0) t.regex(stopped.err, /Stopped\.\n$/); // it may have been done
+});
 
 test('names that are no views, and none at all, are wrong usage', async (t) => {
   await using service = await RunningService.start();
