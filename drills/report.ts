@@ -19,7 +19,7 @@ export function markdownReport({ runs, isShort, begunAt }: Report): string {
   const command = `npm run drills --${isShort ? ' --short' : ''} --report docs/drills.md`;
   return `# Drills
 
-Scripts that start the built service, hurt it, and look whether what it promised still holds. \`npm run drills\` runs all of
+Scripts that start the service, hurt it, and look whether what it promised still holds. \`npm run drills\` runs all of
 them one after the other, \`npm run drills -- --short\` a form of about a minute that is part of continuous integration,
 \`npm run drills -- --only NAME\` single ones; \`--list\` names them. Each is a program of its own as well:
 \`node drills/NAME.ts --help\`.

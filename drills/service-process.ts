@@ -14,7 +14,7 @@ export class NotStarted extends Error {
   }
 }
 
-/** The built service as a process of its own, to be started, hurt and started again on the same folder. */
+/** The service as a process of its own, to be started, hurt and started again on the same folder. */
 export class ServiceProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #dataDir: string;
