@@ -14,13 +14,7 @@ import { verifiedBody } from './verified-body.ts';
 const EXPECTED: ExpectedSqliteFile = {
   schema: OBJECT_SCHEMA,
   pragmas: { journal_mode: 'wal', encoding: 'UTF-8', user_version: 0, application_id: 0 },
-  nothing: [
-    {
-      sql: `SELECT sha256 FROM small_object WHERE stored_at NOT BETWEEN unixepoch('2020-01-01') * 1000
-        AND (unixepoch('now') + 86400) * 1000 LIMIT 10`,
-      text: 'an object is said to be stored at an impossible time',
-    },
-  ],
+  nothing: [], // nor of when objects were stored: a clock may have been wrong, and has been set right since
 };
 
 /**

@@ -94,6 +94,19 @@ test('a table that an earlier release laid out otherwise is no fault, one that i
   );
 });
 
+test('what was stored while the clock was a year ahead is no fault', async (t) => {
+  const folder = await temporaryFolder(t);
+  {
+    await using store = await FilesystemArchiveStore.open({ folder });
+    await store.put(inChunks(newBody(SMALL)));
+  }
+  const file = path.join(folder, 'small.sqlite');
+  using database = new DatabaseSync(file);
+  database.exec('UPDATE small_object SET stored_at = stored_at + 365 * 86400000');
+  await using audit = new FilesystemStoreAudit(folder);
+  t.deepEqual(await audit.structure(), []);
+});
+
 test('objects are there when the store is opened again', async (t) => {
   const folder = await temporaryFolder(t);
   const bodies = [SMALL, LARGE].map(newBody);
