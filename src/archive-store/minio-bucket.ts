@@ -21,6 +21,9 @@ export type KeptObject = { readonly length: number; readonly etag: string; reado
 /** Milliseconds before a request is made again after a fault that may be over by then. */
 const PAUSES = [100, 400];
 
+/** Bytes a millisecond that an object may come slowly, once the time for a whole request is over. */
+const SLOWEST = 16;
+
 /** One bucket. Whatever goes wrong with it is an `ArchiveStoreUnavailable` that holds no secrets. */
 export class MinioBucket implements Disposable {
   readonly name: string;
@@ -28,14 +31,14 @@ export class MinioBucket implements Disposable {
   readonly #region: string;
   readonly #client: Client;
   readonly #transport: TimedTransport;
-  readonly #idle: number;
+  readonly #limits: Timeouts;
 
   constructor({ endpoint, bucket, region, accessKey, secretKey, timeouts }: MinioPlace) {
     const limits = { ...DEFAULT_TIMEOUTS, ...timeouts };
     this.name = bucket;
     this.#place = `${endpoint.host}:${endpoint.port}`;
     this.#region = region;
-    this.#idle = limits.idle;
+    this.#limits = limits;
     this.#transport = new TimedTransport(endpoint.tls, limits);
     this.#client = new Client({
       endPoint: endpoint.host.replace(/^\[(.*)\]$/, '$1'), // minio puts the brackets of an IPv6 address back
@@ -148,12 +151,17 @@ export class MinioBucket implements Disposable {
 
   async *#bytesOf(body: Readable): AsyncGenerator<Buffer> {
     const chunks: AsyncIterator<Buffer> = body[Symbol.asyncIterator]();
-    const silent = new S3Fault('Silent', `it sent nothing for ${this.#idle} ms`);
+    const { idle, total } = this.#limits;
+    const silent = new S3Fault('Silent', `it sent nothing for ${idle} ms`);
     try {
-      for (;;) {
-        const timer = setTimeout(() => body.destroy(silent), this.#idle);
+      for (let awaited = 0, length = 0; ; ) {
+        const begun = performance.now();
+        const timer = setTimeout(() => body.destroy(silent), idle);
         const next = await chunks.next().finally(() => clearTimeout(timer));
         if (next.done) return;
+        awaited += performance.now() - begun;
+        length += next.value.length;
+        if (awaited > total + length / SLOWEST) throw tooSlow(length, awaited);
         yield next.value;
       }
     } catch (error) {
@@ -202,4 +210,8 @@ function isMd5Of(headers: IncomingHttpHeaders, etag: string): boolean {
 
 function otherBytes(sent: string, etag: string): S3Fault {
   return new S3Fault('OtherBytes', `it was sent bytes with the MD5 ${sent} but has the ETag ${etag}`);
+}
+
+function tooSlow(length: number, ms: number): S3Fault {
+  return new S3Fault('Silent', `it sent only ${length} bytes in ${Math.round(ms)} ms`);
 }

@@ -8,7 +8,7 @@ export type Timeouts = {
   readonly connect: number;
   /** Without a byte sent or received. */
   readonly idle: number;
-  /** For one request and its answer; a body that is read is bound by `idle` alone. */
+  /** For one request and its answer; a body that is read has more, as long as it comes. */
   readonly total: number;
 };
 

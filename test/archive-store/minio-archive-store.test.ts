@@ -251,7 +251,10 @@ test.serial('a store that is silent does not hold up anything else', async (t) =
 
 test.serial('a store that sends its answer a byte at a time does not hold up anything', async (t) => {
   const { store, proxy } = await openBehindProxy(t, { timeouts: { ...QUICK, total: 1000 } });
-  await store.put(inChunks(newBody(SMALL)));
+  const { sha256 } = await store.put(inChunks(newBody(SMALL)));
+  proxy.inject({ kind: 'drip', every: 100 }, /^GET .*v1/);
+  const slow = await t.throwsAsync(store.checkOut(sha256), { instanceOf: ArchiveStoreUnavailable });
+  t.regex(slow.message, /sent only \d+ bytes in \d+ ms/);
   proxy.inject({ kind: 'drip', every: 100 });
   const error = await t.throwsAsync(listOf(store), { instanceOf: ArchiveStoreUnavailable });
   t.regex(error.message, /did not finish within 1000 ms/);
