@@ -18,11 +18,12 @@ import { deposits } from '../domain/aggregates.ts';
 import type { CreateDeposit, DepositCommand, DepositMetadata } from '../domain/deposit/commands.ts';
 import type { DepositEvent } from '../domain/deposit/events.ts';
 import type { Deposit } from '../domain/deposit/state.ts';
-import type { EventLog, Position, ReadStreamOptions, RecordedEvent } from '../event-log/event-log.ts';
+import type { EventLog, ReadStreamOptions, RecordedEvent } from '../event-log/event-log.ts';
 import { type KeyedRequest, KeyedRequests } from '../keyed-requests.ts';
 import { foldStream } from '../read-models/fold.ts';
 import type { Projection } from '../read-models/projection.ts';
 import type { Projector, View } from '../read-models/projector.ts';
+import type { SeenEvent } from '../uploads/upload-record.ts';
 import { type DepositPage, type DepositQuery, depositPage } from './deposit-page.ts';
 import { isLoadedObject, type ObjectQuery } from './loaded-objects.ts';
 import { isLoadedOrigin } from './loaded-origins.ts';
@@ -173,14 +174,15 @@ export class DepositDesk {
     return foldStream(depositContent, this.#events(depositId, { limit: revision + 1 }));
   }
 
-  /** Position of the last event of the log, `undefined` when it has none. */
-  head(): Promise<Position | undefined> {
-    return this.#log.head();
+  /** The last event of a deposit that is known here; `undefined` when there is none. */
+  get lastSeen(): SeenEvent | undefined {
+    return this.#projector.lastSeenBy(depositStatus.name);
   }
 
-  /** The deposit that a request has changed after a position of the log, if it has changed any. */
-  async changedBy(requestId: string, after: Position | undefined): Promise<number | undefined> {
-    const query = { after, streamPrefixes: [deposits.prefix] };
+  /** The deposit that a request has changed after an event, or at all where the log does not have that there. */
+  async changedBy(requestId: string, after: SeenEvent | undefined): Promise<number | undefined> {
+    const isKnown = after !== undefined && (await this.#projector.knows(after));
+    const query = { after: isKnown ? after.position : undefined, streamPrefixes: [deposits.prefix] };
     for await (const { stream, metadata } of this.#log.readAll(query)) {
       if (metadata['$correlationId'] === requestId) return Number(stream.slice(deposits.prefix.length));
     }

@@ -66,7 +66,7 @@ export class UploadInUse implements Disposable {
     depositOf: (outcome: Outcome) => number,
   ): Promise<Outcome> {
     if (this.upload.state.status === 'used') return append();
-    const after = (await this.#desk.head()) ?? null;
+    const after = this.#desk.lastSeen ?? null;
     const sha256 = this.#sha256;
     await this.upload.become({ status: 'claimed', claim: { requestId, after, sha256 } });
     try {
@@ -89,7 +89,8 @@ export class UploadInUse implements Disposable {
     const { state } = this.upload;
     if (state.status !== 'claimed') return;
     const { requestId, after, sha256 } = state.claim;
-    const depositId = await this.#desk.changedBy(requestId, after ?? undefined);
+    const seen = typeof after === 'string' ? null : after;
+    const depositId = await this.#desk.changedBy(requestId, seen ?? undefined);
     if (depositId === undefined) await this.upload.become({ status: 'open' });
     else await this.upload.use(depositId, sha256);
   }

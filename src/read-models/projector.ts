@@ -2,11 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { CutOff } from '../cut-off.ts';
 import type { EventLog, Position, RecordedEvent } from '../event-log/event-log.ts';
 import { applyEvents, isBefore, oldestPosition, prefixesOf, type Shown } from './apply-events.ts';
-import { clearOfOtherLogs } from './of-this-log.ts';
+import { clearOfOtherLogs, isInLog, markOf } from './of-this-log.ts';
 import type { AnyProjection, Projection } from './projection.ts';
 import { ReachedPosition } from './reached-position.ts';
 import { ViewSaver } from './view-saver.ts';
-import type { ViewQuery, ViewStore } from './view-store.ts';
+import type { Seen, ViewQuery, ViewStore } from './view-store.ts';
 
 /** A view as those read it who serve it. */
 export interface View<Type> {
@@ -111,6 +111,16 @@ export class Projector {
   get trouble(): string | undefined {
     const behind = this.isHalted ? 'they catch up with the event log.' : undefined;
     return this.#store.damage ?? this.#saver.trouble ?? behind ?? this.#trouble;
+  }
+
+  /** The event that a view has seen last: a place that is known again, also after a move or a restore. */
+  lastSeenBy(name: string): Seen | undefined {
+    return markOf(this.#named(name).table);
+  }
+
+  /** Whether the log has this very event there. */
+  knows(seen: Seen): Promise<boolean> {
+    return isInLog(this.#log, seen);
   }
 
   /** Resolves to `true` once the views have passed `position`, to `false` when that takes more than `patience` ms. */

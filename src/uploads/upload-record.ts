@@ -25,8 +25,18 @@ export type UploadState =
 /** By which the log tells whether the request has recorded anything. */
 export type Claim = {
   readonly requestId: string;
-  /** Position of the log before it; `null`: it was empty. */
-  readonly after: string | null;
+  /**
+   * An event of the log before it: what the request has recorded stands behind it, where the log still has it there.
+   * `null`: none was known. Earlier releases kept a position, of whatever log.
+   */
+  readonly after: SeenEvent | string | null;
   /** Of the archive in the store. */
   readonly sha256: string;
+};
+
+export type SeenEvent = {
+  readonly id: string;
+  readonly stream: string;
+  readonly revision: number;
+  readonly position: string;
 };

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -568,15 +568,16 @@ test('after a restart each upload is where it was; what was not verified, or bel
   for (const name of ['x.bytes', `${idOf(begun)}.json.new`]) {
     await writeFile(path.join(service.folder, 'uploads', name), '{');
   }
-  // As it leaves it after the log has named the archive, and before that.
-  const requests = {
-    [used]: created.headers.get('x-request-id'),
-    [unused]: 'f81d4fae-7dec-41d0-a765-00a0c91e6bf6',
+  // As it leaves it after the log has named the archive, and before that: in a log that was moved meanwhile.
+  const elsewhere = { stream: 'deposit-1', revision: 0, id: randomUUID(), position: 'f'.repeat(16) };
+  const claims = {
+    [used]: { requestId: created.headers.get('x-request-id'), after: elsewhere },
+    [unused]: { requestId: randomUUID(), after: `${'f'.repeat(16)}-${'f'.repeat(16)}` },
   };
-  for (const [upload, requestId] of Object.entries(requests)) {
+  for (const [upload, claim] of Object.entries(claims)) {
     await changeState(service, upload, {
       status: 'claimed',
-      claim: { requestId, after: null, sha256: sha256Of(helloZip) },
+      claim: { ...claim, sha256: sha256Of(helloZip) },
     });
   }
   await writeFile(fileOf(service, used, 'bytes'), helloZip);
