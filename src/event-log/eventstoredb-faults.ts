@@ -77,12 +77,19 @@ export function troubleOf(what: string, error: unknown): string {
 
 function reasonOf(error: unknown): string {
   const { type, code } = factsOf(error);
-  const text = type ? TEXTS.get(type) : undefined;
+  const text = TEXTS.get(type ?? TYPES.get(code) ?? '');
   return (
     text ?? (type ? `the server answered ${type}` : `the server cannot be used (gRPC code ${code ?? 'none'})`)
   );
 }
 
+/** What gRPC calls it where the client lets its error through. */
+const TYPES: ReadonlyMap<number | undefined, string> = new Map([
+  [4, 'deadline-exceeded'],
+  [7, 'access-denied'],
+  [14, 'unavailable'],
+  [16, 'access-denied'],
+]);
 const TEXTS: ReadonlyMap<string, string> = new Map([
   ['access-denied', 'the server does not allow it with these credentials'],
   ['call-lost', 'the server did not answer in time'],

@@ -151,7 +151,10 @@ test('a server that cannot be asked is a fault that passes', async (t) => {
   nowhere.stop();
   const options = { connectionString, callTimeout: 100, patience: 100 };
   await using deliveries = new EventStoreDbDeliveries(log, options);
-  await t.throwsAsync(deliveries.standing(GROUP, PREFIX), { code: 'EVENT_LOG_UNAVAILABLE' });
+  await t.throwsAsync(deliveries.standing(GROUP, PREFIX), {
+    code: 'EVENT_LOG_UNAVAILABLE',
+    message: 'Asking how far checker is failed: the server cannot be reached.',
+  });
   t.is((await open().standing(GROUP, PREFIX)).waiting, 1);
 });
 
