@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { execute, load } from '../command-handler.ts';
 import { parkings } from '../domain/aggregates.ts';
-import type { ParkedEvent } from '../domain/parking/parking.ts';
+import { type ParkedEvent, waitingIn } from '../domain/parking/parking.ts';
 import type { EventLog, RecordedEvent } from '../event-log/event-log.ts';
 import { causedBy } from './causation.ts';
 import type { Parking } from './reactor.ts';
@@ -58,5 +58,5 @@ export class LogParking implements Parking {
 /** What waits for an operator. */
 export async function parkedEvents(log: EventLog, reactor: string) {
   const { state } = await load(log, parkings, reactor);
-  return [...state.values()];
+  return waitingIn(state);
 }

@@ -20,25 +20,35 @@ export type ParkingCommand =
   | { type: 'RetryParked'; reactor: string; eventId: string }
   | { type: 'SkipParked'; reactor: string; eventId: string; reason: string };
 
-/** The events that wait for an operator, by their ids. */
-export type Parking = ReadonlyMap<string, ParkedEvent>;
+/** What was decided last, and before that; a list, since there may be thousands. */
+export type Parking = { readonly last: ParkingEvent; readonly before: Parking } | undefined;
 
 export class ParkingRefusal extends Refusal<'NOT_PARKED'> {}
 
 export const parkingDecider: Decider<Parking, ParkingCommand, ParkingEvent> = {
-  initial: new Map(),
+  initial: undefined,
   decide,
-  evolve,
+  evolve: (before, last) => ({ last, before }),
 };
+
+/** The events that wait for an operator, in the order in which they were parked. */
+export function waitingIn(parking: Parking): ParkedEvent[] {
+  const [waiting, known] = [[] as ParkedEvent[], new Set<string>()];
+  for (const { type, data } of newestFirst(parking)) {
+    if (type === 'EventParked' && !known.has(data.eventId)) waiting.push(data);
+    known.add(data.eventId);
+  }
+  return waiting.toReversed();
+}
 
 function decide(command: ParkingCommand, parking: Parking): readonly ParkingEvent[] {
   const { reactor, eventId } = command;
-  const parked = parking.get(eventId);
+  const isParked = newestFirst(parking).find(({ data }) => data.eventId === eventId)?.type === 'EventParked';
   if (command.type === 'ParkEvent') {
     const { type: _, ...data } = command;
-    return parked ? [] : [{ type: 'EventParked', data }];
+    return isParked ? [] : [{ type: 'EventParked', data }];
   }
-  if (!parked) throw new ParkingRefusal('NOT_PARKED', `No event ${eventId} is parked for the ${reactor}.`);
+  if (!isParked) throw new ParkingRefusal('NOT_PARKED', `No event ${eventId} is parked for the ${reactor}.`);
   switch (command.type) {
     case 'RetryParked':
       return [{ type: 'ParkedRetried', data: { reactor, eventId } }];
@@ -49,9 +59,6 @@ function decide(command: ParkingCommand, parking: Parking): readonly ParkingEven
   }
 }
 
-function evolve(parking: Parking, event: ParkingEvent): Parking {
-  const next = new Map(parking);
-  if (event.type === 'EventParked') next.set(event.data.eventId, event.data);
-  else next.delete(event.data.eventId);
-  return next;
+function* newestFirst(parking: Parking): Generator<ParkingEvent, undefined> {
+  for (let at = parking; at; at = at.before) yield at.last;
 }
