@@ -5,6 +5,7 @@ import type { Position, RecordedEvent } from '../event-log/event-log.ts';
 import type { Logger } from '../logger.ts';
 import type { Parking, Reactor } from './reactor.ts';
 import { Slots } from './slots.ts';
+import { isTransient } from './transient.ts';
 
 export type RunnerOptions = {
   readonly deliveries: Pick<Deliveries, 'receive'>;
@@ -32,13 +33,6 @@ const MAX_UNDER_WAY = 5000;
 const MAX_TRIES = 5;
 /** An event that was begun so often and never done with is not worked on any more. */
 const MAX_BEGUN = 10;
-/** Errors that time heals. */
-const TRANSIENT = new Set([
-  'EVENT_LOG_UNAVAILABLE',
-  'ARCHIVE_STORE_UNAVAILABLE',
-  'CONCURRENT_WRITES',
-  'POOL_BUSY',
-]);
 /** How long work under way may go on when the runner stops, in milliseconds; cut off, it comes again. */
 const STOP_PATIENCE = 3000;
 
@@ -273,8 +267,4 @@ export class ReactorRunner {
   #about({ stream, type, position }: RecordedEvent) {
     return { reactor: this.#reactor.name, stream, type, position };
   }
-}
-
-function isTransient(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && TRANSIENT.has(String(error.code));
 }
