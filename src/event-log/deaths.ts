@@ -9,6 +9,10 @@ type Counts = {
   readonly handedOut: { readonly [position: Position]: number };
 };
 
+/** The process may stop in order after one, and dies of it all the same. */
+let uncaughtExceptions = 0;
+process.on('uncaughtExceptionMonitor', () => (uncaughtExceptions += 1));
+
 /**
  * How often the process died while events of a group were under way, and how often each of those was begun
  * since then: kept in a file, which is written at the start and at the end, and for every event only once events are
@@ -21,6 +25,7 @@ export class Deaths implements AsyncDisposable {
   readonly #handedOut: Map<Position, number>;
   /** Counted since the start, and neither outlived nor died of so far. */
   readonly #underWay = new Set<Position>();
+  readonly #uncaughtBefore = uncaughtExceptions;
   #deaths: number;
   #running = true;
   #saving: Promise<void> = Promise.resolve();
@@ -79,8 +84,9 @@ export class Deaths implements AsyncDisposable {
     void this.#save();
   }
 
-  /** What is still under way is cut off, which is no sign of a death. */
+  /** What is still under way is cut off, which is no sign of a death: unless something nobody caught has ended the process. */
   async [Symbol.asyncDispose](): Promise<void> {
+    if (uncaughtExceptions !== this.#uncaughtBefore) return;
     this.#running = false;
     for (const position of this.#underWay)
       this.#handedOut.set(position, (this.#handedOut.get(position) ?? 1) - 1);

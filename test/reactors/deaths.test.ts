@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -25,12 +25,9 @@ test('an event of which the process dies again and again is parked, and those be
   const lives: string[] = [];
   let end: string | number | null = 'SIGKILL';
   while (end === 'SIGKILL' && lives.length < 20) {
-    const child = spawn(process.execPath, [SCRIPT, folder, 'job-b,job-c'], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const [told, [code, signal]] = await Promise.all([text(child.stdout), once(child, 'close')]);
-    lives.push(told.trim().replaceAll('\n', ', '));
-    end = code ?? signal;
+    const told = await life(folder);
+    lives.push(told.lines);
+    end = told.end;
   }
   t.is(end, 0);
   const together = 'job-a begun, job-killer begun, job-b begun, job-c begun';
@@ -48,6 +45,17 @@ test('an event of which the process dies again and again is parked, and those be
     [['job-killer', 'It was begun 10 times and never done with: the service may have died of it each time.']],
   );
   t.deepEqual(await readdir(path.join(folder, 'checkpoints')), ['tested-retries.json', 'tested.json']);
+});
+
+test('an exception that nobody catches is a death, though the process then stops in order', async (t) => {
+  const folder = await folderFor(t);
+  {
+    await using log = await SqliteEventLog.open({ file: path.join(folder, 'log.sqlite') });
+    await happen(log, 'job-a', 'job-thrower', 'job-b', 'job-c');
+  }
+  t.is((await life(folder, 'job-d')).end, 1);
+  const left = await readFile(path.join(folder, 'checkpoints', 'tested.deaths.json'), 'utf8');
+  t.like(JSON.parse(left), { running: true }, 'as after a death');
 });
 
 test('what a service was stopped in the middle of is not counted, however often', async (t) => {
@@ -90,6 +98,13 @@ test('a count of deaths that a power cut has damaged is none', async (t) => {
     await stop();
   }
 });
+
+/** A process that works on what is in the folder until these streams are done with: what it tells, and its end. */
+async function life(folder: string, streams = 'job-b,job-c') {
+  const child = spawn(process.execPath, [SCRIPT, folder, streams], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [told, [code, signal]] = await Promise.all([text(child.stdout), once(child, 'close')]);
+  return { lines: told.trim().replaceAll('\n', ', '), end: (code ?? signal) as string | number };
+}
 
 /** Received by a process of its own, as it were: so many events are waited for. */
 async function received(log: EventLog, folder: string, count: number) {

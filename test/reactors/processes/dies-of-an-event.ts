@@ -6,11 +6,13 @@ import { SqliteEventLog } from '../../../src/event-log/sqlite-event-log.ts';
 import { silentLogger } from '../../../src/logger.ts';
 import { LogParking } from '../../../src/reactors/parking.ts';
 import { ReactorRunner } from '../../../src/reactors/reactor-runner.ts';
+import { uncaughtExceptions } from '../../../src/uncaught-exceptions.ts';
 
 /*
  * node dies-of-an-event.ts <folder> <streams that have to be done with>
- * Works on the events of the log in the folder, four at a time, and dies of that of `job-killer`. Writes a line for
- * each event when it is begun and when it is done.
+ * Works on the events of the log in the folder, four at a time, and dies of that of `job-killer`; that of `job-thrower`
+ * throws what nobody catches, upon which it stops in order. Writes a line for each event when it is begun and when it is
+ * done.
  */
 const [folder = '', streams = ''] = process.argv.slice(2);
 const left = new Set(streams.split(','));
@@ -26,6 +28,7 @@ const reactor = {
     writeSync(1, `${stream} begun\n`);
     await setTimeout(stream === 'job-killer' ? 20 : 40);
     if (stream === 'job-killer') process.kill(process.pid, 'SIGKILL');
+    if (stream === 'job-thrower') await endlessly();
     writeSync(1, `${stream} done\n`);
     left.delete(stream);
     if (left.size === 0) done.resolve();
@@ -35,5 +38,13 @@ const deliveries = new CatchUpDeliveries(log, path.join(folder, 'checkpoints'));
 const parking = new LogParking(log);
 const runner = new ReactorRunner(reactor, { deliveries, parking, logger: silentLogger, concurrency: 4 });
 runner.start(done.reject);
-await done.promise;
+const uncaught = uncaughtExceptions(silentLogger);
+await Promise.race([done.promise, uncaught]).catch(() => (process.exitCode = 1));
 await runner.stop();
+
+function endlessly(): Promise<never> {
+  setImmediate(() => {
+    throw new Error('thrown where nobody catches it');
+  });
+  return new Promise(() => undefined);
+}
