@@ -3,10 +3,12 @@ import type { ArchiveJob, ArchiveReply } from './archive-job.ts';
 import { letRequestsGoFirst } from './background-thread.ts';
 import { readArchive } from './inspect.ts';
 import { overlayListings } from './overlay.ts';
+import { BEGUN } from './worker-pool.ts';
 
 // The entry of a worker thread: one job at a time, one reply to each.
 letRequestsGoFirst();
 parentPort?.on('message', (job: ArchiveJob) => void answer(job));
+parentPort?.postMessage(BEGUN);
 
 // A failure that is not the file system's becomes an unhandled rejection, which ends the thread: so intended.
 async function answer(job: ArchiveJob): Promise<void> {

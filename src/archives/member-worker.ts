@@ -4,9 +4,11 @@ import { ContentOutput, TarOutput } from './member-output.ts';
 import { PieceSender } from './piece-sender.ts';
 import { readMembers } from './read-members.ts';
 import { readTreePlan, tarDirectories } from './tree-plan.ts';
+import { BEGUN } from './worker-pool.ts';
 
 // The entry of a worker thread: one job at a time, one reply to each.
 parentPort?.on('message', (job: MemberJob) => void answer(job));
+parentPort?.postMessage(BEGUN);
 
 async function answer(job: MemberJob): Promise<void> {
   const reply = await work(job).then((): MemberReply => ({ kind: 'read' }), failed);

@@ -18,6 +18,9 @@ export type JobOptions = {
 
 export type PoolLoad = { readonly size: number; readonly busy: number; readonly waiting: number };
 
+/** What a worker sends first, as soon as it can take jobs. */
+export const BEGUN = 'begun';
+
 /** The worker died of the job, or was stopped because the job took too long. */
 export class JobAborted extends Error {
   override readonly name = 'JobAborted';
@@ -48,6 +51,7 @@ export class WorkerPool<Job, Reply> implements AsyncDisposable {
   readonly #queue = new InTurn<Task<Job, Reply>>();
   readonly #idle: Worker[] = [];
   readonly #busy = new Map<Worker, Task<Job, Reply>>();
+  readonly #begun = new WeakSet<Worker>();
   #closed = false;
 
   constructor(entry: URL, options: PoolOptions) {
@@ -58,7 +62,7 @@ export class WorkerPool<Job, Reply> implements AsyncDisposable {
   /**
    * The worker's one reply to the job. The time counts from when a worker takes it.
    * @throws {JobAborted}
-   * @throws {PoolBusy} too many jobs wait already.
+   * @throws {PoolBusy} too many jobs wait already, or no worker could begin: that says nothing about the job.
    * @throws {PoolClosed} the pool was disposed of before the reply came.
    */
   run(job: Job, milliseconds: number, { transfer = [], owner = '' }: JobOptions = {}): Promise<Reply> {
@@ -95,24 +99,32 @@ export class WorkerPool<Job, Reply> implements AsyncDisposable {
   #start(worker: Worker, task: Task<Job, Reply>): void {
     const { job, transfer, milliseconds, resolve, reject } = task;
     worker.removeAllListeners();
-    const timer = setTimeout(() => abort(`It took more than ${milliseconds} ms.`), milliseconds);
+    const timer = setTimeout(
+      () => abort(new JobAborted(`It took more than ${milliseconds} ms.`)),
+      milliseconds,
+    );
     const release = () => {
       clearTimeout(timer);
       worker.removeAllListeners();
       this.#busy.delete(worker);
     };
-    const abort = (reason: string, cause?: Error) => {
+    const abort = (fault: Error) => {
       release();
       // A dead or dying worker may still report an error, which nobody needs.
       worker.on('error', () => undefined);
       void worker.terminate();
-      reject(new JobAborted(reason, { cause }));
+      reject(fault);
       this.#startNext();
     };
-    worker.once('error', (error: Error) => abort('The worker failed.', error));
-    worker.once('exit', (code) => abort(`The worker exited with code ${code}.`));
-    worker.once('message', (reply: Reply) => {
-      if (this.#closed) return; // too late: it is being ended, and its exit is waited for
+    const died = (reason: string, cause?: Error) => {
+      const isOfJob = this.#begun.has(worker);
+      abort(isOfJob ? new JobAborted(reason, { cause }) : new PoolBusy('No worker could begin.', { cause }));
+    };
+    worker.once('error', (error: Error) => died('The worker failed.', error));
+    worker.once('exit', (code) => died(`The worker exited with code ${code}.`));
+    worker.on('message', (reply: Reply | typeof BEGUN) => {
+      if (reply === BEGUN) this.#begun.add(worker);
+      if (reply === BEGUN || this.#closed) return; // too late: it is being ended, and its exit is waited for
       release();
       this.#rest(worker);
       resolve(reply);

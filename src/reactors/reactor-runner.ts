@@ -5,7 +5,7 @@ import type { Position, RecordedEvent } from '../event-log/event-log.ts';
 import type { Logger } from '../logger.ts';
 import type { Parking, Reactor } from './reactor.ts';
 import { Slots } from './slots.ts';
-import { isTransient } from './transient.ts';
+import { isTransient } from './transient-faults.ts';
 
 export type RunnerOptions = {
   readonly deliveries: Pick<Deliveries, 'receive'>;

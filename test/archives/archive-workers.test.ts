@@ -10,6 +10,7 @@ import test from 'ava';
 import { ObjectCorrupt } from '../../src/archive-store/archive-store.ts';
 import { ArchiveWorkers } from '../../src/archives/archive-workers.ts';
 import { defaultArchiveLimits as limits } from '../../src/archives/inspection.ts';
+import { WorkerPool } from '../../src/archives/worker-pool.ts';
 import { tarOf, zipOf } from '../support/archive-builders.ts';
 import { inspect } from './reading.ts';
 
@@ -35,6 +36,12 @@ test('an archive in a file is read by its path', async (t) => {
   const inspection = await workers.inspect({ kind: 'file', path: join(folder, 'a') }, demoSha256, limits);
   await rm(folder, { recursive: true });
   t.deepEqual(inspection, await inspect(demo));
+});
+
+test('a worker that cannot begin says nothing about the job', async (t) => {
+  const entry = new URL('data:text/javascript,throw new Error("too many open files")');
+  await using pool = new WorkerPool(entry, { size: 1, queueLength: 1, worker: {} });
+  await t.throwsAsync(pool.run('a job', 60_000), { code: 'POOL_BUSY', message: 'No worker could begin.' });
 });
 
 test('listings are overlaid in a worker', async (t) => {

@@ -125,7 +125,7 @@ test('a fault that time heals is tried again until it is over, and never given u
   let [tries, done, givenUp] = [0, false, false];
   const react = async (): Promise<void> => {
     tries += 1;
-    if (tries < 12) throw failing('ARCHIVE_STORE_UNAVAILABLE');
+    if (tries < 12) throw failing(tries % 2 === 0 ? 'ARCHIVE_STORE_UNAVAILABLE' : 'EMFILE');
     done = true;
   };
   const giveUp = async (): Promise<void> => {
