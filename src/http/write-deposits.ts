@@ -4,7 +4,7 @@ import type { Change, CreateDeposit, DepositCommand, DepositMetadata } from '../
 import { assertRoomForArchive } from '../domain/deposit/decide.ts';
 import type { KeyedRequest } from '../keyed-requests.ts';
 import type { View } from '../read-models/projector.ts';
-import { assertMatches, entityTag } from '../sword/entity-tag.ts';
+import { assertMatches, assertNoneMatches, entityTag } from '../sword/entity-tag.ts';
 import type { Iris } from '../sword/iris.ts';
 import { notFound } from '../sword/sword-error.ts';
 import type { DepositDocuments } from './answer-documents.ts';
@@ -222,9 +222,11 @@ export class DepositWrites {
     this.assertMatches(ctx, deposit);
   }
 
-  /** `If-Match`, when it was sent. */
-  assertMatches(ctx: ServiceContext, { depositId, revision }: DepositContentView): void {
-    assertMatches(ctx.req.headers['if-match'], entityTag(depositId, revision));
+  /** `If-Match` and `If-None-Match`, when they were sent. */
+  assertMatches({ req: { headers } }: ServiceContext, { depositId, revision }: DepositContentView): void {
+    const tag = entityTag(depositId, revision);
+    assertMatches(headers['if-match'], tag);
+    assertNoneMatches(headers['if-none-match'], tag);
   }
 
   #repeated(ctx: ServiceContext): IdempotentRequest | undefined {

@@ -19,6 +19,17 @@ export function assertMatches(ifMatch: RawHeader, current: string): void {
   );
 }
 
+/** `If-None-Match` of a write: refuses it while there is what it names; `*` is anything at all. */
+export function assertNoneMatches(ifNoneMatch: RawHeader, current: string): void {
+  const excluded = headerText(ifNoneMatch);
+  if (excluded === undefined || !names(excluded, current)) return;
+  throw new SwordError(
+    'ETagNotMatched',
+    'The deposit is one that If-None-Match excludes: repeat without it, or with If-Match.',
+    { verboseDescription: `If-None-Match was ${shortened(excluded)}, the deposit is at ${current}.` },
+  );
+}
+
 /** `If-None-Match`: whether the client holds what it asks for already, so that 304 is the answer. */
 export function isNotModified(ifNoneMatch: RawHeader, current: string): boolean {
   const held = headerText(ifNoneMatch);

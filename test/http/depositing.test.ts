@@ -367,6 +367,23 @@ test('If-Match lets a write through only at the revision it names', async (t) =>
   t.is((await alice.delete(edit, { 'If-Match': '*' })).status, 204);
 });
 
+test('If-None-Match lets no write through while there is what it names', async (t) => {
+  const { alice } = t.context;
+  const id = await begun(t);
+  const [edit, media] = [`/1/software/${id}/metadata/`, `/1/software/${id}/media/`];
+  const tag = (await alice.get(edit)).headers.get('etag') ?? '';
+  for (const excluded of ['*', `"other", ${tag}`]) {
+    const headers = { ...partial, 'If-None-Match': excluded };
+    const answers = [
+      await alice.put(edit, helloEntry, { ...entryHeaders(), ...headers }),
+      await alice.post(media, helloZip, { ...archiveHeaders(), ...headers }),
+      await alice.delete(edit, headers),
+    ];
+    for (const answer of answers) await assertSwordError(t, answer, 412, 'ETagNotMatched');
+  }
+  t.is((await alice.delete(edit, { 'If-None-Match': '"other"' })).status, 204);
+});
+
 test('of writes at the same time with the same If-Match one gets through', async (t) => {
   const { alice } = t.context;
   const id = await begun(t);

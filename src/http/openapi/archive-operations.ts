@@ -17,7 +17,14 @@ const body = {
   content: { ...binaryContent(ARCHIVE_TYPES), ...multipartContent(ARCHIVE_TYPES, { entry: false }) },
 } as const;
 
-const parameters = ['inProgressOfArchives', 'slug', 'namedUpload', 'ifMatch', ...OF_CONTENT] as const;
+const parameters = [
+  'inProgressOfArchives',
+  'slug',
+  'namedUpload',
+  'ifMatch',
+  'ifNoneMatch',
+  ...OF_CONTENT,
+] as const;
 const refusals = ['Forbidden', ...REFUSALS_OF_CONTENT, ...REFUSALS_OF_STATE] as const;
 const digests = ['ReprDigest', 'ContentDigest'] as const;
 
@@ -63,7 +70,7 @@ export const ARCHIVE_OPERATIONS: OperationsOf<'media' | 'file'> = {
       id: 'removeArchives',
       tag: 'Archives',
       summary: 'EM-IRI: removes all archives',
-      parameters: ['ifMatch', 'onBehalfOf'],
+      parameters: ['ifMatch', 'ifNoneMatch', 'onBehalfOf'],
       answers: { 204: changed },
       refusals: REFUSALS_OF_STATE,
     },
@@ -97,7 +104,7 @@ export const ARCHIVE_OPERATIONS: OperationsOf<'media' | 'file'> = {
       id: 'removeArchive',
       tag: 'Archives',
       summary: 'File-IRI: removes one archive',
-      parameters: ['ifMatch', 'onBehalfOf'],
+      parameters: ['ifMatch', 'ifNoneMatch', 'onBehalfOf'],
       answers: { 204: changed },
       refusals: REFUSALS_OF_STATE,
     },

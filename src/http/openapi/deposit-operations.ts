@@ -70,7 +70,15 @@ const metadata: Operations = {
     summary: 'SE-IRI: adds metadata, or an archive with them, or completes the deposit',
     description:
       'Without a body it completes the deposit, however often it is sent. Final unless In-Progress is true.',
-    parameters: ['inProgress', 'slug', 'idempotencyKey', 'namedUpload', 'ifMatch', ...OF_CONTENT],
+    parameters: [
+      'inProgress',
+      'slug',
+      'idempotencyKey',
+      'namedUpload',
+      'ifMatch',
+      'ifNoneMatch',
+      ...OF_CONTENT,
+    ],
     body: {
       description:
         'An Atom entry, an archive, or both in one body; none to complete the deposit, or when Upload names an upload.',
@@ -93,7 +101,7 @@ const metadata: Operations = {
     summary: 'Edit-IRI: replaces what it brings; of a deposit that is done, adds metadata',
     description:
       'Final unless In-Progress is true. With X-Check-SWHID it is for deposits that are done only.',
-    parameters: ['inProgress', 'slug', 'checkSwhid', 'ifMatch', ...OF_CONTENT],
+    parameters: ['inProgress', 'slug', 'checkSwhid', 'ifMatch', 'ifNoneMatch', ...OF_CONTENT],
     body: {
       description: 'An Atom entry, or an entry and an archive in one body.',
       required: true,
@@ -106,7 +114,7 @@ const metadata: Operations = {
     id: 'deleteDeposit',
     tag: 'Deposits',
     summary: 'Edit-IRI: deletes a partial deposit',
-    parameters: ['ifMatch', 'onBehalfOf'],
+    parameters: ['ifMatch', 'ifNoneMatch', 'onBehalfOf'],
     answers: { 204: deleted },
     refusals: REFUSALS_OF_STATE,
   },

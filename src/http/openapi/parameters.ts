@@ -95,7 +95,11 @@ export const PARAMETERS = {
     SWHID,
   ),
   ifMatch: inHeader('If-Match', 'The ETag that the deposit still has to have.', TEXT),
-  ifNoneMatch: inHeader('If-None-Match', 'The ETag that the client holds: 304 if it is still the one.', TEXT),
+  ifNoneMatch: inHeader(
+    'If-None-Match',
+    'The ETag that the client holds: 304 if it is still the one, 412 to what would change it.',
+    TEXT,
+  ),
   acceptPackaging: inHeader('Accept-Packaging', 'In which packaging the archives are wanted.', {
     enum: PACKAGINGS,
   }),
