@@ -32,7 +32,8 @@ export function answerParseError(
   else if (!socket.writable) socket.destroy();
   else {
     broken.add(socket);
-    answerInTurn(socket, () => answerOnSocket(socket, parseErrorOf(error.code, limits), options));
+    const answer = parseErrorOf(error.code, isInBody(socket), limits);
+    answerInTurn(socket, () => answerOnSocket(socket, answer, options));
   }
 }
 
@@ -44,10 +45,14 @@ function answerInTurn(socket: HttpSocket, answer: () => void): void {
   }
   if (socket.writable) {
     // Without an answer to come, a body that has not ended has been answered already.
-    if (!first && socket.parser?.incoming?.complete === false) socket.end();
+    if (!first && isInBody(socket)) socket.end();
     else answer();
   }
   boundDropping(socket, () => false);
+}
+
+function isInBody({ parser }: HttpSocket): boolean {
+  return parser?.incoming?.complete === false;
 }
 
 type SocketAnswer = readonly [statusLine: string, answer: SwordError];
@@ -83,7 +88,11 @@ function answerOnSocket(socket: Socket, [status, answer]: SocketAnswer, options:
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
-function parseErrorOf(code: string | undefined, { maxHeadersSize, headersTime }: HeaderLimits): SocketAnswer {
+function parseErrorOf(
+  code: string | undefined,
+  inBody: boolean,
+  { maxHeadersSize, headersTime }: HeaderLimits,
+): SocketAnswer {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
       return [
@@ -96,6 +105,7 @@ function parseErrorOf(code: string | undefined, { maxHeadersSize, headersTime }:
         badRequest(`The headers did not arrive within ${headersTime / 1000} seconds.`),
       ];
     case 'HPE_INVALID_EOF_STATE': {
+      if (!inBody) return ['400 Bad Request', badRequest('The request ended before its headers did.')];
       const text = 'The request ended before its body had the length that was declared.';
       return ['412 Precondition Failed', new SwordError('ErrorChecksumMismatch', text)];
     }

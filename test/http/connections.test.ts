@@ -140,6 +140,18 @@ test.serial('a body in another transfer coding than chunks is refused', async (t
   });
 });
 
+test('a request that ends in its headers is told so, alone and behind another', async (t) => {
+  for (const before of ['', head(t, 'GET /1/servicedocument/ HTTP/1.1')]) {
+    using connection = await RawConnection.to(t.context.service.url);
+    await connection.send(`${before}GET /1/software/ HTTP/1.1\r\nHost: x\r\nAuthor`);
+    connection.halfClose();
+    const answer = await connection.answers(before === '' ? 1 : 2);
+    assertError(t, answer, 400, 'ErrorBadRequest');
+    t.regex(answer.body, /ended before its headers did/);
+    await connection.untilEnded();
+  }
+});
+
 test.serial('a body that ends before its declared length is refused, and nothing is kept', async (t) => {
   const entry = { 'Content-Type': 'application/atom+xml' };
   const form = { 'Content-Type': `multipart/form-data; boundary="${BOUNDARY}"` };
