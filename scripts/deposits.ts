@@ -1,19 +1,9 @@
 import { type DepositStatusView, depositStatus } from '../projections/deposit-status.ts';
 import { readConfig } from '../src/config.ts';
-import type { Status } from '../src/domain/deposit/status-detail.ts';
+import { isStatus, STATUSES } from '../src/domain/deposit/status-detail.ts';
 import { openView } from '../src/engines.ts';
 import { readOptions, runCommand, say, UsageError } from './command.ts';
 import { beginningOf } from './moment.ts';
-
-const STATUSES = Object.keys({
-  partial: true,
-  deposited: true,
-  rejected: true,
-  verified: true,
-  loading: true,
-  done: true,
-  failed: true,
-} satisfies Record<Status, true>);
 
 const HELP = `Lists deposits, the newest first.
 
@@ -39,7 +29,7 @@ await runCommand(
       json: { type: 'boolean' },
     });
     const { status, client, collection } = values;
-    if (status !== undefined && !STATUSES.includes(status))
+    if (status !== undefined && !isStatus(status))
       throw new UsageError(`--status must be one of ${STATUSES.join(', ')}, not ${status}.`);
     const equal = {
       ...(client !== undefined && { client }),
