@@ -10,6 +10,7 @@ import { assertReachable } from '../src/notifications/receiver-address.ts';
 import { generateSecret, isSecret } from '../src/notifications/signature.ts';
 import { WebhookKey } from '../src/notifications/webhook-key.ts';
 import { refused, say, UsageError } from './command.ts';
+import { depositsOfView } from './deposits-of-view.ts';
 import { liesIn } from './lies-in.ts';
 
 export type WebhookOptions = {
@@ -69,18 +70,13 @@ async function remove(administration: Administration, client: string): Promise<v
 }
 
 /** Deposits of the client with notifications that wait or were given up, as the service on this folder knows them. */
-function* undelivered(config: Config, client: string): Generator<UndeliveredNotifications> {
+function undelivered(config: Config, client: string): readonly UndeliveredNotifications[] {
   using view = openView(config, undeliveredNotifications);
-  const PAGE = 500;
-  for (let offset = 0; ; offset += PAGE) {
-    const found = view.find({ equal: { client }, orderBy: 'depositId', limit: PAGE, offset });
-    yield* found as UndeliveredNotifications[]; // it is the view of this projection
-    if (found.length < PAGE) return;
-  }
+  return [...depositsOfView<UndeliveredNotifications>(view, { equal: { client } })].toReversed();
 }
 
 function listFailures(config: Config, client: string, json = false): void {
-  const found = [...undelivered(config, client)];
+  const found = undelivered(config, client);
   if (json) return say(JSON.stringify(found));
   if (found.length === 0) say(`Nothing waits for ${client}, and nothing was given up.`);
   for (const { depositId, held, givenUp, reason, attempt, dueAt } of found) {
@@ -103,7 +99,7 @@ async function retry(
   client: string,
   ids: readonly string[],
 ): Promise<void> {
-  const found = [...undelivered(config, client)];
+  const found = undelivered(config, client);
   const wanted = ids.length === 0 ? found : ids.map((id) => named(found, client, id));
   if (wanted.length === 0) say(`Nothing waits for ${client}, and nothing was given up.`);
   for (const { depositId, held, givenUp } of wanted) {

@@ -3,6 +3,7 @@ import { readConfig } from '../src/config.ts';
 import { isStatus, STATUSES } from '../src/domain/deposit/status-detail.ts';
 import { openView } from '../src/engines.ts';
 import { readOptions, runCommand, say, UsageError } from './command.ts';
+import { depositsOfView } from './deposits-of-view.ts';
 import { beginningOf } from './moment.ts';
 
 const HELP = `Lists deposits, the newest first.
@@ -14,8 +15,6 @@ const HELP = `Lists deposits, the newest first.
 --limit: at most so many, 100 when not told; 0 for all.
 Read from the views of this node. Exit codes: 0 done, 1 failed, 2 wrong usage.
 `;
-
-const PAGE = 1000;
 
 await runCommand(
   HELP,
@@ -39,20 +38,12 @@ await runCommand(
     const since = values.since === undefined ? undefined : timeIn(values.since);
     const limit = limitIn(values.limit);
     using view = openView(readConfig(), depositStatus);
-    let shown = 0;
-    for (let offset = 0; shown < limit; offset += PAGE) {
-      const page = view.find({
-        equal,
-        ...(since !== undefined && { from: { field: 'updatedAt', value: since } }),
-        orderBy: 'depositId',
-        descending: true,
-        limit: Math.min(PAGE, limit - shown),
-        offset,
-      }) as DepositStatusView[];
-      for (const deposit of page) say(values.json ? JSON.stringify(deposit) : line(deposit));
-      shown += page.length;
-      if (page.length < PAGE) return;
-    }
+    const query = {
+      equal,
+      ...(since !== undefined && { from: { field: 'updatedAt', value: since } }),
+    };
+    for (const deposit of depositsOfView<DepositStatusView>(view, query, limit))
+      say(values.json ? JSON.stringify(deposit) : line(deposit));
   },
   { mayBeBare: true, onlyTells: true },
 );

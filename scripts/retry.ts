@@ -8,6 +8,7 @@ import type { DepositCommand } from '../src/domain/deposit/commands.ts';
 import { openView } from '../src/engines.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
 import { operator, readArguments, runCommand, say, UsageError } from './command.ts';
+import { depositsOfView } from './deposits-of-view.ts';
 import { progressBar } from './progress-bar.ts';
 import { openServiceLog } from './service-engines.ts';
 import { wholeNumber } from './whole-number.ts';
@@ -21,8 +22,6 @@ const HELP = `Has the service load failed deposits again, or check rejected ones
 --status: all that are in this state, as the views of this node have it; with rejected, --recheck is meant.
 Each gets an event that names you. Exit codes: 0 all are tried again, 1 some are not (the reason is told), 2 wrong usage.
 `;
-
-const PAGE = 1000;
 
 type Refused = { readonly depositId: number; readonly code: string; readonly reason: string };
 
@@ -79,14 +78,8 @@ function idIn(text: string): number {
 
 function depositsIn(config: Config, status: string): readonly number[] {
   using view = openView(config, depositStatus);
-  using _moment = view.snapshot();
-  const ids: number[] = [];
-  for (;;) {
-    const query = { equal: { status }, orderBy: 'depositId', limit: PAGE, offset: ids.length };
-    const page = view.find(query) as DepositStatusView[]; // it is the view of this projection
-    ids.push(...page.map(({ depositId }) => depositId));
-    if (page.length < PAGE) return ids;
-  }
+  const found = depositsOfView<DepositStatusView>(view, { equal: { status } });
+  return Array.from(found, ({ depositId }) => depositId).toReversed();
 }
 
 /** What fits the deposit as it is; the rules say no to what does not. */

@@ -3,8 +3,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
 import { assertAccepted, settings, type Wanted } from '../../scripts/client-settings.ts';
+import { depositsOfView } from '../../scripts/deposits-of-view.ts';
 import { Administration } from '../../src/administration.ts';
 import { openLog } from '../../src/engines.ts';
+import { ViewFile } from '../../src/read-models/view-file.ts';
+import { eventAt } from '../support/event-seen.ts';
 import { runScript as run } from '../support/run-script.ts';
 import { RunningService, TestClient, until } from '../support/running-service.ts';
 import { secretCredential } from '../support/secret-password.ts';
@@ -117,4 +120,29 @@ test('nothing of a command on a client is done where a part of it would be refus
   t.is(await log.head(), undefined);
   await administration.client(register);
   await t.throwsAsync(accepted({}), { code: 'CLIENT_EXISTS' });
+});
+
+test('a list of deposits has each once, whatever comes to the views while it is made', async (t) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'deposit-list-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const written = ViewFile.open(path.join(folder, 'v.1.sqlite'), { name: 'v', version: 1, origin: 'here' });
+  t.teardown(() => written[Symbol.dispose]());
+  const write = (...ids: readonly number[]) => {
+    const views = ids.map((depositId) => [String(depositId), { depositId }] as const);
+    written.take(new Map(views), eventAt(String(ids[0])));
+    written.save();
+  };
+  const ids = Array.from({ length: 1200 }, (_, index) => index + 1);
+  const listed = (limit: number) => {
+    const found: number[] = [];
+    for (const { depositId } of depositsOfView(written, {}, limit)) {
+      if (found.push(depositId) === 1) write(2000, 2001, 2002);
+    }
+    return found;
+  };
+  write(...ids);
+  t.deepEqual(listed(Infinity), ids.toReversed());
+  const all = [2002, 2001, 2000, ...ids.toReversed()];
+  t.deepEqual(listed(503), all.slice(0, 503));
+  t.deepEqual(listed(500), all.slice(0, 500));
 });
