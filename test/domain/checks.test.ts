@@ -99,15 +99,16 @@ test('however much is wrong, an event stays small', (t) => {
 test('what is wrong with one thing never hides that something else is wrong', (t) => {
   const manyOf = (what: string) =>
     Array.from({ length: 100 }, (_, index) => ({ code: 'X', text: `${what} ${index} ${'x'.repeat(200)}` }));
-  const fieldFaults = Array.from({ length: 15 }, (_, index) => ({
-    kind: 'nameless' as const,
-    field: `codemeta:contributor ${'x'.repeat(60)} ${index}`,
-    vocabulary: 'CodeMeta 2.0',
-    value: '',
-    hint: null,
-  }));
+  const faultsIn = (entry: number) =>
+    Array.from({ length: 15 }, (_, index) => ({
+      kind: 'nameless' as const,
+      field: `codemeta:contributor ${'x'.repeat(60)} ${index} of ${entry}`,
+      vocabulary: 'CodeMeta 2.0',
+      value: '',
+      hint: null,
+    }));
   const detail = detailOf({
-    entries: Array.from({ length: 3 }, () => entryWith({ fieldFaults })),
+    entries: [1, 2, 3, 4].map((entry) => entryWith({ fieldFaults: faultsIn(entry) })),
     archives: [{ ...good, reading: null, faults: manyOf('bad') }],
     conflicts: manyOf('conflict'),
     clientDomain: 'elsewhere.example',
@@ -169,6 +170,8 @@ test('dates are read as years, months, days or moments, and nothing else', (t) =
     '2017-10-07T25:00',
     '20171007',
     '2017-1-1',
+    '2017-10-07+15:00',
+    '2017-10-07T10:00-02:60',
   ]) {
     t.is(parseGitDate(text), undefined, text);
   }

@@ -33,7 +33,7 @@ test('what is so already gives no event', (t) => {
 
 test('a domain is a host name, also when it is given as a URL', (t) => {
   const given = scenario(clientDecider);
-  for (const domain of ['alice.example', 'https://Alice.example/']) {
+  for (const domain of ['alice.example', 'alice.example.', 'https://Alice.example/']) {
     given(t, registered)
       .when({ type: 'SetDomain', client, domain })
       .thenEvents({ type: 'DomainSet', data: { client, domain: 'alice.example' } });
@@ -43,11 +43,13 @@ test('a domain is a host name, also when it is given as a URL', (t) => {
   }
 });
 
-test('a provider URL is absolute and kept without its last slash', (t) => {
+test('a provider URL is absolute and kept without slashes at its end', (t) => {
   const given = scenario(clientDecider);
-  given(t, registered)
-    .when({ type: 'SetProviderUrl', client, providerUrl: 'https://alice.example/' })
-    .thenEvents({ type: 'ProviderUrlSet', data: { client, providerUrl: 'https://alice.example' } });
+  for (const providerUrl of ['https://alice.example/', 'https://alice.example//']) {
+    given(t, registered)
+      .when({ type: 'SetProviderUrl', client, providerUrl })
+      .thenEvents({ type: 'ProviderUrlSet', data: { client, providerUrl: 'https://alice.example' } });
+  }
   const impossible = [
     'alice',
     'https://alice.example/?q=1',
@@ -71,11 +73,11 @@ test('a collection is opened once, under a name that is a path segment of its ow
   }
 });
 
-test('a collection accepts zips, tars or both', (t) => {
+test('a collection accepts zips, tars or both, each once', (t) => {
   const given = scenario(collectionDecider);
   const opened = { type: 'CollectionOpened', data: { collection: 'c' } } as const;
   given(t, opened)
-    .when({ type: 'ChangeAcceptedTypes', collection: 'c', accept: ['application/zip'] })
+    .when({ type: 'ChangeAcceptedTypes', collection: 'c', accept: ['application/zip', 'application/zip'] })
     .thenEvents({ type: 'AcceptedTypesChanged', data: { collection: 'c', accept: ['application/zip'] } });
   for (const accept of [[], ['text/plain']]) {
     given(t, opened).when({ type: 'ChangeAcceptedTypes', collection: 'c', accept }).thenRefused('BAD_ACCEPT');
@@ -92,12 +94,23 @@ test('a webhook is an absolute URL without credentials, and set anew each time',
   const command = { type: 'SetWebhook', client, url: 'https://Alice.example/hook?a=b#top', secret } as const;
   given(t, registered).when(command).thenEvents(set);
   given(t, registered, set).when(command).thenEvents(set);
-  for (const url of ['', 'alice', 'ftp://alice.example/', 'https://a:b@alice.example/', 'https://'])
+  for (const url of [
+    '',
+    'alice',
+    'ftp://alice.example/',
+    'https://:b@alice.example/',
+    'https://a@alice.example/',
+    'https://',
+  ])
     given(t, registered)
       .when({ ...command, url })
       .thenRefused('BAD_WEBHOOK');
+  const longest = 'https://alice.example/'.padEnd(2000, 'x');
   given(t, registered)
-    .when({ ...command, url: `https://alice.example/${'x'.repeat(2000)}` })
+    .when({ ...command, url: longest })
+    .thenTypes('WebhookSet');
+  given(t, registered)
+    .when({ ...command, url: `${longest}x` })
     .thenRefused('BAD_WEBHOOK');
   const removed: ClientEvent = { type: 'WebhookRemoved', data: { client } };
   given(t, registered, set).when({ type: 'RemoveWebhook', client }).thenEvents(removed);

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { depositDecider, MAX_ENTRIES } from '../../src/domain/deposit/decide.ts';
+import { assertRoomForArchive, depositDecider, MAX_ENTRIES } from '../../src/domain/deposit/decide.ts';
 import type { DepositEvent } from '../../src/domain/deposit/events.ts';
 import {
   aliceArchive,
@@ -149,6 +149,8 @@ test('a deposit holds a bounded number of archives and entries', (t) => {
   given(t, depositCreated, ...archives)
     .when(changeDeposit({ kind: 'add-content', archive: aliceArchive, entry: null }))
     .thenRefused('TOO_MANY_ARCHIVES');
+  t.notThrows(() => assertRoomForArchive(archives.slice(1), 3));
+  t.throws(() => assertRoomForArchive(archives, 3), { code: 'TOO_MANY_ARCHIVES' });
   const entries = Array.from({ length: MAX_ENTRIES }, () => metadataAdded);
   given(t, depositCreated, ...entries)
     .when(changeDeposit({ kind: 'add-content', archive: null, entry: aliceEntry }))
@@ -180,6 +182,7 @@ test('an origin must lie below the provider URL, whole segments compared', (t) =
     'https:/\\alice.example/software/x',
     'https://alice.exa\tmple/software/x',
     'https://alice.example/other/../software/x',
+    'https://alice.example/softwarez/../software/x',
     'https://alice.example:443/software/x',
     'https://alice.example/software/a b',
     'https://alice.example/software/\nx',
@@ -255,6 +258,24 @@ test('only a rejected deposit is checked again, only a failed one loaded again',
   given(t, ...wayTo('LoadingStarted'), loadingFailed)
     .when({ type: 'RetryLoading', depositId: 1 })
     .thenEvents({ type: 'LoadingRetried', data: { depositId: 1, attempt: 2 } });
+});
+
+test('a late outcome of an earlier load changes nothing after a retry', (t) => {
+  const retried: DepositEvent = { type: 'LoadingRetried', data: { depositId: 1, attempt: 2 } };
+  const startedAgain: DepositEvent = { type: 'LoadingStarted', data: { depositId: 1, attempt: 2 } };
+  const past = [...wayTo('LoadingStarted'), loadingFailed, retried];
+  given(t, ...past)
+    .when({ type: 'StartLoading', depositId: 1, attempt: 1 })
+    .thenNothing();
+  for (const attempt of [1, 2]) {
+    const outcomes = [
+      { type: 'RecordLoaded', loaded: { ...loadedData, attempt } },
+      { type: 'RecordLoadingFailed', depositId: 1, attempt, reason: broken },
+    ] as const;
+    const [loaded, failed] = outcomes.map((one) => given(t, ...past, startedAgain).when(one));
+    loaded?.thenTypes(...(attempt === 2 ? ['DepositLoaded'] : []));
+    failed?.thenTypes(...(attempt === 2 ? ['LoadingFailed'] : []));
+  }
 });
 
 test('loading starts once and ends once', (t) => {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import test from 'ava';
 import * as aggregates from '../../src/domain/aggregates.ts';
 import { describeClientEvent } from '../../src/domain/client/describe.ts';
+import { codec } from '../../src/domain/codec.ts';
 import { describeCollectionEvent } from '../../src/domain/collection/describe.ts';
 import { describeDepositEvent } from '../../src/domain/deposit/describe.ts';
 import type { JsonObject, NewEvent } from '../../src/event-log/event-log.ts';
@@ -81,6 +82,22 @@ for (const stored of streams) {
     }
   });
 }
+
+test('an event is brought up to date by the steps since its version; a version that never was is not read', (t) => {
+  const step = (name: string) => (data: unknown) => ({
+    steps: [...(data as { steps: string[] }).steps, name],
+  });
+  const { read, versionOf } = codec<{ type: 'Changed'; data: object }>({
+    Changed: [step('to 2'), step('to 3')],
+  });
+  const readAs = (schemaVersion: unknown) =>
+    read({ type: 'Changed', data: { steps: [] }, metadata: { schemaVersion } }).data;
+  t.is(versionOf('Changed'), 3);
+  t.deepEqual([1, 2, 3].map(readAs), [{ steps: ['to 2', 'to 3'] }, { steps: ['to 3'] }, { steps: [] }]);
+  for (const never of [0, -1, 4, '1', undefined]) {
+    t.throws(() => readAs(never), { code: 'UNREADABLE_EVENT' });
+  }
+});
 
 test('everything that ever happened can be told in a sentence', (t) => {
   const told = {
