@@ -12,7 +12,7 @@ import type { EventLog, Position } from '../event-log/event-log.ts';
 import { type NewsEvent, newsAt } from '../news/deposit-news.ts';
 import type { Courier } from './courier.ts';
 import type { Outcome as Delivery, Failure } from './postman.ts';
-import { type LineOptions, pauseOf, type ReceiverLine } from './receiver-line.ts';
+import { type LineOptions, LONGEST_WAIT, pauseOf, type ReceiverLine } from './receiver-line.ts';
 import type { Webhooks } from './webhooks.ts';
 
 /** How long one node has the notifications of a deposit for itself, and how much of it one of them may need. */
@@ -53,8 +53,13 @@ export class DepositDeliveries {
     signal: AbortSignal,
   ): Promise<Position | undefined> {
     const now = Date.now();
-    const claim = { type: 'TryDelivery', depositId, now: iso(now), nextTryAt: iso(now + CLAIM) } as const;
-    const claimed = await this.#execute(claim);
+    const claimed = await this.#execute({
+      type: 'TryDelivery',
+      depositId,
+      now: iso(now),
+      latest: iso(now + LONGEST_WAIT),
+      nextTryAt: iso(now + CLAIM),
+    });
     if (claimed.events.length === 0) return claimed.position;
     const { held, attempt } = claimed.state;
     const { upTo, failure, forbidden } = await this.#send(depositId, held, webhook, line, signal);

@@ -6,7 +6,7 @@ import type { Logger } from '../logger.ts';
 import type { Projector, View } from '../read-models/projector.ts';
 import type { Courier } from './courier.ts';
 import type { DepositDeliveries } from './deposit-deliveries.ts';
-import type { ReceiverLine } from './receiver-line.ts';
+import { LONGEST_WAIT, type ReceiverLine } from './receiver-line.ts';
 import type { Webhooks } from './webhooks.ts';
 
 export type HeldDeliveriesOptions = {
@@ -112,12 +112,13 @@ export class HeldDeliveries {
   /** At most so many deposits of the client whose notifications may be tried now. */
   #due(client: string, room: number): readonly number[] {
     if (room <= 0) return [];
-    const due = this.#options.undelivered.find({
-      equal: { waitingFor: client },
-      upTo: { field: 'dueAt', value: new Date().toISOString() },
-      orderBy: 'dueAt',
-      limit: room + this.#underWay.size,
-    });
+    const limit = room + this.#underWay.size;
+    const waiting = { equal: { waitingFor: client }, orderBy: 'dueAt', limit } as const;
+    const at = (wait: number) => ({ field: 'dueAt', value: new Date(Date.now() + wait).toISOString() });
+    const due = [
+      ...this.#options.undelivered.find({ ...waiting, upTo: at(0) }),
+      ...this.#options.undelivered.find({ ...waiting, from: at(LONGEST_WAIT) }), // by a clock that was set back since
+    ];
     const others = due.map(({ depositId }) => depositId).filter((id) => !this.#underWay.has(id));
     return others.slice(0, room);
   }

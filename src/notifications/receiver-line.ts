@@ -6,6 +6,8 @@ export type LineOptions = {
   readonly longestPause: number;
 };
 
+/** No pause is longer, in milliseconds, neither our own with its jitter nor one that a receiver asks for. */
+export const LONGEST_WAIT = 7_200_000;
 /** Deliveries to one receiver at the same time. */
 const LANES = 8;
 /** So many may wait for a lane, and so long, in milliseconds. */

@@ -42,7 +42,7 @@ test('the first of those that are held tells when to try again, those behind it 
   t.is(given(t, told).state().nextTryAt, at(9));
   t.is(given(t, told, whenever).state().nextTryAt, at(9));
   t.is(given(t, held(0), told).state().nextTryAt, null);
-  const attempt = { type: 'TryDelivery', depositId, now: at(8), nextTryAt: at(10) } as const;
+  const attempt = { type: 'TryDelivery', depositId, now: at(8), latest: at(50), nextTryAt: at(10) } as const;
   given(t, told, whenever).when(attempt).thenNothing();
   given(t, told, whenever)
     .when({ ...attempt, now: at(9) })
@@ -54,9 +54,15 @@ test('the first of those that are held tells when to try again, those behind it 
   t.is(given(t, told, over, whenever).state().nextTryAt, null);
 });
 
+test('a try that a clock has set which was ahead is not waited for', (t) => {
+  const attempt = { type: 'TryDelivery', depositId, now: at(1), latest: at(20), nextTryAt: at(2) } as const;
+  given(t, held(0), tried(1, 20)).when(attempt).thenNothing();
+  given(t, held(0), tried(1, 21)).when(attempt).thenEvents(tried(2, 2));
+});
+
 test('who says that it tries has the deposit for itself until the time that it names', (t) => {
   const attempt = (minute: number) =>
-    ({ type: 'TryDelivery', depositId, now: at(minute), nextTryAt: at(minute + 1) }) as const;
+    ({ type: 'TryDelivery', depositId, now: at(minute), latest: at(50), nextTryAt: at(minute + 1) }) as const;
   given(t, held(0)).when(attempt(1)).thenEvents(tried(1, 2));
   given(t, held(0), tried(1, 2)).when(attempt(1)).thenNothing();
   given(t, held(0), tried(1, 2)).when(attempt(3)).thenEvents(tried(2, 4));

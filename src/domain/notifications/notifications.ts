@@ -5,7 +5,8 @@ export type { NotificationsEvent } from './events.ts';
 
 export type NotificationsCommand =
   | ({ type: 'HoldNotification' } & NotificationHeld['data'])
-  | { type: 'TryDelivery'; depositId: number; now: string; nextTryAt: string }
+  /** No try is set for after `latest`, unless by a clock that has been set back since: that one does not count. */
+  | { type: 'TryDelivery'; depositId: number; now: string; latest: string; nextTryAt: string }
   | { type: 'RecordDelivered'; depositId: number; upTo: number }
   | { type: 'RecordFailed'; depositId: number; attempt: number; reason: string; nextTryAt: string }
   | { type: 'GiveUp'; depositId: number; upTo: number; reason: string }
@@ -62,8 +63,9 @@ function decide(command: NotificationsCommand, state: Notifications): readonly N
       return command.revision <= state.seen ? [] : [{ type: 'NotificationHeld', data }];
     }
     case 'TryDelivery': {
-      const { now, nextTryAt } = command;
-      if (!oldest || (state.nextTryAt !== null && state.nextTryAt > now)) return [];
+      const { now, latest, nextTryAt } = command;
+      const waitsUntil = state.nextTryAt ?? now;
+      if (!oldest || (waitsUntil > now && waitsUntil <= latest)) return [];
       return [{ type: 'DeliveryTried', data: { depositId, attempt: state.attempt + 1, nextTryAt } }];
     }
     case 'RecordDelivered':
