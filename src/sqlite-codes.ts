@@ -9,3 +9,9 @@ export function primaryCode(error: unknown): number | undefined {
   const code = extendedCode(error);
   return code === undefined ? undefined : code & 0xff;
 }
+
+/** There is none on the disk for the `-shm` of a file, which SQLite only calls an I/O error. */
+export function isOfRoom(error: unknown): boolean {
+  const SQLITE_IOERR_SHMSIZE = 4874;
+  return extendedCode(error) === SQLITE_IOERR_SHMSIZE;
+}

@@ -1,9 +1,9 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { primaryCode } from './sqlite-codes.ts';
+import { isOfRoom, primaryCode } from './sqlite-codes.ts';
 
-/** Only whoever may write can read the file: part of it lies in a WAL that nobody has an index of. */
+/** Only whoever can write can read the file: part of it lies in a WAL that nobody has an index of. */
 export class WalNotReadable extends Error {
   override readonly name = 'WalNotReadable';
   readonly code = 'WAL_NOT_READABLE';
@@ -16,15 +16,15 @@ export type OpenedToRead = {
 };
 
 /**
- * Opens a file in WAL mode only to read, also for somebody who may write neither to it nor beside it, as SQLite needs
- * where no process has the file open. It is taken as it lies then. A service that has it open has laid its `-shm`
+ * Opens a file in WAL mode only to read, also for somebody who may write neither to it nor beside it, or cannot since
+ * the disk is full, as SQLite needs where no process has the file open. It is taken as it lies then. A service that has it open has laid its `-shm`
  * there, with which SQLite reads in the ordinary way.
  * @throws {WalNotReadable}
  */
 export function openedToRead(file: string, timeout: number): OpenedToRead {
   const database = new DatabaseSync(file, { readOnly: true, timeout });
   const trouble = firstTrouble(database);
-  if (trouble === undefined || !isOfPermission(trouble)) {
+  if (trouble === undefined || !isOfWriting(trouble)) {
     return { database, journalMode: () => database.prepare('PRAGMA journal_mode').get()?.['journal_mode'] };
   }
   database.close();
@@ -60,15 +60,19 @@ function firstTrouble(database: DatabaseSync): unknown {
   }
 }
 
-function isOfPermission(error: unknown): boolean {
+/** What keeps SQLite from writing beside the file: permission, or room for its `-shm`. */
+function isOfWriting(error: unknown): boolean {
   const [SQLITE_READONLY, SQLITE_CANTOPEN] = [8, 14];
   const code = primaryCode(error);
-  return code === SQLITE_READONLY || code === SQLITE_CANTOPEN;
+  return code === SQLITE_READONLY || code === SQLITE_CANTOPEN || isOfRoom(error);
 }
 
 function notReadable(file: string, cause: unknown): WalNotReadable {
+  const [without, instead] = isOfRoom(cause)
+    ? ['room beside it', 'Make room']
+    : ['permission to write', 'Let the service stop cleanly'];
   return new WalNotReadable(
-    `${file} cannot be read without permission to write: part of it is still in ${file}-wal. Let the service stop cleanly, or copy the folder and read the copy.`,
+    `${file} cannot be read without ${without}: part of it is still in ${file}-wal. ${instead}, or copy the folder and read the copy.`,
     { cause },
   );
 }

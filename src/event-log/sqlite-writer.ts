@@ -1,4 +1,5 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { isOfRoom } from '../sqlite-codes.ts';
 import { SqliteAppends } from './sqlite-appends.ts';
 import type {
   AppendAnswer,
@@ -105,5 +106,6 @@ function answer(message: FromWriter): void {
 }
 
 function reasonOf(error: unknown): string {
+  if (isOfRoom(error)) return 'there is no room on its disk';
   return error instanceof Error ? error.message : String(error);
 }

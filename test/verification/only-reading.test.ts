@@ -77,6 +77,16 @@ test('what only lies in a WAL is not passed over: whoever may not read it is tol
   }
 });
 
+test('on a full disk the history of a stopped service is told, and who would write is told that there is no room', async (t) => {
+  const folder = await service.copy(t);
+  const told = await onFullDisk(folder, 'history', '1');
+  t.is(told.code, 0, told.err);
+  t.regex(told.out, /Every hash fits\./);
+  const refused = await onFullDisk(folder, 'collection', 'add', 'more');
+  t.is(refused.code, 1);
+  t.regex(refused.err, /event-log\.sqlite cannot be opened: there is no room on its disk\.\n$/);
+});
+
 test('beside a running writer an auditor who may only read sees what was written last', async (t) => {
   const folder = await service.copy(t);
   if (!(await canRunAsAuditor())) return t.pass('nobody may not read the program here');
@@ -121,10 +131,23 @@ test('a mistyped folder gets neither views nor a key', async (t) => {
 
 type Ran = { readonly code: number; readonly out: string; readonly err: string };
 
-async function asAuditor(folder: string, command: string, ...args: string[]): Promise<Ran> {
-  const script = path.join(import.meta.dirname, '../../scripts', `${command}.ts`);
+function asAuditor(folder: string, command: string, ...args: string[]): Promise<Ran> {
+  return ran(folder, process.execPath, [scriptOf(command), ...args], user());
+}
+
+/** Where no file may grow beyond 16 KiB, less than SQLite wants beside a file. */
+function onFullDisk(folder: string, command: string, ...args: string[]): Promise<Ran> {
+  const line = ['ulimit -f 32; exec "$@"', 'sh', process.execPath, scriptOf(command), ...args];
+  return ran(folder, 'sh', ['-c', ...line]);
+}
+
+function scriptOf(command: string): string {
+  return path.join(import.meta.dirname, '../../scripts', `${command}.ts`);
+}
+
+async function ran(folder: string, program: string, args: string[], as = {}): Promise<Ran> {
   const env = { ...process.env, DEPOSIT_DATA_DIR: folder };
-  const child = spawn(process.execPath, [script, ...args], { env, ...user() });
+  const child = spawn(program, args, { env, ...as });
   const exited = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? -1)));
   const [out, err] = await Promise.all([buffer(child.stdout), buffer(child.stderr)]);
   return { code: await exited, out: out.toString(), err: err.toString() };
