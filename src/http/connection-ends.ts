@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 
 /** What comes after its sender was refused is taken up to here, so that he gets to read the answer. */
 const DRAIN_BYTES = 64 * 1024 ** 2;
@@ -63,7 +64,7 @@ export function boundHalfOpen(
     let written = socket.bytesWritten;
     const timer = setInterval(() => {
       const isSilent = socket.bytesWritten === written && socket.writableLength === 0;
-      if (isSilent && isReading(socket._httpMessage)) socket.destroy();
+      if (isSilent && isReading(socket._httpMessage)) breakOff(socket._httpMessage);
       if (socket.destroyed) clearInterval(timer);
       written = socket.bytesWritten;
     }, silence).unref();
@@ -71,13 +72,24 @@ export function boundHalfOpen(
 }
 
 /**
+ * Ends the connection so that what was sent of the answer is not taken for all of it: in HTTP/1.0, which proxies speak,
+ * too, the end of the connection is that of the answer. Over TLS its last record is missing.
+ */
+export function breakOff({ req, socket }: ServerResponse): void {
+  const isPlain = socket !== null && !(socket instanceof TLSSocket);
+  if (isPlain && req.httpVersion === '1.0') socket.resetAndDestroy();
+  else socket?.destroy();
+}
+
+/**
  * For a connection on which nothing has moved for long: whoever waits for this side to go on with his request, or to take
  * more of its body, is let wait. How long a sender may pause is for whoever reads the body.
  */
 export function closeIdle(socket: Socket & { _httpMessage?: ServerResponse | null }): void {
-  if (!socket._httpMessage || socket.writableLength > 0) socket.destroy();
+  if (!socket._httpMessage) socket.destroy();
+  else if (socket.writableLength > 0) breakOff(socket._httpMessage);
 }
 
-function isReading(answer: ServerResponse | null | undefined): boolean {
+function isReading(answer: ServerResponse | null | undefined): answer is ServerResponse {
   return answer?.req.method === 'GET' || answer?.req.method === 'HEAD';
 }

@@ -1,5 +1,6 @@
 import { pipeline } from 'node:stream/promises';
 import type { Context } from 'koa';
+import { breakOff } from './connection-ends.ts';
 
 /**
  * Nothing is sent before the first piece is there: until then a fault gets an answer of its own. Past it there is no
@@ -15,7 +16,12 @@ export async function sendPieces(ctx: Context, pieces: AsyncIterator<Uint8Array>
     await pipeline(async function* () {
       if (first.done) return;
       yield first.value;
-      yield* { [Symbol.asyncIterator]: () => pieces };
+      try {
+        yield* { [Symbol.asyncIterator]: () => pieces };
+      } catch (error) {
+        breakOff(ctx.res);
+        throw error;
+      }
     }, ctx.res);
   } finally {
     await pieces.return?.(); // a client that has gone before the first piece: nobody else ends the reading

@@ -148,9 +148,11 @@ test('an idle connection is closed, unless its client waits for an answer', asyn
   await asksNothing.untilEnded();
   const readsNothing = net.connect(port, '127.0.0.1');
   t.teardown(() => readsNothing.destroy());
-  readsNothing.write('GET /long HTTP/1.1\r\nHost: x\r\n\r\n');
+  readsNothing.write('GET /long HTTP/1.0\r\nHost: x\r\n\r\n');
   await once(server, 'connection');
   await until(async () => (await promisify(server.getConnections.bind(server))()) === 0);
+  const [cut] = await once(readsNothing.resume(), 'error');
+  t.is(cut.code, 'ECONNRESET', 'not as if that were all');
 });
 
 /** A server with TLS that answers after a while. */

@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import anyTest, { type TestFn } from 'ava';
 import { tarOf } from '../support/archive-builders.ts';
 import { archiveHeaders, helloZip, partial } from '../support/deposit-bodies.ts';
+import { RawConnection } from '../support/raw-connection.ts';
 import { RunningService, type TestClient, until } from '../support/running-service.ts';
 import { assertSwordError } from '../support/sword-error.ts';
 
@@ -79,6 +80,11 @@ test.serial('an archive that was altered ends the download of several at once', 
   const answer = await alice.get(media);
   t.is(answer.status, 200, 'the first archive is whole');
   await t.throwsAsync(answer.arrayBuffer());
+  using old = await RawConnection.to(service.url);
+  await old.send(`GET ${media} HTTP/1.0\r\nHost: x\r\nAuthorization: ${alice.authorization}\r\n\r\n`);
+  await old.untilEnded();
+  t.regex(old.text, /^HTTP\/1\.1 200 /);
+  t.is(old.error, 'ECONNRESET', 'where the end of the connection is that of an answer');
   await until(async () => openFiles(service).length === 0);
 });
 
