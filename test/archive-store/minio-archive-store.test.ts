@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { ArchiveStoreUnavailable, ObjectCorrupt } from '../../src/archive-store/archive-store.ts';
 import { MinioArchiveStore } from '../../src/archive-store/minio-archive-store.ts';
+import { openStoreAudit } from '../../src/archive-store/open-store-audit.ts';
 import { parseS3Url } from '../../src/archive-store/s3-url.ts';
 import { S3Server } from '../support/s3-server.ts';
 import { signatureFault } from '../support/s3-signature.ts';
@@ -133,6 +134,27 @@ test('a place that cannot be one is told', async (t) => {
   for (const wrong of [{ bucket: 'X' }, { endpoint: { host: 'not a host', port: 1, tls: false } }]) {
     await refusedAt(t, { server: await serverIn(t), wrong });
   }
+});
+
+test('a store is audited by those, too, who have no folder to write to', async (t) => {
+  const { store, server, folder } = await openIn(t);
+  const { sha256 } = await store.put(inChunks(newBody(300_000)));
+  const place = { kind: 's3', ...placeAt(server, server.port), prefix: '' } as const;
+  const missing = path.join(folder, 'of another machine');
+  const files: string[] = [];
+  {
+    await using audited = await openStoreAudit(place, missing);
+    await using object = await audited.checkOut(sha256);
+    if (object.source.kind === 'file') files.push(object.source.path);
+    t.deepEqual(
+      files.map((file) => existsSync(file)),
+      [true],
+    );
+  }
+  t.deepEqual(
+    [missing, ...files.map((file) => path.dirname(file))].map((place) => existsSync(place)),
+    [false, false],
+  );
 });
 
 test('a store may have an IPv6 address', async (t) => {
