@@ -125,5 +125,7 @@ async function settled(dataDir: string): Promise<void> {
 
 async function waitingIn(dataDir: string): Promise<number> {
   const state = await (await RunningService.find(dataDir))?.state();
-  return Math.max(...(state?.reactors ?? []).map(({ delivery, underWay }) => delivery.waiting + underWay));
+  return Math.max(
+    ...(state?.reactors ?? []).map(({ delivery, underWay }) => (delivery?.waiting ?? 1) + underWay),
+  );
 }

@@ -12,11 +12,15 @@ import { RunningService, ServiceSilent, type ServiceState } from '../src/operato
 import { PARKING, REACTORS } from '../src/reactor-names.ts';
 import { parkedEvents } from '../src/reactors/parking.ts';
 import type { ViewFile } from '../src/read-models/view-file.ts';
+import { refused } from './command.ts';
 
 /** States that a deposit should leave. */
 const PASSING = ['partial', 'deposited', 'verified', 'loading'] as const;
 /** How long the objects of the store are counted; of a large store only a part is. */
 const COUNTING_TIME = 1500;
+
+const UNTOLD =
+  'The service runs, but the event log does not tell it how far reactors are: "/health/ready" says what is wrong.';
 
 export type StatusFacts = Awaited<ReturnType<typeof statusFacts>>;
 
@@ -78,7 +82,9 @@ async function viewFacts(config: Config, log: EventLog, name: string, prefix: st
 
 async function reactorFacts(config: Config, log: EventLog, state?: ServiceState) {
   if (state && state.reactors.length > 0) {
-    return state.reactors.map(({ delivery: { position = null, waiting, oldest }, ...standing }) => {
+    return state.reactors.map(({ delivery, ...standing }) => {
+      if (!delivery) throw refused('EVENT_LOG_UNAVAILABLE', UNTOLD);
+      const { position = null, waiting, oldest } = delivery;
       return { ...standing, position, lagEvents: waiting, lagSeconds: ageOf(oldest) };
     });
   }

@@ -1,5 +1,7 @@
 import { adoptViews } from './adopt-views.ts';
 import { enginePlaces } from './engines.ts';
+import type { DeliveryStanding } from './event-log/deliveries.ts';
+import { inTime } from './in-time.ts';
 import { manifest } from './manifest.ts';
 import type { Node } from './node.ts';
 import { identityOf } from './operator/folder-identity.ts';
@@ -12,6 +14,9 @@ type Parts = {
   readonly clients: Awaited<ReturnType<typeof serveClients>> | undefined;
   readonly reactors: ReturnType<typeof startReactors> | undefined;
 };
+
+/** How long the log may take to tell how far reactors are, in milliseconds: commands wait longer for this service. */
+const PATIENCE = 2000;
 
 /** Where commands ask how this node is, hand it views that they have built, and metrics are scraped. */
 export async function serveOperators(node: Node, url: string, parts: Parts): Promise<void> {
@@ -37,7 +42,7 @@ async function stateOf({ deliveries }: Node, { clients, reactors }: Parts) {
   const runners = running
     .flatMap((runner) => runner ?? [])
     .map(async ({ standing, streamPrefix }) => {
-      return { ...standing, delivery: await deliveries.standing(standing.name, streamPrefix) };
+      return { ...standing, delivery: await inPatience(deliveries.standing(standing.name, streamPrefix)) };
     });
   return {
     views: clients?.projector.reached ?? [],
@@ -45,4 +50,14 @@ async function stateOf({ deliveries }: Node, { clients, reactors }: Parts) {
     notifications: reactors?.notifications.standing ?? null,
     reactors: await Promise.all(runners),
   };
+}
+
+/** A log that does not tell is no reason to seem not to be there: commands would work on without this service. */
+async function inPatience(telling: Promise<DeliveryStanding>): Promise<DeliveryStanding | null> {
+  let told: DeliveryStanding | null = null;
+  const listening = telling.then((standing) => {
+    told = standing;
+  });
+  await inTime(listening, PATIENCE).catch(() => undefined);
+  return told;
 }

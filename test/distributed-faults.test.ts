@@ -6,6 +6,7 @@ import { status } from '@grpc/grpc-js';
 import test, { type ExecutionContext } from 'ava';
 import { freePort } from '../drills/free-port.ts';
 import { ServiceProcess } from '../drills/service-process.ts';
+import { RunningService as OperatedService } from '../src/operator/running-service.ts';
 import { archivePart, entryPart, formOf, formType } from './support/deposit-bodies.ts';
 import { ALL_HELD, DistributedNodes } from './support/distributed-nodes.ts';
 import type { PatientDepositor } from './support/patient-depositor.ts';
@@ -82,6 +83,8 @@ test('while the log is down requests are answered 503 and nodes are not ready; a
     t.regex(await ready.text(), /not ready: .*event log: /);
     t.is((await fetch(`${url}/health/live`)).status, 200);
   }
+  const asked = await (await OperatedService.find(reactors.folder))?.state();
+  t.like(asked, { reactors: [{ name: 'checker', delivery: null }] }, 'for commands it is there all the same');
   await until(async () => depositor.unavailable >= 2);
   await nodes.double.listen();
   await depositing;

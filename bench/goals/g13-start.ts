@@ -32,7 +32,7 @@ export async function catchUp(dataDir: string): Promise<void> {
   await using _service = await startBenched(dataDir);
   for (;;) {
     const state = await (await RunningService.find(dataDir))?.state();
-    if (state?.reactors.every(({ delivery }) => delivery.waiting === 0)) return;
+    if (state?.reactors.every(({ delivery }) => delivery?.waiting === 0)) return;
     await pause(200);
   }
 }

@@ -55,7 +55,12 @@ export type ServiceState = {
     readonly done: number;
     readonly failures: number;
     readonly lastError: { readonly at: string; readonly stream: string; readonly message: string } | null;
-    readonly delivery: { readonly position?: string; readonly waiting: number; readonly oldest?: string };
+    /** `null` while the log does not tell it. */
+    readonly delivery: {
+      readonly position?: string;
+      readonly waiting: number;
+      readonly oldest?: string;
+    } | null;
   }[];
 };
 
