@@ -14,8 +14,9 @@ export function assertUndamaged(file: string): void {
   // The head is read first: the log may grow in between, and is ahead of its head then.
   const head = readHead(file);
   if (!existsSync(file)) {
-    if (head) throw damaged(file, `it is missing, but ${file}.head records ${head.position} events`);
-    return;
+    if (!head) return;
+    const how = `it is missing, but ${file}.head records ${head.position} events`;
+    throw damaged(file, `${how}. Bring it back, or remove that file, too, where another log is to come here`);
   }
   const db = openForReading(file);
   try {
