@@ -75,9 +75,11 @@ export class Upload {
 
   /**
    * Adds what comes. If the source fails, what it gave stays, unless it came with a checksum.
-   * @throws {UploadFault} UPLOAD_TOO_LONG and UPLOAD_CHECKSUM_MISMATCH: nothing of it stays; UPLOADS_UNAVAILABLE.
+   * @throws {UploadFault} UPLOAD_TOO_LONG and UPLOAD_CHECKSUM_MISMATCH: nothing of it stays; UPLOADS_UNAVAILABLE;
+   * UPLOAD_BUSY: whether it is an archive already is found out when it is named again.
    */
   async append(source: AsyncIterable<Uint8Array>, checksum?: Checksum): Promise<void> {
+    if (this.state.status === 'claimed') throw claimed();
     const from = this.#offset;
     await this.#announce(from, checksum);
     const onDurable = (length: number): void => {
@@ -167,6 +169,12 @@ export class Upload {
     const text = `The upload was announced with ${this.length} bytes, but more were sent: nothing of this request was kept.`;
     return new UploadFault('UPLOAD_TOO_LONG', text);
   }
+}
+
+function claimed(): UploadFault {
+  const text =
+    'A request that names this upload has not come to its end: send that one again, nothing is missing here.';
+  return new UploadFault('UPLOAD_BUSY', text);
 }
 
 function mismatch({ algorithm, digest }: Checksum, found: Buffer): UploadFault {

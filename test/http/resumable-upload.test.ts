@@ -594,6 +594,9 @@ test('after a restart each upload is where it was; what was not verified, or bel
   const whole = [begun, verifying, used, unused].flatMap((upload) => filesOfWhole(idOf(upload)));
   t.deepEqual(left.sort(), whole.sort());
 
+  const nothing = checksumOf('sha1', Buffer.alloc(0));
+  const added = await uploadsAgain.patch(pathOf(used), helloZip.length, '', nothing);
+  await assertSwordError(t, added, 423, 'UploadLocked', 'by the request that has claimed it');
   const repeated = await again.post('/1/software/', null, { ...headers, Upload: idOf(used) });
   t.is(
     repeated.headers.get('link'),
