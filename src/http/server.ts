@@ -86,6 +86,8 @@ export class Server {
 
   #handle(req: IncomingMessage, res: ServerResponse): void {
     boundDraining(req, res);
+    // Node passes over the wish, and drops what has come at once with it: nobody is to wait for the answer to that.
+    if (asksToUpgrade(req)) res.shouldKeepAlive = false;
     if (res.socket) this.#begin(req, res);
     else this.#await(req, res);
   }
@@ -153,6 +155,10 @@ export class Server {
     clearTimeout(timer);
     await Promise.race([Promise.allSettled(this.#running), sleep(LAST_STEPS, undefined, { ref: false })]);
   }
+}
+
+function asksToUpgrade({ headers: { upgrade, connection = '' } }: IncomingMessage): boolean {
+  return upgrade !== undefined && /(?:^|,)\s*upgrade\s*(?:,|$)/i.test(connection);
 }
 
 function peerOf({ remoteAddress, remotePort }: Socket): string {

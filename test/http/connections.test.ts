@@ -111,6 +111,26 @@ test('CONNECT behind other requests is refused behind their answers', async (t) 
   await connection.untilEnded();
 });
 
+test.serial(
+  'a wish for another protocol is passed over, and the connection ends behind the answer',
+  async (t) => {
+    const { service } = t.context;
+    await leavesNothing(t, service, async () => {
+      using connection = await RawConnection.to(service.url);
+      const wish = { Upgrade: 'h2c', Connection: 'Upgrade, HTTP2-Settings', 'HTTP2-Settings': 'AAA' };
+      const dropped = uploadHead(t, { 'Content-Length': String(helloZip.length) });
+      await connection.send(
+        `${head(t, 'GET /1/servicedocument/ HTTP/1.1', wish)}${dropped}${helloZip.toString('latin1')}`,
+      );
+      const answer = await connection.answers(1);
+      t.is(answer.status, 200);
+      t.regex(answer.head, /^connection: close$/im);
+      await connection.untilEnded();
+      await t.throwsAsync(connection.answers(2), { message: /^1 answers before the end/ });
+    });
+  },
+);
+
 test('a target that is no URL is a bad request, and the service lives on', async (t) => {
   for (const target of ['http://[/', 'http://a:b:c/x', 'http://a%00b/x', 'http://[::1/1/', 'http://:0/']) {
     using connection = await RawConnection.to(t.context.service.url);
