@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -118,6 +118,16 @@ test('an export is the same log again, and a line that was cut or changed is ref
     await using log = new MemoryEventLog();
     await t.throwsAsync(copyEvents(exportedEvents(bytesOf(text)), log), { code: 'BAD_LINE', message });
   }
+});
+
+test('an export that is told to end says so, and leaves nothing', async (t) => {
+  const [folder, into] = [await service.copy(t), await emptyFolder(t)];
+  const { code, err } = await runScript(folder, 'export', ['--output', path.join(into, 'log')], {
+    stopIn: into,
+  });
+  if (code === 0) return t.deepEqual(readdirSync(into), ['log']); // it was done before
+  t.is(err, 'Stopped; nothing was exported.\n');
+  t.deepEqual(readdirSync(into), []);
 });
 
 test('an export that lacks whole lines is refused with what is missing', async (t) => {
