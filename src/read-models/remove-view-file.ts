@@ -1,4 +1,5 @@
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
+import { isDamaged } from './sqlite-fault.ts';
 
 /** Lies beside a file that was found to be damaged while it was in use. */
 export const markOfDamage = (file: string): string => `${file}.damaged`;
@@ -6,4 +7,23 @@ export const markOfDamage = (file: string): string => `${file}.damaged`;
 export function removeViewFile(file: string): void {
   for (const suffix of ['', '-wal', '-shm', '-journal', '.damaged'])
     rmSync(`${file}${suffix}`, { force: true });
+}
+
+/** For the next start, which begins the view anew. Where it cannot be made, whoever meets the damage again makes it. */
+export function markDamaged(file: string): void {
+  try {
+    writeFileSync(markOfDamage(file), '');
+  } catch {
+    // as said
+  }
+}
+
+/** A page that nobody reads may be met by writing alone. */
+export function markingDamage(file: string, write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    if (isDamaged(error)) markDamaged(file);
+    throw error;
+  }
 }

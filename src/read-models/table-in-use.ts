@@ -1,6 +1,5 @@
-import { writeFileSync } from 'node:fs';
 import type { Position } from '../event-log/event-log.ts';
-import { markOfDamage } from './remove-view-file.ts';
+import { markDamaged } from './remove-view-file.ts';
 import { isDamaged } from './sqlite-fault.ts';
 import type { ViewFile } from './view-file.ts';
 import type { Seen, ViewQuery, ViewTable } from './view-store.ts';
@@ -90,17 +89,8 @@ export class TableInUse implements ViewTable {
       if (!isDamaged(cause)) throw cause;
       const { name, file } = this.#file;
       this.#damage = `the view ${name} in ${file} is damaged: npm run rebuild -- ${name} mends it, or a new start.`;
-      mark(file);
+      markDamaged(file);
       throw new ViewUnavailable(`What is asked for cannot be read: ${this.#damage}`, { cause });
     }
-  }
-}
-
-/** For the next start. Where it cannot be made, the first reading after that finds the damage again. */
-function mark(file: string): void {
-  try {
-    writeFileSync(markOfDamage(file), '');
-  } catch {
-    // as said
   }
 }

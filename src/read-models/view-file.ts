@@ -4,7 +4,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Position } from '../event-log/event-log.ts';
 import { RecentlyUsed } from '../recently-used.ts';
 import { openSqliteToRead } from '../sqlite-reading.ts';
-import { markOfDamage, removeViewFile } from './remove-view-file.ts';
+import { markingDamage, markOfDamage, removeViewFile } from './remove-view-file.ts';
 import { isOfSqlite, isOfTheDisk, isOfTheFile } from './sqlite-fault.ts';
 import { type HandedOver, UnwrittenViews } from './unwritten-views.ts';
 import { ViewQueries } from './view-queries.ts';
@@ -92,7 +92,7 @@ export class ViewFile implements ViewTable, Disposable {
   addLookups(): void {
     try {
       this.save();
-      addLookups(this.#database, this.shape);
+      markingDamage(this.file, () => addLookups(this.#database, this.shape));
       this.lookupsAdded();
     } catch (error) {
       throw viewUnavailable(this, 'written', error);
@@ -203,7 +203,7 @@ export class ViewFile implements ViewTable, Disposable {
     const handed = this.handOver();
     if (!handed) return;
     try {
-      this.#writes?.write(handed.changes);
+      markingDamage(this.file, () => this.#writes?.write(handed.changes));
       handed.written();
     } catch (error) {
       handed.notWritten();
@@ -219,7 +219,7 @@ export class ViewFile implements ViewTable, Disposable {
   /** Nothing is in the table any more, as before the first event, nor what {@link addLookups} has made. */
   clear(): void {
     try {
-      this.#writes?.clear();
+      markingDamage(this.file, () => this.#writes?.clear());
       this.#queries.lookupsChanged();
     } catch (error) {
       throw viewUnavailable(this, 'written', error);

@@ -113,3 +113,37 @@ test('a page that is found to be damaged is told, and the next start begins the 
   const { size, position } = store.open(shape);
   t.deepEqual([size, position, store.damage], [0, undefined, undefined]);
 });
+
+test('a page that only writing meets makes the next start begin the view anew, too', (t) => {
+  const folder = path.dirname(t.context.file);
+  {
+    using store = SqliteViewStore.open(folder, shape.origin);
+    const table = store.open(shape);
+    store.addLookups(table);
+    table.take(things('1'), eventAt('1'));
+    store.save([table]);
+  }
+  const page = damageRootOf(t.context.file, 'counts');
+  t.true(page > 0);
+  const store = SqliteViewStore.open(folder, shape.origin);
+  const table = store.open(shape);
+  t.deepEqual([table.size, store.damage], [1, undefined]);
+  table.take(things('2'), eventAt('2'));
+  t.throws(() => store.save([table]), { message: /malformed/ });
+  store[Symbol.dispose]();
+  using anew = SqliteViewStore.open(folder, shape.origin);
+  const { size, position } = anew.open(shape);
+  t.deepEqual([size, position], [0, undefined]);
+});
+
+/** Tells which page it was. */
+function damageRootOf(file: string, table: string): number {
+  using database = new DatabaseSync(file);
+  database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  const { rootpage } = database.prepare('SELECT rootpage FROM sqlite_schema WHERE name = ?').get(table) as {
+    rootpage: number;
+  };
+  const bytes = readFileSync(file);
+  writeFileSync(file, bytes.fill(255, (rootpage - 1) * 4096, rootpage * 4096));
+  return rootpage;
+}
