@@ -1,5 +1,5 @@
 import { rmSync, writeFileSync } from 'node:fs';
-import { isDamaged } from './sqlite-fault.ts';
+import { faultOf, isDamaged } from './sqlite-fault.ts';
 
 /** Lies beside a file that was found to be damaged while it was in use. */
 export const markOfDamage = (file: string): string => `${file}.damaged`;
@@ -23,7 +23,12 @@ export function markingDamage(file: string, write: () => void): void {
   try {
     write();
   } catch (error) {
-    if (isDamaged(error)) markDamaged(file);
-    throw error;
+    if (!isDamaged(error)) throw error;
+    markDamaged(file);
+    const { message, ...codes } = faultOf(error);
+    throw Object.assign(
+      new Error(`The view file ${file} is damaged, the next start makes it anew: ${message}.`),
+      codes,
+    );
   }
 }
