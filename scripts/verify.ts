@@ -36,7 +36,8 @@ proves less: whoever can write here could have signed them. With --all alone anc
 one of it are noted only, since a log may have moved here.
 
 --resume: goes on where an interrupted --all was; objects and deposits that were proven then are not read again.
---state: where it is remembered (default: verify-state.json in the data folder).
+--state: where it is remembered (default: verify-state.json in the data folder). Whoever can write there can have
+objects and deposits passed over: --resume trusts it.
 --limit: findings that are printed (default 1000); all are counted.
 --json: a line for each finding, then the summary.
 Notes tell what was not looked at, and change no exit code.

@@ -61,12 +61,15 @@ export async function verifyService(
   for (const check of checks) await check(report);
   if (verification.anchorFile === undefined)
     report.notes.push(what === 'all' ? WITHOUT_ANCHORS : BY_THEMSELVES);
+  if (verification.resume?.from) report.notes.push(trusted(verification.resume.file));
   if (resume.trouble !== undefined) {
     report.notes.push(`An interrupted run could not have been resumed: ${resume.trouble}.`);
   }
   await resume.done();
 }
 
+const trusted = (file: string): string =>
+  `What ${file} says that the interrupted run has proven was not read again: whoever can write there could have said so. --state keeps it elsewhere.`;
 const WITHOUT_ANCHORS =
   'No anchors kept elsewhere were compared. Without them it does not show that whoever could write here has cut off the end of the log, written a stream anew with fitting hashes or put events in another order: let "npm run anchor -- --file" or DEPOSIT_ANCHOR_FILE keep them elsewhere, and give them with --anchors.';
 const BY_THEMSELVES =

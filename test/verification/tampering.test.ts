@@ -247,6 +247,11 @@ test('a verification that was broken off goes on where it was, on the same log o
   await t.throwsAsync(verified(folder, { resume: { file, from: long } }), { code: 'LOG_CHANGED' });
   const second = await verified(folder, { resume: { file, from: state } });
   t.true(second.report.counts.provenBefore > 0);
+  t.regex(
+    second.report.notes.join(),
+    /What .*state\.json says .* was not read again: .* --state keeps it elsewhere\./,
+  );
+  t.notRegex(report.notes.join(), /was not read again/);
   t.is(
     second.report.counts.objects + second.report.counts.deposits + second.report.counts.provenBefore,
     report.counts.objects + report.counts.deposits,
