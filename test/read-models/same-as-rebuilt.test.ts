@@ -136,7 +136,7 @@ async function happen(log: EventLog, random: () => number): Promise<void> {
     await tried(log, notifications, depositId, [
       any([
         { type: 'HoldNotification', ...held, heldAt: now, reason: 'no answer', nextTryAt: any([null, now]) },
-        { type: 'TryDelivery', depositId, now, nextTryAt: now },
+        { type: 'TryDelivery', depositId, now, latest: now, nextTryAt: now },
         { type: 'RecordDelivered', depositId, upTo },
         { type: 'RecordFailed', depositId, attempt: 1, reason: 'no answer', nextTryAt: now },
         { type: 'GiveUp', depositId, upTo, reason: 'too long' },
