@@ -20,9 +20,15 @@ export function clockWatcher(
 ): Watcher {
   const [inStream, inLog] = [new Backwards(APART_IN_STREAM), new Backwards(APART_IN_LOG)];
   let last = Number.NaN;
+  let timeless = 0;
+  let firstTimeless: RecordedEvent | undefined;
   return {
     see(event) {
       const time = timeOf(event);
+      if (Number.isNaN(time)) {
+        timeless += 1;
+        firstTimeless ??= event;
+      }
       inStream.compare(heads.timeOf(event.stream), time, event);
       if (alongLog) inLog.compare(last, time, event);
       heads.setTime(event.stream, time);
@@ -30,6 +36,7 @@ export function clockWatcher(
     },
     end() {
       report.notes.push(...inStream.notes('of its stream'), ...inLog.notes('in the log'));
+      if (firstTimeless) report.notes.push(withoutTime(firstTimeless, timeless));
     },
   };
 }
@@ -60,6 +67,11 @@ class Backwards {
       `The ${type} at revision ${revision} of ${stream} says that it came ${(ms / 1000).toFixed(1)} s before the event before it ${where}${others}. A clock was set back or those of nodes differ, unless something was put in or moved.`,
     ];
   }
+}
+
+function withoutTime({ type, revision, stream }: RecordedEvent, times: number): string {
+  const others = times === 1 ? '' : `, as the first of ${times}`;
+  return `The ${type} at revision ${revision} of ${stream} does not say when it came${others}: the service writes no such event.`;
 }
 
 function timeOf({ metadata: { occurredAt } }: RecordedEvent): number {

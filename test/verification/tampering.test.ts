@@ -285,6 +285,11 @@ test('times that run backwards are noted, in a stream by more than a second, alo
   t.is(all.length, 2);
   t.regex(all[1] ?? '', /revision 0 of c says that it came 70\.0 s before the event before it in the log\./);
   t.is((await notes(false)).length, 1, 'single streams come in no order');
+  await append('c', 1, 'noon');
+  t.is(
+    (await notes()).at(-1),
+    'The NoteTaken at revision 1 of c does not say when it came: the service writes no such event.',
+  );
 });
 
 async function againstAnchors(folder: string, anchored = folder): Promise<Verified> {
