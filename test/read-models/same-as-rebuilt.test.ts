@@ -33,8 +33,8 @@ import {
 } from '../support/example-deposits.ts';
 import { seeded } from '../support/seeded-random.ts';
 
-const SEEDS = [1, 2];
-const STEPS = 300;
+const SEEDS = [1];
+const STEPS = 120;
 
 for (const seed of SEEDS) {
   test(`views that followed the log through crashes and rebuilds are those that it makes at once, seed ${seed}`, async (t) => {
@@ -50,10 +50,22 @@ for (const seed of SEEDS) {
       if (chance < 0.1)
         await setTimeout(20); // some of it is written
       else if (chance < 0.12) following = await crash(step);
-      else if (chance < 0.14) await rebuildBeside(log, folder, following.projector);
+      else if (chance < 0.14) await rebuildBeside(following.projector);
     }
+    await rebuildBeside(following.projector); // no crash behind it that would have all read again
     await following.end();
     t.deepEqual(await differences(log, folder), []);
+
+    async function rebuildBeside(projector: Projector): Promise<void> {
+      const options = { log, folder, origin: 'memory', projections: everyView, progress: () => undefined };
+      const rebuild = new Rebuild(options);
+      await rebuild.build();
+      const { generations } = rebuild;
+      rebuild[Symbol.dispose]();
+      for (let more = 0; more < 5; more += 1) await happen(log, random);
+      for (const [view, generation] of Object.entries(generations)) await projector.adopt(view, generation);
+      rebuild.finish();
+    }
 
     /** What is on disk now is all that is left. */
     async function crash(step: number) {
@@ -80,16 +92,6 @@ async function follow(log: EventLog, folder: string) {
     store[Symbol.dispose]();
   };
   return { projector, end };
-}
-
-async function rebuildBeside(log: EventLog, folder: string, projector: Projector): Promise<void> {
-  const options = { log, folder, origin: 'memory', projections: everyView, progress: () => undefined };
-  const rebuild = new Rebuild(options);
-  await rebuild.build();
-  const { generations } = rebuild;
-  rebuild[Symbol.dispose]();
-  for (const [view, generation] of Object.entries(generations)) await projector.adopt(view, generation);
-  rebuild.finish();
 }
 
 async function differences(log: EventLog, folder: string): Promise<readonly unknown[]> {
