@@ -131,6 +131,19 @@ test('held notifications that cannot be looked at are told with client and depos
   t.like(await line('held notifications not delivered'), { level: 'warn', client: 'alice', depositId: id });
 });
 
+test('an older Node ends the start with a sentence', async (t) => {
+  const { scripts } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as Package;
+  const older =
+    "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.1.0' } })";
+  const env = {
+    NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(older)}`,
+    PATH: `${path.dirname(process.execPath)}:${process.env['PATH']}`,
+  };
+  const { ended, err } = started(t, ['-c', scripts.start], env, 'sh');
+  t.deepEqual(await ended, [2, null]);
+  t.regex(await err, /^The service needs Node 24 or newer, this is 20\.1\.0: .*\n$/);
+});
+
 test('a service that npm has started tells what starts, where it is ready and that it stops; what is for a person is on standard error', async (t) => {
   const folder = await temporaryFolder(t);
   const { scripts } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as Package;
