@@ -5,7 +5,7 @@ import { createLogger, type Logger } from './logger.ts';
 import { manifest } from './manifest.ts';
 import { lineProgress } from './progress.ts';
 import { type Service, startService } from './service.ts';
-import { assertTlsFiles, listenFault, makeDataFolder } from './start-faults.ts';
+import { assertTlsFiles, listenFault, logFault, makeDataFolder } from './start-faults.ts';
 import { systemErrorText } from './system-error.ts';
 import { uncaughtExceptions } from './uncaught-exceptions.ts';
 
@@ -71,7 +71,7 @@ async function run(): Promise<number> {
     logger.info({ exitCode }, 'stop');
     return exitCode;
   } catch (fault) {
-    const error = listenFault(fault, config) ?? fault;
+    const error = listenFault(fault, config) ?? logFault(fault, config) ?? fault;
     const { code, message } = error as NodeJS.ErrnoException;
     logger.error(isKnown(code) ? { code, reason: message } : { err: error }, 'the service cannot go on');
     throw error;

@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { BadConfig, type Config } from './config.ts';
 import { makeFolder } from './make-folder.ts';
+import { originOf } from './views-place.ts';
 
 /** Somebody else listens there, or a name has no address at present: a later start may go well. */
 export class CannotListen extends Error {
@@ -43,6 +44,14 @@ function settingsOf(
   return isOfPort || isOfHost
     ? [`DEPOSIT_OPERATOR_HOST=${config.operatorHost}`, `DEPOSIT_OPERATOR_PORT=${config.operatorPort}`]
     : [`DEPOSIT_HOST=${config.host}`, `DEPOSIT_PORT=${config.port}`];
+}
+
+/** With the servers that it is about: faults of an EventStoreDB are told to clients, too, and name none. */
+export function logFault(error: unknown, { eventLog }: Pick<Config, 'eventLog'>): Error | undefined {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code !== 'EVENT_LOG_UNAVAILABLE' || eventLog.kind !== 'eventstoredb') return undefined;
+  const text = `DEPOSIT_EVENT_LOG (${originOf(eventLog)}): ${message}`;
+  return Object.assign(new Error(text, { cause: error }), { code });
 }
 
 /** What OpenSSL says of them names neither. @throws {BadConfig} */

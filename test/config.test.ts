@@ -6,10 +6,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { BadConfig, describeSettings, readConfig } from '../src/config.ts';
+import { EventLogUnavailable } from '../src/event-log/event-log.ts';
 import { BadConnection, credentialsOf } from '../src/event-log/eventstoredb-settings.ts';
 import { Server } from '../src/http/server.ts';
 import { SETTINGS } from '../src/settings.ts';
-import { assertTlsFiles, listenFault, makeDataFolder } from '../src/start-faults.ts';
+import { assertTlsFiles, listenFault, logFault, makeDataFolder } from '../src/start-faults.ts';
 import { CERTIFICATE } from './support/tls-files.ts';
 
 async function temporaryFolder(t: ExecutionContext): Promise<string> {
@@ -160,6 +161,18 @@ test('why a service cannot listen is one sentence with the setting, and tells wh
   const noAddress = await faultOf({ DEPOSIT_HOST: '256.1.1.1' }, 'host');
   t.regex(noAddress?.message ?? '', /DEPOSIT_HOST=256\.1\.1\.1: /); // without a name server it might pass
   t.is(listenFault(new Error('another'), readConfig({})), undefined);
+});
+
+test('a start that an EventStoreDB ended names its servers, and no password', (t) => {
+  const config = readConfig({
+    DEPOSIT_EVENT_LOG: 'esdb://rosa:hunter2@db.example:2113,db2.example:2113?tls=true',
+  });
+  const away = new EventLogUnavailable('Reading the last event failed: the server cannot be reached.');
+  const fault = logFault(away, config);
+  t.is(fault?.message, `DEPOSIT_EVENT_LOG (eventstoredb db.example:2113,db2.example:2113): ${away.message}`);
+  t.like(fault, { code: 'EVENT_LOG_UNAVAILABLE', cause: away });
+  t.is(logFault(away, readConfig({})), undefined, 'an embedded log names its file');
+  t.is(logFault(new Error('another'), config), undefined);
 });
 
 test('files for TLS that are none, and a key of another certificate, are named before the service starts', async (t) => {
