@@ -12,9 +12,13 @@ export function parseS3Url(text: string): S3Place {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const [bucket = '', ...prefix] = (url?.pathname ?? '').split('/').slice(1);
   const tls = url?.searchParams.get('tls') ?? 'true';
-  if (!url?.hostname || !/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket) || !/^(true|false)$/.test(tls)) {
+  if (!url?.hostname || bucket === '' || !/^(true|false)$/.test(tls)) {
     throw new Error('must be s3://<host>:<port>/<bucket>?tls=<true|false>&region=<region>');
   }
+  if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket))
+    throw new Error(
+      'its bucket must have 3 to 63 characters of a-z 0-9 . -, beginning and ending with a letter or digit',
+    );
   if (url.username || url.password)
     throw new Error('must not hold keys: set DEPOSIT_S3_ACCESS_KEY and DEPOSIT_S3_SECRET_KEY');
   const port = Number(url.port) || (tls === 'true' ? 443 : 80);
