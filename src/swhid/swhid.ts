@@ -51,8 +51,7 @@ export function formatQualifiedSwhid(core: CoreSwhid, qualifiers: Qualifiers): s
 /** @throws {InvalidSwhid} */
 export function parseSwhid(text: string): CoreSwhid {
   const [, type, id] = /^swh:1:(snp|rel|rev|dir|cnt):([0-9a-f]{40})$/.exec(text) ?? [];
-  if (type === undefined || id === undefined || text.endsWith('\n'))
-    throw invalid(text, 'is not a core identifier');
+  if (type === undefined || id === undefined) throw invalid(text, 'is not a core identifier');
   return { type: type as SwhidType, id };
 }
 
