@@ -117,9 +117,8 @@ function evolve(state: Notifications, event: NotificationsEvent): Notifications 
     }
     case 'NotificationsRequeued': {
       const { requeuedAt } = event.data;
-      const held = [...state.givenUp, ...state.held]
-        .map((notification) => ({ ...notification, heldAt: requeuedAt }))
-        .sort((a, b) => a.revision - b.revision);
+      // What was given up came before what is held.
+      const held = [...state.givenUp, ...state.held].map((one) => ({ ...one, heldAt: requeuedAt }));
       return { ...state, held, givenUp: [], attempt: 0, nextTryAt: null, requeuedAt };
     }
     default:
