@@ -1,7 +1,14 @@
 import { hash } from 'node:crypto';
 import test from 'ava';
-import { contentHash, contentId } from '../../src/swhid/content.ts';
-import { type Directory, directoryBody, directoryId, type Leaf } from '../../src/swhid/directory.ts';
+import { contentHash, contentId, contentIdOf } from '../../src/swhid/content.ts';
+import {
+  type Directory,
+  directoryBody,
+  directoryBodyOf,
+  directoryId,
+  type Leaf,
+} from '../../src/swhid/directory.ts';
+import { parseReference } from '../../src/swhid/reference.ts';
 import { releaseBody, releaseId } from '../../src/swhid/release.ts';
 import { revisionBody, revisionId } from '../../src/swhid/revision.ts';
 import { type Branch, snapshotBody, snapshotId } from '../../src/swhid/snapshot.ts';
@@ -98,11 +105,50 @@ for (const text of [
   `swh:1:dir:${'0'.repeat(40)};path=/%4`,
   `swh:1:dir:${'0'.repeat(40)};__proto__=x`,
   `swh:1:cnt:${'0'.repeat(40)};lines=0`,
+  `swh:1:cnt:${'0'.repeat(40)};originx`,
 ]) {
   test(`${JSON.stringify(text)} is no identifier`, (t) => {
     t.throws(() => parseQualifiedSwhid(text), { code: 'INVALID_SWHID' });
   });
 }
+
+test('a content that is read has its id only when it is as long as it is said to be', (t) => {
+  for (const length of [3, 1024 ** 2 - 1, 1024 ** 2, 3 * 1024 ** 2]) {
+    const bytes = Buffer.alloc(length, 'ab');
+    const idOf = (said: number): string | undefined => {
+      let at = 0;
+      return contentIdOf(said, (room) => {
+        const count = bytes.copy(room, 0, at);
+        at += count;
+        return count;
+      });
+    };
+    t.is(idOf(length), contentId(bytes));
+    t.deepEqual([idOf(length - 1), idOf(length + 1)], [undefined, undefined], String(length));
+  }
+});
+
+test('the body of a directory is the same from its entries in any order', (t) => {
+  const leaf = { mode: '100644', id: contentId(Buffer.from('x')) } as const;
+  const below: Directory = new Map([['f', leaf]]);
+  const names = ['a', 'a-', 'a.b', 'a0', 'ab', '\xe9'];
+  for (const folder of names) {
+    const whole: Directory = new Map(names.map((name) => [name, name === folder ? below : leaf]));
+    const entries = names.map((name) => {
+      return name === folder ? ({ name, mode: '40000', id: directoryId(below) } as const) : { name, ...leaf };
+    });
+    t.deepEqual(directoryBodyOf(entries), directoryBody(whole), folder);
+    t.deepEqual(directoryBodyOf(entries.toReversed()), directoryBody(whole), folder);
+  }
+});
+
+test('a part of a content may be one line or one byte, and does not end before it begins', (t) => {
+  const core = `swh:1:cnt:${'0'.repeat(40)}`;
+  for (const part of ['lines=5-5', 'bytes=0-0', 'lines=5-6', 'bytes=7'])
+    t.notThrows(() => parseReference(`${core};${part}`));
+  for (const part of ['lines=5-4', 'bytes=1-0'])
+    t.throws(() => parseReference(`${core};${part}`), { code: 'INVALID_SWHID' });
+});
 
 test('an origin that holds escapes already comes back as it was', (t) => {
   const core = { type: 'dir', id: '0'.repeat(40) } as const;

@@ -415,6 +415,7 @@ test('each error has its status and its IRI', (t) => {
     t.is(errorStatus(code), status, code);
     const name = code === 'NotAcceptable' ? 'ErrorContent' : code;
     t.is(errorIri(code, depositNamespace), `${base}/${name}`);
+    t.is(errorIri(code, `${depositNamespace}/`), `${base}/${name}`);
   }
 });
 

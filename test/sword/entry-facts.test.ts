@@ -1,5 +1,6 @@
 import test from 'ava';
 import { readEntry } from '../../src/sword/atom-entry.ts';
+import { dublinCoreTerms } from '../../src/sword/dublin-core-terms.ts';
 import { type EntryFacts, entryFacts } from '../../src/sword/entry-facts.ts';
 import { SwordError } from '../../src/sword/sword-error.ts';
 
@@ -224,4 +225,25 @@ test('the facts stay below 7 kB, whatever the entry holds', (t) => {
     t.true(facts.urlHostsTruncated || facts.urlHosts.length === 500);
     t.deepEqual(JSON.parse(JSON.stringify(facts)), facts);
   }
+});
+
+test('of Dublin Core terms so many are kept as there is room for, in their order', (t) => {
+  const termsOf = (inside: string) =>
+    dublinCoreTerms(
+      readEntry(
+        Buffer.from(
+          `<entry xmlns="http://www.w3.org/2005/Atom" xmlns:t="http://purl.org/dc/terms/">${inside}</entry>`,
+        ),
+      ),
+    );
+  const numbered = Array.from({ length: 101 }, (_, index) => `<t:subject>${index}</t:subject>`).join('');
+  t.deepEqual(
+    termsOf(`<t:title> T </t:title><t:title/><t:x-y>z</t:x-y><title>Atom</title>${numbered}`).map(
+      ({ value }) => value,
+    ),
+    ['T', ...Array.from({ length: 99 }, (_, index) => String(index))],
+  );
+  const long = `<t:abstract>${'x'.repeat(16_384)}</t:abstract>`;
+  t.is(termsOf(`${long}<t:title>T</t:title>`).length, 1);
+  t.is(termsOf(`<t:title>T</t:title>${long}`).length, 1);
 });

@@ -147,3 +147,9 @@ test('a reference is one object or one origin, without an origin to create or ad
     t.is(error.code, 'ErrorBadRequest');
   }
 });
+
+test('of a hopeless entry no more faults are looked at than tell anything', (t) => {
+  const terms = Array.from({ length: 400 }, (_, index) => `<c:zzzzz${index}/>`).join('');
+  const { fieldFaults = [], fieldFaultsLeftOut = 0 } = factsOf(terms);
+  t.is(fieldFaults.length + fieldFaultsLeftOut, 200);
+});

@@ -243,6 +243,7 @@ test('a media type is told by its type and parameters, in any case and spacing',
     ],
   );
   t.is(parseMediaType('multipart/form-data; boundary="a;b=c"').parameters.get('boundary'), 'a;b=c');
+  t.is(parseMediaType('multipart/form-data; boundary=a; Boundary=b').parameters.get('boundary'), 'a');
   for (const header of [
     undefined,
     '',
