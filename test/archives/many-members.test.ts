@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import test from 'ava';
+import { encodeListing } from '../../src/archives/manifest.ts';
 import { overlayListings } from '../../src/archives/overlay.ts';
 import { tarOf } from '../support/archive-builders.ts';
 import { accepted } from './reading.ts';
@@ -26,4 +27,18 @@ test('folders of a deposit are bounded, also those that are only in paths', asyn
   const more = overlayListings(listings);
   t.like(more, { outcome: 'refused', faults: { 0: { code: 'TOO_MANY_ENTRIES' } } });
   t.regex(JSON.stringify(more), /too many folders: more than 250000 together/);
+});
+
+test('the paths of a deposit are bounded together, whatever its archives have each', (t) => {
+  const leaf = { mode: '100644', id: '0'.repeat(40), length: 0, sha256: '0'.repeat(64) } as const;
+  const members = Array.from(
+    { length: 1024 },
+    (_, number) => [`${number}/`.padEnd(4096, 'x'), leaf] as const,
+  );
+  const sha256 = hash('sha256', 'one');
+  const one = { sha256, listing: encodeListing({ format: 'tar', sha256 }, new Map(members)) };
+  const most = overlayListings(Array.from({ length: 16 }, () => one));
+  t.like(most, { outcome: 'accepted', files: 1024 });
+  const more = overlayListings(Array.from({ length: 17 }, () => one));
+  t.like(more, { outcome: 'refused', faults: { 0: { code: 'PATHS_TOO_LARGE' } } });
 });

@@ -1,7 +1,8 @@
-import { randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
+import { encodeManifest } from '../../src/archives/manifest.ts';
 import { MemberReaders } from '../../src/archives/member-readers.ts';
 import { contentId } from '../../src/swhid/content.ts';
 import { tarOf, zipOf } from '../support/archive-builders.ts';
@@ -49,6 +50,32 @@ for (const [name, bytes] of Object.entries(archives)) {
     }
   });
 }
+
+test('a link is its target, and none where another one was meant', async (t) => {
+  await using readers = new MemberReaders({ size: 1 });
+  const bytes = tarOf([{ name: 'link', type: '2', linkName: 'small' }]);
+  const read = (target: string) => {
+    const { member, ...order } = content(bytes, 'link', Buffer.from(target));
+    return buffer(readers.read({ ...order, member: { ...member, mode: '120000' } }, PATIENT));
+  };
+  t.is((await read('small')).toString(), 'small');
+  await t.throwsAsync(read('SMALL'), { message: /is the content/ });
+});
+
+test('a directory is given by the manifest that was meant, and by no other bytes', async (t) => {
+  await using readers = new MemberReaders({ size: 1 });
+  const leaf = { mode: '100644', id: contentId(small), length: small.length, sha256: '' } as const;
+  const header = { directory: '0'.repeat(40), files: 1, bytes: small.length, archives: ['a'] };
+  const manifest = encodeManifest(header, [{ path: 'small', archive: 'a', ...leaf }]);
+  const read = (sha256: string) => {
+    const source = { kind: 'bytes', bytes: manifest } as const;
+    const archive = { kind: 'bytes', bytes: archives.zip } as const;
+    const order = { kind: 'tree', archive, sha256: 'a', path: '', directories: true } as const;
+    return buffer(readers.read({ ...order, manifest: { source, sha256 } }, PATIENT));
+  };
+  t.true((await read(hash('sha256', manifest))).includes(small));
+  await t.throwsAsync(read(hash('sha256', 'another')), { code: 'OBJECT_CORRUPT' });
+});
 
 test('members of bzip2 and xz tars are read', async (t) => {
   await using readers = new MemberReaders({ size: 1 });

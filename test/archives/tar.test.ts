@@ -45,13 +45,21 @@ test('a tar written by another program is read with its long names, links and la
 
 const v7 = { type: '\0', magic: '', prefix: 'not a prefix' };
 const gnu = { magic: 'ustar  \0', prefix: 'not a prefix' };
+// Its prefix is shorter, since two times stand behind it.
+const star = { prefix: `${'p'.repeat(131)}${'07777777777 '.repeat(2)}${'\0'.repeat(8)}tar\0` };
 const names: [title: string, specs: TarSpec[], path: string][] = [
   ['a v7 header', [{ ...readme, ...v7 }], 'demo/README.md'],
   ['a GNU header', [{ ...readme, ...gnu }], 'demo/README.md'],
   ['a ustar prefix', [{ ...readme, prefix: 'top' }], 'top/demo/README.md'],
+  ['a star prefix', [{ ...readme, ...star }], `${'p'.repeat(131)}/demo/README.md`],
   ['a GNU long name', [{ name: 'long', type: 'L', data: 'a/long/name\0' }, readme], 'a/long/name'],
   ['a pax path', [paxHeader({ path: 'pax/é', __proto__x: 'y' }), readme], 'pax/Ã©'],
   ['a global pax header', [paxHeader({ comment: 'from git' }, 'g'), readme], 'demo/README.md'],
+  [
+    'the first of two global pax headers',
+    [paxHeader({ path: 'all' }, 'g'), paxHeader({ comment: 'more' }, 'g'), readme],
+    'all',
+  ],
   ['a name of raw bytes', [{ ...readme, name: Buffer.from([0x64, 0xe9]) }], 'd\xe9'],
   ['a name that is not clean', [{ ...readme, name: './demo//./README.md' }], 'demo/README.md'],
 ];
@@ -92,6 +100,12 @@ test('of two members of one name the later counts, and a warning names it', asyn
   const inspection = await accepted(t, tarOf([readme, { ...readme, data: 'new', mode: 0o755 }]));
   t.deepEqual(membersOf(inspection), [['demo/README.md', '100755']]);
   t.regex(inspection.warnings[0]?.text ?? '', /README.md.*duplicate/);
+});
+
+test('a hard link to itself changes nothing', async (t) => {
+  const itself = { name: 'demo/README.md', type: '1', linkName: './demo/README.md' };
+  const inspection = await accepted(t, tarOf([readme, itself]));
+  t.deepEqual([membersOf(inspection), inspection.warnings], [[['demo/README.md', '100644']], []]);
 });
 
 test('hard links share the bytes of an earlier member, and the mode of the last one', async (t) => {
@@ -161,6 +175,12 @@ const hostile: [title: string, bytes: Buffer, code: string, text: RegExp][] = [
   [
     'a pax header that is none',
     tarOf([{ name: 'pax', type: 'x', data: '99 path=x\n' }, readme]),
+    'CORRUPT',
+    /pax/,
+  ],
+  [
+    'a pax header with a length that some read as octal',
+    tarOf([{ name: 'pax', type: 'x', data: '011 path=x\n' }, readme]),
     'CORRUPT',
     /pax/,
   ],
