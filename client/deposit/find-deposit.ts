@@ -5,7 +5,7 @@ import {
   fetchServiceDocument,
   type ServiceDocument,
 } from '../documents/service-document.ts';
-import { EXIT, Fault, UsageFault } from '../faults.ts';
+import { Fault, UsageFault } from '../faults.ts';
 import type { Answer } from '../http/answer.ts';
 import type { Connection } from '../http/connection.ts';
 import { Refused } from '../http/refused.ts';
@@ -37,9 +37,7 @@ export async function findDeposit(
     if (deposit) return deposit;
   }
   const where = candidates(document, collection).map(({ name }) => name);
-  throw new Fault(`There is no deposit ${wanted} of ${connection.login.user} in ${where.join(', ')}.`, {
-    exitCode: EXIT.failed,
-  });
+  throw new Fault(`There is no deposit ${wanted} of ${connection.login.user} in ${where.join(', ')}.`);
 }
 
 function candidates(document: ServiceDocument, collection: string | undefined): readonly Collection[] {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { isFinal, readStatus, type Status } from '../documents/deposit-documents.ts';
-import { EXIT, Fault } from '../faults.ts';
+import { Fault } from '../faults.ts';
 import type { Answer } from '../http/answer.ts';
 import type { Connection } from '../http/connection.ts';
 
@@ -38,5 +38,5 @@ function secondsToWait({ headers }: Answer): number {
 
 function stillPartial({ deposit }: Status): Fault {
   const text = `Deposit ${deposit} is partial: nothing happens to it until it is completed (deposit complete ${deposit}).`;
-  return new Fault(text, { exitCode: EXIT.failed });
+  return new Fault(text);
 }

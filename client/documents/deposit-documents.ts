@@ -1,3 +1,4 @@
+import { ADD_RELATION, HISTORY_RELATION } from '../../src/sword/namespaces.ts';
 import type { Answer } from '../http/answer.ts';
 import { absoluteIri } from './absolute-iri.ts';
 import { childrenOf, readXml, textOf, UnreadableAnswer, type XmlElement } from './xml-tree.ts';
@@ -58,7 +59,7 @@ export function readReceipt({ body, iri, headers }: Pick<Answer, 'body' | 'iri' 
     title: textOf(entry, 'title'),
     status: textOf(entry, 'deposit_status'),
     archive: archive === 'None' ? null : archive,
-    links: { edit, media, state, add: link(ADD) ?? edit, history: link('version-history') },
+    links: { edit, media, state, add: link(ADD_RELATION) ?? edit, history: link(HISTORY_RELATION) },
   };
 }
 
@@ -88,8 +89,6 @@ export function linkOf(element: XmlElement, rel: string, document: string): stri
   const href = links[0]?.attributes.get('href');
   return href ? absoluteIri(href, document) : null;
 }
-
-const ADD = 'http://purl.org/net/sword/terms/add';
 
 function entryIn(body: Uint8Array, iri: string): XmlElement {
   const root = readXml(body, `The answer of ${iri}`);

@@ -8,7 +8,6 @@ import { child, childrenOf, readXml, textOf, UnreadableAnswer, type XmlElement }
 /** A page of a feed. */
 export type Feed = {
   readonly iri: string;
-  readonly title: string | null;
   readonly entries: readonly XmlElement[];
   readonly root: XmlElement;
 };
@@ -25,7 +24,7 @@ export async function* pagesOf(connection: Connection, first: string): AsyncGene
     const root = readXml(answer.body, `The answer of ${iri}`);
     if (root.local !== 'feed')
       throw new UnreadableAnswer(`${iri} is no feed: its root element is “${root.local}”.`);
-    yield { iri, title: textOf(root, 'title'), entries: childrenOf(root, 'entry'), root };
+    yield { iri, entries: childrenOf(root, 'entry'), root };
     iri = linkOf(root, 'next', iri) ?? linkOfAnswer(answer, 'next');
   }
 }

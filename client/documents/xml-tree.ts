@@ -34,8 +34,8 @@ export function readXml(bytes: Uint8Array, what: string): XmlElement {
 }
 
 /** The first child of that local name, whatever its namespace: servers differ in theirs. */
-export function child(parent: XmlElement, local: string, ns?: string): XmlElement | undefined {
-  return parent.children.find((one) => one.local === local && (ns === undefined || one.ns === ns));
+export function child(parent: XmlElement, local: string): XmlElement | undefined {
+  return parent.children.find((one) => one.local === local);
 }
 
 export function childrenOf(parent: XmlElement, local: string): readonly XmlElement[] {
