@@ -1,10 +1,8 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { Fault } from '../faults.ts';
 
-/** An element of an answer, its prefix resolved. */
+/** An element of an answer, without its prefix: servers differ in their namespaces, and no name has two meanings. */
 export type XmlElement = {
-  /** Empty when it is in no namespace. */
-  readonly ns: string;
   readonly local: string;
   /** By name as written, without the declarations of namespaces. */
   readonly attributes: ReadonlyMap<string, string>;
@@ -33,7 +31,7 @@ export function readXml(bytes: Uint8Array, what: string): XmlElement {
   }
 }
 
-/** The first child of that local name, whatever its namespace: servers differ in theirs. */
+/** The first child of that local name. */
 export function child(parent: XmlElement, local: string): XmlElement | undefined {
   return parent.children.find((one) => one.local === local);
 }
@@ -81,36 +79,26 @@ function parse(text: string): XmlElement {
     entityDecoder: references,
   });
   const nodes = parser.parse(text) as OrderedNode[]; // the form that preserveOrder has
-  const roots = elementsOf(nodes, new Map([['xml', 'http://www.w3.org/XML/1998/namespace']]));
+  const roots = elementsOf(nodes);
   const [root, ...more] = roots;
   if (!root || more.length > 0) throw new Error(`it has ${roots.length} root elements.`);
   return root;
 }
 
-type Scope = ReadonlyMap<string, string>;
-
-function elementsOf(nodes: readonly OrderedNode[], scope: Scope): XmlElement[] {
+function elementsOf(nodes: readonly OrderedNode[]): XmlElement[] {
   return nodes.flatMap((node) => {
     const tag = tagOf(node);
-    return tag === undefined ? [] : [elementOf(tag, node, scope)];
+    return tag === undefined ? [] : [elementOf(tag, node)];
   });
 }
 
-function elementOf(tag: string, node: OrderedNode, outer: Scope): XmlElement {
-  const written = Object.entries(node[':@'] ?? {});
-  const scope = new Map(outer);
-  for (const [name, value] of written) {
-    const [, prefix] = /^xmlns(?::(.+))?$/.exec(name) ?? [null];
-    if (name === 'xmlns' || prefix !== undefined) scope.set(prefix ?? '', value);
-  }
-  const [prefix, local] = tag.includes(':') ? (tag.split(':', 2) as [string, string]) : ['', tag];
+function elementOf(tag: string, node: OrderedNode): XmlElement {
   const content = node[tag] as readonly OrderedNode[];
-  const children = elementsOf(content, scope);
+  const attributes = Object.entries(node[':@'] ?? {}).filter(([name]) => !/^xmlns(?::|$)/.test(name));
   return {
-    ns: scope.get(prefix) ?? '',
-    local,
-    attributes: new Map(written.filter(([name]) => !/^xmlns(?::|$)/.test(name))),
-    children,
+    local: tag.split(':')[1] ?? tag,
+    attributes: new Map(attributes),
+    children: elementsOf(content),
     text: textIn(content),
   };
 }
