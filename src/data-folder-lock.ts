@@ -13,6 +13,12 @@ export class DataFolderInUse extends Error {
   readonly code = 'DATA_FOLDER_IN_USE';
 }
 
+/** For want of room, say: a later try may go well. */
+export class CannotLock extends Error {
+  override readonly name = 'CannotLock';
+  readonly code = 'CANNOT_LOCK';
+}
+
 /**
  * Holds the data folder for one service.
  * @throws {DataFolderInUse}
@@ -62,6 +68,5 @@ function whyNotLocked(cause: unknown, file: string, inUse: string): unknown {
   if (isOfPermission(cause)) return notPermitted(folder, 'written to', cause); // it could not be made
   const barred = [file, folder].find(isBarred);
   if (barred !== undefined) return notPermitted(barred, 'written to', cause);
-  const { code, message } = cause as NodeJS.ErrnoException;
-  return Object.assign(new Error(`${file} cannot be locked: ${message}.`, { cause }), { code });
+  return new CannotLock(`${file} cannot be locked: ${(cause as Error).message}.`, { cause });
 }

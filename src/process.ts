@@ -39,6 +39,7 @@ const PASSING = new Set([
   'ARCHIVE_STORE_UNAVAILABLE',
   'VIEW_UNAVAILABLE',
   'CANNOT_LISTEN',
+  'CANNOT_LOCK',
 ]);
 
 /** For a signal to come twice, in milliseconds. */

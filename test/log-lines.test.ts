@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -214,6 +214,15 @@ test('a service whose store is away when it starts ends with 1: a sentence for a
     code: 'ARCHIVE_STORE_UNAVAILABLE',
   });
   t.notRegex(await out, /"msg":"ready"|hunter2/);
+});
+
+test('a data folder that cannot be locked ends with 1 and a sentence', async (t) => {
+  const folder = await temporaryFolder(t);
+  await mkdir(path.join(folder, 'service.lock'));
+  const { ended, out, err } = started(t, [], { DEPOSIT_DATA_DIR: folder });
+  t.deepEqual(await ended, [1, null]);
+  t.regex(await err, /^\S+service\.lock cannot be locked: unable to open database file\.\n$/);
+  t.like(JSON.parse((await out).trimEnd().split('\n').at(-1) ?? ''), { level: 'error', code: 'CANNOT_LOCK' });
 });
 
 test('what a newer release wrote ends with 2 and a sentence: no restart mends it', async (t) => {
