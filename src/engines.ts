@@ -8,24 +8,32 @@ import type { Deliveries } from './event-log/deliveries.ts';
 import type { EventLog } from './event-log/event-log.ts';
 import { openDeliveries, openEventLog } from './event-log/open-event-log.ts';
 import { assertThere } from './missing-engine.ts';
+import { assertNotBarred } from './permission.ts';
 import { originOf } from './views-place.ts';
 
 export { openView, viewsPlace } from './views-place.ts';
 
-/** The event log alone; an embedded one that is not there is made. */
-export function openLog(
+/** The event log alone; an embedded one that is not there is made. @throws {NotPermitted} */
+export async function openLog(
   { eventLog }: Pick<Config, 'eventLog'>,
   options: { readonly readOnly?: boolean } = {},
 ): Promise<EventLog> {
-  return openEventLog(eventLog, options);
+  if (eventLog.kind === 'sqlite' && !options.readOnly) assertNotBarred(eventLog.file);
+  return await openEventLog(eventLog, options);
 }
 
-/** The archive store alone; an embedded one that is not there is made. */
-export function openStore({
+/** The archive store alone; an embedded one that is not there is made. @throws {NotPermitted} */
+export async function openStore({
   archiveStore,
   dataDir,
 }: Pick<Config, 'archiveStore' | 'dataDir'>): Promise<ArchiveStore> {
-  return openArchiveStore(archiveStore, dataDir);
+  assertStoreNotBarred(archiveStore);
+  return await openArchiveStore(archiveStore, dataDir);
+}
+
+function assertStoreNotBarred(archiveStore: Config['archiveStore']): void {
+  if (archiveStore.kind !== 'file') return;
+  assertNotBarred(archiveStore.folder, path.join(archiveStore.folder, 'small.sqlite'));
 }
 
 /** For whoever works on a log that somebody else has made. @throws {EngineMissing} */
@@ -48,6 +56,7 @@ export async function openExistingStore(
 ): Promise<ArchiveStore> {
   const { archiveStore, dataDir } = config;
   if (archiveStore.kind === 'file') assertThere('archive store', archiveStore.folder);
+  assertStoreNotBarred(archiveStore);
   return await openArchiveStore(archiveStore, dataDir, { mustExist: true });
 }
 

@@ -35,6 +35,12 @@ export function isBarred(place: string): boolean {
   }
 }
 
+/** SQLite only says of such a file that it cannot be opened. @throws {NotPermitted} */
+export function assertNotBarred(...places: readonly string[]): void {
+  const barred = places.find(isBarred);
+  if (barred !== undefined) throw notPermitted(barred, 'written to');
+}
+
 export function isOfPermission(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code === 'EACCES' || code === 'EPERM';

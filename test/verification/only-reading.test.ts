@@ -120,6 +120,27 @@ test('what may not be read is not called missing, and nothing is made where only
   t.regex(started.err, /^\S+ may not be written to by \S+: run this as the user of the service\.\n$/m);
 });
 
+test('a log or store of another user is not for who would write to it', async (t) => {
+  const folder = await service.copy(t);
+  if (!(await canRunAsAuditor())) return t.pass('nobody may not read the program here');
+  await onlyReadable(t, folder);
+  await chmod(folder, 0o777);
+  for (const [file, command = '', code] of [
+    ['event-log.sqlite', '../src/main', 2],
+    ['event-log.sqlite', 'client', 1],
+    ['archives', '../src/main', 2],
+  ] as const) {
+    const args = command === 'client' ? ['list'] : [];
+    const refused = await asAuditor(folder, command, ...args);
+    t.is(refused.code, code, refused.err);
+    t.regex(
+      refused.err,
+      new RegExp(`/${file} may not be written to by .*: run this as the user of the service\\.\n$`),
+    );
+    if (command === 'client') await chmod(path.join(folder, 'event-log.sqlite'), 0o666);
+  }
+});
+
 test('a mistyped folder gets neither views nor a key', async (t) => {
   const nowhere = path.join(await service.copy(t), 'nowhere');
   t.throws(() => openView(readConfig({ DEPOSIT_DATA_DIR: nowhere }), depositStatus), { code: 'NO_VIEW' });
