@@ -188,7 +188,8 @@ export class MinioBucket implements Disposable {
 
 type Sending = Sendable & { readonly key: string; readonly query: string };
 
-async function orMissing<T>(work: Promise<T>): Promise<T | undefined> {
+/** `undefined` for what is not there. */
+export async function orMissing<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;
   } catch (error) {

@@ -58,7 +58,7 @@ export function isPassing(fault: Error): boolean {
 }
 
 export function isMissing(error: unknown): boolean {
-  return ['NotFound', 'NoSuchKey'].includes(codeOf(error) ?? '');
+  return ['NotFound', 'NoSuchKey', 'NoSuchUpload'].includes(codeOf(error) ?? '');
 }
 
 function brokenOff(): S3Fault {

@@ -1,5 +1,5 @@
 import { createHash, hash } from 'node:crypto';
-import type { MinioBucket } from './minio-bucket.ts';
+import { type MinioBucket, orMissing } from './minio-bucket.ts';
 import { S3Fault } from './minio-fault.ts';
 import type { Part, Sendable } from './minio-part.ts';
 import { unavailable } from './unavailable.ts';
@@ -103,7 +103,10 @@ export async function removeIncoming(bucket: MinioBucket, key: string): Promise<
     client.listIncompleteUploadsQuery(bucket.name, key, '', '', ''),
   );
   for (const { uploadId } of uploads.filter((upload) => upload.key === key)) {
-    await bucket.ask('remove', (client) => client.abortMultipartUpload(bucket.name, key, uploadId));
+    // Somebody else who sweeps may have been quicker.
+    await bucket.ask('remove', (client) =>
+      orMissing(client.abortMultipartUpload(bucket.name, key, uploadId)),
+    );
   }
   await bucket.remove(key);
 }

@@ -218,6 +218,20 @@ for (const [what, fault, request, sent] of [
   });
 }
 
+test('several may sweep at once', async (t) => {
+  const server = await serverIn(t);
+  const stores = await Promise.all([1, 2, 3].map(() => openIn(t, { server })));
+  const [{ store, bucket }] = stores as [(typeof stores)[number]];
+  for (let left = 0; left < 20; left += 1) bucket().beginUpload(`incoming/${left}`);
+  const { sha256 } = await store.put(inChunks(Buffer.of()));
+  const { body } = bucket().get(keyOf(sha256));
+  const own = (left: number) => ({ ...body, file: `${body.file}-${left}` });
+  for (let left = 0; left < 20; left += 1) bucket().put(`incoming/${left}`, own(left));
+  await Promise.all(stores.map((one) => one.store.sweepIncoming(later())));
+  t.is(uploadsOf(server), 0);
+  t.deepEqual(keysOf(server), [keyOf(sha256)]);
+});
+
 test('a connection that breaks once, or a store that is busy once, is asked again', async (t) => {
   const { store, proxy } = await openBehindProxy(t);
   for (const length of [SMALL, LARGE]) {
