@@ -202,7 +202,7 @@ for (const [what, fault, request, sent] of [
   ['that the store did not end', BUSY, /^DELETE .*uploadId/, LARGE - MB / 10],
   ['whose completion the store did not tell', LOST, /^POST .*uploadId/, LARGE],
 ] as const) {
-  test(`an upload ${what} is gone when it was swept`, async (t) => {
+  test.serial(`an upload ${what} is gone when it was swept`, async (t) => {
     const { store, server, proxy } = await openBehindProxy(t);
     const body = newBody(LARGE);
     const isOnce = what.includes('again');
