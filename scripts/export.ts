@@ -2,6 +2,7 @@ import { open, rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { readConfig } from '../src/config.ts';
+import { CutOff } from '../src/cut-off.ts';
 import type { AuditedRecord } from '../src/event-log/log-audit.ts';
 import { openLogAudit } from '../src/event-log/open-log-audit.ts';
 import { assertThere } from '../src/missing-engine.ts';
@@ -112,7 +113,7 @@ async function toFile(file: string, text: AsyncIterable<string>): Promise<void> 
   const signal = stopSignal('Stopped; nothing was exported.');
   try {
     await using handle = await open(unfinished, 'wx');
-    await handle.writeFile(Readable.from(text), { signal });
+    await handle.writeFile(Readable.from(untilStopped(text, signal)));
     await handle.sync();
     await rename(unfinished, file);
   } catch (error) {
@@ -120,5 +121,17 @@ async function toFile(file: string, text: AsyncIterable<string>): Promise<void> 
     throw error;
   } finally {
     await rm(unfinished, { force: true });
+  }
+}
+
+/** Does not wait for what the log still owes. */
+async function* untilStopped(text: AsyncIterable<string>, signal: AbortSignal): AsyncGenerator<string> {
+  const stopped = new CutOff();
+  signal.addEventListener('abort', () => stopped.cut(signal.reason));
+  const pieces = text[Symbol.asyncIterator]();
+  for (;;) {
+    const { value, done } = await stopped.unless(pieces.next());
+    if (done) return;
+    yield value;
   }
 }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import test from 'ava';
@@ -21,6 +21,7 @@ import {
   partial,
 } from '../support/deposit-bodies.ts';
 import { EventStoreDbDouble } from '../support/eventstoredb-double/eventstoredb-double.ts';
+import { runScript } from '../support/run-script.ts';
 import { RunningService, TestClient } from '../support/running-service.ts';
 import type { S3Bucket } from '../support/s3-bucket.ts';
 import { S3Server } from '../support/s3-server.ts';
@@ -103,6 +104,18 @@ test('a log goes to EventStoreDB beside the running service, and back, and a ser
   const archiveStore = { kind: 'file', folder: path.join(original.folder, 'archives') } as const;
   const copy = engines.use(await RunningService.startIn(folder, { archiveStore, baseUrl }));
   t.deepEqual(await documents(new TestClient(copy.url, 'alice'), 3), shown);
+});
+
+test('an export that is told to end while the log says nothing leaves no file, and says so', async (t) => {
+  await using double = await EventStoreDbDouble.start();
+  double.faults.set('read', { kind: 'hang' }, Number.POSITIVE_INFINITY);
+  const folder = await temporaryFolder(t);
+  const stopped = await runScript(folder, 'export', ['--output', path.join(folder, 'log.ndjson')], {
+    env: { DEPOSIT_EVENT_LOG: double.connectionString },
+    stopIn: folder,
+  });
+  t.like(stopped, { code: 1, err: 'Stopped; nothing was exported.\n' });
+  t.deepEqual(await readdir(folder), []);
 });
 
 test('archives go to S3 and back; a damaged one stops no other, and what is there is not copied again', async (t) => {
