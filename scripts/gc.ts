@@ -1,15 +1,15 @@
 import { tmpdir } from 'node:os';
-import type { ArchiveStore } from '../src/archive-store/archive-store.ts';
 import { type Config, readConfig } from '../src/config.ts';
 import { lockDataFolder } from '../src/data-folder-lock.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
 import { RunningService } from '../src/operator/running-service.ts';
-import { Orphans } from '../src/orphans.ts';
+import { type OrphanSearch, Orphans } from '../src/orphans.ts';
 import { readOptions, refused, runCommand, say, UsageError } from './command.ts';
 import { duration } from './duration.ts';
 import { liesIn } from './lies-in.ts';
 import { ProgressBars } from './progress-bar.ts';
 import { openServiceLog, openServiceStore } from './service-engines.ts';
+import { stopSignal } from './stop-signal.ts';
 
 const HELP = `Finds what no event names: objects left by requests that failed, and parts of uploads that were cut off.
 
@@ -45,11 +45,13 @@ await runCommand(
     using bars = new ProgressBars();
     const storedBefore = new Date(Date.now() - age);
     const progress = (step: string, done: number): void => bars.at(step, done);
-    using orphans = await Orphans.find({ log, store, storedBefore, temporaryFolder: tmpdir(), progress });
+    const signal = stopSignal('Stopped. What was not removed so far is found again.');
+    const search = { log, store, storedBefore, temporaryFolder: tmpdir(), progress, signal };
+    using orphans = await Orphans.find(search);
     const { objects, bytes } = orphans.totals;
     if (objects > 0) await assertNotEmpty(log);
     const uploads = await store.sweepIncoming(storedBefore, { dryRun: !values.remove });
-    if (values.remove) await removeAll(orphans, store, storedBefore, bars);
+    if (values.remove) await removeAll(orphans, search, bars);
     else if (!values.json) for (const { sha256, length } of orphans) say(`${sha256}  ${length} bytes`);
     if (values.json) say(JSON.stringify({ objects, bytes, uploads, removed: Boolean(values.remove) }));
     else {
@@ -88,13 +90,13 @@ async function assertNotEmpty(log: EventLog): Promise<void> {
 
 async function removeAll(
   orphans: Orphans,
-  store: ArchiveStore,
-  storedBefore: Date,
+  { store, storedBefore, signal }: OrphanSearch,
   bars: ProgressBars,
 ): Promise<void> {
   const { objects } = orphans.totals;
   let removed = 0;
   for (const { sha256 } of orphans) {
+    signal.throwIfAborted();
     await store.remove(sha256, { storedBefore });
     bars.at('objects removed', (removed += 1), objects);
   }

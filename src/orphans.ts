@@ -14,6 +14,8 @@ export type OrphanSearch = {
   /** Where the list of objects is kept meanwhile. */
   readonly temporaryFolder: string;
   readonly progress: (step: 'objects listed' | 'events read', done: number) => void;
+  /** Ends the search with its reason. */
+  readonly signal: AbortSignal;
 };
 
 export type Orphan = { readonly sha256: string; readonly length: number };
@@ -73,22 +75,23 @@ export class Orphans implements Disposable {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  async #list({ store, storedBefore, progress }: OrphanSearch): Promise<void> {
+  async #list({ store, storedBefore, progress, signal }: OrphanSearch): Promise<void> {
     const insert = this.#database.prepare('INSERT OR IGNORE INTO objects VALUES (?, ?)');
     let listed = 0;
     this.#database.exec('BEGIN');
     for await (const { sha256, length, storedAt } of store.list()) {
+      signal.throwIfAborted();
       if (storedAt < storedBefore) insert.run(Buffer.from(sha256, 'hex'), length);
       progress('objects listed', (listed += 1));
     }
     this.#database.exec('COMMIT');
   }
 
-  async #removeNamed({ log, progress }: OrphanSearch): Promise<void> {
+  async #removeNamed({ log, progress, signal }: OrphanSearch): Promise<void> {
     const remove = this.#database.prepare('DELETE FROM objects WHERE sha256 = ?');
     let read = 0;
     this.#database.exec('BEGIN');
-    for await (const stored of log.readAll({ streamPrefixes: [deposits.prefix] })) {
+    for await (const stored of log.readAll({ streamPrefixes: [deposits.prefix], signal })) {
       for (const sha256 of namedObjects(deposits.codec.read(stored))) remove.run(Buffer.from(sha256, 'hex'));
       progress('events read', (read += 1));
     }

@@ -1,10 +1,13 @@
+import { readdir } from 'node:fs/promises';
 import test, { type ExecutionContext } from 'ava';
 import { beginningOf, momentOf } from '../../scripts/moment.ts';
 import type { StatusFacts } from '../../scripts/status-facts.ts';
 import { withRates } from '../../scripts/status-rates.ts';
 import { statusScreen } from '../../scripts/status-screen.ts';
 import { wholeNumber } from '../../scripts/whole-number.ts';
+import { temporaryFolder } from '../archive-store/temporary-folder.ts';
 import { archivePart, entryPart, formOf, formType } from '../support/deposit-bodies.ts';
+import { EventStoreDbDouble } from '../support/eventstoredb-double/eventstoredb-double.ts';
 import { runScript } from '../support/run-script.ts';
 import { RunningService, type TestClient } from '../support/running-service.ts';
 
@@ -107,6 +110,13 @@ test('orphans are told, and removed only when that is asked for; what events nam
   );
   t.regex((await runScript(service.folder, 'gc', [])).out, /Found 0 objects/, 'they are too young');
   await service.stop();
+  await using silent = await EventStoreDbDouble.start();
+  silent.faults.set('read', { kind: 'hang' }, Number.POSITIVE_INFINITY);
+  const temporary = await temporaryFolder(t);
+  const env = { DEPOSIT_EVENT_LOG: silent.connectionString, TMPDIR: temporary };
+  const stopped = await runScript(service.folder, 'gc', [], { env, stopIn: temporary });
+  t.like(stopped, { code: 1, err: 'Stopped. What was not removed so far is found again.\n' });
+  t.deepEqual(await readdir(temporary), []);
   const told = await runScript(service.folder, 'gc', ['--older-than', '0s']);
   t.regex(told.out, new RegExp(`${orphan.sha256}  17 bytes`));
   t.regex(told.out, /Found 2 objects that no event names \(100017 bytes\), 0 parts/);
