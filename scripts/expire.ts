@@ -32,19 +32,23 @@ await runCommand(HELP, async (args) => {
   const bar = progressBar({ what: 'deposits deleted' });
   const reason = `Abandoned: it was left partial for longer than ${age}`;
   const [expired, left]: [number[], number[]] = [[], []];
-  for (const { depositId, revision, updatedAt } of abandoned(config, changedBefore)) {
-    const command = { type: 'DeleteDeposit', depositId, reason } as const;
-    const isDone =
-      values['dry-run'] ||
-      (await administration.deposit(depositId, command, { atRevision: revision }).catch(unlessChanged));
-    (isDone ? expired : left).push(depositId);
-    if (!values.json)
-      say(`${depositId}  last changed ${updatedAt}${isDone ? '' : '  has been changed in the meantime'}`);
-    bar.at(expired.length);
+  try {
+    for (const { depositId, revision, updatedAt } of abandoned(config, changedBefore)) {
+      const command = { type: 'DeleteDeposit', depositId, reason } as const;
+      const isDone =
+        values['dry-run'] ||
+        (await administration.deposit(depositId, command, { atRevision: revision }).catch(unlessChanged));
+      (isDone ? expired : left).push(depositId);
+      if (!values.json)
+        say(`${depositId}  last changed ${updatedAt}${isDone ? '' : '  has been changed in the meantime'}`);
+      bar.at(expired.length);
+    }
+  } finally {
+    bar.end();
+    // What was done is told in any case.
+    if (values.json) say(JSON.stringify({ expired, left, dryRun: Boolean(values['dry-run']) }));
   }
-  bar.end();
-  if (values.json) say(JSON.stringify({ expired, left, dryRun: Boolean(values['dry-run']) }));
-  else say(`${expired.length} deposits ${values['dry-run'] ? 'would be' : 'were'} deleted.`);
+  if (!values.json) say(`${expired.length} deposits ${values['dry-run'] ? 'would be' : 'were'} deleted.`);
 });
 
 /** From the views as they are now; what has changed since then is found out at the append. */

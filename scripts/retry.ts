@@ -39,22 +39,26 @@ await runCommand(HELP, async (args) => {
   const recheck = values.recheck || wanted.status === 'rejected';
   const bar = progressBar({ what: 'deposits looked at', total: ids.length });
   const [retried, refused]: [number[], Refused[]] = [[], []];
-  for (const depositId of ids) {
-    try {
-      await administration.deposit(depositId, await commandFor(log, depositId, recheck));
-      retried.push(depositId);
-      if (!values.json) say(`Deposit ${depositId} is tried again.`);
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      const { code, message: reason } = error;
-      refused.push({ depositId, code, reason });
-      if (!values.json) process.stderr.write(`${reason}\n`);
+  try {
+    for (const depositId of ids) {
+      try {
+        await administration.deposit(depositId, await commandFor(log, depositId, recheck));
+        retried.push(depositId);
+        if (!values.json) say(`Deposit ${depositId} is tried again.`);
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        const { code, message: reason } = error;
+        refused.push({ depositId, code, reason });
+        if (!values.json) process.stderr.write(`${reason}\n`);
+      }
+      bar.at(retried.length + refused.length);
     }
-    bar.at(retried.length + refused.length);
+  } finally {
+    bar.end();
+    // What was done is told in any case.
+    if (values.json) say(JSON.stringify({ retried, refused }));
   }
-  bar.end();
-  if (values.json) say(JSON.stringify({ retried, refused }));
-  else if (ids.length === 0) say(`No deposit is ${wanted.status}.`);
+  if (!values.json && ids.length === 0) say(`No deposit is ${wanted.status}.`);
   return refused.length > 0 ? 1 : 0;
 });
 

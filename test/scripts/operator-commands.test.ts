@@ -7,6 +7,7 @@ import { statusScreen } from '../../scripts/status-screen.ts';
 import { wholeNumber } from '../../scripts/whole-number.ts';
 import { temporaryFolder } from '../archive-store/temporary-folder.ts';
 import { archivePart, entryPart, formOf, formType } from '../support/deposit-bodies.ts';
+import { DistributedNodes } from '../support/distributed-nodes.ts';
 import { EventStoreDbDouble } from '../support/eventstoredb-double/eventstoredb-double.ts';
 import { runScript } from '../support/run-script.ts';
 import { RunningService, type TestClient } from '../support/running-service.ts';
@@ -126,6 +127,21 @@ test('orphans are told, and removed only when that is asked for; what events nam
   const left = await Array.fromAsync(service.service.store.list(), ({ sha256 }) => sha256);
   t.false(left.includes(orphan.sha256) || left.includes(large.sha256));
   t.is((await alice.at(service.url).get('/1/software/1/media/')).status, 200);
+});
+
+test('what a command has done is told also when the log takes no more in the middle', async (t) => {
+  await using nodes = await DistributedNodes.start();
+  const node = await nodes.add(['http']);
+  const alice = await nodes.register(node);
+  for (let count = 0; count < 3; count += 1) await deposit(t, alice, PARTIAL);
+  const { faults } = nodes.double;
+  faults.set('append', { kind: 'delay', milliseconds: 0 });
+  faults.set('append', { kind: 'refuse', code: 7, exception: 'access-denied' }, Number.POSITIVE_INFINITY);
+  const args = ['--older-than', '0s', '--json'];
+  const expired = await runScript(node.folder, 'expire', args, { env: nodes.settings });
+  t.is(expired.code, 1);
+  t.deepEqual(JSON.parse(expired.out), { expired: [1], left: [], dryRun: false });
+  t.regex(expired.err, /^The append to deposit-2 failed: the server does not allow it/);
 });
 
 test('parked events are listed, shown and skipped with a reason', async (t) => {
