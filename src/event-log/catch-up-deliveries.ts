@@ -1,15 +1,14 @@
 import { mkdir } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { CatchUpCheckpoint } from './catch-up-checkpoint.ts';
 import { Deaths } from './deaths.ts';
-import { type Deliveries, type Delivery, type DeliveryStanding, PATIENCE_ALONE } from './deliveries.ts';
+import type { Deliveries, Delivery, DeliveryStanding } from './deliveries.ts';
 import type { EventLog, Position, RecordedEvent } from './event-log.ts';
 import { COUNTED_AT_MOST, waitingAfter } from './waiting-events.ts';
 
 /**
  * Deliveries of one process: a subscription from a checkpoint, which tells what is not acknowledged yet. It is saved at
  * most once a second, and when the receiver has stopped; a lost or old one only makes events come again.
- * After a second death in a row what was under way comes one at a time, and is counted before it is begun.
+ * After a second death in a row what may have been under way is to be begun alone, and is counted before.
  */
 export class CatchUpDeliveries implements Deliveries {
   readonly #log: EventLog;
@@ -61,9 +60,7 @@ export class CatchUpDeliveries implements Deliveries {
         } else {
           for (const event of message.events) {
             if (signal.aborted) return;
-            if (checkpoint.isDone(event)) continue;
-            if (deaths.isSuspect(event.position)) yield* alone(event, checkpoint, deaths, signal);
-            else yield besideOthers(event, checkpoint, deaths, signal);
+            if (!checkpoint.isDone(event)) yield handedOut(event, checkpoint, deaths, signal);
           }
         }
       }
@@ -77,38 +74,20 @@ export class CatchUpDeliveries implements Deliveries {
   }
 }
 
-function besideOthers(
+function handedOut(
   event: RecordedEvent,
   checkpoint: CatchUpCheckpoint,
   deaths: Deaths,
   signal: AbortSignal,
 ): Delivery {
+  const { position } = event;
   const done = checkpoint.begin(event);
   const acknowledge = async (): Promise<void> => {
     done();
-    if (signal.aborted) await checkpoint.save(); // within a second the process may have ended
+    // Within a second the process may have ended, or died of what comes next.
+    if (signal.aborted || deaths.isCounted(position)) await checkpoint.save();
+    await deaths.outlived(position);
     deaths.passed(checkpoint.position);
   };
-  return { event, begin: async () => 1, acknowledge };
-}
-
-/** Ends only when the event is acknowledged: should the process die, it was this one that was under way. */
-async function* alone(
-  event: RecordedEvent,
-  checkpoint: CatchUpCheckpoint,
-  deaths: Deaths,
-  signal: AbortSignal,
-): AsyncGenerator<Delivery, undefined> {
-  const done = checkpoint.begin(event);
-  const acknowledged = new AbortController();
-  const acknowledge = async (): Promise<void> => {
-    done();
-    await checkpoint.save();
-    await deaths.outlived(event.position);
-    deaths.passed(checkpoint.position);
-    acknowledged.abort();
-  };
-  yield { event, begin: () => deaths.count(event.position), acknowledge };
-  const over = AbortSignal.any([signal, acknowledged.signal]);
-  await sleep(PATIENCE_ALONE, undefined, { signal: over, ref: false }).catch(() => undefined);
+  return { event, begin: (how) => deaths.begin(position, how), acknowledge };
 }

@@ -15,8 +15,8 @@ process.on('uncaughtExceptionMonitor', () => (uncaughtExceptions += 1));
 
 /**
  * How often the process died while events of a group were under way, and how often each of those was begun
- * since then: kept in a file, which is written at the start and at the end, and for every event only once events are
- * handed out one at a time.
+ * since then: kept in a file, which is written at the start and at the end, and for an event only when it has to be
+ * begun alone.
  */
 export class Deaths implements AsyncDisposable {
   readonly #file: string;
@@ -55,13 +55,10 @@ export class Deaths implements AsyncDisposable {
     this.#handedOut = new Map(Object.entries(handedOut));
   }
 
-  /** Whether nothing else may be under way beside this event: which of several the process died of nobody could tell. */
-  isSuspect(position: Position): boolean {
-    return this.#deaths >= DEATHS_OF_CHANCE && this.#end !== undefined && position <= this.#end;
-  }
-
-  /** The event is about to be worked on. Resolves, when that is on disk, to how often it was, this time included. */
-  async count(position: Position): Promise<number> {
+  /** {@link Delivery.begin}: resolves when a count is on disk. */
+  async begin(position: Position, how: 'alone' | 'beside others'): Promise<number | undefined> {
+    if (!this.#isSuspect(position)) return 1;
+    if (how !== 'alone') return undefined;
     const count = (this.#handedOut.get(position) ?? 0) + 1;
     this.#handedOut.set(position, count);
     this.#underWay.add(position);
@@ -69,10 +66,14 @@ export class Deaths implements AsyncDisposable {
     return count;
   }
 
+  /** Whether it was begun alone and is still under way. */
+  isCounted(position: Position): boolean {
+    return this.#underWay.has(position);
+  }
+
   async outlived(position: Position): Promise<void> {
     this.#handedOut.delete(position);
-    this.#underWay.delete(position);
-    await this.#save();
+    if (this.#underWay.delete(position)) await this.#save();
   }
 
   /** The group is done up to there: once that is all that was under way, the deaths are forgotten. */
@@ -91,6 +92,11 @@ export class Deaths implements AsyncDisposable {
     for (const position of this.#underWay)
       this.#handedOut.set(position, (this.#handedOut.get(position) ?? 1) - 1);
     await this.#save();
+  }
+
+  /** Nothing else may be under way beside it: which of several the process died of nobody could tell. */
+  #isSuspect(position: Position): boolean {
+    return this.#deaths >= DEATHS_OF_CHANCE && this.#end !== undefined && position <= this.#end;
   }
 
   #save(): Promise<void> {

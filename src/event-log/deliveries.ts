@@ -35,7 +35,7 @@ export type DeliveryStanding = {
   readonly oldest: string | undefined;
 };
 
-/** After so many deaths what may be to blame comes alone. */
+/** After so many deaths what may be to blame is worked on alone. */
 export const DEATHS_OF_CHANCE = 2;
 
 /** What has not killed the process in this time, in milliseconds, no longer keeps others waiting. */
@@ -47,8 +47,8 @@ export type Delivery = {
   /**
    * To be called before it is worked on; who only acknowledges it need not. Resolves to how often that was, this time
    * included and as far as it is known: a number that goes on growing says that its workers die of it. What waits for
-   * its turn is not counted. `undefined`: not begun, since it was {@link DEATHS_OF_CHANCE} times or more, and of
-   * several things under way nobody could tell which is deadly; it has to be begun alone. May be called again where it
+   * its turn is not counted. `undefined`: not begun, since there were {@link DEATHS_OF_CHANCE} or more, and of several
+   * things under way nobody could tell which is deadly; it has to be begun alone. May be called again where it
    * failed, and is counted once. @throws {EventLogUnavailable}
    */
   begin(how: 'alone' | 'beside others'): Promise<number | undefined>;
