@@ -14,10 +14,21 @@ import { seal } from '../src/event-log/hash-chain.ts';
 import { SqliteEventLog } from '../src/event-log/sqlite-event-log.ts';
 import { startService } from '../src/service.ts';
 import { zipOf } from './support/archive-builders.ts';
-import { archiveHeaders, archivePart, entryPart, final, formOf, formType } from './support/deposit-bodies.ts';
+import {
+  archiveHeaders,
+  archivePart,
+  entryHeaders,
+  entryPart,
+  final,
+  formOf,
+  formType,
+  helloEntry,
+  partial,
+} from './support/deposit-bodies.ts';
 import { DistributedNodes } from './support/distributed-nodes.ts';
 import { keptLines, type Line } from './support/kept-lines.ts';
 import { deposit, notify, temporaryKey } from './support/notified-service.ts';
+import { RawConnection } from './support/raw-connection.ts';
 import { RunningService, until } from './support/running-service.ts';
 import { WebhookReceiver } from './support/webhook-receiver.ts';
 
@@ -88,6 +99,27 @@ test('an unexpected error is told with the id of its request', async (t) => {
   const told = await line('unexpected error');
   t.like(told, { level: 'error', path: '/1/software/1/media/' });
   t.is(told['requestId'], answer.headers.get('x-request-id'));
+});
+
+test('a client that goes before its entry is read is no unexpected error', async (t) => {
+  const { service, lines } = await logged(t);
+  const alice = await service.register('alice', { collections: ['software'] });
+  const created = await alice.post('/1/software/', helloEntry, { ...entryHeaders(), ...partial });
+  const edit = new URL(created.headers.get('location') ?? '').pathname;
+  using connection = await RawConnection.to(service.url);
+  const coming = 'Expect: 100-continue\r\nTransfer-Encoding: chunked\r\n';
+  await connection.send(
+    `POST ${edit} HTTP/1.1\r\nHost: x\r\nAuthorization: ${alice.authorization}\r\n${coming}\r\n`,
+  );
+  t.is((await connection.answers(1)).status, 100);
+  connection.reset();
+  const ended = (): boolean => lines.some(({ msg, path }) => msg === 'request' && path === edit);
+  await until(async () => ended());
+  await until(async () => (await alice.get('/1/servicedocument/')).status === 200);
+  t.deepEqual(
+    lines.filter(({ level }) => level === 'error'),
+    [],
+  );
 });
 
 test('a check that was aborted is told with its archive and why', async (t) => {

@@ -41,7 +41,9 @@ export async function receiveEntryBytes(ctx: Context, maxBytes: number, patience
     multipart: false,
     patchNode: false,
   });
-  const reading = parse(ctx, async () => undefined).catch((error: unknown) => refuse(error, maxBytes));
+  const reading = parse(ctx, async () => undefined).catch((error: unknown) =>
+    refuse(error, maxBytes, ctx.req),
+  );
   const size = Math.min(ctx.request.length ?? maxBytes, maxBytes);
   await inTime(reading, patience.base + size / patience.bytesPerMs);
   const text: unknown = ctx.request.body;
@@ -99,10 +101,12 @@ async function inTime(work: Promise<unknown>, ms: number): Promise<void> {
 }
 
 /** The words of koa-body's own reader, in ours. */
-function refuse(error: unknown, maxBytes: number): never {
+function refuse(error: unknown, maxBytes: number, req: Context['req']): never {
   const type = (error as { type?: unknown }).type;
   if (type === 'entity.too.large') throw entryTooLarge(maxBytes);
-  if (type === 'request.aborted') throw new ClientGone('The client went away.', { cause: error });
+  // While it was read, or before.
+  const isGone = type === 'request.aborted' || (type === 'stream.not.readable' && req.destroyed);
+  if (isGone) throw new ClientGone('The client went away.', { cause: error });
   if (type === 'request.size.invalid') {
     throw new SwordError(
       'ErrorChecksumMismatch',
