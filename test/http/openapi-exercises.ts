@@ -151,12 +151,13 @@ async function newDeposit({ collection, partial: begin }: World) {
   return { collection, deposit: await begin() };
 }
 
-/** A partial one and one that is done, and what the client holds already. */
+/** A partial one and one that is done, each also when the client holds it already. */
 async function readDeposits(send: Send, world: World): Promise<void> {
-  await send({ path: await newDeposit(world) });
-  const path = { collection: world.collection, deposit: world.done.deposit };
-  const { headers } = await send({ path });
-  await send({ path, headers: { 'If-None-Match': headers.get('etag') ?? '' } });
+  const done = { collection: world.collection, deposit: world.done.deposit };
+  for (const path of [await newDeposit(world), done]) {
+    const { headers } = await send({ path });
+    await send({ path, headers: { 'If-None-Match': headers.get('etag') ?? '' } });
+  }
 }
 
 /** Of another packaging. */

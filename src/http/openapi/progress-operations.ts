@@ -27,7 +27,7 @@ export const PROGRESS_OPERATIONS: OperationsOf<
           headers: ['ETag', 'RetryWhileOnItsWay'],
           content: documentContent(DOCUMENT_OFFERS, 'Status', 'atom:entry'),
         },
-        304: notModified,
+        304: { ...notModified, headers: ['ETag', 'RetryWhileOnItsWay'] },
       },
       refusals: ['NotFound'],
     },
