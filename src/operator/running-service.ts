@@ -15,6 +15,12 @@ export class ServiceSilent extends Error {
   readonly code = 'SERVICE_SILENT';
 }
 
+/** It has ended, or begun to, while it was asked. */
+export class ServiceGone extends Error {
+  override readonly name = 'ServiceGone';
+  readonly code = 'SERVICE_GONE';
+}
+
 /** How long an answer may take, in milliseconds: a state is at hand, views are brought up to the log first. */
 const [STATE, VIEWS] = [5000, 240_000];
 
@@ -108,7 +114,10 @@ export class RunningService {
     return this.#ask('POST', '/views', VIEWS, generations) as Promise<Record<string, number>>;
   }
 
-  /** @throws {ServiceSilent} */
+  /**
+   * @throws {ServiceSilent}
+   * @throws {ServiceGone}
+   */
   async #ask(method: string, target: string, patience: number, body?: unknown): Promise<unknown> {
     const headers = { Authorization: `Bearer ${this.#token}`, 'Content-Type': 'application/json' };
     const signal = AbortSignal.timeout(patience);
@@ -123,7 +132,13 @@ export class RunningService {
       if (!answer.ok) throw new OperatorRefusal(`The running service answered: ${facts.error}`);
       return facts;
     } catch (cause) {
-      if (!signal.aborted) throw cause;
+      if (cause instanceof OperatorRefusal) throw cause;
+      if (!signal.aborted) {
+        throw new ServiceGone(
+          `The service that ${this.#file} tells of has ended before it answered ${this.#url}: run the command again.`,
+          { cause },
+        );
+      }
       throw new ServiceSilent(
         `The service that ${this.#file} tells of does not answer: nothing has come from ${this.#url} for ${patience / 1000} s. ${body === undefined ? ASK_LATER : MAY_GO_ON}`,
         { cause },

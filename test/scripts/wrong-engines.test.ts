@@ -150,6 +150,18 @@ test('a copy of the folder of a running service is none of that service', async 
   t.truthy(await OperatedService.find(service.folder));
 });
 
+test('a service that ends while it is asked is told in a sentence', async (t) => {
+  await using service = await RunningService.start();
+  const found = await OperatedService.find(service.folder);
+  await service.stop();
+  await t.throwsAsync(async () => found?.adopt({ collections: 2 }), {
+    code: 'SERVICE_GONE',
+    message:
+      /^The service that .*operator\.json tells of has ended before it answered http.*: run the command again\.$/,
+  });
+  t.is(await OperatedService.find(service.folder), undefined);
+});
+
 test('a service that does not answer in time is not taken for none', async (t) => {
   const folder = await folderFor(t);
   const silent = createServer(() => undefined).listen(0, '127.0.0.1');
