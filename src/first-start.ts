@@ -9,7 +9,8 @@ import type { Service } from './service.ts';
  */
 export async function introduce({ url, log }: Service, config: Config): Promise<void> {
   const base = config.baseUrl ?? url;
-  process.stderr.write(`The deposit service listens at ${base}/1/servicedocument/\n`);
+  const listens = base === url ? base : `${url}, for clients ${base}`;
+  process.stderr.write(`The deposit service listens at ${listens}/1/servicedocument/\n`);
   if (config.eventLog.kind !== 'sqlite' || isPublic(url, config) || (await log.head()) !== undefined) return;
   const password = generatePassword();
   const administration = new Administration(log, { kind: 'service', name: 'first start' });

@@ -121,7 +121,13 @@ test('an exception that nobody catches is logged, and the service ends with 1, i
     path.join(import.meta.dirname, file),
   ) as [string, string];
   const child = spawn(process.execPath, ['--import', hook, main], {
-    env: { ...process.env, DEPOSIT_DATA_DIR: folder, DEPOSIT_PORT: '0', DEPOSIT_TRUST_PROXY: 'true' },
+    env: {
+      ...process.env,
+      DEPOSIT_DATA_DIR: folder,
+      DEPOSIT_PORT: '0',
+      DEPOSIT_TRUST_PROXY: 'true',
+      DEPOSIT_BASE_URL: 'https://deposit.example/swh',
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   t.teardown(() => child.kill('SIGKILL'));
@@ -140,7 +146,7 @@ test('an exception that nobody catches is logged, and the service ends with 1, i
   child.kill('SIGUSR2');
   t.deepEqual(await exited, [1, null]);
   await t.throwsAsync(fetch(`${url}/health/ready`));
-  t.regex(await saidToPeople, /listens at/);
+  t.true((await saidToPeople).includes(`listens at ${url}, for clients https://deposit.example/swh/1/`));
   t.notRegex(await saidToPeople, /A client "demo"/, 'behind a proxy nobody is let in who was not registered');
   const lines = (await said).split('\n').filter((line) => line.includes('uncaught exception'));
   t.is(lines.length, 1);
