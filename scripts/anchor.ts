@@ -4,7 +4,7 @@ import { anchorKey, publicAnchorKey } from '../src/anchors/anchor-key.ts';
 import { Anchorer } from '../src/anchors/anchorer.ts';
 import { type Config, readConfig } from '../src/config.ts';
 import { assertThere } from '../src/missing-engine.ts';
-import { readArguments, runCommand, UsageError } from './command.ts';
+import { readOptions, runCommand, UsageError } from './command.ts';
 import { openServiceLog } from './service-engines.ts';
 
 const HELP = `Makes an anchor: a signed statement of everything that the log holds at this moment.
@@ -24,13 +24,11 @@ Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 await runCommand(
   HELP,
   async (args) => {
-    const { values, positionals } = readArguments(args, {
+    const values = readOptions(args, {
       file: { type: 'string' },
       'public-key': { type: 'boolean' },
       json: { type: 'boolean' },
     });
-    if (positionals.length > 0)
-      throw new UsageError(`Only options are expected, not ${positionals.join(' ')}.`);
     const { 'public-key': publicKey, ...others } = values;
     const [foreign] = publicKey ? Object.keys(others) : [];
     if (foreign !== undefined) throw new UsageError(`--public-key takes no --${foreign}.`);

@@ -1,5 +1,4 @@
-import { parseArgs } from 'node:util';
-import { runCommand, say } from './command.ts';
+import { readOptions, runCommand, say } from './command.ts';
 import { askAudit } from './npm-audit.ts';
 import { readPackages } from './read-packages.ts';
 import { type Check, checkPackages } from './supply-chain-checks.ts';
@@ -29,9 +28,10 @@ const NOT_ASKED: Check = { name: 'vulnerabilities', looked: 0, problems: [], not
 await runCommand(HELP, supplyChain, { mayBeBare: true });
 
 async function supplyChain(args: string[]): Promise<number> {
-  const { values } = parseArgs({
-    args,
-    options: { offline: { type: 'boolean' }, strict: { type: 'boolean' }, json: { type: 'boolean' } },
+  const values = readOptions(args, {
+    offline: { type: 'boolean' },
+    strict: { type: 'boolean' },
+    json: { type: 'boolean' },
   });
   const checks = checkPackages(await readPackages());
   checks.push(values.offline ? NOT_ASKED : await askAudit());
