@@ -1,5 +1,13 @@
 export const blockLength = 512;
 
+/** Sizes below this have room in the plain header, in eleven octal digits. */
+export const octalSizes = 8 ** 11;
+
+/** How many bytes fill the last block of so many. */
+export function paddingOf(length: number): number {
+  return (blockLength - (length % blockLength)) % blockLength;
+}
+
 const checksumAt = 148;
 const checksumLength = 8;
 const zeros = Buffer.alloc(64 * 1024);

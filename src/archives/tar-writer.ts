@@ -1,5 +1,5 @@
 import type { LeafMode } from '../swhid/directory.ts';
-import { blockLength } from './tar-block.ts';
+import { blockLength, octalSizes, paddingOf } from './tar-block.ts';
 
 /** Paths and targets are latin1 strings of raw bytes; a path is relative, and empty for the root directory. */
 export type WrittenMember = { readonly path: string } & (
@@ -11,8 +11,6 @@ export type WrittenMember = { readonly path: string } & (
 
 const flags = { file: '0', 'hard link': '1', link: '2', directory: '5' } as const;
 const longestField = 100;
-// Larger sizes do not fit into eleven octal digits.
-const octalSizes = 8 ** 11;
 
 /** What ends a tar. */
 export const tarEnd: Uint8Array = Buffer.alloc(2 * blockLength);
@@ -30,7 +28,7 @@ export function tarHeader(member: WrittenMember): Buffer {
 
 /** What fills the last block of a file. */
 export function tarPadding(length: number): Uint8Array {
-  return tarEnd.subarray(0, (blockLength - (length % blockLength)) % blockLength);
+  return tarEnd.subarray(0, paddingOf(length));
 }
 
 /** Below `./`, so that no name looks like an option, a drive or an absolute path. */

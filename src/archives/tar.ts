@@ -1,7 +1,7 @@
 import { corrupt, Unreadable } from './faults.ts';
 import { type PaxRecords, parsePax } from './pax.ts';
 import { printableName } from './printable-name.ts';
-import { blockLength, isZero } from './tar-block.ts';
+import { blockLength, isZero, octalSizes, paddingOf } from './tar-block.ts';
 import { parseTarHeader, type TarHeader } from './tar-header.ts';
 
 /** Takes the members as they come; `data` is called only between `member` and `end`. */
@@ -15,9 +15,6 @@ export interface TarSink {
 
 const longestExtension = { L: 64 * 1024, K: 64 * 1024, x: 1024 ** 2, g: 1024 ** 2 };
 type ExtensionType = keyof typeof longestExtension;
-
-// Sizes below this have room in the plain header, so that a pax size has no reason to differ from it.
-const octalSizes = 8 ** 11;
 
 /**
  * Reads a tar from pieces of any length: v7, ustar, GNU long names and pax headers. It keeps nothing but one
@@ -96,7 +93,7 @@ export class TarReader {
 
   #begin(size: number): void {
     this.#remaining = size;
-    this.#padding = (blockLength - (size % blockLength)) % blockLength;
+    this.#padding = paddingOf(size);
     this.#state = 'data';
     if (size === 0) this.#endData();
   }
@@ -190,6 +187,7 @@ function paxSize({ name, size }: TarHeader, said: string | undefined): number {
   const value = /^[0-9]{1,16}$/.test(said) ? Number(said) : Number.NaN;
   if (!Number.isSafeInteger(value))
     throw corrupt('CORRUPT', `the size of the member “${printableName(name)}” is invalid`);
+  // One that has room in the plain header has no reason to differ from it.
   if (value !== size && value < octalSizes) {
     throw corrupt(
       'HEADER_MISMATCH',
