@@ -78,16 +78,19 @@ function* manifestLines(first: string, entries: Iterable<ManifestEntry>): Genera
 /** @throws {Error} the bytes are no manifest. */
 export function decodeManifest(bytes: Uint8Array): {
   header: ManifestHeader;
-  entries: Generator<ManifestEntry>;
+  entries: IteratorObject<ManifestEntry>;
 } {
   const lines = decodeLines(bytes);
   const header = assertHeader(lines.next().value, 'manifest') as ManifestHeader;
-  return { header, entries: decodeEntries(lines) };
+  return { header, entries: lines.map((line) => unescaped(line as ManifestEntry)) };
 }
 
 /** One line of a manifest, other than its first. */
 export function decodeEntry(line: string): ManifestEntry {
-  const { path, ...rest } = JSON.parse(line) as ManifestEntry;
+  return unescaped(JSON.parse(line) as ManifestEntry);
+}
+
+function unescaped({ path, ...rest }: ManifestEntry): ManifestEntry {
   return { path: unescapePath(path), ...rest };
 }
 
@@ -145,13 +148,6 @@ function* decodeLines(bytes: Uint8Array): Generator {
     if (end === -1) throw new Error('The last line of a listing or manifest has no end.');
     yield JSON.parse(buffer.toString('latin1', start, end));
     start = end + 1;
-  }
-}
-
-function* decodeEntries(lines: Generator): Generator<ManifestEntry> {
-  for (const line of lines) {
-    const { path, ...rest } = line as ManifestEntry;
-    yield { path: unescapePath(path), ...rest };
   }
 }
 
