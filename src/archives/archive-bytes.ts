@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import type { LocalSource } from '../archive-store/archive-store.ts';
 import { Unreadable } from './faults.ts';
+import { sniffFormat, sniffLength } from './format.ts';
+import type { ArchiveFormat } from './inspection.ts';
 
 const pieceLength = 256 * 1024;
 
@@ -58,6 +60,13 @@ export class ArchiveBytes implements Disposable {
       this.read(piece, position);
       yield piece;
     }
+  }
+
+  /** What the archive is, by its first bytes. */
+  format(): ArchiveFormat | 'unknown' {
+    const head = Buffer.alloc(Math.min(sniffLength, this.length));
+    this.read(head, 0);
+    return sniffFormat(head);
   }
 
   /** SHA-256 of all bytes, 64 hex digits; reads those that were not read yet. */

@@ -3,7 +3,6 @@ import { ArchiveBytes } from './archive-bytes.ts';
 import { Contents } from './contents.ts';
 import { type TarFormat, tarPieces } from './decompress.ts';
 import { Unreadable } from './faults.ts';
-import { sniffFormat, sniffLength } from './format.ts';
 import type { ArchiveLimits, Inspection } from './inspection.ts';
 import type { Reading } from './reading.ts';
 import { TarReader } from './tar.ts';
@@ -25,9 +24,7 @@ export async function readArchive(
 }
 
 async function inspectBytes(bytes: ArchiveBytes, sha256: string, limits: ArchiveLimits): Promise<Inspection> {
-  const head = Buffer.alloc(Math.min(sniffLength, bytes.length));
-  bytes.read(head, 0);
-  const format = sniffFormat(head);
+  const format = bytes.format();
   if (format === 'unknown') return { outcome: 'refused', format: null, faults: [unknownFormat] };
   const contents = new Contents(limits);
   try {

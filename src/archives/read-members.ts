@@ -2,7 +2,6 @@ import type { LocalSource } from '../archive-store/archive-store.ts';
 import { ArchiveBytes } from './archive-bytes.ts';
 import { tarPieces } from './decompress.ts';
 import { corrupt } from './faults.ts';
-import { sniffFormat, sniffLength } from './format.ts';
 import type { MemberOutput, WantedMembers } from './member-output.ts';
 import { readTarMembers } from './tar-extraction.ts';
 import { readZipMembers } from './zip-extraction.ts';
@@ -19,9 +18,7 @@ export async function readMembers(
 ): Promise<void> {
   if (wanted.size === 0) return;
   using bytes = ArchiveBytes.open(source);
-  const head = Buffer.alloc(Math.min(sniffLength, bytes.length));
-  bytes.read(head, 0);
-  const format = sniffFormat(head);
+  const format = bytes.format();
   if (format === 'unknown') throw corrupt('UNKNOWN_FORMAT', 'it is neither a zip nor a tar');
   const read =
     format === 'zip'
