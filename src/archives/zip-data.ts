@@ -10,6 +10,12 @@ export const stored = 0;
 export const deflated = 8;
 
 const pieceLength = 256 * 1024;
+const largeMember = 1024 ** 2;
+
+/** Whether an entry is unpacked in memory at once. */
+export function isSmall({ packed, unpacked }: ZipEntry): boolean {
+  return packed <= largeMember && unpacked <= largeMember;
+}
 
 /** The data of one entry is bad; the next one can still be read. */
 export class BadMember extends Error {

@@ -1,14 +1,11 @@
 import type { ArchiveBytes } from './archive-bytes.ts';
 import type { MemberOutput, WantedMembers } from './member-output.ts';
 import { memberPath } from './member-path.ts';
-import { inflated, stored, unpack } from './zip-data.ts';
+import { inflated, isSmall, stored, unpack } from './zip-data.ts';
 import { readDirectory, type ZipEntry } from './zip-directory.ts';
 import { readEndRecords } from './zip-end-record.ts';
 import { localHeaderLength, localLength } from './zip-local-header.ts';
 import { zipName } from './zip-name.ts';
-
-// Up to here an entry is unpacked in memory at once.
-const largeMember = 1024 ** 2;
 
 /** Goes to each wanted entry by the directory. Tells how many were read. */
 export async function readZipMembers(
@@ -44,6 +41,6 @@ function unpackedPieces(bytes: ArchiveBytes, entry: ZipEntry): Iterable<Buffer> 
   const start = entry.offset + localLength(header);
   const packed = bytes.borrowedPieces(start, start + entry.packed);
   if (entry.method === stored) return packed;
-  if (entry.packed > largeMember || entry.unpacked > largeMember) return inflated(packed, entry);
+  if (!isSmall(entry)) return inflated(packed, entry);
   return [unpack(Buffer.concat([...bytes.pieces(start, start + entry.packed)]), entry)];
 }

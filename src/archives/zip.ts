@@ -6,7 +6,7 @@ import { corrupt } from './faults.ts';
 import type { ArchiveLimits } from './inspection.ts';
 import { hashMember } from './member-hash.ts';
 import { printableName } from './printable-name.ts';
-import { BadMember, hashLarge, stored, unpack } from './zip-data.ts';
+import { BadMember, hashLarge, isSmall, stored, unpack } from './zip-data.ts';
 import { readDirectory, type ZipEntry } from './zip-directory.ts';
 import { readEndRecords } from './zip-end-record.ts';
 import { type PlacedEntry, placeEntry } from './zip-entry.ts';
@@ -14,9 +14,6 @@ import { assertSameHeaders, localHeaderLength, localLength, longestDescriptor } 
 
 /** An entry with all that belongs to it, from its local header up to the next entry. */
 type Extent = { readonly entry: ZipEntry; readonly end: number; readonly placed: PlacedEntry | undefined };
-
-// Up to here an entry is unpacked in memory at once.
-const largeMember = 1024 ** 2;
 
 /**
  * Reads a zip: what its directory says is judged first, then each entry is unpacked, checked and hashed in
@@ -71,7 +68,7 @@ async function readEntry(
   const data = findData(window, extent);
   try {
     if (placed === undefined) return;
-    if (entry.packed <= largeMember && entry.unpacked <= largeMember) {
+    if (isSmall(entry)) {
       readSmall(window.take(data.start, data.end), entry, placed, contents);
     } else await readLarge(bytes.borrowedPieces(data.start, data.end), entry, placed);
   } catch (error) {
