@@ -1,4 +1,5 @@
 import type { ArchiveBytes } from './archive-bytes.ts';
+import { ByteWindow } from './byte-window.ts';
 import { corrupt } from './faults.ts';
 import { printableName } from './printable-name.ts';
 import { type DirectoryPlace, safeInteger } from './zip-end-record.ts';
@@ -21,23 +22,16 @@ export type ZipEntry = {
 const signature = 0x02014b50;
 const headerLength = 46;
 const longestEntry = headerLength + 3 * 0xffff;
-const windowLength = 1024 ** 2;
 
 /** The entries of the directory in its order; it must hold exactly as many as the end record says. */
 export function* readDirectory(bytes: ArchiveBytes, place: DirectoryPlace): Generator<ZipEntry> {
   const end = place.start + place.length;
-  let window: Buffer = Buffer.alloc(0);
-  let at = 0;
+  const window = new ByteWindow(bytes);
   let count = 0;
   for (let position = place.start; position < end; count += 1) {
-    if (window.length - at < Math.min(longestEntry, end - position)) {
-      window = Buffer.allocUnsafeSlow(Math.min(windowLength, end - position));
-      bytes.read(window, position);
-      at = 0;
-    }
-    const length = entryLength(window, at);
-    yield parseEntry(window.subarray(at, at + length));
-    at += length;
+    const entry = window.take(position, Math.min(end, position + longestEntry));
+    const length = entryLength(entry);
+    yield parseEntry(entry.subarray(0, length));
     position += length;
   }
   if (count !== place.count)
@@ -63,13 +57,12 @@ export function applyZip64(extra: Buffer, values: Zip64Values, name: string): Zi
   return { ...values, ...(Object.fromEntries(large) as Partial<Zip64Values>) };
 }
 
-function entryLength(window: Buffer, at: number): number {
-  const room = window.length - at;
-  if (room < headerLength || window.readUInt32LE(at) !== signature)
+/** It may be followed by others. */
+function entryLength(entry: Buffer): number {
+  if (entry.length < headerLength || entry.readUInt32LE(0) !== signature)
     throw corrupt('CORRUPT', 'its directory is malformed or truncated');
-  const length =
-    headerLength + window.readUInt16LE(at + 28) + window.readUInt16LE(at + 30) + window.readUInt16LE(at + 32);
-  if (length > room) throw corrupt('CORRUPT', 'the last entry of its directory is truncated');
+  const length = headerLength + entry.readUInt16LE(28) + entry.readUInt16LE(30) + entry.readUInt16LE(32);
+  if (length > entry.length) throw corrupt('CORRUPT', 'the last entry of its directory is truncated');
   return length;
 }
 
