@@ -60,12 +60,14 @@ export async function openExistingStore(
   return await openArchiveStore(archiveStore, dataDir, { mustExist: true });
 }
 
-/** What feeds the reactors of this configuration. */
-export function openDeliveriesOf(
+/** What feeds the reactors of this configuration. @throws {NotPermitted} */
+export async function openDeliveriesOf(
   config: Config,
   log: EventLog,
 ): Promise<Deliveries & Partial<AsyncDisposable>> {
-  return openDeliveries(config.eventLog, log, path.join(config.dataDir, 'checkpoints'));
+  const folder = path.join(config.dataDir, 'checkpoints');
+  if (config.eventLog.kind === 'sqlite') assertNotBarred(folder); // all that is done would come again at every start
+  return await openDeliveries(config.eventLog, log, folder);
 }
 
 /** Where the engines are, to be compared and shown: without passwords, folders by their real names. */

@@ -129,8 +129,10 @@ test('a log or store of another user is not for who would write to it', async (t
     ['event-log.sqlite', '../src/main', 2],
     ['event-log.sqlite', 'client', 1],
     ['archives', '../src/main', 2],
+    ['checkpoints', '../src/main', 2],
   ] as const) {
     const args = command === 'client' ? ['list'] : [];
+    if (file === 'checkpoints') await writable(folder, 'archives', 'uploads', 'dry-runs', 'views');
     const refused = await asAuditor(folder, command, ...args);
     t.is(refused.code, code, refused.err);
     t.regex(
@@ -193,6 +195,13 @@ async function onlyReadable(t: ExecutionContext, folder: string): Promise<void> 
   for (const each of folders) await chmod(each, 0o555);
   await chmod(path.dirname(folder), 0o755);
   t.teardown(() => Promise.all(folders.map((each) => chmod(each, 0o755)))); // to be removed
+}
+
+async function writable(folder: string, ...names: string[]): Promise<void> {
+  for (const name of names.map((each) => path.join(folder, each)).filter((each) => existsSync(each))) {
+    await chmod(name, 0o777);
+    for (const file of await readdir(name)) await chmod(path.join(name, file), 0o777);
+  }
 }
 
 async function listing(folder: string): Promise<readonly string[]> {
