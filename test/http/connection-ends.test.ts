@@ -156,7 +156,11 @@ test('an idle connection is closed, unless its client waits for an answer', asyn
 });
 
 /** A server with TLS that answers after a while. */
-async function serveTls(t: ExecutionContext<Context>, headersTime: number): Promise<Server> {
+async function serveTls(
+  t: ExecutionContext<Context>,
+  headersTime: number,
+  readiness: () => Promise<void> = () => pause(300),
+): Promise<Server> {
   const { folder, ...tls } = await tlsFiles();
   t.teardown(() => rm(folder, { recursive: true }));
   const server = await Server.listen({
@@ -167,7 +171,7 @@ async function serveTls(t: ExecutionContext<Context>, headersTime: number): Prom
     maxHeadersSize: 16_384,
   });
   const answer = async (_req: IncomingMessage, res: ServerResponse): Promise<void> => {
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await readiness();
     res.end('here');
   };
   server.serve(answer, {
@@ -197,16 +201,20 @@ test('who never agrees on TLS is cut off after the time of headers', async (t) =
 });
 
 test('a server that stops waits for answers, and not for who never agrees on TLS', async (t) => {
-  const server = await serveTls(t, 60_000);
+  const [asked, ready] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const server = await serveTls(t, 60_000, () => {
+    asked.resolve();
+    return ready.promise;
+  });
   using silent = await RawConnection.to(server.url);
   using cut = await RawConnection.to(server.url);
   await cut.send(CUT_HELLO);
   using served = await RawConnection.overTls(server.url, CERTIFICATE);
   await served.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
-  await pause(50); // it is asked
+  await asked.promise;
   const stopped = server.close(60_000);
   for (const connection of [silent, cut]) await connection.untilEnded();
-  t.is(served.text, '', 'which is sooner');
+  ready.resolve();
   t.is((await served.answers(1)).status, 200);
   await stopped;
 });
