@@ -5,7 +5,7 @@ import net, { type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { ErrorOptions } from './answer-errors.ts';
-import { boundDraining, boundHalfOpen, closeIdle } from './connection-ends.ts';
+import { boundDraining, boundHalfOpen, breakOff, closeIdle } from './connection-ends.ts';
 import { answerParseError, type HeaderLimits, refuseTunnel } from './parse-errors.ts';
 
 export type ServerOptions = HeaderLimits & {
@@ -38,6 +38,8 @@ export class Server {
   /** Connections on which TLS is not agreed yet, by their other ends: HTTP does not know of them. */
   readonly #handshakes = new Map<string, Socket>();
   readonly #running = new Set<Promise<void>>();
+  /** Answers in HTTP/1.0 that have not come to their ends. */
+  readonly #old = new Set<ServerResponse>();
   readonly #pipelined = new WeakMap<Socket, number>();
   #closing = false;
 
@@ -107,6 +109,7 @@ export class Server {
 
   #begin(req: IncomingMessage, res: ServerResponse): void {
     if (this.#closing) res.shouldKeepAlive = false; // the client is told to connect anew
+    if (req.httpVersion === '1.0') this.#old.add(res.once('close', () => this.#old.delete(res)));
     if (this.#serving) this.#run(this.#serving.handler(req, res));
     else this.#early.add([req, res]);
   }
@@ -149,11 +152,16 @@ export class Server {
       this.#server.closeIdleConnections();
       for (const socket of this.#handshakes.values()) socket.destroy();
     }, FAREWELL);
-    const timer = setTimeout(() => this.#server.closeAllConnections(), patience);
+    const timer = setTimeout(() => this.#cut(), patience);
     await promise;
     clearInterval(idle);
     clearTimeout(timer);
     await Promise.race([Promise.allSettled(this.#running), sleep(LAST_STEPS, undefined, { ref: false })]);
+  }
+
+  #cut(): void {
+    for (const answer of this.#old) breakOff(answer); // what is cut otherwise does not look whole
+    this.#server.closeAllConnections();
   }
 }
 

@@ -73,6 +73,17 @@ test('a request that comes before the service can answer is answered as soon as 
   await unanswered;
 });
 
+test('an answer that a stop cuts off does not look whole in HTTP/1.0, either', async (t) => {
+  const server = await Server.listen(LOCAL);
+  server.serve(async (_req, res) => void res.write('begun'), undefined as never); // no request here is no HTTP
+  using old = await RawConnection.to(server.url);
+  await old.send('GET / HTTP/1.0\r\nHost: x\r\n\r\n');
+  await until(async () => old.text.endsWith('begun'));
+  await server.close(0);
+  await old.untilEnded();
+  t.is(old.error, 'ECONNRESET');
+});
+
 test('while the service stops it says that it is not ready', async (t) => {
   const service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
