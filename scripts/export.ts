@@ -116,9 +116,6 @@ async function toFile(file: string, text: AsyncIterable<string>): Promise<void> 
     await handle.writeFile(Readable.from(untilStopped(text, signal)));
     await handle.sync();
     await rename(unfinished, file);
-  } catch (error) {
-    signal.throwIfAborted(); // says what became of it
-    throw error;
   } finally {
     await rm(unfinished, { force: true });
   }
