@@ -261,6 +261,13 @@ test('the root of a multipart/related body is an entry by the type of the whole,
   await assertSwordError(t, withEntry, 415, 'ErrorContent');
 });
 
+test('an entry that looks like base64 for long and is none is refused, and nobody waits for that', async (t) => {
+  const { alice } = t.context;
+  const entry = `${'A'.repeat(100)}${' '.repeat(1_000_000)}!`;
+  const answer = await alice.post('/1/software/', formOf([entryPart(entry)]), formType);
+  await assertSwordError(t, answer, 400, 'ErrorBadRequest');
+});
+
 test.serial(
   'base64 is undone in whatever lines it comes, and its digests are those of the bytes',
   async (t) => {
