@@ -11,7 +11,7 @@ import { waitingAfter } from '../src/event-log/waiting-events.ts';
 import { RunningService, ServiceSilent, type ServiceState } from '../src/operator/running-service.ts';
 import { PARKING, REACTORS } from '../src/reactor-names.ts';
 import { parkedEvents } from '../src/reactors/parking.ts';
-import type { ViewFile } from '../src/read-models/view-file.ts';
+import type { LookedAtView } from '../src/read-models/looked-at-view.ts';
 import { refused } from './command.ts';
 
 /** States that a deposit should leave. */
@@ -155,7 +155,7 @@ function storedPosition(config: Config, name: string): string | undefined {
   return view?.position;
 }
 
-function viewOf(config: Config, name: string): ViewFile | undefined {
+function viewOf(config: Config, name: string): LookedAtView | undefined {
   try {
     return openView(config, { name });
   } catch {

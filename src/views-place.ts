@@ -1,8 +1,9 @@
 import path from 'node:path';
 import type { Config, EventLogConfig } from './config.ts';
 import { isThere } from './permission.ts';
-import { ViewFile } from './read-models/view-file.ts';
+import { LookedAtView } from './read-models/looked-at-view.ts';
 import { ViewFolder } from './read-models/view-folder.ts';
+import { ViewUnavailable } from './read-models/view-unavailable.ts';
 
 /** The folder of the views, and the log whose positions they keep. */
 export function viewsPlace({ dataDir, eventLog }: Config): [folder: string, origin: string] {
@@ -12,16 +13,18 @@ export function viewsPlace({ dataDir, eventLog }: Config): [folder: string, orig
 /**
  * A view of this node as it is now, for commands that only look.
  * @throws when the node keeps none.
+ * @throws {ViewUnavailable} it is damaged, here or as it is read.
  * @throws {NotPermitted}
  */
-export function openView(config: Config, { name }: { readonly name: string }): ViewFile {
+export function openView(config: Config, { name }: { readonly name: string }): LookedAtView {
   const [folder] = viewsPlace(config);
   const views = new ViewFolder(folder);
   const file = views.fileOf(name, views.current(name));
   if (!isThere(file)) throw noView(name, folder);
   try {
-    return ViewFile.openReadOnly(file, { name });
+    return LookedAtView.open(file, { name });
   } catch (cause) {
+    if (cause instanceof ViewUnavailable) throw cause;
     throw noView(name, folder, cause);
   }
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import anyTest, { type TestFn } from 'ava';
+import { LookedAtView } from '../../src/read-models/looked-at-view.ts';
 import { SqliteViewStore } from '../../src/read-models/sqlite-view-store.ts';
 import { ViewFile } from '../../src/read-models/view-file.ts';
 import { ViewWriter } from '../../src/read-models/view-writer.ts';
@@ -136,6 +137,27 @@ test('a page that only writing meets makes the next start begin the view anew, t
   using anew = SqliteViewStore.open(folder, shape.origin);
   const { size, position } = anew.open(shape);
   t.deepEqual([size, position], [0, undefined]);
+});
+
+test('who only looks at a view is told that it is damaged, and what mends it', (t) => {
+  const { file } = t.context;
+  {
+    using table = ViewFile.open(file, shape);
+    table.addLookups();
+    table.take(things('1'), eventAt('1'));
+  }
+  const damaged = {
+    code: 'VIEW_UNAVAILABLE',
+    message: `The view things in ${file} is damaged: "npm run rebuild -- things" mends it.`,
+  };
+  damageRootOf(file, 'counts');
+  {
+    using view = LookedAtView.open(file, shape);
+    t.is(view.find({ limit: 9 }).length, 1);
+    t.throws(() => view.counts(), damaged);
+  }
+  writeFileSync(file, Buffer.alloc(8192, 255));
+  t.throws(() => LookedAtView.open(file, shape), damaged);
 });
 
 /** Tells which page it was. */
