@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { EventLog, JsonObject, RecordedEvent } from '../event-log/event-log.ts';
 import { WrongExpectedRevision } from '../event-log/event-log.ts';
 import { chainHash, seal } from '../event-log/hash-chain.ts';
-import { ANCHORS, type Anchor, anchorDigest, asAnchor, signed } from './anchor.ts';
+import { ANCHORS, type Anchor, anchorDigest, asAnchor, NoAnchor, signed } from './anchor.ts';
 import { appendMissing } from './anchor-file.ts';
 import { anchorKey } from './anchor-key.ts';
 import { lockAnchoring } from './anchoring-lock.ts';
@@ -109,12 +109,24 @@ export class Anchorer {
 
   async #last(): Promise<{ readonly event: RecordedEvent; readonly anchor: Anchor } | undefined> {
     for await (const event of this.#log.readStream(ANCHORS, { backwards: true, limit: 1 })) {
-      return { event, anchor: asAnchor(event.data) };
+      return { event, anchor: anchorOf(event) };
     }
     return undefined;
   }
 
   async *#newestFirst(): AsyncGenerator<Anchor> {
-    for await (const { data } of this.#log.readStream(ANCHORS, { backwards: true })) yield asAnchor(data);
+    for await (const event of this.#log.readStream(ANCHORS, { backwards: true })) yield anchorOf(event);
+  }
+}
+
+/** @throws {NoAnchor} */
+function anchorOf({ data, revision }: RecordedEvent): Anchor {
+  try {
+    return asAnchor(data);
+  } catch (cause) {
+    throw new NoAnchor(
+      `The event at revision ${revision} of the stream ${ANCHORS} is no anchor: somebody else has put it there. ${(cause as Error).message} "npm run verify -- --all" tells more.`,
+      { cause },
+    );
   }
 }

@@ -99,6 +99,18 @@ test('no anchor is made, nor said to be enough, over a log that has fewer events
   });
 });
 
+test('what stands among the anchors and is none is named by whoever makes the next one', async (t) => {
+  const place = await newPlace(t);
+  await fill(place.log, 2);
+  const event = { id: randomUUID(), type: 'AnchorMade', data: {}, metadata: { schemaVersion: 1 } };
+  await place.log.append('anchors', 'none', seal('anchors', 0, null, [event]));
+  await t.throwsAsync(place.anchorer.anchor(), {
+    code: 'NO_ANCHOR',
+    message:
+      /^The event at revision 0 of the stream anchors is no anchor: .* Its anchor is missing or wrong\. "npm/,
+  });
+});
+
 test('anchors made at the same time follow each other, in the log and in the file', async (t) => {
   const place = await newPlace(t);
   await fill(place.log, 5);
