@@ -5,6 +5,7 @@ import { type Config, readConfig } from '../src/config.ts';
 import { deposits } from '../src/domain/aggregates.ts';
 import { Refusal } from '../src/domain/decider.ts';
 import type { DepositCommand } from '../src/domain/deposit/commands.ts';
+import { DepositRefusal } from '../src/domain/deposit/errors.ts';
 import { openView } from '../src/engines.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
 import { operator, readArguments, runCommand, say, UsageError } from './command.ts';
@@ -90,5 +91,9 @@ function depositsIn(config: Config, status: string): readonly number[] {
 async function commandFor(log: EventLog, depositId: number, recheck: boolean): Promise<DepositCommand> {
   const { state } = await load(log, deposits, depositId);
   if (recheck && state.status === 'rejected') return { type: 'RetryChecks', depositId };
+  if (state.status === 'rejected') {
+    const text = `Deposit ${depositId} is rejected: give --recheck to have it checked again.`;
+    throw new DepositRefusal('DEPOSIT_NOT_FAILED', text);
+  }
   return { type: 'RetryLoading', depositId };
 }
