@@ -39,6 +39,7 @@ test('an answer is read whatever prefixes it uses', (t) => {
 
 const unreadable: Record<string, string | Buffer> = {
   'a DOCTYPE': '<!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>',
+  'a DOCTYPE that declares nothing': '<!DOCTYPE a><a/>',
   'an entity that nobody has declared': '<a>&nbsp;</a>',
   'an entity in an attribute': '<a b="&x;"/>',
   'a reference to no character': '<a>&#1;</a>',

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
+import type { PreparedArchive } from '../../client/archives/prepare-archive.ts';
+import { KeptUploads } from '../../client/tus/kept-uploads.ts';
 import { AlteringProxy } from '../support/altering-proxy.ts';
 import { tarOf } from '../support/archive-builders.ts';
 import type { CommandLineDepositor } from '../support/deposit-command.ts';
@@ -134,3 +136,46 @@ async function killedWhen(
 function authorization({ user }: CommandLineDepositor) {
   return { Authorization: `Basic ${btoa(`${user}:secret`)}` };
 }
+
+test('an upload is given up when its sender is gone, by the user who has begun it, and forgotten after a month', async (t) => {
+  const home = await mkdtemp(path.join(tmpdir(), 'kept-'));
+  t.teardown(() => rm(home, { recursive: true, force: true }));
+  process.env['XDG_CONFIG_HOME'] = home;
+  const folder = path.join(home, 'sword-deposit', 'uploads');
+  const of = (user: string, sha256: string) => {
+    const login = { server: new URL('https://deposit.example/'), user, password: '' };
+    return new KeptUploads(login, 'https://deposit.example/uploads/', {
+      sha256,
+      length: 1,
+    } as PreparedArchive);
+  };
+  const given = () =>
+    of('alice', 'another')
+      .givenUp()
+      .map(({ upload }) => upload);
+  const files = async () => (await readdir(folder)).map((name) => path.join(folder, name));
+  const sentBy = async (sender: string) => {
+    for (const file of await files()) {
+      const lines = (await readFile(file, 'utf8')).split('\n');
+      await writeFile(file, [...lines.slice(0, 3), sender, ''].join('\n'));
+    }
+  };
+  const touched = async (minutesAgo: number) => {
+    const at = Date.now() / 1000 - minutesAgo * 60;
+    for (const file of await files()) await utimes(file, at, at);
+  };
+  of('alice', 'a').keep('of-alice');
+  of('bob', 'b').keep('of-bob');
+  t.deepEqual(given(), [], 'this process goes on');
+  const NOBODY = 2 ** 22; // no process has so high a number
+  await sentBy(`${NOBODY} elsewhere`);
+  t.deepEqual(given(), [], 'another machine cannot be asked');
+  await touched(11);
+  t.deepEqual(given(), ['of-alice'], 'it would have said so by now');
+  await sentBy(`${NOBODY} ${hostname()}`);
+  t.deepEqual(given(), ['of-alice']);
+  await touched(31 * 24 * 60);
+  of('alice', 'c').keep('of-today');
+  t.is((await files()).length, 1);
+  t.is(of('alice', 'c').find(), 'of-today');
+});

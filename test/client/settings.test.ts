@@ -1,8 +1,13 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import test from 'ava';
+import { packingTime } from '../../client/archives/prepare-archive.ts';
 import { UsageFault } from '../../client/faults.ts';
+import { keepLogin } from '../../client/kept-login.ts';
 import { promptForPassword } from '../../client/password-prompt.ts';
-import { isExposed } from '../../client/settings.ts';
+import { isExposed, readLogin } from '../../client/settings.ts';
 
 test('a password is said to be exposed wherever plain http leaves this machine', (t) => {
   const exposed = [
@@ -35,4 +40,29 @@ test('a password is asked for at the terminal, and who gives none is told so', a
     ['\x04', 'Ctrl-D'],
   ] as const)
     await t.throwsAsync(typed(key), { instanceOf: UsageFault, message: 'No password was given.' }, name);
+});
+
+test('a kept password goes to the server that it was kept for, as the user it was kept for', async (t) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'login-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  for (const name of Object.keys(process.env)) if (name.startsWith('SWORD_')) delete process.env[name];
+  process.env['XDG_CONFIG_HOME'] = folder;
+  const server = 'https://deposit.example/';
+  keepLogin({ server, user: 'alice', password: 'secret' }, path.join(folder, 'sword-deposit'));
+  for (const options of [
+    {},
+    { server },
+    { user: 'alice' },
+    { server: 'https://deposit.example', user: 'alice' },
+  ])
+    t.is((await readLogin(options)).password, 'secret');
+  for (const options of [{ user: 'bob' }, { server: 'https://other.example/', user: 'alice' }])
+    await t.throwsAsync(readLogin(options), { message: /^No password is known/ }, JSON.stringify(options));
+});
+
+test('the time of what is packed is one that a tar can hold', (t) => {
+  t.is(packingTime(undefined).getTime(), 0);
+  t.is(packingTime('2147483647').getTime(), 2_147_483_647_000);
+  for (const epoch of ['2147483648', '-1', '1.5', 'now'])
+    t.throws(() => packingTime(epoch), { instanceOf: UsageFault });
 });
