@@ -7,8 +7,12 @@ import type { EventLog } from '../../src/event-log/event-log.ts';
 import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
 import { Projector } from '../../src/read-models/projector.ts';
 import { SqliteViewStore } from '../../src/read-models/sqlite-view-store.ts';
+import { conditionsOf } from '../../src/resolving/deposit-conditions.ts';
 import { LoadedDeposits } from '../../src/resolving/loaded-deposits.ts';
+import { ObjectBytes } from '../../src/resolving/object-bytes.ts';
 import { Resolver } from '../../src/resolving/resolver.ts';
+import { snapshotBody, snapshotId } from '../../src/swhid/snapshot.ts';
+import { parseQualifiedSwhid } from '../../src/swhid/swhid.ts';
 import { executeDeposit } from '../support/commands.ts';
 import { createDeposit, loadedData, reading } from '../support/example-deposits.ts';
 
@@ -57,6 +61,8 @@ test('deposits are found by each of their identifiers, the newest first and page
     t.deepEqual(ids(alice, { ...conditions, origin: 'https://elsewhere.example/' }, 10), []);
   }
   t.deepEqual(ids({ ...alice, collections: [] }, { directory }, 10), []);
+  const newest = deposits.newestOfTrees(alice, 10).map(({ depositId }) => depositId);
+  t.deepEqual(newest, [5], 'the newest of a tree, in whatever collection');
   t.false(await deposits.catchUp(), 'there is nothing that the views do not have');
   await projector.stop();
 });
@@ -94,11 +100,36 @@ test('what another node has loaded is waited for, and not known as long as it do
   t.deepEqual(late.find(alice, { directory }, 1), []);
   await t.throwsAsync(late.catchUp(), { code: 'EVENT_LOG_UNAVAILABLE' });
   const deposits = new LoadedDeposits(view, projector, log);
-  const [caughtUp] = await Promise.all([
+  const resolver = new Resolver({ deposits, log, store: undefined as never });
+  const [caughtUp, object] = await Promise.all([
     deposits.catchUp(),
+    resolver.resolve(alice, [{ type: 'dir', id: directory, qualifiers: {} }]),
     projector.start((error) => t.fail(String(error))),
   ]);
   t.true(caughtUp);
+  t.is(object?.deposit.depositId, 1);
   t.is(deposits.find(alice, { directory }, 1).length, 1);
   await projector.stop();
+});
+
+test('no deposit is what its parts exclude', (t) => {
+  const [one, other] = ['1'.repeat(40), '2'.repeat(40)];
+  const asked = (text: string) => conditionsOf(parseQualifiedSwhid(text));
+  t.deepEqual(asked(`swh:1:rev:${one};anchor=swh:1:rev:${one}`), { revision: one });
+  t.is(asked(`swh:1:rev:${one};anchor=swh:1:rev:${other}`), undefined);
+  t.is(asked(`swh:1:cnt:${one};visit=swh:1:snp:${one};anchor=swh:1:snp:${other}`), undefined);
+  t.is(asked(`swh:1:cnt:${one};anchor=swh:1:rel:${one}`), undefined, 'releases are made of no deposit');
+});
+
+test('a snapshot is made again from its deposit, and no other bytes are given for an id', async (t) => {
+  const unused = undefined as never; // neither store nor archives are asked for what is made from events
+  const bytes = new ObjectBytes({ store: unused, readers: unused, limits: unused });
+  const branches = [{ name: 'HEAD', targetType: 'revision', target: revision }] as const;
+  const bodyOf = (id: string) => {
+    const swhid = { type: 'snp', id, qualifiers: {} } as const;
+    const deposit = { client: 'alice', collection: 'software', ...loadedData };
+    return bytes.body({ swhid, place: { type: 'snp' }, deposit, loaded: loadedData, loadedAt: '' });
+  };
+  t.deepEqual(await bodyOf(snapshotId(branches)), snapshotBody(branches));
+  await t.throwsAsync(bodyOf(snapshot), { message: `The snapshot ${snapshot} cannot be made again.` });
 });
