@@ -7,7 +7,7 @@ import type { Service } from './service.ts';
  * Says where the service is; on the first start on this machine alone, with something to try it with. It is for a
  * person at a terminal, so not on standard output, where the lines of the log are.
  */
-export async function introduce({ url, log }: Service, config: Config): Promise<void> {
+export async function introduce({ url, log }: Pick<Service, 'url' | 'log'>, config: Config): Promise<void> {
   const base = config.baseUrl ?? url;
   const listens = base === url ? base : `${url}, for clients ${base}`;
   process.stderr.write(`The deposit service listens at ${listens}/1/servicedocument/\n`);

@@ -2,9 +2,10 @@ import test from 'ava';
 import { execute, load } from '../src/command-handler.ts';
 import { DepositIds } from '../src/deposit-ids.ts';
 import { deposits } from '../src/domain/aggregates.ts';
-import type { EventLog, RecordedEvent } from '../src/event-log/event-log.ts';
+import { type EventLog, type RecordedEvent, WrongExpectedRevision } from '../src/event-log/event-log.ts';
 import { canonicalJson, hashOf } from '../src/event-log/hash-chain.ts';
 import { MemoryEventLog } from '../src/event-log/memory-event-log.ts';
+import { KeyedRequests } from '../src/keyed-requests.ts';
 import { anyContext, executeDeposit } from './support/commands.ts';
 import { aliceArchive, aliceEntry, changeDeposit, createDeposit } from './support/example-deposits.ts';
 
@@ -77,6 +78,30 @@ test('the same command under the same id is appended once', async (t) => {
   t.is((await eventsOf(log, 'deposit-1')).length, 4);
 });
 
+test('a stream that is said to be new is not written to when it is there', async (t) => {
+  await using log = new MemoryEventLog();
+  await executeDeposit(log, 1, partial);
+  const again = execute(log, deposits, 1, partial, anyContext(), { fresh: true });
+  await t.throwsAsync(again, { code: 'WRONG_EXPECTED_REVISION' });
+});
+
+test('a command that was carried out before is answered as it was then, whatever came since', async (t) => {
+  await using log = new MemoryEventLog();
+  const context = anyContext();
+  const first = await execute(log, deposits, 1, partial, context);
+  await executeDeposit(log, 1, complete);
+  const again = await execute(log, deposits, 1, partial, context, { once: true });
+  t.deepEqual(again, first);
+  t.is(again.state.status, 'partial');
+});
+
+test('who loses every race is told so in the end', async (t) => {
+  await using log = new MemoryEventLog();
+  await executeDeposit(log, 1, partial);
+  log.append = () => Promise.reject(new WrongExpectedRevision('deposit-1', 1, 2));
+  await t.throwsAsync(executeDeposit(log, 1, complete), { code: 'CONCURRENT_WRITES' });
+});
+
 test('of twenty final requests at once one completes the deposit, and all are answered', async (t) => {
   await using log = new MemoryEventLog();
   await executeDeposit(log, 1, partial);
@@ -144,6 +169,17 @@ test('while many go on asking for ids some are reserved ahead, none twice; for a
   t.true(reserved > 1005, 'some were reserved for requests that did not come any more');
 });
 
+test('what a request was to do is found by its client and its key, and by no other two that read the same', async (t) => {
+  await using log = new MemoryEventLog();
+  const requests = new KeyedRequests(log);
+  const asked = { depositId: 1, requestId: 'r', fingerprint: 'f' };
+  const begun = await requests.begin('ab', 'c', asked);
+  t.like(begun, asked);
+  t.deepEqual(await requests.begin('ab', 'c', { ...asked, depositId: 2 }), begun, 'the first one counts');
+  t.deepEqual(await requests.find('ab', 'c'), begun);
+  t.is(await requests.find('a', 'bc'), undefined);
+});
+
 test('a log that is away refuses ids and gives them again later', async (t) => {
   await using log = new MemoryEventLog();
   const ids = new DepositIds(log);
@@ -151,6 +187,23 @@ test('a log that is away refuses ids and gives them again later', async (t) => {
   const append = log.append.bind(log);
   log.append = () => Promise.reject(Object.assign(new Error('away'), { code: 'EVENT_LOG_UNAVAILABLE' }));
   await t.throwsAsync(ids.next(), { code: 'EVENT_LOG_UNAVAILABLE' });
+  let tries = 0;
+  const begun = Promise.withResolvers<void>();
+  log.append = async () => {
+    tries += 1;
+    begun.resolve();
+    await new Promise((resolve) => setImmediate(resolve));
+    throw Object.assign(new Error('away'), { code: 'EVENT_LOG_UNAVAILABLE' });
+  };
+  const asked = [ids.next()];
+  await begun.promise;
+  asked.push(ids.next());
+  const refused = await Promise.allSettled(asked);
+  t.deepEqual(
+    refused.map(({ status }) => status),
+    ['rejected', 'rejected'],
+  );
+  t.is(tries, 1, 'who came meanwhile hears of it, too');
   log.append = append;
   t.is(await ids.next(), 2);
 });

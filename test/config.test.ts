@@ -123,7 +123,8 @@ test('the base URL has no slash at its end, and nothing that no path could follo
   for (const wrong of [
     'https://deposit.example/?a=1',
     'https://deposit.example/#a',
-    'https://a:b@deposit.example/',
+    'https://a@deposit.example/',
+    'https://:b@deposit.example/',
   ])
     t.throws(() => read(wrong), { message: /and perhaps a path, without credentials/ }, wrong);
 });

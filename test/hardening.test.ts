@@ -10,6 +10,7 @@ import { Administration } from '../src/administration.ts';
 import { readConfig } from '../src/config.ts';
 import type { ClientEvent, Credential } from '../src/domain/client/client.ts';
 import { MemoryEventLog } from '../src/event-log/memory-event-log.ts';
+import { introduce } from '../src/first-start.ts';
 import { createLogger } from '../src/logger.ts';
 import { credentialOf, isCheap, matches } from '../src/password.ts';
 import { RunningService, TestClient, until } from './support/running-service.ts';
@@ -152,4 +153,12 @@ test('an exception that nobody catches is logged, and the service ends with 1, i
   t.is(lines.length, 1);
   t.like(JSON.parse(lines[0] ?? ''), { level: 'error', origin: 'uncaughtException' });
   t.regex(lines[0] ?? '', /nobody catches this/);
+});
+
+test('nobody is registered for trying it out where other machines reach the service', async (t) => {
+  await using log = new MemoryEventLog();
+  const proxied = readConfig({ DEPOSIT_TRUST_PROXY: 'true' });
+  await introduce({ url: 'http://127.0.0.1:8080', log }, proxied);
+  await introduce({ url: 'https://192.0.2.1:8080', log }, readConfig({}));
+  t.is(await log.head(), undefined);
 });
