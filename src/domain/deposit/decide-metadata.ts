@@ -1,3 +1,4 @@
+import { assertAbsent, assertExists } from './assert-status.ts';
 import type { DepositMetadata, UpdateMetadata } from './commands.ts';
 import { DepositRefusal } from './errors.ts';
 import type { DepositEvent, EntryFacts } from './events.ts';
@@ -9,9 +10,7 @@ import { reasonText } from './status-detail.ts';
 /** Software comes in one deposit, words about it in another: that one is done at once. */
 export function depositMetadata(command: DepositMetadata, deposit: Deposit): readonly DepositEvent[] {
   const { depositId, uuid, client, collection, fallbackOrigin, entry, target, providerUrl, now } = command;
-  if (deposit.status !== 'absent') {
-    throw new DepositRefusal('DEPOSIT_EXISTS', `Deposit ${depositId} exists already.`);
-  }
+  assertAbsent(depositId, deposit);
   assertMetadataDeposit(entry.facts, providerUrl);
   const { warnings } = judgeMetadata([entry]);
   return [
@@ -27,9 +26,7 @@ export function depositMetadata(command: DepositMetadata, deposit: Deposit): rea
 /** More words about what is done: whoever sends them knows its identifier. */
 export function updateMetadata(command: UpdateMetadata, deposit: Deposit): readonly DepositEvent[] {
   const { depositId, swhid, entry, providerUrl, maxEntries } = command;
-  if (deposit.status === 'absent' || deposit.status === 'deleted') {
-    throw new DepositRefusal('DEPOSIT_NOT_FOUND', `There is no deposit ${depositId}.`);
-  }
+  assertExists(depositId, deposit);
   if (deposit.status === 'partial') assertIdentifiedBy(swhid, depositId, null);
   if (deposit.status !== 'done') {
     const text = `Deposit ${depositId} is ${deposit.status}: metadata can be added by its identifier only once it is done.`;

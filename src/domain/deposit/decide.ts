@@ -1,4 +1,5 @@
 import type { Decider } from '../decider.ts';
+import { assertAbsent, assertExists, assertPartial } from './assert-status.ts';
 import type {
   Change,
   ChangeDeposit,
@@ -64,9 +65,7 @@ function decide(command: DepositCommand, deposit: Deposit): readonly DepositEven
 
 function createDeposit(command: CreateDeposit, deposit: Deposit): readonly DepositEvent[] {
   const { depositId, uuid, client, collection, slug, fallbackOrigin, archive, entry, now } = command;
-  if (deposit.status !== 'absent') {
-    throw new DepositRefusal('DEPOSIT_EXISTS', `Deposit ${depositId} exists already.`);
-  }
+  assertAbsent(depositId, deposit);
   if (!archive && !entry) {
     throw new DepositRefusal(
       'NOTHING_DEPOSITED',
@@ -208,25 +207,6 @@ function retryLoading({ depositId }: RetryLoading, deposit: Deposit): readonly D
 function assertSoftwareEntry({ facts }: MetadataEntry, providerUrl: string | null): void {
   assertNoReference(facts);
   assertOriginAllowed(facts, providerUrl);
-}
-
-type Absent = { status: 'absent' | 'deleted' };
-
-function assertExists(depositId: number, deposit: Deposit): asserts deposit is Exclude<Deposit, Absent> {
-  if (deposit.status === 'absent' || deposit.status === 'deleted') {
-    throw new DepositRefusal('DEPOSIT_NOT_FOUND', `There is no deposit ${depositId}.`);
-  }
-}
-
-/** interface.md, States, rule 1. */
-function assertPartial(
-  depositId: number,
-  deposit: Deposit,
-): asserts deposit is Deposit & { status: 'partial' } {
-  assertExists(depositId, deposit);
-  if (deposit.status === 'partial') return;
-  const text = `Deposit ${depositId} is ${deposit.status}: archives and metadata can be changed only while it is partial.`;
-  throw new DepositRefusal('DEPOSIT_NOT_PARTIAL', text);
 }
 
 function assertHasArchive(number: number, { depositId, archives }: Deposit & { status: 'partial' }): void {

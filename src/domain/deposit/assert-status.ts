@@ -1,0 +1,31 @@
+import { DepositRefusal } from './errors.ts';
+import type { Deposit } from './state.ts';
+
+/** An id is used once. */
+export function assertAbsent(depositId: number, deposit: Deposit): void {
+  if (deposit.status === 'absent') return;
+  throw new DepositRefusal('DEPOSIT_EXISTS', `Deposit ${depositId} exists already.`);
+}
+
+type Absent = { status: 'absent' | 'deleted' };
+
+/** One that was deleted does not exist for anybody. */
+export function assertExists(
+  depositId: number,
+  deposit: Deposit,
+): asserts deposit is Exclude<Deposit, Absent> {
+  if (deposit.status === 'absent' || deposit.status === 'deleted') {
+    throw new DepositRefusal('DEPOSIT_NOT_FOUND', `There is no deposit ${depositId}.`);
+  }
+}
+
+/** interface.md, States, rule 1. */
+export function assertPartial(
+  depositId: number,
+  deposit: Deposit,
+): asserts deposit is Deposit & { status: 'partial' } {
+  assertExists(depositId, deposit);
+  if (deposit.status === 'partial') return;
+  const text = `Deposit ${depositId} is ${deposit.status}: archives and metadata can be changed only while it is partial.`;
+  throw new DepositRefusal('DEPOSIT_NOT_PARTIAL', text);
+}
