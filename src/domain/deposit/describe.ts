@@ -1,5 +1,12 @@
 import { counted, type Description, type Detail, describedBy, detail, saying } from '../description.ts';
-import type { Archive, ArchiveReading, DepositEvent, MetadataEntry, Reason } from './events.ts';
+import type {
+  Archive,
+  ArchiveReading,
+  DepositEvent,
+  MetadataEntry,
+  MetadataTarget,
+  Reason,
+} from './events.ts';
 import { reasonText } from './status-detail.ts';
 
 /** What happened to a deposit, told to a person. */
@@ -65,7 +72,7 @@ export const describeDepositEvent: (event: DepositEvent) => Description = descri
   MetadataDeposited: ({ target, warnings }) =>
     saying(
       'Deposit of metadata alone is done.',
-      detail('about', target.kind === 'object' ? target.context : target.url),
+      detail('about', targetText(target)),
       ...reasonDetails('warning', warnings),
     ),
 });
@@ -76,6 +83,11 @@ export function nameOf({ facts: { title, authors } }: MetadataEntry): string {
   const [shown, more] = [authors.slice(0, 3), authors.length - 3];
   if (shown.length === 0) return name;
   return `${name} by ${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** What metadata are about: a SWHID with its qualifiers, or the URL of an origin. */
+export function targetText(target: MetadataTarget): string {
+  return target.kind === 'object' ? target.context : target.url;
 }
 
 function bytes({ length }: { readonly length: number }): string {

@@ -1,5 +1,5 @@
 import { counted, type Fact, shortDigest } from '../description.ts';
-import { nameOf } from './describe.ts';
+import { nameOf, targetText } from './describe.ts';
 import type { Archive, MetadataEntry } from './events.ts';
 import type { Deposit } from './state.ts';
 import { reasonText } from './status-detail.ts';
@@ -53,9 +53,7 @@ function reasonsOf(deposit: Deposit): readonly string[] {
 
 function identifiersOf(deposit: Deposit): string[] {
   if (deposit.status !== 'done') return [];
-  if ('target' in deposit) {
-    return [deposit.target.kind === 'object' ? deposit.target.context : deposit.target.url];
-  }
+  if ('target' in deposit) return [targetText(deposit.target)];
   const { directory, revision, snapshot } = deposit.loaded;
   return [`swh:1:dir:${directory}`, `swh:1:rev:${revision}`, `swh:1:snp:${snapshot}`];
 }
