@@ -55,6 +55,15 @@ for (const signature of [true, false]) {
   }
 }
 
+test('a zip64 archive of “disk 0 of 0”, as some writers have it, is one of a single disk', async (t) => {
+  const zip = zipOf([readme], { zip64: true });
+  const locator = zip.lastIndexOf(Buffer.from('PK\x06\x07'));
+  zip.writeUInt32LE(0, locator + 16);
+  t.deepEqual(membersOf(await accepted(t, zip)), [['demo/README.md', '100644']]);
+  zip.writeUInt32LE(2, locator + 16);
+  t.is((await inspect(zip)).outcome, 'refused');
+});
+
 test('a zip64 archive is read like any other', async (t) => {
   const zip = zipOf(
     [
