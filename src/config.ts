@@ -7,6 +7,7 @@ import type { NotificationSettings } from './notifications/notification-settings
 import { personBehind } from './person-behind.ts';
 import { type Read, SETTINGS, type SettingName } from './settings.ts';
 import type { XmlLimits } from './sword/xml-tree.ts';
+import { systemErrorText } from './system-error.ts';
 import { readTracing } from './tracing-setting.ts';
 import type { UploadLimits } from './uploads/resumable-uploads.ts';
 
@@ -90,9 +91,8 @@ export class BadConfig extends Error {
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[]) {
-    super(
-      `The configuration has ${problems.length} problem(s):\n${problems.map((text) => `- ${text}`).join('\n')}`,
-    );
+    const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`;
+    super(`The configuration has ${count}:\n${problems.map((text) => `- ${text}`).join('\n')}`);
     this.problems = problems;
   }
 }
@@ -106,7 +106,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     try {
       return parse(text) as ReturnType<(typeof SETTINGS)[Name]['parse']>; // TypeScript loses the link through the table
     } catch (error) {
-      problems.push(`${name}=${withoutKeys(text)}: ${(error as Error).message}`);
+      problems.push(`${name}=${withoutKeys(text)}: ${systemErrorText(error) ?? (error as Error).message}`);
       return undefined as never; // never used: the problems are thrown below
     }
   };
