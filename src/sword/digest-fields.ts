@@ -44,8 +44,11 @@ export function digestField({
   return [member('sha-256', sha256), ...(md5 === null ? [] : [member('md5', md5)])].join(', ');
 }
 
-/** A dictionary of RFC 9651, member by member; of one that comes twice the last counts. */
-const MEMBER = /[ \t]*([a-z*][a-z0-9_.*-]*)((?:"(?:[^"\\]|\\.)*"|[^",])*)(,|$)/iy;
+/**
+ * A dictionary of RFC 9651, member by member; of one that comes twice the last counts.
+ * A name is read whole: tried in all its lengths a long one would take seconds.
+ */
+const MEMBER = /[ \t]*([a-z*][a-z0-9_.*-]*)(?![a-z0-9_.*-])((?:"(?:[^"\\]|\\.)*"|[^",])*)(,|$)/iy;
 
 function membersOf(name: DigestField, text: string): (readonly [algorithm: string, value: string])[] {
   const members: (readonly [string, string])[] = [];
