@@ -58,7 +58,7 @@ export type UploadMetadata = { readonly text: string | null; readonly values: Re
 export function parseUploadMetadata(text: string | null): UploadMetadata {
   const values = new Map<string, string>();
   for (const pair of text === null ? [] : text.split(',')) {
-    const [, key = '', base64 = ''] = PAIR.exec(pair) ?? [];
+    const [, key = '', base64 = ''] = PAIR.exec(pair.trim()) ?? [];
     if (key === '' || values.has(key)) {
       throw badRequest(`Upload-Metadata is malformed at ${quoted(pair)}: send each key once, with base64.`);
     }
@@ -67,8 +67,8 @@ export function parseUploadMetadata(text: string | null): UploadMetadata {
   return { text, values };
 }
 
-/** Printable ASCII without blanks and commas, then base64 unless the value is empty. */
-const PAIR = /^ *([!-+\--~]+)(?: +((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2,3}={0,2})?))? *$/;
+/** Printable ASCII without blanks and commas, then base64 unless the value is empty; without blanks around it. */
+const PAIR = /^([!-+\--~]+)(?: +((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2,3}={0,2})?))?$/;
 
 /** @throws {SwordError} 415 */
 export function assertOffsetType(headers: IncomingHttpHeaders): void {

@@ -7,6 +7,7 @@ import * as tus from 'tus-js-client';
 import { registerDrill } from '../../drills/drilled-service.ts';
 import { freePort } from '../../drills/free-port.ts';
 import { ServiceProcess } from '../../drills/service-process.ts';
+import { parseUploadMetadata } from '../../src/http/tus-headers.ts';
 import type { UploadLimits } from '../../src/uploads/resumable-uploads.ts';
 import { tarOf } from '../support/archive-builders.ts';
 import {
@@ -132,6 +133,17 @@ test('a client that has nothing to say of an upload may send an empty Upload-Met
   t.is(answer.status, 201);
   const head = await uploads.head(answer.headers.get('location') ?? '');
   t.is(head.headers.get('upload-metadata'), null);
+});
+
+test('metadata of an upload are refused in one pass, however many blanks they hold', (t) => {
+  t.throws(() => parseUploadMetadata(`a${' '.repeat(1_000_000)}!`), { message: /malformed/ });
+  t.deepEqual(
+    [...parseUploadMetadata(' a  YQ== ,b ').values],
+    [
+      ['a', 'a'],
+      ['b', ''],
+    ],
+  );
 });
 
 test('there is no dry run of an upload', async (t) => {
