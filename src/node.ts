@@ -1,5 +1,6 @@
 import type { ArchiveStore } from './archive-store/archive-store.ts';
 import type { Config } from './config.ts';
+import { tellOfEmptyStore } from './empty-store.ts';
 import { openDeliveriesOf, openLog, openStore } from './engines.ts';
 import type { Deliveries } from './event-log/deliveries.ts';
 import type { EventLog } from './event-log/event-log.ts';
@@ -41,6 +42,7 @@ export async function openNode(
   const log = resources.use(traced.log(new LoggedEventLog(engine, logger)));
   const opened = await openStore(config);
   const store = resources.use(traced.store(metrics.measuredStore(opened)));
+  if (config.archiveStore.kind === 'file') await tellOfEmptyStore(engine, opened, logger);
   const deliveries = await openDeliveriesOf(config, log);
   resources.defer(() => deliveries[Symbol.asyncDispose]?.());
   const views = resources.use(SqliteViewStore.open(...viewsPlace(config)));

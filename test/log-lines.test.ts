@@ -122,6 +122,24 @@ test('a client that goes before its entry is read is no unexpected error', async
   );
 });
 
+test('a store that holds nothing beside a log with deposits is told at the start', async (t) => {
+  const { service, lines } = await logged(t);
+  const alice = await service.register('alice', { collections: ['software'] });
+  await alice.post('/1/software/', zipOf([{ name: 'a', data: 'a' }]), { ...archiveHeaders(), ...partial });
+  await service.stop();
+  await service.startAgain();
+  const told = (): Line[] => lines.filter(({ msg }) => msg === 'the archive store is empty');
+  t.deepEqual(told(), []);
+  await service.stop();
+  await rm(path.join(service.folder, 'archives'), { recursive: true });
+  await service.startAgain();
+  t.deepEqual(
+    told().map(({ level }) => level),
+    ['error'],
+  );
+  t.regex(String(told()[0]?.['reason']), /^The event log has deposit-1, .* bring the archives back\.$/);
+});
+
 test('a check that was aborted is told with its archive and why', async (t) => {
   const { archiveLimits } = readConfig({});
   const { service, line } = await logged(t, { archiveLimits: { ...archiveLimits, wallTime: 1 } });
