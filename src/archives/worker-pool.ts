@@ -93,7 +93,22 @@ export class WorkerPool<Job, Reply> implements AsyncDisposable {
   #startNext(): void {
     if (this.#closed || this.#busy.size >= this.#options.size) return;
     const task = this.#queue.take();
-    if (task) this.#start(this.#idle.pop() ?? new Worker(this.#entry, this.#options.worker), task);
+    if (!task) return;
+    const worker = this.#idle.pop() ?? this.#newWorker();
+    if (worker instanceof Worker) this.#start(worker, task);
+    else {
+      task.reject(worker);
+      this.#startNext();
+    }
+  }
+
+  /** There may be no thread left for it. */
+  #newWorker(): Worker | PoolBusy {
+    try {
+      return new Worker(this.#entry, this.#options.worker);
+    } catch (cause) {
+      return new PoolBusy('No worker could begin.', { cause });
+    }
   }
 
   #start(worker: Worker, task: Task<Job, Reply>): void {

@@ -40,8 +40,12 @@ test('an archive in a file is read by its path', async (t) => {
 
 test('a worker that cannot begin says nothing about the job', async (t) => {
   const entry = new URL('data:text/javascript,throw new Error("too many open files")');
-  await using pool = new WorkerPool(entry, { size: 1, queueLength: 1, worker: {} });
-  await t.throwsAsync(pool.run('a job', 60_000), { code: 'POOL_BUSY', message: 'No worker could begin.' });
+  for (const worker of [{}, { execArgv: ['--no-such-option'] }]) {
+    await using pool = new WorkerPool(entry, { size: 1, queueLength: 1, worker });
+    const refused = { code: 'POOL_BUSY', message: 'No worker could begin.' };
+    const jobs = [pool.run('a job', 60_000), pool.run('another', 60_000)];
+    await Promise.all(jobs.map((job) => t.throwsAsync(job, refused)));
+  }
 });
 
 test('listings are overlaid in a worker', async (t) => {
