@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { readArguments, refused, runCommand, say, UsageError } from '../scripts/command.ts';
+import { readArguments, refused, runCommand } from '../scripts/command.ts';
 import { parseDuration } from './frame/duration-option.ts';
-import { describeMachine, machineText } from './frame/machine.ts';
+import { describeMachine } from './frame/machine.ts';
+import { goalsNamed, measureGoals } from './frame/measured-goals.ts';
 import { pairsIn } from './frame/pairs-option.ts';
-import { runGoals } from './frame/run-goals.ts';
 import { addedSyncTime, runWithSlowSyncs } from './frame/slow-syncs.ts';
 import { everyGoal } from './goals/every-goal.ts';
 
@@ -31,7 +31,7 @@ await runCommand(HELP, async (args) => {
     json: { type: 'string' },
     offline: { type: 'boolean', default: false },
   });
-  const goals = chosen(positionals);
+  const goals = goalsNamed(positionals, everyGoal);
   const pairs = pairsIn(values.pairs);
   const folder = mkdtempSync(path.join(tmpdir(), 'deposit-bench-'));
   try {
@@ -43,25 +43,12 @@ await runCommand(HELP, async (args) => {
         'SYNCS_NOT_SLOWER',
         `A sync takes ${machine.syncTime.toFixed(2)} ms: it was not made slower.`,
       );
-    say(machineText(machine));
     const options = { pairs, folder, cache: cacheFolder(), offline: values.offline };
-    const found = await runGoals(goals, options);
-    if (values.json !== undefined)
-      writeFileSync(values.json, `${JSON.stringify({ machine, pairs, found }, null, 2)}\n`);
-    return found.every(({ outcome }) => outcome !== 'missed' && outcome !== 'failed') ? 0 : 1;
+    return await measureGoals(goals, machine, options, values.json);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 });
-
-function chosen(names: readonly string[]) {
-  if (names.length === 0) throw new UsageError('Name goals, or all.');
-  if (names.includes('all')) return everyGoal;
-  const wanted = names.map((name) => name.toUpperCase());
-  const unknown = wanted.filter((name) => !everyGoal.some(({ id }) => id === name));
-  if (unknown.length > 0) throw new UsageError(`There is no goal ${unknown.join()}: G1 to G14, or all.`);
-  return everyGoal.filter(({ id }) => wanted.includes(id));
-}
 
 /** What is fetched or made once for all runs. */
 function cacheFolder(): string {

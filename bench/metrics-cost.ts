@@ -12,6 +12,7 @@ import type { ServiceState } from '../src/http/service-context.ts';
 import { silentLogger } from '../src/logger.ts';
 import { ServiceMetrics } from '../src/metrics/service-metrics.ts';
 import { traceparent } from '../src/tracing/span.ts';
+import { median } from './frame/statistics.ts';
 
 /*
  * What counting costs, both sides in one interleaved run: `node bench/metrics-cost.ts [pairs]` prints the CPU time of
@@ -61,10 +62,6 @@ async function compare(what: string, count: number, measured: Work, plain: Work)
   const ratio = median(found.map((pair) => pair.one / pair.other));
   const times = `${one.toFixed(1)} µs with, ${other.toFixed(1)} µs without, ratio ${ratio.toFixed(3)}`;
   process.stdout.write(`${what}: ${times} (load ${loadavg()[0]?.toFixed(1)})\n`);
-}
-
-function median(numbers: readonly number[]): number {
-  return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] as number;
 }
 
 async function cpuOf(work: () => Promise<void>): Promise<number> {

@@ -22,7 +22,7 @@ export function tableOf(comparison: Comparison): string[] {
   ];
 }
 
-export function boundText({ kind, value }: Bound, unit: string, reference: Side | undefined): string {
+function boundText({ kind, value }: Bound, unit: string, reference: Side | undefined): string {
   return `${kind} ${rounded(value)}${reference ? ' ×' : ` ${unit}`}`;
 }
 
