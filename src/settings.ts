@@ -63,7 +63,7 @@ export const SETTINGS = {
   DEPOSIT_MAX_ARCHIVES: number('32', 'archives of one deposit', 1, 1000),
   DEPOSIT_MAX_WRITES: number(
     '256',
-    'uploads and changes taken at the same time; one more gets 503',
+    'uploads and changes taken at the same time, of one client three quarters; one more gets 503',
     1,
     100_000,
   ),

@@ -159,7 +159,7 @@ function refuseTransferCodings(codings: string | undefined): void {
 }
 
 function refuseContentCodings(codings: string | undefined): void {
-  if (codings === undefined || /^\s*(identity)?\s*$/i.test(codings)) return;
+  if (codings === undefined || /^(identity)?$/i.test(codings.trim())) return;
   throw new SwordError(
     'ErrorContent',
     `Content-Encoding ${quoted(codings)} is not accepted: send the bytes as they are.`,

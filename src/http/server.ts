@@ -196,5 +196,6 @@ function createTlsServer(
   options: http.ServerOptions,
 ): http.Server {
   const files = { cert: readFileSync(cert), key: readFileSync(key) };
-  return https.createServer({ ...options, ...files, handshakeTimeout, allowHalfOpen: true });
+  const ALPNProtocols = ['http/1.1', 'http/1.0']; // proxies speak the older one, and curl names no other then
+  return https.createServer({ ...options, ...files, ALPNProtocols, handshakeTimeout, allowHalfOpen: true });
 }

@@ -122,7 +122,7 @@ export class Resolver {
     const { type, id, qualifiers } = swhid;
     if (type === 'rev' || type === 'snp')
       return loaded[type === 'rev' ? 'revision' : 'snapshot'] === id ? { type } : undefined;
-    const path = qualifiers.path?.replace(/^\/+|\/+$/g, '');
+    const path = qualifiers.path?.replace(/^\/+|(?<!\/)\/+$/g, '');
     if (type === 'dir' && id === loaded.directory && (path ?? '') === '') return { type, path: '' };
     return isAnchored(swhid) ? this.#placeInside(swhid, loaded) : undefined;
   }
@@ -131,7 +131,7 @@ export class Resolver {
     { type, id, qualifiers }: Swhid,
     loaded: DepositLoaded['data'],
   ): Promise<Place | undefined> {
-    const path = qualifiers.path?.replace(/^\/+|\/+$/g, '');
+    const path = qualifiers.path?.replace(/^\/+|(?<!\/)\/+$/g, '');
     if (path === '' || type === 'rel') return undefined;
     const { body } = await this.#store.get(loaded.manifest);
     const kind = type === 'dir' ? 'directory' : 'leaf';

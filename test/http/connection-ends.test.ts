@@ -219,6 +219,15 @@ test('a server that stops waits for answers, and not for who never agrees on TLS
   await stopped;
 });
 
+test('over TLS who speaks HTTP/1.0 alone is answered', async (t) => {
+  const server = await serveTls(t, 5000);
+  using connection = await RawConnection.overTls(server.url, CERTIFICATE, { ALPNProtocols: ['http/1.0'] });
+  await connection.send('GET / HTTP/1.0\r\n\r\n');
+  t.is((await connection.answers(1)).status, 200);
+  await connection.untilEnded();
+  await server.close(60_000);
+});
+
 test('over TLS, too, who says that nothing more comes from him is answered', async (t) => {
   const server = await serveTls(t, 5000);
   using connection = await RawConnection.overTls(server.url, CERTIFICATE);

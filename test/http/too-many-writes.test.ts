@@ -16,24 +16,17 @@ test.after.always((t) => t.context.service[Symbol.asyncDispose]());
 
 test('more uploads at a time than are taken are refused early, and taken when others have ended', async (t) => {
   const { service, alice } = t.context;
-  const head = [
-    'POST /1/software/ HTTP/1.1',
-    'Host: x',
-    `Authorization: ${alice.authorization}`,
-    ...Object.entries({ ...archiveHeaders(), ...partial }).map(([name, value]) => `${name}: ${value}`),
-    `Content-Length: ${helloZip.length}`,
-    'Expect: 100-continue',
-  ];
+  const head = headOf(alice);
   const slow = await Promise.all([RawConnection.to(service.url), RawConnection.to(service.url)]);
   const [first, second] = slow;
   for (const connection of slow) {
-    await connection.send(`${head.join('\r\n')}\r\n\r\n`);
+    await connection.send(head);
     t.is((await connection.answers(1)).status, 100);
   }
   const another = () => alice.post('/1/software/', helloZip, { ...archiveHeaders(), ...partial });
   t.is((await another()).status, 503);
   using third = await RawConnection.to(service.url);
-  await third.send(`${head.join('\r\n')}\r\n\r\n`);
+  await third.send(head);
   const refused = await third.answers(1);
   t.is(refused.status, 503, 'nothing of the body was waited for');
   t.regex(refused.head, /^retry-after: \d+$/im);
@@ -46,3 +39,40 @@ test('more uploads at a time than are taken are refused early, and taken when ot
   }
   t.is((await another()).status, 201);
 });
+
+test('one client leaves room for the changes of others', async (t) => {
+  await using service = await RunningService.start({ maxWrites: 4 });
+  const alice = await service.register('alice', { collections: ['software'] });
+  const bob = await service.register('bob', { collections: ['software'] });
+  const slow = await Promise.all([1, 2, 3].map(() => RawConnection.to(service.url)));
+  for (const connection of slow) {
+    await connection.send(headOf(alice));
+    t.is((await connection.answers(1)).status, 100);
+  }
+  const create = (client: TestClient) =>
+    client.post('/1/software/', helloZip, { ...archiveHeaders(), ...partial });
+  const refused = await create(alice);
+  t.is(refused.status, 503);
+  t.regex(await refused.text(), /works on 3 uploads and changes of yours already/);
+  t.is((await create(bob)).status, 201);
+  for (const connection of slow) {
+    await connection.send(helloZip);
+    t.is((await connection.answers(2)).status, 201);
+    connection[Symbol.dispose]();
+  }
+  t.is((await create(alice)).status, 201);
+});
+
+/** Of an upload whose body waits to be asked for. */
+function headOf(client: TestClient): string {
+  const headers = {
+    ...archiveHeaders(),
+    ...partial,
+    Host: 'x',
+    Authorization: client.authorization,
+    'Content-Length': String(helloZip.length),
+    Expect: '100-continue',
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `POST /1/software/ HTTP/1.1\r\n${lines.join('')}\r\n`;
+}

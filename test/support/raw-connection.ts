@@ -13,8 +13,9 @@ export class RawConnection implements Disposable {
   }
 
   /** The same over TLS, its handshake done. */
-  static async overTls(url: string, ca: string): Promise<RawConnection> {
-    const socket = tls.connect({ socket: await connectedTo(url), ca, servername: 'localhost' });
+  static async overTls(url: string, ca: string, options: tls.ConnectionOptions = {}): Promise<RawConnection> {
+    const connected = await connectedTo(url);
+    const socket = tls.connect({ ...options, socket: connected, ca, servername: 'localhost' });
     await new Promise((resolve, reject) => socket.once('secureConnect', resolve).once('error', reject));
     return new RawConnection(socket);
   }
