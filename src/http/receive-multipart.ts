@@ -136,7 +136,7 @@ async function readEntryPart(part: Part, options: ReceiveOptions & EntryOptions)
 function unveiled(bytes: Buffer): Buffer {
   if (/[^A-Za-z0-9+/=\s]/.test(bytes.toString('latin1', 0, 100))) return bytes;
   const digits = bytes.toString('latin1').replace(/\s+/g, ''); // with them the next pattern would take minutes
-  return /^[A-Za-z0-9+/]+={0,2}$/.test(digits) ? Buffer.from(digits, 'base64') : bytes;
+  return /^[A-Za-z0-9+/]*={0,2}$/.test(digits) ? Buffer.from(digits, 'base64') : bytes;
 }
 
 /** The bytes of a part, ending only once `verdict` has been given. */
