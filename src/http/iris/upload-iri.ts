@@ -32,6 +32,7 @@ export function uploadIri(uploads: ResumableUploads, patience: Patience): Servic
       HEAD: async (ctx, upload) => {
         assertTusVersion(ctx.req.headers);
         await uploads.withoutStalled(upload);
+        ctx.body = null; // of another method that was sent instead Koa would have the answer say OK
         ctx.status = 200;
         tellStanding(ctx, upload);
         ctx.set('Upload-Length', String(upload.length));
