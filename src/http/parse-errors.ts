@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { badRequest, SwordError } from '../sword/sword-error.ts';
 import { type ErrorOptions, errorBody } from './answer-errors.ts';
-import { boundDropping } from './connection-ends.ts';
+import { boundDropping, closeIdle } from './connection-ends.ts';
 
 /** Bytes of the headers of a request, and milliseconds for them to arrive. */
 export type HeaderLimits = { readonly maxHeadersSize: number; readonly headersTime: number };
@@ -63,12 +63,13 @@ const NO_PROXY: SocketAnswer = [
 ];
 
 /**
- * For a socket that Node has let go of: nobody else hears its errors, closes it, or tells the answers in front of this one
- * that they may go on.
+ * For a socket that Node has let go of: nobody else hears its errors, closes it, also when nothing moves on it any more, or
+ * tells the answers in front of this one that they may go on.
  */
 export function refuseTunnel(socket: HttpSocket, options: ErrorOptions): void {
   socket.on('error', () => socket.destroy());
   socket.once('finish', () => socket.destroy());
+  socket.on('timeout', () => closeIdle(socket));
   socket.on('drain', () => socket._httpMessage?.emit('drain'));
   answerInTurn(socket, () => answerOnSocket(socket, NO_PROXY, options));
 }

@@ -7,6 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import { boundHalfOpen, closeIdle } from '../../src/http/connection-ends.ts';
+import { refuseTunnel } from '../../src/http/parse-errors.ts';
 import { Server } from '../../src/http/server.ts';
 import { archiveHeaders, helloZip, partial } from '../support/deposit-bodies.ts';
 import { RawConnection } from '../support/raw-connection.ts';
@@ -137,6 +138,7 @@ test('an idle connection is closed, unless its client waits for an answer', asyn
     req.socket.once('timeout', () => res.end(answer)); // later than a connection may be idle
   });
   server.setTimeout(50, closeIdle);
+  server.on('connect', (_req, socket: Socket) => refuseTunnel(socket, undefined as never)); // its turn never comes
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.teardown(() => server.close());
@@ -146,13 +148,15 @@ test('an idle connection is closed, unless its client waits for an answer', asyn
   t.is((await waits.answers(1)).body, 'here');
   using asksNothing = await RawConnection.to(`http://127.0.0.1:${port}`);
   await asksNothing.untilEnded();
-  const readsNothing = net.connect(port, '127.0.0.1');
-  t.teardown(() => readsNothing.destroy());
-  readsNothing.write('GET /long HTTP/1.0\r\nHost: x\r\n\r\n');
-  await once(server, 'connection');
-  await until(async () => (await promisify(server.getConnections.bind(server))()) === 0);
-  const [cut] = await once(readsNothing.resume(), 'error');
-  t.is(cut.code, 'ECONNRESET', 'not as if that were all');
+  for (const behind of ['', 'CONNECT elsewhere:443 HTTP/1.1\r\nHost: x\r\n\r\n']) {
+    const readsNothing = net.connect(port, '127.0.0.1');
+    t.teardown(() => readsNothing.destroy());
+    readsNothing.write(`GET /long HTTP/1.0\r\nHost: x\r\nConnection: keep-alive\r\n\r\n${behind}`);
+    await once(server, 'connection');
+    await until(async () => (await promisify(server.getConnections.bind(server))()) === 0);
+    const [cut] = await once(readsNothing.resume(), 'error');
+    t.is(cut.code, 'ECONNRESET', 'not as if that were all');
+  }
 });
 
 /** A server with TLS that answers after a while. */
