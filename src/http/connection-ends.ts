@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import { TLSSocket } from 'node:tls';
 
 /** What comes after its sender was refused is taken up to here, so that he gets to read the answer. */
 const DRAIN_BYTES = 64 * 1024 ** 2;
@@ -73,12 +72,16 @@ export function boundHalfOpen(
 
 /**
  * Ends the connection so that what was sent of the answer is not taken for all of it: in HTTP/1.0, which proxies speak,
- * too, the end of the connection is that of the answer. Over TLS its last record is missing.
+ * too, the end of the connection is that of the answer. That over TLS its last record is missing they pass over.
  */
 export function breakOff({ req, socket }: ServerResponse): void {
-  const isPlain = socket !== null && !(socket instanceof TLSSocket);
-  if (isPlain && req.httpVersion === '1.0') socket.resetAndDestroy();
+  if (req.httpVersion === '1.0') beneath(socket)?.resetAndDestroy();
   else socket?.destroy();
+}
+
+/** What Node keeps beneath TLS; else the connection itself. */
+function beneath(socket: (Socket & { readonly _parent?: Socket | null }) | null): Socket | null {
+  return socket?._parent ?? socket;
 }
 
 /**

@@ -10,6 +10,7 @@ import { archiveHeaders, partial } from '../support/deposit-bodies.ts';
 import { RawConnection } from '../support/raw-connection.ts';
 import { RunningService, until } from '../support/running-service.ts';
 import { assertSwordError } from '../support/sword-error.ts';
+import { CERTIFICATE, tlsFiles } from '../support/tls-files.ts';
 
 const LOCAL = { host: '127.0.0.1', port: 0, tls: null, headersTime: 15_000, maxHeadersSize: 16_384 } as const;
 
@@ -74,14 +75,22 @@ test('a request that comes before the service can answer is answered as soon as 
 });
 
 test('an answer that a stop cuts off does not look whole in HTTP/1.0, either', async (t) => {
-  const server = await Server.listen(LOCAL);
-  server.serve(async (_req, res) => void res.write('begun'), undefined as never); // no request here is no HTTP
-  using old = await RawConnection.to(server.url);
-  await old.send('GET / HTTP/1.0\r\nHost: x\r\n\r\n');
-  await until(async () => old.text.endsWith('begun'));
-  await server.close(0);
-  await old.untilEnded();
-  t.is(old.error, 'ECONNRESET');
+  const { folder, ...tls } = await tlsFiles();
+  t.teardown(() => rm(folder, { recursive: true }));
+  const asked = { ALPNProtocols: ['http/1.0'] };
+  for (const [options, connect] of [
+    [LOCAL, (url: string) => RawConnection.to(url)],
+    [{ ...LOCAL, tls }, (url: string) => RawConnection.overTls(url, CERTIFICATE, asked)],
+  ] as const) {
+    const server = await Server.listen(options);
+    server.serve(async (_req, res) => void res.write('begun'), undefined as never); // no request here is no HTTP
+    using old = await connect(server.url);
+    await old.send('GET / HTTP/1.0\r\nHost: x\r\n\r\n');
+    await until(async () => old.text.endsWith('begun'));
+    await server.close(0);
+    await old.untilEnded();
+    t.is(old.error, 'ECONNRESET');
+  }
 });
 
 test('while the service stops it says that it is not ready', async (t) => {
