@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -138,6 +138,22 @@ test('a store that holds nothing beside a log with deposits is told at the start
     ['error'],
   );
   t.regex(String(told()[0]?.['reason']), /^The event log has deposit-1, .* bring the archives back\.$/);
+});
+
+test('a store that is damaged is none that holds nothing, and what can be read of it is served', async (t) => {
+  const { service, lines } = await logged(t);
+  const alice = await service.register('alice', { collections: ['software'] });
+  await alice.post('/1/software/', zipOf([{ name: 'a', data: 'a' }]), { ...archiveHeaders(), ...partial });
+  await service.stop();
+  const file = path.join(service.folder, 'archives', 'small.sqlite');
+  const bytes = await readFile(file);
+  const pageSize = bytes.readUInt16BE(16);
+  await writeFile(file, bytes.fill(0xee, pageSize, 2 * pageSize)); // where its table begins
+  await service.startAgain();
+  t.deepEqual(
+    lines.filter(({ level }) => level === 'error'),
+    [],
+  );
 });
 
 test('a check that was aborted is told with its archive and why', async (t) => {
