@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { execute, load } from '../command-handler.ts';
 import { parkings } from '../domain/aggregates.ts';
-import { type ParkedEvent, waitingIn } from '../domain/parking/parking.ts';
+import { leftIn, type ParkedEvent, waitingIn } from '../domain/parking/parking.ts';
 import type { EventLog, RecordedEvent } from '../event-log/event-log.ts';
 import { causedBy } from './causation.ts';
 import type { Parking } from './reactor.ts';
@@ -31,27 +31,23 @@ export class LogParking implements Parking {
     const stored = parkings.codec.read(event);
     if (stored.type !== 'ParkedRetried') return undefined;
     const { eventId } = stored.data;
-    let parked: ParkedEvent | undefined;
-    for await (const other of this.#log.readStream(event.stream)) {
-      const fact = parkings.codec.read(other);
-      if (fact.data.eventId !== eventId) continue;
+    for await (const other of this.#log.readStream(event.stream, { backwards: true })) {
+      const { type, data } = parkings.codec.read(other);
+      if (data.eventId !== eventId) continue;
       if (other.revision > event.revision) return undefined;
-      if (fact.type === 'EventParked') parked = fact.data;
+      if (type === 'EventParked') return this.#eventAt(data);
     }
-    if (!parked) return undefined;
-    const { stream, revision: from } = parked;
-    for await (const original of this.#log.readStream(stream, { from, limit: 1 })) return original;
     return undefined;
   }
 
   async left(reactor: string): Promise<ReadonlySet<string>> {
-    const left = new Set<string>();
-    for await (const stored of this.#log.readStream(this.streamOf(reactor))) {
-      const { type, data } = parkings.codec.read(stored);
-      if (type === 'ParkedRetried') left.delete(data.eventId);
-      else left.add(data.eventId);
-    }
-    return left;
+    const { state } = await load(this.#log, parkings, reactor);
+    return leftIn(state);
+  }
+
+  async #eventAt({ stream, revision: from }: ParkedEvent): Promise<RecordedEvent | undefined> {
+    for await (const event of this.#log.readStream(stream, { from, limit: 1 })) return event;
+    return undefined;
   }
 }
 

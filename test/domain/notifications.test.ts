@@ -3,7 +3,6 @@ import {
   type NotificationsEvent,
   notificationsDecider,
 } from '../../src/domain/notifications/notifications.ts';
-import { parkingDecider } from '../../src/domain/parking/parking.ts';
 import { scenario } from '../support/given.ts';
 
 const depositId = 1;
@@ -118,22 +117,4 @@ test('what was given up goes back to where it was when an operator wants it, and
   given(t)
     .when({ type: 'Requeue', depositId, now: at(30) })
     .thenRefused('NOTHING_TO_RETRY');
-});
-
-test('an event is parked once until an operator decides about it, and then may be parked again', (t) => {
-  const parking = scenario(parkingDecider);
-  const data = { reactor: 'checker', eventId: 'e-1', stream: 'deposit-1', revision: 0, reason: 'It kills.' };
-  const park = { type: 'ParkEvent', ...data } as const;
-  const parked = { type: 'EventParked', data } as const;
-  const named = { reactor: 'checker', eventId: 'e-1' };
-  const retried = { type: 'ParkedRetried', data: named } as const;
-  parking(t).when(park).thenEvents(parked);
-  parking(t, parked).when(park).thenNothing();
-  parking(t, parked)
-    .when({ type: 'RetryParked', ...named })
-    .thenEvents(retried);
-  parking(t, parked, retried).when(park).thenEvents(parked);
-  parking(t, parked, retried)
-    .when({ type: 'SkipParked', ...named, reason: 'lost' })
-    .thenRefused('NOT_PARKED');
 });

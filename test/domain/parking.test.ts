@@ -1,5 +1,5 @@
 import test from 'ava';
-import { type ParkingEvent, parkingDecider, waitingIn } from '../../src/domain/parking/parking.ts';
+import { leftIn, type ParkingEvent, parkingDecider, waitingIn } from '../../src/domain/parking/parking.ts';
 import { scenario } from '../support/given.ts';
 
 const given = scenario(parkingDecider);
@@ -23,6 +23,8 @@ test('an event waits from when it is parked until it is retried or skipped, and 
   t.deepEqual(waitingIn(given(t, one, two).state()), [one.data, two.data]);
   t.deepEqual(waitingIn(given(t, one, two, retried, one).state()), [two.data, one.data]);
   t.deepEqual(waitingIn(given(t, one, two, retried, skipped).state()), []);
+  t.deepEqual([...leftIn(given(t, one, two, retried, skipped).state())], ['e-2']);
+  t.deepEqual([...leftIn(given(t, one, retried, one).state())], ['e-1']);
 });
 
 test('tens of thousands of events may wait: none is copied for another', (t) => {

@@ -33,12 +33,13 @@ export const parkingDecider: Decider<Parking, ParkingCommand, ParkingEvent> = {
 
 /** The events that wait for an operator, in the order in which they were parked. */
 export function waitingIn(parking: Parking): ParkedEvent[] {
-  const [waiting, known] = [[] as ParkedEvent[], new Set<string>()];
-  for (const { type, data } of newestFirst(parking)) {
-    if (type === 'EventParked' && !known.has(data.eventId)) waiting.push(data);
-    known.add(data.eventId);
-  }
-  return waiting.toReversed();
+  return lastOfEach(parking).flatMap(({ type, data }) => (type === 'EventParked' ? [data] : []));
+}
+
+/** Ids of the events that wait for an operator, or that one has decided to leave for good. */
+export function leftIn(parking: Parking): ReadonlySet<string> {
+  const left = lastOfEach(parking).filter(({ type }) => type !== 'ParkedRetried');
+  return new Set(left.map(({ data }) => data.eventId));
 }
 
 function decide(command: ParkingCommand, parking: Parking): readonly ParkingEvent[] {
@@ -57,6 +58,13 @@ function decide(command: ParkingCommand, parking: Parking): readonly ParkingEven
     default:
       return command satisfies never;
   }
+}
+
+/** What was decided last about each event, in that order. */
+function lastOfEach(parking: Parking): readonly ParkingEvent[] {
+  const last = new Map<string, ParkingEvent>();
+  for (const decision of newestFirst(parking)) last.getOrInsert(decision.data.eventId, decision);
+  return [...last.values()].toReversed();
 }
 
 function* newestFirst(parking: Parking): Generator<ParkingEvent, undefined> {
