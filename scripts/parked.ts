@@ -62,10 +62,12 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
       return show(log, named(parked, only(positionals, 'EVENT_ID')), values.json);
     case 'retry': {
       if (positionals.length > 0 === Boolean(values.all)) throw new UsageError('Name events, or --all.');
-      for (const event of values.all ? parked : positionals.map((id) => named(parked, id))) {
-        const { reactor, eventId } = event;
-        await administration.parking({ type: 'RetryParked', reactor, eventId });
-        say(`The ${reactor} tries ${event.stream} again (event ${eventId}).`);
+      const chosen = values.all ? parked : positionals.map((id) => named(parked, id));
+      for (const reactor of reactors) {
+        const its = chosen.filter((event) => event.reactor === reactor);
+        for await (const { stream, eventId } of administration.retryParked(reactor, its)) {
+          say(`The ${reactor} tries ${stream} again (event ${eventId}).`);
+        }
       }
       if (parked.length === 0) say('No event is parked.');
       return;

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { type Actor, type CommandContext, execute, load } from './command-handler.ts';
+import { type Actor, type CommandContext, execute, type Loaded, load } from './command-handler.ts';
 import { clients, collections, deposits, notifications, parkings } from './domain/aggregates.ts';
 import { type ClientCommand, ClientRefusal } from './domain/client/client.ts';
 import type { CollectionCommand } from './domain/collection/collection.ts';
 import type { DepositCommand } from './domain/deposit/commands.ts';
 import type { NotificationsCommand } from './domain/notifications/notifications.ts';
-import type { ParkingCommand } from './domain/parking/parking.ts';
+import type { ParkedEvent, Parking, ParkingCommand } from './domain/parking/parking.ts';
 import type { EventLog } from './event-log/event-log.ts';
 import { credentialOf } from './password.ts';
 
@@ -71,6 +71,16 @@ export class Administration {
 
   async parking(command: ParkingCommand): Promise<void> {
     await execute(this.#log, parkings, command.reactor, command, this.#context());
+  }
+
+  /** Yields each event when its reactor is going to try it again. What is parked is read once for all. */
+  async *retryParked(reactor: string, parked: readonly ParkedEvent[]): AsyncGenerator<ParkedEvent> {
+    let from: Loaded<Parking> | undefined;
+    for (const event of parked) {
+      const command = { type: 'RetryParked', reactor, eventId: event.eventId } as const;
+      from = await execute(this.#log, parkings, reactor, command, this.#context(), { from });
+      yield event;
+    }
   }
 
   /** Grants a collection, opening it first if it does not exist yet; tells whether it was opened. */

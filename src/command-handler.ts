@@ -40,10 +40,13 @@ export type Outcome<State, Event> = {
   readonly events: readonly Event[];
   /** Of the last event of the stream. */
   readonly revision: number;
+  readonly hash: string | null;
   readonly position: Position;
 };
 
-export type ExecuteOptions = {
+export type ExecuteOptions<State = unknown> = {
+  /** The stream as a command has left it a moment ago: decided on before anything is read. */
+  readonly from?: Loaded<State> | undefined;
   /** The stream is known not to exist, so nothing is read first. */
   readonly fresh?: boolean;
   /** The command may have been carried out before: then it is answered as it was then. */
@@ -74,13 +77,14 @@ export async function execute<State, Command, Event extends { type: string; data
   id: string | number,
   command: Command,
   context: CommandContext,
-  options: ExecuteOptions = {},
+  options: ExecuteOptions<State> = {},
 ): Promise<Outcome<State, Event>> {
   const stream = `${aggregate.prefix}${id}`;
+  let from = options.fresh ? nothing(aggregate) : options.from;
   for (let attempt = 1; ; attempt += 1) {
     const before = options.once ? await carriedOut(log, aggregate, id, context.commandId) : undefined;
     if (before) return before;
-    const loaded = options.fresh ? nothing(aggregate) : await load(log, aggregate, id);
+    const loaded = from ?? (await load(log, aggregate, id));
     assertAt(options.atRevision, loaded.revision, stream);
     const events = aggregate.decider.decide(command, loaded.state);
     const state = events.reduce(aggregate.decider.evolve, loaded.state);
@@ -88,11 +92,13 @@ export async function execute<State, Command, Event extends { type: string; data
     try {
       const first = loaded.revision === 'none' ? 0 : loaded.revision + 1;
       const sealed = seal(stream, first, loaded.hash, described(aggregate.codec, events, context));
-      return { state, events, ...(await log.append(stream, loaded.revision, sealed)) };
+      const appended = await log.append(stream, loaded.revision, sealed);
+      return { state, events, hash: hashOfLast(sealed), ...appended };
     } catch (error) {
       if (!(error instanceof WrongExpectedRevision) || options.fresh) throw error;
       if (attempt === MAX_ATTEMPTS)
         throw new ConcurrentWrites(`${stream} was written to by others ${attempt} times.`);
+      from = undefined;
       await pause(attempt);
     }
   }
@@ -135,7 +141,7 @@ export async function carriedOut<State, Command, Event>(
 ): Promise<Outcome<State, Event> | undefined> {
   let state = aggregate.decider.initial;
   let own: Event[] = [];
-  let last: Pick<Outcome<State, Event>, 'revision' | 'position'> | undefined;
+  let last: Pick<Outcome<State, Event>, 'revision' | 'hash' | 'position'> | undefined;
   for await (const stored of log.readStream(`${aggregate.prefix}${id}`)) {
     const isOwn = stored.id === eventId(commandId, own.length);
     if (last && !isOwn) break;
@@ -143,7 +149,7 @@ export async function carriedOut<State, Command, Event>(
     state = aggregate.decider.evolve(state, event);
     if (!isOwn) continue;
     own = [...own, event];
-    last = { revision: stored.revision, position: stored.position };
+    last = { revision: stored.revision, hash: chainHash(stored), position: stored.position };
   }
   return last && { state, events: own, ...last };
 }
@@ -159,11 +165,19 @@ function assertAt(wanted: number | undefined, revision: ExpectedRevision, stream
   throw new RevisionNotMatched(`${stream} is at revision ${revision}, not at ${wanted}.`);
 }
 
-function standing(loaded: Loaded<unknown>, stream: string): { revision: number; position: Position } {
-  if (loaded.revision === 'none' || loaded.position === undefined) {
+function standing(
+  { revision, hash, position }: Loaded<unknown>,
+  stream: string,
+): Pick<Outcome<unknown, unknown>, 'revision' | 'hash' | 'position'> {
+  if (revision === 'none' || position === undefined) {
     throw new Error(`A command on the empty stream ${stream} decided nothing.`);
   }
-  return { revision: loaded.revision, position: loaded.position };
+  return { revision, hash, position };
+}
+
+function hashOfLast(events: readonly NewEvent[]): string | null {
+  const last = events.at(-1);
+  return last ? chainHash(last) : null;
 }
 
 function described<Event extends { type: string; data: object }>(

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { Administration } from '../src/administration.ts';
 import { execute, load } from '../src/command-handler.ts';
 import { DepositIds } from '../src/deposit-ids.ts';
 import { deposits } from '../src/domain/aggregates.ts';
@@ -126,6 +127,33 @@ test('a command that insists on a revision is refused at another', async (t) => 
   const late = execute(log, deposits, 1, complete, anyContext(), { atRevision: 0 });
   await t.throwsAsync(late, { code: 'REVISION_NOT_MATCHED' });
   t.is((await execute(log, deposits, 1, complete, anyContext(), { atRevision: 1 })).revision, 2);
+});
+
+test('what is parked is read once for all that is retried, and again only when others have written', async (t) => {
+  await using log = new MemoryEventLog();
+  const operator = new Administration(log, { kind: 'operator', name: 'test' });
+  const parkedAs = (eventId: string) => {
+    return { reactor: 'checker', eventId, stream: 'client-x', revision: 0, reason: 'it kills' };
+  };
+  const parked = ['e-1', 'e-2', 'e-3', 'e-4'].map(parkedAs);
+  for (const event of parked) await operator.parking({ type: 'ParkEvent', ...event });
+  const readStream = log.readStream.bind(log);
+  let readings = 0;
+  log.readStream = (...asked) => {
+    readings += 1;
+    return readStream(...asked);
+  };
+  for await (const { eventId } of operator.retryParked('checker', parked)) {
+    t.is(readings, eventId < 'e-3' ? 1 : 3);
+    if (eventId !== 'e-2') continue;
+    await operator.parking({ type: 'ParkEvent', ...parkedAs('e-9') });
+  }
+  const events = await eventsOf(log, 'parked-checker');
+  t.is(events.filter(({ type }) => type === 'ParkedRetried').length, 4);
+  events.forEach((event, index) => {
+    t.is(event.metadata['hash'], hashOf('parked-checker', index, event));
+    t.is(event.metadata['prevHash'], events[index - 1]?.metadata['hash'] ?? null);
+  });
 });
 
 test('deposit ids are unique, also for two nodes on one log', async (t) => {

@@ -1,5 +1,5 @@
 import { createHash, hash } from 'node:crypto';
-import type { Json, JsonObject, NewEvent, RecordedEvent } from './event-log.ts';
+import type { Json, JsonObject, NewEvent } from './event-log.ts';
 import { uuidOf } from './uuid.ts';
 
 /**
@@ -29,7 +29,7 @@ export function hashOf(stream: string, revision: number, event: NewEvent): strin
 }
 
 /** The hash that the next event of the stream has to name. */
-export function chainHash(event: Pick<RecordedEvent, 'metadata'>): string | null {
+export function chainHash(event: Pick<NewEvent, 'metadata'>): string | null {
   return typeof event.metadata['hash'] === 'string' ? event.metadata['hash'] : null;
 }
 
