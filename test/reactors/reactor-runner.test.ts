@@ -317,3 +317,24 @@ test('what was parked, or left for good, is not tried again when all events come
     );
   }
 });
+
+test('of what was decided about parked events only what is new is read for the next one', async (t) => {
+  await using log = new MemoryEventLog();
+  const operator = new Administration(log, { kind: 'operator', name: 'rosa' });
+  for (const stream of ['job-1', 'job-2']) await work(log, stream);
+  const jobs = await Array.fromAsync(log.readAll());
+  const parking = new LogParking(log);
+  for (const job of jobs) await parking.park('tested', job, failing('DEADLY'));
+  for await (const _ of operator.retryParked('tested', await parkedEvents(log, 'tested')));
+  const decisions = (await Array.fromAsync(log.readStream('parked-tested'))).slice(-2);
+  const readStream = log.readStream.bind(log);
+  const begun: (number | undefined)[] = [];
+  log.readStream = (stream, options) => {
+    if (stream === 'parked-tested') begun.push(options?.from);
+    return readStream(stream, options);
+  };
+  const found = await Promise.all(decisions.map((decision) => parking.retried(decision)));
+  t.deepEqual(found, jobs);
+  for (const decision of decisions.slice(0, 1)) await parking.retried(decision);
+  t.deepEqual(begun, [0, 0, 4]);
+});
