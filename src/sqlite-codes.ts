@@ -10,6 +10,14 @@ export function primaryCode(error: unknown): number | undefined {
   return code === undefined ? undefined : code & 0xff;
 }
 
+/** Whether a page of the file is not what SQLite has written, or it is no database. */
+export function isDamage(error: unknown): boolean {
+  const SQLITE_CORRUPT = 11;
+  const SQLITE_NOTADB = 26;
+  const code = primaryCode(error);
+  return code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
+}
+
 /** There is none on the disk for the `-shm` of a file, which SQLite only calls an I/O error. */
 export function isOfRoom(error: unknown): boolean {
   const SQLITE_IOERR_SHMSIZE = 4874;

@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { BadConfig, type Config } from './config.ts';
+import { EventLogRefused } from './event-log/event-log-refused.ts';
 import { makeFolder } from './make-folder.ts';
+import { isDamage } from './sqlite-codes.ts';
 import { originOf } from './views-place.ts';
 
 /** Somebody else listens there, or a name has no address at present: a later start may go well. */
@@ -46,10 +48,16 @@ function settingsOf(
     : [`DEPOSIT_HOST=${config.host}`, `DEPOSIT_PORT=${config.port}`];
 }
 
-/** With the servers that it is about: faults of an EventStoreDB are told to clients, too, and name none. */
+/**
+ * Why the log keeps the service from starting. With the servers that it is about: faults of an EventStoreDB are told to
+ * clients, too, and name none. A page of an embedded log that is damaged stays so, whatever passes elsewhere.
+ */
 export function logFault(error: unknown, { eventLog }: Pick<Config, 'eventLog'>): Error | undefined {
-  const { code, message } = error as NodeJS.ErrnoException;
-  if (code !== 'EVENT_LOG_UNAVAILABLE' || eventLog.kind !== 'eventstoredb') return undefined;
+  const { code, message, cause } = error as NodeJS.ErrnoException;
+  if (code !== 'EVENT_LOG_UNAVAILABLE') return undefined;
+  if (eventLog.kind === 'sqlite') {
+    return isDamage(cause) ? new EventLogRefused('LOG_DAMAGED', message, { cause: error }) : undefined;
+  }
   const text = `DEPOSIT_EVENT_LOG (${originOf(eventLog)}): ${message}`;
   return Object.assign(new Error(text, { cause: error }), { code });
 }

@@ -49,13 +49,6 @@ export function isBusy(error: unknown): boolean {
   return primaryCode(error) === SQLITE_BUSY;
 }
 
-export function isDamage(error: unknown): boolean {
-  const SQLITE_CORRUPT = 11;
-  const SQLITE_NOTADB = 26;
-  const code = primaryCode(error);
-  return code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
-}
-
 /** Faults of the engine become the port's error; others are ours and pass. */
 export function unavailable(file: string, error: unknown): unknown {
   if (primaryCode(error) === undefined) return error;

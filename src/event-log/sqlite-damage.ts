@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
+import { isDamage } from '../sqlite-codes.ts';
 import { EventLogRefused } from './event-log-refused.ts';
-import { isDamage, openForReading } from './sqlite-connection.ts';
+import { openForReading } from './sqlite-connection.ts';
 import { eventAt, type Head, lastEventOf, readHead } from './sqlite-head-file.ts';
 import { hasKnownSchema } from './sqlite-schema.ts';
 

@@ -6,13 +6,18 @@ import { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
+import { readConfig } from '../../src/config.ts';
 import { CatchUpDeliveries } from '../../src/event-log/catch-up-deliveries.ts';
 import { EventLogUnavailable } from '../../src/event-log/event-log.ts';
 import { EventLogRefused } from '../../src/event-log/event-log-refused.ts';
 import { SqliteEventLog } from '../../src/event-log/sqlite-event-log.ts';
+import { silentLogger } from '../../src/logger.ts';
+import { startService } from '../../src/service.ts';
+import { logFault } from '../../src/start-faults.ts';
 import { newLogFile, openLog } from './log-file.ts';
 import { appendEach, listOf, newEvent, newEvents } from './log-under-test.ts';
 
+const silent = { logger: silentLogger };
 const DAMAGED = { instanceOf: EventLogRefused, code: 'LOG_DAMAGED' };
 
 test.serial('a log whose WAL was cut or has a wrong bit is refused, and its WAL left as it is', async (t) => {
@@ -119,6 +124,29 @@ test.serial('a file that was cut in its middle is refused', async (t) => {
   await truncate(file, 40_960);
   await t.throwsAsync(SqliteEventLog.open({ file }), DAMAGED);
 });
+
+test.serial(
+  'a start that meets a damaged page ends as one on a damaged log, not as if that might pass',
+  async (t) => {
+    const file = await newLogFile(t);
+    {
+      const log = await SqliteEventLog.open({ file });
+      for (const number of Array(20).keys()) await log.append(`s${number}`, 'none', newEvents(50));
+      await log[Symbol.asyncDispose]();
+    }
+    const bytes = await readFile(file);
+    await writeFile(file, bytes.fill(0, bytes.length / 4, bytes.length / 2));
+    const config = readConfig({ DEPOSIT_PORT: '0', DEPOSIT_DATA_DIR: path.dirname(file) });
+    const start = async (): Promise<void> => {
+      await using service = await startService({ ...config, eventLog: { kind: 'sqlite', file } }, silent);
+      await Promise.race([service.ready, service.failed]);
+    };
+    const fault = await t.throwsAsync(start(), { instanceOf: EventLogUnavailable });
+    const told = logFault(fault, config);
+    t.like(told, { code: 'LOG_DAMAGED', message: fault.message });
+    t.is(logFault(new EventLogUnavailable('It is closed.'), config), undefined);
+  },
+);
 
 test.serial('who waits for events that cannot be read is told why nothing comes', async (t) => {
   const file = await newLogFile(t);
