@@ -96,6 +96,12 @@ export class ArchiveStoreUnavailable extends Error {
   readonly code = 'ARCHIVE_STORE_UNAVAILABLE';
 }
 
+/** A newer release has made it: no other try of this one goes better. */
+export class StoreFormatUnknown extends Error {
+  override readonly name = 'StoreFormatUnknown';
+  readonly code = 'STORE_FORMAT_UNKNOWN';
+}
+
 export class ObjectMissing extends Error {
   override readonly name = 'ObjectMissing';
   readonly code = 'OBJECT_MISSING';

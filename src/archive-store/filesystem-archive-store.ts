@@ -12,6 +12,7 @@ import {
 import { HashingThreads } from './hashing-threads.ts';
 import type { IncomingFile } from './incoming-file.ts';
 import { IncomingFolder } from './incoming-folder.ts';
+import { assertKnownFormat } from './object-database.ts';
 import { ObjectFiles } from './object-files.ts';
 import { ObjectRows } from './object-rows.ts';
 import { Spool } from './spool.ts';
@@ -28,12 +29,16 @@ export class FilesystemArchiveStore implements ArchiveStore {
   readonly #parts: Parts;
   readonly #work = new WorkInFlight();
 
-  /** @throws {ArchiveStoreUnavailable} the folder cannot be made or used. */
+  /**
+   * @throws {ArchiveStoreUnavailable} the folder cannot be made or used.
+   * @throws {StoreFormatUnknown}
+   */
   static async open({ folder }: { readonly folder: string }): Promise<FilesystemArchiveStore> {
     const top = path.resolve(folder);
     await using opened = new AsyncDisposableStack();
     const incoming = await IncomingFolder.open(top);
     const database = path.join(top, 'small.sqlite');
+    assertKnownFormat(database);
     const hashing = opened.use(new HashingThreads());
     const writer = opened.use(await StoreWriter.open(database));
     const rows = opened.use(new ObjectRows(database)); // closed before the writer, which tidies up the database

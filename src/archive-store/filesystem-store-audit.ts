@@ -4,7 +4,7 @@ import { type ExpectedSqliteFile, faultsOfSqliteFile } from '../sqlite-integrity
 import { assertReadable } from '../sqlite-reading.ts';
 import { type ListedObject, type LocalObject, type LocalSource, ObjectMissing } from './archive-store.ts';
 import { HashingThreads } from './hashing-threads.ts';
-import { OBJECT_SCHEMA } from './object-database.ts';
+import { FORMAT, OBJECT_SCHEMA } from './object-database.ts';
 import { ObjectRows } from './object-rows.ts';
 import type { StoreAudit } from './store-audit.ts';
 import { StoredFiles } from './stored-files.ts';
@@ -13,7 +13,7 @@ import { verifiedBody } from './verified-body.ts';
 
 const EXPECTED: ExpectedSqliteFile = {
   schema: OBJECT_SCHEMA,
-  pragmas: { journal_mode: 'wal', encoding: 'UTF-8', user_version: 0, application_id: 0 },
+  pragmas: { journal_mode: 'wal', encoding: 'UTF-8', user_version: FORMAT, application_id: 0 },
   nothing: [], // nor of when objects were stored: a clock may have been wrong, and has been set right since
 };
 

@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { openSqliteToRead } from '../sqlite-reading.ts';
+import { StoreFormatUnknown } from './archive-store.ts';
 
 /** How long a connection waits for another process that writes. */
 const BUSY_MS = 5000;
@@ -19,6 +21,27 @@ export const OBJECT_SCHEMA = `
     bytes BLOB NOT NULL
   ) STRICT
 `;
+
+/** Of the file, in its `user_version`, which every release so far has left at this. */
+export const FORMAT = 0;
+
+/** Before anything may write to the file. What else is wrong with it is for whoever uses it. @throws {StoreFormatUnknown} */
+export function assertKnownFormat(file: string): void {
+  const format = existsSync(file) ? formatOf(file) : FORMAT;
+  if (format === FORMAT) return;
+  throw new StoreFormatUnknown(
+    `${file} holds objects in format ${format}, this release reads format ${FORMAT}: start the release that made it.`,
+  );
+}
+
+function formatOf(file: string): number {
+  try {
+    using database = openToRead(file);
+    return Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
+  } catch {
+    return FORMAT;
+  }
+}
 
 /** Every change of an object, also of one that is a file, is made under the write lock of this database. */
 export function openToWrite(file: string): DatabaseSync {

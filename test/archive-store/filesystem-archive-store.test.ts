@@ -94,6 +94,22 @@ test('a table that an earlier release laid out otherwise is no fault, one that i
   );
 });
 
+test('objects in a format of a newer release are refused, and left as they are', async (t) => {
+  const folder = await temporaryFolder(t);
+  await (await FilesystemArchiveStore.open({ folder }))[Symbol.asyncDispose]();
+  const file = path.join(folder, 'small.sqlite');
+  {
+    using database = new DatabaseSync(file);
+    database.exec('PRAGMA user_version = 1');
+  }
+  const before = await readFile(file);
+  await t.throwsAsync(FilesystemArchiveStore.open({ folder }), {
+    code: 'STORE_FORMAT_UNKNOWN',
+    message: `${file} holds objects in format 1, this release reads format 0: start the release that made it.`,
+  });
+  t.true(before.equals(await readFile(file)));
+});
+
 test('what was stored while the clock was a year ahead is no fault', async (t) => {
   const folder = await temporaryFolder(t);
   {
