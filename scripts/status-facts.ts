@@ -12,6 +12,7 @@ import { RunningService, ServiceSilent, type ServiceState } from '../src/operato
 import { PARKING, REACTORS } from '../src/reactor-names.ts';
 import { parkedEvents } from '../src/reactors/parking.ts';
 import type { LookedAtView } from '../src/read-models/looked-at-view.ts';
+import { ViewUnavailable } from '../src/read-models/view-unavailable.ts';
 import { refused } from './command.ts';
 
 /** States that a deposit should leave. */
@@ -27,6 +28,7 @@ export type StatusFacts = Awaited<ReturnType<typeof statusFacts>>;
 /** Everything that `status` shows. Lags are counted up to 1,000 events. */
 export async function statusFacts(config: Config, log: EventLog, store: ArchiveStore) {
   const { state, silence } = await asked(config);
+  const views = new StoredViews(config);
   const at = new Date().toISOString(); // the counts are of this moment
   const [reactors, parked, objects, disk] = await Promise.all([
     reactorFacts(config, log, state),
@@ -41,11 +43,13 @@ export async function statusFacts(config: Config, log: EventLog, store: ArchiveS
     silence,
     log: { engine: config.eventLog.kind, position: (await log.head()) ?? null },
     views: await Promise.all(
-      viewsOf(state).map(({ name, source }) => viewFacts(config, log, name, source.prefix, state)),
+      viewsOf(state).map(({ name, source }) => viewFacts(views, log, name, source.prefix, state)),
     ),
     reactors,
-    deposits: depositFacts(config),
-    notifications: notificationFacts(config, state),
+    deposits: depositFacts(views),
+    notifications: notificationFacts(views, state),
+    /** A sentence each: what they would tell is `null` here. */
+    damagedViews: [...views.faults],
     parked: parked.flat(),
     store: { engine: config.archiveStore.kind, ...objects },
     diskFreeBytes: disk.bavail * disk.bsize,
@@ -73,9 +77,15 @@ function serviceFacts({ version, pid, url, roles, startedAt, following }: Servic
   return { version, pid, url, roles, startedAt, following };
 }
 
-async function viewFacts(config: Config, log: EventLog, name: string, prefix: string, state?: ServiceState) {
+async function viewFacts(
+  views: StoredViews,
+  log: EventLog,
+  name: string,
+  prefix: string,
+  state?: ServiceState,
+) {
   const shown = state?.views.find((view) => view.name === name);
-  const position = (state ? shown?.position : storedPosition(config, name)) ?? null;
+  const position = (state ? shown?.position : views.read(name, (view) => view.position)) ?? null;
   const { count, oldest } = await waitingAfter(log, position ?? undefined, prefix);
   return { name, position, lagEvents: count, lagSeconds: ageOf(oldest), done: shown?.events ?? null };
 }
@@ -110,10 +120,12 @@ async function reactorFacts(config: Config, log: EventLog, state?: ServiceState)
   }
 }
 
-/** `null` on a node that keeps no views. */
-function depositFacts(config: Config) {
-  using view = viewOf(config, depositStatus.name);
-  if (!view) return null;
+/** `null` on a node that keeps no views, or has a damaged one. */
+function depositFacts(views: StoredViews) {
+  return views.read(depositStatus.name, depositsIn) ?? null;
+}
+
+function depositsIn(view: LookedAtView) {
   const oldest = PASSING.flatMap((status) => {
     const found = view.find({ equal: { status }, orderBy: 'updatedAt', limit: 1 }) as DepositStatusView[];
     return found.map(({ depositId, updatedAt }) => ({
@@ -127,15 +139,15 @@ function depositFacts(config: Config) {
 }
 
 /** Deposits with notifications that wait, on whatever node, and what this one has done about notifications. */
-function notificationFacts(config: Config, state?: ServiceState) {
+function notificationFacts(views: StoredViews, state?: ServiceState) {
   if (state?.notifications) {
     const { waiting, taken, failed, tooOld, keyProblem } = state.notifications;
     return { waiting, taken, failed, tooOld, keyProblem };
   }
-  using view = viewOf(config, undeliveredNotifications.name);
-  if (!view) return null;
+  const counts = views.read(undeliveredNotifications.name, (view) => view.counts());
+  if (!counts) return null;
   let waiting = 0;
-  for (const [client, count] of view.counts()) if (client !== '') waiting += count;
+  for (const [client, count] of counts) if (client !== '') waiting += count;
   return { waiting, taken: null, failed: null, tooOld: null, keyProblem: null };
 }
 
@@ -150,16 +162,34 @@ async function objectFacts(store: ArchiveStore) {
   return { objects, bytes, isWhole: true };
 }
 
-function storedPosition(config: Config, name: string): string | undefined {
-  using view = viewOf(config, name);
-  return view?.position;
-}
+/** Views as they lie in their files. */
+class StoredViews {
+  readonly #config: Config;
+  readonly faults = new Set<string>();
 
-function viewOf(config: Config, name: string): LookedAtView | undefined {
-  try {
-    return openView(config, { name });
-  } catch {
-    return undefined;
+  constructor(config: Config) {
+    this.#config = config;
+  }
+
+  /** `undefined` where the view is missing, or damaged: then `faults` tell of it. */
+  read<Found>(name: string, read: (view: LookedAtView) => Found): Found | undefined {
+    try {
+      using view = this.#open(name);
+      return view && read(view);
+    } catch (error) {
+      if (!(error instanceof ViewUnavailable)) throw error;
+      this.faults.add(error.message);
+      return undefined;
+    }
+  }
+
+  #open(name: string): LookedAtView | undefined {
+    try {
+      return openView(this.#config, { name });
+    } catch (error) {
+      if (error instanceof ViewUnavailable) throw error;
+      return undefined;
+    }
   }
 }
 

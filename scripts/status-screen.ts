@@ -9,6 +9,7 @@ export function statusScreen(facts: Status): string {
     `Event log (${facts.log.engine}) at ${facts.log.position === null ? 'its beginning' : position(facts.log)}`,
     '',
     ...(facts.views.length === 0 ? ['This node keeps no views.'] : [viewTable(facts)]),
+    ...facts.damagedViews,
     '',
     reactorTable(facts),
     ...facts.reactors.flatMap(({ name, lastError }) =>
@@ -57,7 +58,8 @@ function serviceLines({ service, silence }: Status): string[] {
   return following === null ? lines : [...lines, `  its views get no events: ${following}`];
 }
 
-function depositLines({ deposits }: Status): string[] {
+function depositLines({ deposits, damagedViews }: Status): string[] {
+  if (!deposits && damagedViews.length > 0) return ['Deposits: not known while a view is damaged'];
   if (!deposits) return ['This node keeps no views: how many deposits there are is told elsewhere.'];
   const counts = Object.entries(deposits.byStatus).map(([status, count]) => `${count} ${status}`);
   const oldest = deposits.oldest.map(

@@ -13,9 +13,9 @@ const HELP = `Shows how the service on this data folder is, on one screen.
 
 Each view and reactor with its position in the log, its lag (in events, counted up to 1,000, and the age of the oldest
 that waits) and its rate (events a second since the look before), what reactors have done since the start and their last
-error, deposits by state, the oldest on its way in each, notifications, parked events, and what is stored. Works beside
-the service, and without it. --watch: again every two seconds until Ctrl-C; with --json an object a line, with whole
-positions. Exit codes: 0 shown, 1 failed, 2 wrong usage.
+error, deposits by state, the oldest on its way in each, notifications, parked events, what is stored, and views whose
+files are damaged. Works beside the service, and without it. --watch: again every two seconds until Ctrl-C; with --json
+an object a line, with whole positions. Exit codes: 0 shown, 1 failed, 2 wrong usage.
 `;
 
 /** Between two looks, in milliseconds. */

@@ -1,4 +1,5 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { beginningOf, momentOf } from '../../scripts/moment.ts';
 import type { StatusFacts } from '../../scripts/status-facts.ts';
@@ -214,6 +215,33 @@ test('status shows lags, deposits by state and what waits, beside the service an
   await service.startAgain();
 });
 
+test('a damaged view is named by status with its mend, and hides nothing else', async (t) => {
+  await using service = await RunningService.start();
+  const alice = await service.register('alice', { collections: ['software'] });
+  for (let count = 0; count < 3; count += 1) await deposit(t, alice, FINAL);
+  await alice.waitFor('/1/software/3/status/', 'done');
+  const position = await service.service.log.head();
+  await service.stop();
+  const file = path.join(service.folder, 'views', 'deposit-status.1.sqlite');
+  const bytes = await readFile(file);
+  await writeFile(file, bytes.fill(0, 4096));
+  const sentence = `The view deposit-status in ${file} is damaged: "npm run rebuild -- deposit-status" mends it.`;
+  const status = await runScript(service.folder, 'status', ['--json']);
+  t.is(status.code, 0, status.err);
+  t.like(JSON.parse(status.out), {
+    log: { position },
+    reactors: [{ name: 'checker', position }, { name: 'loader' }],
+    deposits: null,
+    notifications: { waiting: 0 },
+    store: { engine: 'file', isWhole: true },
+    damagedViews: [sentence],
+  });
+  const screen = (await runScript(service.folder, 'status', [])).out;
+  t.true(screen.includes(`\n${sentence}\n`), screen);
+  t.regex(screen, /^Deposits: not known while a view is damaged$/m);
+  await service.startAgain();
+});
+
 test('rates are of one run of a service, and the widest status fits into 100 columns', (t) => {
   const at = (seconds: number, done: number, startedAt = '2026-03-01T10:00:00.000Z'): StatusFacts => {
     const behind = {
@@ -232,6 +260,7 @@ test('rates are of one run of a service, and the widest status fits into 100 col
       reactors: [{ name: 'notifier', ...behind, underWay: 5000, failures: 100_000, lastError: null }],
       deposits: null,
       notifications: null,
+      damagedViews: [],
       parked: [],
       store: { engine: 's3', objects: 1, bytes: 1, isWhole: true },
       diskFreeBytes: 1,
