@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import path from 'node:path';
-import { publicAnchorKey } from '../src/anchors/anchor-key.ts';
+import { BadAnchorKey, publicAnchorKey } from '../src/anchors/anchor-key.ts';
 import { type Config, readConfig } from '../src/config.ts';
 import { openLog, viewsPlace } from '../src/engines.ts';
 import { isThere } from '../src/permission.ts';
@@ -84,7 +84,7 @@ await runCommand(
     );
     if (what === 'all' && !anchors.anchorKeys && !anchors.ownAnchorKey && report.counts.anchors > 0) {
       report.notes.push(
-        `Whose key has signed the anchors was not looked at: ${config.anchorKeyFile} is not there or may not be read. Give the public key with --key.`,
+        `Whose key has signed the anchors was not looked at: ${config.anchorKeyFile} is not there, may not be read or holds none. Give the public key with --key.`,
       );
     }
     say(values.json ? json({ summary: summaryOf(report) }) : summaryText(report));
@@ -123,7 +123,9 @@ async function anchorsOf(
   const anchors = file === undefined ? {} : { anchorFile: file };
   if (keyFiles.length > 0) return { ...anchors, anchorKeys: await keysIn(keyFiles) };
   if (file === undefined) {
-    const ownAnchorKey = await publicAnchorKey(anchorKeyFile).catch(unlessNotAllowed);
+    const ownAnchorKey = await publicAnchorKey(anchorKeyFile)
+      .catch(unlessNotAllowed)
+      .catch((error: unknown) => findBadKey(error, anchorKeyFile, report));
     return ownAnchorKey ? { ownAnchorKey } : {};
   }
   report.notes.push(
@@ -148,6 +150,12 @@ async function keysIn(files: readonly string[]): Promise<KeyObject[]> {
 /** A private key is for its owner's eyes only. */
 function unlessNotAllowed(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'EACCES') throw error;
+}
+
+/** What is wrong in the data folder is a finding, and keeps nobody from the rest of the checks. */
+function findBadKey(error: unknown, file: string, report: Report): undefined {
+  if (!(error instanceof BadAnchorKey)) throw error;
+  report.find({ check: 'anchors', code: 'ANCHOR_KEY_UNREADABLE', text: error.message, file });
 }
 
 function numberOf(name: string, text: string): number {

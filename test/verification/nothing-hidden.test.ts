@@ -1,4 +1,4 @@
-import { type KeyObject, randomUUID } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { copyFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -232,6 +232,18 @@ test('anchors of another key are noted before those of this folder, and found be
   const without = await runScript(copy, 'verify', ['--all']);
   t.is(without.code, 0, without.out);
   t.regex(without.out, /^Whose key has signed the anchors was not looked at: /m);
+  const { privateKey } = generateKeyPairSync('x25519');
+  const other = privateKey.export({ type: 'pkcs8', format: 'pem' });
+  for (const [text, fault] of [
+    ['garbage', 'holds no Ed25519 key in PEM.'],
+    [other, 'holds a key, but not one of Ed25519.'],
+  ] as const) {
+    await writeFile(configOf(copy).anchorKeyFile, text);
+    const { code, out, err } = await runScript(copy, 'verify', ['--all']);
+    t.is(code, 1, err);
+    t.true(out.startsWith(`anchors: ${configOf(copy).anchorKeyFile} ${fault}\n`), out);
+    t.regex(out, /^1 finding/m, 'and everything else was looked at');
+  }
   t.is((await runScript(copy, 'verify', ['1', '--key', renewed])).code, 2);
 });
 
