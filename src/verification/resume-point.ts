@@ -67,8 +67,8 @@ export class ResumePoint {
   /** What an interrupted run left; `undefined` when there is nothing. */
   static async interrupted(file: string): Promise<Interrupted | undefined> {
     try {
-      const found = JSON.parse(await readFile(file, 'utf8')) as Interrupted;
-      return found.version === VERSION ? found : undefined; // written here, whole
+      const found = JSON.parse(await readFile(file, 'utf8')) as Interrupted | null;
+      return found?.version === VERSION ? found : undefined; // written here, whole
     } catch (error) {
       if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT')
         return undefined;

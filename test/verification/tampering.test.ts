@@ -216,6 +216,10 @@ test('a verification that was broken off goes on where it was, on the same log o
     const watchers = [holding, resume.watcher()];
     await t.throwsAsync(history(() => audit.events(), watchers)(silent()), { message: 'broken off' });
   };
+  for (const text of ['', 'null', '{']) {
+    await writeFile(file, text);
+    t.is(await ResumePoint.interrupted(file), undefined, `left by somebody else: ${text}`);
+  }
   await broken(undefined, 30, 20);
   const state = await ResumePoint.interrupted(file);
   t.like(state, { events: 19, again: ['deposit-9'] });
