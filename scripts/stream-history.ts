@@ -6,6 +6,7 @@ import { depositFacts } from '../src/domain/deposit/facts.ts';
 import { type Description, type Fact, saying } from '../src/domain/description.ts';
 import type { EventLog, RecordedEvent } from '../src/event-log/event-log.ts';
 import { chainHash, hashOf, isNestedTooDeeply } from '../src/event-log/hash-chain.ts';
+import { toPosition } from '../src/event-log/position.ts';
 
 /** Something that has a history: one stream of the log. */
 export type Subject = {
@@ -74,12 +75,15 @@ function subject<State extends { readonly status: string }, Command, Event>(
 
 /** Recomputes the hash of each event in turn, and sees whether it follows the one before. */
 function chainCheck(stream: string): (event: RecordedEvent) => string | undefined {
-  let [revision, hash]: [number, string | null] = [0, null];
+  let [revision, hash, position]: [number, string | null, string] = [0, null, toPosition(0)];
   return (event) => {
     const [expected, before, carried] = [revision, hash, chainHash(event)];
+    const isBehind = event.position > position;
     revision = event.revision + 1;
     hash = carried;
+    if (isBehind) position = event.position;
     if (event.revision !== expected) return `it is event ${event.revision} where ${expected} was expected`;
+    if (!isBehind) return 'its place in the log is not behind that of the event before it';
     if (carried === null) return 'it carries no hash';
     if ([event.data, event.metadata].some((part) => isNestedTooDeeply(part)))
       return 'its contents nest deeper than those of any event';

@@ -103,12 +103,11 @@ export class SqliteEventLog implements EventLog {
     while (true) {
       signal?.throwIfAborted();
       this.#assertOpen();
-      const page = this.#pages.streamPage(stream, from, backwards, left);
-      yield* page;
-      left -= page.length;
-      const last = page.at(-1);
-      if (!last || page.length < PAGE || left === 0) return;
-      from = last.revision + (backwards ? -1 : 1);
+      const { events, length, last } = this.#pages.streamPage(stream, from, backwards, left);
+      yield* events;
+      left -= length;
+      if (last === undefined || length < PAGE || left === 0) return;
+      from = last + (backwards ? -1 : 1);
       await setImmediate();
     }
   }

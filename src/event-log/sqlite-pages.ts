@@ -30,6 +30,13 @@ type EventRow = [
   metadata: string,
 ];
 
+/** Some events of one stream, and the revision of the last one. */
+export type StreamPage = {
+  readonly events: Iterable<RecordedEvent>;
+  readonly length: number;
+  readonly last: number | undefined;
+};
+
 /** The reading side: each page is one statement run to its end, so no snapshot is held between two of them. */
 export class SqlitePages implements PagedLog {
   readonly #file: string;
@@ -54,10 +61,12 @@ export class SqlitePages implements PagedLog {
     this.#backwards = rows(db, `${STREAM} AND e.revision <= ? ORDER BY e.revision DESC LIMIT ?`);
   }
 
-  /** At most `PAGE` events of one stream, from revision `from` on (or back). */
-  streamPage(stream: string, from: number, backwards: boolean, limit: number): RecordedEvent[] {
+  /** At most `PAGE` events of one stream, from revision `from` on (or back). One that is damaged hides none before it. */
+  streamPage(stream: string, from: number, backwards: boolean, limit: number): StreamPage {
     const statement = backwards ? this.#backwards : this.#forwards;
-    return this.#reading(() => toEvents(statement.all(stream, from, Math.min(limit, PAGE))));
+    const found = this.#reading(() => statement.all(stream, from, Math.min(limit, PAGE)));
+    const events = found as unknown as EventRow[]; // as in toEvents
+    return { events: Iterator.from(events).map(fromRow), length: events.length, last: events.at(-1)?.[2] };
   }
 
   pageAfter(after: Position | undefined, streamPrefixes: readonly string[] | undefined): LogPage {
@@ -161,8 +170,12 @@ function rows(db: DatabaseSync, sql: string): StatementSync {
 
 function toEvents(found: unknown[]): RecordedEvent[] {
   const events = found as EventRow[]; // the schema is STRICT and the columns are those of EVENTS
-  for (const event of events) event[3] = uuidOf(event[3]);
-  return events.map(toEvent);
+  return events.map(fromRow);
+}
+
+function fromRow(event: EventRow): RecordedEvent {
+  event[3] = uuidOf(event[3]);
+  return toEvent(event);
 }
 
 function toEvent([position, stream, revision, id, type, data, metadata]: EventRow): RecordedEvent {

@@ -195,6 +195,10 @@ test.serial('an event whose contents are no JSON is named by whoever reads it', 
     await t.throwsAsync(listOf(log.readStream('s2')), named);
     await t.throwsAsync(listOf(log.readAll()), named);
     t.is((await listOf(log.readStream('s3'))).length, 1);
+    await log.append('s2', 0, [newEvent()]);
+    const backwards = log.readStream('s2', { backwards: true });
+    t.like(await backwards.next(), { value: { revision: 1 } }, 'those before it can be read');
+    await t.throwsAsync(backwards.next(), named);
   }
 });
 

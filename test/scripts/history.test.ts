@@ -241,6 +241,11 @@ const forgeries: Readonly<Record<string, readonly [change: string, at: number, m
     1,
     /it carries no hash/,
   ],
+  'an event before the first position': [
+    `UPDATE events SET position = -5 WHERE stream = $stream AND revision = 1`,
+    1,
+    /its place in the log is not behind that of the event before it/,
+  ],
   'an event cut out': [
     `DELETE FROM events WHERE stream = $stream AND revision = 1`,
     2,
@@ -279,8 +284,17 @@ test('a history that somebody has changed is marked loudly and ends with 1', asy
     t.is((await history(service.folder, id, '--at', '0')).code, 0, 'the beginning is as it was');
   }
   t.is((await history(service.folder, '3', '--at', '1')).code, 1);
-  t.is((await history(service.folder, '6', '--at', '1')).code, 1, 'where the event was cut out');
+  t.is((await history(service.folder, '7', '--at', '1')).code, 1, 'where the event was cut out');
   t.is((await history(service.folder, String(untouched))).code, 0, 'others are as they were');
+  forge(
+    path.join(service.folder, 'event-log.sqlite'),
+    `deposit-${untouched}`,
+    'UPDATE events SET data = substr(data, 2) WHERE stream = $stream AND revision = 1',
+  );
+  const damaged = await command(service.folder, String(untouched));
+  t.is(damaged.code, 1);
+  t.regex(damaged.out, /^#0 [^#]*$/, 'what was before it is told');
+  t.regex(damaged.err, /^The event at position \S+ .* is damaged/);
 });
 
 function forge(file: string, stream: string, change: string): void {
