@@ -107,10 +107,14 @@ function keyOf({ url, headers: { accept } }: Pick<IncomingMessage, 'url' | 'head
   return accept === undefined ? `${url}` : `${url}\n${accept}`;
 }
 
-/** Whether the request has nothing that could change the answer but what is looked at here. */
-function isPlain({ headers }: IncomingMessage): boolean {
-  for (const name in headers) if (!HARMLESS.has(name)) return false;
-  return headers.host !== undefined;
+/** Whether the request has nothing that could change the answer but what is looked at here, and none of it twice. */
+function isPlain({ headers, rawHeaders }: IncomingMessage): boolean {
+  let names = 0;
+  for (const name in headers) {
+    if (!HARMLESS.has(name)) return false;
+    names += 1;
+  }
+  return headers.host !== undefined && rawHeaders.length === 2 * names;
 }
 
 /** What varies by anything else is not known by its key. */

@@ -84,6 +84,17 @@ test('a request without Host is refused like any other', async (t) => {
   assertError(t, await connection.answers(1), 400, 'ErrorBadRequest');
 });
 
+test('a request with two Hosts is refused, in either version of HTTP and on a page for everybody', async (t) => {
+  for (const [target, version] of [
+    ['/1/servicedocument/', '1.1'],
+    ['/', '1.0'],
+  ]) {
+    using connection = await RawConnection.to(t.context.service.url);
+    await connection.send(`GET ${target} HTTP/${version}\r\nHost: x\r\nhost: y\r\n\r\n`);
+    assertError(t, await connection.answers(1), 400, 'ErrorBadRequest', target);
+  }
+});
+
 test('CONNECT is refused with a SWORD error', async (t) => {
   using connection = await RawConnection.to(t.context.service.url);
   await connection.send('CONNECT elsewhere:443 HTTP/1.1\r\nHost: elsewhere\r\n\r\n');
