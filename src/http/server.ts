@@ -186,8 +186,9 @@ function createServer({ tls, maxHeadersSize, headersTime }: ServerOptions): http
     optimizeEmptyRequests: true, // no stream is made for a body that is not declared
   };
   const server = tls ? createTlsServer(tls, headersTime, options) : http.createServer(options);
-  // Who has sent all that he has to say is answered (boundHalfOpen).
-  return Object.assign(server, { httpAllowHalfOpen: true });
+  // Who has sent all that he has to say is answered (boundHalfOpen). Headers are bounded by their bytes alone: of more
+  // than a number of them, a Node says that they are too many bytes, or drops the last ones.
+  return Object.assign(server, { httpAllowHalfOpen: true, maxHeadersCount: 0 });
 }
 
 function createTlsServer(

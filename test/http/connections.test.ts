@@ -95,6 +95,15 @@ test('a request with two Hosts is refused, in either version of HTTP and on a pa
   }
 });
 
+test('many headers are read to the last one while they are not too many bytes', async (t) => {
+  using connection = await RawConnection.to(t.context.service.url);
+  const many = 'X-A: b\r\n'.repeat(1900);
+  await connection.send(
+    head(t, 'GET /1/servicedocument/ HTTP/1.1').replace('Authorization', `${many}Authorization`),
+  );
+  t.is((await connection.answers(1)).status, 200);
+});
+
 test('CONNECT is refused with a SWORD error', async (t) => {
   using connection = await RawConnection.to(t.context.service.url);
   await connection.send('CONNECT elsewhere:443 HTTP/1.1\r\nHost: elsewhere\r\n\r\n');
