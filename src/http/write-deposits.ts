@@ -6,6 +6,7 @@ import type { KeyedRequest } from '../keyed-requests.ts';
 import type { View } from '../read-models/projector.ts';
 import { assertMatches, assertNoneMatches, entityTag } from '../sword/entity-tag.ts';
 import type { Iris } from '../sword/iris.ts';
+import { TAR_TYPE, ZIP_TYPE } from '../sword/media-type.ts';
 import { notFound } from '../sword/sword-error.ts';
 import type { DepositDocuments } from './answer-documents.ts';
 import type { DepositDesk } from './deposit-desk.ts';
@@ -61,6 +62,11 @@ export class DepositWrites {
     const collection = this.#collections.get(name);
     if (!collection) throw notFound(`There is no collection ${name}.`);
     return collection;
+  }
+
+  /** Media types of archives that the collection takes; of a request that is repeated, all that it may have taken then. */
+  async archiveTypes(ctx: ServiceContext, collection: string): Promise<readonly string[]> {
+    return (await this.isDone(ctx)) ? [ZIP_TYPE, TAR_TYPE] : this.collection(collection).accept;
   }
 
   receive(

@@ -11,7 +11,7 @@ import {
   helloZip,
   partial,
 } from '../support/deposit-bodies.ts';
-import { RunningService, type TestClient } from '../support/running-service.ts';
+import { RunningService, type TestClient, until } from '../support/running-service.ts';
 import { assertErrorDocument } from '../support/sword-error.ts';
 
 const key = { 'Idempotency-Key': 'a7d1-first' };
@@ -41,6 +41,29 @@ test('a create that is repeated with its key gives the first answer again, also 
   await service.startAgain();
   await same(t, first, await create(alice.at(service.url), { ...key, ...final }));
   t.is((await alice.at(service.url).get('/1/software/2/status/')).status, 404);
+});
+
+test('what is repeated is answered as the first time, also where its collection takes such archives no more', async (t) => {
+  await using service = await RunningService.start();
+  const alice = await service.register('alice', { collections: ['software'] });
+  const archive = (target: string, name: string) =>
+    alice.post(target, helloZip, { ...archiveHeaders(), ...partial, 'Idempotency-Key': name });
+  const sends = [
+    () => create(alice, { 'Idempotency-Key': 'form', ...partial }),
+    () => archive('/1/software/', 'created'),
+    () => archive('/1/software/1/media/', 'added'),
+    () => archive('/1/software/1/metadata/', 'added, too'),
+  ];
+  const first: Response[] = [];
+  for (const send of sends) first.push(await send());
+  const accept = ['application/x-tar'];
+  await service.administration.collection({ type: 'ChangeAcceptedTypes', collection: 'software', accept });
+  await until(async () => (await archive('/1/software/', 'new')).status === 415);
+  for (const [index, send] of sends.entries()) {
+    t.is(first[index]?.status, 201);
+    await same(t, first[index] as Response, await send());
+  }
+  t.is((await archive('/1/software/', 'form')).status, 409, 'other content under its key');
 });
 
 test('ten creates with one key at the same time make one deposit', async (t) => {

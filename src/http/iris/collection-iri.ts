@@ -26,9 +26,9 @@ export function collectionIri(
       GET: async (ctx, collection) => answerDepositList(ctx, collection, desk, language),
       POST: async (ctx, view) => {
         if (isDryRun(ctx)) return dryRuns.answer(ctx, view);
-        const { collection, accept } = view;
+        const { collection } = view;
         const request = parseDepositRequest(ctx);
-        const accepted = { archives: accept, entry: true };
+        const accepted = { archives: await writes.archiveTypes(ctx, collection), entry: true };
         const body = bodyKind(ctx, accepted);
         const content = await writes.receiveDeposit(ctx, request, body, accepted);
         const deposit = await writes.create(ctx, collection, content, request);

@@ -50,18 +50,22 @@ export function editIri(writes: DepositWrites, desk: DepositDesk): ServiceMiddle
     await writes.answerReceipt(ctx, shown);
   }
 
-  function changeContent(
+  async function changeContent(
     ctx: ServiceContext,
     deposit: DepositContentView,
     kind: ContentChange,
   ): Promise<DepositContentView> {
     // Absent means final here.
     const isFinal = (inProgress: boolean | null) => inProgress !== true;
-    return writes.changeContent(ctx, deposit, kind, acceptedHere(deposit, kind), isFinal);
+    return writes.changeContent(ctx, deposit, kind, await acceptedHere(ctx, deposit, kind), isFinal);
   }
 
-  function acceptedHere({ collection }: DepositContentView, kind: ContentChange): Accepted {
-    const { accept } = writes.collection(collection);
+  async function acceptedHere(
+    ctx: ServiceContext,
+    { collection }: DepositContentView,
+    kind: ContentChange,
+  ): Promise<Accepted> {
+    const accept = await writes.archiveTypes(ctx, collection);
     const inMultipart = { archives: accept, entry: true };
     // What is added may be an archive alone (SWORD 2.0, 6.7.2): client libraries add them here, not at the EM-IRI.
     const archives = kind === 'add-content' ? accept : [];
@@ -81,7 +85,7 @@ export function editIri(writes: DepositWrites, desk: DepositDesk): ServiceMiddle
     // A completion is answered also when it comes again; content is not.
     const isJudged = isTyped || deposit.status === 'partial';
     if (isJudged && !(await writes.isDone(ctx))) writes.assertChangeable(ctx, deposit);
-    return bodyKind(ctx, acceptedHere(deposit, 'add-content')).kind === 'entry';
+    return bodyKind(ctx, await acceptedHere(ctx, deposit, 'add-content')).kind === 'entry';
   }
 }
 

@@ -34,12 +34,12 @@ export function mediaIri(
     },
   });
 
-  function changeArchives(
+  async function changeArchives(
     ctx: ServiceContext,
     deposit: DepositContentView,
     kind: ContentChange,
   ): Promise<DepositContentView> {
-    const accepted = { archives: writes.collection(deposit.collection).accept, entry: false };
+    const accepted = { archives: await writes.archiveTypes(ctx, deposit.collection), entry: false };
     // Absent means unchanged here: several clients add archive after archive without the header.
     return writes.changeContent(ctx, deposit, kind, accepted, (inProgress) => inProgress === false);
   }
