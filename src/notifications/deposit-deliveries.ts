@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ClientWebhook } from '../../projections/client-webhooks.ts';
 import { type CommandContext, execute, load, type Outcome } from '../command-handler.ts';
 import { notifications } from '../domain/aggregates.ts';
+import { UnreadableEvent } from '../domain/codec.ts';
 import type {
   HeldNotification,
   Notifications,
@@ -25,6 +26,7 @@ const STOPPED: Failure = {
   retryAfter: 0,
 };
 
+type Found = { readonly news: NewsEvent | undefined; readonly forbidden: string | undefined };
 /** Up to which revision everything was taken, what was not, and why nothing more may be told. */
 type Sent = { readonly upTo?: number; readonly failure?: Failure; readonly forbidden?: string };
 
@@ -97,14 +99,26 @@ export class DepositDeliveries {
     let sent: Sent = {};
     for (const { revision } of held) {
       if (performance.now() > deadline) break;
-      const news = await newsAt(this.#log, depositId, revision);
-      const forbidden = news && (await this.#webhooks.whyUntold(news.deposit));
+      const found = await this.#find(depositId, revision);
+      if (found instanceof UnreadableEvent) return { ...sent, failure: unread(found) };
+      const { news, forbidden } = found;
       if (forbidden !== undefined) return { ...sent, forbidden };
       const outcome = news && (await this.#delivered(webhook, line, news, signal));
       if (outcome && !outcome.taken) return { ...sent, failure: outcome };
       sent = { upTo: revision };
     }
     return sent;
+  }
+
+  /** What is to be told, and why not; or what a newer release wrote, which may take its time to come back. */
+  async #find(depositId: number, revision: number): Promise<Found | UnreadableEvent> {
+    try {
+      const news = await newsAt(this.#log, depositId, revision);
+      return { news, forbidden: news && (await this.#webhooks.whyUntold(news.deposit)) };
+    } catch (error) {
+      if (error instanceof UnreadableEvent) return error;
+      throw error;
+    }
   }
 
   async #delivered(
@@ -131,6 +145,10 @@ export class DepositDeliveries {
   #execute(command: NotificationsCommand): Promise<Outcome<Notifications, NotificationsEvent>> {
     return execute(this.#log, notifications, command.depositId, command, context());
   }
+}
+
+function unread({ message: reason }: UnreadableEvent): Failure {
+  return { taken: false, reason, isUnreachable: false, retryAfter: 0 };
 }
 
 function context(): CommandContext {

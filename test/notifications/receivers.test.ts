@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
@@ -5,14 +6,23 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { execute, load } from '../../src/command-handler.ts';
 import { readConfig } from '../../src/config.ts';
+import { notifications } from '../../src/domain/aggregates.ts';
 import { openLog } from '../../src/engines.ts';
+import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
+import { silentLogger } from '../../src/logger.ts';
+import { Courier } from '../../src/notifications/courier.ts';
+import { DepositDeliveries } from '../../src/notifications/deposit-deliveries.ts';
 import { type Outcome, Postman } from '../../src/notifications/postman.ts';
 import { isPublicAddress } from '../../src/notifications/public-address.ts';
 import { assertReachable } from '../../src/notifications/receiver-address.ts';
 import { ReceiverLine } from '../../src/notifications/receiver-line.ts';
 import { generateSecret, isSecret, signatureHeaders } from '../../src/notifications/signature.ts';
 import { WebhookKey } from '../../src/notifications/webhook-key.ts';
+import { Iris } from '../../src/sword/iris.ts';
+import { anyContext, executeDeposit } from '../support/commands.ts';
+import { createDeposit } from '../support/example-deposits.ts';
 import { runScript } from '../support/run-script.ts';
 import { until } from '../support/running-service.ts';
 
@@ -222,6 +232,37 @@ test('a line gives its places to those who wait, in turn', async (t) => {
   line.leave();
   t.deepEqual(await Promise.all(waiting), [undefined, undefined]);
   t.is(line.room, 0);
+});
+
+test('what is held of an event that a newer release wrote is tried less and less often, and says why', async (t) => {
+  await using log = new MemoryEventLog();
+  const { revision } = await executeDeposit(log, 1, createDeposit({ depositId: 1 }));
+  const id = randomUUID();
+  const newer = { id, type: 'DepositCompleted', data: {}, metadata: { schemaVersion: 99 } };
+  await log.append('deposit-1', revision, [newer]);
+  const owner = { client: 'alice', collection: 'software' };
+  const held = { ...owner, eventId: id, revision: revision + 1, reason: 'Nobody answers.', nextTryAt: null };
+  const hold = {
+    type: 'HoldNotification',
+    depositId: 1,
+    heldAt: '2026-03-01T10:00:00.000Z',
+    ...held,
+  } as const;
+  await execute(log, notifications, 1, hold, anyContext());
+  const pauses = { firstPause: 600_000, longestPause: 3_600_000 };
+  const language = { iris: new Iris('http://deposit.example'), refIdAliases: false };
+  const postman = { post: async () => taken };
+  const onKeyProblem = (): void => t.fail();
+  const logger = silentLogger;
+  const courier = new Courier({ ...pauses, postman, language, keyFile: '', onKeyProblem, logger });
+  const deliveries = new DepositDeliveries(log, { whyUntold: async () => undefined }, courier, pauses);
+  const secret = { scheme: 'aes-256-gcm', keyId: '', iv: '', ciphertext: '', tag: '' } as const;
+  const webhook = { client: 'alice', url: '', secret, since: '', revision: 0, setAt: '' };
+  await deliveries.deliver(1, webhook, courier.lineTo(webhook), AbortSignal.timeout(10_000));
+  const { state } = await load(log, notifications, 1);
+  t.regex(state.reason ?? '', /^A DepositCompleted of schema version 99 cannot be read by this release/);
+  t.true(Date.parse(state.nextTryAt ?? '') > Date.now() + 300_000);
+  t.is(state.held.length, 1);
 });
 
 test('a webhook in a private network or without TLS is refused when it is set', async (t) => {
