@@ -1,13 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import {
   type EventLog,
+  EventLogUnavailable,
   type ExpectedRevision,
   type NewEvent,
+  type RecordedEvent,
   WrongExpectedRevision,
 } from './event-log/event-log.ts';
 import { chainHash, seal } from './event-log/hash-chain.ts';
 
 const STREAM = 'ids-deposit';
+
+/** Nodes that create at the same time are each other's others, so that it takes many to be sure. */
+const MAX_ATTEMPTS = 100;
 
 /** Ids that are reserved ahead at most, and how long they may be handed out, in milliseconds. */
 const [MOST_AHEAD, KEPT] = [64, 100];
@@ -106,7 +111,7 @@ export class DepositIds {
   /** Reserves `count` ids and resolves to the first of them. */
   async #reserve(count: number): Promise<number> {
     const id = randomUUID();
-    for (;;) {
+    for (let attempt = 1; ; attempt += 1) {
       const tail = this.#tail ?? (await this.#readTail());
       const event = reservation(id, tail, count);
       try {
@@ -116,14 +121,16 @@ export class DepositIds {
       } catch (error) {
         this.#tail = undefined;
         if (!(error instanceof WrongExpectedRevision)) throw error;
-        await new Promise((resolve) => setTimeout(resolve, Math.random() * 10));
+        if (attempt === MAX_ATTEMPTS) throw outrun(tail);
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * Math.max(10, attempt / 2)));
       }
     }
   }
 
   async #readTail(): Promise<Tail> {
     for await (const last of this.#log.readStream(STREAM, { backwards: true, limit: 1 })) {
-      const { first, count } = last.data as { first: number; count: number };
+      const { first, count } = last.data as { first?: unknown; count?: unknown };
+      if (!isNatural(first) || !isNatural(count)) throw foreign(last);
       return { revision: last.revision, hash: chainHash(last), next: first + count };
     }
     return { revision: 'none', hash: null, next: 1 };
@@ -132,6 +139,23 @@ export class DepositIds {
 
 type Range = { readonly next: number; readonly end: number; readonly until: number };
 type Tail = { readonly revision: ExpectedRevision; readonly hash: string | null; readonly next: number };
+
+function outrun({ revision }: Tail): EventLogUnavailable {
+  return new EventLogUnavailable(
+    `${STREAM} refused ${MAX_ATTEMPTS} appends, the last one behind revision ${revision}: others were first each time, or wrote there what cannot be read.`,
+  );
+}
+
+/** An id that was guessed behind it might be that of a deposit already. */
+function foreign({ type, revision }: RecordedEvent): Error {
+  return new Error(
+    `No deposit gets an id: the last event of ${STREAM} (${type} at revision ${revision}) is no reservation of ids, so it is not of this service.`,
+  );
+}
+
+function isNatural(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) > 0;
+}
 
 function reservation(id: string, tail: Tail, count: number): NewEvent {
   const revision = tail.revision === 'none' ? 0 : tail.revision + 1;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { Administration } from '../src/administration.ts';
 import { execute, load } from '../src/command-handler.ts';
@@ -170,6 +171,20 @@ test('deposit ids are unique, also for two nodes on one log', async (t) => {
     'ids that are wanted together share a reservation',
   );
   t.is(await new DepositIds(log).next(), 201, 'a node that starts later goes on behind the others');
+});
+
+test('behind what is no reservation no ids are handed out, and it is not tried for ever', async (t) => {
+  await using log = new MemoryEventLog();
+  t.is(await new DepositIds(log).next(), 1);
+  for (const [index, data] of [{}, { first: '2', count: 1 }, { first: 2, count: 0.5 }].entries()) {
+    await log.append('ids-deposit', index, [{ id: randomUUID(), type: 'Foreign', data, metadata: {} }]);
+    const message = new RegExp(`Foreign at revision ${index + 1}\\) is no reservation of ids`);
+    await t.throwsAsync(new DepositIds(log).next(), { message });
+  }
+  const empty = new MemoryEventLog();
+  log.readStream = (stream) => empty.readStream(stream); // as where an engine has something there that is no event
+  const message = /^ids-deposit refused 100 appends, the last one behind revision none/;
+  await t.throwsAsync(new DepositIds(log).next(), { code: 'EVENT_LOG_UNAVAILABLE', message });
 });
 
 test('while many go on asking for ids some are reserved ahead, none twice; for a few none is', async (t) => {
