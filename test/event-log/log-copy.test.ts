@@ -142,7 +142,11 @@ test('the verification names the first event that is not the same in both logs',
   const verify = (total = 200) => verifyCopy(source.readAll(), target.readAll(), { total });
   await t.notThrowsAsync(verify());
   await t.throwsAsync(verify(201), { instanceOf: LogCopyWrong, message: /ends after event 200 of 201/ });
-  await t.throwsAsync(verify(199), { instanceOf: LogCopyWrong, message: /event 200 .* was not copied/ });
+  await t.notThrowsAsync(verify(199), 'another copy has brought the last one');
+  const shorter = verifyCopy(iterated((await eventsOf(source)).slice(0, 199)), target.readAll(), {
+    total: 199,
+  });
+  await t.throwsAsync(shorter, { instanceOf: LogCopyWrong, message: /the source ends before event 200/ });
 
   const database = new DatabaseSync(file);
   t.teardown(() => database.close());
