@@ -22,7 +22,7 @@ import {
   say,
   UsageError,
 } from './command.ts';
-import { openServiceLog } from './service-engines.ts';
+import { openLogToLook, openServiceLog } from './service-engines.ts';
 
 const HELP = `Registers clients and changes what they may do, beside a running service or without one.
 
@@ -77,7 +77,8 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
     throw new UsageError('Nothing to set: give --domain or --provider-url.');
   if (action === 'list') none(positionals);
   const config = readConfig();
-  await using log = await openServiceLog(config);
+  const onlyLooks = ['show', 'list'].includes(action) || values.failures === true;
+  await using log = await (onlyLooks ? openLogToLook : openServiceLog)(config);
   const administration = new Administration(log, operator(config));
   switch (action) {
     case 'add': {

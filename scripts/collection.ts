@@ -18,7 +18,7 @@ import {
   say,
   UsageError,
 } from './command.ts';
-import { openServiceLog } from './service-engines.ts';
+import { openLogToLook, openServiceLog } from './service-engines.ts';
 
 const HELP = `Opens collections and says what the service document tells of them.
 
@@ -54,7 +54,8 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
   if (action === 'set' && Object.keys(values).length === 0)
     throw new UsageError(`Nothing to set: give one of --${Object.keys(TELLS).join(', --')}.`);
   const config = readConfig();
-  await using log = await openServiceLog(config);
+  const onlyLooks = ['show', 'list'].includes(action);
+  await using log = await (onlyLooks ? openLogToLook : openServiceLog)(config);
   const administration = new Administration(log, operator(config));
   switch (action) {
     case 'add':

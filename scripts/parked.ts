@@ -16,7 +16,7 @@ import {
   say,
   UsageError,
 } from './command.ts';
-import { openServiceLog } from './service-engines.ts';
+import { openLogToLook, openServiceLog } from './service-engines.ts';
 
 const HELP = `Events that the checker, the loader or the notifier did not get through, and that wait for an operator.
 
@@ -48,7 +48,8 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
   if (action === 'list') none(positionals);
   const reactors = reactorsNamed(values.reactor);
   const config = readConfig();
-  await using log = await openServiceLog(config);
+  const onlyLooks = ['show', 'list'].includes(action);
+  await using log = await (onlyLooks ? openLogToLook : openServiceLog)(config);
   const administration = new Administration(log, operator(config));
   const parked = (await Promise.all(reactors.map((reactor) => parkedEvents(log, reactor)))).flat();
   switch (action) {

@@ -16,7 +16,14 @@ export async function openServiceLog(config: Config): Promise<EventLog> {
   return await openExistingLog(config);
 }
 
-/** The archive store of the service, likewise. */
+/** For commands that only look: where the service cannot be asked, that is told, and the log is read all the same. */
+export async function openLogToLook(config: Config): Promise<EventLog> {
+  const note = await whetherOfTheService(config, 'eventLog');
+  if (note !== undefined) process.stderr.write(`${note}\n`);
+  return await openExistingLog(config, { readOnly: true });
+}
+
+/** The archive store of the service, like its log. */
 export async function openServiceStore(config: Config): Promise<ArchiveStore> {
   const service = await RunningService.find(config.dataDir);
   if (service) await assertOf(service, config, 'archiveStore');

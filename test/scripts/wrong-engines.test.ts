@@ -172,10 +172,13 @@ test('a service that does not answer in time is not taken for none', async (t) =
   await writeFile(path.join(folder, 'operator.json'), JSON.stringify({ url, token: '', pid: 1 }));
   const config = readConfig({ DEPOSIT_DATA_DIR: folder });
   await (await openLog(config))[Symbol.asyncDispose]();
-  const [found, note, removed] = await Promise.all([
+  const [found, note, removed, ...looks] = await Promise.all([
     t.throwsAsync(OperatedService.find(folder), { code: 'SERVICE_SILENT' }),
     whetherOfTheService(config, 'eventLog'),
     runScript(folder, 'gc', ['--remove']),
+    runScript(folder, 'client', ['list', '--json']),
+    runScript(folder, 'collection', ['list', '--json']),
+    runScript(folder, 'parked', ['list', '--json']),
   ]);
   t.regex(
     found?.message ?? '',
@@ -183,6 +186,8 @@ test('a service that does not answer in time is not taken for none', async (t) =
   );
   t.regex(note ?? '', /^Whether a service runs on .*, could not be asked: The service that /);
   t.deepEqual([removed.code, removed.err], [1, `${found?.message}\n`]);
+  for (const { code, out, err } of looks)
+    t.deepEqual([code, out, err], [0, '[]\n', `${note}\n`], 'what only looks goes on');
 });
 
 test('a bucket that is missing is not made by those who were to find objects in it', async (t) => {
