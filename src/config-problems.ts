@@ -18,7 +18,8 @@ export function combinationProblems(config: Config): string[] {
 
 /** An S3 store without keys would only be found out at the first upload. */
 function keyProblems({ archiveStore }: Config): string[] {
-  if (archiveStore?.kind !== 's3' || (archiveStore.accessKey && archiveStore.secretKey)) return [];
+  if (archiveStore?.kind !== 's3') return [];
+  if (archiveStore.accessKey !== '' && archiveStore.secretKey !== '') return [];
   return [
     'DEPOSIT_ARCHIVE_STORE: an S3 store needs DEPOSIT_S3_ACCESS_KEY and DEPOSIT_S3_SECRET_KEY, or their …_FILE',
   ];
@@ -43,14 +44,14 @@ function uploadProblems({ archiveStore, maxUploadSize, uploadLimits: { maxSize }
 
 /** One file alone would quietly mean no TLS. */
 function tlsProblems({ tls }: Config): string[] {
-  if (!tls || (tls.cert && tls.key)) return [];
-  const [set, unset] = tls.cert ? ['CERT', 'KEY'] : ['KEY', 'CERT'];
+  if (tls?.cert !== '' && tls?.key !== '') return [];
+  const [set, unset] = tls.key === '' ? ['CERT', 'KEY'] : ['KEY', 'CERT'];
   return [`DEPOSIT_TLS_${set} is set, DEPOSIT_TLS_${unset} is not: TLS needs both`];
 }
 
 /** Passwords come with every request: off this machine they travel only inside TLS. */
 function exposureProblems({ host, trustProxy, tls }: Config): string[] {
-  if (trustProxy || tls || isLoopback(host)) return [];
+  if (trustProxy !== false || tls || isLoopback(host)) return [];
   const text =
     'other machines could reach it and passwords would travel in clear: set DEPOSIT_TLS_CERT and DEPOSIT_TLS_KEY, or DEPOSIT_TRUST_PROXY=true behind a proxy that ends TLS';
   return [`DEPOSIT_HOST=${host}: ${text}`];
@@ -59,9 +60,9 @@ function exposureProblems({ host, trustProxy, tls }: Config): string[] {
 /** It has no TLS, whatever clients have, and no proxy in front. */
 function operatorProblems(config: Config): string[] {
   const { operatorHost, operatorPort, operatorTrustNetwork } = config;
-  const isSame = operatorPort !== 0 && operatorPort === config.port && operatorHost === config.host;
+  const isSame = operatorPort > 0 && operatorPort === config.port && operatorHost === config.host;
   const taken = isSame ? [`DEPOSIT_OPERATOR_PORT=${operatorPort}: DEPOSIT_PORT is the same`] : [];
-  if (operatorTrustNetwork || isLoopback(operatorHost)) return taken;
+  if (operatorTrustNetwork !== false || isLoopback(operatorHost)) return taken;
   const text =
     'other machines could read the metrics, in clear and without a password: set DEPOSIT_OPERATOR_TRUST_NETWORK=true if all that reach this address may';
   return [...taken, `DEPOSIT_OPERATOR_HOST=${operatorHost}: ${text}`];

@@ -145,11 +145,7 @@ function assemble(read: Read): Omit<Config, 'tracing' | 'operator'> {
     baseUrl: read('DEPOSIT_BASE_URL'),
     dataDir,
     roles: read('DEPOSIT_ROLES'),
-    eventLog: read('DEPOSIT_EVENT_LOG_FILE') ??
-      read('DEPOSIT_EVENT_LOG') ?? {
-        kind: 'sqlite',
-        file: path.join(dataDir, 'event-log.sqlite'),
-      },
+    eventLog: eventLogConfig(read, dataDir),
     archiveStore: archiveStoreConfig(read, dataDir),
     maxUploadSize: read('DEPOSIT_MAX_UPLOAD_SIZE'),
     maxEntrySize: read('DEPOSIT_MAX_ENTRY_SIZE'),
@@ -185,7 +181,7 @@ function assemble(read: Read): Omit<Config, 'tracing' | 'operator'> {
     operatorHost: read('DEPOSIT_OPERATOR_HOST'),
     operatorPort: read('DEPOSIT_OPERATOR_PORT'),
     operatorTrustNetwork: read('DEPOSIT_OPERATOR_TRUST_NETWORK'),
-    tls: cert || key ? { cert, key } : null,
+    tls: cert === '' && key === '' ? null : { cert, key },
     anchorKeyFile: read('DEPOSIT_ANCHOR_KEY_FILE') ?? path.join(dataDir, 'keys', 'anchor-ed25519.pem'),
     anchorFile: read('DEPOSIT_ANCHOR_FILE'),
     anchorInterval: read('DEPOSIT_ANCHOR_INTERVAL'),
@@ -199,13 +195,21 @@ function assemble(read: Read): Omit<Config, 'tracing' | 'operator'> {
   };
 }
 
+/** What was set and cannot be read stays `undefined`: the default, in its place, would be judged. */
+function eventLogConfig(read: Read, dataDir: string): EventLogConfig {
+  const inFile = read('DEPOSIT_EVENT_LOG_FILE');
+  const place = inFile === null ? read('DEPOSIT_EVENT_LOG') : inFile;
+  return place === null ? { kind: 'sqlite', file: path.join(dataDir, 'event-log.sqlite') } : place;
+}
+
 function archiveStoreConfig(read: Read, dataDir: string): ArchiveStoreConfig {
   const place = read('DEPOSIT_ARCHIVE_STORE') ?? {
     kind: 'file' as const,
     folder: path.join(dataDir, 'archives'),
   };
-  const accessKey = read('DEPOSIT_S3_ACCESS_KEY_FILE') || read('DEPOSIT_S3_ACCESS_KEY');
-  const secretKey = read('DEPOSIT_S3_SECRET_KEY_FILE') || read('DEPOSIT_S3_SECRET_KEY');
+  const [accessFile, secretFile] = [read('DEPOSIT_S3_ACCESS_KEY_FILE'), read('DEPOSIT_S3_SECRET_KEY_FILE')];
+  const accessKey = accessFile === '' ? read('DEPOSIT_S3_ACCESS_KEY') : accessFile;
+  const secretKey = secretFile === '' ? read('DEPOSIT_S3_SECRET_KEY') : secretFile;
   return place.kind === 'file' ? place : { ...place, accessKey, secretKey };
 }
 

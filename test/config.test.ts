@@ -108,6 +108,26 @@ test('other addresses than loopback need TLS or a proxy that ends it', (t) => {
   });
 });
 
+test('what cannot be read is told once: nothing is concluded from it', (t) => {
+  const key = import.meta.filename; // any file that can be read
+  const s3 = { DEPOSIT_ARCHIVE_STORE: 's3://127.0.0.1:9000/b?tls=false', DEPOSIT_S3_SECRET_KEY: 's' };
+  const unread: readonly Record<string, string>[] = [
+    { DEPOSIT_TLS_CERT: '/nowhere', DEPOSIT_TLS_KEY: key, DEPOSIT_HOST: '0.0.0.0' },
+    { DEPOSIT_TRUST_PROXY: 'perhaps', DEPOSIT_HOST: '0.0.0.0' },
+    { DEPOSIT_OPERATOR_TRUST_NETWORK: 'perhaps', DEPOSIT_OPERATOR_HOST: '0.0.0.0' },
+    { DEPOSIT_EVENT_LOG: 'postgres://x', DEPOSIT_ROLES: 'http' },
+    { DEPOSIT_EVENT_LOG_FILE: '/nowhere', DEPOSIT_ROLES: 'http' },
+    { DEPOSIT_S3_ACCESS_KEY_FILE: '/nowhere', ...s3 },
+  ];
+  for (const [index, settings] of unread.entries()) {
+    const error = t.throws(() => readConfig(settings), { instanceOf: BadConfig });
+    t.is(error?.problems.length, 1, `${index}: ${error?.message}`);
+  }
+  const ports = { DEPOSIT_PORT: 'x', DEPOSIT_OPERATOR_PORT: 'x', DEPOSIT_OPERATOR_HOST: '127.0.0.1' };
+  t.is(t.throws(() => readConfig(ports), { instanceOf: BadConfig })?.problems.length, 2);
+  t.throws(() => readConfig({ DEPOSIT_TLS_CERT: '/nowhere' }), { message: /DEPOSIT_TLS_KEY is not/ });
+});
+
 test('the operator port, which has neither TLS nor a proxy, is for other machines only where that is said', (t) => {
   const settings = { DEPOSIT_OPERATOR_HOST: '0.0.0.0', DEPOSIT_TRUST_PROXY: 'true' };
   t.throws(() => readConfig(settings), {
