@@ -103,9 +103,9 @@ function* termFaults(element: XmlElement, vocabulary: Vocabulary): Generator<Fie
 
 /** An element with children is a thing of its own, such as a license with a name and a URL. */
 function* urlFaults(element: XmlElement, { name }: Vocabulary): Generator<FieldFault> {
-  const value = collapsed(element.text);
-  if (element.children.length > 0 || isAbsoluteUrl(value)) return;
-  yield { ...faultOf('url', element, element, value), vocabulary: name };
+  // Nested in one another, such elements have all that text again each.
+  if (element.children.length > 0 || isAbsoluteUrl(element.text.trim())) return;
+  yield { ...faultOf('url', element, element, collapsed(element.text)), vocabulary: name };
 }
 
 function isAbsoluteUrl(text: string): boolean {

@@ -153,3 +153,8 @@ test('of a hopeless entry no more faults are looked at than tell anything', (t) 
   const { fieldFaults = [], fieldFaultsLeftOut = 0 } = factsOf(terms);
   t.is(fieldFaults.length + fieldFaultsLeftOut, 200);
 });
+
+test('the text of elements inside one another is not gone through again for each', (t) => {
+  const inside = `${'<c:url>a'.repeat(48)}${' a'.repeat(8 * 1024 ** 2)}${'</c:url>'.repeat(48)}`;
+  t.deepEqual(faultsOf(`<c:name>x</c:name>${inside}`), [`url codemeta:url "${'a '.repeat(32)}"`]);
+});
