@@ -1,5 +1,6 @@
 import type { FieldFault } from '../domain/deposit/events.ts';
 import { parseGitDate } from '../domain/deposit/git-date.ts';
+import { entryUrl } from './entry-url.ts';
 import {
   DATE_TERMS,
   nearestTerm,
@@ -104,12 +105,8 @@ function* termFaults(element: XmlElement, vocabulary: Vocabulary): Generator<Fie
 /** An element with children is a thing of its own, such as a license with a name and a URL. */
 function* urlFaults(element: XmlElement, { name }: Vocabulary): Generator<FieldFault> {
   // Nested in one another, such elements have all that text again each.
-  if (element.children.length > 0 || isAbsoluteUrl(element.text.trim())) return;
+  if (element.children.length > 0 || entryUrl(element.text.trim())) return;
   yield { ...faultOf('url', element, element, collapsed(element.text)), vocabulary: name };
-}
-
-function isAbsoluteUrl(text: string): boolean {
-  return /^[a-z][a-z0-9+.-]*:\/\/[^\s\\]+$/i.test(text) && URL.canParse(text);
 }
 
 function faultOf(kind: FieldFault['kind'], field: XmlElement, { ns }: XmlElement, value: string): FieldFault {

@@ -1,4 +1,5 @@
 import { isWithin } from '../domain/deposit/host-name.ts';
+import { entryUrl } from './entry-url.ts';
 import type { XmlElement } from './xml-tree.ts';
 
 export type UrlHosts = {
@@ -32,9 +33,9 @@ function urlFields(element: XmlElement): XmlElement[] {
   return /url/i.test(element.local) ? [element] : [];
 }
 
-/** A backslash, white space inside or credentials make people and programs read different hosts: not counted. */
+/** With credentials people and programs read different hosts: not counted. */
 function hostOf(text: string): string | undefined {
-  if (!/^https?:\/\/[^\s\\]+$/i.test(text) || !URL.canParse(text)) return undefined;
-  const { hostname, username, password } = new URL(text);
+  const { protocol, hostname, username, password } = entryUrl(text) ?? {};
+  if (protocol !== 'http:' && protocol !== 'https:') return undefined;
   return username || password ? undefined : hostname;
 }

@@ -136,6 +136,21 @@ test('what only looks like a URL of a host names none', (t) => {
   }
 });
 
+test('hosts are read in any script, and no name that is none costs the square of its length', (t) => {
+  const letters = (count: number) =>
+    String.fromCharCode(...Array.from({ length: count }, (_, letter) => 0x4e00 + letter));
+  const hostsOf = (...hosts: string[]) =>
+    factsOf(hosts.map((host) => `<c:url>https://${host}/</c:url>`).join('')).urlHosts;
+  t.deepEqual(
+    hostsOf('例え.example:8443', 'b%C3%BCcher.example', '/c.example', `${'a'.repeat(200)}.example`),
+    ['xn--r8jz45g.example', 'xn--bcher-kva.example', 'c.example', `${'a'.repeat(200)}.example`],
+  );
+  const long = letters(5000);
+  t.deepEqual(hostsOf(...Array.from({ length: 1000 }, () => long)), []);
+  const escaped = encodeURIComponent(letters(3500));
+  t.deepEqual(hostsOf(...Array.from({ length: 1000 }, () => escaped)), []);
+});
+
 test('the origin is created or added to, inside a deposit element or without', (t) => {
   const url = 'https://alice.example/o?a=1&amp;b';
   const origin = (name: string) => `<d:${name}><d:origin url=" ${url} "/></d:${name}>`;
