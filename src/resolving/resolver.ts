@@ -122,7 +122,7 @@ export class Resolver {
     const { type, id, qualifiers } = swhid;
     if (type === 'rev' || type === 'snp')
       return loaded[type === 'rev' ? 'revision' : 'snapshot'] === id ? { type } : undefined;
-    const path = qualifiers.path?.replace(/^\/+|(?<!\/)\/+$/g, '');
+    const path = withoutSlashes(qualifiers.path);
     if (type === 'dir' && id === loaded.directory && (path ?? '') === '') return { type, path: '' };
     return isAnchored(swhid) ? this.#placeInside(swhid, loaded) : undefined;
   }
@@ -131,7 +131,7 @@ export class Resolver {
     { type, id, qualifiers }: Swhid,
     loaded: DepositLoaded['data'],
   ): Promise<Place | undefined> {
-    const path = qualifiers.path?.replace(/^\/+|(?<!\/)\/+$/g, '');
+    const path = withoutSlashes(qualifiers.path);
     if (path === '' || type === 'rel') return undefined;
     const { body } = await this.#store.get(loaded.manifest);
     const kind = type === 'dir' ? 'directory' : 'leaf';
@@ -151,4 +151,9 @@ export class Resolver {
     }
     return undefined;
   }
+}
+
+/** Without those in front and at the end; where they end is looked for once, not from each of many in the middle. */
+function withoutSlashes(path: string | undefined): string | undefined {
+  return path?.replace(/^\/+|(?<!\/)\/+$/g, '');
 }
