@@ -1,6 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 
+/** With the answer that is being sent or waited for, which Node keeps there. */
+export type HttpSocket = Socket & { readonly _httpMessage?: ServerResponse | null };
+
 /** What comes after its sender was refused is taken up to here, so that he gets to read the answer. */
 const DRAIN_BYTES = 64 * 1024 ** 2;
 const DRAIN_TIME = 30_000;
@@ -54,10 +57,7 @@ export function boundDropping(socket: Socket, isOver: () => boolean, whenOver?: 
  * Whoever says that nothing more comes from him waits for his answers, or has gone: only writing to him would tell. What
  * changes something is carried out and answered either way; what only reads is given up when it has nothing to write.
  */
-export function boundHalfOpen(
-  socket: Socket & { _httpMessage?: ServerResponse | null },
-  silence = SILENCE,
-): void {
+export function boundHalfOpen(socket: HttpSocket, silence = SILENCE): void {
   socket.once('end', () => {
     if (!socket._httpMessage) return; // Node ends it
     let written = socket.bytesWritten;
@@ -88,7 +88,7 @@ function beneath(socket: (Socket & { readonly _parent?: Socket | null }) | null)
  * For a connection on which nothing has moved for long: whoever waits for this side to go on with his request, or to take
  * more of its body, is let wait. How long a sender may pause is for whoever reads the body.
  */
-export function closeIdle(socket: Socket & { _httpMessage?: ServerResponse | null }): void {
+export function closeIdle(socket: HttpSocket): void {
   if (!socket._httpMessage) socket.destroy();
   else if (socket.writableLength > 0) breakOff(socket._httpMessage);
 }

@@ -1,15 +1,14 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { badRequest, SwordError } from '../sword/sword-error.ts';
 import { type ErrorOptions, errorBody } from './answer-errors.ts';
-import { boundDropping, closeIdle } from './connection-ends.ts';
+import { boundDropping, closeIdle, type HttpSocket } from './connection-ends.ts';
 
 /** Bytes of the headers of a request, and milliseconds for them to arrive. */
 export type HeaderLimits = { readonly maxHeadersSize: number; readonly headersTime: number };
 
-/** With what Node keeps there: the answer that is being sent or waited for, and the request that is being read. */
-type HttpSocket = Socket & {
-  readonly _httpMessage?: ServerResponse | null;
+/** With the request that is being read, which Node keeps there. */
+type ParsedSocket = HttpSocket & {
   readonly parser?: { readonly incoming?: IncomingMessage | null } | null;
 };
 
@@ -37,7 +36,7 @@ export function answerParseError(
   }
 }
 
-function answerInTurn(socket: HttpSocket, answer: () => void): void {
+function answerInTurn(socket: ParsedSocket, answer: () => void): void {
   const first = socket._httpMessage;
   if (first?.req.complete || first?.headersSent) {
     first.once('close', () => answerInTurn(socket, answer));
@@ -51,7 +50,7 @@ function answerInTurn(socket: HttpSocket, answer: () => void): void {
   boundDropping(socket, () => false);
 }
 
-function isInBody({ parser }: HttpSocket): boolean {
+function isInBody({ parser }: ParsedSocket): boolean {
   return parser?.incoming?.complete === false;
 }
 
@@ -66,7 +65,7 @@ const NO_PROXY: SocketAnswer = [
  * For a socket that Node has let go of: nobody else hears its errors, closes it, also when nothing moves on it any more, or
  * tells the answers in front of this one that they may go on.
  */
-export function refuseTunnel(socket: HttpSocket, options: ErrorOptions): void {
+export function refuseTunnel(socket: ParsedSocket, options: ErrorOptions): void {
   socket.on('error', () => socket.destroy());
   socket.once('finish', () => socket.destroy());
   socket.on('timeout', () => closeIdle(socket));

@@ -5,7 +5,7 @@ import net, { type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { ErrorOptions } from './answer-errors.ts';
-import { boundDraining, boundHalfOpen, breakOff, closeIdle } from './connection-ends.ts';
+import { boundDraining, boundHalfOpen, breakOff, closeIdle, type HttpSocket } from './connection-ends.ts';
 import { answerParseError, type HeaderLimits, refuseTunnel } from './parse-errors.ts';
 
 export type ServerOptions = HeaderLimits & {
@@ -38,8 +38,8 @@ export class Server {
   /** Connections on which TLS is not agreed yet, by their other ends: HTTP does not know of them. */
   readonly #handshakes = new Map<string, Socket>();
   readonly #running = new Set<Promise<void>>();
-  /** Answers in HTTP/1.0 that have not come to their ends. */
-  readonly #old = new Set<ServerResponse>();
+  /** All others, also those that Node has let go of. */
+  readonly #connections = new Set<HttpSocket>();
   readonly #pipelined = new WeakMap<Socket, number>();
   #closing = false;
 
@@ -58,7 +58,11 @@ export class Server {
     this.#tls = options.tls !== null;
     this.#server = createServer(options);
     this.#server.setTimeout(IDLE_TIMEOUT, closeIdle);
-    this.#server.on(this.#tls ? 'secureConnection' : 'connection', (socket: Socket) => boundHalfOpen(socket));
+    this.#server.on(this.#tls ? 'secureConnection' : 'connection', (socket: HttpSocket) => {
+      this.#connections.add(socket);
+      socket.once('close', () => this.#connections.delete(socket));
+      boundHalfOpen(socket);
+    });
     if (this.#tls) this.#boundHandshakes();
     const handle = (req: IncomingMessage, res: ServerResponse): void => this.#handle(req, res);
     this.#server.on('request', handle);
@@ -109,7 +113,6 @@ export class Server {
 
   #begin(req: IncomingMessage, res: ServerResponse): void {
     if (this.#closing) res.shouldKeepAlive = false; // the client is told to connect anew
-    if (req.httpVersion === '1.0') this.#old.add(res.once('close', () => this.#old.delete(res)));
     if (this.#serving) this.#run(this.#serving.handler(req, res));
     else this.#early.add([req, res]);
   }
@@ -149,7 +152,7 @@ export class Server {
     net.Server.prototype.close.call(this.#server, () => resolve());
     for (const [, res] of this.#early) res.destroy(); // nothing will ever answer them
     const idle = setInterval(() => {
-      this.#server.closeIdleConnections();
+      if (!this.#isSending()) this.#server.closeIdleConnections();
       for (const socket of this.#handshakes.values()) socket.destroy();
     }, FAREWELL);
     const timer = setTimeout(() => this.#cut(), patience);
@@ -159,9 +162,16 @@ export class Server {
     await Promise.race([Promise.allSettled(this.#running), sleep(LAST_STEPS, undefined, { ref: false })]);
   }
 
+  /** Node takes a connection for idle as soon as all of its answer is on the way, however much that is. */
+  #isSending(): boolean {
+    return this.#connections.values().some(({ writableLength }) => writableLength > 0);
+  }
+
   #cut(): void {
-    for (const answer of this.#old) breakOff(answer); // what is cut otherwise does not look whole
-    this.#server.closeAllConnections();
+    for (const socket of this.#connections) {
+      if (socket._httpMessage) breakOff(socket._httpMessage);
+      else socket.destroy();
+    }
   }
 }
 

@@ -1,6 +1,8 @@
 import { mkdir, rename, rm } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
+import net from 'node:net';
 import path from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
 import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
@@ -90,6 +92,33 @@ test('an answer that a stop cuts off does not look whole in HTTP/1.0, either', a
     await server.close(0);
     await old.untilEnded();
     t.is(old.error, 'ECONNRESET');
+  }
+});
+
+test('a server that stops sends the answers that it has, and waits for nobody who takes none', async (t) => {
+  const answer = Buffer.alloc(20_000_000);
+  const [ask, connect] = ['GET / HTTP/1.1\r\nHost: x\r\n\r\n', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n'];
+  for (const [patience, sent] of [
+    [60_000, ask],
+    [0, ask + connect],
+  ] as const) {
+    const server = await Server.listen(LOCAL);
+    const asked = Promise.withResolvers<void>();
+    const handler = async (_req: unknown, res: ServerResponse) => {
+      res.end(answer);
+      asked.resolve();
+    };
+    server.serve(handler, undefined as never); // none is answered with an error
+    const client = net.connect(Number(new URL(server.url).port), '127.0.0.1');
+    t.teardown(() => client.destroy());
+    client.write(sent);
+    await asked.promise;
+    const stopped = server.close(patience);
+    if (patience > 0) {
+      await pause(300); // all that is idle has ended
+      t.true((await buffer(client)).length > answer.length);
+    }
+    await t.notThrowsAsync(stopped);
   }
 });
 
