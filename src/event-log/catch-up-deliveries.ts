@@ -44,6 +44,7 @@ export class CatchUpDeliveries implements Deliveries {
     const head = await this.#log.head();
     await mkdir(this.#folder, { recursive: true });
     await using checkpoint = await CatchUpCheckpoint.open(this.#folder, group, head);
+    if (checkpoint.last === undefined) checkpoint.passed(begin); // the group begins there, also the next time
     await checkpoint.save(); // what another log left must not count once this one has grown beyond it
     await using deaths = await Deaths.open(this.#folder, group, { position: checkpoint.position, head });
     this.#receiving.set(group, checkpoint);
@@ -51,8 +52,7 @@ export class CatchUpDeliveries implements Deliveries {
       const onTrouble = (reason: string | undefined): void => {
         this.#troubles.set(group, reason);
       };
-      const after = checkpoint.position ?? begin;
-      const options = { after, streamPrefixes: [streamPrefix], signal, onTrouble };
+      const options = { after: checkpoint.position, streamPrefixes: [streamPrefix], signal, onTrouble };
       for await (const message of this.#log.subscribe(options)) {
         if (message.kind === 'caught-up') {
           checkpoint.passed(message.position);

@@ -104,6 +104,27 @@ for (const [engine, make] of Object.entries(SUBJECTS)) {
   });
 }
 
+for (const [engine, make] of Object.entries(SUBJECTS)) {
+  test(`${engine}: a group that was received before goes on from there, wherever it was to begin now`, async (t) => {
+    const { log, open } = await make(t);
+    const [, begin, , later] = await appendEach(log, ['deposit-1', 'deposit-2', 'deposit-3', 'deposit-4']);
+    const receivedFrom = async (after: Position | undefined, count: number) => {
+      const [deliveries, stop, received] = [open(), new AbortController(), [] as Delivery[]];
+      const ended = receive(deliveries, stop.signal, received, after);
+      await eventually(() => received.length === count);
+      await received.at(-1)?.acknowledge();
+      stop.abort();
+      await ended;
+      await deliveries[Symbol.asyncDispose]?.();
+      return received.map(({ event }) => event.stream);
+    };
+    t.deepEqual(await receivedFrom(begin, 2), ['deposit-3', 'deposit-4']);
+    t.deepEqual(await receivedFrom(later, 1), ['deposit-3'], 'it was not done with');
+    const looking = open();
+    await eventually(async () => (await looking.standing(GROUP, PREFIX)).waiting === 0);
+  });
+}
+
 test('a checkpoint beyond the end of the log is of another log', async (t) => {
   const folder = await folderFor(t);
   await using log = new MemoryEventLog();
@@ -184,6 +205,11 @@ function timeOf(stream: string): string {
   return new Date(Date.UTC(2026, 0, 1) + Number(number) * 1000).toISOString();
 }
 
-async function receive(deliveries: Deliveries, signal: AbortSignal, received: Delivery[]): Promise<void> {
-  for await (const delivery of deliveries.receive(GROUP, PREFIX, signal)) received.push(delivery);
+async function receive(
+  deliveries: Deliveries,
+  signal: AbortSignal,
+  received: Delivery[],
+  after?: Position,
+): Promise<void> {
+  for await (const delivery of deliveries.receive(GROUP, PREFIX, signal, after)) received.push(delivery);
 }
