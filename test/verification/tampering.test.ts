@@ -17,6 +17,7 @@ import { clockWatcher } from '../../src/verification/clock-watcher.ts';
 import { ExportTally } from '../../src/verification/export-end.ts';
 import { exportedEvent, exportedEvents } from '../../src/verification/exported-event.ts';
 import { history } from '../../src/verification/history.ts';
+import { lines } from '../../src/verification/lines.ts';
 import { Report } from '../../src/verification/report.ts';
 import { type Interrupted, ResumePoint } from '../../src/verification/resume-point.ts';
 import { StreamHeads } from '../../src/verification/stream-heads.ts';
@@ -118,6 +119,27 @@ test('an export is the same log again, and a line that was cut or changed is ref
     await using log = new MemoryEventLog();
     await t.throwsAsync(copyEvents(exportedEvents(bytesOf(text)), log), { code: 'BAD_LINE', message });
   }
+});
+
+test('a line that has no end is refused before all of it is in memory', async (t) => {
+  let read = 0;
+  async function* endless() {
+    yield Buffer.from('first\nsecond\nthi');
+    for (;;) {
+      read += 1;
+      yield Buffer.alloc(100, 'x');
+    }
+  }
+  const found: string[] = [];
+  const reading = async (): Promise<void> => {
+    for await (const { bytes } of lines(endless(), 1000)) found.push(bytes.toString());
+  };
+  await t.throwsAsync(reading(), {
+    code: 'LINE_TOO_LONG',
+    message: /^Line 3 has no end within 1000 bytes: /,
+  });
+  t.deepEqual(found, ['first', 'second']);
+  t.is(read, 10);
 });
 
 test('an export that is told to end says so, and leaves nothing', async (t) => {
