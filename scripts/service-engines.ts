@@ -2,7 +2,7 @@ import type { ArchiveStore } from '../src/archive-store/archive-store.ts';
 import type { Config } from '../src/config.ts';
 import { enginePlaces, openExistingLog, openExistingStore } from '../src/engines.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
-import { RunningService, ServiceSilent } from '../src/operator/running-service.ts';
+import { OperatorRefusal, RunningService, ServiceSilent } from '../src/operator/running-service.ts';
 import { isThere, NotPermitted } from '../src/permission.ts';
 import { refused } from './command.ts';
 
@@ -54,9 +54,13 @@ export async function whetherOfTheService(
     if (service) for (const engine of engines) await assertOf(service, config, engine);
     return undefined;
   } catch (error) {
-    if (!(error instanceof NotPermitted) && !(error instanceof ServiceSilent)) throw error;
+    if (!isOfAsking(error)) throw error;
     return `Whether a service runs on ${config.dataDir}, and on what, could not be asked: ${error.message}`;
   }
+}
+
+function isOfAsking(error: unknown): error is Error {
+  return [NotPermitted, ServiceSilent, OperatorRefusal].some((kind) => error instanceof kind);
 }
 
 function placeOf({ eventLog, archiveStore }: EngineSettings, engine: Engine): string | undefined {

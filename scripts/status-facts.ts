@@ -8,7 +8,12 @@ import { deposits } from '../src/domain/aggregates.ts';
 import { openDeliveriesOf, openView } from '../src/engines.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
 import { waitingAfter } from '../src/event-log/waiting-events.ts';
-import { RunningService, ServiceSilent, type ServiceState } from '../src/operator/running-service.ts';
+import {
+  OperatorRefusal,
+  RunningService,
+  ServiceSilent,
+  type ServiceState,
+} from '../src/operator/running-service.ts';
 import { PARKING, REACTORS } from '../src/reactor-names.ts';
 import { parkedEvents } from '../src/reactors/parking.ts';
 import type { LookedAtView } from '../src/read-models/looked-at-view.ts';
@@ -63,7 +68,9 @@ async function asked({
     const service = await RunningService.find(dataDir);
     return { state: await service?.state(), silence: null };
   } catch (error) {
-    if (error instanceof ServiceSilent) return { state: undefined, silence: error.message };
+    if (error instanceof ServiceSilent || error instanceof OperatorRefusal) {
+      return { state: undefined, silence: error.message };
+    }
     throw error;
   }
 }

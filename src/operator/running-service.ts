@@ -7,6 +7,13 @@ import { operatorFile } from './operator-file.ts';
 export class OperatorRefusal extends Error {
   override readonly name = 'OperatorRefusal';
   readonly code = 'OPERATOR_REFUSED';
+  /** Whether it was not refused, but could not be done. */
+  readonly isFault: boolean;
+
+  constructor(status: number, reason: unknown) {
+    super(`The running service answered: ${String(reason)}`);
+    this.isFault = status >= 500;
+  }
 }
 
 /** Something listens where the service of the data folder should, and does not answer in time. */
@@ -80,19 +87,21 @@ export class RunningService {
   /**
    * `undefined` when none runs there.
    * @throws {ServiceSilent} one may run there, or not.
+   * @throws {OperatorRefusal} it cannot tell of itself.
    * @throws {NotPermitted} where it is to be met is for its user only.
    */
   static async find(dataDir: string): Promise<RunningService | undefined> {
     const file = operatorFile(dataDir);
     const text = await readFile(file, 'utf8').catch((error: unknown) => {
       if (isOfPermission(error)) throw notPermitted(file, 'read', error);
+      if (!isOfNothingThere(error)) throw error; // whether one runs is not known
       return undefined;
     });
     if (text === undefined) return undefined;
     const { url, token } = JSON.parse(text) as { url: string; token: string };
     const service = new RunningService(url, token, file);
     const state = await service.state().catch((error: unknown) => {
-      if (error instanceof ServiceSilent) throw error;
+      if (error instanceof ServiceSilent || (error instanceof OperatorRefusal && error.isFault)) throw error;
       return undefined; // after a crash the file is still there, and the port may be another's
     });
     // So it is in a copy of the folder, whose original is served on.
@@ -129,7 +138,7 @@ export class RunningService {
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
       const facts = (await answer.json()) as { error?: string };
-      if (!answer.ok) throw new OperatorRefusal(`The running service answered: ${facts.error}`);
+      if (!answer.ok) throw new OperatorRefusal(answer.status, facts.error);
       return facts;
     } catch (cause) {
       if (cause instanceof OperatorRefusal) throw cause;
@@ -145,6 +154,11 @@ export class RunningService {
       );
     }
   }
+}
+
+function isOfNothingThere(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'ENOENT' || code === 'ENOTDIR';
 }
 
 /** A service of a release that does not tell is taken for the folder's. */

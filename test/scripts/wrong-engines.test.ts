@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { cp, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -10,6 +10,7 @@ import { tellHistory } from '../../scripts/tell-history.ts';
 import { openStoreAudit } from '../../src/archive-store/open-store-audit.ts';
 import { type Config, readConfig } from '../../src/config.ts';
 import { openExistingStore, openLog } from '../../src/engines.ts';
+import { OperatorServer } from '../../src/operator/operator-server.ts';
 import { RunningService as OperatedService } from '../../src/operator/running-service.ts';
 import { archivePart, entryPart, formOf, formType } from '../support/deposit-bodies.ts';
 import { runScript } from '../support/run-script.ts';
@@ -188,6 +189,28 @@ test('a service that does not answer in time is not taken for none', async (t) =
   t.deepEqual([removed.code, removed.err], [1, `${found?.message}\n`]);
   for (const { code, out, err } of looks)
     t.deepEqual([code, out, err], [0, '[]\n', `${note}\n`], 'what only looks goes on');
+});
+
+test('a service of which it cannot be told whether it runs is not taken for none', async (t) => {
+  const folder = await folderFor(t);
+  const config = readConfig({ DEPOSIT_DATA_DIR: folder });
+  await (await openLog(config))[Symbol.asyncDispose]();
+  const routes = { 'GET /state': () => Promise.reject(new Error('no room')) };
+  await using faulty = await OperatorServer.listen({ host: '127.0.0.1', port: 0, dataDir: folder, routes });
+  const told = { code: 'OPERATOR_REFUSED', message: 'The running service answered: no room' };
+  await t.throwsAsync(OperatedService.find(folder), told);
+  t.is(
+    await whetherOfTheService(config, 'eventLog'),
+    `Whether a service runs on ${folder}, and on what, could not be asked: ${told.message}`,
+  );
+  const file = path.join(folder, 'operator.json');
+  await writeFile(file, JSON.stringify({ url: faulty.url, token: 'of an earlier one', pid: 1 }));
+  t.is(await OperatedService.find(folder), undefined, 'whoever knows another token is another service');
+  await rm(file);
+  await mkdir(file);
+  await t.throwsAsync(OperatedService.find(folder), { code: 'EISDIR' });
+  await rm(file, { recursive: true });
+  t.is(await OperatedService.find(folder), undefined);
 });
 
 test('a bucket that is missing is not made by those who were to find objects in it', async (t) => {
