@@ -1,7 +1,8 @@
-import { type DepositStatusView, depositStatus } from '../projections/deposit-status.ts';
+import { depositStatus } from '../projections/deposit-status.ts';
 import { Administration } from '../src/administration.ts';
 import { type Config, readConfig } from '../src/config.ts';
 import { openView } from '../src/engines.ts';
+import { type AbandonedDeposit, abandonedDeposits } from './abandoned-deposits.ts';
 import { operator, readOptions, runCommand, say, UsageError } from './command.ts';
 import { duration } from './duration.ts';
 import { progressBar } from './progress-bar.ts';
@@ -14,8 +15,6 @@ const HELP = `Deletes partial deposits that nobody has gone on with: an event ea
 Their clients get 404 from then on; their history stays. One that is changed in the meantime is left alone.
 Exit codes: 0 done, 1 failed, 2 wrong usage.
 `;
-
-const PAGE = 500;
 
 await runCommand(HELP, async (args) => {
   const values = readOptions(args, {
@@ -52,18 +51,9 @@ await runCommand(HELP, async (args) => {
 });
 
 /** From the views as they are now; what has changed since then is found out at the append. */
-function* abandoned(config: Config, changedBefore: string): Generator<DepositStatusView> {
+function abandoned(config: Config, changedBefore: string): AbandonedDeposit[] {
   using view = openView(config, depositStatus);
-  using _moment = view.snapshot();
-  const query = { equal: { status: 'partial' }, orderBy: 'updatedAt', limit: PAGE };
-  for (let offset = 0; ; offset += PAGE) {
-    const page = view.find({ ...query, offset }) as DepositStatusView[];
-    for (const deposit of page) {
-      if (deposit.updatedAt >= changedBefore) return;
-      yield deposit;
-    }
-    if (page.length < PAGE) return;
-  }
+  return abandonedDeposits(view, changedBefore);
 }
 
 function unlessChanged(error: unknown): false {

@@ -1,11 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import test from 'ava';
+import { abandonedDeposits } from '../../scripts/abandoned-deposits.ts';
 import { assertAccepted, settings, type Wanted } from '../../scripts/client-settings.ts';
 import { depositsOfView } from '../../scripts/deposits-of-view.ts';
 import { Administration } from '../../src/administration.ts';
 import { openLog } from '../../src/engines.ts';
+import { LookedAtView } from '../../src/read-models/looked-at-view.ts';
 import { ViewFile } from '../../src/read-models/view-file.ts';
 import { eventAt } from '../support/event-seen.ts';
 import { runScript as run } from '../support/run-script.ts';
@@ -145,4 +148,31 @@ test('a list of deposits has each once, whatever comes to the views while it is 
   const all = [2002, 2001, 2000, ...ids.toReversed()];
   t.deepEqual(listed(503), all.slice(0, 503));
   t.deepEqual(listed(500), all.slice(0, 500));
+});
+
+test('while abandoned deposits are deleted no moment of the view is held that its WAL would wait for', async (t) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'abandoned-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const file = path.join(folder, 'v.1.sqlite');
+  const written = ViewFile.open(file, { name: 'v', version: 1, origin: 'here' });
+  t.teardown(() => written[Symbol.dispose]());
+  written.addLookups();
+  const views = ['partial', 'done', 'partial', 'partial'].map((status, at) => {
+    return [String(at), { depositId: at, revision: at, status, updatedAt: `2026-03-0${9 - at}` }] as const;
+  });
+  written.take(new Map(views), eventAt('1'));
+  written.save();
+  using looked = LookedAtView.open(file, { name: 'v' });
+  const ids: number[] = [];
+  for (const { depositId } of abandonedDeposits(looked, '2026-03-08')) {
+    if (ids.push(depositId) > 1) continue;
+    written.take(
+      new Map([['9', { depositId: 9, status: 'partial', updatedAt: '2026-03-01' }]]),
+      eventAt('2'),
+    );
+    written.save();
+    using other = new DatabaseSync(file);
+    t.like(other.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get(), { busy: 0 });
+  }
+  t.deepEqual(ids, [3, 2]);
 });
