@@ -25,21 +25,27 @@ export class CannotLock extends Error {
  * @throws {NotPermitted}
  */
 export function lockDataFolder(folder: string): Disposable {
-  const [file, pid] = [path.join(folder, 'service.lock'), pidIn(folder)];
-  const which = pid === undefined ? '' : ` (process ${pid})`;
-  const text = `Another service runs on the data folder ${folder}${which}: stop it, or set DEPOSIT_DATA_DIR to another folder.`;
-  return lockFile(file, text);
+  return lockFile(path.join(folder, 'service.lock'), inUse(folder));
 }
 
-/** Of the service that the folder tells operators of, if it is there: after a crash it is not. */
-function pidIn(folder: string): number | undefined {
+function inUse(folder: string): string {
+  const elsewhere = 'or set DEPOSIT_DATA_DIR to another folder.';
   try {
     const { pid } = JSON.parse(readFileSync(operatorFile(folder), 'utf8')) as { pid: number };
     process.kill(pid, 0);
-    return pid;
-  } catch {
-    return undefined; // none, or one of another user
+    return `Another service runs on the data folder ${folder} (process ${pid}): stop it, ${elsewhere}`;
+  } catch (error) {
+    if (!isOfNobodyThere(error)) {
+      return `Another service runs on the data folder ${folder}: stop it, ${elsewhere}`; // of another user, say
+    }
+    return `Another service runs on the data folder ${folder} and is just starting or stopping, or a command has it alone: try again in a moment, ${elsewhere}`;
   }
+}
+
+/** A service tells operators of itself when it has started, until it stops; after a crash the file is still there. */
+function isOfNobodyThere(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'ENOENT' || code === 'ESRCH';
 }
 
 /**

@@ -1,12 +1,14 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test, { type ExecutionContext } from 'ava';
 import { collections } from '../../projections/collections.ts';
 import { depositStatus } from '../../projections/deposit-status.ts';
 import { everyView } from '../../projections/every-view.ts';
-import { lockFile } from '../../src/data-folder-lock.ts';
+import { lockDataFolder, lockFile } from '../../src/data-folder-lock.ts';
 import { RunningService as OperatedService } from '../../src/operator/running-service.ts';
 import type { AnyProjection } from '../../src/read-models/projection.ts';
 import { Rebuild } from '../../src/read-models/rebuild.ts';
@@ -111,6 +113,20 @@ test('a rebuild without a service counts from the next start on, and one at a ti
     'its own files are no damage',
   );
   t.is(pointer(service.folder)['deposit-status'], 2);
+});
+
+test('who finds the data folder held hears whether to stop a service or to try again', async (t) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'held-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  using _held = lockDataFolder(folder);
+  const told = () => t.throws(() => lockDataFolder(folder), { code: 'DATA_FOLDER_IN_USE' })?.message ?? '';
+  t.regex(told(), / is just starting or stopping, or a command has it alone: try again in a moment, or set /);
+  const tells = (pid: number) => writeFile(path.join(folder, 'operator.json'), JSON.stringify({ pid }));
+  await tells(process.pid);
+  t.regex(told(), new RegExp(` \\(process ${process.pid}\\): stop it, or set `));
+  const ended = spawnSync('true');
+  await tells(ended.pid);
+  t.regex(told(), / is just starting or stopping/, 'what a crash has left');
 });
 
 test('views that a newer release has built are refused by the older service, all or none, and stay', async (t) => {
