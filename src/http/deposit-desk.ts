@@ -189,6 +189,16 @@ export class DepositDesk {
     return undefined;
   }
 
+  /** Whether the log has it that a deposit of the client was given these bytes; an older one that was restored may not. */
+  async wasGiven(depositId: number, client: string, sha256: string): Promise<boolean> {
+    for await (const stored of this.#events(depositId)) {
+      const { type, data } = deposits.codec.read(stored);
+      if (type === 'DepositCreated' && data.client !== client) return false;
+      if ('archive' in data && data.archive.sha256 === sha256) return true;
+    }
+    return false;
+  }
+
   async #shown(outcome: Outcome<Deposit, DepositEvent>): Promise<Outcome<Deposit, DepositEvent>> {
     await this.#projector.passed(outcome.position, VIEW_PATIENCE);
     return outcome;

@@ -40,7 +40,7 @@ export async function receiveUpload(
   if (state.status === 'used') {
     // A dry run looks into the bytes, which are not here any more.
     const isTold = !isDryRun(ctx) && (await isRepetition(ctx, nameable));
-    if (!isTold) throw usedBefore(upload, state.depositId, nameable);
+    if (!isTold) throw await usedBefore(upload, state, nameable);
     const { filename, md5, length } = announced;
     const { archives = [] } = (await nameable.desk.content(state.depositId)) ?? {};
     const { mediaType } = archives.find(({ sha256 }) => sha256 === state.sha256) ?? announced;

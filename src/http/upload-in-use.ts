@@ -28,8 +28,7 @@ export class UploadInUse implements Disposable {
   static async take(id: string, owner: UploadOwner, from: NameableUploads): Promise<UploadInUse> {
     const { uploads, desk } = from;
     const upload = uploads.find(id, owner);
-    if (!upload)
-      throw notFound(`There is no upload ${id} in the collection ${owner.collection}, or no more.`);
+    if (!upload) throw noUpload(id, owner.collection);
     if (uploads.isHeld(upload)) throw conflict('Another request is at this upload: wait until it has ended.');
     const inUse = new UploadInUse(upload, await uploads.hold(upload), desk);
     try {
@@ -96,11 +95,19 @@ export class UploadInUse implements Disposable {
   }
 }
 
-/** What is told of an upload that is an archive of a deposit already. */
-export function usedBefore(upload: Upload, depositId: number, { iris }: NameableUploads): SwordError {
-  const { id, collection } = upload.record;
+/** What is told of an upload that is an archive of a deposit already, if the log still has it so. */
+export async function usedBefore(
+  { record: { id, client, collection } }: Upload,
+  { depositId, sha256 }: { readonly depositId: number; readonly sha256: string },
+  { desk, iris }: NameableUploads,
+): Promise<SwordError> {
+  if (!(await desk.wasGiven(depositId, client, sha256))) return noUpload(id, collection);
   const text = `The upload ${id} is an archive of deposit ${depositId} already.`;
   return conflict(text, { Link: `<${iris.edit(collection, depositId)}>; rel="edit"` });
+}
+
+function noUpload(id: string, collection: string): SwordError {
+  return notFound(`There is no upload ${id} in the collection ${collection}, or no more.`);
 }
 
 function assertWhole({ id, state, offset, length }: Upload): void {

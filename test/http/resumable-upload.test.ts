@@ -347,6 +347,32 @@ test('an upload is removed though a request adds to it', async (t) => {
   t.deepEqual(await filesOf(service, upload), []);
 });
 
+test('an upload that an older log, restored since, has in no deposit of its client is there no more', async (t) => {
+  await using service = await RunningService.start({ uploadLimits: LIMITS });
+  const options = { collections: ['software'] };
+  const [alice, bob] = [await service.register('alice', options), await service.register('bob', options)];
+  const headers = { ...archiveHeaders(), ...partial };
+  const upload = await new TusUploads(alice).whole(helloZip);
+  t.is((await alice.post('/1/software/', null, { ...headers, Upload: upload })).status, 201);
+  t.is((await bob.post('/1/software/', new Uint8Array(helloZip), headers)).status, 201);
+  await alice.post('/1/software/', new Uint8Array(largeTar), archiveHeaders('l.tar', 'application/x-tar'));
+  for (const [depositId, status] of [
+    [1, 409],
+    [2, 404], // bob's
+    [3, 404], // with other bytes
+    [4, 404], // not there
+  ] as const) {
+    await service.stop();
+    const usedAt = new Date().toISOString();
+    await changeState(service, upload, { status: 'used', depositId, usedAt, sha256: sha256Of(helloZip) });
+    await service.startAgain();
+    const again = alice.at(service.url);
+    const answer = await again.post('/1/software/', null, { ...headers, Upload: idOf(upload) });
+    t.is(answer.status, status, await answer.text());
+    t.is(answer.headers.has('link'), status === 409);
+  }
+});
+
 test('an archive too large to come at once is deposited by naming its upload', async (t) => {
   const { alice, service, uploads } = t.context;
   const plain = await alice.post(
