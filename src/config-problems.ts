@@ -4,8 +4,11 @@ import { isLoopback } from './loopback.ts';
 /** What S3 copies in one request: an object is uploaded under another name and gets its own as a copy. */
 const MAX_S3_OBJECT = 5 * 1024 ** 3;
 
+type Trust = 'trustProxy' | 'operatorTrustNetwork';
+type Judged = Omit<Config, Trust> & Partial<Pick<Config, Trust>>;
+
 /** What is wrong with settings that are right one by one. Those that are wrong themselves are `undefined`. */
-export function combinationProblems(config: Config): string[] {
+export function combinationProblems(config: Judged): string[] {
   return [
     ...exposureProblems(config),
     ...operatorProblems(config),
@@ -17,7 +20,7 @@ export function combinationProblems(config: Config): string[] {
 }
 
 /** An S3 store without keys would only be found out at the first upload. */
-function keyProblems({ archiveStore }: Config): string[] {
+function keyProblems({ archiveStore }: Judged): string[] {
   if (archiveStore?.kind !== 's3') return [];
   if (archiveStore.accessKey !== '' && archiveStore.secretKey !== '') return [];
   return [
@@ -26,13 +29,13 @@ function keyProblems({ archiveStore }: Config): string[] {
 }
 
 /** Nobody else could do what this node leaves undone: the embedded log is of one process. */
-function roleProblems({ roles, eventLog }: Config): string[] {
+function roleProblems({ roles, eventLog }: Judged): string[] {
   if (eventLog?.kind !== 'sqlite' || roles === undefined || roles.length === 2) return [];
   return [`DEPOSIT_ROLES=${roles.join()}: one node alone, as with the embedded event log, has to do both`];
 }
 
 /** Such an archive would come to its last byte and then be refused. */
-function uploadProblems({ archiveStore, maxUploadSize, uploadLimits: { maxSize } }: Config): string[] {
+function uploadProblems({ archiveStore, maxUploadSize, uploadLimits: { maxSize } }: Judged): string[] {
   if (archiveStore?.kind !== 's3') return [];
   const sizes = { DEPOSIT_MAX_UPLOAD_SIZE: maxUploadSize, DEPOSIT_MAX_RESUMABLE_SIZE: maxSize };
   return Object.entries(sizes).flatMap(([name, size]) =>
@@ -43,14 +46,14 @@ function uploadProblems({ archiveStore, maxUploadSize, uploadLimits: { maxSize }
 }
 
 /** One file alone would quietly mean no TLS. */
-function tlsProblems({ tls }: Config): string[] {
+function tlsProblems({ tls }: Judged): string[] {
   if (tls?.cert !== '' && tls?.key !== '') return [];
   const [set, unset] = tls.key === '' ? ['CERT', 'KEY'] : ['KEY', 'CERT'];
   return [`DEPOSIT_TLS_${set} is set, DEPOSIT_TLS_${unset} is not: TLS needs both`];
 }
 
 /** Passwords come with every request: off this machine they travel only inside TLS. */
-function exposureProblems({ host, trustProxy, tls }: Config): string[] {
+function exposureProblems({ host, trustProxy, tls }: Judged): string[] {
   if (trustProxy !== false || tls || isLoopback(host)) return [];
   const text =
     'other machines could reach it and passwords would travel in clear: set DEPOSIT_TLS_CERT and DEPOSIT_TLS_KEY, or DEPOSIT_TRUST_PROXY=true behind a proxy that ends TLS';
@@ -58,7 +61,7 @@ function exposureProblems({ host, trustProxy, tls }: Config): string[] {
 }
 
 /** It has no TLS, whatever clients have, and no proxy in front. */
-function operatorProblems(config: Config): string[] {
+function operatorProblems(config: Judged): string[] {
   const { operatorHost, operatorPort, operatorTrustNetwork } = config;
   const isSame = operatorPort > 0 && operatorPort === config.port && operatorHost === config.host;
   const taken = isSame ? [`DEPOSIT_OPERATOR_PORT=${operatorPort}: DEPOSIT_PORT is the same`] : [];

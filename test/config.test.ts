@@ -110,7 +110,7 @@ test('other addresses than loopback need TLS or a proxy that ends it', (t) => {
 
 test('what cannot be read is told once: nothing is concluded from it', (t) => {
   const key = import.meta.filename; // any file that can be read
-  const s3 = { DEPOSIT_ARCHIVE_STORE: 's3://127.0.0.1:9000/b?tls=false', DEPOSIT_S3_SECRET_KEY: 's' };
+  const s3 = { DEPOSIT_ARCHIVE_STORE: 's3://127.0.0.1:9000/deposits?tls=false', DEPOSIT_S3_SECRET_KEY: 's' };
   const unread: readonly Record<string, string>[] = [
     { DEPOSIT_TLS_CERT: '/nowhere', DEPOSIT_TLS_KEY: key, DEPOSIT_HOST: '0.0.0.0' },
     { DEPOSIT_TRUST_PROXY: 'perhaps', DEPOSIT_HOST: '0.0.0.0' },
