@@ -29,6 +29,16 @@ export class Fault extends Error {
   }
 }
 
+/** Does what is about a deposit that is there: a fault of it names that. */
+export async function about<Result>(deposit: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Fault) error.deposit = deposit;
+    throw error;
+  }
+}
+
 /** A mistake in how the command was called. */
 export class UsageFault extends Fault {
   override readonly name = 'UsageFault';

@@ -1,5 +1,6 @@
 import { findDeposit } from '../deposit/find-deposit.ts';
 import { tellDeposit } from '../deposit/tell-deposit.ts';
+import { about } from '../faults.ts';
 import { COMMON_HELP, COMMON_OPTIONS, onlyDeposit, openSession, readArguments } from '../session.ts';
 
 export const HELP = `Says that nothing more comes to a partial deposit, which is then checked and loaded.
@@ -17,11 +18,13 @@ export async function run(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args, { ...COMMON_OPTIONS, wait: { type: 'boolean' } });
   const wanted = onlyDeposit(positionals);
   const session = await openSession(values);
-  const { links } = await findDeposit(session.connection, wanted, values.collection);
-  // Asked again of a deposit that is complete, it changes nothing.
-  await session.connection.write('POST', links.add, {
-    headers: { 'In-Progress': 'false' },
-    repeatable: true,
+  const { deposit, links } = await findDeposit(session.connection, wanted, values.collection);
+  return about(deposit, async () => {
+    // Asked again of a deposit that is complete, it changes nothing.
+    await session.connection.write('POST', links.add, {
+      headers: { 'In-Progress': 'false' },
+      repeatable: true,
+    });
+    return tellDeposit(links.state, values, session);
   });
-  return tellDeposit(links.state, values, session);
 }

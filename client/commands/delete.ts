@@ -1,5 +1,5 @@
 import { findDeposit } from '../deposit/find-deposit.ts';
-import { EXIT } from '../faults.ts';
+import { about, EXIT } from '../faults.ts';
 import { isSuccess } from '../http/connection.ts';
 import { Refused } from '../http/refused.ts';
 import { COMMON_HELP, COMMON_OPTIONS, onlyDeposit, openSession, readArguments } from '../session.ts';
@@ -18,9 +18,11 @@ export async function run(args: string[]): Promise<number> {
   const wanted = onlyDeposit(positionals);
   const { connection, output } = await openSession(values);
   const { deposit, links } = await findDeposit(connection, wanted, values.collection);
-  const { answer, repeated } = await connection.ask('DELETE', links.edit, { repeatable: true });
-  // Not found only now: the first try has removed it, though its answer was lost.
-  if (!isSuccess(answer) && !(repeated && answer.status === 404)) throw new Refused(answer);
+  await about(deposit, async () => {
+    const { answer, repeated } = await connection.ask('DELETE', links.edit, { repeatable: true });
+    // Not found only now: the first try has removed it, though its answer was lost.
+    if (!isSuccess(answer) && !(repeated && answer.status === 404)) throw new Refused(answer);
+  });
   output.result({ deposit: Number(deposit), deleted: true }, `Deposit ${deposit} is deleted.`);
   return EXIT.done;
 }

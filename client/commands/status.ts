@@ -1,5 +1,6 @@
 import { findDeposit } from '../deposit/find-deposit.ts';
 import { tellDeposit } from '../deposit/tell-deposit.ts';
+import { about } from '../faults.ts';
 import { COMMON_HELP, COMMON_OPTIONS, onlyDeposit, openSession, readArguments } from '../session.ts';
 
 export const HELP = `Tells how far a deposit is, and its identifier once it is done.
@@ -17,6 +18,6 @@ export async function run(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args, { ...COMMON_OPTIONS, wait: { type: 'boolean' } });
   const wanted = onlyDeposit(positionals);
   const session = await openSession(values);
-  const { links } = await findDeposit(session.connection, wanted, values.collection);
-  return tellDeposit(links.state, values, session);
+  const { deposit, links } = await findDeposit(session.connection, wanted, values.collection);
+  return about(deposit, () => tellDeposit(links.state, values, session));
 }

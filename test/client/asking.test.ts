@@ -160,6 +160,8 @@ test('a partial deposit is deleted, one that is done is not', async (t) => {
   t.deepEqual([gone.code, gone.err], [1, `There is no deposit ${open} of alice in software.\n`]);
   const refused = await depositor.run(['delete', finished]);
   t.is(refused.code, 1);
+  const { error } = JSON.parse((await depositor.run(['delete', finished, '--json'])).out);
+  t.is(error.deposit, Number(finished));
   t.is(
     refused.err,
     `The server refused: 405 Method not allowed.\nDeposit ${finished} is done: it can be changed only while it is partial.\nPossible now: GET, HEAD, OPTIONS.\n`,
