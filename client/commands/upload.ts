@@ -7,7 +7,7 @@ import { perform, type Standing } from '../deposit/perform.ts';
 import { assertSensible, planned } from '../deposit/plan.ts';
 import { type Target, targetOf } from '../deposit/target.ts';
 import { compared, exitCodeOf, statusFacts, statusLines } from '../deposit/tell-status.ts';
-import { finalStatus, statusAt } from '../deposit/wait.ts';
+import { statusOf } from '../deposit/wait.ts';
 import { readEnvironment } from '../environment.ts';
 import { Fault, UsageFault } from '../faults.ts';
 import { counted, type Output } from '../output.ts';
@@ -163,11 +163,9 @@ type Uploaded = Session & {
 };
 
 async function finish({ deposit, links }: Standing, uploaded: Uploaded, wait: boolean): Promise<number> {
-  const { connection, output, archives, expected, target } = uploaded;
+  const { output, archives, expected, target } = uploaded;
   output.note(`Deposit ${deposit} of the collection ${target.collection.name}: ${links.edit}`);
-  const status = wait
-    ? await finalStatus(connection, links.state, (text) => output.note(text))
-    : await statusAt(connection, links.state);
+  const status = await statusOf(links.state, wait, uploaded);
   const comparison = compared(status, expected);
   const facts = {
     ...statusFacts(status),

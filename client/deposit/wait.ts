@@ -3,6 +3,7 @@ import { isFinal, readStatus, type Status } from '../documents/deposit-documents
 import { Fault } from '../faults.ts';
 import type { Answer } from '../http/answer.ts';
 import type { Connection } from '../http/connection.ts';
+import type { Session } from '../session.ts';
 
 /** Milliseconds: most deposits are done in less than what servers ask to wait. */
 const FIRST_LOOK = 300;
@@ -13,8 +14,13 @@ export async function statusAt(connection: Connection, state: string): Promise<S
   return readStatus(await connection.get(state));
 }
 
+/** As it is now or, with `wait`, once it is final. */
+export function statusOf(state: string, wait: boolean, { connection, output }: Session): Promise<Status> {
+  return wait ? finalStatus(connection, state, (text) => output.note(text)) : statusAt(connection, state);
+}
+
 /** The status once it is a final one. `note` is told of each that comes before it. @throws {Fault} it is partial. */
-export async function finalStatus(
+async function finalStatus(
   connection: Connection,
   state: string,
   note: (text: string) => void,

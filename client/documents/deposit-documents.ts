@@ -6,7 +6,6 @@ import { childrenOf, readXml, textOf, UnreadableAnswer, type XmlElement } from '
 /** What a receipt tells, and where everything about the deposit is. */
 export type Receipt = {
   readonly deposit: string;
-  readonly title: string | null;
   readonly status: string | null;
   /** Name of the latest archive; `null` while there is none. */
   readonly archive: string | null;
@@ -56,7 +55,6 @@ export function readReceipt({ body, iri, headers }: Pick<Answer, 'body' | 'iri' 
   const archive = textOf(entry, 'deposit_archive');
   return {
     deposit: depositIn(entry, iri),
-    title: textOf(entry, 'title'),
     status: textOf(entry, 'deposit_status'),
     archive: archive === 'None' ? null : archive,
     links: { edit, media, state, add: link(ADD_RELATION) ?? edit, history: link(HISTORY_RELATION) },
