@@ -1,4 +1,5 @@
 import type { ArchiveStore } from './archive-store/archive-store.ts';
+import { sweepTemporary } from './archive-store/open-archive-store.ts';
 import type { Config } from './config.ts';
 import { tellOfEmptyStore } from './empty-store.ts';
 import { openDeliveriesOf, openLog, openStore } from './engines.ts';
@@ -29,7 +30,7 @@ export type Node = {
   readonly fail: (error: unknown) => void;
 };
 
-/** Opens the engines; `resources` closes them. */
+/** Opens the engines, of a data folder whose lock is held; `resources` closes them. */
 export async function openNode(
   config: Config,
   logger: Logger,
@@ -43,6 +44,7 @@ export async function openNode(
   const opened = await openStore(config);
   const store = resources.use(traced.store(metrics.measuredStore(opened)));
   if (config.archiveStore.kind === 'file') await tellOfEmptyStore(engine, opened, logger);
+  else await sweepLeftovers(config, logger);
   const deliveries = await openDeliveriesOf(config, log);
   resources.defer(() => deliveries[Symbol.asyncDispose]?.());
   const views = resources.use(SqliteViewStore.open(...viewsPlace(config)));
@@ -50,4 +52,14 @@ export async function openNode(
   resources.defer(() => projector.stop());
   const notified = notificationViews(projector);
   return { config, log, store, deliveries, metrics, traced, logger, resources, projector, notified, fail };
+}
+
+/** What cannot be removed now is tried again at the next start. */
+async function sweepLeftovers({ dataDir }: Config, logger: Logger): Promise<void> {
+  try {
+    const files = await sweepTemporary(dataDir);
+    if (files > 0) logger.info({ files }, 'temporary archives of a killed process removed');
+  } catch (err) {
+    logger.warn({ err }, 'temporary archives of a killed process not removed');
+  }
 }

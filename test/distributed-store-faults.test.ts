@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
@@ -100,6 +100,18 @@ test('a node is stopped soon while its store says nothing to what it is putting'
   const begun = Date.now();
   await node.stop();
   t.true(Date.now() - begun < 15_000, 'the store may say nothing for 30 seconds');
+});
+
+test('a start removes what killed processes of its folder have left of archives, and nothing young', async (t) => {
+  await using nodes = await DistributedNodes.start();
+  const node = await nodes.add(['http', 'reactors']);
+  const incoming = path.join(node.folder, 'incoming', 'incoming');
+  await node.stop();
+  for (const name of ['left', 'young']) await writeFile(path.join(incoming, name), 'bytes');
+  const before = new Date(Date.now() - 2 * 3_600_000);
+  await utimes(path.join(incoming, 'left'), before, before);
+  await node.startAgain();
+  t.deepEqual(await readdir(incoming), ['young']);
 });
 
 test('a store that says nothing ends a start within ten seconds', async (t) => {

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { ArchiveStoreConfig } from '../config.ts';
 import type { ArchiveStore } from './archive-store.ts';
+import { IncomingFolder } from './incoming-folder.ts';
 import type { MinioArchiveStoreOptions } from './minio-archive-store.ts';
 
 /** Opens the configured engine; one that is not in use is not even loaded. Parts on their way lie below `dataDir`. */
@@ -14,6 +15,20 @@ export async function openArchiveStore(
     return FilesystemArchiveStore.open({ folder: config.folder });
   }
   const { MinioArchiveStore } = await import('./minio-archive-store.ts');
-  const temporaryFolder = path.join(dataDir, 'incoming');
-  return MinioArchiveStore.open({ ...config, temporaryFolder, ...options });
+  return MinioArchiveStore.open({ ...config, temporaryFolder: temporaryFolder(dataDir), ...options });
+}
+
+/**
+ * Removes what killed processes have left of archives that they were checking or sending to an S3 store; resolves to
+ * how many files. For whoever holds the lock of the data folder: commands beside it write theirs within an hour.
+ */
+export async function sweepTemporary(dataDir: string): Promise<number> {
+  const folder = await IncomingFolder.open(temporaryFolder(dataDir));
+  return await folder.sweep(new Date(Date.now() - HOUR), {});
+}
+
+const HOUR = 3_600_000;
+
+function temporaryFolder(dataDir: string): string {
+  return path.join(dataDir, 'incoming');
 }
