@@ -37,13 +37,16 @@ await runCommand(HELP, async (args) => {
   await using log = await openServiceLog(config);
   const administration = new Administration(log, operator(config));
   const ids = wanted.status === undefined ? wanted.ids : depositsIn(config, wanted.status);
-  const recheck = values.recheck || wanted.status === 'rejected';
+  const commandFor = async (id: number): Promise<DepositCommand> =>
+    wanted.status === 'rejected'
+      ? { type: 'RetryChecks', depositId: id } // by now it may have been checked again, and be no more rejected
+      : commandFitting(log, id, values.recheck ?? false);
   const bar = progressBar({ what: 'deposits looked at', total: ids.length });
   const [retried, refused]: [number[], Refused[]] = [[], []];
   try {
     for (const depositId of ids) {
       try {
-        await administration.deposit(depositId, await commandFor(log, depositId, recheck));
+        await administration.deposit(depositId, await commandFor(depositId));
         retried.push(depositId);
         if (!values.json) say(`Deposit ${depositId} is tried again.`);
       } catch (error) {
@@ -88,7 +91,7 @@ function depositsIn(config: Config, status: string): readonly number[] {
 }
 
 /** What fits the deposit as it is; the rules say no to what does not. */
-async function commandFor(log: EventLog, depositId: number, recheck: boolean): Promise<DepositCommand> {
+async function commandFitting(log: EventLog, depositId: number, recheck: boolean): Promise<DepositCommand> {
   const { state } = await load(log, deposits, depositId);
   if (recheck && state.status === 'rejected') return { type: 'RetryChecks', depositId };
   if (state.status === 'rejected') {
