@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
-import { buffer } from 'node:stream/consumers';
-import type { Ran } from './run-script.ts';
+import { outcomeOf, type Ran } from './run-script.ts';
 
 export type RunOptions = { readonly input?: string; readonly env?: Record<string, string> };
 
@@ -68,9 +67,3 @@ export class CommandLineDepositor {
 
 /** What the command tells of one thing. */
 export type Facts = Record<string, unknown>;
-
-export async function outcomeOf(child: ChildProcess): Promise<Ran> {
-  const exited = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? -1)));
-  const [out, err] = await Promise.all([buffer(child.stdout!), buffer(child.stderr!)]); // both are pipes
-  return { code: await exited, out: out.toString(), err: err.toString() };
-}

@@ -1,6 +1,6 @@
-import { parseS3Url } from '../../src/archive-store/s3-url.ts';
 import type { Config, EventStoreDbTimes, Role } from '../../src/config.ts';
 import { depositHistories, type Judgement, judge } from './deposit-histories.ts';
+import { distributedEngines } from './engines-under-test.ts';
 import { EventStoreDbDouble } from './eventstoredb-double/eventstoredb-double.ts';
 import { PatientDepositor } from './patient-depositor.ts';
 import { RunningService, type TestClient, until } from './running-service.ts';
@@ -79,12 +79,7 @@ export class DistributedNodes implements AsyncDisposable {
 
   /** For a service that is started otherwise; `s3Port`: where the store is reached. */
   enginesAt(s3Port = this.s3.port): Pick<Config, 'eventLog' | 'archiveStore'> {
-    const { accessKey, secretKey } = this.s3.options;
-    const place = parseS3Url(`s3://127.0.0.1:${s3Port}/deposits?tls=false`);
-    return {
-      eventLog: { kind: 'eventstoredb', connectionString: this.double.connectionString, ...this.#times },
-      archiveStore: { kind: 's3', ...place, accessKey, secretKey },
-    };
+    return distributedEngines(this.double, this.s3, { port: s3Port, times: this.#times });
   }
 }
 

@@ -1,5 +1,5 @@
 import { parseS3Url } from '../../src/archive-store/s3-url.ts';
-import type { Config } from '../../src/config.ts';
+import type { Config, EventStoreDbTimes } from '../../src/config.ts';
 import { EventStoreDbDouble } from './eventstoredb-double/eventstoredb-double.ts';
 import { S3Server } from './s3-server.ts';
 
@@ -32,14 +32,19 @@ async function startDistributed(): Promise<Engines> {
   await using starting = new AsyncDisposableStack();
   const double = starting.use(await EventStoreDbDouble.start());
   const s3 = starting.use(await S3Server.start());
-  const { accessKey, secretKey } = s3.options;
-  const place = parseS3Url(`s3://127.0.0.1:${s3.port}/deposits?tls=false`);
   const running = starting.move();
+  return { config: distributedEngines(double, s3), [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+/** `port`: where the store is reached, if not directly. */
+export function distributedEngines(
+  { connectionString }: EventStoreDbDouble,
+  { port: own, options: { accessKey, secretKey } }: S3Server,
+  { port = own, times = {} }: { readonly port?: number; readonly times?: EventStoreDbTimes } = {},
+): Pick<Config, 'eventLog' | 'archiveStore'> {
+  const place = parseS3Url(`s3://127.0.0.1:${port}/deposits?tls=false`);
   return {
-    config: {
-      eventLog: { kind: 'eventstoredb', connectionString: double.connectionString },
-      archiveStore: { kind: 's3', ...place, accessKey, secretKey },
-    },
-    [Symbol.asyncDispose]: () => running.disposeAsync(),
+    eventLog: { kind: 'eventstoredb', connectionString, ...times },
+    archiveStore: { kind: 's3', ...place, accessKey, secretKey },
   };
 }

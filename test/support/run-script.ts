@@ -25,8 +25,13 @@ export async function runScript(
   });
   child.stdin.end(input);
   if (stopIn !== undefined) stopOnceUsed(child, stopIn);
+  return outcomeOf(child);
+}
+
+/** Of a process whose output comes through pipes. */
+export async function outcomeOf(child: ChildProcess): Promise<Ran> {
   const exited = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? -1)));
-  const [out, err] = await Promise.all([buffer(child.stdout), buffer(child.stderr)]);
+  const [out, err] = await Promise.all([buffer(child.stdout!), buffer(child.stderr!)]); // as the caller promises
   return { code: await exited, out: out.toString(), err: err.toString() };
 }
 
