@@ -84,30 +84,37 @@ function ascii(bytes: Uint8Array): string {
 
 function strictly(encoding: string, bytes: Uint8Array): string {
   try {
-    return decodeStart(encoding, bytes, { stream: false });
+    return strictDecoder(encoding).decode(bytes);
   } catch {
     throw wrongByte(encoding, longestValidStart(encoding, bytes));
   }
 }
 
 /** The byte order mark is kept: the parser skips one, and a second one is an error. */
-function decodeStart(encoding: string, bytes: Uint8Array, options: { stream: boolean }): string {
-  return new TextDecoder(encoding, { fatal: true, ignoreBOM: true }).decode(bytes, options);
+function strictDecoder(encoding: string): TextDecoder {
+  return new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
 }
 
-/** `TextDecoder` does not say where it failed; halving finds out in a few decodings. */
+/** `TextDecoder` does not say where it failed: the piece is looked for first, then the byte in it. */
 function longestValidStart(encoding: string, bytes: Uint8Array): string {
-  let [valid, invalid, text] = [0, bytes.length + 1, ''];
-  while (invalid - valid > 1) {
-    const middle = (valid + invalid) >> 1;
+  const { length } = validStart(encoding, bytes, 0, PIECE);
+  return validStart(encoding, bytes, length, 1).text;
+}
+
+const PIECE = 4096;
+
+/** As many bytes as can be decoded, the first `known` at once and the others so many at a time. */
+function validStart(encoding: string, bytes: Uint8Array, known: number, step: number) {
+  const decoder = strictDecoder(encoding);
+  let text = decoder.decode(bytes.subarray(0, known), { stream: true });
+  for (let length = known; ; length += step) {
+    if (length >= bytes.length) return { length, text };
     try {
-      text = decodeStart(encoding, bytes.subarray(0, middle), { stream: true });
-      valid = middle;
+      text += decoder.decode(bytes.subarray(length, length + step), { stream: true });
     } catch {
-      invalid = middle;
+      return { length, text };
     }
   }
-  return text;
 }
 
 function wrongByte(encoding: string, before: string) {

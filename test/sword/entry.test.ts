@@ -231,6 +231,20 @@ test('a byte that is wrong in the encoding is refused with its line, never repla
   refused(t, utf16le(entry('\ud800')), /utf-16le/);
 });
 
+test('the line of a wrong byte is found wherever it is, in every encoding', (t) => {
+  const start = `<entry xmlns="${ATOM}">`;
+  for (const charset of ['utf-8', 'gb18030', 'shift_jis', 'euc-jp']) {
+    for (const lines of [0, 2000, 4095 - start.length, 4096 - start.length, 10_000]) {
+      const body = Buffer.concat([
+        bytes(start + '\n'.repeat(lines)),
+        Buffer.from([0xff]),
+        bytes('\n</entry>'),
+      ]);
+      refused(t, body, new RegExp(`^Line ${lines + 1} of .* ${charset}\\.$`), { charset });
+    }
+  }
+});
+
 test('an encoding that is unknown or not the one that is used is refused', (t) => {
   refused(t, bytes(`<?xml version="1.0" encoding="UTF-7"?>${entry('')}`), /encoding "utf-7" .* not known/);
   refused(t, bytes(`<?xml version="1.0" encoding=""?>${entry('')}`), /not known/);
