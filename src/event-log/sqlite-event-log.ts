@@ -17,7 +17,7 @@ import { expectedNumber, toRows } from './new-event-row.ts';
 import { unavailable } from './sqlite-connection.ts';
 import { assertUndamaged } from './sqlite-damage.ts';
 import { SqliteNeighbourWatch } from './sqlite-neighbour-watch.ts';
-import { PAGE, SqlitePages } from './sqlite-pages.ts';
+import { SqlitePages, STREAM_PAGE } from './sqlite-pages.ts';
 import { type CommittedAppend, SqliteWriterThread } from './sqlite-writer-thread.ts';
 import { follow, type LogPage, readPages } from './subscription.ts';
 
@@ -106,7 +106,7 @@ export class SqliteEventLog implements EventLog {
       const { events, length, last } = this.#pages.streamPage(stream, from, backwards, left);
       yield* events;
       left -= length;
-      if (last === undefined || length < PAGE || left === 0) return;
+      if (last === undefined || length < STREAM_PAGE || left === 0) return;
       from = last + (backwards ? -1 : 1);
       await setImmediate();
     }

@@ -11,6 +11,8 @@ import { uuidOf } from './uuid.ts';
 /** Events a page holds at most, and rows that one page of a filtered read looks at: some milliseconds each. */
 export const PAGE = 1_000;
 const LOOKED_AT = 5_000;
+/** The same of one stream: whoever has sent them may have made each as large as one can be. */
+export const STREAM_PAGE = 100;
 
 // An id as hexadecimal digits: a blob would be a buffer of its own for each row.
 const EVENTS = `
@@ -61,10 +63,10 @@ export class SqlitePages implements PagedLog {
     this.#backwards = rows(db, `${STREAM} AND e.revision <= ? ORDER BY e.revision DESC LIMIT ?`);
   }
 
-  /** At most `PAGE` events of one stream, from revision `from` on (or back). One that is damaged hides none before it. */
+  /** At most `STREAM_PAGE` events of one stream, from revision `from` on (or back). One that is damaged hides none before it. */
   streamPage(stream: string, from: number, backwards: boolean, limit: number): StreamPage {
     const statement = backwards ? this.#backwards : this.#forwards;
-    const found = this.#reading(() => statement.all(stream, from, Math.min(limit, PAGE)));
+    const found = this.#reading(() => statement.all(stream, from, Math.min(limit, STREAM_PAGE)));
     const events = found as unknown as EventRow[]; // as in toEvents
     return { events: Iterator.from(events).map(fromRow), length: events.length, last: events.at(-1)?.[2] };
   }

@@ -29,6 +29,21 @@ test.serial('appends that come at once share transactions', async (t) => {
   t.true(log.transactions <= 32, `${log.transactions} transactions`);
 });
 
+test.serial('while a long stream is read, others get their turns', async (t) => {
+  const log = await openLog(t, { file: await newLogFile(t) });
+  await log.append('long', 'none', newEvents(950));
+  let [turns, isReading] = [0, true];
+  const count = (): void => {
+    turns += 1;
+    if (isReading) setImmediate(count);
+  };
+  setImmediate(count);
+  t.is((await listOf(log.readStream('long'))).length, 950);
+  t.deepEqual(revisionsOf(await listOf(log.readStream('long', { backwards: true }))), upTo(950).toReversed());
+  isReading = false;
+  t.true(turns >= 18, `${turns} turns`);
+});
+
 test.serial('a lost race costs the other appends of its transaction nothing', async (t) => {
   const log = await openLog(t, { file: await newLogFile(t) });
   await log.append('taken', 'none', [newEvent()]);
