@@ -1,5 +1,6 @@
 import type { FieldFault, Reference } from '../domain/deposit/events.ts';
 import type { EntryDocument } from './atom-entry.ts';
+import { collapsed } from './collapsed-text.ts';
 import { entryFaults } from './entry-faults.ts';
 import { type NamedOrigin, namedOrigin } from './entry-origin.ts';
 import { namedProvenance, namedReference } from './entry-reference.ts';
@@ -46,7 +47,7 @@ export function entryFacts(
   return { ...single, ...hosts, authors, ...pointersOf(root, depositNamespace, single), ...faultsOf(root) };
 }
 
-/** Characters of a single value. */
+/** Characters of a single value; none has more than the title. */
 const MAX = { title: 500, author: 200, identifier: 200, provenance: 150, short: 64 } as const;
 const MAX_AUTHORS = 20;
 /** Bytes of JSON: of all facts, kept back for the names and flags of the lists, and of the hosts. */
@@ -112,7 +113,8 @@ function authorElements(root: XmlElement): readonly XmlElement[] {
 function authorNames(root: XmlElement): string[] {
   return authorElements(root)
     .map(
-      (author) => firstText(author, TITLED, 'name') ?? givenAndFamilyName(author) ?? collapsed(author.text),
+      (author) =>
+        firstText(author, TITLED, 'name') ?? givenAndFamilyName(author) ?? collapsed(author.text, MAX.author),
     )
     .filter((name) => name !== '')
     .slice(0, MAX_AUTHORS)
@@ -127,7 +129,7 @@ function givenAndFamilyName(author: XmlElement): string | null {
 /** The first of the children with one of these names that has any text. */
 function firstText(parent: XmlElement, namespaces: readonly string[], ...locals: string[]): string | null {
   const found = childrenOf(parent, namespaces, ...locals).find(({ text }) => /\S/.test(text));
-  return found ? collapsed(found.text) : null;
+  return found ? collapsed(found.text, MAX.title) : null;
 }
 
 function childrenOf(
@@ -136,10 +138,6 @@ function childrenOf(
   ...locals: string[]
 ): readonly XmlElement[] {
   return parent.children.filter(({ ns, local }) => locals.includes(local) && namespaces.includes(ns));
-}
-
-function collapsed(text: string): string {
-  return text.trim().replace(/\s+/g, ' ');
 }
 
 /** Never through the middle of a surrogate pair. */

@@ -1,5 +1,6 @@
 import type { FieldFault } from '../domain/deposit/events.ts';
 import { parseGitDate } from '../domain/deposit/git-date.ts';
+import { collapsed } from './collapsed-text.ts';
 import { entryUrl } from './entry-url.ts';
 import {
   DATE_TERMS,
@@ -67,8 +68,9 @@ function* descendants({ children }: XmlElement): Generator<XmlElement> {
 }
 
 function* dateFaults(field: XmlElement): Generator<FieldFault> {
-  const value = collapsed(field.text);
-  if (value === '' || !parseGitDate(value)) yield faultOf('date', field, field, value);
+  const value = collapsed(field.text, MAX_VALUE);
+  if (value === '' || value.length > MAX_VALUE || !parseGitDate(value))
+    yield faultOf('date', field, field, value);
 }
 
 /** A person is to have a `name`; one that only has its parts, or is a plain text, can still be told. */
@@ -79,7 +81,9 @@ function* personFaults(person: XmlElement): Generator<FieldFault> {
   if (parts && person.ns !== CODEMETA[0]) return; // CodeMeta 3.0 asks for no more
   const plain = person.children.length === 0 && /\S/.test(person.text);
   const value =
-    texts.length > 0 ? texts.map(({ text }) => collapsed(text)).join(' ') : collapsed(person.text);
+    texts.length > 0
+      ? texts.map(({ text }) => collapsed(text, MAX_VALUE)).join(' ')
+      : collapsed(person.text, MAX_VALUE);
   yield faultOf(parts || plain ? 'person-without-name' : 'nameless', person, person, value);
 }
 
@@ -90,7 +94,7 @@ function* affiliationFaults(field: XmlElement): Generator<FieldFault> {
     const { children, text } = affiliation;
     const names = children.filter(({ ns, local }) => local === 'name' && CODEMETA.includes(ns));
     const named = children.length === 0 ? /\S/.test(text) : names.some((name) => name.text !== '');
-    if (!named) yield faultOf('affiliation', field, affiliation, collapsed(text));
+    if (!named) yield faultOf('affiliation', field, affiliation, collapsed(text, MAX_VALUE));
   }
 }
 
@@ -106,7 +110,7 @@ function* termFaults(element: XmlElement, vocabulary: Vocabulary): Generator<Fie
 function* urlFaults(element: XmlElement, { name }: Vocabulary): Generator<FieldFault> {
   // Nested in one another, such elements have all that text again each.
   if (element.children.length > 0 || entryUrl(element.text.trim())) return;
-  yield { ...faultOf('url', element, element, collapsed(element.text)), vocabulary: name };
+  yield { ...faultOf('url', element, element, collapsed(element.text, MAX_VALUE)), vocabulary: name };
 }
 
 function faultOf(kind: FieldFault['kind'], field: XmlElement, { ns }: XmlElement, value: string): FieldFault {
@@ -118,10 +122,6 @@ function faultOf(kind: FieldFault['kind'], field: XmlElement, { ns }: XmlElement
     value: cut(value),
     hint: null,
   };
-}
-
-function collapsed(text: string): string {
-  return text.trim().replace(/\s+/g, ' ');
 }
 
 function cut(text: string): string {

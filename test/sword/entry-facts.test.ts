@@ -182,6 +182,19 @@ test('an entry that leaves open which origin it means is refused', (t) => {
   }
 });
 
+test('white space is collapsed in values of any length, which are kept up to their ends', (t) => {
+  const words = (count: number) => Array.from({ length: count }, (_, word) => `w${word}`);
+  const blanks = ' \n\t\u00a0';
+  for (const count of [1, 2, 130, 1000, 1_000_000]) {
+    const { title, authors } = factsOf(
+      `<title>${blanks}${words(count).join(blanks)}${blanks}</title><author>${words(count).join('\n')}</author>`,
+    );
+    t.is(title, words(count).slice(0, 1000).join(' ').slice(0, 500));
+    t.deepEqual(authors, [words(count).slice(0, 1000).join(' ').slice(0, 200)]);
+  }
+  t.is(factsOf(`<title>${blanks}</title>`).title, null);
+});
+
 test('single values are cut, never through the middle of a character', (t) => {
   const facts = factsOf(`
     <title>${'t'.repeat(499)}\u{1f600}</title><c:version>${'v'.repeat(70)}</c:version>
