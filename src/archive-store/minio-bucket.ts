@@ -21,7 +21,7 @@ export type KeptObject = { readonly length: number; readonly etag: string; reado
 /** Milliseconds before a request is made again after a fault that may be over by then. */
 const PAUSES = [100, 400];
 
-/** Bytes a millisecond that an object may come slowly, once the time for a whole request is over. */
+/** Bytes a millisecond of an object that have to come at least, besides the time that any request has. */
 const SLOWEST = 16;
 
 /** One bucket. Whatever goes wrong with it is an `ArchiveStoreUnavailable` that holds no secrets. */

@@ -138,8 +138,8 @@ export class WorkerPool<Job, Reply> implements AsyncDisposable {
     worker.once('error', (error: Error) => died('The worker failed.', error));
     worker.once('exit', (code) => died(`The worker exited with code ${code}.`));
     worker.on('message', (reply: Reply | typeof BEGUN) => {
-      if (reply === BEGUN) this.#begun.add(worker);
-      if (reply === BEGUN || this.#closed) return; // too late: it is being ended, and its exit is waited for
+      if (reply === BEGUN) return void this.#begun.add(worker);
+      if (this.#closed) return; // too late: it is being ended, and its exit is waited for
       release();
       this.#rest(worker);
       resolve(reply);
