@@ -1,5 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs';
-import { faultOf, isDamaged } from './sqlite-fault.ts';
+import { isDamaged } from './sqlite-fault.ts';
+import { ViewDamaged } from './view-unavailable.ts';
 
 /** Lies beside a file that was found to be damaged while it was in use. */
 export const markOfDamage = (file: string): string => `${file}.damaged`;
@@ -18,17 +19,13 @@ export function markDamaged(file: string): void {
   }
 }
 
-/** A page that nobody reads may be met by writing alone. */
+/** A page that nobody reads may be met by writing alone. @throws {ViewDamaged} */
 export function markingDamage(file: string, write: () => void): void {
   try {
     write();
   } catch (error) {
     if (!isDamaged(error)) throw error;
     markDamaged(file);
-    const { message, ...codes } = faultOf(error);
-    throw Object.assign(
-      new Error(`The view file ${file} is damaged, the next start makes it anew: ${message}.`),
-      codes,
-    );
+    throw new ViewDamaged(file, error as Error);
   }
 }

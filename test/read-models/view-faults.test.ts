@@ -160,6 +160,20 @@ test('who only looks at a view is told that it is damaged, and what mends it', (
   t.throws(() => LookedAtView.open(file, shape), damaged);
 });
 
+test('damage that emptying a view meets is told in one sentence', (t) => {
+  const { file } = t.context;
+  {
+    using table = ViewFile.open(file, shape);
+    table.take(things('1'), eventAt('1'));
+  }
+  using table = ViewFile.open(file, shape);
+  damageRootOf(file, 'views');
+  t.throws(() => table.clear(), {
+    code: 'VIEW_DAMAGED',
+    message: `The view file ${file} is damaged, the next start makes it anew: database disk image is malformed.`,
+  });
+});
+
 /** Tells which page it was. */
 function damageRootOf(file: string, table: string): number {
   using database = new DatabaseSync(file);
