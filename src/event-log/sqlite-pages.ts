@@ -9,7 +9,7 @@ import type { LogPage, PagedLog } from './subscription.ts';
 import { uuidOf } from './uuid.ts';
 
 /** Events a page holds at most, and rows that one page of a filtered read looks at: some milliseconds each. */
-export const PAGE = 1_000;
+const PAGE = 1_000;
 const LOOKED_AT = 5_000;
 /** The same of one stream: whoever has sent them may have made each as large as one can be. */
 export const STREAM_PAGE = 100;
