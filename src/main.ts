@@ -21,5 +21,11 @@ if (process.execve && !given.some((options) => options.includes(YOUNG_OBJECTS)))
   }
 }
 
+// Until it knows how to stop, nothing is begun yet that would have to be brought to an end.
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+const endAtOnce = (): void => process.exit(0);
+for (const signal of SIGNALS) process.on(signal, endAtOnce);
 const { main } = await import('./process.ts');
-process.exitCode = await main(process.argv.slice(2));
+const running = main(process.argv.slice(2)); // when this returns it listens to signals itself
+for (const signal of SIGNALS) process.off(signal, endAtOnce);
+process.exitCode = await running;

@@ -291,6 +291,18 @@ test('a data folder that cannot be locked ends with 1 and a sentence', async (t)
   t.like(JSON.parse((await out).trimEnd().split('\n').at(-1) ?? ''), { level: 'error', code: 'CANNOT_LOCK' });
 });
 
+test('a service that is told to stop while its program is being loaded ends with 0', async (t) => {
+  const hooks = `import { registerHooks } from 'node:module';
+    registerHooks({ resolve(name, context, next) {
+      if (name.endsWith('/process.ts')) process.kill(process.pid, 'SIGTERM');
+      return next(name, context);
+    } });`;
+  const preload = path.join(await temporaryFolder(t), 'kill-early.mjs');
+  await writeFile(preload, hooks);
+  const env = { DEPOSIT_DATA_DIR: await temporaryFolder(t) };
+  t.deepEqual(await started(t, ['--import', preload, MAIN], env, 'node').ended, [0, null]);
+});
+
 test('what a newer release wrote ends with 2 and a sentence: no restart mends it', async (t) => {
   const rosa = { kind: 'operator', name: 'rosa' } as const;
   const newer = [
