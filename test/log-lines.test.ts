@@ -5,6 +5,7 @@ import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import test, { type ExecutionContext } from 'ava';
 import { Administration } from '../src/administration.ts';
@@ -227,9 +228,12 @@ test('a service that npm has started tells what starts, where it is ready and th
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
     child.kill('SIGTERM');
   };
-  child.stdout.on('data', (chunk: Buffer) => {
-    if (chunk.includes('"msg":"ready"')) child.stderr.once('data', twice);
-  });
+  const heard = async (stream: Readable, said: string): Promise<void> => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    stream.on('data', (chunk: Buffer) => chunk.includes(said) && resolve());
+    await promise;
+  };
+  void Promise.all([heard(child.stdout, '"msg":"ready"'), heard(child.stderr, 'listens at')]).then(twice);
   t.deepEqual(await ended, [0, null]);
   const lines = (await out)
     .trimEnd()
