@@ -33,6 +33,6 @@ export function secondsSince(started: number): number {
 }
 
 /** Seconds since an RFC 3339 time; never below 0, since clocks differ. */
-export function ageOf(time: string, now = Date.now()): number {
-  return Math.max(0, (now - Date.parse(time)) / 1000);
+export function ageOf(time: string): number {
+  return Math.max(0, (Date.now() - Date.parse(time)) / 1000);
 }
