@@ -3,8 +3,9 @@ import {
   type ArchiveFault,
   type ArchiveLimits,
   defaultArchiveLimits,
+  type OverlayListing,
 } from '../../src/archives/inspection.ts';
-import { type OverlayListing, overlayListings } from '../../src/archives/overlay.ts';
+import { overlayListings } from '../../src/archives/overlay.ts';
 import { formatSwhid } from '../../src/swhid/swhid.ts';
 import { Fault } from '../faults.ts';
 import type { PreparedArchive } from './prepare-archive.ts';

@@ -1,6 +1,5 @@
 import type { LocalSource } from '../archive-store/archive-store.ts';
-import type { ArchiveLimits, Overlay } from './inspection.ts';
-import type { OverlayListing } from './overlay.ts';
+import type { ArchiveLimits, Overlay, OverlayListing } from './inspection.ts';
 import type { Reading } from './reading.ts';
 
 /** What goes to a worker thread. */

@@ -9,8 +9,8 @@ import {
   defaultArchiveLimits,
   type Inspection,
   type Overlay,
+  type OverlayListing,
 } from './inspection.ts';
-import type { OverlayListing } from './overlay.ts';
 import { trustReading } from './reading.ts';
 import { JobAborted, type PoolLoad, WorkerPool } from './worker-pool.ts';
 

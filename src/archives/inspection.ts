@@ -1,5 +1,12 @@
 import type { LocalSource } from '../archive-store/archive-store.ts';
 
+export type OverlayListing = {
+  readonly sha256: string;
+  readonly listing: Uint8Array;
+  /** What people call the archive; its digest where it is not given. */
+  readonly name?: string;
+};
+
 /** What an archive is, decided by its first bytes, never by its name. */
 export type ArchiveFormat = 'zip' | 'tar' | 'tar.gz' | 'tar.bz2' | 'tar.xz';
 
@@ -81,10 +88,7 @@ export interface ArchiveReader extends AsyncDisposable {
 
   /**
    * Overlays listings in upload order; a later leaf replaces an earlier one of the same path. The listings are handed
-   * over: their bytes are gone afterwards. `name` is what people call the archive.
+   * over: their bytes are gone afterwards.
    */
-  overlay(
-    listings: readonly { readonly sha256: string; readonly listing: Uint8Array; readonly name?: string }[],
-    owner?: string,
-  ): Promise<Overlay>;
+  overlay(listings: readonly OverlayListing[], owner?: string): Promise<Overlay>;
 }

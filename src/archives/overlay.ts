@@ -1,16 +1,9 @@
 import { type Directory, directoryId, directoryMode } from '../swhid/directory.ts';
 import { totalPathBytes } from './contents.ts';
 import { Faults, Unreadable } from './faults.ts';
-import type { Overlay } from './inspection.ts';
+import type { Overlay, OverlayListing } from './inspection.ts';
 import { decodeListing, encodeManifest, type ListedLeaf, type ManifestEntry } from './manifest.ts';
 import { printableName } from './printable-name.ts';
-
-export type OverlayListing = {
-  readonly sha256: string;
-  readonly listing: Uint8Array;
-  /** What people call the archive; its digest where it is not given. */
-  readonly name?: string;
-};
 
 /** Of all archives of a deposit: about as many as can be laid out in the heap of a worker. */
 const TOTAL_MEMBERS = 1_000_000;

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
+import type { OverlayListing } from '../../src/archives/inspection.ts';
 import { decodeListing, decodeManifest } from '../../src/archives/manifest.ts';
-import { type OverlayListing, overlayListings } from '../../src/archives/overlay.ts';
+import { overlayListings } from '../../src/archives/overlay.ts';
 import { type TarSpec, tarOf, zipOf } from '../support/archive-builders.ts';
 import { demoFiles, demoTar, demoTarBzip2, demoTarXz } from '../support/demo-tars.ts';
 import { archiveBytes, vectors } from '../swhid/vectors.ts';
