@@ -56,6 +56,11 @@ export type RecordedEvent = NewEvent & {
   readonly position: Position;
 };
 
+/** RFC 3339, UTC. */
+export function occurredAt({ metadata }: Pick<RecordedEvent, 'metadata'>): string {
+  return (metadata as { occurredAt: string }).occurredAt; // every event of ours names it
+}
+
 /** Revision and position of the last event of the append. */
 export type Appended = { readonly revision: number; readonly position: Position };
 

@@ -1,6 +1,6 @@
 import { type DepositStatusView, depositStatus } from '../../projections/deposit-status.ts';
 import { deposits } from '../domain/aggregates.ts';
-import type { EventLog, RecordedEvent } from '../event-log/event-log.ts';
+import { type EventLog, occurredAt, type RecordedEvent } from '../event-log/event-log.ts';
 import { apply } from '../read-models/fold.ts';
 import { depositIdentifiers } from '../swhid/deposit-identifiers.ts';
 import type { Iris } from '../sword/iris.ts';
@@ -95,10 +95,10 @@ export function tell({ event, deposit }: NewsEvent, { iris, refIdAliases }: News
   const { depositId, collection } = deposit;
   const isGone = event.type === 'DepositDeleted';
   const loaded = depositIdentifiers(deposit.loaded) ?? deposit.about;
-  const { occurredAt } = event.metadata as { occurredAt: string }; // every event of ours names it
+  const timestamp = occurredAt(event);
   return {
     type: isGone ? 'deposit.deleted' : 'deposit.status',
-    timestamp: occurredAt,
+    timestamp,
     data: {
       event_id: event.id,
       revision: event.revision,
@@ -111,7 +111,7 @@ export function tell({ event, deposit }: NewsEvent, { iris, refIdAliases }: News
       ...(loaded &&
         refIdAliases && { deposit_swh_id: loaded.refId, deposit_swh_id_context: loaded.refIdContext }),
       created: deposit.createdAt,
-      updated: occurredAt,
+      updated: timestamp,
       links: {
         edit: iris.edit(collection, depositId),
         edit_media: iris.media(collection, depositId),

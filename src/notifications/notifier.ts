@@ -2,7 +2,7 @@ import type { ClientWebhook } from '../../projections/client-webhooks.ts';
 import { execute, load } from '../command-handler.ts';
 import { deposits, notifications } from '../domain/aggregates.ts';
 import type { NotificationHeld } from '../domain/notifications/events.ts';
-import type { EventLog, RecordedEvent } from '../event-log/event-log.ts';
+import { type EventLog, occurredAt, type RecordedEvent } from '../event-log/event-log.ts';
 import { isNews, type NewsEvent, newsAt } from '../news/deposit-news.ts';
 import { causedBy, depositIdOf } from '../reactors/causation.ts';
 import { clientOf } from '../reactors/client-of.ts';
@@ -86,9 +86,8 @@ export class Notifier implements Reactor {
   }
 
   /** A log that was restored from a backup, without how far this reactor was, does not tell everything once more. */
-  #isTooOld({ metadata }: RecordedEvent): boolean {
-    const { occurredAt } = metadata as { occurredAt: string }; // every event of ours names it
-    return Date.parse(occurredAt) < Date.now() - this.#settings.giveUpAfter;
+  #isTooOld(event: RecordedEvent): boolean {
+    return Date.parse(occurredAt(event)) < Date.now() - this.#settings.giveUpAfter;
   }
 
   /** Resolves to what is to be held of it, when it was not taken. */

@@ -1,4 +1,4 @@
-import type { RecordedEvent } from '../event-log/event-log.ts';
+import { occurredAt, type RecordedEvent } from '../event-log/event-log.ts';
 import { keyOf, type Projection } from './projection.ts';
 
 /** Applies one stored event to a view. */
@@ -10,10 +10,9 @@ export function apply<View, Event extends { type: string }>(
   const handler = projection.when[stored.type as Event['type']];
   if (!handler) return view;
   const event = projection.source.codec.read(stored);
-  const { occurredAt } = stored.metadata as { occurredAt: string }; // every event of ours names it
   const { revision, position } = stored;
   // The handler was found under the type of this very event.
-  return handler(view, { ...event, occurredAt, revision, position } as never);
+  return handler(view, { ...event, occurredAt: occurredAt(stored), revision, position } as never);
 }
 
 /** The view as the events of one stream alone make it. */

@@ -2,7 +2,7 @@ import type { ArchiveStore } from '../archive-store/archive-store.ts';
 import { findEntry } from '../archives/manifest-search.ts';
 import { deposits } from '../domain/aggregates.ts';
 import type { DepositEvent, DepositLoaded } from '../domain/deposit/events.ts';
-import type { EventLog } from '../event-log/event-log.ts';
+import { type EventLog, occurredAt } from '../event-log/event-log.ts';
 import type { LeafMode } from '../swhid/directory.ts';
 import type { Swhid } from '../swhid/swhid.ts';
 import { conditionsOf, isAnchored, mayBeAnywhere } from './deposit-conditions.ts';
@@ -146,8 +146,7 @@ export class Resolver {
     for await (const stored of this.#log.readStream(stream, { backwards: true })) {
       if (stored.type !== 'DepositLoaded') continue;
       const { data } = deposits.codec.read(stored) as Extract<DepositEvent, DepositLoaded>; // by its type
-      const { occurredAt } = stored.metadata as { occurredAt: string }; // every event of ours names it
-      return { loaded: data, loadedAt: occurredAt };
+      return { loaded: data, loadedAt: occurredAt(stored) };
     }
     return undefined;
   }

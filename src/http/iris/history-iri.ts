@@ -1,7 +1,7 @@
 import type { DepositStatusView } from '../../../projections/deposit-status.ts';
 import { deposits } from '../../domain/aggregates.ts';
 import { describeDepositEvent } from '../../domain/deposit/describe.ts';
-import type { RecordedEvent } from '../../event-log/event-log.ts';
+import { occurredAt, type RecordedEvent } from '../../event-log/event-log.ts';
 import { historyFeed, historyJson, type ToldEvent } from '../../sword/history-feed.ts';
 import type { Language } from '../../sword/language.ts';
 import { FEED_TYPE, type Offers } from '../../sword/negotiate.ts';
@@ -49,11 +49,10 @@ async function pageOf(desk: DepositDesk, { depositId, revision }: DepositStatusV
 
 function told(stored: RecordedEvent): ToldEvent {
   const { id, type, metadata } = stored;
-  const { occurredAt } = metadata as { occurredAt: string }; // every event of ours names it
   return {
     id,
     type,
-    occurredAt,
+    occurredAt: occurredAt(stored),
     by: by(metadata),
     description: describeDepositEvent(deposits.codec.read(stored)),
   };
