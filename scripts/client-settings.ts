@@ -1,4 +1,4 @@
-import { load } from '../src/command-handler.ts';
+import { assertPossible, load } from '../src/command-handler.ts';
 import { clients, collections } from '../src/domain/aggregates.ts';
 import type { ClientCommand } from '../src/domain/client/client.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
@@ -27,12 +27,8 @@ export async function assertAccepted(
   commands: readonly ClientCommand[],
   granted: readonly string[] = [],
 ): Promise<void> {
-  const { decider } = clients;
-  let { state } = await load(log, clients, client);
   const grants = granted.map((collection) => ({ type: 'GrantCollection', client, collection }) as const);
-  for (const command of [...commands, ...grants]) {
-    state = decider.decide(command, state).reduce(decider.evolve, state);
-  }
+  await assertPossible(log, clients, client, [...commands, ...grants]);
   for (const collection of granted) {
     const { state: present } = await load(log, collections, collection);
     if (present.status === 'unknown') {

@@ -1,6 +1,6 @@
 import { collections as shownCollections } from '../projections/collections.ts';
 import { Administration } from '../src/administration.ts';
-import { load } from '../src/command-handler.ts';
+import { assertPossible } from '../src/command-handler.ts';
 import { readConfig } from '../src/config.ts';
 import { collections } from '../src/domain/aggregates.ts';
 import type { CollectionCommand } from '../src/domain/collection/collection.ts';
@@ -121,8 +121,6 @@ async function carryOut(
   collection: string,
   commands: readonly CollectionCommand[],
 ): Promise<void> {
-  const { decider } = collections;
-  let { state } = await load(log, collections, collection);
-  for (const command of commands) state = decider.decide(command, state).reduce(decider.evolve, state);
+  await assertPossible(log, collections, collection, commands);
   for (const command of commands) await administration.collection(command);
 }

@@ -104,17 +104,18 @@ export async function execute<State, Command, Event extends { type: string; data
   }
 }
 
-/** Nothing is appended. @throws what {@link execute} would throw of the command at present. */
+/** Nothing is appended. @throws what {@link execute} would throw of the first of the commands that is not possible. */
 export async function assertPossible<State, Command, Event>(
   log: EventLog,
   aggregate: Aggregate<State, Command, Event>,
   id: string | number,
-  command: Command,
-  { atRevision }: Pick<ExecuteOptions, 'atRevision'>,
+  commands: readonly Command[],
+  { atRevision }: Pick<ExecuteOptions, 'atRevision'> = {},
 ): Promise<void> {
-  const { state, revision } = await load(log, aggregate, id);
-  assertAt(atRevision, revision, `${aggregate.prefix}${id}`);
-  aggregate.decider.decide(command, state);
+  const { decider, prefix } = aggregate;
+  let { state, revision } = await load(log, aggregate, id);
+  assertAt(atRevision, revision, `${prefix}${id}`);
+  for (const command of commands) state = decider.decide(command, state).reduce(decider.evolve, state);
 }
 
 /** The present of a stream; of one that does not exist, the initial state at revision `none`. */

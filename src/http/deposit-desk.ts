@@ -161,7 +161,7 @@ export class DepositDesk {
     command: (now: string) => DepositCommand,
     options: Pick<ExecuteOptions, 'atRevision'>,
   ): Promise<void> {
-    return assertPossible(this.#log, deposits, depositId, command(new Date().toISOString()), options);
+    return assertPossible(this.#log, deposits, depositId, [command(new Date().toISOString())], options);
   }
 
   /** Whether the request has changed the deposit already. */
