@@ -48,7 +48,8 @@ function* readStream(bits: BitReader, table: Uint32Array): Generator<Buffer> {
 
 /** Yields the bytes of the block, where four equal ones are followed by a count of more; returns their CRC. */
 function* expandBlock(table: Uint32Array, length: number, start: number): Generator<Buffer, number> {
-  let piece = Buffer.allocUnsafeSlow(pieceLength);
+  // A block may hold a single byte: a whole piece for each would cost more than all the rest.
+  let piece = Buffer.allocUnsafeSlow(Math.min(pieceLength, length * longestRun));
   let filled = 0;
   let crc = 0xffffffff;
   let previous = -1;

@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
+import { bunzip2 } from '../../src/archives/bunzip2.ts';
 import { paxHeader, tarMember, tarOf, zipOf } from '../support/archive-builders.ts';
 import { accepted, inspect, membersOf, refused } from './reading.ts';
 
@@ -115,4 +116,19 @@ test('a zip of 65,535 entries needs no zip64 record', async (t) => {
   const entries = Array.from({ length: 0xffff }, (_, index) => ({ name: `${index}` }));
   t.is((await accepted(t, zipOf(entries))).files, 0xffff);
   await refused(t, zipOf(entries.slice(1), { count: 0xffff }), 'HEADER_MISMATCH', /65535 .*65534/);
+});
+
+test('bzip2 blocks of a single byte, and of a long run, take the memory that they fill', async (t) => {
+  // A zero, then 1,024 of them: `bzip2 --stdout` of each.
+  const one = '425a6839314159265359b1f7404b00000040004000200021184682ee48a70a12163ee80960';
+  const run = '425a683931415926535974f5adf70000044000c0000008200030802a6945ac38bb9229c28483a7ad6fb8';
+  const zeros = Buffer.from(run + one.repeat(100), 'hex');
+  const before = process.memoryUsage().arrayBuffers;
+  let most = 0;
+  const pieces = Array.from(bunzip2([Buffer.concat(Array.from({ length: 100 }, () => zeros))]), (piece) => {
+    most = Math.max(most, process.memoryUsage().arrayBuffers - before);
+    return piece;
+  });
+  t.deepEqual(Buffer.concat(pieces), Buffer.alloc(100 * (1024 + 100)));
+  t.true(most < 64 * MiB, `${most} bytes`);
 });
