@@ -3,6 +3,7 @@ import path from 'node:path';
 import { anchorKey, publicAnchorKey } from '../src/anchors/anchor-key.ts';
 import { Anchorer } from '../src/anchors/anchorer.ts';
 import { type Config, readConfig } from '../src/config.ts';
+import { counted } from '../src/domain/description.ts';
 import { assertThere } from '../src/missing-engine.ts';
 import { readOptions, runCommand, UsageError } from './command.ts';
 import { openServiceLog } from './service-engines.ts';
@@ -46,7 +47,7 @@ await runCommand(
     const kept =
       anchorFile === null ? 'It is in the log alone.' : `Lines added to ${anchorFile}: ${written}.`;
     process.stdout.write(
-      `${made ? 'Made an anchor over' : 'Nothing has come since the anchor over'} ${anchor.events} events, root ${anchor.root}.\n${kept}\n`,
+      `${made ? 'Made an anchor over' : 'Nothing has come since the anchor over'} ${counted(anchor.events, 'event')}, root ${anchor.root}.\n${kept}\n`,
     );
   },
   { mayBeBare: true },

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { copyStore } from '../src/archive-store/store-copy.ts';
 import { type Config, readConfig } from '../src/config.ts';
 import { lockFile } from '../src/data-folder-lock.ts';
+import { counted } from '../src/domain/description.ts';
 import { openLog, openStore } from '../src/engines.ts';
 import { copyLog } from '../src/event-log/log-copy.ts';
 import { makeFolder } from '../src/make-folder.ts';
@@ -72,9 +73,9 @@ await runCommand(HELP, async (args) => {
   };
   if (values.json) say(JSON.stringify(facts));
   else {
-    const news = `${copied} events and ${objects.copied} objects are new`;
+    const news = `${counted(copied, 'event')} and ${counted(objects.copied, 'object')} are new`;
     say(
-      `The backup holds ${facts.events} events, ${objects.objects} objects (${objects.bytes} bytes) and ${keys.length} keys; ${news}.`,
+      `The backup holds ${counted(facts.events, 'event')}, ${counted(objects.objects, 'object')} (${counted(objects.bytes, 'byte')}) and ${counted(keys.length, 'key')}; ${news}.`,
     );
   }
   return isWhole ? 0 : 1;

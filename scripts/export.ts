@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { readConfig } from '../src/config.ts';
 import { CutOff } from '../src/cut-off.ts';
+import { counted } from '../src/domain/description.ts';
 import type { AuditedRecord } from '../src/event-log/log-audit.ts';
 import { openLogAudit } from '../src/event-log/open-log-audit.ts';
 import { assertThere } from '../src/missing-engine.ts';
@@ -59,7 +60,7 @@ await runCommand(
       const progress = (events: number): void => bars.at('events exported', (exported = events), total);
       await toFile(output, chunks(records, part, progress));
     }
-    say(`Exported ${exported} events into ${output}.`);
+    say(`Exported ${counted(exported, 'event')} into ${output}.`);
   },
   { mayBeBare: true },
 );

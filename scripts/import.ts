@@ -1,6 +1,7 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { readConfig } from '../src/config.ts';
 import { lockDataFolder } from '../src/data-folder-lock.ts';
+import { counted } from '../src/domain/description.ts';
 import { openLog } from '../src/engines.ts';
 import { copyEvents } from '../src/event-log/log-copy.ts';
 import { exportedEvents } from '../src/verification/exported-event.ts';
@@ -44,7 +45,7 @@ await runCommand(HELP, async (args) => {
       progress: (step, events) => bars.at(`events ${step}`, events, total),
     },
   );
-  process.stdout.write(`Imported ${copied} events; the log holds ${found + copied}.\n`);
+  process.stdout.write(`Imported ${counted(copied, 'event')}; the log holds ${found + copied}.\n`);
 });
 
 /** How many events the file holds, all of them good. */

@@ -2,6 +2,7 @@ import path from 'node:path';
 import { copyStore } from '../src/archive-store/store-copy.ts';
 import { readConfig } from '../src/config.ts';
 import { lockDataFolder } from '../src/data-folder-lock.ts';
+import { counted } from '../src/domain/description.ts';
 import { openExistingLog, openExistingStore, openLog, openStore } from '../src/engines.ts';
 import { verifyCopy } from '../src/event-log/copy-verification.ts';
 import { copyEvents } from '../src/event-log/log-copy.ts';
@@ -59,7 +60,7 @@ await runCommand(HELP, async (args) => {
   if (values.json) say(JSON.stringify({ events: total, ...objects, keyProblems, backup }));
   else {
     say(
-      `Restored ${total} events and ${objects.objects} objects (${objects.bytes} bytes) of ${backup.finishedAt}.`,
+      `Restored ${counted(total, 'event')} and ${counted(objects.objects, 'object')} (${counted(objects.bytes, 'byte')}) of ${backup.finishedAt}.`,
     );
     say('"npm run verify -- --all" proves that everything is there and right.');
   }

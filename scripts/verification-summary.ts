@@ -1,3 +1,4 @@
+import { counted } from '../src/domain/description.ts';
 import type { Finding, Report } from '../src/verification/report.ts';
 
 /** What a program reads at the end. */
@@ -10,10 +11,10 @@ export function summaryText(report: Report): string {
   const { findings, counts, notes } = report;
   const { events, streams, objects, bytes, faultyObjects, deposits, anchors, provenBefore } = counts;
   const looked = [
-    `${events} events of ${streams} streams`,
-    `${objects} objects (${bytes} bytes)${faultyObjects > 0 ? ` besides ${faultyObjects} faulty ones` : ''}`,
-    `the identifiers of ${deposits} deposits`,
-    `${anchors} anchors`,
+    `${counted(events, 'event')} of ${counted(streams, 'stream')}`,
+    `${counted(objects, 'object')} (${counted(bytes, 'byte')})${faultyObjects > 0 ? ` besides ${faultyObjects} faulty ones` : ''}`,
+    `the identifiers of ${counted(deposits, 'deposit')}`,
+    counted(anchors, 'anchor'),
     ...(provenBefore > 0
       ? [`${provenBefore} objects and deposits as the interrupted run has proven them`]
       : []),

@@ -4,6 +4,7 @@ import { copyFile, readdir, readFile, rm, stat, writeFile } from 'node:fs/promis
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test from 'ava';
+import { summaryText } from '../../scripts/verification-summary.ts';
 import { openArchiveStore } from '../../src/archive-store/open-archive-store.ts';
 import { clients, collections, deposits, notifications, parkings } from '../../src/domain/aggregates.ts';
 import type { JsonObject } from '../../src/event-log/event-log.ts';
@@ -268,6 +269,15 @@ test('the command tells findings as lines, with its exit code', async (t) => {
     .map((line) => JSON.parse(line) as { finding?: Finding });
   t.like(lines[0], { finding: { code: 'HASH_WRONG', position: '0000000000000014' } });
   t.like(lines.at(-1), { summary: { proven: false, firstBadEvent: { code: 'HASH_WRONG' } } });
+});
+
+test('one of a kind is told as one', (t) => {
+  const report = new Report({ limit: 1, tell: () => undefined });
+  Object.assign(report.counts, { events: 1, streams: 1, objects: 1, bytes: 2000, deposits: 1, anchors: 1 });
+  t.regex(
+    summaryText(report),
+    /1 event of 1 stream, 1 object \(2,000 bytes\), the identifiers of 1 deposit, 1 anchor\.\n$/,
+  );
 });
 
 test('a set of keys holds what was put in, while it grows', (t) => {
