@@ -196,7 +196,7 @@ async function delivery(line: ReceiverLine, outcome: Outcome): Promise<void> {
 }
 
 test('a receiver that nobody answers at is left alone, then tried by one delivery that opens its line for all', async (t) => {
-  const line = new ReceiverLine({ firstPause: 20, longestPause: 40 });
+  const line = new ReceiverLine({ firstPause: 300, longestPause: 300 });
   const room = line.room;
   t.true(room > 1);
   await delivery(line, gone);
