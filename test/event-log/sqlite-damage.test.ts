@@ -117,10 +117,7 @@ test.serial('what is no event log, or of another format, is refused and not touc
 });
 
 test.serial('a file that was cut in its middle is refused', async (t) => {
-  const file = await newLogFile(t);
-  const log = await SqliteEventLog.open({ file });
-  for (const number of Array(20).keys()) await log.append(`s${number}`, 'none', newEvents(50));
-  await log[Symbol.asyncDispose]();
+  const file = await logOfManyPages(t);
   await truncate(file, 40_960);
   await t.throwsAsync(SqliteEventLog.open({ file }), DAMAGED);
 });
@@ -128,14 +125,7 @@ test.serial('a file that was cut in its middle is refused', async (t) => {
 test.serial(
   'a start that meets a damaged page ends as one on a damaged log, not as if that might pass',
   async (t) => {
-    const file = await newLogFile(t);
-    {
-      const log = await SqliteEventLog.open({ file });
-      for (const number of Array(20).keys()) await log.append(`s${number}`, 'none', newEvents(50));
-      await log[Symbol.asyncDispose]();
-    }
-    const bytes = await readFile(file);
-    await writeFile(file, bytes.fill(0, bytes.length / 4, bytes.length / 2));
+    const file = await logWithDamage(t);
     const config = readConfig({ DEPOSIT_PORT: '0', DEPOSIT_DATA_DIR: path.dirname(file) });
     const start = async (): Promise<void> => {
       await using service = await startService({ ...config, eventLog: { kind: 'sqlite', file } }, silent);
@@ -149,14 +139,7 @@ test.serial(
 );
 
 test.serial('who waits for events that cannot be read is told why nothing comes', async (t) => {
-  const file = await newLogFile(t);
-  {
-    const log = await SqliteEventLog.open({ file });
-    for (const number of Array(20).keys()) await log.append(`s${number}`, 'none', newEvents(50));
-    await log[Symbol.asyncDispose]();
-  }
-  const bytes = await readFile(file);
-  await writeFile(file, bytes.fill(0, bytes.length / 4, bytes.length / 2));
+  const file = await logWithDamage(t);
   const log = await openLog(t, { file });
   const deliveries = new CatchUpDeliveries(log, path.dirname(file));
   const stop = new AbortController();
@@ -229,4 +212,20 @@ function changed(file: string, sql: string): void {
   const db = new DatabaseSync(file);
   db.exec(sql);
   db.close();
+}
+
+async function logOfManyPages(t: ExecutionContext): Promise<string> {
+  const file = await newLogFile(t);
+  const log = await SqliteEventLog.open({ file });
+  for (const number of Array(20).keys()) await log.append(`s${number}`, 'none', newEvents(50));
+  await log[Symbol.asyncDispose]();
+  return file;
+}
+
+/** Pages in the middle are zeroed. */
+async function logWithDamage(t: ExecutionContext): Promise<string> {
+  const file = await logOfManyPages(t);
+  const bytes = await readFile(file);
+  await writeFile(file, bytes.fill(0, bytes.length / 4, bytes.length / 2));
+  return file;
 }
