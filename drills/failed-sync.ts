@@ -23,6 +23,8 @@ export async function faultsOfAFailedSync(
     const { status } = await deposits.deposit(archive);
     if (status === 201) acknowledged.push(createHash('sha256').update(archive).digest('hex'));
   }
+  // The client has the last answer before strace has seen the write return; what is asked next comes behind that.
+  await (await fetch(`${service.url}/health/live`)).text();
   const calls = systemCalls(await strace.detach());
   const failure = calls.findIndex((call) => isSyncOfLog(call) && call.result.includes('INJECTED'));
   if (failure < 0) return ['The sync of the log could not be made to fail.'];
