@@ -120,7 +120,7 @@ function certainOutcomes(): void {
   });
 
   test.serial('an append that is refused for good is not tried again', async (t) => {
-    const { double, log } = await logOnDouble(t);
+    const { double, log } = await logOnDouble(t, { callTimeout: 20_000, patience: 20_000 });
     const large = newEvent({ text: 'x'.repeat(1024 * 1024) });
     const tooLarge = await t.throwsAsync(log.append('deposit-1', 'none', [large]), {
       instanceOf: AppendRefused,
