@@ -131,7 +131,7 @@ test('a log or store of another user is not for who would write to it', async (t
     ['archives', '../src/main', 2],
     ['checkpoints', '../src/main', 2],
   ] as const) {
-    const args = command === 'client' ? ['list'] : [];
+    const args = command === 'client' ? ['disable', 'alice'] : [];
     if (file === 'checkpoints') await writable(folder, 'archives', 'uploads', 'dry-runs', 'views');
     const refused = await asAuditor(folder, command, ...args);
     t.is(refused.code, code, refused.err);
