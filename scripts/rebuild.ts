@@ -50,11 +50,11 @@ await runCommand(HELP, async (args) => {
   const projections = everyView.filter(({ name }) => values.all || positionals.includes(name));
   const started = performance.now();
   const bar = await eventBar(log);
-  using temporary = values.check ? temporaryFolder() : undefined;
-  const where = { folder, origin, ...(temporary && { checkIn: temporary.path }) };
   const signal = stopSignal(
     values.check ? 'Stopped.' : 'Stopped: nothing was switched. The same command goes on from there.',
   );
+  using temporary = values.check ? temporaryFolder() : undefined;
+  const where = { folder, origin, ...(temporary && { checkIn: temporary.path }) };
   using rebuild = new Rebuild({ log, ...where, projections, progress: bar.at, signal });
   await rebuild.build();
   const differences = await listed(rebuild.differences(), signal);
