@@ -69,15 +69,17 @@ test('no time is longer than a timer can count', (t) => {
   t.true(patience.base + maxEntrySize / patience.bytesPerMs < 2 ** 31);
 });
 
-test('the README names every setting', async (t) => {
-  const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8');
-  const names = Object.keys(SETTINGS).filter(
-    (name) => !name.endsWith('_FILE') || name === 'DEPOSIT_ANCHOR_FILE',
+test('the page of the settings names every one of them, with its default', async (t) => {
+  const page = await readFile(new URL('../docs/settings.md', import.meta.url), 'utf8');
+  const rows = page.split('\n').map((row) => row.split(' | '));
+  const told = Object.entries(SETTINGS).filter(
+    ([name]) => !name.endsWith('_FILE') || name === 'DEPOSIT_ANCHOR_FILE',
   );
-  t.deepEqual(
-    names.filter((name) => !readme.includes(name)),
-    [],
-  );
+  for (const [name, { fallback }] of told) {
+    const [names, defaults] = rows.find(([first = '']) => first.includes(`\`${name}\``)) ?? [];
+    t.true(names !== undefined, name);
+    if (/^[\w./:]+$/.test(fallback)) t.true(defaults?.includes(`\`${fallback}\``), `${name}: ${defaults}`);
+  }
 });
 
 test('a node may take one role alone only where others share its log', (t) => {
