@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { execute, load } from '../command-handler.ts';
 import { parkings } from '../domain/aggregates.ts';
-import { leftIn, type ParkedEvent, waitingIn } from '../domain/parking/parking.ts';
+import { Decisions } from '../domain/parking/decisions.ts';
+import { decisionsIn } from '../domain/parking/parking.ts';
 import type { EventLog, RecordedEvent } from '../event-log/event-log.ts';
 import { causedBy } from './causation.ts';
 import type { Parking } from './reactor.ts';
@@ -9,8 +10,8 @@ import type { Parking } from './reactor.ts';
 /** Parked events are facts, too: they are kept in a stream of the log, one a reactor. */
 export class LogParking implements Parking {
   readonly #log: EventLog;
-  /** By the name of the stream; events before `next` were read. */
-  readonly #known = new Map<string, { next: number; readonly events: Map<string, Decided> }>();
+  /** By the name of the stream, as far as it was read. */
+  readonly #known = new Map<string, Decisions>();
 
   constructor(log: EventLog) {
     this.#log = log;
@@ -32,44 +33,29 @@ export class LogParking implements Parking {
   async retried(event: RecordedEvent): Promise<RecordedEvent | undefined> {
     const stored = parkings.codec.read(event);
     if (stored.type !== 'ParkedRetried') return undefined;
-    const known = (await this.#decided(event.stream)).get(stored.data.eventId);
-    if (!known?.parked || known.last > event.revision) return undefined;
-    const { stream, revision: from } = known.parked;
-    for await (const original of this.#log.readStream(stream, { from, limit: 1 })) return original;
+    const parked = (await this.#decided(event.stream)).retried(stored.data.eventId, event.revision);
+    if (!parked) return undefined;
+    for await (const original of this.#log.readStream(parked.stream, { from: parked.revision, limit: 1 }))
+      return original;
     return undefined;
   }
 
-  /** What was decided about each event of a stream of parked ones, of which only what is new is read. */
-  async #decided(stream: string): Promise<ReadonlyMap<string, Decided>> {
-    const known = this.#known.get(stream) ?? { next: 0, events: new Map<string, Decided>() };
-    this.#known.set(stream, known);
-    for await (const stored of this.#log.readStream(stream, { from: known.next })) {
-      if (stored.revision < known.next) continue; // somebody else has read on meanwhile
-      known.next = stored.revision + 1;
-      const { type, data } = parkings.codec.read(stored);
-      const parked =
-        type === 'EventParked'
-          ? { stream: data.stream, revision: data.revision }
-          : known.events.get(data.eventId)?.parked;
-      known.events.set(data.eventId, { last: stored.revision, parked });
-    }
-    return known.events;
+  async left(reactor: string): Promise<ReadonlySet<string>> {
+    return (await this.#decided(this.streamOf(reactor))).left;
   }
 
-  async left(reactor: string): Promise<ReadonlySet<string>> {
-    const { state } = await load(this.#log, parkings, reactor);
-    return leftIn(state);
+  /** What was decided in a stream of parked events, of which only what is new is read. */
+  async #decided(stream: string): Promise<Decisions> {
+    const known = this.#known.getOrInsertComputed(stream, () => new Decisions());
+    for await (const stored of this.#log.readStream(stream, { from: known.count })) {
+      if (stored.revision === known.count) known.add(parkings.codec.read(stored)); // else somebody has read on meanwhile
+    }
+    return known;
   }
 }
-
-/** Where an event lies, and at which revision it was last decided about. */
-type Decided = {
-  readonly last: number;
-  readonly parked: Pick<ParkedEvent, 'stream' | 'revision'> | undefined;
-};
 
 /** What waits for an operator. */
 export async function parkedEvents(log: EventLog, reactor: string) {
   const { state } = await load(log, parkings, reactor);
-  return waitingIn(state);
+  return decisionsIn(state).waiting;
 }

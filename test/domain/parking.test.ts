@@ -1,5 +1,5 @@
 import test from 'ava';
-import { leftIn, type ParkingEvent, parkingDecider, waitingIn } from '../../src/domain/parking/parking.ts';
+import { decisionsIn, type ParkingEvent, parkingDecider } from '../../src/domain/parking/parking.ts';
 import { scenario } from '../support/given.ts';
 
 const given = scenario(parkingDecider);
@@ -20,16 +20,21 @@ test('an event waits from when it is parked until it is retried or skipped, and 
     .when({ type: 'SkipParked', reactor, eventId: 'e-2', reason: 'no' })
     .thenRefused('NOT_PARKED');
   given(t, one, two, retried).when(park).thenEvents(one);
-  t.deepEqual(waitingIn(given(t, one, two).state()), [one.data, two.data]);
-  t.deepEqual(waitingIn(given(t, one, two, retried, one).state()), [two.data, one.data]);
-  t.deepEqual(waitingIn(given(t, one, two, retried, skipped).state()), []);
-  t.deepEqual([...leftIn(given(t, one, two, retried, skipped).state())], ['e-2']);
-  t.deepEqual([...leftIn(given(t, one, retried, one).state())], ['e-1']);
+  t.deepEqual(decisionsIn(given(t, one, two).state()).waiting, [one.data, two.data]);
+  t.deepEqual(decisionsIn(given(t, one, two, retried, one).state()).waiting, [two.data, one.data]);
+  t.deepEqual(decisionsIn(given(t, one, two, retried, skipped).state()).waiting, []);
+  t.deepEqual([...decisionsIn(given(t, one, two, retried, skipped).state()).left], ['e-2']);
+  t.deepEqual([...decisionsIn(given(t, one, retried, one).state()).left], ['e-1']);
+  t.deepEqual(decisionsIn(given(t, one, two, retried).state()).retried('e-1', 2), one.data);
+  const again = decisionsIn(given(t, one, retried, one, retried).state());
+  t.is(again.retried('e-1', 1), undefined, 'a later decision is about it');
+  t.deepEqual(again.retried('e-1', 3), one.data);
+  t.is(decisionsIn(given(t, one, two).state()).retried('e-1', 0), undefined, 'it was not to be tried again');
 });
 
 test('tens of thousands of events may wait: none is copied for another', (t) => {
   const many = Array.from({ length: 50_000 }, (_, index) => parked(`e-${index}`));
-  t.is(waitingIn(given(t, ...many).state()).length, many.length);
+  t.is(decisionsIn(given(t, ...many).state()).waiting.length, many.length);
 });
 
 function parked(eventId: string) {

@@ -1,4 +1,5 @@
 import { type Decider, Refusal } from '../decider.ts';
+import { Decisions } from './decisions.ts';
 
 /** What happens to events that a reactor could not get through: one stream a reactor. */
 export type ParkingEvent =
@@ -31,15 +32,11 @@ export const parkingDecider: Decider<Parking, ParkingCommand, ParkingEvent> = {
   evolve: (before, last) => ({ last, before }),
 };
 
-/** The events that wait for an operator, in the order in which they were parked. */
-export function waitingIn(parking: Parking): ParkedEvent[] {
-  return lastOfEach(parking).flatMap(({ type, data }) => (type === 'EventParked' ? [data] : []));
-}
-
-/** Ids of the events that wait for an operator, or that one has decided to leave for good. */
-export function leftIn(parking: Parking): ReadonlySet<string> {
-  const left = lastOfEach(parking).filter(({ type }) => type !== 'ParkedRetried');
-  return new Set(left.map(({ data }) => data.eventId));
+/** All that was decided so far. */
+export function decisionsIn(parking: Parking): Decisions {
+  const decisions = new Decisions();
+  for (const decision of [...newestFirst(parking)].toReversed()) decisions.add(decision);
+  return decisions;
 }
 
 function decide(command: ParkingCommand, parking: Parking): readonly ParkingEvent[] {
@@ -58,13 +55,6 @@ function decide(command: ParkingCommand, parking: Parking): readonly ParkingEven
     default:
       return command satisfies never;
   }
-}
-
-/** What was decided last about each event, in that order. */
-function lastOfEach(parking: Parking): readonly ParkingEvent[] {
-  const last = new Map<string, ParkingEvent>();
-  for (const decision of newestFirst(parking)) last.getOrInsert(decision.data.eventId, decision);
-  return [...last.values()].toReversed();
 }
 
 function* newestFirst(parking: Parking): Generator<ParkingEvent, undefined> {
