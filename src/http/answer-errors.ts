@@ -96,6 +96,7 @@ const REFUSALS: Readonly<Record<DepositRefusalCode, SwordErrorCode>> = {
   ARCHIVE_NOT_FOUND: 'NotFound',
   TOO_MANY_ARCHIVES: 'ErrorBadRequest',
   TOO_MANY_ENTRIES: 'ErrorBadRequest',
+  TOO_MANY_CHANGES: 'ErrorBadRequest',
   ORIGIN_OUTSIDE_PROVIDER: 'Forbidden',
   ORIGIN_UNKNOWN: 'NotFound',
   DEPOSIT_NOT_REJECTED: 'Conflict',

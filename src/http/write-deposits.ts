@@ -1,7 +1,7 @@
 import type { CollectionView } from '../../projections/collections.ts';
 import type { DepositContentView } from '../../projections/deposit-content.ts';
 import type { Change, CreateDeposit, DepositCommand, DepositMetadata } from '../domain/deposit/commands.ts';
-import { assertRoomForArchive } from '../domain/deposit/decide.ts';
+import { assertMayStayPartial, assertRoomForArchive } from '../domain/deposit/decide.ts';
 import type { KeyedRequest } from '../keyed-requests.ts';
 import type { View } from '../read-models/projector.ts';
 import { assertMatches, assertNoneMatches, entityTag } from '../sword/entity-tag.ts';
@@ -136,9 +136,11 @@ export class DepositWrites {
     const body = bodyKind(ctx, accepted);
     if (!isRepeated && kind === 'add-content' && body.kind === 'archive')
       assertRoomForArchive(deposit.archives, this.#options.maxArchives);
+    const isLast = isFinal(request.inProgress);
+    if (!isRepeated && !isLast) assertMayStayPartial(deposit.depositId, deposit.revision + 1);
     const content = await this.receive(ctx, request, body, accepted);
     const asked = { ...request, content };
-    return this.change(ctx, deposit, { kind, ...content }, isFinal(request.inProgress), asked);
+    return this.change(ctx, deposit, { kind, ...content }, isLast, asked);
   }
 
   /** Changes a partial deposit, and completes it if this is its final request; what it is after that. */

@@ -1,5 +1,10 @@
 import test from 'ava';
-import { assertRoomForArchive, depositDecider, MAX_ENTRIES } from '../../src/domain/deposit/decide.ts';
+import {
+  assertRoomForArchive,
+  depositDecider,
+  MAX_CHANGES,
+  MAX_ENTRIES,
+} from '../../src/domain/deposit/decide.ts';
 import type { DepositEvent } from '../../src/domain/deposit/events.ts';
 import {
   aliceArchive,
@@ -155,6 +160,25 @@ test('a deposit holds a bounded number of archives and entries', (t) => {
   given(t, depositCreated, ...entries)
     .when(changeDeposit({ kind: 'add-content', archive: null, entry: aliceEntry }))
     .thenRefused('TOO_MANY_ENTRIES');
+});
+
+test('a deposit is changed a bounded number of times; what ends it is always taken', (t) => {
+  const replaced: DepositEvent = { type: 'MetadataReplaced', data: { depositId: 1, entry: aliceEntry } };
+  const replace = { kind: 'replace-content', archive: null, entry: aliceEntry } as const;
+  const most = [depositCreated, ...Array.from({ length: MAX_CHANGES - 1 }, () => replaced)];
+  given(t, ...most)
+    .when(changeDeposit(replace))
+    .thenEvents(replaced);
+  const full = given(t, ...most, replaced);
+  const alone = { ...replace, archive: aliceArchive, entry: null };
+  for (const change of [replace, alone, { ...replace, kind: 'add-content' } as const])
+    full.when(changeDeposit(change)).thenRefused('TOO_MANY_CHANGES');
+  full.when(changeDeposit(replace, { final: true, now })).thenEvents(replaced, depositCompleted(now));
+  full.when({ type: 'CompleteDeposit', depositId: 1, now }).thenEvents(depositCompleted(now));
+  full.when({ type: 'DeleteDeposit', depositId: 1, reason: '' }).thenEvents({
+    type: 'DepositDeleted',
+    data: { depositId: 1, reason: '' },
+  });
 });
 
 test('an origin must lie below the provider URL, whole segments compared', (t) => {

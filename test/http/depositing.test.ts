@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
-import type { RecordedEvent } from '../../src/event-log/event-log.ts';
+import { MAX_CHANGES } from '../../src/domain/deposit/decide.ts';
+import type { JsonObject, RecordedEvent } from '../../src/event-log/event-log.ts';
+import { chainHash, seal } from '../../src/event-log/hash-chain.ts';
 import { tarOf, zipOf } from '../support/archive-builders.ts';
 import {
   ATOM_TYPE,
@@ -466,6 +469,44 @@ test('a deposit takes as many archives as are configured', async (t) => {
   );
   t.regex(summary, /3/);
 });
+
+test('a deposit that has been changed very often takes only what ends it, and says so before the body comes', async (t) => {
+  const { alice, service } = t.context;
+  const [ended, left] = [await begun(t), await begun(t)];
+  for (const id of [ended, left]) await changeOften(service, id, MAX_CHANGES - 2); // it began with two
+  const [edit, media] = [`/1/software/${ended}/metadata/`, `/1/software/${ended}/media/`];
+  using connection = await RawConnection.to(service.url);
+  const length = { 'Content-Length': '1000', Expect: '100-continue' };
+  const headers = { Host: 'x', Authorization: alice.authorization, ...archiveHeaders(), ...length };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  await connection.send(`PUT ${media} HTTP/1.1\r\n${lines.join('')}\r\n`);
+  const early = await connection.answers(1);
+  t.is(early.status, 400);
+  t.regex(early.body, /1000 changes.*complete it.*delete it/s);
+  for (const answer of [
+    await alice.delete(media),
+    await alice.put(edit, helloEntry, { ...entryHeaders(), ...partial }),
+    await alice.post(edit, helloEntry, { ...entryHeaders(), ...partial }),
+  ])
+    t.regex(await assertSwordError(t, answer, 400, 'ErrorBadRequest'), /1000 changes/);
+  const last = await alice.put(media, helloZip, { ...archiveHeaders(), ...final });
+  t.is(last.status, 204);
+  t.is((await eventsOf(service, ended)).at(-1)?.type, 'DepositCompleted');
+  t.is((await alice.delete(`/1/software/${left}/metadata/`)).status, 204);
+});
+
+/** As a client that removes what it has added again and again would. */
+async function changeOften({ service: { log } }: RunningService, id: number, times: number): Promise<void> {
+  const stream = `deposit-${id}`;
+  const [last] = await Array.fromAsync(log.readStream(stream, { backwards: true, limit: 1 }));
+  if (!last) throw new Error(`There is no deposit ${id}.`);
+  const { occurredAt, actor, schemaVersion } = last.metadata;
+  const metadata = { occurredAt, actor, schemaVersion, $correlationId: randomUUID() } as JsonObject;
+  const events = Array.from({ length: times }, () => {
+    return { id: randomUUID(), type: 'ArchiveRemoved', data: { depositId: id, number: 2 }, metadata };
+  });
+  await log.append(stream, last.revision, seal(stream, last.revision + 1, chainHash(last), events));
+}
 
 test('a collection takes the archives that it lists', async (t) => {
   const { alice } = t.context;

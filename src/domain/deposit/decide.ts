@@ -30,6 +30,12 @@ export const depositDecider: Decider<Deposit, DepositCommand, DepositEvent> = {
 /** More entries than this cannot be added to one deposit; replacing them starts anew. */
 export const MAX_ENTRIES = 100;
 
+/**
+ * Archives and entries added, replaced or removed while a deposit is partial: every change reads all those before it.
+ * What completes it is always taken.
+ */
+export const MAX_CHANGES = 1000;
+
 function decide(command: DepositCommand, deposit: Deposit): readonly DepositEvent[] {
   switch (command.type) {
     case 'CreateDeposit':
@@ -95,6 +101,7 @@ function changeDeposit(command: ChangeDeposit, deposit: Deposit): readonly Depos
   assertPartial(depositId, after);
   assertWithin('TOO_MANY_ARCHIVES', 'archives', after.archives.length, command.maxArchives);
   assertWithin('TOO_MANY_ENTRIES', 'metadata entries', after.entries.length, MAX_ENTRIES);
+  if (!final) assertMayStayPartial(depositId, after.changes);
   return final ? [...changes, completed(depositId, now, after.entries, after.fallbackOrigin)] : changes;
 }
 
@@ -217,6 +224,15 @@ function assertHasArchive(number: number, { depositId, archives }: Deposit & { s
 /** Refuses one more before its bytes come. */
 export function assertRoomForArchive(archives: readonly unknown[], maxArchives: number): void {
   assertWithin('TOO_MANY_ARCHIVES', 'archives', archives.length + 1, maxArchives);
+}
+
+/** Refuses a deposit that is still partial after so many changes: each event until then, but the first, is one. */
+export function assertMayStayPartial(depositId: number, changes: number): void {
+  if (changes <= MAX_CHANGES) return;
+  throw new DepositRefusal(
+    'TOO_MANY_CHANGES',
+    `Deposit ${depositId} has had the ${MAX_CHANGES} changes that it may have while it is partial: complete it, with this change or without it, or delete it and begin another one.`,
+  );
 }
 
 function assertWithin(

@@ -30,6 +30,8 @@ export type Content = Archives & {
   readonly collection: string;
   readonly fallbackOrigin: string;
   readonly entries: readonly MetadataEntry[];
+  /** How many archives and entries were added, replaced or removed since its creation, that with which it began included. */
+  readonly changes: number;
 };
 
 export type Completed = Content & {
@@ -65,6 +67,7 @@ export function evolve(deposit: Deposit, event: DepositEvent): Deposit {
       fallbackOrigin,
       ...noArchives,
       entries: [],
+      changes: 0,
     };
   }
   return evolveExisting(deposit as Existing, event); // a stream begins with DepositCreated: decide sees to it
@@ -76,21 +79,22 @@ function evolveExisting(
   deposit: Existing,
   event: Exclude<DepositEvent, { type: 'DepositCreated' }>,
 ): Deposit {
+  const changed = { ...deposit, changes: deposit.changes + 1 };
   switch (event.type) {
     case 'ArchiveAdded':
-      return { ...deposit, ...added(deposit, event.data.archive) };
+      return { ...changed, ...added(deposit, event.data.archive) };
     case 'ArchivesReplaced':
-      return { ...deposit, ...added(allRemoved(deposit), event.data.archive) };
+      return { ...changed, ...added(allRemoved(deposit), event.data.archive) };
     case 'ArchivesRemoved':
-      return { ...deposit, ...allRemoved(deposit) };
+      return { ...changed, ...allRemoved(deposit) };
     case 'ArchiveReplaced':
-      return { ...deposit, ...replaced(deposit, event.data.number, event.data.archive) };
+      return { ...changed, ...replaced(deposit, event.data.number, event.data.archive) };
     case 'ArchiveRemoved':
-      return { ...deposit, ...removed(deposit, event.data.number) };
+      return { ...changed, ...removed(deposit, event.data.number) };
     case 'MetadataAdded':
-      return { ...deposit, entries: [...deposit.entries, event.data.entry] };
+      return { ...changed, entries: [...deposit.entries, event.data.entry] };
     case 'MetadataReplaced':
-      return { ...deposit, entries: [event.data.entry] };
+      return { ...changed, entries: [event.data.entry] };
     case 'DepositDeleted':
       return { ...deposit, status: 'deleted', reason: event.data.reason };
     default:

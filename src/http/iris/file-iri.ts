@@ -1,5 +1,6 @@
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
 import type { ArchiveStore } from '../../archive-store/archive-store.ts';
+import { assertMayStayPartial } from '../../domain/deposit/decide.ts';
 import type { NumberedArchive } from '../../domain/deposit/numbered-archives.ts';
 import { badRequest, notFound } from '../../sword/sword-error.ts';
 import { answerArchive } from '../answer-archives.ts';
@@ -28,11 +29,12 @@ export function fileIri(writes: DepositWrites, store: ArchiveStore, desk: Deposi
       PUT: async (ctx, { deposit, archive: { number } }) => {
         const request = parseDepositRequest(ctx);
         writes.assertChangeable(ctx, deposit);
+        // Absent means unchanged, as on the EM-IRI.
+        const isFinal = request.inProgress === false;
+        if (!isFinal) assertMayStayPartial(deposit.depositId, deposit.revision + 1);
         const accepted = { archives: writes.collection(deposit.collection).accept, entry: false };
         const { archive } = await writes.receive(ctx, request, bodyKind(ctx, accepted), accepted);
         if (!archive) throw badRequest('The request brings no archive.');
-        // Absent means unchanged, as on the EM-IRI.
-        const isFinal = request.inProgress === false;
         await writes.change(ctx, deposit, { kind: 'replace-archive', number, archive }, isFinal);
         ctx.status = 204;
       },
