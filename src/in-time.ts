@@ -1,12 +1,14 @@
-import { setTimeout } from 'node:timers/promises';
-
-/** Resolves when the work has ended, or after so many milliseconds; rejects if it fails before. */
-export async function inTime(work: Promise<unknown>, milliseconds: number): Promise<void> {
-  const over = new AbortController();
-  const late = setTimeout(milliseconds, undefined, { signal: over.signal }).catch(() => undefined);
+/** What the work comes to or, when that takes more than so many milliseconds, what `late` gives or throws. */
+export async function inTime<Outcome, Late = undefined>(
+  work: Promise<Outcome>,
+  milliseconds: number,
+  late: () => Late | undefined = () => undefined,
+): Promise<Outcome | Late | undefined> {
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, milliseconds);
   try {
-    await Promise.race([work, late]);
+    return await Promise.race([work, over.then(late)]);
   } finally {
-    over.abort();
+    clearTimeout(timer);
   }
 }

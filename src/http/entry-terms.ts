@@ -1,5 +1,6 @@
 import type { EntryObject } from '../../projections/deposit-content.ts';
 import type { ArchiveStore } from '../archive-store/archive-store.ts';
+import { inTime } from '../in-time.ts';
 import { RecentlyUsed } from '../recently-used.ts';
 import { readEntryInTurns } from '../sword/atom-entry.ts';
 import { type DublinCoreTerm, dublinCoreTerms } from '../sword/dublin-core-terms.ts';
@@ -30,12 +31,8 @@ export class EntryTerms {
    * Those of all entries together, each once, in the order in which they came. `undefined` while they cannot be
    * read: what a receipt tells otherwise is true without them.
    */
-  async of(entries: readonly EntryObject[]): Promise<readonly DublinCoreTerm[] | undefined> {
-    const { promise: tooLate, resolve } = Promise.withResolvers<undefined>();
-    const timer = setTimeout(() => resolve(undefined), PATIENCE);
-    const terms = await Promise.race([this.#of(entries), tooLate]);
-    clearTimeout(timer);
-    return terms;
+  of(entries: readonly EntryObject[]): Promise<readonly DublinCoreTerm[] | undefined> {
+    return inTime(this.#of(entries), PATIENCE);
   }
 
   /** Those of an entry that has just been read. */

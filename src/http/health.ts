@@ -1,3 +1,4 @@
+import { inTime } from '../in-time.ts';
 import { SwordError } from '../sword/sword-error.ts';
 import type { ServiceContext, ServiceMiddleware } from './service-context.ts';
 
@@ -44,7 +45,7 @@ type Problems = ReadonlyMap<string, string>;
 export async function problemsOf(checks: ReadinessChecks): Promise<Problems> {
   const found = await Promise.all(
     Object.entries(checks).map(async ([name, check]) => {
-      const problem = await inTime(check()).then(
+      const problem = await inTime(check(), PATIENCE, noAnswer).then(
         () => undefined,
         (error: unknown) => (error instanceof Error ? error.message : String(error)),
       );
@@ -82,12 +83,6 @@ function unavailable(summary: string): SwordError {
   return new SwordError('ServiceUnavailable', summary, { headers: { 'Retry-After': '2' } });
 }
 
-async function inTime(check: Promise<void>): Promise<void> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`no answer within ${PATIENCE} ms.`)), PATIENCE);
-  try {
-    await Promise.race([check, promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+function noAnswer(): never {
+  throw new Error(`no answer within ${PATIENCE} ms.`);
 }

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { Context } from 'koa';
 import type { ArchiveStore } from '../archive-store/archive-store.ts';
 import type { EntryFacts, MetadataEntry } from '../domain/deposit/events.ts';
+import { inTime } from '../in-time.ts';
 import { readEntryInTurns } from '../sword/atom-entry.ts';
 import { type DublinCoreTerm, dublinCoreTerms } from '../sword/dublin-core-terms.ts';
 import { entryFacts } from '../sword/entry-facts.ts';
@@ -45,7 +46,10 @@ export async function receiveEntryBytes(ctx: Context, maxBytes: number, patience
     refuse(error, maxBytes, ctx.req),
   );
   const size = Math.min(ctx.request.length ?? maxBytes, maxBytes);
-  await inTime(reading, patience.base + size / patience.bytesPerMs);
+  const ms = patience.base + size / patience.bytesPerMs;
+  await inTime(reading, ms, () => {
+    throw badRequest(`The entry did not arrive within ${Math.round(ms / 1000)} seconds.`);
+  });
   const text: unknown = ctx.request.body;
   return Buffer.from(typeof text === 'string' ? text : '', 'latin1');
 }
@@ -86,18 +90,6 @@ export async function storeEntry(
 export function entryTooLarge(maxBytes: number): SwordError {
   const text = `The metadata entry is larger than the ${maxBytes} bytes that are accepted.`;
   return new SwordError('MaxUploadSizeExceeded', text);
-}
-
-async function inTime(work: Promise<unknown>, ms: number): Promise<void> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const seconds = Math.round(ms / 1000);
-  const expire = (): void => reject(badRequest(`The entry did not arrive within ${seconds} seconds.`));
-  const timer = setTimeout(expire, ms);
-  try {
-    await Promise.race([work, promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** The words of koa-body's own reader, in ours. */

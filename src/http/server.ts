@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import https from 'node:https';
 import net, { type AddressInfo, type Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { inTime } from '../in-time.ts';
 import type { ErrorOptions } from './answer-errors.ts';
 import { boundDraining, boundHalfOpen, breakOff, closeIdle, type HttpSocket } from './connection-ends.ts';
 import { answerParseError, type HeaderLimits, refuseTunnel } from './parse-errors.ts';
@@ -159,7 +159,7 @@ export class Server {
     await promise;
     clearInterval(idle);
     clearTimeout(timer);
-    await Promise.race([Promise.allSettled(this.#running), sleep(LAST_STEPS, undefined, { ref: false })]);
+    await inTime(Promise.allSettled(this.#running), LAST_STEPS);
   }
 
   /** Node takes a connection for idle as soon as all of its answer is on the way, however much that is. */
