@@ -131,7 +131,7 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
     /^src\/(verification|anchors|domain)\//,
     /^src\/(config|permission)\.ts$/,
     /^src\/archives\/(inspection|archive-workers)\.ts$/,
-    /^src\/event-log\/(event-log|hash-chain|log-audit|open-log-audit)\.ts$/,
+    /^src\/event-log\/(chain-faults|event-log|hash-chain|log-audit|open-log-audit|stream-heads)\.ts$/,
     /^src\/archive-store\/(archive-store|store-audit|open-store-audit)\.ts$/,
     /^src\/reactors\/identifiers\.ts$/,
     /^src\/read-models\/(rebuild|view-difference)\.ts$/,

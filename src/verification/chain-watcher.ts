@@ -1,8 +1,8 @@
-import { chainFaults } from './chain-faults.ts';
+import { chainFaults } from '../event-log/chain-faults.ts';
+import { StreamHeads } from '../event-log/stream-heads.ts';
 import { aboutEvent } from './event-finding.ts';
 import type { Watcher } from './history.ts';
 import type { Report } from './report.ts';
-import { StreamHeads } from './stream-heads.ts';
 
 /**
  * Recomputes the hash chain of every stream: revisions without a gap, each event sealed with the hash of its

@@ -1,7 +1,7 @@
 import type { RecordedEvent } from '../event-log/event-log.ts';
+import type { StreamHeads } from '../event-log/stream-heads.ts';
 import type { Watcher } from './history.ts';
 import type { Report } from './report.ts';
-import type { StreamHeads } from './stream-heads.ts';
 
 /** Milliseconds that the clocks of two nodes may be apart. */
 const APART_IN_STREAM = 1000;

@@ -1,9 +1,9 @@
+import { chainFaults } from '../event-log/chain-faults.ts';
 import type { Json, RecordedEvent } from '../event-log/event-log.ts';
 import { canonicalJson, EVENT_ID, isNestedTooDeeply } from '../event-log/hash-chain.ts';
-import { chainFaults } from './chain-faults.ts';
+import { StreamHeads } from '../event-log/stream-heads.ts';
 import { type ExportEnd, ExportTally, exportEnd } from './export-end.ts';
 import { type Line, lines } from './lines.ts';
-import { StreamHeads } from './stream-heads.ts';
 
 /** The event as a line of an export, without its end: canonical JSON, so that the same event is the same line. */
 export function exportedEvent(event: RecordedEvent): string {

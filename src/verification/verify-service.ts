@@ -7,6 +7,7 @@ import type { Config } from '../config.ts';
 import { deposits } from '../domain/aggregates.ts';
 import type { AuditedRecord, LogAudit } from '../event-log/log-audit.ts';
 import { openLogAudit } from '../event-log/open-log-audit.ts';
+import { StreamHeads } from '../event-log/stream-heads.ts';
 import { anchorsToCompare } from './anchor-sources.ts';
 import { anchorWatcher } from './anchor-watcher.ts';
 import { chainWatcher } from './chain-watcher.ts';
@@ -21,7 +22,6 @@ import { objectWatcher } from './object-watcher.ts';
 import { otherObjects } from './other-objects.ts';
 import type { Check, Report } from './report.ts';
 import { type Interrupted, ResumePoint } from './resume-point.ts';
-import { StreamHeads } from './stream-heads.ts';
 import { structure } from './structure.ts';
 import { type ShownViews, viewsCheck } from './views-check.ts';
 

@@ -1,10 +1,11 @@
 import test from 'ava';
 import * as fc from 'fast-check';
-import { ChainCheck } from '../../src/event-log/chain-check.ts';
+import { chainFaults } from '../../src/event-log/chain-faults.ts';
 import type { Json, JsonObject, NewEvent } from '../../src/event-log/event-log.ts';
 import { toLogPosition, toPosition as toServerPosition } from '../../src/event-log/eventstoredb-position.ts';
 import { canonicalJson, eventId, seal } from '../../src/event-log/hash-chain.ts';
 import { positionNumber, toPosition } from '../../src/event-log/position.ts';
+import { StreamHeads } from '../../src/event-log/stream-heads.ts';
 import { escapePath, unescapePath } from '../../src/swhid/escape-path.ts';
 import { oddText } from './odd-texts.ts';
 
@@ -56,10 +57,10 @@ function recorded(list: readonly Omit<NewEvent, 'id'>[]) {
 }
 
 function problemsOf(chain: ReturnType<typeof recorded>): string[] {
-  const check = new ChainCheck();
+  const heads = new StreamHeads();
   return chain
-    .map((event) => check.next(JSON.parse(JSON.stringify(event))))
-    .filter((problem) => problem !== undefined);
+    .flatMap((event) => chainFaults(JSON.parse(JSON.stringify(event)), heads))
+    .map(([code]) => code);
 }
 
 test('a chain that was not changed is whole, also after a journey through JSON', (t) => {

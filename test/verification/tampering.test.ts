@@ -20,7 +20,7 @@ import { history } from '../../src/verification/history.ts';
 import { lines } from '../../src/verification/lines.ts';
 import { Report } from '../../src/verification/report.ts';
 import { type Interrupted, ResumePoint } from '../../src/verification/resume-point.ts';
-import { StreamHeads } from '../../src/verification/stream-heads.ts';
+import { StreamHeads } from '../../src/event-log/stream-heads.ts';
 import { runScript } from '../support/run-script.ts';
 import {
   deleteLastEvent,

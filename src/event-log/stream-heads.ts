@@ -1,9 +1,11 @@
 const HASH_BYTES = 32;
+/** What stands in the place of a hash: no digest is all of the same byte. */
+const [UNKNOWN, NONE] = [0x00, 0xff];
 
 export type StreamHead = {
   readonly revision: number;
-  /** 64 hex digits; `undefined` when it is not known. */
-  readonly hash: string | undefined;
+  /** 64 hex digits, `null` when it carries none; `undefined` when it is not known. */
+  readonly hash: string | null | undefined;
 };
 
 /** Revision, hash and time of the last event of every stream, some 160 bytes each with the name. */
@@ -20,17 +22,15 @@ export class StreamHeads {
   get(stream: string): StreamHead | undefined {
     const number = this.#numbers.get(stream);
     if (number === undefined) return undefined;
-    const hash = this.#hashes.subarray(number * HASH_BYTES, (number + 1) * HASH_BYTES);
-    const isKnown = hash.some((byte) => byte !== 0);
-    return { revision: this.#revisions[number] ?? -1, hash: isKnown ? hash.toHex() : undefined };
+    return { revision: this.#revisions[number] ?? -1, hash: hashIn(this.#bytesOf(number)) };
   }
 
   set(stream: string, { revision, hash }: StreamHead): void {
     const number = this.#numbers.get(stream) ?? this.#add(stream);
     this.#revisions[number] = revision;
-    const bytes = this.#hashes.subarray(number * HASH_BYTES, (number + 1) * HASH_BYTES);
-    if (hash !== undefined && /^[0-9a-f]{64}$/.test(hash)) bytes.set(Buffer.from(hash, 'hex'));
-    else bytes.fill(0);
+    const bytes = this.#bytesOf(number);
+    if (hash && /^[0-9a-f]{64}$/.test(hash)) bytes.set(Buffer.from(hash, 'hex'));
+    else bytes.fill(hash === null ? NONE : UNKNOWN);
   }
 
   /** Milliseconds since 1970; `NaN` when it is not known. */
@@ -40,6 +40,10 @@ export class StreamHeads {
 
   setTime(stream: string, time: number): void {
     this.#times[this.#numbers.get(stream) ?? this.#add(stream)] = time;
+  }
+
+  #bytesOf(number: number): Uint8Array {
+    return this.#hashes.subarray(number * HASH_BYTES, (number + 1) * HASH_BYTES);
   }
 
   #add(stream: string): number {
@@ -56,4 +60,9 @@ export class StreamHeads {
     this.#numbers.set(stream, number);
     return number;
   }
+}
+
+function hashIn(bytes: Uint8Array): string | null | undefined {
+  if (bytes.every((byte) => byte === UNKNOWN)) return undefined;
+  return bytes.every((byte) => byte === NONE) ? null : bytes.toHex();
 }

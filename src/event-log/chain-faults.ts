@@ -1,18 +1,18 @@
-import type { RecordedEvent } from '../event-log/event-log.ts';
-import { chainHash, hashOf } from '../event-log/hash-chain.ts';
+import type { CopyableEvent } from './copyable-event.ts';
+import { chainHash, hashOf } from './hash-chain.ts';
 import type { StreamHeads } from './stream-heads.ts';
 
 /** `what` goes on after the name of the event, as in "… carries no hash". */
 export type ChainFault = readonly [code: string, what: string];
 
 /** What is wrong with the next event of a stream, whose head becomes this event, as it says of itself. */
-export function chainFaults(event: Omit<RecordedEvent, 'position'>, heads: StreamHeads): ChainFault[] {
+export function chainFaults(event: CopyableEvent, heads: StreamHeads): ChainFault[] {
   const { stream, revision, metadata } = event;
   const head = heads.get(stream);
   const expected = head === undefined ? 0 : head.revision + 1;
   const before = head === undefined ? null : head.hash;
   const carried = chainHash(event);
-  heads.set(stream, { revision, hash: carried ?? undefined });
+  heads.set(stream, { revision, hash: carried });
   const faults: ChainFault[] = [];
   if (revision !== expected) faults.push(['REVISION_WRONG', `stands where revision ${expected} should come`]);
   if (carried === null) return [...faults, ['NOT_SEALED', 'carries no hash']];
