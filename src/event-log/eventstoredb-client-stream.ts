@@ -1,3 +1,5 @@
+import { inTime } from '../in-time.ts';
+
 /** Streams of the client, of whatever kind, in object mode: reads are cancelled, subscriptions unsubscribed. */
 export type ClientReadable = {
   readonly readableLength: number;
@@ -61,12 +63,9 @@ export class ClientStream<Item> implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     // A subscription that the server ended stays half open until it is told.
     if (this.isOver && 'cancel' in this.#source) return;
-    const { promise: late, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, PATIENCE);
     const source = this.#source;
     const ending = 'cancel' in source ? source.cancel() : source.unsubscribe();
-    await Promise.race([ending.catch(() => undefined), late]);
-    clearTimeout(timer);
+    await inTime(ending, PATIENCE).catch(() => undefined);
     source.destroy();
   }
 

@@ -1,5 +1,5 @@
-import { setTimeout } from 'node:timers/promises';
 import { EventStoreDBClient } from '@eventstore/db-client';
+import { inTime } from '../in-time.ts';
 import { CallLost } from './eventstoredb-faults.ts';
 import { BadConnection } from './eventstoredb-settings.ts';
 
@@ -30,10 +30,7 @@ export class EventStoreDbClient {
   async drop(reason = new CallLost('The client was dropped.')): Promise<void> {
     if (this.lost.aborted) return;
     this.#lost.abort(reason);
-    const timer = new AbortController();
-    const patience = setTimeout(PATIENCE, undefined, { signal: timer.signal }).catch(() => undefined);
-    await Promise.race([this.client.dispose().catch(() => undefined), patience]);
-    timer.abort();
+    await inTime(this.client.dispose(), PATIENCE).catch(() => undefined);
     for (const close of this.#channels) close();
   }
 
@@ -53,7 +50,7 @@ export class EventStoreDbClient {
         close();
       };
       this.#channels.add(closeNow);
-      channel.close = () => void globalThis.setTimeout(closeNow, 1000).unref();
+      channel.close = () => void setTimeout(closeNow, 1000).unref();
       if (this.lost.aborted) closeNow();
       return channel;
     };

@@ -1,3 +1,4 @@
+import { inTime } from '../in-time.ts';
 import type { ConsumerSession, GroupMessage } from './eventstoredb-consumer-session.ts';
 
 type Held = { message: GroupMessage; session: ConsumerSession; isDone: boolean };
@@ -46,10 +47,8 @@ export class HandedOut {
   async settled(patience: number): Promise<void> {
     if (this.isEmpty) return;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, patience);
     this.#settled = resolve;
-    await promise;
-    clearTimeout(timer);
+    await inTime(promise, patience);
   }
 
   /** Where the connection is gone it cannot be acknowledged; it is when it comes again. */
