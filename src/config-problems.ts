@@ -1,8 +1,6 @@
+import { MAX_S3_OBJECT } from './archive-store/s3-url.ts';
 import type { Config } from './config.ts';
 import { isLoopback } from './loopback.ts';
-
-/** What S3 copies in one request: an object is uploaded under another name and gets its own as a copy. */
-const MAX_S3_OBJECT = 5 * 1024 ** 3;
 
 type Trust = 'trustProxy' | 'operatorTrustNetwork';
 type Judged = Omit<Config, Trust> & Partial<Pick<Config, Trust>>;

@@ -59,7 +59,7 @@ export class FilesystemArchiveStore implements ArchiveStore {
     const row = rows.bytes(sha256);
     const length = row?.byteLength ?? (await files.length(sha256));
     if (length === undefined) throw new ObjectMissing(sha256);
-    const bytes = row === undefined ? files.bytes(sha256) : once(row);
+    const bytes = row === undefined ? files.bytes(sha256) : [row];
     return { length, body: verifiedBody({ sha256, length }, bytes, hashing.begin()) };
   }
 
@@ -140,8 +140,4 @@ type Parts = {
 
 function localObject(length: number, source: LocalSource): LocalObject {
   return { length, source, [Symbol.asyncDispose]: async () => {} };
-}
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
 }

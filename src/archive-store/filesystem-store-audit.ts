@@ -38,7 +38,7 @@ export class FilesystemStoreAudit implements StoreAudit {
     const found = await this.#find(sha256);
     const bytes = found.kind === 'bytes' ? [found.bytes] : this.#files.bytes(sha256);
     const { length } = found;
-    return { length, body: verifiedBody({ sha256, length }, asynchronous(bytes), this.#hashing.begin()) };
+    return { length, body: verifiedBody({ sha256, length }, bytes, this.#hashing.begin()) };
   }
 
   async stat(sha256: string): Promise<{ readonly length: number } | undefined> {
@@ -101,8 +101,4 @@ export class FilesystemStoreAudit implements StoreAudit {
       throw unavailable('read', error);
     }
   }
-}
-
-async function* asynchronous<T>(items: Iterable<T> | AsyncIterable<T>): AsyncGenerator<T> {
-  yield* items;
 }

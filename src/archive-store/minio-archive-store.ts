@@ -4,6 +4,7 @@ import {
   type ArchiveStore,
   type ListedObject,
   type LocalObject,
+  type LocalSource,
   ObjectMissing,
   type Promised,
   type StoredObject,
@@ -15,6 +16,7 @@ import { S3Fault } from './minio-fault.ts';
 import { listed } from './minio-listing.ts';
 import { OutgoingBody } from './minio-outgoing-body.ts';
 import { putEmpty, removeIncoming } from './minio-upload.ts';
+import { MAX_S3_OBJECT } from './s3-url.ts';
 import { Spool } from './spool.ts';
 import { unavailable } from './unavailable.ts';
 import { verifiedBody } from './verified-body.ts';
@@ -34,9 +36,6 @@ export type MinioArchiveStoreOptions = MinioPlace & {
 const OPENING_IDLE = 10_000;
 /** Milliseconds for what is under way when it is closed, and again for what was cut then to come to its end. */
 const [CLOSE_PATIENCE, CUT_PATIENCE] = [2000, 1000];
-
-/** S3 copies no larger object at once. */
-const MAX_BYTES = 5 * 1024 ** 3;
 
 /**
  * The archive store in a bucket of MinIO, or of another store that speaks S3. Any number of processes may have
@@ -98,7 +97,9 @@ export class MinioArchiveStore implements ArchiveStore {
     await spool.file?.written();
     const kept = scope.move();
     const { file } = spool;
-    const source = file ? ({ kind: 'file', path: file.path } as const) : bytesIn(spool);
+    const source: LocalSource = file
+      ? { kind: 'file', path: file.path }
+      : { kind: 'bytes', bytes: spool.bytes() };
     return { length, source, [Symbol.asyncDispose]: () => kept.disposeAsync() };
   }
 
@@ -164,7 +165,7 @@ export class MinioArchiveStore implements ArchiveStore {
     promised: Promised,
     incomingKey: string,
   ): Promise<StoredObject> {
-    const maxLength = Math.min(promised.maxLength ?? Infinity, MAX_BYTES);
+    const maxLength = Math.min(promised.maxLength ?? Infinity, MAX_S3_OBJECT);
     const verification = new Verification({ ...promised, maxLength }, this.#hashing);
     const createFile = () => this.#folder.create();
     const sending = { bucket: this.#bucket, hashing: this.#hashing, createFile, incomingKey };
@@ -235,8 +236,4 @@ async function makeWhereMissing(bucket: MinioBucket): Promise<void> {
 
 function isNoBucket(error: unknown): boolean {
   return error instanceof Error && error.cause instanceof S3Fault && error.cause.code === 'NoSuchBucket';
-}
-
-function bytesIn(spool: Spool): { readonly kind: 'bytes'; readonly bytes: Uint8Array } {
-  return { kind: 'bytes', bytes: spool.bytes() };
 }

@@ -5,12 +5,10 @@ import { Client, CopyDestinationOptions, CopySourceOptions } from 'minio';
 import { faultOf, isMissing, isPassing, notS3, S3Fault } from './minio-fault.ts';
 import type { Sendable } from './minio-part.ts';
 import { DEFAULT_TIMEOUTS, TimedTransport, type Timeouts } from './minio-transport.ts';
+import type { S3Place } from './s3-url.ts';
 import { unavailable } from './unavailable.ts';
 
-export type MinioPlace = {
-  readonly endpoint: { readonly host: string; readonly port: number; readonly tls: boolean };
-  readonly bucket: string;
-  readonly region: string;
+export type MinioPlace = Omit<S3Place, 'prefix'> & {
   readonly accessKey: string;
   readonly secretKey: string;
   readonly timeouts?: Partial<Timeouts> | undefined;

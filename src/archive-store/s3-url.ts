@@ -1,3 +1,6 @@
+/** Bytes that S3 copies in one request: an object is uploaded under another name and gets its own as a copy. */
+export const MAX_S3_OBJECT = 5 * 1024 ** 3;
+
 /** Where an S3 store is. */
 export type S3Place = {
   readonly endpoint: { readonly host: string; readonly port: number; readonly tls: boolean };

@@ -5,7 +5,7 @@ import type { BodyHash } from './body-hash.ts';
 /** The bytes as a stream that fails with {@link ObjectCorrupt}, before its last chunk, when they are others. */
 export function verifiedBody(
   named: StoredObject,
-  source: AsyncIterable<Uint8Array>,
+  source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   hash: BodyHash,
 ): Readable {
   return Readable.from(holdingBackTheLast(hashed(named, source, hash)), { objectMode: false });
@@ -26,7 +26,11 @@ export async function isWhole(
   }
 }
 
-async function* hashed(named: StoredObject, source: AsyncIterable<Uint8Array>, bodyHash: BodyHash) {
+async function* hashed(
+  named: StoredObject,
+  source: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  bodyHash: BodyHash,
+) {
   using hash = bodyHash;
   let length = 0;
   for await (const chunk of source) {
