@@ -89,9 +89,16 @@ function isSilentWork({ method, path, headers }: RequestOptions): boolean {
 }
 
 /** minio takes a web page for an answer, and forgets answers with these statuses without reading them. */
-function isBelievable({ statusCode = 0, headers }: IncomingMessage): boolean {
-  const isPage = headers['content-type']?.startsWith('text/html') === true;
-  return !(statusCode >= 500 || statusCode === 408 || statusCode === 429 || statusCode === 499 || isPage);
+function isBelievable(response: IncomingMessage): boolean {
+  const { statusCode = 0 } = response;
+  const isForgotten = statusCode >= 500 || [408, 429, 499].includes(statusCode);
+  return !isForgotten && !isPage(response);
+}
+
+/** OpenStack Swift calls it text/html where it answers nothing. */
+function isPage({ statusCode, headers }: IncomingMessage): boolean {
+  const isEmpty = statusCode === 204 || headers['content-length'] === '0';
+  return !isEmpty && headers['content-type']?.startsWith('text/html') === true;
 }
 
 async function faultIn(response: IncomingMessage): Promise<S3Fault> {

@@ -24,7 +24,7 @@ export type S3ServerOptions = {
 /**
  * An S3 server for tests, in files of a temporary folder: checks signatures, digests and part sizes. Where
  * stores differ it is the stricter: like MinIO it lists uploads by their whole key only, like S3 it gives a
- * copy another ETag than the object put together from parts.
+ * copy another ETag than the object put together from parts, like Swift it calls an empty answer text/html.
  */
 export class S3Server implements AsyncDisposable {
   readonly buckets = new Map<string, S3Bucket>();
@@ -191,8 +191,8 @@ function respond(
   xml = '',
   headers: Record<string, string> = {},
 ): void {
-  const type = xml === '' ? {} : { 'content-type': 'application/xml' };
-  response.writeHead(status, { ...headers, ...type, 'content-length': Buffer.byteLength(xml) });
+  const type = xml === '' ? 'text/html; charset=UTF-8' : 'application/xml';
+  response.writeHead(status, { ...headers, 'content-type': type, 'content-length': Buffer.byteLength(xml) });
   response.end(request.method === 'HEAD' ? undefined : xml);
 }
 
