@@ -36,8 +36,8 @@ export function refusal(status: number, code: string | undefined): S3Fault {
   return new S3Fault(told, sentence(told), { passing: status >= 500 || status === 429 || status === 408 });
 }
 
-export function notS3(found: string): S3Fault {
-  return new S3Fault('NotS3', `it answered what no S3 store says: ${found}`);
+export function notS3(found: string, { passing = false } = {}): S3Fault {
+  return new S3Fault('NotS3', `it answered what no S3 store says: ${found}`, { passing });
 }
 
 /** The same fault without anything the store wrote; only what the operating system says stays as it is. */
