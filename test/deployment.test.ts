@@ -148,6 +148,10 @@ for (const file of FILES) {
     }
   });
 
+  test(`${file} has signals reach the service and commands also before they listen for any`, (t) => {
+    for (const [name, { init }] of ourServicesOf(file)) t.true(init, name);
+  });
+
   test(`${file} gives no container more rights than it needs`, (t) => {
     for (const [name, { cap_drop, security_opt }] of servicesOf(file)) {
       t.deepEqual([cap_drop, security_opt], [['ALL'], ['no-new-privileges:true']], name);
