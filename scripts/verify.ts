@@ -23,8 +23,8 @@ const HELP = `Proves that neither history nor bytes were altered, or names what 
 
 The log: every hash recomputed, every event linked to the one before it in its stream, no revision or position left
 out, ids, what the types of events are, which deposit ids were handed out; and the files of the embedded log.
-The objects: every archive, entry, listing and manifest that an event names, read and hashed again, and its length;
-with --all all others in the store, too.
+The objects: every archive, entry, listing and manifest that an event names, read and hashed again, with the
+length and the MD5 that the event tells; with --all all others in the store, too.
 The identifiers: the archives of every loaded deposit are read again, its tree and its SWHIDs computed anew.
 The views of this node: built anew from the log and compared, with --all; one that could not be is named.
 The anchors: the signature of each, and the root over the log as it was then; those in the log with --all, those in

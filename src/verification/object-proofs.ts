@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { ArchiveStoreUnavailable, ObjectCorrupt, ObjectMissing } from '../archive-store/archive-store.ts';
 import type { StoreAudit } from '../archive-store/store-audit.ts';
 import { KeySet } from './key-set.ts';
@@ -16,15 +17,17 @@ const TEXTS: Readonly<Record<string, string>> = {
   OBJECT_MISSING: 'it is not in the store',
   OBJECT_CORRUPT: 'its bytes are others',
 };
-const DIGEST_BYTES = 32;
+const [DIGEST_BYTES, MD5_BYTES] = [32, 16];
 /** Milliseconds and objects without a single one that could be read, until there seems to be no store any more. */
 const [PATIENCE, FAULTS_IN_A_ROW] = [60_000, 20];
 
-/** Which objects were read and hashed, and what was wrong with some. Remembers 32 bytes of each. */
+/** Which objects were read and hashed, and what was wrong with some. Remembers 32 bytes of each, 48 more of one with an MD5. */
 export class ObjectProofs {
   readonly #store: Pick<StoreAudit, 'get'>;
   readonly #report: Report;
   readonly #known = new KeySet(DIGEST_BYTES);
+  /** Digests of objects, each with the MD5 behind it. */
+  readonly #md5s = new KeySet(DIGEST_BYTES + MD5_BYTES);
   readonly #faults = new Map<string, ObjectFault>();
   /** By their code, once more were found than are told: only what counting them takes. */
   readonly #untold = new Map<string, KeySet>();
@@ -55,15 +58,22 @@ export class ObjectProofs {
   }
 
   /**
-   * Reads the object to its end.
+   * Reads the object to its end; `withMd5` when `hasMd5` will be asked about it.
    * @returns what is wrong with it.
    * @throws {StoreGivenUp} it cannot be read, and neither could those before it for a while.
    */
-  async prove(sha256: string): Promise<ObjectFault | undefined> {
-    const fault = await this.#faultIn(sha256);
+  async prove(sha256: string, withMd5 = false): Promise<ObjectFault | undefined> {
+    const fault = await this.#faultIn(sha256, withMd5);
     this.trust(sha256);
     if (fault !== undefined) this.#remember(sha256, fault);
     return fault;
+  }
+
+  /** Of an object without a fault. Reads it once more if its MD5 was not asked for when it was proven. */
+  async hasMd5(sha256: string, md5: string): Promise<boolean> {
+    const key = Buffer.from(sha256 + md5, 'hex');
+    if (!this.#md5s.has(key)) await this.prove(sha256, true);
+    return this.#md5s.has(key);
   }
 
   #remember(sha256: string, fault: ObjectFault): void {
@@ -76,11 +86,14 @@ export class ObjectProofs {
     objects.add(Buffer.from(sha256, 'hex'));
   }
 
-  async #faultIn(sha256: string): Promise<ObjectFault | undefined> {
+  async #faultIn(sha256: string, withMd5: boolean): Promise<ObjectFault | undefined> {
     try {
       const { length, body } = await this.#store.get(sha256);
-      for await (const _chunk of body);
+      const md5 = withMd5 ? createHash('md5') : undefined;
+      for await (const chunk of body) md5?.update(chunk);
+      if (md5) this.#md5s.add(Buffer.concat([Buffer.from(sha256, 'hex'), md5.digest()]));
       this.#faultsInARow = 0;
+      if (this.isKnown(sha256)) return undefined;
       this.#report.counts.objects += 1;
       this.#report.counts.bytes += length;
       return undefined;

@@ -12,9 +12,10 @@ import type { ResumePoint } from './resume-point.ts';
 
 const AT_ONCE = 8;
 
-type Need = { readonly event: RecordedEvent; readonly length: number | undefined };
+type Told = { readonly length?: number; readonly md5?: string | null };
+type Need = { readonly event: RecordedEvent; readonly told: Told };
 
-/** Has every object that an event names read and hashed again, each once, and its length compared. */
+/** Has every object that an event names read and hashed again, and its length and MD5 compared where the event tells them. */
 export function objectWatcher(
   report: Report,
   store: Pick<StoreAudit, 'stat'>,
@@ -49,8 +50,8 @@ class ObjectWatcher {
   }
 
   async #see(event: RecordedEvent, number: number): Promise<void> {
-    for (const [sha256, length] of objectsOf(event)) {
-      if (/^[0-9a-f]{64}$/.test(sha256)) await this.#need(sha256, { event, length }, number);
+    for (const [sha256, told] of objectsOf(event)) {
+      if (/^[0-9a-f]{64}$/.test(sha256)) await this.#need(sha256, { event, told }, number);
       else
         this.#find(
           sha256,
@@ -74,7 +75,7 @@ class ObjectWatcher {
       this.#underWay.set(sha256, [need]);
       const release = this.#resume.hold(number);
       await this.#work.start(async () => {
-        const fault = await this.#proofs.prove(sha256);
+        const fault = await this.#proofs.prove(sha256, typeof need.told.md5 === 'string');
         if (fault) this.#report.counts.faultyObjects += 1;
         const needs = this.#underWay.get(sha256) ?? [];
         this.#underWay.delete(sha256);
@@ -85,15 +86,23 @@ class ObjectWatcher {
   }
 
   /** The object was read: what does it mean for this event? */
-  async #judge(object: string, { event, length }: Need): Promise<void> {
+  async #judge(object: string, { event, told }: Need): Promise<void> {
     const fault = this.#proofs.faultOf(object);
     if (fault !== undefined) {
       this.#find(object, event, fault.code, `needs the object ${object}: ${fault.text}`);
-    } else if (length !== undefined) {
-      const found = await this.#lengthOf(object);
-      if (found === length) return;
-      this.#find(object, event, 'LENGTH_WRONG', `names ${length} bytes for the object ${object} of ${found}`);
+      return;
     }
+    const { length, md5 } = told;
+    const found = length === undefined ? undefined : await this.#lengthOf(object);
+    if (found !== length)
+      this.#find(object, event, 'LENGTH_WRONG', `names ${length} bytes for the object ${object} of ${found}`);
+    if (typeof md5 === 'string' && !(await this.#proofs.hasMd5(object, md5)))
+      this.#find(
+        object,
+        event,
+        'MD5_WRONG',
+        `names the MD5 ${md5} for the object ${object}, which has another`,
+      );
   }
 
   async #lengthOf(object: string): Promise<number | string> {
@@ -111,15 +120,15 @@ class ObjectWatcher {
   }
 }
 
-/** Digests, with the length where the event tells it. */
-function objectsOf(stored: RecordedEvent): ReadonlyMap<string, number | undefined> {
-  const objects = new Map<string, number | undefined>();
+/** Digests, with what else the event tells of the bytes. */
+function objectsOf(stored: RecordedEvent): ReadonlyMap<string, Told> {
+  const objects = new Map<string, Told>();
   if (!stored.stream.startsWith(deposits.prefix)) return objects;
   try {
     const event = depositCodec.read(stored);
-    for (const sha256 of namedObjects(event)) objects.set(sha256, undefined);
-    if ('archive' in event.data) objects.set(event.data.archive.sha256, event.data.archive.length);
-    if ('entry' in event.data) objects.set(event.data.entry.sha256, event.data.entry.length);
+    for (const sha256 of namedObjects(event)) objects.set(sha256, {});
+    if ('archive' in event.data) objects.set(event.data.archive.sha256, event.data.archive);
+    if ('entry' in event.data) objects.set(event.data.entry.sha256, event.data.entry);
   } catch {
     // An event that was altered may lack anything: its hash has told of it.
   }

@@ -3,6 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { copyFile, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { buffer } from 'node:stream/consumers';
 import test from 'ava';
 import { summaryText } from '../../scripts/verification-summary.ts';
 import { openArchiveStore } from '../../src/archive-store/open-archive-store.ts';
@@ -167,6 +168,34 @@ test('identifiers that the archives do not give are found, however well the chai
   const { findings } = await verified(folder, { what: [1] });
   t.like(findings, [{ check: 'identifiers', code: 'IDENTIFIERS_DIFFER', stream: 'deposit-1' }]);
   t.regex(findings[0]?.text ?? '', /directory "0{40}", not "[0-9a-f]{40}"\.$/);
+});
+
+test('a length or an MD5 that the bytes do not have is found, however well the chain fits', async (t) => {
+  const folder = await service.copy(t);
+  const [added] = rows(
+    folder,
+    `SELECT position, data FROM events JOIN streams ON streams.id = events.stream
+     WHERE name = 'deposit-1' AND type = 'ArchiveAdded'`,
+  );
+  const { archive } = JSON.parse(String(added?.['data']));
+  const { archiveStore, dataDir } = configOf(folder);
+  await using store = await openArchiveStore(archiveStore, dataDir);
+  const md5 = createHash('md5')
+    .update(await buffer((await store.get(archive.sha256)).body))
+    .digest('hex');
+  const told = async (wrong: JsonObject) => {
+    reseal(folder, Number(added?.['position']), (data) => ({ ...data, archive: { ...archive, ...wrong } }));
+    const { findings } = await verified(folder, { what: [1] }); // the events behind it are not sealed anew
+    const objects = findings.filter(({ check }) => check === 'objects');
+    return objects.map(({ text }) => text.replace(/^.*position \w+/, '…'));
+  };
+  t.deepEqual(await told({ md5 }), []);
+  t.deepEqual(await told({ md5: '0'.repeat(32) }), [
+    `…) names the MD5 ${'0'.repeat(32)} for the object ${archive.sha256}, which has another.`,
+  ]);
+  t.deepEqual(await told({ length: archive.length + 1 }), [
+    `…) names ${archive.length + 1} bytes for the object ${archive.sha256} of ${archive.length}.`,
+  ]);
 });
 
 test('a byte that is changed anywhere is named, unless it holds nothing', async (t) => {
