@@ -5,7 +5,7 @@ import type { EntryFacts, MetadataEntry } from '../domain/deposit/events.ts';
 import { inTime } from '../in-time.ts';
 import { readEntryInTurns } from '../sword/atom-entry.ts';
 import { type DublinCoreTerm, dublinCoreTerms } from '../sword/dublin-core-terms.ts';
-import { entryFacts } from '../sword/entry-facts.ts';
+import { entryFactsInTurns } from '../sword/entry-facts.ts';
 import { badRequest, SwordError } from '../sword/sword-error.ts';
 import type { XmlLimits } from '../sword/xml-tree.ts';
 import type { EntryTerms } from './entry-terms.ts';
@@ -71,7 +71,7 @@ export async function understandEntry(
 ): Promise<ReadEntry> {
   if (bytes.length === 0) throw badRequest('The body is empty where an Atom entry is needed.');
   const document = await readEntryInTurns(bytes, { charset, limits: xmlLimits });
-  const facts = entryFacts(document, depositNamespace, clientDomain);
+  const facts = await entryFactsInTurns(document, depositNamespace, clientDomain);
   const terms = dublinCoreTerms(document);
   return { bytes: Buffer.from(bytes), encoding: document.encoding, facts, terms };
 }

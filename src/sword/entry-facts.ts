@@ -6,6 +6,7 @@ import { type NamedOrigin, namedOrigin } from './entry-origin.ts';
 import { namedProvenance, namedReference } from './entry-reference.ts';
 import { type UrlHosts, urlHosts } from './entry-url-hosts.ts';
 import { ATOM, CODEMETA, DCTERMS } from './namespaces.ts';
+import { atOnce, inTurns, type Steps } from './steps.ts';
 import { badRequest } from './sword-error.ts';
 import type { XmlElement } from './xml-tree.ts';
 
@@ -36,15 +37,36 @@ export type EntryFacts = UrlHosts & {
 
 /** `domain` is that of the client, if it has one. */
 export function entryFacts(
-  { root }: EntryDocument,
+  document: EntryDocument,
   depositNamespace: string,
   domain: string | null,
 ): EntryFacts {
-  const single = singleFacts(root, depositNamespace);
+  return atOnce(findingFacts(document, depositNamespace, domain));
+}
+
+/** The same, taking turns with others. */
+export function entryFactsInTurns(
+  document: EntryDocument,
+  depositNamespace: string,
+  domain: string | null,
+): Promise<EntryFacts> {
+  return inTurns(findingFacts(document, depositNamespace, domain));
+}
+
+function* findingFacts(
+  { root }: EntryDocument,
+  depositNamespace: string,
+  domain: string | null,
+): Steps<EntryFacts> {
+  const single = yield* singleFacts(root, depositNamespace);
   const free = MAX_BYTES - jsonBytes(single) - RESERVED_BYTES;
-  const hosts = urlHosts(root, Math.min(MAX_HOST_BYTES, free), domain);
+  const hosts = yield* urlHosts(root, Math.min(MAX_HOST_BYTES, free), domain);
+  yield;
   const authors = fitting(authorNames(root), free - jsonBytes(hosts.urlHosts));
-  return { ...single, ...hosts, authors, ...pointersOf(root, depositNamespace, single), ...faultsOf(root) };
+  yield;
+  const pointers = pointersOf(root, depositNamespace, single);
+  yield;
+  return { ...single, ...hosts, authors, ...pointers, ...(yield* faultsOf(root)) };
 }
 
 /** Characters of a single value; none has more than the title. */
@@ -57,27 +79,34 @@ const MAX_HOST_BYTES = 3_000;
 /** On top of them. */
 const MAX_FAULT_BYTES = 1_200;
 
+type SingleFacts = Omit<
+  EntryFacts,
+  keyof UrlHosts | 'authors' | 'provenance' | 'fieldFaults' | 'fieldFaultsLeftOut' | 'reference'
+>;
+
 const TITLED = [ATOM, ...CODEMETA];
 
-function singleFacts(root: XmlElement, depositNamespace: string) {
+function* singleFacts(root: XmlElement, depositNamespace: string): Steps<SingleFacts> {
   const ownTitle =
     firstText(root, [ATOM], 'title') ??
     firstText(root, CODEMETA, 'name') ??
     firstText(root, TITLED, 'name', 'title');
+  yield;
   const title = ownTitle ?? firstText(root, [DCTERMS], 'title');
+  const hasAuthor = authorElements(root).some(({ text }) => /\S/.test(text));
+  yield;
+  const origin = namedOrigin(root, depositNamespace);
+  yield;
+  const externalIdentifier = firstText(root, [ATOM, ...CODEMETA, depositNamespace], 'external_identifier');
+  const version = firstText(root, CODEMETA, 'softwareVersion') ?? firstText(root, CODEMETA, 'version');
+  yield;
   return {
     title: cut(title, MAX.title),
     hasTitle: ownTitle !== null,
-    hasAuthor: authorElements(root).some(({ text }) => /\S/.test(text)),
-    origin: namedOrigin(root, depositNamespace),
-    externalIdentifier: cut(
-      firstText(root, [ATOM, ...CODEMETA, depositNamespace], 'external_identifier'),
-      MAX.identifier,
-    ),
-    version: cut(
-      firstText(root, CODEMETA, 'softwareVersion') ?? firstText(root, CODEMETA, 'version'),
-      MAX.short,
-    ),
+    hasAuthor,
+    origin,
+    externalIdentifier: cut(externalIdentifier, MAX.identifier),
+    version: cut(version, MAX.short),
     dateCreated: cut(firstText(root, CODEMETA, 'dateCreated'), MAX.short),
     datePublished: cut(firstText(root, CODEMETA, 'datePublished'), MAX.short),
     id: cut(firstText(root, [ATOM], 'id'), MAX.identifier),
@@ -97,8 +126,8 @@ function pointersOf(root: XmlElement, depositNamespace: string, { origin }: Pick
   return { provenance, ...(reference && { reference }) };
 }
 
-function faultsOf(root: XmlElement): Pick<EntryFacts, 'fieldFaults' | 'fieldFaultsLeftOut'> {
-  const { fieldFaults, fieldFaultsLeftOut } = entryFaults(root, MAX_FAULT_BYTES);
+function* faultsOf(root: XmlElement): Steps<Pick<EntryFacts, 'fieldFaults' | 'fieldFaultsLeftOut'>> {
+  const { fieldFaults, fieldFaultsLeftOut } = yield* entryFaults(root, MAX_FAULT_BYTES);
   return {
     ...(fieldFaults.length > 0 && { fieldFaults }),
     ...(fieldFaultsLeftOut > 0 && { fieldFaultsLeftOut }),
@@ -112,13 +141,15 @@ function authorElements(root: XmlElement): readonly XmlElement[] {
 /** An author is named by a `name`, by given and family name, or by whatever text there is. */
 function authorNames(root: XmlElement): string[] {
   return authorElements(root)
+    .values()
     .map(
       (author) =>
         firstText(author, TITLED, 'name') ?? givenAndFamilyName(author) ?? collapsed(author.text, MAX.author),
     )
     .filter((name) => name !== '')
-    .slice(0, MAX_AUTHORS)
-    .map((name) => cut(name, MAX.author));
+    .take(MAX_AUTHORS)
+    .map((name) => cut(name, MAX.author))
+    .toArray();
 }
 
 function givenAndFamilyName(author: XmlElement): string | null {

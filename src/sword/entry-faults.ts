@@ -11,7 +11,8 @@ import {
   type Vocabulary,
 } from './metadata-terms.ts';
 import { ATOM, CODEMETA } from './namespaces.ts';
-import type { XmlElement } from './xml-tree.ts';
+import type { Steps } from './steps.ts';
+import { descendants, type XmlElement } from './xml-tree.ts';
 
 export type EntryFaults = {
   readonly fieldFaults: readonly FieldFault[];
@@ -28,9 +29,11 @@ const MAX_FAULTS = 200;
  * What in an entry is not as Atom and CodeMeta have it, each fault once. What may reject comes first, so that it is
  * never crowded out: as many as take no more than `maxBytes` of JSON.
  */
-export function entryFaults(root: XmlElement, maxBytes: number): EntryFaults {
+export function* entryFaults(root: XmlElement, maxBytes: number): Steps<EntryFaults> {
   const all = new Map<string, FieldFault>();
   for (const fault of faultsOf(root)) {
+    yield;
+    if (!fault) continue;
     all.set(JSON.stringify(fault), fault);
     if (all.size >= MAX_FAULTS) break;
   }
@@ -39,31 +42,34 @@ export function entryFaults(root: XmlElement, maxBytes: number): EntryFaults {
   return { fieldFaults: kept.map(([, fault]) => fault), fieldFaultsLeftOut: all.size - kept.length };
 }
 
-function* faultsOf(root: XmlElement): Generator<FieldFault> {
+/** Nothing where only a step of the work is done. */
+function* faultsOf(root: XmlElement): Generator<FieldFault | undefined> {
   const fields = root.children.filter(({ ns }) => CODEMETA.includes(ns));
-  const persons = fields
-    .filter(({ local }) => PERSON_TERMS.includes(local))
-    .flatMap((person) => [...personFaults(person)]);
-  for (const field of fields) if (DATE_TERMS.includes(field.local)) yield* dateFaults(field);
+  const persons: FieldFault[] = [];
+  for (const field of fields) {
+    yield;
+    if (PERSON_TERMS.includes(field.local)) persons.push(...personFaults(field));
+  }
+  for (const field of fields) {
+    yield;
+    if (DATE_TERMS.includes(field.local)) yield* dateFaults(field);
+  }
   yield* persons.filter(({ kind }) => kind === 'nameless');
-  for (const field of fields) yield* affiliationFaults(field);
+  for (const field of fields) {
+    yield;
+    yield* affiliationFaults(field);
+  }
   yield* persons.filter(({ kind }) => kind !== 'nameless');
   const seen = new Set<string>(); // what was meant is looked for once a name
+  // What is inside content of other vocabularies (XHTML, schema.org) is theirs.
   for (const element of descendants(root)) {
+    yield;
     const vocabulary = VOCABULARIES.get(element.ns);
     if (!vocabulary) continue;
     const name = `${element.ns} ${element.local}`;
     if (!seen.has(name)) yield* termFaults(element, vocabulary);
     seen.add(name);
     if (element.ns !== ATOM && URL_TERMS.has(element.local)) yield* urlFaults(element, vocabulary);
-  }
-}
-
-/** What is inside content of other vocabularies (XHTML, schema.org) is theirs. */
-function* descendants({ children }: XmlElement): Generator<XmlElement> {
-  for (const child of children) {
-    yield child;
-    yield* descendants(child);
   }
 }
 
@@ -82,7 +88,10 @@ function* personFaults(person: XmlElement): Generator<FieldFault> {
   const plain = person.children.length === 0 && /\S/.test(person.text);
   const value =
     texts.length > 0
-      ? texts.map(({ text }) => collapsed(text, MAX_VALUE)).join(' ')
+      ? texts
+          .slice(0, MAX_VALUE)
+          .map(({ text }) => collapsed(text, MAX_VALUE))
+          .join(' ')
       : collapsed(person.text, MAX_VALUE);
   yield faultOf(parts || plain ? 'person-without-name' : 'nameless', person, person, value);
 }

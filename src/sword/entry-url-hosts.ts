@@ -1,6 +1,7 @@
 import { isWithin } from '../domain/deposit/host-name.ts';
 import { entryUrl } from './entry-url.ts';
-import type { XmlElement } from './xml-tree.ts';
+import type { Steps } from './steps.ts';
+import { descendants, type XmlElement } from './xml-tree.ts';
 
 export type UrlHosts = {
   /** Distinct, lower case, without port; from all elements whose local name contains `url`. */
@@ -15,22 +16,40 @@ export type UrlHosts = {
  * The hosts of the URLs in an entry, as many as take no more than `maxBytes` of JSON: where that is not all, first
  * those in the client's domain, one of which has to be there.
  */
-export function urlHosts(root: XmlElement, maxBytes: number, domain: string | null): UrlHosts {
-  const fields = urlFields(root);
-  const hosts = new Set(fields.map(({ text }) => hostOf(text.trim())).filter((host) => host !== undefined));
-  const own = domain === null ? [] : [...hosts].filter((host) => isWithin(host, domain));
-  let bytes = 2;
-  const fitting = new Set(
-    [...new Set([...own, ...hosts])].filter((host) => (bytes += host.length + 3) <= maxBytes),
-  );
-  const kept = [...hosts].filter((host) => fitting.has(host));
-  return { urlHosts: kept, hasUrlField: fields.length > 0, urlHostsTruncated: kept.length < hosts.size };
+export function* urlHosts(root: XmlElement, maxBytes: number, domain: string | null): Steps<UrlHosts> {
+  const [hosts, own] = [new Set<string>(), new Set<string>()];
+  let hasUrlField = false;
+  for (const field of descendants(root)) {
+    yield;
+    if (!isUrlField(field)) continue;
+    hasUrlField = true;
+    const host = hostOf(field.text.trim());
+    if (host === undefined) continue;
+    hosts.add(host);
+    if (domain !== null && isWithin(host, domain)) own.add(host);
+  }
+  yield;
+  const fitting = fittingOf([own, hosts], maxBytes);
+  const kept = hosts.values().filter((host) => fitting.has(host));
+  return { urlHosts: [...kept], hasUrlField, urlHostsTruncated: fitting.size < hosts.size };
 }
 
 /** Only elements without children: the text of others is not one value. */
-function urlFields(element: XmlElement): XmlElement[] {
-  if (element.children.length > 0) return element.children.flatMap(urlFields);
-  return /url/i.test(element.local) ? [element] : [];
+function isUrlField({ children, local }: XmlElement): boolean {
+  return children.length === 0 && /url/i.test(local);
+}
+
+/** The first of them that take no more than `maxBytes` of JSON. */
+function fittingOf(hosts: readonly ReadonlySet<string>[], maxBytes: number): ReadonlySet<string> {
+  const fitting = new Set<string>();
+  let bytes = 2;
+  for (const host of hosts.values().flatMap((some) => some.values())) {
+    if (fitting.has(host)) continue;
+    bytes += host.length + 3;
+    if (bytes > maxBytes) break;
+    fitting.add(host);
+  }
+  return fitting;
 }
 
 /** With credentials people and programs read different hosts: not counted. */

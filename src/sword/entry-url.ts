@@ -1,9 +1,12 @@
 /** The absolute URL that a text is, as people and programs read it alike; `undefined` for one that is none. */
 export function entryUrl(text: string): URL | undefined {
-  if (!ABSOLUTE.test(text) || hostIn(text).split(DOTS).some(isTooLong)) return undefined;
+  if (text.length > MAX_URL || !ABSOLUTE.test(text) || hostIn(text).split(DOTS).some(isTooLong))
+    return undefined;
   return URL.parse(text) ?? undefined;
 }
 
+/** Characters. To look at longer ones takes long, and no program follows them. */
+const MAX_URL = 16_384;
 /** Without white space inside and backslashes, which are read now so, now so. */
 const ABSOLUTE = /^[a-z][a-z0-9+.-]*:\/\/[^\s\\]+$/i;
 const DOTS = /[.\u3002\uff0e\uff61]/;

@@ -1,5 +1,5 @@
-import { setImmediate } from 'node:timers/promises';
 import { type SaxesAttributeNS, SaxesParser, type SaxesTagNS } from 'saxes';
+import { atOnce, inTurns, type Steps } from './steps.ts';
 import { strayAmpersand } from './stray-ampersand.ts';
 import { badRequest, type SwordError } from './sword-error.ts';
 
@@ -33,26 +33,38 @@ export const defaultXmlLimits: XmlLimits = {
 
 /** The root element. No DTD, so no entities but XML's own five; what is not well-formed is refused with its line. */
 export function parseXml(text: string, limits: XmlLimits = defaultXmlLimits): XmlElement {
-  const parser = new TreeParser(text, limits);
-  parser.write(text);
-  return parser.end();
+  return atOnce(parsing(text, limits));
 }
 
-/** The same, without keeping others from their turn for longer than a few milliseconds, however long it is. */
-export async function parseXmlInTurns(
-  text: string,
-  limits: XmlLimits = defaultXmlLimits,
-): Promise<XmlElement> {
+/** The same, taking turns with others. */
+export function parseXmlInTurns(text: string, limits: XmlLimits = defaultXmlLimits): Promise<XmlElement> {
+  return inTurns(parsing(text, limits));
+}
+
+/** All elements below one, in document order. */
+export function* descendants({ children }: XmlElement): Generator<XmlElement> {
+  const open = [children.values()];
+  for (let level = open.at(-1); level; level = open.at(-1)) {
+    const { value: element, done } = level.next();
+    if (done) open.pop();
+    else {
+      yield element;
+      open.push(element.children.values());
+    }
+  }
+}
+
+function* parsing(text: string, limits: XmlLimits): Steps<XmlElement> {
   const parser = new TreeParser(text, limits);
   for (let start = 0; start < text.length; start += SLICE) {
     parser.write(text.slice(start, start + SLICE));
-    await setImmediate();
+    yield;
   }
   return parser.end();
 }
 
-/** Characters parsed in one turn. */
-const SLICE = 32_768;
+/** Characters parsed in one step. */
+const SLICE = 8192;
 
 type OpenElement = XmlElement & { readonly children: XmlElement[]; text: string };
 

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { readEntry } from '../../src/sword/atom-entry.ts';
 import { dublinCoreTerms } from '../../src/sword/dublin-core-terms.ts';
-import { type EntryFacts, entryFacts } from '../../src/sword/entry-facts.ts';
+import { type EntryFacts, entryFacts, entryFactsInTurns } from '../../src/sword/entry-facts.ts';
 import { SwordError } from '../../src/sword/sword-error.ts';
 
 const NAMESPACE = 'https://deposit.example/schema';
@@ -149,6 +149,24 @@ test('hosts are read in any script, and no name that is none costs the square of
   t.deepEqual(hostsOf(...Array.from({ length: 1000 }, () => long)), []);
   const escaped = encodeURIComponent(letters(3500));
   t.deepEqual(hostsOf(...Array.from({ length: 1000 }, () => escaped)), []);
+});
+
+test('a text that is longer than any URL is none', (t) => {
+  const longest = `https://alice.example/${'x'.repeat(16_384 - 22)}`;
+  t.deepEqual(factsOf(`<c:url>${longest}</c:url>`).urlHosts, ['alice.example']);
+  const { urlHosts, fieldFaults } = factsOf(`<c:url>${longest}x</c:url>`);
+  t.deepEqual([urlHosts, fieldFaults?.map(({ kind }) => kind)], [[], ['url']]);
+});
+
+test('the facts of a long entry are found in turns with others, and are the same', async (t) => {
+  const inside = Array.from({ length: 30_000 }, (_, index) => `<c:url>https://ä${index}.example/</c:url>`);
+  const document = readEntry(Buffer.from(`<entry ${NAMESPACES}>${inside.join('')}</entry>`));
+  let turns = 0;
+  const others = setInterval(() => (turns += 1));
+  const found = await entryFactsInTurns(document, NAMESPACE, 'example');
+  clearInterval(others);
+  t.true(turns > 1, `${turns} turns`);
+  t.deepEqual(found, entryFacts(document, NAMESPACE, 'example'));
 });
 
 test('the origin is created or added to, inside a deposit element or without', (t) => {
