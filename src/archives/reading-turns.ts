@@ -1,3 +1,5 @@
+import { Places } from '../places.ts';
+
 export type ReadingTurnsOptions = {
   /** Readings at the same time; half of them at most are for the same one who asks. */
   readonly size: number;
@@ -15,11 +17,14 @@ export class ReadersBusy extends Error {
 /** Lets few read at a time, however many ask, and nobody keep all others from it. */
 export class ReadingTurns {
   readonly #options: ReadingTurnsOptions;
-  readonly #reading: string[] = [];
-  readonly #waiting = new Set<Waiter>();
+  readonly #reading: Places;
+  readonly #waiting: Places;
+  readonly #line = new Set<Waiter>();
 
   constructor(options: ReadingTurnsOptions) {
     this.#options = options;
+    this.#reading = new Places(options.size, share(options.size));
+    this.#waiting = new Places(options.waiting, share(options.waiting));
   }
 
   /**
@@ -27,52 +32,42 @@ export class ReadingTurns {
    * @throws {ReadersBusy}
    */
   async enter(who: string): Promise<Disposable> {
-    if (this.#mayRead(who)) this.#reading.push(who);
-    else await this.#wait(who);
-    return { [Symbol.dispose]: () => this.#leave(who) };
+    const place = this.#reading.lackFor(who) ? await this.#wait(who) : this.#reading.take(who);
+    const leave = (): void => {
+      place[Symbol.dispose]();
+      this.#callNext();
+    };
+    return { [Symbol.dispose]: leave };
   }
 
-  #mayRead(who: string): boolean {
-    const { size } = this.#options;
-    return this.#reading.length < size && count(this.#reading, who) < share(size);
-  }
-
-  async #wait(who: string): Promise<void> {
-    const { waiting, patience, size } = this.#options;
+  async #wait(who: string): Promise<Disposable> {
+    const { patience, size } = this.#options;
     const busy = () => new ReadersBusy(`${size} readings are under way, or ${share(size)} of one client.`);
-    const others = [...this.#waiting].map((waiter) => waiter.who);
-    if (others.length >= waiting || count(others, who) >= share(waiting)) throw busy();
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    if (this.#waiting.lackFor(who)) throw busy();
+    using _place = this.#waiting.take(who);
+    const { promise, resolve, reject } = Promise.withResolvers<Disposable>();
     const waiter = { who, begin: resolve };
     const timer = setTimeout(() => reject(busy()), patience);
-    this.#waiting.add(waiter);
+    this.#line.add(waiter);
     try {
-      await promise;
+      return await promise;
     } finally {
       clearTimeout(timer);
-      this.#waiting.delete(waiter);
+      this.#line.delete(waiter);
     }
   }
 
-  /** The turn goes to whoever has waited longest of those who may have it. */
-  #leave(who: string): void {
-    this.#reading.splice(this.#reading.indexOf(who), 1);
-    for (const waiter of this.#waiting) {
-      if (!this.#mayRead(waiter.who)) continue;
-      this.#waiting.delete(waiter);
-      this.#reading.push(waiter.who);
-      waiter.begin();
-      return;
-    }
+  /** Whoever has waited longest of those who may read. */
+  #callNext(): void {
+    const next = this.#line.values().find(({ who }) => !this.#reading.lackFor(who));
+    if (!next) return;
+    this.#line.delete(next);
+    next.begin(this.#reading.take(next.who));
   }
 }
 
-type Waiter = { readonly who: string; readonly begin: () => void };
+type Waiter = { readonly who: string; readonly begin: (place: Disposable) => void };
 
 function share(whole: number): number {
   return Math.ceil(whole / 2);
-}
-
-function count(names: readonly string[], wanted: string): number {
-  return names.filter((name) => name === wanted).length;
 }

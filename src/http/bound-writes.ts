@@ -1,3 +1,4 @@
+import { Places } from '../places.ts';
 import { SwordError } from '../sword/sword-error.ts';
 import type { ServiceMiddleware } from './service-context.ts';
 
@@ -12,26 +13,15 @@ const SHARE = 3 / 4;
  */
 export function boundWrites(most: number): ServiceMiddleware {
   const mostOfOne = Math.ceil(most * SHARE);
-  const underWay = new Map<string, number>(); // of each client that has any
-  let all = 0;
+  const places = new Places(most, mostOfOne);
   return (ctx, next) => (WRITES.has(ctx.method) ? counted(ctx.state.login.client, next) : next());
 
   async function counted(client: string, next: () => Promise<unknown>): Promise<void> {
-    if (all >= most) throw busy(`${most} uploads and changes`);
-    if ((underWay.get(client) ?? 0) >= mostOfOne) throw busy(`${mostOfOne} uploads and changes of yours`);
-    add(client, 1);
-    try {
-      await next();
-    } finally {
-      add(client, -1);
-    }
-  }
-
-  function add(client: string, change: 1 | -1): void {
-    all += change;
-    const count = (underWay.get(client) ?? 0) + change;
-    if (count > 0) underWay.set(client, count);
-    else underWay.delete(client);
+    const lack = places.lackFor(client);
+    if (lack === 'share taken') throw busy(`${mostOfOne} uploads and changes of yours`);
+    if (lack === 'all taken') throw busy(`${most} uploads and changes`);
+    using _place = places.take(client);
+    await next();
   }
 }
 

@@ -5,6 +5,7 @@ import { type ArchiveVerdict, check } from '../domain/deposit/checks.ts';
 import type { Archive } from '../domain/deposit/events.ts';
 import { judgeMetadata } from '../domain/deposit/metadata-checks.ts';
 import { statusDetail, withWarnings } from '../domain/deposit/status-detail.ts';
+import { Places } from '../places.ts';
 import { type DryRunDocument, dryRunDocument, dryRunDocumentJson } from '../sword/dry-run-document.ts';
 import { negotiate } from '../sword/negotiate.ts';
 import { SwordError } from '../sword/sword-error.ts';
@@ -32,8 +33,7 @@ export class DryRuns {
   readonly #places: DryRunPlaces;
   readonly #things: LoadedThings;
   readonly #receive: ReceiveOptions;
-  /** Of each, its client. */
-  readonly #underWay = new Set<{ readonly client: string }>();
+  readonly #underWay = new Places(MAX_AT_A_TIME, MAX_OF_CLIENT);
 
   constructor(places: DryRunPlaces, things: LoadedThings, receive: ReceiveOptions) {
     this.#places = places;
@@ -44,23 +44,18 @@ export class DryRuns {
   /** Answers 200 with what the checks find; what would refuse the request itself refuses this one. */
   async answer(ctx: ServiceContext, collection: CollectionView): Promise<void> {
     const { client } = ctx.state.login;
-    const own = [...this.#underWay].filter((run) => run.client === client).length;
-    if (own >= MAX_OF_CLIENT) throw busy(`${own} dry runs of yours`);
-    if (this.#underWay.size >= MAX_AT_A_TIME) throw busy(`${MAX_AT_A_TIME} dry runs`);
-    const run = { client };
-    this.#underWay.add(run);
-    try {
-      const document = await this.#run(ctx, collection);
-      const { contentType, format } = negotiate(ctx.req.headers.accept);
-      ctx.vary('Accept');
-      ctx.body =
-        format === 'json'
-          ? dryRunDocumentJson(document)
-          : dryRunDocument(document, this.#receive.depositNamespace);
-      ctx.set('Content-Type', contentType);
-    } finally {
-      this.#underWay.delete(run);
-    }
+    const lack = this.#underWay.lackFor(client);
+    if (lack === 'share taken') throw busy(`${MAX_OF_CLIENT} dry runs of yours`);
+    if (lack === 'all taken') throw busy(`${MAX_AT_A_TIME} dry runs`);
+    using _place = this.#underWay.take(client);
+    const document = await this.#run(ctx, collection);
+    const { contentType, format } = negotiate(ctx.req.headers.accept);
+    ctx.vary('Accept');
+    ctx.body =
+      format === 'json'
+        ? dryRunDocumentJson(document)
+        : dryRunDocument(document, this.#receive.depositNamespace);
+    ctx.set('Content-Type', contentType);
   }
 
   async #run(ctx: ServiceContext, { accept }: CollectionView): Promise<DryRunDocument> {

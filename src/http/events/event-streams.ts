@@ -2,6 +2,7 @@ import type { DepositStatusView } from '../../../projections/deposit-status.ts';
 import { deposits } from '../../domain/aggregates.ts';
 import type { EventLog, RecordedEvent } from '../../event-log/event-log.ts';
 import { isNews } from '../../news/deposit-news.ts';
+import { Places } from '../../places.ts';
 import type { Projector, View } from '../../read-models/projector.ts';
 import { SwordError } from '../../sword/sword-error.ts';
 import { type Interest, OpenStream } from './open-stream.ts';
@@ -19,7 +20,8 @@ const [PER_CLIENT, IN_ALL] = [20, 1000];
 /** The streams of events that are open on this node. One follower of the log wakes those that have news. */
 export class EventStreams implements Disposable {
   readonly #options: EventStreamsOptions;
-  readonly #streams = new Map<OpenStream, string>();
+  readonly #streams = new Set<OpenStream>();
+  readonly #places = new Places(IN_ALL, PER_CLIENT);
   readonly #ofDeposits = new Map<number, Set<OpenStream>>();
   readonly #ofCollections = new Set<OpenStream>();
   readonly #stopListening: () => void;
@@ -37,24 +39,27 @@ export class EventStreams implements Disposable {
 
   /** To be disposed of by whoever opened it. @throws {SwordError} 429, 503 */
   open(client: string, interest: Interest): OpenStream & Disposable {
-    const own = [...this.#streams.values()].filter((name) => name === client).length;
-    if (own >= PER_CLIENT) throw tooMany('TooManyRequests', `You have ${own} event streams open`, PER_CLIENT);
     if (this.#isOver) throw stopping();
-    if (this.#streams.size >= IN_ALL) {
-      throw tooMany('ServiceUnavailable', `There are ${this.#streams.size} event streams open`, IN_ALL);
-    }
+    const lack = this.#places.lackFor(client);
+    if (lack === 'share taken') throw tooMany('TooManyRequests', `You have ${PER_CLIENT}`);
+    if (lack === 'all taken') throw tooMany('ServiceUnavailable', `There are ${IN_ALL}`);
+    const place = this.#places.take(client);
     const stream = new OpenStream(interest);
-    this.#streams.set(stream, client);
+    this.#streams.add(stream);
     if ('depositId' in interest) this.#of(interest.depositId).add(stream);
     else this.#ofCollections.add(stream);
-    return Object.assign(stream, { [Symbol.dispose]: () => this.#forget(stream) });
+    const end = (): void => {
+      place[Symbol.dispose]();
+      this.#forget(stream);
+    };
+    return Object.assign(stream, { [Symbol.dispose]: end });
   }
 
   /** Ends all streams, and lets none begin. */
   [Symbol.dispose](): void {
     this.#isOver = true;
     this.#stopListening();
-    for (const stream of this.#streams.keys()) stream.close();
+    for (const stream of this.#streams) stream.close();
   }
 
   /** What streams read from. */
@@ -112,10 +117,7 @@ function stopping(): SwordError {
   });
 }
 
-function tooMany(code: 'TooManyRequests' | 'ServiceUnavailable', what: string, most: number): SwordError {
-  const text = `${what}, which is as many as may be: try again when one has ended.`;
-  return new SwordError(code, text, {
-    verboseDescription: `At the most ${most}.`,
-    headers: { 'Retry-After': '30' },
-  });
+function tooMany(code: 'TooManyRequests' | 'ServiceUnavailable', how: string): SwordError {
+  const text = `${how} event streams open, which is as many as may be: try again when one has ended.`;
+  return new SwordError(code, text, { headers: { 'Retry-After': '30' } });
 }
