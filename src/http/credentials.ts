@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import type { ClientLogin } from '../../projections/client-logins.ts';
 import { isCheap, matches, nobody } from '../password.ts';
 import type { View } from '../read-models/projector.ts';
+import { RecentlyUsed } from '../recently-used.ts';
 import { SwordError } from '../sword/sword-error.ts';
 import { LoginAttempts } from './login-attempts.ts';
 
@@ -11,7 +12,8 @@ export type RenewPassword = (login: ClientLogin, password: string) => Promise<vo
 
 type Verified = Pick<ClientLogin, 'client' | 'credentialRevision'>;
 
-const MAX_REMEMBERED = 10_000;
+/** Of the headers that came last at least half as many. */
+const MAX_REMEMBERED = 20_000;
 /** scrypt takes a thread of the pool that file access needs, too, and a core: one of two is left to the others. */
 export const AT_ONCE = availableParallelism() > 2 ? 2 : 1;
 const IN_LINE = 32;
@@ -26,7 +28,7 @@ export class Credentials {
   readonly #attempts = new LoginAttempts();
   /** 144 bits, since it is hashed with every request. */
   readonly #key = randomBytes(18).toString('base64');
-  readonly #verified = new Map<string, Verified>();
+  readonly #verified = new RecentlyUsed<Verified>(MAX_REMEMBERED);
   readonly #verifying = new Map<string, Promise<boolean>>();
   readonly #line: (() => void)[] = [];
   #busy = 0;
@@ -56,7 +58,8 @@ export class Credentials {
       this.#attempts.failed(address);
       throw unauthorized();
     }
-    this.#remember(fingerprint, known);
+    const { client, credentialRevision } = known;
+    this.#verified.set(fingerprint, { client, credentialRevision });
     return known;
   }
 
@@ -74,12 +77,6 @@ export class Credentials {
 
   #fingerprintOf(authorization: string | undefined): string {
     return hash('sha256', `${this.#key}${authorization}`, 'base64');
-  }
-
-  #remember(fingerprint: string, { client, credentialRevision }: Verified): void {
-    this.#verified.set(fingerprint, { client, credentialRevision });
-    const [oldest] = this.#verified.keys();
-    if (this.#verified.size > MAX_REMEMBERED && oldest !== undefined) this.#verified.delete(oldest);
   }
 
   #refuseGuessing(address: string): void {
