@@ -32,8 +32,8 @@ export async function findDeposit<Shown extends OwnedDeposit>(
   ctx: ServiceContext,
   read: (depositId: number) => Promise<Shown | undefined>,
 ): Promise<Shown> {
-  const { collection, deposit: text } = paramsOf(ctx);
-  assertGranted(ctx, collection);
+  const collection = grantedCollection(ctx);
+  const { deposit: text } = paramsOf(ctx);
   const id = depositIdIn(text);
   const deposit = id === undefined ? undefined : await read(id);
   if (!deposit || deposit.client !== ctx.state.login.client || deposit.collection !== collection) {
@@ -62,9 +62,10 @@ type Params = {
   readonly upload: string;
 };
 
-/** A collection that is not granted to the client does not exist for it. */
-export function assertGranted(ctx: ServiceContext, collection: string): void {
-  if (isGranted(ctx.state.login, collection)) return;
+/** The collection that the path names: one that is not granted to the client does not exist for it. */
+export function grantedCollection(ctx: ServiceContext): string {
+  const { collection } = paramsOf(ctx);
+  if (isGranted(ctx.state.login, collection)) return collection;
   throw notFound(`There is no collection ${collection} for this client.`);
 }
 

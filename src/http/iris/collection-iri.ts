@@ -3,7 +3,7 @@ import type { Language } from '../../sword/language.ts';
 import { answerDepositList } from '../answer-deposit-list.ts';
 import type { DepositDesk } from '../deposit-desk.ts';
 import { bodyKind, isDryRun, parseDepositRequest } from '../deposit-request.ts';
-import { assertGranted, paramsOf } from '../deposit-resource.ts';
+import { grantedCollection } from '../deposit-resource.ts';
 import type { DryRuns } from '../dry-run.ts';
 import { resource } from '../resource.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
@@ -17,11 +17,7 @@ export function collectionIri(
   dryRuns: DryRuns,
 ): ServiceMiddleware {
   return resource<CollectionView>({
-    find: async (ctx) => {
-      const { collection } = paramsOf(ctx);
-      assertGranted(ctx, collection);
-      return writes.collection(collection);
-    },
+    find: async (ctx) => writes.collection(grantedCollection(ctx)),
     handlers: {
       GET: async (ctx, collection) => answerDepositList(ctx, collection, desk, language),
       POST: async (ctx, view) => {

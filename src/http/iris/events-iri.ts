@@ -4,7 +4,7 @@ import { DepositNewsReader, isNews, type NewsEvent, type NewsLanguage } from '..
 import { badRequest, quoted, type SwordError } from '../../sword/sword-error.ts';
 import type { Credentials } from '../credentials.ts';
 import type { DepositDesk } from '../deposit-desk.ts';
-import { assertGranted, findDeposit, paramsOf } from '../deposit-resource.ts';
+import { findDeposit, grantedCollection } from '../deposit-resource.ts';
 import { announceEvents, answerEvents, type EventsOptions } from '../events/answer-events.ts';
 import { CollectionNewsSource } from '../events/collection-news-source.ts';
 import { DepositNewsSource } from '../events/deposit-news-source.ts';
@@ -57,11 +57,7 @@ export function depositEventsIri(desk: DepositDesk, options: EventsIriOptions): 
 /** The changes of all deposits of the client in a collection, from now on or behind `Last-Event-ID`. */
 export function collectionEventsIri(options: EventsIriOptions): ServiceMiddleware {
   return resource<string>({
-    find: async (ctx) => {
-      const { collection } = paramsOf(ctx);
-      assertGranted(ctx, collection);
-      return collection;
-    },
+    find: async (ctx) => grantedCollection(ctx),
     handlers: {
       GET: async (ctx, collection) => {
         const { client } = ctx.state.login;

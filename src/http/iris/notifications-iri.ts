@@ -1,6 +1,6 @@
 import type { HeldNotification } from '../../domain/notifications/notifications.ts';
 import type { NotificationViews } from '../../notifications/notification-views.ts';
-import { assertGranted, paramsOf } from '../deposit-resource.ts';
+import { grantedCollection } from '../deposit-resource.ts';
 import { resource } from '../resource.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
 
@@ -10,11 +10,7 @@ const MOST = 500;
 /** What the client has not been notified of in a collection: what waits to be tried again, and what was given up. */
 export function notificationsIri({ webhooks, undelivered }: NotificationViews): ServiceMiddleware {
   return resource<string>({
-    find: async (ctx) => {
-      const { collection } = paramsOf(ctx);
-      assertGranted(ctx, collection);
-      return collection;
-    },
+    find: async (ctx) => grantedCollection(ctx),
     handlers: {
       GET: async (ctx, collection) => {
         const { client } = ctx.state.login;

@@ -4,7 +4,7 @@ import type { Iris } from '../../sword/iris.ts';
 import { negotiate } from '../../sword/negotiate.ts';
 import { serviceDocument, serviceDocumentJson } from '../../sword/service-document.ts';
 import { notFound } from '../../sword/sword-error.ts';
-import { assertGranted, paramsOf } from '../deposit-resource.ts';
+import { grantedCollection } from '../deposit-resource.ts';
 import { resource } from '../resource.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 import { serviceDescriptionLink } from '../service-description-link.ts';
@@ -40,8 +40,7 @@ export function collectionServiceIri(
 ): ServiceMiddleware {
   return resource<CollectionView>({
     find: async (ctx) => {
-      const { collection: name } = paramsOf(ctx);
-      assertGranted(ctx, name);
+      const name = grantedCollection(ctx);
       const collection = collections.get(name);
       if (!collection) throw notFound(`There is no collection ${name}.`);
       return collection;

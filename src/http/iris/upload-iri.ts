@@ -2,7 +2,7 @@ import { notFound } from '../../sword/sword-error.ts';
 import type { ResumableUploads } from '../../uploads/resumable-uploads.ts';
 import type { Upload } from '../../uploads/upload.ts';
 import { refuseCodings } from '../deposit-request.ts';
-import { assertGranted, assertNoDryRun, paramsOf } from '../deposit-resource.ts';
+import { assertNoDryRun, grantedCollection, paramsOf } from '../deposit-resource.ts';
 import { receivePiece } from '../receive-piece.ts';
 import type { Patience } from '../request-body.ts';
 import { resource } from '../resource.ts';
@@ -18,8 +18,8 @@ import {
 export function uploadIri(uploads: ResumableUploads, patience: Patience): ServiceMiddleware {
   return resource<Upload>({
     find: async (ctx) => {
-      const { collection, upload: id } = paramsOf(ctx);
-      assertGranted(ctx, collection);
+      const collection = grantedCollection(ctx);
+      const { upload: id } = paramsOf(ctx);
       const upload = uploads.find(id, { client: ctx.state.login.client, collection });
       if (!upload || upload.state.status === 'used') {
         const text = `There is no upload ${id} in the collection ${collection}, or no more: begin a new one.`;

@@ -3,7 +3,7 @@ import { SwordError } from '../../sword/sword-error.ts';
 import type { ResumableUploads } from '../../uploads/resumable-uploads.ts';
 import type { Upload } from '../../uploads/upload.ts';
 import { assertDeclaredWithin, isEmpty, refuseCodings } from '../deposit-request.ts';
-import { assertGranted, assertNoDryRun, paramsOf } from '../deposit-resource.ts';
+import { assertNoDryRun, grantedCollection } from '../deposit-resource.ts';
 import { receivePiece } from '../receive-piece.ts';
 import type { Patience } from '../request-body.ts';
 import { resource } from '../resource.ts';
@@ -20,8 +20,7 @@ import {
 export function uploadsIri(uploads: ResumableUploads, iris: Iris, patience: Patience): ServiceMiddleware {
   return resource<string>({
     find: async (ctx) => {
-      const { collection } = paramsOf(ctx);
-      assertGranted(ctx, collection);
+      const collection = grantedCollection(ctx);
       assertNoDryRun(ctx);
       return collection;
     },
