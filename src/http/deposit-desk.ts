@@ -35,6 +35,9 @@ const CURRENT_PATIENCE = 1000;
 
 type Revised = { readonly revision: number };
 
+/** As whose part a command is carried out; `once`, however often it comes. */
+export type Carried = Pick<KeyedRequest, 'commandId' | 'requestId'> & { readonly once: boolean };
+
 /** Where requests meet the log: commands go in, and the views that answer come out, never older than the write. */
 export class DepositDesk {
   readonly #log: EventLog;
@@ -136,20 +139,18 @@ export class DepositDesk {
   }
 
   /**
-   * `command` is made for the moment at which it happens; with `atRevision` only the deposit as it was then. A
-   * request with a key is carried out once.
+   * `command` is made for the moment at which it happens; with `atRevision` only the deposit as it was then.
    */
   async change(
     depositId: number,
     command: (now: string) => DepositCommand,
     client: string,
-    request: string | KeyedRequest,
-    options: Pick<ExecuteOptions, 'atRevision'> = {},
+    request: Carried,
+    options: Pick<ExecuteOptions, 'atRevision'>,
   ): Promise<Outcome<Deposit, DepositEvent>> {
     const now = new Date().toISOString();
-    const keyed = typeof request === 'string' ? { commandId: request, requestId: request } : request;
-    const context = contextOf({ kind: 'client', name: client }, keyed, now);
-    const once = typeof request !== 'string';
+    const context = contextOf({ kind: 'client', name: client }, request, now);
+    const { once } = request;
     return this.#shown(
       await execute(this.#log, deposits, depositId, command(now), context, { ...options, once }),
     );

@@ -10,7 +10,7 @@ import type { DepositDesk } from './deposit-desk.ts';
 import { type Accepted, bodyKind, parseDepositRequest } from './deposit-request.ts';
 import { notAllowed } from './resource.ts';
 import type { ServiceContext } from './service-context.ts';
-import { asMatched, type DepositWrites } from './write-deposits.ts';
+import type { DepositWrites } from './write-deposits.ts';
 
 const ACCEPTED: Accepted = { archives: [], entry: true, untypedEntry: true };
 
@@ -27,7 +27,7 @@ export async function updateMetadata(
   const swhid = checkedSwhid(ctx);
   const request = parseDepositRequest(ctx);
   const { depositId, status } = deposit;
-  const { client, providerUrl } = ctx.state.login;
+  const { providerUrl } = ctx.state.login;
   if (status === 'partial') assertIdentifiedBy(swhid, depositId, null);
   if (status !== 'done') {
     const text = `Deposit ${depositId} is ${status}: metadata can be added by its identifier only once it is done.`;
@@ -41,14 +41,15 @@ export async function updateMetadata(
     assertMetadataUpdate(facts, providerUrl);
   const { entry } = await writes.receive(ctx, request, bodyKind(ctx, ACCEPTED), ACCEPTED, judge);
   if (!entry) throw badRequest('The body has no metadata entry.');
-  const outcome = await desk.change(
+  const { revision } = await writes.carryOut(ctx, deposit, () => ({
+    type: 'UpdateMetadata',
     depositId,
-    () => ({ type: 'UpdateMetadata', depositId, swhid, entry, providerUrl, maxEntries: MAX_ENTRIES }),
-    client,
-    ctx.state.requestId,
-    asMatched(ctx, deposit),
-  );
-  ctx.set('ETag', entityTag(depositId, outcome.revision));
+    swhid,
+    entry,
+    providerUrl,
+    maxEntries: MAX_ENTRIES,
+  }));
+  ctx.set('ETag', entityTag(depositId, revision));
 }
 
 /** Whether the request is about what is done already. */

@@ -2,14 +2,13 @@ import type { CollectionView } from '../../projections/collections.ts';
 import type { DepositContentView } from '../../projections/deposit-content.ts';
 import type { Change, CreateDeposit, DepositCommand, DepositMetadata } from '../domain/deposit/commands.ts';
 import { assertMayStayPartial, assertRoomForArchive } from '../domain/deposit/decide.ts';
-import type { KeyedRequest } from '../keyed-requests.ts';
 import type { View } from '../read-models/projector.ts';
 import { assertMatches, assertNoneMatches, entityTag } from '../sword/entity-tag.ts';
 import type { Iris } from '../sword/iris.ts';
 import { TAR_TYPE, ZIP_TYPE } from '../sword/media-type.ts';
 import { notFound } from '../sword/sword-error.ts';
 import type { DepositDocuments } from './answer-documents.ts';
-import type { DepositDesk } from './deposit-desk.ts';
+import type { Carried, DepositDesk } from './deposit-desk.ts';
 import {
   type Accepted,
   type BodyKind,
@@ -151,7 +150,7 @@ export class DepositWrites {
     final: boolean,
     asked: Asked = NOTHING,
   ): Promise<DepositContentView> {
-    const { client, providerUrl } = ctx.state.login;
+    const { providerUrl } = ctx.state.login;
     const { depositId } = deposit;
     const { maxArchives } = this.#options;
     const command = (now: string): DepositCommand => ({
@@ -163,26 +162,17 @@ export class DepositWrites {
       now,
       providerUrl,
     });
-    const request = await this.#request(ctx, deposit, asked, command);
-    const changing = () => this.#desk.change(depositId, command, client, request, asMatched(ctx, deposit));
-    const { revision } = await this.#recorded(ctx, changing, () => depositId);
+    const { revision, shownAt } = await this.carryOut(ctx, deposit, command, asked);
     ctx.set('ETag', entityTag(depositId, revision));
-    return this.shown(depositId, typeof request === 'string' ? undefined : revision);
+    return this.shown(depositId, shownAt);
   }
 
   /** Completes a deposit to which nothing more comes. */
   async complete(ctx: ServiceContext, deposit: DepositContentView): Promise<DepositContentView> {
-    const { depositId, client } = deposit;
+    const { depositId } = deposit;
     const command = (now: string): DepositCommand => ({ type: 'CompleteDeposit', depositId, now });
-    const request = await this.#request(ctx, deposit, NOTHING, command);
-    const { revision } = await this.#desk.change(
-      depositId,
-      command,
-      client,
-      request,
-      asMatched(ctx, deposit),
-    );
-    return this.shown(depositId, typeof request === 'string' ? undefined : revision);
+    const { shownAt } = await this.carryOut(ctx, deposit, command);
+    return this.shown(depositId, shownAt);
   }
 
   /** Whether this very request, by its Idempotency-Key, has been carried out before. */
@@ -192,15 +182,26 @@ export class DepositWrites {
   }
 
   async remove(ctx: ServiceContext, deposit: DepositContentView): Promise<void> {
-    const { depositId, client } = deposit;
+    const { depositId } = deposit;
     const reason = 'Deleted by the client.';
-    await this.#desk.change(
-      depositId,
-      () => ({ type: 'DeleteDeposit', depositId, reason }),
-      client,
-      ctx.state.requestId,
-      asMatched(ctx, deposit),
-    );
+    await this.carryOut(ctx, deposit, () => ({ type: 'DeleteDeposit', depositId, reason }));
+  }
+
+  /**
+   * Carries out a command that is about the deposit as the client knows it, once if the request has a key: then it is
+   * answered with what is `shownAt` that revision, also when it comes again later.
+   */
+  async carryOut(
+    ctx: ServiceContext,
+    deposit: DepositContentView,
+    command: (now: string) => DepositCommand,
+    asked: Asked = NOTHING,
+  ): Promise<{ readonly revision: number; readonly shownAt: number | undefined }> {
+    const { depositId, client } = deposit;
+    const request = await this.#request(ctx, deposit, asked, command);
+    const changing = () => this.#desk.change(depositId, command, client, request, asMatched(ctx, deposit));
+    const { revision } = await this.#recorded(ctx, changing, () => depositId);
+    return { revision, shownAt: request.once ? revision : undefined };
   }
 
   /** The content of a deposit that is known to exist: at present, or as it was at a revision. */
@@ -241,18 +242,18 @@ export class DepositWrites {
     return IdempotentRequest.of(ctx, this.#desk.requests);
   }
 
-  /** What is to be done once, when the request has a key; else its id. What is refused leaves its key unused. */
+  /** What is refused leaves its key unused. */
   async #request(
     ctx: ServiceContext,
     deposit: DepositContentView,
     asked: Asked,
     command: (now: string) => DepositCommand,
-  ): Promise<KeyedRequest | string> {
+  ): Promise<Carried> {
     const [{ requestId }, { depositId }, repeated] = [ctx.state, deposit, this.#repeated(ctx)];
-    if (!repeated) return requestId;
+    if (!repeated) return { commandId: requestId, requestId, once: false };
     if (!(await repeated.earlier()))
       await this.#desk.assertPossible(depositId, command, asMatched(ctx, deposit));
-    return repeated.begin(asked, depositId, requestId);
+    return { ...(await repeated.begin(asked, depositId, requestId)), once: true };
   }
 
   /** If the archive is an upload that was named, this is what it was for: it can be named no more. */
@@ -270,10 +271,7 @@ export class DepositWrites {
 }
 
 /** What `If-Match` was found to match is what has to be changed: a write in between makes it 412. */
-export function asMatched(
-  { req }: ServiceContext,
-  { revision }: DepositContentView,
-): { atRevision?: number } {
+function asMatched({ req }: ServiceContext, { revision }: DepositContentView): { atRevision?: number } {
   const wanted = req.headers['if-match']?.trim() ?? '*';
   return wanted === '*' ? {} : { atRevision: revision };
 }
