@@ -1,5 +1,4 @@
 import type { DepositContentView } from '../../projections/deposit-content.ts';
-import { MAX_ENTRIES } from '../domain/deposit/decide.ts';
 import { assertIdentifiedBy, assertMetadataUpdate } from '../domain/deposit/decide-metadata.ts';
 import { formatSwhid, InvalidSwhid, parseSwhid } from '../swhid/swhid.ts';
 import { entityTag } from '../sword/entity-tag.ts';
@@ -47,7 +46,6 @@ export async function updateMetadata(
     swhid,
     entry,
     providerUrl,
-    maxEntries: MAX_ENTRIES,
   }));
   ctx.set('ETag', entityTag(depositId, revision));
 }

@@ -1,7 +1,7 @@
 import type { CollectionView } from '../../projections/collections.ts';
 import type { DepositContentView } from '../../projections/deposit-content.ts';
 import type { Change, CreateDeposit, DepositCommand, DepositMetadata } from '../domain/deposit/commands.ts';
-import { assertMayStayPartial, assertRoomForArchive } from '../domain/deposit/decide.ts';
+import { assertArchives, assertMayStayPartial } from '../domain/deposit/limits.ts';
 import type { View } from '../read-models/projector.ts';
 import { assertMatches, assertNoneMatches, entityTag } from '../sword/entity-tag.ts';
 import type { Iris } from '../sword/iris.ts';
@@ -134,7 +134,7 @@ export class DepositWrites {
     if (!isRepeated) this.assertChangeable(ctx, deposit);
     const body = bodyKind(ctx, accepted);
     if (!isRepeated && kind === 'add-content' && body.kind === 'archive')
-      assertRoomForArchive(deposit.archives, this.#options.maxArchives);
+      assertArchives(deposit.archives.length + 1, this.#options.maxArchives);
     const isLast = isFinal(request.inProgress);
     if (!isRepeated && !isLast) assertMayStayPartial(deposit.depositId, deposit.revision + 1);
     const content = await this.receive(ctx, request, body, accepted);

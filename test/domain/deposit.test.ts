@@ -1,11 +1,7 @@
 import test from 'ava';
-import {
-  assertRoomForArchive,
-  depositDecider,
-  MAX_CHANGES,
-  MAX_ENTRIES,
-} from '../../src/domain/deposit/decide.ts';
+import { depositDecider } from '../../src/domain/deposit/decide.ts';
 import type { DepositEvent } from '../../src/domain/deposit/events.ts';
+import { assertArchives, MAX_CHANGES, MAX_ENTRIES } from '../../src/domain/deposit/limits.ts';
 import {
   aliceArchive,
   aliceEntry,
@@ -154,8 +150,8 @@ test('a deposit holds a bounded number of archives and entries', (t) => {
   given(t, depositCreated, ...archives)
     .when(changeDeposit({ kind: 'add-content', archive: aliceArchive, entry: null }))
     .thenRefused('TOO_MANY_ARCHIVES');
-  t.notThrows(() => assertRoomForArchive(archives.slice(1), 3));
-  t.throws(() => assertRoomForArchive(archives, 3), { code: 'TOO_MANY_ARCHIVES' });
+  t.notThrows(() => assertArchives(3, 3));
+  t.throws(() => assertArchives(4, 3), { code: 'TOO_MANY_ARCHIVES' });
   const entries = Array.from({ length: MAX_ENTRIES }, () => metadataAdded);
   given(t, depositCreated, ...entries)
     .when(changeDeposit({ kind: 'add-content', archive: null, entry: aliceEntry }))

@@ -1,8 +1,9 @@
 import test from 'ava';
 import type { DepositMetadata, UpdateMetadata } from '../../src/domain/deposit/commands.ts';
-import { depositDecider, MAX_ENTRIES } from '../../src/domain/deposit/decide.ts';
+import { depositDecider } from '../../src/domain/deposit/decide.ts';
 import type { DepositEvent, FieldFault, MetadataTarget } from '../../src/domain/deposit/events.ts';
 import { depositFacts } from '../../src/domain/deposit/facts.ts';
+import { MAX_ENTRIES } from '../../src/domain/deposit/limits.ts';
 import { judgeMetadata } from '../../src/domain/deposit/metadata-checks.ts';
 import { namedObjects } from '../../src/domain/deposit/named-objects.ts';
 import {
@@ -84,7 +85,6 @@ function update(changes: Partial<UpdateMetadata> = {}): UpdateMetadata {
     swhid,
     entry,
     providerUrl,
-    maxEntries: MAX_ENTRIES,
     ...changes,
   };
 }
@@ -126,8 +126,9 @@ test('an update leaves the identifiers and what they rest on as they are', (t) =
   const before = given(t, ...done).state();
   const after = given(t, ...done, updated, updated).state();
   t.deepEqual(after, { ...before, updates: [aliceEntry, aliceEntry] } as typeof after);
-  given(t, ...done, updated)
-    .when(update({ maxEntries: 2 }))
+  const most = [...done, ...Array.from({ length: MAX_ENTRIES - 1 }, () => updated)];
+  given(t, ...most)
+    .when(update())
     .thenRefused('TOO_MANY_ENTRIES');
   t.deepEqual(namedObjects(updated), [aliceEntry.sha256]);
   const told = depositFacts(after).find(({ label }) => label === 'metadata');

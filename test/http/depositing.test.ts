@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
-import { MAX_CHANGES } from '../../src/domain/deposit/decide.ts';
+import { MAX_CHANGES } from '../../src/domain/deposit/limits.ts';
 import type { JsonObject, RecordedEvent } from '../../src/event-log/event-log.ts';
 import { chainHash, seal } from '../../src/event-log/hash-chain.ts';
 import { tarOf, zipOf } from '../support/archive-builders.ts';

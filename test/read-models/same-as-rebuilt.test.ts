@@ -186,7 +186,6 @@ function depositCommand(depositId: number, { any, name, now, entry }: Chosen): D
       depositId,
       swhid: `swh:1:dir:${loadedData.directory}`,
       entry,
-      maxEntries: 5,
       providerUrl,
     },
   ]);

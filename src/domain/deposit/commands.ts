@@ -100,7 +100,6 @@ export type UpdateMetadata = {
   /** The identifier that the deposit is said to have. */
   swhid: string;
   entry: MetadataEntry;
-  maxEntries: number;
 } & OriginRule;
 
 /** A deposit without software, about what has been loaded before. */

@@ -2,6 +2,7 @@ import { assertAbsent, assertExists } from './assert-status.ts';
 import type { DepositMetadata, UpdateMetadata } from './commands.ts';
 import { DepositRefusal } from './errors.ts';
 import type { DepositEvent, EntryFacts } from './events.ts';
+import { assertEntries } from './limits.ts';
 import { judgeMetadata } from './metadata-checks.ts';
 import { assertOriginAllowed, assertProvenanceAllowed } from './origin.ts';
 import type { Deposit } from './state.ts';
@@ -25,7 +26,7 @@ export function depositMetadata(command: DepositMetadata, deposit: Deposit): rea
 
 /** More words about what is done: whoever sends them knows its identifier. */
 export function updateMetadata(command: UpdateMetadata, deposit: Deposit): readonly DepositEvent[] {
-  const { depositId, swhid, entry, providerUrl, maxEntries } = command;
+  const { depositId, swhid, entry, providerUrl } = command;
   assertExists(depositId, deposit);
   if (deposit.status === 'partial') assertIdentifiedBy(swhid, depositId, null);
   if (deposit.status !== 'done') {
@@ -34,11 +35,7 @@ export function updateMetadata(command: UpdateMetadata, deposit: Deposit): reado
   }
   assertIdentifiedBy(swhid, depositId, identifierOf(deposit));
   assertMetadataUpdate(entry.facts, providerUrl);
-  const count = deposit.entries.length + (deposit.updates?.length ?? 0) + 1;
-  if (count > maxEntries) {
-    const text = `A deposit holds at most ${maxEntries} metadata entries; this would be number ${count}.`;
-    throw new DepositRefusal('TOO_MANY_ENTRIES', text);
-  }
+  assertEntries(deposit.entries.length + (deposit.updates?.length ?? 0) + 1);
   return [{ type: 'MetadataUpdated', data: { depositId, swhid, entry } }];
 }
 

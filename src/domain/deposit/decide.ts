@@ -18,6 +18,7 @@ import type {
 import { assertNoReference, depositMetadata, updateMetadata } from './decide-metadata.ts';
 import { DepositRefusal } from './errors.ts';
 import type { DepositEvent, MetadataEntry } from './events.ts';
+import { assertArchives, assertEntries, assertMayStayPartial } from './limits.ts';
 import { assertOriginAllowed, originOf } from './origin.ts';
 import { absent, type Deposit, evolve } from './state.ts';
 
@@ -26,15 +27,6 @@ export const depositDecider: Decider<Deposit, DepositCommand, DepositEvent> = {
   decide,
   evolve,
 };
-
-/** More entries than this cannot be added to one deposit; replacing them starts anew. */
-export const MAX_ENTRIES = 100;
-
-/**
- * Archives and entries added, replaced or removed while a deposit is partial: every change reads all those before it.
- * What completes it is always taken.
- */
-export const MAX_CHANGES = 1000;
 
 function decide(command: DepositCommand, deposit: Deposit): readonly DepositEvent[] {
   switch (command.type) {
@@ -99,8 +91,8 @@ function changeDeposit(command: ChangeDeposit, deposit: Deposit): readonly Depos
   const changes = changesOf(deposit, change);
   const after = changes.reduce<Deposit>(evolve, deposit);
   assertPartial(depositId, after);
-  assertWithin('TOO_MANY_ARCHIVES', 'archives', after.archives.length, command.maxArchives);
-  assertWithin('TOO_MANY_ENTRIES', 'metadata entries', after.entries.length, MAX_ENTRIES);
+  assertArchives(after.archives.length, command.maxArchives);
+  assertEntries(after.entries.length);
   if (!final) assertMayStayPartial(depositId, after.changes);
   return final ? [...changes, completed(depositId, now, after.entries, after.fallbackOrigin)] : changes;
 }
@@ -219,28 +211,4 @@ function assertSoftwareEntry({ facts }: MetadataEntry, providerUrl: string | nul
 function assertHasArchive(number: number, { depositId, archives }: Deposit & { status: 'partial' }): void {
   if (archives.some((archive) => archive.number === number)) return;
   throw new DepositRefusal('ARCHIVE_NOT_FOUND', `Deposit ${depositId} has no archive number ${number}.`);
-}
-
-/** Refuses one more before its bytes come. */
-export function assertRoomForArchive(archives: readonly unknown[], maxArchives: number): void {
-  assertWithin('TOO_MANY_ARCHIVES', 'archives', archives.length + 1, maxArchives);
-}
-
-/** Refuses a deposit that is still partial after so many changes: each event until then, but the first, is one. */
-export function assertMayStayPartial(depositId: number, changes: number): void {
-  if (changes <= MAX_CHANGES) return;
-  throw new DepositRefusal(
-    'TOO_MANY_CHANGES',
-    `Deposit ${depositId} has had the ${MAX_CHANGES} changes that it may have while it is partial: complete it, with this change or without it, or delete it and begin another one.`,
-  );
-}
-
-function assertWithin(
-  code: 'TOO_MANY_ARCHIVES' | 'TOO_MANY_ENTRIES',
-  what: string,
-  count: number,
-  limit: number,
-): void {
-  if (count <= limit) return;
-  throw new DepositRefusal(code, `A deposit holds at most ${limit} ${what}; this would be number ${count}.`);
 }

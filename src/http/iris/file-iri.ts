@@ -1,6 +1,6 @@
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
 import type { ArchiveStore } from '../../archive-store/archive-store.ts';
-import { assertMayStayPartial } from '../../domain/deposit/decide.ts';
+import { assertMayStayPartial } from '../../domain/deposit/limits.ts';
 import type { NumberedArchive } from '../../domain/deposit/numbered-archives.ts';
 import { badRequest, notFound } from '../../sword/sword-error.ts';
 import { answerArchive } from '../answer-archives.ts';

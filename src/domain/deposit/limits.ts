@@ -1,0 +1,37 @@
+import { DepositRefusal } from './errors.ts';
+
+/** More entries than this cannot be added to one deposit; replacing them starts anew. */
+export const MAX_ENTRIES = 100;
+
+/**
+ * Archives and entries added, replaced or removed while a deposit is partial: every change reads all those before it.
+ * What completes it is always taken.
+ */
+export const MAX_CHANGES = 1000;
+
+export function assertArchives(count: number, maxArchives: number): void {
+  assertWithin('TOO_MANY_ARCHIVES', 'archives', count, maxArchives);
+}
+
+export function assertEntries(count: number): void {
+  assertWithin('TOO_MANY_ENTRIES', 'metadata entries', count, MAX_ENTRIES);
+}
+
+/** Refuses a deposit that is still partial after so many changes: each event until then, but the first, is one. */
+export function assertMayStayPartial(depositId: number, changes: number): void {
+  if (changes <= MAX_CHANGES) return;
+  throw new DepositRefusal(
+    'TOO_MANY_CHANGES',
+    `Deposit ${depositId} has had the ${MAX_CHANGES} changes that it may have while it is partial: complete it, with this change or without it, or delete it and begin another one.`,
+  );
+}
+
+function assertWithin(
+  code: 'TOO_MANY_ARCHIVES' | 'TOO_MANY_ENTRIES',
+  what: string,
+  count: number,
+  limit: number,
+): void {
+  if (count <= limit) return;
+  throw new DepositRefusal(code, `A deposit holds at most ${limit} ${what}; this would be number ${count}.`);
+}
