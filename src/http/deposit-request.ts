@@ -15,7 +15,7 @@ import {
   type MediaType,
   parseMediaType,
 } from '../sword/media-type.ts';
-import { parsePackaging } from '../sword/packaging.ts';
+import { assertPackaging } from '../sword/packaging.ts';
 import { headerText } from '../sword/raw-header.ts';
 import { parseSlug } from '../sword/slug.ts';
 import { badRequest, quoted, SwordError } from '../sword/sword-error.ts';
@@ -105,13 +105,13 @@ export function bodyKind(ctx: Context, accepted: Accepted): BodyKind {
   }
   const mediaType = parseMediaType(headers['content-type']);
   if (isMultipart(mediaType)) {
-    parsePackaging(headers['packaging']); // said of the whole, it is of the archive in it
+    assertPackaging(headers['packaging']); // said of the whole, it is of the archive in it
     return { kind: 'multipart', mediaType };
   }
   if (accepted.entry && isEntryType(mediaType))
     return { kind: 'entry', charset: mediaType.parameters.get('charset') };
   if (isArchiveType(mediaType.type, accepted.archives)) {
-    parsePackaging(headers['packaging']);
+    assertPackaging(headers['packaging']);
     const filename = requireFilename(headers['content-disposition']);
     return { kind: 'archive', mediaType: mediaType.type, filename };
   }

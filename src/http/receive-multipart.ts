@@ -3,7 +3,7 @@ import { parseContentDisposition, requireFilename } from '../sword/content-dispo
 import { parseContentMd5 } from '../sword/content-md5.ts';
 import { bothDigests, parseDigestField } from '../sword/digest-fields.ts';
 import { isArchiveType, isEntryType, type MediaType, parseMediaType } from '../sword/media-type.ts';
-import { parsePackaging } from '../sword/packaging.ts';
+import { assertPackaging } from '../sword/packaging.ts';
 import { badRequest, quoted, SwordError } from '../sword/sword-error.ts';
 import { type Accepted, unaccepted } from './deposit-request.ts';
 import { boundaryOf, defaultMultipartLimits, type Part, readMultipart } from './multipart.ts';
@@ -106,7 +106,7 @@ function announcedIn({ headers }: Part, md5: string | null, accepted: Accepted):
   const part = `The part ${name === null ? 'without a name' : quoted(name)} of the multipart body`;
   const mediaType = parseMediaType(headers.get('content-type'), part);
   if (!isArchiveType(mediaType.type, accepted.archives)) throw unaccepted(mediaType.type, accepted);
-  parsePackaging(headers.get('packaging'));
+  assertPackaging(headers.get('packaging'));
   const filename = requireFilename(headers.get('content-disposition'));
   const promised = parseContentMd5(headers.get('content-md5'), md5 ?? undefined);
   const digests = digestsIn(headers);

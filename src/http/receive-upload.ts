@@ -2,7 +2,7 @@ import type { Archive } from '../domain/deposit/events.ts';
 import { withoutGarbage } from '../garbage.ts';
 import { parseContentDisposition, requireFilename } from '../sword/content-disposition.ts';
 import { isArchiveType, parseMediaType } from '../sword/media-type.ts';
-import { parsePackaging } from '../sword/packaging.ts';
+import { assertPackaging } from '../sword/packaging.ts';
 import { badRequest, notFound, quoted } from '../sword/sword-error.ts';
 import type { Upload } from '../uploads/upload.ts';
 import { type Accepted, isDryRun, isEmpty, unaccepted } from './deposit-request.ts';
@@ -69,7 +69,7 @@ function announcedBy(ctx: ServiceContext, upload: Upload, accepted: Accepted) {
   const { values } = parseUploadMetadata(upload.record.metadata);
   const mediaType = parseMediaType(headers['content-type'] ?? values.get('filetype'));
   if (!isArchiveType(mediaType.type, accepted.archives)) throw unaccepted(mediaType.type, accepted);
-  parsePackaging(headers['packaging']);
+  assertPackaging(headers['packaging']);
   const filename = values.get('filename');
   const isNamed = parseContentDisposition(headers['content-disposition']).filename !== null;
   const disposition =

@@ -1,11 +1,6 @@
-import { BINARY, SIMPLE_ZIP } from './namespaces.ts';
+import { PACKAGINGS, type Packaging } from './packaging.ts';
 import { headerText, type RawHeader } from './raw-header.ts';
 import { quoted, SwordError } from './sword-error.ts';
-
-/** How the content of a deposit can be had, the one first that is told of archives when they come. */
-export const PACKAGINGS = [SIMPLE_ZIP, BINARY] as const;
-
-export type Packaging = (typeof PACKAGINGS)[number];
 
 /**
  * What `Accept-Packaging` asks for, the best of several by q-value; `null` when it asks for nothing.

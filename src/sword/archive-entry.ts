@@ -1,7 +1,8 @@
 import type { Iris } from './iris.ts';
 import { ORIGINAL_DEPOSIT, SWORD } from './namespaces.ts';
+import { packagingOf } from './packaging.ts';
 import { titleOf, urnOf } from './shown-deposit.ts';
-import { depositedOn, packagingOf, type StatedArchive, type Statement } from './statement.ts';
+import { depositedOn, type StatedArchive, type Statement } from './statement.ts';
 import { type BodyElement, element } from './xml-body.ts';
 
 /** An archive of a deposit as an entry of a feed. */

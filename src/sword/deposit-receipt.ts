@@ -1,4 +1,3 @@
-import { PACKAGINGS } from './accept-packaging.ts';
 import { humanDate } from './deposit-date.ts';
 import { depositElements } from './deposit-elements.ts';
 import type { DublinCoreTerm } from './dublin-core-terms.ts';
@@ -6,6 +5,7 @@ import { type Generator, generatorElement } from './generator.ts';
 import type { Iris } from './iris.ts';
 import { ADD_RELATION, ATOM, HISTORY_RELATION, ORIGINAL_DEPOSIT, STATEMENT_RELATION } from './namespaces.ts';
 import { FEED_TYPE } from './negotiate.ts';
+import { PACKAGINGS } from './packaging.ts';
 import { type ShownDeposit, titleOf, urnOf } from './shown-deposit.ts';
 import { type BodyElement, element } from './xml-body.ts';
 import { xmlText } from './xml-text.ts';

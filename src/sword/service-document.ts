@@ -1,6 +1,6 @@
-import { PACKAGINGS } from './accept-packaging.ts';
 import type { Iris } from './iris.ts';
 import { APP } from './namespaces.ts';
+import { PACKAGINGS } from './packaging.ts';
 import { type BodyElement, element, xmlBody } from './xml-body.ts';
 
 export type ServiceDocument = {

@@ -1,7 +1,8 @@
 import type { Language } from './language.ts';
 import { ATOM, ORE, RDF, XSD } from './namespaces.ts';
+import { packagingOf } from './packaging.ts';
 import { titleOf } from './shown-deposit.ts';
-import { depositedOn, packagingOf, type StatedArchive, type Statement, stateIri } from './statement.ts';
+import { depositedOn, type StatedArchive, type Statement, stateIri } from './statement.ts';
 import { type BodyElement, element, xmlBody } from './xml-body.ts';
 
 /** The Statement as an OAI-ORE resource map in RDF/XML (SWORD 2.0, section 11.2). */

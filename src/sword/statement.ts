@@ -1,5 +1,3 @@
-import { ZIP_TYPE } from './media-type.ts';
-import { BINARY, SIMPLE_ZIP } from './namespaces.ts';
 import type { ShownDeposit } from './shown-deposit.ts';
 
 /** What the Statement tells: where a deposit stands, and what was deposited (SWORD 2.0, section 11). */
@@ -24,11 +22,6 @@ export type StatedArchive = {
   /** Of the event by which it came: no other archive of the deposit has it. */
   readonly revision: number;
 };
-
-/** That of the archive by itself, as the EM-IRI gives it. */
-export function packagingOf({ mediaType }: Pick<StatedArchive, 'mediaType'>): string {
-  return mediaType === ZIP_TYPE ? SIMPLE_ZIP : BINARY;
-}
 
 /** Names the status for programs. */
 export function stateIri({ status }: Pick<Statement, 'status'>, depositNamespace: string): string {

@@ -16,7 +16,7 @@ import { parseIdempotencyKey } from '../../src/sword/idempotency-key.ts';
 import { parseInProgress } from '../../src/sword/in-progress.ts';
 import { parseMediaType } from '../../src/sword/media-type.ts';
 import { negotiate } from '../../src/sword/negotiate.ts';
-import { parsePackaging } from '../../src/sword/packaging.ts';
+import { assertPackaging } from '../../src/sword/packaging.ts';
 import { parseSlug } from '../../src/sword/slug.ts';
 import { SwordError } from '../../src/sword/sword-error.ts';
 
@@ -31,7 +31,7 @@ const parsers: Readonly<Record<string, (header: string) => unknown>> = {
   'Content-Type': parseMediaType,
   Accept: negotiate,
   'Accept-Packaging': parseAcceptPackaging,
-  Packaging: parsePackaging,
+  Packaging: assertPackaging,
   Slug: parseSlug,
   'If-Match': (header) => assertMatches(header, '"1-2"'),
   'If-None-Match': (header) => isNotModified(header, '"1-2"'),

@@ -1,5 +1,5 @@
-import { PACKAGINGS } from '../../sword/accept-packaging.ts';
 import { errorTitle, swordErrorCodes } from '../../sword/error-document.ts';
+import { PACKAGINGS } from '../../sword/packaging.ts';
 import { SWORD_VERSION } from '../../sword/service-document.ts';
 import { count, described, listOf, object, ref, text, time, uri } from './schema-parts.ts';
 
