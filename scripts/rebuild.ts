@@ -5,8 +5,8 @@ import { everyView } from '../projections/every-view.ts';
 import { readConfig } from '../src/config.ts';
 import { lockDataFolder, lockFile } from '../src/data-folder-lock.ts';
 import { viewsPlace } from '../src/engines.ts';
+import { estimatedTotal } from '../src/event-log/estimated-total.ts';
 import type { EventLog, Position } from '../src/event-log/event-log.ts';
-import { howFar } from '../src/event-log/how-far.ts';
 import { RunningService } from '../src/operator/running-service.ts';
 import { Rebuild } from '../src/read-models/rebuild.ts';
 import type { ViewDifference } from '../src/read-models/view-difference.ts';
@@ -103,8 +103,7 @@ async function eventBar(log: EventLog) {
   const head = await log.head();
   const bar = progressBar({ what: 'events applied' });
   const at = (events: number, position: Position | undefined): void => {
-    const part = howFar(position, head);
-    bar.at(events, part > 0.01 ? Math.round(events / part) : undefined);
+    bar.at(events, estimatedTotal(events, position, head));
   };
   return { at, end: () => bar.end() };
 }

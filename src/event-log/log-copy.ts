@@ -1,7 +1,7 @@
 import { AppendGroup } from './append-group.ts';
 import { type CopyableEvent, differenceBetween, inWords } from './copyable-event.ts';
+import { estimatedTotal } from './estimated-total.ts';
 import { type EventLog, type Position, type RecordedEvent, WrongExpectedRevision } from './event-log.ts';
-import { howFar } from './how-far.ts';
 
 export type CopyOptions = {
   /** Of the target: decides how fast it can be fed. */
@@ -56,8 +56,7 @@ export async function copyLog(
   }
   const progress: CopyOptions['progress'] = (step, count) => {
     if (step === 'compared') found = count;
-    const part = howFar(upTo, head);
-    const total = part > 0.01 ? Math.round(read / part) : undefined;
+    const total = estimatedTotal(read, upTo, head);
     options.progress?.(step, count, total && step === 'copied' ? total - found : total);
   };
   const copied = await copyEvents(events(), target, { ...options, progress });
