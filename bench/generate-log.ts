@@ -5,8 +5,8 @@ import { readArguments, runCommand } from '../scripts/command.ts';
 import { progressBar } from '../scripts/progress-bar.ts';
 import { type Aggregate, clients, collections, deposits } from '../src/domain/aggregates.ts';
 import type { DepositCommand } from '../src/domain/deposit/commands.ts';
-import type { JsonObject, NewEvent } from '../src/event-log/event-log.ts';
-import { seal } from '../src/event-log/hash-chain.ts';
+import type { ExpectedRevision, JsonObject, NewEvent } from '../src/event-log/event-log.ts';
+import { sealAfter } from '../src/event-log/hash-chain.ts';
 import { SqliteEventLog } from '../src/event-log/sqlite-event-log.ts';
 import { credentialOf } from '../src/password.ts';
 
@@ -22,7 +22,7 @@ The client bench, with the password secret, has made them all in the collection 
 const UNDER_WAY = 500;
 const START = Date.UTC(2026, 0, 1);
 /** Last reservation of ids. */
-let [idsRevision, idsHash]: [number, string | null] = [-1, null];
+let [idsRevision, idsHash]: [ExpectedRevision, string | null] = ['none', null];
 
 await runCommand(HELP, async (args) => {
   const { values } = readArguments(args, { deposits: { type: 'string' }, 'data-dir': { type: 'string' } });
@@ -47,7 +47,7 @@ await runCommand(HELP, async (args) => {
 
 type Append = {
   readonly stream: string;
-  readonly expected: 'none' | number;
+  readonly expected: ExpectedRevision;
   readonly events: readonly NewEvent[];
 };
 
@@ -58,10 +58,9 @@ async function appendTo(log: SqliteEventLog, appends: readonly Append[]): Promis
 async function reservation(log: SqliteEventLog, first: number, count: number): Promise<void> {
   const metadata = { schemaVersion: 1, occurredAt: new Date(START).toISOString() };
   const event = { id: randomUUID(), type: 'DepositIdsReserved', data: { first, count }, metadata };
-  const sealed = seal('ids-deposit', idsRevision + 1, idsHash, [event]);
-  await log.append('ids-deposit', idsRevision < 0 ? 'none' : idsRevision, sealed);
+  const sealed = sealAfter('ids-deposit', idsRevision, idsHash, [event]);
+  ({ revision: idsRevision } = await log.append('ids-deposit', idsRevision, sealed));
   idsHash = sealed[0]?.metadata['hash'] as string;
-  idsRevision += 1;
 }
 
 function clientEvents(credential: Awaited<ReturnType<typeof credentialOf>>): Append[] {
@@ -165,7 +164,7 @@ function streamOf<State, Command, Event extends { type: string; data: object }>(
   time: number,
 ): Append[] {
   const stream = `${prefix}${id}`;
-  let [state, hash, next]: [State, string | null, number] = [decider.initial, null, 0];
+  let [state, hash, expected]: [State, string | null, ExpectedRevision] = [decider.initial, null, 'none'];
   return commands.map((command) => {
     const metadata = {
       occurredAt: new Date(time).toISOString(),
@@ -181,14 +180,10 @@ function streamOf<State, Command, Event extends { type: string; data: object }>(
         metadata: { schemaVersion: codec.versionOf(type), ...metadata },
       };
     });
-    const append: Append = {
-      stream,
-      expected: next === 0 ? 'none' : next - 1,
-      events: seal(stream, next, hash, unsealed),
-    };
+    const append: Append = { stream, expected, events: sealAfter(stream, expected, hash, unsealed) };
     state = events.reduce(decider.evolve, state);
     hash = append.events.at(-1)?.metadata['hash'] as string;
-    next += events.length;
+    expected = (expected === 'none' ? -1 : expected) + events.length;
     return append;
   });
 }

@@ -8,7 +8,7 @@ import {
   type Position,
   WrongExpectedRevision,
 } from './event-log/event-log.ts';
-import { chainHash, eventId, seal } from './event-log/hash-chain.ts';
+import { chainHash, eventId, sealAfter } from './event-log/hash-chain.ts';
 import { traceparent } from './tracing/span.ts';
 
 /** Who acts, and in what connection. */
@@ -90,10 +90,10 @@ export async function execute<State, Command, Event extends { type: string; data
     const state = events.reduce(aggregate.decider.evolve, loaded.state);
     if (events.length === 0) return { state, events, ...standing(loaded, stream) };
     try {
-      const first = loaded.revision === 'none' ? 0 : loaded.revision + 1;
-      const sealed = seal(stream, first, loaded.hash, described(aggregate.codec, events, context));
+      const unsealed = described(aggregate.codec, events, context);
+      const sealed = sealAfter(stream, loaded.revision, loaded.hash, unsealed);
       const appended = await log.append(stream, loaded.revision, sealed);
-      return { state, events, hash: hashOfLast(sealed), ...appended };
+      return { state, events, hash: chainHash(sealed.at(-1)), ...appended };
     } catch (error) {
       if (!(error instanceof WrongExpectedRevision) || options.fresh) throw error;
       if (attempt === MAX_ATTEMPTS)
@@ -174,11 +174,6 @@ function standing(
     throw new Error(`A command on the empty stream ${stream} decided nothing.`);
   }
   return { revision, hash, position };
-}
-
-function hashOfLast(events: readonly NewEvent[]): string | null {
-  const last = events.at(-1);
-  return last ? chainHash(last) : null;
 }
 
 function described<Event extends { type: string; data: object }>(

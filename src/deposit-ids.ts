@@ -3,11 +3,12 @@ import {
   type EventLog,
   EventLogUnavailable,
   type ExpectedRevision,
+  lastEvent,
   type NewEvent,
   type RecordedEvent,
   WrongExpectedRevision,
 } from './event-log/event-log.ts';
-import { chainHash, seal } from './event-log/hash-chain.ts';
+import { chainHash, sealAfter } from './event-log/hash-chain.ts';
 
 const STREAM = 'ids-deposit';
 
@@ -128,12 +129,11 @@ export class DepositIds {
   }
 
   async #readTail(): Promise<Tail> {
-    for await (const last of this.#log.readStream(STREAM, { backwards: true, limit: 1 })) {
-      const { first, count } = last.data as { first?: unknown; count?: unknown };
-      if (!isNatural(first) || !isNatural(count)) throw foreign(last);
-      return { revision: last.revision, hash: chainHash(last), next: first + count };
-    }
-    return { revision: 'none', hash: null, next: 1 };
+    const last = await lastEvent(this.#log, STREAM);
+    if (!last) return { revision: 'none', hash: null, next: 1 };
+    const { first, count } = last.data as { first?: unknown; count?: unknown };
+    if (!isNatural(first) || !isNatural(count)) throw foreign(last);
+    return { revision: last.revision, hash: chainHash(last), next: first + count };
   }
 }
 
@@ -158,8 +158,7 @@ function isNatural(value: unknown): value is number {
 }
 
 function reservation(id: string, tail: Tail, count: number): NewEvent {
-  const revision = tail.revision === 'none' ? 0 : tail.revision + 1;
   const metadata = { schemaVersion: 1, occurredAt: new Date().toISOString() };
   const event = { id, type: 'DepositIdsReserved', data: { first: tail.next, count }, metadata };
-  return seal(STREAM, revision, tail.hash, [event])[0] as NewEvent;
+  return sealAfter(STREAM, tail.revision, tail.hash, [event])[0] as NewEvent;
 }

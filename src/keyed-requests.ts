@@ -5,7 +5,7 @@ import {
   type RecordedEvent,
   WrongExpectedRevision,
 } from './event-log/event-log.ts';
-import { seal } from './event-log/hash-chain.ts';
+import { sealAfter } from './event-log/hash-chain.ts';
 
 /** What a request was to do that its client has given a key, decided before it is done. */
 export type KeyedRequest = {
@@ -51,7 +51,7 @@ export class KeyedRequests {
     const data = { ...request, client, uuid: randomUUID(), now };
     const metadata = { schemaVersion: 1, occurredAt: now, $correlationId: request.requestId };
     const event = { id: randomUUID(), type: 'RequestBegun', data, metadata };
-    const [begun] = seal(stream, 0, null, [event]) as [NewEvent];
+    const [begun] = sealAfter(stream, 'none', null, [event]) as [NewEvent];
     try {
       await this.#log.append(stream, 'none', [begun]);
       return requestIn(stream, begun);

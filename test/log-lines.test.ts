@@ -11,7 +11,7 @@ import test, { type ExecutionContext } from 'ava';
 import { Administration } from '../src/administration.ts';
 import type { Config } from '../src/config.ts';
 import { readConfig } from '../src/config.ts';
-import { seal } from '../src/event-log/hash-chain.ts';
+import { sealAfter } from '../src/event-log/hash-chain.ts';
 import { SqliteEventLog } from '../src/event-log/sqlite-event-log.ts';
 import { startService } from '../src/service.ts';
 import { zipOf } from './support/archive-builders.ts';
@@ -187,7 +187,7 @@ test('held notifications that cannot be looked at are told with client and depos
   if (!last) return t.fail();
   const event = { id: randomUUID(), type: 'NotificationFolded', data: {}, metadata: { schemaVersion: 1 } };
   const append = (revision: number) =>
-    log.append(stream, revision, seal(stream, revision + 1, null, [event]));
+    log.append(stream, revision, sealAfter(stream, revision, null, [event]));
   for (let revision = last.revision; ; revision += 1) {
     const isIn = await append(revision).then(
       () => true,

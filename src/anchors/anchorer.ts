@@ -1,8 +1,13 @@
 import { type KeyObject, randomUUID } from 'node:crypto';
 import path from 'node:path';
-import type { EventLog, JsonObject, RecordedEvent } from '../event-log/event-log.ts';
-import { WrongExpectedRevision } from '../event-log/event-log.ts';
-import { chainHash, seal } from '../event-log/hash-chain.ts';
+import {
+  type EventLog,
+  type JsonObject,
+  lastEvent,
+  type RecordedEvent,
+  WrongExpectedRevision,
+} from '../event-log/event-log.ts';
+import { chainHash, sealAfter } from '../event-log/hash-chain.ts';
 import { ANCHORS, type Anchor, anchorDigest, asAnchor, NoAnchor, signed } from './anchor.ts';
 import { appendMissing } from './anchor-file.ts';
 import { anchorKey } from './anchor-key.ts';
@@ -96,10 +101,10 @@ export class Anchorer {
   async #append(anchor: Anchor, last: RecordedEvent | undefined): Promise<boolean> {
     const metadata = { schemaVersion: 1, occurredAt: anchor.madeAt };
     const event = { id: randomUUID(), type: 'AnchorMade', data: anchor satisfies JsonObject, metadata };
-    const revision = last === undefined ? -1 : last.revision;
-    const sealed = seal(ANCHORS, revision + 1, last ? chainHash(last) : null, [event]);
+    const expected = last?.revision ?? 'none';
+    const sealed = sealAfter(ANCHORS, expected, chainHash(last), [event]);
     try {
-      await this.#log.append(ANCHORS, revision < 0 ? 'none' : revision, sealed);
+      await this.#log.append(ANCHORS, expected, sealed);
       return true;
     } catch (error) {
       if (error instanceof WrongExpectedRevision) return false;
@@ -108,10 +113,8 @@ export class Anchorer {
   }
 
   async #last(): Promise<{ readonly event: RecordedEvent; readonly anchor: Anchor } | undefined> {
-    for await (const event of this.#log.readStream(ANCHORS, { backwards: true, limit: 1 })) {
-      return { event, anchor: anchorOf(event) };
-    }
-    return undefined;
+    const event = await lastEvent(this.#log, ANCHORS);
+    return event && { event, anchor: anchorOf(event) };
   }
 
   async *#newestFirst(): AsyncGenerator<Anchor> {

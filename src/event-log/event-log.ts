@@ -61,6 +61,15 @@ export function occurredAt({ metadata }: Pick<RecordedEvent, 'metadata'>): strin
   return (metadata as { occurredAt: string }).occurredAt; // every event of ours names it
 }
 
+/** The last event of a stream, if there is one. */
+export async function lastEvent(
+  log: Pick<EventLog, 'readStream'>,
+  stream: string,
+): Promise<RecordedEvent | undefined> {
+  for await (const last of log.readStream(stream, { backwards: true, limit: 1 })) return last;
+  return undefined;
+}
+
 /** Revision and position of the last event of the append. */
 export type Appended = { readonly revision: number; readonly position: Position };
 

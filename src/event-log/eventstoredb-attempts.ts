@@ -1,6 +1,6 @@
 import { DEATHS_OF_CHANCE } from './deliveries.ts';
-import { type EventLog, type RecordedEvent, WrongExpectedRevision } from './event-log.ts';
-import { chainHash, seal } from './hash-chain.ts';
+import { type EventLog, lastEvent, type RecordedEvent, WrongExpectedRevision } from './event-log.ts';
+import { chainHash, sealAfter } from './hash-chain.ts';
 
 export type AttemptedEvent = {
   readonly event: RecordedEvent;
@@ -44,15 +44,15 @@ export class EventStoreDbAttempts {
     const age = Math.abs(Date.now() - created.getTime()); // a clock that is wrong only makes more be counted
     if (retryCount === 0 && age < this.#freshFor) return 1;
     const stream = `attempts-${group}-${event.id}`;
-    let tail = NO_TAIL;
+    let last: RecordedEvent | undefined;
     while (true) {
       try {
-        return await this.#record(id, stream, tail, { group, eventId: event.id });
+        return await this.#record(id, stream, last, { group, eventId: event.id });
       } catch (error) {
         if (!(error instanceof WrongExpectedRevision)) throw error;
-        tail = await this.#tailOf(stream);
-        const count = tail.revision + 1;
-        if (tail.id === id) return count;
+        last = await lastEvent(this.#log, stream);
+        const count = last ? last.revision + 1 : 0;
+        if (last?.id === id) return count;
         if (count >= DEATHS_OF_CHANCE && !isAlone) return undefined;
       }
     }
@@ -61,24 +61,14 @@ export class EventStoreDbAttempts {
   async #record(
     id: string,
     stream: string,
-    { revision, hash }: Tail,
+    last: RecordedEvent | undefined,
     data: { group: string; eventId: string },
   ) {
     const metadata = { schemaVersion: 1, occurredAt: new Date().toISOString(), $causationId: data.eventId };
     const handedOut = { id, type: 'EventHandedOut', data, metadata };
-    const expected = revision < 0 ? 'none' : revision;
-    const appended = await this.#log.append(stream, expected, seal(stream, revision + 1, hash, [handedOut]));
+    const expected = last?.revision ?? 'none';
+    const sealed = sealAfter(stream, expected, chainHash(last), [handedOut]);
+    const appended = await this.#log.append(stream, expected, sealed);
     return appended.revision + 1;
   }
-
-  async #tailOf(stream: string): Promise<Tail> {
-    for await (const last of this.#log.readStream(stream, { backwards: true, limit: 1 })) {
-      return { id: last.id, revision: last.revision, hash: chainHash(last) };
-    }
-    return NO_TAIL;
-  }
 }
-
-type Tail = { readonly id: string | null; readonly revision: number; readonly hash: string | null };
-
-const NO_TAIL: Tail = { id: null, revision: -1, hash: null };

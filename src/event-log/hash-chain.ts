@@ -1,18 +1,19 @@
 import { createHash, hash } from 'node:crypto';
-import type { Json, JsonObject, NewEvent } from './event-log.ts';
+import type { ExpectedRevision, Json, JsonObject, NewEvent } from './event-log.ts';
 import { uuidOf } from './uuid.ts';
 
 /**
- * Links events that are about to be appended to the chain of their stream: each carries the hash of the one before it (`prevHash`, `null`
- * for the first) and its own `hash`, SHA-256 over stream, revision, id, type, data and metadata in canonical
- * form. Whoever changes one event must change all that follow.
+ * Links events that are about to be appended, at the same expected revision, to the chain of their stream: each carries
+ * the hash of the one before it (`prevHash`, `null` for the first) and its own `hash`, SHA-256 over stream, revision, id,
+ * type, data and metadata in canonical form. Whoever changes one event must change all that follow.
  */
-export function seal(
+export function sealAfter(
   stream: string,
-  firstRevision: number,
+  expected: ExpectedRevision,
   prevHash: string | null,
   events: readonly NewEvent[],
 ): NewEvent[] {
+  const firstRevision = expected === 'none' ? 0 : expected + 1;
   let previous = prevHash;
   return events.map((event, index) => {
     const linked = { ...event, metadata: { ...event.metadata, prevHash: previous } };
@@ -28,9 +29,10 @@ export function hashOf(stream: string, revision: number, event: NewEvent): strin
   return hash('sha256', canonicalJson({ stream, revision, id, type, data, metadata }));
 }
 
-/** The hash that the next event of the stream has to name. */
-export function chainHash(event: Pick<NewEvent, 'metadata'>): string | null {
-  return typeof event.metadata['hash'] === 'string' ? event.metadata['hash'] : null;
+/** The hash that the event behind this one, or the first of its stream, has to name. */
+export function chainHash(event: Pick<NewEvent, 'metadata'> | undefined): string | null {
+  const hash = event?.metadata['hash'];
+  return typeof hash === 'string' ? hash : null;
 }
 
 /** JSON with the keys of every object in UTF-16 order and no white space (as RFC 8785 has it). */

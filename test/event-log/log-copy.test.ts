@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import test, { type ExecutionContext } from 'ava';
 import { LogCopyWrong, verifyCopy } from '../../src/event-log/copy-verification.ts';
 import type { EventLog, RecordedEvent } from '../../src/event-log/event-log.ts';
-import { seal } from '../../src/event-log/hash-chain.ts';
+import { sealAfter } from '../../src/event-log/hash-chain.ts';
 import { copyEvents, copyLog, LogCopyRefused } from '../../src/event-log/log-copy.ts';
 import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
 import { newLogFile, openLog } from './log-file.ts';
@@ -24,8 +24,9 @@ async function fill(log: EventLog, events: number, streams = 7): Promise<void> {
     const stream = `deposit-${made % streams}`;
     const tail = tails.get(stream);
     const fresh = Array.from({ length: Math.min(1 + (made % 3), events - made) }, () => newEvent({ made }));
-    const sealed = seal(stream, tail ? tail.revision + 1 : 0, tail?.hash ?? null, fresh);
-    const { revision } = await log.append(stream, tail?.revision ?? 'none', sealed);
+    const expected = tail?.revision ?? 'none';
+    const sealed = sealAfter(stream, expected, tail?.hash ?? null, fresh);
+    const { revision } = await log.append(stream, expected, sealed);
     tails.set(stream, { revision, hash: sealed.at(-1)?.metadata['hash'] as string });
     made += fresh.length;
   }
@@ -171,7 +172,7 @@ test('a change that was made before the copy is found by its hash, or by the one
   const forged = withEvent(40, ({ stream, revision, metadata: { hash: _hash, ...metadata }, ...event }) => {
     const changed = { ...event, data: { made: 1 }, metadata };
     const previous = metadata['prevHash'] as string;
-    return { ...changed, ...seal(stream, revision, previous, [changed])[0] };
+    return { ...changed, ...sealAfter(stream, revision - 1, previous, [changed])[0] };
   });
   const next = wanted.findIndex(({ stream }, index) => index > 39 && stream === wanted[39]?.stream) + 1;
   const bare = withEvent(40, ({ metadata: { hash: _hash, ...metadata } }) => ({ metadata }));

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { chainFaults } from '../../src/event-log/chain-faults.ts';
 import type { Json, JsonObject, NewEvent } from '../../src/event-log/event-log.ts';
 import { toLogPosition, toPosition as toServerPosition } from '../../src/event-log/eventstoredb-position.ts';
-import { canonicalJson, eventId, seal } from '../../src/event-log/hash-chain.ts';
+import { canonicalJson, eventId, sealAfter } from '../../src/event-log/hash-chain.ts';
 import { positionNumber, toPosition } from '../../src/event-log/position.ts';
 import { StreamHeads } from '../../src/event-log/stream-heads.ts';
 import { escapePath, unescapePath } from '../../src/swhid/escape-path.ts';
@@ -42,9 +42,9 @@ const events = fc.array(
 );
 
 function recorded(list: readonly Omit<NewEvent, 'id'>[]) {
-  const sealed = seal(
+  const sealed = sealAfter(
     'deposit-7',
-    0,
+    'none',
     null,
     list.map((event, index) => ({ ...event, id: eventId('command', index) })),
   );

@@ -9,7 +9,7 @@ import type { StoredObject } from '../../src/archive-store/archive-store.ts';
 import { lockFile } from '../../src/data-folder-lock.ts';
 import { openLog, openStore } from '../../src/engines.ts';
 import type { EventLog } from '../../src/event-log/event-log.ts';
-import { seal } from '../../src/event-log/hash-chain.ts';
+import { sealAfter } from '../../src/event-log/hash-chain.ts';
 import { temporaryFolder } from '../archive-store/temporary-folder.ts';
 import {
   archiveHeaders,
@@ -76,7 +76,7 @@ test('a log goes to EventStoreDB beside the running service, and back, and a ser
     data: { reactor: 'x' },
     metadata: { schemaVersion: 1 },
   };
-  await original.service.log.append('parked-x', 'none', seal('parked-x', 0, null, [parked]));
+  await original.service.log.append('parked-x', 'none', sealAfter('parked-x', 'none', null, [parked]));
 
   const file = (folder: string, name: string) => `sqlite:${path.join(folder, name)}`;
   const embedded = file(original.folder, 'event-log.sqlite');

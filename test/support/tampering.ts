@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import type { JsonObject, NewEvent } from '../../src/event-log/event-log.ts';
-import { seal } from '../../src/event-log/hash-chain.ts';
+import { sealAfter } from '../../src/event-log/hash-chain.ts';
 import { lastEventOf, writeHead } from '../../src/event-log/sqlite-head-file.ts';
 
 /** What the owner of the log's file can do to it with SQL. Each tells what it did. */
@@ -32,7 +32,7 @@ export function rewriteStream(file: string): string {
       return { id: uuid, type, data: index === 0 ? { ...told, slug: 'never-said' } : told, metadata: rest };
     });
     const update = database.prepare('UPDATE events SET data = ?, metadata = ? WHERE position = ?');
-    for (const [index, event] of seal(stream.name, 0, null, events).entries()) {
+    for (const [index, event] of sealAfter(stream.name, 'none', null, events).entries()) {
       const [data, metadata] = [JSON.stringify(event.data), JSON.stringify(event.metadata)];
       update.run(data, metadata, (rows[index] as Record<string, string>)['position'] as string);
     }
@@ -81,7 +81,7 @@ export function goOnBeforeTheFirst(file: string): string {
     const id = '00000000-0000-4000-8000-000000000001';
     const event = { id, type: 'DepositDeleted', data: {}, metadata: { schemaVersion: 1 } };
     const { hash } = JSON.parse(last.metadata) as { hash: string };
-    const [sealed] = seal(stream.name, last.revision + 1, hash, [event]);
+    const [sealed] = sealAfter(stream.name, last.revision, hash, [event]);
     database
       .prepare("INSERT INTO events VALUES (-5, ?, ?, ?, 'DepositDeleted', '{}', ?)")
       .run(

@@ -10,7 +10,7 @@ import { publicAnchorKey } from '../../src/anchors/anchor-key.ts';
 import { Anchorer } from '../../src/anchors/anchorer.ts';
 import { MerkleTree } from '../../src/anchors/merkle-tree.ts';
 import type { EventLog } from '../../src/event-log/event-log.ts';
-import { seal } from '../../src/event-log/hash-chain.ts';
+import { sealAfter } from '../../src/event-log/hash-chain.ts';
 import { PlainLogAudit } from '../../src/event-log/log-audit.ts';
 import { copyLog } from '../../src/event-log/log-copy.ts';
 import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
@@ -103,7 +103,7 @@ test('what stands among the anchors and is none is named by whoever makes the ne
   const place = await newPlace(t);
   await fill(place.log, 2);
   const event = { id: randomUUID(), type: 'AnchorMade', data: {}, metadata: { schemaVersion: 1 } };
-  await place.log.append('anchors', 'none', seal('anchors', 0, null, [event]));
+  await place.log.append('anchors', 'none', sealAfter('anchors', 'none', null, [event]));
   await t.throwsAsync(place.anchorer.anchor(), {
     code: 'NO_ANCHOR',
     message:
@@ -159,8 +159,9 @@ test('a log that was rewritten with a consistent chain is found, with the stream
   for await (const { stream, revision, position: _position, ...event } of place.log.readAll()) {
     const data = stream === 'late-2' ? { ...event.data, said: 'something else' } : event.data;
     const { hash: _hash, prevHash, ...metadata } = event.metadata;
-    const sealed = seal(stream, revision, prevHash as string | null, [{ ...event, data, metadata }]);
-    await rewritten.append(stream, revision === 0 ? 'none' : revision - 1, sealed);
+    const expected = revision === 0 ? 'none' : revision - 1;
+    const sealed = sealAfter(stream, expected, prevHash as string | null, [{ ...event, data, metadata }]);
+    await rewritten.append(stream, expected, sealed);
   }
   const { findings } = await compare(rewritten, place);
   t.like(findings, [{ code: 'ANCHOR_DOES_NOT_HOLD', anchor: 13 }]);
@@ -304,7 +305,7 @@ async function fill(log: EventLog, count: number, name: string = randomUUID()): 
   for (let number = 0; number < count; number += 1) {
     const stream = `${name}-${number}`;
     const event = { id: randomUUID(), type: 'NoteTaken', data: { number }, metadata: { schemaVersion: 1 } };
-    await log.append(stream, 'none', seal(stream, 0, null, [event]));
+    await log.append(stream, 'none', sealAfter(stream, 'none', null, [event]));
   }
 }
 

@@ -12,6 +12,7 @@ import { hashOf } from '../../src/event-log/hash-chain.ts';
 import { PlainLogAudit } from '../../src/event-log/log-audit.ts';
 import { copyEvents } from '../../src/event-log/log-copy.ts';
 import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
+import { StreamHeads } from '../../src/event-log/stream-heads.ts';
 import { chainWatcher } from '../../src/verification/chain-watcher.ts';
 import { clockWatcher } from '../../src/verification/clock-watcher.ts';
 import { ExportTally } from '../../src/verification/export-end.ts';
@@ -20,7 +21,6 @@ import { history } from '../../src/verification/history.ts';
 import { lines } from '../../src/verification/lines.ts';
 import { Report } from '../../src/verification/report.ts';
 import { type Interrupted, ResumePoint } from '../../src/verification/resume-point.ts';
-import { StreamHeads } from '../../src/event-log/stream-heads.ts';
 import { runScript } from '../support/run-script.ts';
 import {
   deleteLastEvent,

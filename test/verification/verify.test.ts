@@ -9,7 +9,7 @@ import { summaryText } from '../../scripts/verification-summary.ts';
 import { openArchiveStore } from '../../src/archive-store/open-archive-store.ts';
 import { clients, collections, deposits, notifications, parkings } from '../../src/domain/aggregates.ts';
 import type { JsonObject } from '../../src/event-log/event-log.ts';
-import { seal } from '../../src/event-log/hash-chain.ts';
+import { sealAfter } from '../../src/event-log/hash-chain.ts';
 import { PlainLogAudit } from '../../src/event-log/log-audit.ts';
 import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
 import { toPosition } from '../../src/event-log/position.ts';
@@ -233,11 +233,11 @@ test('files that are no databases, or not there at all, end in findings', async 
 test('the chain is recomputed in every log, ids are found twice and deposit ids never handed out', async (t) => {
   await using log = new MemoryEventLog();
   const reserved = event('DepositIdsReserved', { first: 1, count: 1 });
-  await log.append('ids-deposit', 'none', seal('ids-deposit', 0, null, [reserved]));
+  await log.append('ids-deposit', 'none', sealAfter('ids-deposit', 'none', null, [reserved]));
   const twice = event('DepositCreated', { depositId: 7 });
-  const [first, second] = seal('deposit-7', 0, null, [twice, { ...twice, data: { depositId: 8 } }]);
+  const [first, second] = sealAfter('deposit-7', 'none', null, [twice, { ...twice, data: { depositId: 8 } }]);
   const spelt = event('DepositCreated', { depositId: 1 });
-  await log.append('deposit-01', 'none', seal('deposit-01', 0, null, [spelt]));
+  await log.append('deposit-01', 'none', sealAfter('deposit-01', 'none', null, [spelt]));
   await log.append('deposit-7', 'none', [first as never]);
   await log.append('deposit-7', 0, [{ ...(second as never as object), metadata: { hash: 'x' } } as never]);
   const findings: Finding[] = [];
@@ -358,7 +358,7 @@ function reseal(folder: string, position: number, alter: (data: JsonObject) => J
   const { hash: _hash, prevHash, ...rest } = JSON.parse(metadata) as JsonObject;
   const uuid = id.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
   const altered = { id: uuid, type, data: alter(JSON.parse(data) as JsonObject), metadata: rest };
-  const [sealed] = seal(name, Number(revision), prevHash as string, [altered]);
+  const [sealed] = sealAfter(name, Number(revision) - 1, prevHash as string, [altered]);
   const texts = [sealed?.data, sealed?.metadata].map(
     (part) => `'${JSON.stringify(part).replaceAll("'", "''")}'`,
   );
