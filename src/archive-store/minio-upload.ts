@@ -99,8 +99,9 @@ export class MultipartUpload implements AsyncDisposable {
 
 /** Ends the uploads to this key that were never completed, then removes the key, by which alone they are found. */
 export async function removeIncoming(bucket: MinioBucket, key: string): Promise<void> {
+  const delimiter = '/'; // Swift finds an empty one in every key, and lists no upload
   const { uploads } = await bucket.ask('sweep', (client) =>
-    client.listIncompleteUploadsQuery(bucket.name, key, '', '', ''),
+    client.listIncompleteUploadsQuery(bucket.name, key, '', '', delimiter),
   );
   for (const { uploadId } of uploads.filter((upload) => upload.key === key)) {
     // Somebody else who sweeps may have been quicker.

@@ -111,8 +111,7 @@ export class S3Server implements AsyncDisposable {
   #answerBucket(bucket: S3Bucket, { request, response, method, query }: Exchange): void {
     if (method === 'HEAD') return respond(request, response, 200);
     if (method !== 'GET') throw new S3Refusal(405, 'MethodNotAllowed');
-    if (query.has('uploads'))
-      return respond(request, response, 200, uploadsOf(bucket, query.get('prefix') ?? ''));
+    if (query.has('uploads')) return respond(request, response, 200, uploadsOf(bucket, query));
     if (query.get('list-type') !== '2') throw new S3Refusal(501, 'NotImplemented');
     respond(request, response, 200, page(bucket, query, this.options.pageSize));
   }
@@ -213,8 +212,11 @@ function described(key: string, { body, etag, modified }: S3Object): string {
   return told + tag('ETag', `&quot;${etag}&quot;`) + tag('Size', String(body.length));
 }
 
-function uploadsOf(bucket: S3Bucket, key: string): string {
-  const uploads = [...bucket.uploads].filter(([, upload]) => upload.key === key);
+function uploadsOf(bucket: S3Bucket, query: URLSearchParams): string {
+  const key = query.get('prefix') ?? '';
+  // Swift finds an empty delimiter in every key, which makes a common prefix of the upload.
+  const uploads =
+    query.get('delimiter') === '' ? [] : [...bucket.uploads].filter(([, upload]) => upload.key === key);
   const told = uploads.map(([id, { begun }]) =>
     tag('Upload', tag('Key', key) + tag('UploadId', id) + tag('Initiated', begun.toISOString())),
   );
