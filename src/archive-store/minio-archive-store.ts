@@ -24,8 +24,6 @@ import { Verification } from './verify.ts';
 import { WorkInFlight } from './work-in-flight.ts';
 
 export type MinioArchiveStoreOptions = MinioPlace & {
-  /** Begins every key: `deposits/`, say, where the bucket is shared. Of letters, digits, `/`, `-`, `_` and `.` only. */
-  readonly prefix?: string | undefined;
   /** A folder of this machine for parts on their way and for objects that are checked out. */
   readonly temporaryFolder: string;
   /** A bucket that is missing is not made: whoever goes on would take an empty one for all there is. */

@@ -11,6 +11,8 @@ import { unavailable } from './unavailable.ts';
 export type MinioPlace = Omit<S3Place, 'prefix'> & {
   readonly accessKey: string;
   readonly secretKey: string;
+  /** Begins every key: `deposits/`, say, where the bucket is shared. Of letters, digits, `/`, `-`, `_` and `.` only. */
+  readonly prefix?: string | undefined;
   readonly timeouts?: Partial<Timeouts> | undefined;
 };
 
@@ -26,15 +28,17 @@ const SLOWEST = 16;
 export class MinioBucket implements Disposable {
   readonly name: string;
   readonly #place: string;
+  readonly #prefix: string;
   readonly #region: string;
   readonly #client: Client;
   readonly #transport: TimedTransport;
   readonly #limits: Timeouts;
 
-  constructor({ endpoint, bucket, region, accessKey, secretKey, timeouts }: MinioPlace) {
+  constructor({ endpoint, bucket, region, accessKey, secretKey, prefix, timeouts }: MinioPlace) {
     const limits = { ...DEFAULT_TIMEOUTS, ...timeouts };
     this.name = bucket;
     this.#place = `${endpoint.host}:${endpoint.port}`;
+    this.#prefix = prefix ?? '';
     this.#region = region;
     this.#limits = limits;
     this.#transport = new TimedTransport(endpoint.tls, limits);
@@ -77,10 +81,13 @@ export class MinioBucket implements Disposable {
     }
   }
 
-  /** Lists nothing, but tells why it could not: only such an answer has a body that says so. */
+  /**
+   * Lists next to nothing, but tells why it could not: only such an answer has a body that says so. The keys may have
+   * no right to list more of a bucket that is shared.
+   */
   check(): Promise<void> {
     return this.ask(`use the bucket ${this.name} at ${this.#place}`, async (client) => {
-      await client.listObjectsV2Query(this.name, '', '', '', 1, '');
+      await client.listObjectsV2Query(this.name, this.#prefix, '', '', 1, '');
     });
   }
 

@@ -130,6 +130,18 @@ for (const [what, wrong, code] of [
   });
 }
 
+test('in a bucket that is shared, keys that may list only what is theirs are enough', async (t) => {
+  const server = await serverIn(t, { listable: 'deposits/' });
+  const { store } = await openIn(t, { server, wrong: { prefix: 'deposits/' } });
+  const { sha256 } = await store.put(inChunks(newBody(LARGE)));
+  t.is(await store.stat(sha256Of(Buffer.of())), undefined);
+  t.deepEqual(
+    (await listOf(store)).map((listed) => listed.sha256),
+    [sha256],
+  );
+  t.is(await store.sweepIncoming(later()), 0);
+});
+
 test('a place that cannot be one is told', async (t) => {
   for (const wrong of [{ bucket: 'X' }, { endpoint: { host: 'not a host', port: 1, tls: false } }]) {
     await refusedAt(t, { server: await serverIn(t), wrong });

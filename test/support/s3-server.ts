@@ -19,6 +19,8 @@ export type S3ServerOptions = {
   /** Objects listed in one answer; S3 may give fewer than it is asked for. */
   readonly pageSize?: number;
   readonly mayMakeBuckets?: boolean;
+  /** Only what begins so may be listed, as a policy for a bucket that is shared says it. */
+  readonly listable?: string;
 };
 
 /**
@@ -41,7 +43,7 @@ export class S3Server implements AsyncDisposable {
 
   private constructor(folder: string, options: S3ServerOptions) {
     const defaults = { accessKey: 'TESTACCESSKEY', secretKey: 'test-secret-key', pageSize: 1000 };
-    this.options = { ...defaults, mayMakeBuckets: true, ...options };
+    this.options = { ...defaults, mayMakeBuckets: true, listable: '', ...options };
     this.#folder = folder;
     this.#server = http.createServer((request, response) => void this.#answer(request, response));
   }
@@ -112,6 +114,7 @@ export class S3Server implements AsyncDisposable {
     if (method === 'HEAD') return respond(request, response, 200);
     if (method !== 'GET') throw new S3Refusal(405, 'MethodNotAllowed');
     if (query.has('uploads')) return respond(request, response, 200, uploadsOf(bucket, query));
+    if (!query.get('prefix')?.startsWith(this.options.listable)) throw new S3Refusal(403, 'AccessDenied');
     if (query.get('list-type') !== '2') throw new S3Refusal(501, 'NotImplemented');
     respond(request, response, 200, page(bucket, query, this.options.pageSize));
   }
