@@ -75,3 +75,9 @@ test('secrets come to the unit as credentials, for settings that are files', (t)
   for (const { setting } of read) t.true(setting in SETTINGS && /_FILE$|_TLS_/.test(setting), setting);
   t.notRegex(unit, /(PASSWORD|SECRET_KEY|ACCESS_KEY|EVENT_LOG)=(?!%d)/);
 });
+
+test('what the unit needs to end TLS itself leaves the settings as commands can read them', (t) => {
+  const offered = [...unit.matchAll(/^#Environment=(.*)$/gm)].flatMap(([, said = '']) => said.split(' '));
+  const settings = Object.fromEntries(offered.map((line) => line.split('=', 2) as [string, string]));
+  t.like(settings, { DEPOSIT_TLS_CERT: '%d/tls-cert', DEPOSIT_HOST: '::', DEPOSIT_TRUST_PROXY: 'false' });
+});
