@@ -36,7 +36,10 @@ export function isNotModified(ifNoneMatch: RawHeader, current: string): boolean 
   return held !== undefined && names(held, current);
 }
 
-/** Weak tags and tags without their quotes are taken for the strong one, since ours hold no comma or quote. */
+/**
+ * Weak tags and tags without their quotes are taken for the strong one, since ours hold no comma or quote; so are those
+ * to which a proxy that compresses has added the name of the coding, since none of ours ends in one.
+ */
 function names(list: string, current: string): boolean {
   if (list === '*') return true;
   const bare = current.replaceAll('"', '');
@@ -45,6 +48,7 @@ function names(list: string, current: string): boolean {
       tag
         .trim()
         .replace(/^W\//, '')
-        .replace(/^"(.*)"$/, '$1') === bare,
+        .replace(/^"(.*)"$/, '$1')
+        .replace(/-(?:gzip|br|zstd|deflate)$/, '') === bare,
   );
 }

@@ -370,6 +370,21 @@ test('If-Match lets a write through only at the revision it names', async (t) =>
   t.is((await alice.delete(edit, { 'If-Match': '*' })).status, 204);
 });
 
+test('a tag to which a proxy that compresses has added the coding names the same revision', async (t) => {
+  const { alice } = t.context;
+  const edit = `/1/software/${await begun(t)}/metadata/`;
+  const tag = (await alice.get(edit)).headers.get('etag') ?? '';
+  for (const coding of ['gzip', 'br', 'zstd']) {
+    const coded = tag.replace(/"$/, `-${coding}"`);
+    t.is((await alice.get(edit, { 'If-None-Match': coded })).status, 304);
+    t.is((await alice.get(edit, { 'If-None-Match': `W/${coded}` })).status, 304);
+    const other = { ...entryHeaders(), ...partial, 'If-Match': coded.replace(/-\d+-/, '-99-') };
+    await assertSwordError(t, await alice.put(edit, helloEntry, other), 412, 'ETagNotMatched');
+  }
+  const coded = { ...entryHeaders(), ...partial, 'If-Match': tag.replace(/"$/, '-gzip"') };
+  t.is((await alice.put(edit, helloEntry, coded)).status, 204);
+});
+
 test('If-None-Match lets no write through while there is what it names', async (t) => {
   const { alice } = t.context;
   const id = await begun(t);
