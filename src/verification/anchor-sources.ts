@@ -18,6 +18,8 @@ export type PlacedAnchor = {
   readonly digest: string;
   /** As in "line 3 of /mnt/anchors". */
   readonly where: string;
+  /** In the file: nobody who can write to the log can have made it fit. */
+  readonly isKeptElsewhere: boolean;
 };
 
 export type AnchorSources = AnchorKeys & {
@@ -25,7 +27,7 @@ export type AnchorSources = AnchorKeys & {
   readonly file: string | undefined;
 };
 
-/** Every anchor to be compared with the log, each once, those over fewer events first. */
+/** Every signed anchor, to be compared with the log, each once, those over fewer events first, and first those of the file. */
 export async function anchorsToCompare(
   log: Pick<LogAudit, 'stream'>,
   { file, ...keys }: AnchorSources,
@@ -42,7 +44,10 @@ export async function anchorsToCompare(
     report.notes.push(`The first anchor of ${file} follows others, which were not looked at.`);
   }
   const all = new Map([...ofLog, ...ofFile].map((placed) => [placed.digest, placed]));
-  return [...all.values()].sort((a, b) => a.anchor.events - b.anchor.events);
+  const first = ({ isKeptElsewhere }: PlacedAnchor): number => (isKeptElsewhere ? 0 : 1);
+  return [...all.values()]
+    .filter(({ anchor }) => isSignedByItsKey(anchor)) // of others it was told; they prove nothing
+    .sort((a, b) => a.anchor.events - b.anchor.events || first(a) - first(b));
 }
 
 /** Each signed, and naming the one before it; what is repeated at once counts once. */
@@ -80,7 +85,7 @@ async function* anchorsOfLog(log: Pick<LogAudit, 'stream'>, report: Report): Asy
       if (record.event.revision === 0 && anchor && anchor.previous !== null) {
         find(report, anchor, 'ANCHORS_BROKEN', where, 'is the first but follows another');
       }
-      if (anchor) yield { anchor, digest: anchorDigest(anchor), where };
+      if (anchor) yield { anchor, digest: anchorDigest(anchor), where, isKeptElsewhere: false };
     }
   } catch (error) {
     if (!(error instanceof EventLogUnavailable)) throw error;
@@ -102,7 +107,7 @@ async function* anchorsOfFile(file: string, report: Report): AsyncGenerator<Plac
     number += 1;
     const where = `line ${number} of ${file}`;
     const anchor = parsed(() => anchorIn(line), where, report);
-    if (anchor) yield { anchor, digest: anchorDigest(anchor), where };
+    if (anchor) yield { anchor, digest: anchorDigest(anchor), where, isKeptElsewhere: true };
   }
   if (number === 0)
     report.find({ check: 'anchors', code: 'NO_ANCHORS', text: `${file} holds no anchor.`, file });

@@ -10,7 +10,8 @@ const [NAMED, KEPT] = [10, 1000];
 
 /**
  * Computes the Merkle root again at every anchor. Where one does not hold, it names what was written since the last
- * that does: the change lies there.
+ * that does: the change lies there. As far as those go that were kept elsewhere, they alone count for that: whoever has
+ * rewritten the log can have made anchors in it that fit.
  */
 export function anchorWatcher(report: Report, anchors: readonly PlacedAnchor[]): Watcher {
   const tree = new MerkleTree();
@@ -18,12 +19,14 @@ export function anchorWatcher(report: Report, anchors: readonly PlacedAnchor[]):
   let held = 0;
   let failed = 0;
   let since = new Since();
+  const kept = anchors.findLast(({ isKeptElsewhere }) => isKeptElsewhere)?.anchor.events ?? 0;
 
   const compare = (placed: PlacedAnchor): void => {
     if (tree.root() === placed.anchor.root) {
+      report.counts.anchors += 1;
+      if (failed > 0 || (tree.size <= kept && !placed.isKeptElsewhere)) return;
       held = tree.size;
       since = new Since();
-      report.counts.anchors += 1;
       return;
     }
     failed += 1;

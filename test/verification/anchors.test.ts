@@ -169,6 +169,35 @@ test('a log that was rewritten with a consistent chain is found, with the stream
   t.regex(findings[0]?.text ?? '', /among the events 7 to 13, which are of anchors \(revision 0\), late-0/);
 });
 
+test('anchors that whoever has rewritten the log has made anew do not hide where', async (t) => {
+  const place = await newPlace(t);
+  for (const name of ['early', 'late']) {
+    await fill(place.log, 6, name);
+    await place.anchorer.anchor();
+  }
+  await using rewritten = new MemoryEventLog();
+  const forger = new Anchorer(rewritten, {
+    dataDir: (await newPlace(t)).dataDir,
+    anchorKeyFile: place.anchorKeyFile,
+    anchorFile: null,
+  });
+  for await (const { stream, revision, position: _position, ...event } of place.log.readAll()) {
+    if (stream === 'anchors') {
+      await forger.anchor();
+      continue;
+    }
+    const data = stream === 'late-2' ? { ...event.data, said: 'something else' } : event.data;
+    const { hash: _hash, prevHash: _prevHash, ...metadata } = event.metadata;
+    await rewritten.append(stream, 'none', seal(stream, revision, null, [{ ...event, data, metadata }]));
+  }
+  const { findings } = await compare(rewritten, place);
+  t.deepEqual(
+    findings.map(({ code }) => code),
+    ['ANCHOR_NOT_IN_LOG', 'ANCHOR_NOT_IN_LOG', 'ANCHOR_DOES_NOT_HOLD'],
+  );
+  t.regex(findings[2]?.text ?? '', /among the events 7 to 13, which are of anchors \(revision 0\), late-0/);
+});
+
 test('a log without its end is found, and one that others have gone on with is not', async (t) => {
   const place = await newPlace(t);
   await fill(place.log, 6);
@@ -226,6 +255,11 @@ test('anchors that were altered, left out or signed by others are found', async 
     [
       'altered',
       [lines[0] as string, anchorLine({ ...anchors[1], madeAt: '2020' }), lines[2] as string],
+      ['ANCHOR_NOT_SIGNED', 'ANCHORS_BROKEN', 'ANCHOR_NOT_IN_LOG'],
+    ],
+    [
+      'another root',
+      [anchorLine({ ...anchors[0], root: '0'.repeat(64) }), ...lines.slice(1)],
       ['ANCHOR_NOT_SIGNED', 'ANCHORS_BROKEN', 'ANCHOR_NOT_IN_LOG'],
     ],
     [
