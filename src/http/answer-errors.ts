@@ -6,6 +6,7 @@ import { errorDocument, errorDocumentJson, errorStatus, errorTitle } from '../sw
 import type { Generator } from '../sword/generator.ts';
 import { DOCUMENT_OFFERS, FEED_TYPE, negotiateAmong, type Offers } from '../sword/negotiate.ts';
 import { SwordError, type SwordErrorCode } from '../sword/sword-error.ts';
+import { archiveTooLarge } from './deposit-request.ts';
 import type { HttpObserver } from './http-observer.ts';
 import { holdsBodyBack, isClientGone } from './request-body.ts';
 import type { ServiceState } from './service-context.ts';
@@ -150,6 +151,7 @@ function swordErrorOf(error: unknown): SwordError {
       'InternalError',
       'An unexpected error occurred; the operator can find it in the log.',
     );
+  if (code === 'MaxUploadSizeExceeded') return archiveTooLarge((error as Error).message, error as Error);
   const summary = SUMMARIES[code] ?? (error as Error).message;
   const headers = code === 'ServiceUnavailable' ? { 'Retry-After': '5' } : { ...allowHeader(code) };
   return new SwordError(code, summary, { headers, cause: error });

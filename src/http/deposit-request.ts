@@ -132,12 +132,23 @@ export function unaccepted(type: string, { archives, entry }: Accepted): SwordEr
 
 /** Refuses by its declaration what would be refused while it comes. */
 export function assertDeclaredWithin(declared: number | null, limit: number): void {
-  if (declared !== null && declared > limit) throw tooLarge(declared, limit);
+  if (declared !== null && declared > limit)
+    throw new SwordError('MaxUploadSizeExceeded', largerText(declared, limit));
 }
 
-export function tooLarge(bytes: number, limit: number): SwordError {
-  const text = `The upload of ${bytes} bytes is larger than the ${limit} bytes that are accepted.`;
-  return new SwordError('MaxUploadSizeExceeded', text);
+/** As {@link assertDeclaredWithin}, of an archive that comes with its request. */
+export function assertArchiveWithin(declared: number | null, limit: number): void {
+  if (declared !== null && declared > limit) throw archiveTooLarge(largerText(declared, limit));
+}
+
+export function archiveTooLarge(verboseDescription: string, cause?: Error): SwordError {
+  const summary =
+    'The archive is too large for one request: split it into several, or send it in pieces (tus) where the service document has depositns:resumableUploads.';
+  return new SwordError('MaxUploadSizeExceeded', summary, { verboseDescription, cause });
+}
+
+function largerText(bytes: number, limit: number): string {
+  return `The upload of ${bytes} bytes is larger than the ${limit} bytes that are accepted.`;
 }
 
 /** @throws {SwordError} 400, 415: the body comes in another coding than it is. */

@@ -4,7 +4,7 @@ import { withoutGarbage } from '../garbage.ts';
 import type { XmlLimits } from '../sword/xml-tree.ts';
 import {
   type Accepted,
-  assertDeclaredWithin,
+  assertArchiveWithin,
   type BodyKind,
   type DepositRequest,
   digestsOf,
@@ -97,7 +97,7 @@ async function archiveAlone(
 ): Promise<Archive> {
   const { maxUploadSize, patience } = options;
   const { declaredLength: length, md5 } = request;
-  assertDeclaredWithin(length, maxUploadSize);
+  assertArchiveWithin(length, maxUploadSize);
   const announced = { filename, mediaType, md5, digests: digestsOf(request), length, accepted };
   return await receiveArchive(withoutGarbage(requestBody(ctx, maxUploadSize, patience)), announced, options);
 }
@@ -123,7 +123,7 @@ async function together(
   const { maxUploadSize, maxEntrySize, patience } = options;
   const growth = mediaType.type === 'multipart/related' ? BASE64_GROWTH : 1;
   const limit = Math.ceil((maxUploadSize + maxEntrySize) * growth) + MULTIPART_OVERHEAD;
-  assertDeclaredWithin(request.declaredLength, limit);
+  assertArchiveWithin(request.declaredLength, limit);
   const body = promisedBytes(withoutGarbage(requestBody(ctx, limit, patience)), digestsOf(request));
   const inParts = accepted.inMultipart ?? accepted;
   return await receiveMultipart(body, mediaType, request.md5, inParts, judge, options);

@@ -380,7 +380,8 @@ test('an archive too large to come at once is deposited by naming its upload', a
     new Uint8Array(largeTar),
     archiveHeaders('large.tar', 'application/x-tar'),
   );
-  await assertSwordError(t, plain, 413, 'MaxUploadSizeExceeded');
+  const refused = await assertSwordError(t, plain, 413, 'MaxUploadSizeExceeded');
+  t.regex(refused, /send it in pieces \(tus\) where the service document has depositns:resumableUploads/);
   const upload = await uploads.whole(largeTar);
   const headers = {
     ...archiveHeaders('large.tar', 'application/x-tar'),

@@ -605,5 +605,6 @@ test('an archive in base64 may be as large as one without, and no larger', async
     return alice.post('/1/software/', relatedOf([[headers, lines]]), related());
   };
   t.is((await send(maxUploadSize)).status, 201);
-  await assertSwordError(t, await send(maxUploadSize + 1), 413, 'MaxUploadSizeExceeded');
+  const refused = await assertSwordError(t, await send(maxUploadSize + 1), 413, 'MaxUploadSizeExceeded');
+  t.regex(refused, /depositns:resumableUploads/);
 });
