@@ -17,8 +17,12 @@ export function overlayListings(listings: readonly OverlayListing[]): Overlay {
   const faults = new Faults();
   const layout = new Layout();
   try {
-    const conflicts = placeAll(layout, listings);
-    for (const conflict of conflicts.values()) faults.add('PATH_CONFLICT', conflictText(conflict, listings));
+    const conflicts = [...placeAll(layout, listings).values()];
+    const folders = firstWith(
+      conflicts.map(({ path }) => path),
+      listings,
+    );
+    for (const conflict of conflicts) faults.add('PATH_CONFLICT', conflictText(conflict, folders, listings));
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
     faults.add(error.code, error.message);
@@ -53,7 +57,6 @@ function placeAll(layout: Layout, listings: readonly OverlayListing[]): Readonly
   return conflicts;
 }
 
-// Each costs a look for the archive that made a directory.
 const mostConflicts = 20;
 
 /** The tree so far. */
@@ -87,10 +90,14 @@ class Layout {
 }
 
 /** In the order of the archives: which has the one, and which the other. */
-function conflictText({ path, leaf, later }: Conflict, listings: readonly OverlayListing[]): string {
+function conflictText(
+  { path, leaf, later }: Conflict,
+  folders: ReadonlyMap<string, number>,
+  listings: readonly OverlayListing[],
+): string {
   const isLater = leaf.archive === listings[later]!.sha256;
   const ofLeaf = listings.findIndex(({ sha256 }) => sha256 === leaf.archive);
-  const ofFolder = isLater ? listings.findIndex((listing) => hasFolder(listing, path)) : later;
+  const ofFolder = isLater ? folders.get(path)! : later;
   const kind = leaf.mode === '120000' ? 'link' : 'file';
   const [asLeaf, asFolder] = [
     `a ${kind} in ${nameOf(listings[ofLeaf]!)}`,
@@ -100,10 +107,26 @@ function conflictText({ path, leaf, later }: Conflict, listings: readonly Overla
   return `The path “${printableName(path)}” is ${first} and ${second} (conflict).`;
 }
 
-function hasFolder({ listing }: OverlayListing, folder: string): boolean {
-  return decodeListing(listing).some(
-    ({ path, leaf }) => path.startsWith(`${folder}/`) || (leaf === null && path === folder),
-  );
+/** Of each folder the number of the first listing that has it. All are looked for together: to decode a listing takes long. */
+function firstWith(
+  folders: readonly string[],
+  listings: readonly OverlayListing[],
+): ReadonlyMap<string, number> {
+  const first = new Map<string, number>();
+  const missing = new Set(folders);
+  for (const [number, { listing }] of listings.entries()) {
+    if (missing.size === 0) break;
+    for (const { path, leaf } of decodeListing(listing)) {
+      for (const folder of missing) {
+        const next = path[folder.length];
+        const isThere = next === '/' || (next === undefined && leaf === null);
+        if (!isThere || !path.startsWith(folder)) continue;
+        first.set(folder, number);
+        missing.delete(folder);
+      }
+    }
+  }
+  return first;
 }
 
 function nameOf({ name, sha256 }: OverlayListing): string {

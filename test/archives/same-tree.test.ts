@@ -130,6 +130,28 @@ test('a file or link in one archive and a directory in another cannot be overlai
   });
 });
 
+test('the archives of all conflicts are found together', async (t) => {
+  const names = Array.from({ length: 9 }, (_, index) => `${index}`);
+  const folders = await Promise.all(
+    names.map((name) => listed(t, tarOf([{ name: 'z' }, { name: `${name}/x`, data: name }]))),
+  );
+  const files = await listed(t, tarOf(names.map((name) => ({ name, data: 'x' }))));
+  let readings = 0;
+  const listings = [...folders, files].map(({ sha256, listing }, index) => ({
+    sha256,
+    name: `${index}.tar`,
+    get listing() {
+      readings += 1;
+      return listing;
+    },
+  }));
+  const texts = names.map(
+    (name) => `The path “${name}” is a directory in ${name}.tar and a file in 9.tar (conflict).`,
+  );
+  t.like(overlayListings(listings), { faults: texts.map((text) => ({ text })) });
+  t.true(readings <= 2 * listings.length, `${readings} for ${listings.length} listings`);
+});
+
 async function listed(t: Parameters<typeof accepted>[0], bytes: Buffer): Promise<OverlayListing> {
   return { sha256: hash('sha256', bytes), listing: (await accepted(t, bytes)).listing };
 }
