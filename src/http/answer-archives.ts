@@ -5,7 +5,7 @@ import { type ArchiveStore, ObjectCorrupt, ObjectMissing } from '../archive-stor
 import type { Archive } from '../domain/deposit/events.ts';
 import { parseAcceptPackaging } from '../sword/accept-packaging.ts';
 import { digestField } from '../sword/digest-fields.ts';
-import { entityTag, isNotModified } from '../sword/entity-tag.ts';
+import { entityTag, isNotModified, type Made } from '../sword/entity-tag.ts';
 import { ZIP_TYPE } from '../sword/media-type.ts';
 import { BINARY, SIMPLE_ZIP } from '../sword/namespaces.ts';
 import { notFound } from '../sword/sword-error.ts';
@@ -27,7 +27,7 @@ export async function answerArchives(
   const isZip = more.length > 0 || first.mediaType === ZIP_TYPE;
   ctx.set('Packaging', wanted ?? (isZip ? SIMPLE_ZIP : BINARY));
   if (more.length === 0 && (isZip || wanted !== SIMPLE_ZIP)) await answerArchive(ctx, deposit, first, store);
-  else if (!isHeld(ctx, deposit)) {
+  else if (!isHeld(ctx, deposit, 'zip')) {
     describeAs(ctx, ZIP_TYPE, `deposit-${depositId}.zip`);
     await answerZip(ctx, archives, store);
   }
@@ -56,8 +56,8 @@ export async function answerArchive(
 }
 
 /** Whether the client holds it already, and has been told so. */
-function isHeld(ctx: ServiceContext, { depositId, revision }: AtRevision): boolean {
-  const tag = entityTag(depositId, revision);
+function isHeld(ctx: ServiceContext, { depositId, revision }: AtRevision, made?: Made): boolean {
+  const tag = entityTag(depositId, revision, made);
   ctx.set('ETag', tag);
   if (!isNotModified(ctx.req.headers['if-none-match'], tag)) return false;
   ctx.status = 304;

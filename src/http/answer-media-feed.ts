@@ -33,7 +33,7 @@ export async function answerMediaFeed(
   desk: DepositDesk,
   language: Language,
 ): Promise<void> {
-  const chosen = chooseRepresentation(ctx, { depositId, revision }, MEDIA_FEED_OFFERS);
+  const chosen = chooseRepresentation(ctx, { depositId, revision, made: 'feed' }, MEDIA_FEED_OFFERS);
   if (!chosen) return;
   const view = await desk.statement(depositId, revision);
   if (!view) throw notFound(`Deposit ${depositId} has been deleted.`);

@@ -1,4 +1,4 @@
-import { entityTag, isNotModified } from '../sword/entity-tag.ts';
+import { entityTag, isNotModified, type Made } from '../sword/entity-tag.ts';
 import { negotiateAmong, type Offers, type Representation } from '../sword/negotiate.ts';
 import type { ServiceContext } from './service-context.ts';
 
@@ -10,15 +10,17 @@ export type AtRevision = {
   readonly isWhole?: boolean;
   /** True when it also tells what has changed since the revision: nobody holds that by it. */
   readonly isOvertaken?: boolean;
+  /** What it is, where the same IRI has the archives themselves. */
+  readonly made?: Made;
 };
 
 /** What to answer with; `undefined` when the client holds it already and has been told so. */
 export function chooseRepresentation<Format extends string>(
   ctx: ServiceContext,
-  { depositId, revision, isWhole = true, isOvertaken = false }: AtRevision,
+  { depositId, revision, isWhole = true, isOvertaken = false, made }: AtRevision,
   offers: Offers<Format>,
 ): Representation<Format> | undefined {
-  const tag = entityTag(depositId, revision);
+  const tag = entityTag(depositId, revision, made);
   const isHeld = isRead(ctx) && !isOvertaken && isNotModified(ctx.req.headers['if-none-match'], tag);
   if (isWhole || isHeld) ctx.set('ETag', tag);
   ctx.vary('Accept');

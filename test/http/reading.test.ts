@@ -163,6 +163,26 @@ test('the EM-IRI gives several archives as a zip of them, told apart when they s
   t.deepEqual([...members.values()], [helloZip, helloTar, helloTar]);
 });
 
+test('who holds the archive holds neither the zip nor the list that may be had in its place', async (t) => {
+  const { alice } = t.context;
+  const form = formOf([archivePart(helloTar, 'hello.tar', 'application/x-tar')]);
+  const media = `/1/software/${await created(alice, form, partial)}/media/`;
+  const kinds = [{}, { 'Accept-Packaging': SIMPLE_ZIP }, { Accept: 'application/atom+xml' }];
+  const tags = await Promise.all(
+    kinds.map(async (kind) => (await alice.get(media, kind)).headers.get('etag') ?? ''),
+  );
+  t.is(new Set(tags).size, 3, tags.join());
+  for (const kind of kinds) {
+    const held = tags.map((tag) => alice.get(media, { ...kind, 'If-None-Match': tag }));
+    const statuses = (await Promise.all(held)).map(({ status }) => status);
+    t.deepEqual(
+      statuses,
+      kinds.map((other) => (other === kind ? 304 : 200)),
+    );
+  }
+  t.is((await alice.delete(media, { 'If-Match': tags[1] ?? '' })).status, 204, 'of the deposit as it is');
+});
+
 test('an archive is what its bytes are, however it was labelled', async (t) => {
   const { alice } = t.context;
   const cases = [

@@ -353,6 +353,14 @@ test('a write meant for another revision is refused, a read of the same one is n
   t.true(isNotModified('W/"42-7"', tag));
   t.true(isNotModified('*', tag));
   t.false(isNotModified('"42-8"', tag));
+  const zip = entityTag(42, 7, 'zip');
+  t.is(zip, 'W/"42-7-zip"');
+  t.deepEqual(
+    [zip, tag, entityTag(42, 7, 'feed')].map((held) => isNotModified(held, zip)),
+    [true, false, false],
+  );
+  t.notThrows(() => assertMatches(zip, tag), 'a write is about the deposit');
+  refused(t, 'ETagNotMatched', () => assertMatches(entityTag(42, 6, 'zip'), tag));
   t.false(isNotModified(undefined, tag));
 });
 
