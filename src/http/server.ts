@@ -13,6 +13,8 @@ export type ServerOptions = HeaderLimits & {
   /** 0: any free one. */
   readonly port: number;
   readonly tls: { readonly cert: string; readonly key: string } | null;
+  /** Whether connections come from a proxy, which uses them again. */
+  readonly trustProxy: boolean;
 };
 
 /** Resolves when nothing of it goes on any more; `undefined`: that is so already. */
@@ -20,6 +22,8 @@ export type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<voi
 
 /** Connections on which nothing is asked are closed after this one, those whose client does not move after that. */
 const KEEP_ALIVE_TIMEOUT = 10_000;
+/** Proxies are to close theirs first: a request that meets this side closing is lost, and its client gets 502. */
+const KEEP_ALIVE_TIMEOUT_OF_PROXIES = 130_000;
 const IDLE_TIMEOUT = 60_000;
 /** So long a server that stops still hears what comes on connections that it left open. */
 const FAREWELL = 100;
@@ -183,13 +187,13 @@ function peerOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }
 
-function createServer({ tls, maxHeadersSize, headersTime }: ServerOptions): http.Server {
+function createServer({ tls, maxHeadersSize, headersTime, trustProxy }: ServerOptions): http.Server {
   const options = {
     // Bodies have time-outs of their own, which grow with their size.
     headersTimeout: headersTime,
     requestTimeout: 0,
     maxHeaderSize: maxHeadersSize,
-    keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
+    keepAliveTimeout: trustProxy ? KEEP_ALIVE_TIMEOUT_OF_PROXIES : KEEP_ALIVE_TIMEOUT,
     connectionsCheckingInterval: Math.min(5000, Math.ceil(headersTime / 3)),
     // Without a Host the answer of Node itself would have no body: readTarget refuses instead.
     requireHostHeader: false,

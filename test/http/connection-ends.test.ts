@@ -173,6 +173,7 @@ async function serveTls(
     tls,
     headersTime,
     maxHeadersSize: 16_384,
+    trustProxy: false,
   });
   const answer = async (_req: IncomingMessage, res: ServerResponse): Promise<void> => {
     await readiness();
@@ -255,6 +256,18 @@ test('a service that is told to stop still takes the upload that it has begun to
   await connection.send(request.slice(-20));
   t.is((await connection.answers(1)).status, 201);
   await stopped;
+});
+
+test('a connection of a proxy outlasts the idle ones that proxies keep, that of anybody else does not', async (t) => {
+  for (const [trustProxy, seconds] of [
+    [true, 130],
+    [false, 10],
+  ] as const) {
+    await using service = await RunningService.start({ trustProxy });
+    using connection = await RawConnection.to(service.url);
+    await connection.send('GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n');
+    t.regex((await connection.answers(1)).head, new RegExp(`^keep-alive: timeout=${seconds}$`, 'im'));
+  }
 });
 
 test('a service that is told to stop answers what is on its way to it, and has its client connect anew', async (t) => {

@@ -14,7 +14,14 @@ import { RunningService, until } from '../support/running-service.ts';
 import { assertSwordError } from '../support/sword-error.ts';
 import { CERTIFICATE, tlsFiles } from '../support/tls-files.ts';
 
-const LOCAL = { host: '127.0.0.1', port: 0, tls: null, headersTime: 15_000, maxHeadersSize: 16_384 } as const;
+const LOCAL = {
+  host: '127.0.0.1',
+  port: 0,
+  tls: null,
+  headersTime: 15_000,
+  maxHeadersSize: 16_384,
+  trustProxy: false,
+} as const;
 
 test('a service without its store is not ready and says so, and is ready when the store is back', async (t) => {
   await using service = await RunningService.start();
