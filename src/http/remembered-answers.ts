@@ -5,6 +5,7 @@ import type { Credentials } from './credentials.ts';
 import { isGranted, type OwnedDeposit } from './deposit-resource.ts';
 import type { HttpObserver } from './http-observer.ts';
 import { observeRequest, REQUEST_ID } from './observe-requests.ts';
+import { isHost } from './request-target.ts';
 import { routeOf } from './route-of.ts';
 import type { ServiceContext } from './service-context.ts';
 import { traceRequest } from './trace-requests.ts';
@@ -26,7 +27,7 @@ const LONGEST_KEY = 512;
 
 /**
  * The headers that a request may have to be answered from here. None of them changes an answer that is kept, but
- * those that are looked at: `Accept`, `Authorization` and whether there is a `Host`.
+ * those that are looked at: `Accept`, `Authorization` and whether `Host` is one.
  */
 const HARMLESS: ReadonlySet<string> = new Set([
   'accept',
@@ -114,7 +115,7 @@ function isPlain({ headers, rawHeaders }: IncomingMessage): boolean {
     if (!HARMLESS.has(name)) return false;
     names += 1;
   }
-  return headers.host !== undefined && rawHeaders.length === 2 * names;
+  return headers.host !== undefined && isHost(headers.host) && rawHeaders.length === 2 * names;
 }
 
 /** What varies by anything else is not known by its key. */

@@ -95,6 +95,38 @@ test('a request with two Hosts is refused, in either version of HTTP and on a pa
   }
 });
 
+test('a Host that is none is refused, on a page for everybody, too', async (t) => {
+  const ask = async (host: string) => {
+    using connection = await RawConnection.to(t.context.service.url);
+    await connection.send(`GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+    return await connection.answers(1);
+  };
+  for (const host of [
+    'a b',
+    'x/y',
+    'user@x',
+    'x:80:80',
+    'x:y',
+    '[::1',
+    '[x]',
+    'x?',
+    'x#',
+    'a%zz',
+    '\u00e9.example',
+  ])
+    assertError(t, await ask(host), 400, 'ErrorBadRequest', host);
+  for (const host of [
+    '',
+    'x',
+    'x:',
+    'under_score.example:8080',
+    '192.0.2.1:80',
+    '[::ffff:1.2.3.4]:80',
+    'a%20b',
+  ])
+    t.is((await ask(host)).status, 200, host);
+});
+
 test('many headers are read to the last one while they are not too many bytes', async (t) => {
   using connection = await RawConnection.to(t.context.service.url);
   const many = 'X-A: b\r\n'.repeat(1900);
