@@ -2,6 +2,7 @@ import type { ArchiveStore } from '../src/archive-store/archive-store.ts';
 import type { Config } from '../src/config.ts';
 import { enginePlaces, openExistingLog, openExistingStore } from '../src/engines.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
+import { OperatorFileDamaged } from '../src/operator/operator-file.ts';
 import { OperatorRefusal, RunningService, ServiceSilent } from '../src/operator/running-service.ts';
 import { isThere, NotPermitted } from '../src/permission.ts';
 import { refused } from './command.ts';
@@ -59,8 +60,11 @@ export async function whetherOfTheService(
   }
 }
 
+/** Whether one runs is not known. */
 function isOfAsking(error: unknown): error is Error {
-  return [NotPermitted, ServiceSilent, OperatorRefusal].some((kind) => error instanceof kind);
+  return [NotPermitted, OperatorFileDamaged, ServiceSilent, OperatorRefusal].some(
+    (kind) => error instanceof kind,
+  );
 }
 
 function placeOf({ eventLog, archiveStore }: EngineSettings, engine: Engine): string | undefined {

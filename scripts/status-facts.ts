@@ -8,6 +8,7 @@ import { deposits } from '../src/domain/aggregates.ts';
 import { openDeliveriesOf, openView } from '../src/engines.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
 import { waitingAfter } from '../src/event-log/waiting-events.ts';
+import { OperatorFileDamaged } from '../src/operator/operator-file.ts';
 import {
   OperatorRefusal,
   RunningService,
@@ -68,10 +69,11 @@ async function asked({
     const service = await RunningService.find(dataDir);
     return { state: await service?.state(), silence: null };
   } catch (error) {
-    if (error instanceof ServiceSilent || error instanceof OperatorRefusal) {
-      return { state: undefined, silence: error.message };
-    }
-    throw error;
+    const isOfAsking = [OperatorFileDamaged, ServiceSilent, OperatorRefusal].some(
+      (kind) => error instanceof kind,
+    );
+    if (!isOfAsking) throw error;
+    return { state: undefined, silence: (error as Error).message };
   }
 }
 

@@ -1,7 +1,5 @@
-import { readFile } from 'node:fs/promises';
-import { isOfPermission, notPermitted } from '../permission.ts';
 import { type FolderIdentity, identityOf } from './folder-identity.ts';
-import { operatorFile } from './operator-file.ts';
+import { operatorFile, readOperatorFile } from './operator-file.ts';
 
 /** What the service that runs on the data folder said no to. */
 export class OperatorRefusal extends Error {
@@ -89,17 +87,12 @@ export class RunningService {
    * @throws {ServiceSilent} one may run there, or not.
    * @throws {OperatorRefusal} it cannot tell of itself.
    * @throws {NotPermitted} where it is to be met is for its user only.
+   * @throws {OperatorFileDamaged}
    */
   static async find(dataDir: string): Promise<RunningService | undefined> {
-    const file = operatorFile(dataDir);
-    const text = await readFile(file, 'utf8').catch((error: unknown) => {
-      if (isOfPermission(error)) throw notPermitted(file, 'read', error);
-      if (!isOfNothingThere(error)) throw error; // whether one runs is not known
-      return undefined;
-    });
-    if (text === undefined) return undefined;
-    const { url, token } = JSON.parse(text) as { url: string; token: string };
-    const service = new RunningService(url, token, file);
+    const told = await readOperatorFile(dataDir);
+    if (!told) return undefined;
+    const service = new RunningService(told.url, told.token, operatorFile(dataDir));
     const state = await service.state().catch((error: unknown) => {
       if (error instanceof ServiceSilent || (error instanceof OperatorRefusal && error.isFault)) throw error;
       return undefined; // after a crash the file is still there, and the port may be another's
@@ -154,11 +147,6 @@ export class RunningService {
       );
     }
   }
-}
-
-function isOfNothingThere(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException;
-  return code === 'ENOENT' || code === 'ENOTDIR';
 }
 
 /** A service of a release that does not tell is taken for the folder's. */

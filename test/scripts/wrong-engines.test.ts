@@ -213,6 +213,38 @@ test('a service of which it cannot be told whether it runs is not taken for none
   t.is(await OperatedService.find(folder), undefined);
 });
 
+test('a file of the service that tells nothing is told in a sentence, by commands and by what only looks', async (t) => {
+  const folder = await folderFor(t);
+  const config = readConfig({ DEPOSIT_DATA_DIR: folder });
+  await (await openLog(config))[Symbol.asyncDispose]();
+  await mkdir(path.join(folder, 'archives'));
+  const file = path.join(folder, 'operator.json');
+  const whole = JSON.stringify({ url: 'http://127.0.0.1:1', token: 'secret', pid: 1 });
+  const told = `${file} tells of no service that could be asked: start the service, which writes it anew, or remove the file when none runs on the folder.`;
+  for (const text of [
+    '',
+    'hello',
+    whole.slice(0, 40),
+    'null',
+    '[]',
+    '"x"',
+    '{}',
+    '{"url":"no url","token":"x"}',
+  ]) {
+    await writeFile(file, text);
+    await t.throwsAsync(OperatedService.find(folder), { code: 'OPERATOR_FILE_DAMAGED', message: told }, text);
+  }
+  const [retried, looked, status] = await Promise.all([
+    runScript(folder, 'retry', ['1']),
+    runScript(folder, 'parked', ['list', '--json']),
+    runScript(folder, 'status', ['--json']),
+  ]);
+  t.deepEqual([retried.code, retried.err], [1, `${told}\n`]);
+  t.deepEqual([looked.code, looked.out], [0, '[]\n']);
+  t.true(looked.err.endsWith(`could not be asked: ${told}\n`), looked.err);
+  t.deepEqual([status.code, JSON.parse(status.out).silence], [0, told]);
+});
+
 test('a bucket that is missing is not made by those who were to find objects in it', async (t) => {
   await using s3 = await S3Server.start();
   const config = readConfig({
