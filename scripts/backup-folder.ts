@@ -15,10 +15,20 @@ export function backupPlaces(folder: string): Pick<Config, 'eventLog' | 'archive
   };
 }
 
-/** `undefined` when the folder holds no backup that was ever whole. */
+/** `undefined` when the folder holds no backup that was ever whole, or the file that says so is damaged. */
 export function readBackup(folder: string): BackupFacts | undefined {
   const file = path.join(folder, 'backup.json');
-  return isThere(file) ? (JSON.parse(readFileSync(file, 'utf8')) as BackupFacts) : undefined;
+  if (!isThere(file)) return undefined;
+  const facts = factsIn(readFileSync(file, 'utf8'));
+  return Number.isSafeInteger(facts?.events) ? facts : undefined;
+}
+
+function factsIn(text: string): BackupFacts | undefined {
+  try {
+    return JSON.parse(text) as BackupFacts;
+  } catch {
+    return undefined;
+  }
 }
 
 export function finishBackup(folder: string, facts: Omit<BackupFacts, 'finishedAt'>): void {

@@ -29,7 +29,10 @@ await runCommand(HELP, async (args) => {
   const folder = path.resolve(only(positionals, 'DIR'));
   const backup = readBackup(folder);
   if (!backup)
-    throw refused('NO_BACKUP', `${folder} holds no backup that was finished: run the backup again.`);
+    throw refused(
+      'NO_BACKUP',
+      `${folder} holds no backup that was finished, or its backup.json is damaged: run the backup again.`,
+    );
   const config = readConfig();
   using _only = lockDataFolder(config.dataDir);
   const signal = stopSignal('Stopped. The same command goes on from there.');

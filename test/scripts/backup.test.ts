@@ -1,7 +1,8 @@
-import { appendFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { readBackup } from '../../scripts/backup-folder.ts';
 import { Administration } from '../../src/administration.ts';
 import { openLog } from '../../src/engines.ts';
 import { archivePart, entryPart, formOf, formType } from '../support/deposit-bodies.ts';
@@ -77,6 +78,14 @@ test('neither a backup nor a restore goes where something else is', async (t) =>
     /holds no backup that was finished/,
   );
   t.is((await runScript(service.folder, 'backup', [backup])).code, 0);
+  const file = path.join(backup, 'backup.json');
+  const whole = await readFile(file, 'utf8');
+  for (const damaged of ['', 'null', '{}', whole.slice(0, 30)]) {
+    await writeFile(file, damaged);
+    t.is(readBackup(backup), undefined, 'how much of it is whole nobody knows');
+  }
+  t.regex((await runScript(service.folder, 'restore', [backup])).err, /or its backup\.json is damaged/);
+  await writeFile(file, whole);
   const inUse = await runScript(service.folder, 'restore', [backup]);
   t.regex(inUse.err, /Another service runs/);
   await using other = await RunningService.start();
