@@ -40,3 +40,21 @@ export type SeenEvent = {
   readonly revision: number;
   readonly position: string;
 };
+
+/** Whether it can be gone on with; another release may have kept something else. */
+export function isRecord(value: unknown): value is UploadRecord {
+  const { length, createdAt, state } = Object(value) as { readonly [key in keyof UploadRecord]?: unknown };
+  const { status } = Object(state) as { readonly status?: unknown };
+  return (
+    Number.isSafeInteger(length) &&
+    !Number.isNaN(Date.parse(String(createdAt))) &&
+    STATUSES.has(String(status))
+  );
+}
+
+const STATUSES: ReadonlySet<string> = new Set([
+  'open',
+  'verifying',
+  'claimed',
+  'used',
+] satisfies UploadState['status'][]);

@@ -2,7 +2,7 @@ import { open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises
 import path from 'node:path';
 import { DurableFolders, syncFolder } from '../archive-store/durable-folders.ts';
 import { orUploadsUnavailable } from './upload-fault.ts';
-import type { UploadRecord } from './upload-record.ts';
+import { isRecord, type UploadRecord } from './upload-record.ts';
 
 const RECORD = /^[0-9a-f-]{36}\.json$/;
 const OURS = /\.(json|json\.new|bytes)$/;
@@ -92,8 +92,8 @@ export class UploadsFolder {
   /** `undefined` for what nobody here has written. */
   async #read(name: string): Promise<UploadRecord | undefined> {
     try {
-      const record = JSON.parse(await readFile(path.join(this.#folder, name), 'utf8')) as UploadRecord | null;
-      return record && `${record.id}.json` === name ? record : undefined;
+      const record: unknown = JSON.parse(await readFile(path.join(this.#folder, name), 'utf8'));
+      return isRecord(record) && `${record.id}.json` === name ? record : undefined;
     } catch (error) {
       if (error instanceof SyntaxError) return undefined;
       throw error;

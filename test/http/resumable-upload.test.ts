@@ -608,6 +608,17 @@ test('after a restart each upload is where it was; what was not verified, or bel
   for (const name of ['x.bytes', `${idOf(begun)}.json.new`]) {
     await writeFile(path.join(service.folder, 'uploads', name), '{');
   }
+  const whole = JSON.parse(await readFile(fileOf(service, begun, 'json'), 'utf8'));
+  for (const foreign of [
+    {},
+    { state: { status: 'of another release' } },
+    { length: '10' },
+    { createdAt: '' },
+  ]) {
+    const id = randomUUID();
+    const record = Object.keys(foreign).length === 0 ? { id } : { ...whole, id, ...foreign };
+    await writeFile(path.join(service.folder, 'uploads', `${id}.json`), JSON.stringify(record));
+  }
   // As it leaves it after the log has named the archive, and before that: in a log that was moved meanwhile.
   const elsewhere = { stream: 'deposit-1', revision: 0, id: randomUUID(), position: 'f'.repeat(16) };
   const claims = {
@@ -631,8 +642,8 @@ test('after a restart each upload is where it was; what was not verified, or bel
   t.is((await uploadsAgain.patch(pathOf(verifying), 4, 'efghij')).status, 204);
   t.is((await bytesOf(service, verifying)).toString(), 'abcdefghij');
   const left = await readdir(path.join(service.folder, 'uploads'));
-  const whole = [begun, verifying, used, unused].flatMap((upload) => filesOfWhole(idOf(upload)));
-  t.deepEqual(left.sort(), whole.sort());
+  const known = [begun, verifying, used, unused].flatMap((upload) => filesOfWhole(idOf(upload)));
+  t.deepEqual(left.sort(), known.sort());
 
   const nothing = checksumOf('sha1', Buffer.alloc(0));
   const added = await uploadsAgain.patch(pathOf(used), helloZip.length, '', nothing);
