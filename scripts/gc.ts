@@ -2,13 +2,12 @@ import { tmpdir } from 'node:os';
 import { type Config, readConfig } from '../src/config.ts';
 import { lockDataFolder } from '../src/data-folder-lock.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
-import { RunningService } from '../src/operator/running-service.ts';
 import { type OrphanSearch, Orphans } from '../src/orphans.ts';
 import { readOptions, refused, runCommand, say, UsageError } from './command.ts';
 import { duration } from './duration.ts';
 import { liesIn } from './lies-in.ts';
 import { ProgressBars } from './progress-bar.ts';
-import { openServiceLog, openServiceStore } from './service-engines.ts';
+import { openServiceLog, openServiceStore, serviceOn } from './service-engines.ts';
 import { stopSignal } from './stop-signal.ts';
 
 const HELP = `Finds what no event names: objects left by requests that failed, and parts of uploads that were cut off.
@@ -63,9 +62,10 @@ await runCommand(
 );
 
 /** Held where what was stored a moment ago is to be found, so that no service is about to name it. */
-async function aloneFor({ dataDir, eventLog }: Config, age: number): Promise<Disposable | undefined> {
+async function aloneFor(config: Config, age: number): Promise<Disposable | undefined> {
+  const { dataDir, eventLog } = config;
   const isShared = eventLog.kind !== 'sqlite' || !liesIn(dataDir, eventLog.file);
-  const service = await RunningService.find(dataDir);
+  const service = await serviceOn(config);
   if (age < SAFE_BESIDE_SERVICES && (service || isShared)) {
     const when = service ? 'while a service runs' : 'where the event log is not in the data folder';
     throw new UsageError(

@@ -7,12 +7,11 @@ import { lockDataFolder, lockFile } from '../src/data-folder-lock.ts';
 import { viewsPlace } from '../src/engines.ts';
 import { estimatedTotal } from '../src/event-log/estimated-total.ts';
 import type { EventLog, Position } from '../src/event-log/event-log.ts';
-import { RunningService } from '../src/operator/running-service.ts';
 import { Rebuild } from '../src/read-models/rebuild.ts';
 import type { ViewDifference } from '../src/read-models/view-difference.ts';
 import { readArguments, runCommand, UsageError } from './command.ts';
 import { progressBar } from './progress-bar.ts';
-import { openServiceLog } from './service-engines.ts';
+import { openServiceLog, serviceOn } from './service-engines.ts';
 import { stopSignal } from './stop-signal.ts';
 
 const names = everyView.map(({ name }) => name);
@@ -45,7 +44,7 @@ await runCommand(HELP, async (args) => {
   await using log = await openServiceLog(config);
   const [folder, origin] = viewsPlace(config);
   using _only = lockFile(path.join(folder, 'rebuild.lock'), 'Another rebuild is under way.');
-  const service = await RunningService.find(config.dataDir);
+  const service = await serviceOn(config);
   using _alone = service ? undefined : lockDataFolder(config.dataDir);
   const projections = everyView.filter(({ name }) => values.all || positionals.includes(name));
   const started = performance.now();

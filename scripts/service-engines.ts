@@ -7,12 +7,19 @@ import { OperatorRefusal, RunningService, ServiceSilent } from '../src/operator/
 import { isThere, NotPermitted } from '../src/permission.ts';
 import { refused } from './command.ts';
 
+const found = new WeakMap<Pick<Config, 'dataDir'>, Promise<RunningService | undefined>>();
+
+/** {@link RunningService.find}, asked once by a command, which has its configuration once. */
+export function serviceOn(config: Pick<Config, 'dataDir'>): Promise<RunningService | undefined> {
+  return found.getOrInsertComputed(config, ({ dataDir }) => RunningService.find(dataDir));
+}
+
 /**
  * The log of the service, for commands: it is there already, and where a service runs on the data folder it is that
  * service's. With settings that are not the service's, a command would see or change something else.
  */
 export async function openServiceLog(config: Config): Promise<EventLog> {
-  const service = await RunningService.find(config.dataDir);
+  const service = await serviceOn(config);
   if (service) await assertOf(service, config, 'eventLog');
   return await openExistingLog(config);
 }
@@ -26,7 +33,7 @@ export async function openLogToLook(config: Config): Promise<EventLog> {
 
 /** The archive store of the service, like its log. */
 export async function openServiceStore(config: Config): Promise<ArchiveStore> {
-  const service = await RunningService.find(config.dataDir);
+  const service = await serviceOn(config);
   if (service) await assertOf(service, config, 'archiveStore');
   return await openExistingStore(config);
 }
@@ -51,7 +58,7 @@ export async function whetherOfTheService(
     if (place !== undefined) isThere(place);
   }
   try {
-    const service = await RunningService.find(config.dataDir);
+    const service = await serviceOn(config);
     if (service) for (const engine of engines) await assertOf(service, config, engine);
     return undefined;
   } catch (error) {
@@ -73,7 +80,7 @@ function placeOf({ eventLog, archiveStore }: EngineSettings, engine: Engine): st
 }
 
 async function assertOf(service: RunningService, config: EngineSettings, engine: Engine): Promise<void> {
-  const [its, here] = [(await service.state()).engines[engine], enginePlaces(config)[engine]];
+  const [its, here] = [(await service.told()).engines[engine], enginePlaces(config)[engine]];
   if (its === here) return;
   throw refused(
     'OTHER_ENGINE',

@@ -67,7 +67,7 @@ async function asked({
 }: Config): Promise<{ state: ServiceState | undefined; silence: string | null }> {
   try {
     const service = await RunningService.find(dataDir);
-    return { state: await service?.state(), silence: null };
+    return { state: await service?.told(), silence: null };
   } catch (error) {
     const isOfAsking = [OperatorFileDamaged, ServiceSilent, OperatorRefusal].some(
       (kind) => error instanceof kind,

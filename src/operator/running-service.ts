@@ -81,6 +81,7 @@ export class RunningService {
   readonly #token: string;
   /** That tells of it. */
   readonly #file: string;
+  #told: Promise<ServiceState> | undefined;
 
   /**
    * `undefined` when none runs there.
@@ -93,7 +94,7 @@ export class RunningService {
     const told = await readOperatorFile(dataDir);
     if (!told) return undefined;
     const service = new RunningService(told.url, told.token, operatorFile(dataDir));
-    const state = await service.state().catch((error: unknown) => {
+    const state = await service.told().catch((error: unknown) => {
       if (error instanceof ServiceSilent || (error instanceof OperatorRefusal && error.isFault)) throw error;
       return undefined; // after a crash the file is still there, and the port may be another's
     });
@@ -107,6 +108,13 @@ export class RunningService {
     this.#file = file;
   }
 
+  /** As of when it was found. */
+  told(): Promise<ServiceState> {
+    this.#told ??= this.state();
+    return this.#told;
+  }
+
+  /** As of now. */
   state(): Promise<ServiceState> {
     return this.#ask('GET', '/state', STATE) as Promise<ServiceState>;
   }

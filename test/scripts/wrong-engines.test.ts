@@ -9,7 +9,8 @@ import { openServiceStore, whetherOfTheService } from '../../scripts/service-eng
 import { tellHistory } from '../../scripts/tell-history.ts';
 import { openStoreAudit } from '../../src/archive-store/open-store-audit.ts';
 import { type Config, readConfig } from '../../src/config.ts';
-import { openExistingStore, openLog } from '../../src/engines.ts';
+import { enginePlaces, openExistingStore, openLog, openStore } from '../../src/engines.ts';
+import { identityOf } from '../../src/operator/folder-identity.ts';
 import { OperatorServer } from '../../src/operator/operator-server.ts';
 import { RunningService as OperatedService } from '../../src/operator/running-service.ts';
 import { archivePart, entryPart, formOf, formType } from '../support/deposit-bodies.ts';
@@ -243,6 +244,27 @@ test('a file of the service that tells nothing is told in a sentence, by command
   t.deepEqual([looked.code, looked.out], [0, '[]\n']);
   t.true(looked.err.endsWith(`could not be asked: ${told}\n`), looked.err);
   t.deepEqual([status.code, JSON.parse(status.out).silence], [0, told]);
+});
+
+test('a command asks the service once', async (t) => {
+  const folder = await folderFor(t);
+  const config = readConfig({ DEPOSIT_DATA_DIR: folder });
+  await (await openLog(config))[Symbol.asyncDispose]();
+  await (await openStore(config))[Symbol.asyncDispose]();
+  const state = { engines: enginePlaces(config), dataFolder: identityOf(folder) };
+  let asked = 0;
+  const tell = (): Promise<unknown> => Promise.resolve(++asked && state);
+  const routes = { 'GET /state': tell };
+  await using _service = await OperatorServer.listen({ host: '127.0.0.1', port: 0, dataDir: folder, routes });
+  for (const [command, ...args] of [
+    ['gc'],
+    ['rebuild', '--all', '--check'],
+    ['backup', await folderFor(t)],
+  ]) {
+    asked = 0;
+    await runScript(folder, command ?? '', args);
+    t.is(asked, 1, command);
+  }
 });
 
 test('a bucket that is missing is not made by those who were to find objects in it', async (t) => {
