@@ -188,7 +188,12 @@ test('anchors that whoever has rewritten the log has made anew do not hide where
     }
     const data = stream === 'late-2' ? { ...event.data, said: 'something else' } : event.data;
     const { hash: _hash, prevHash: _prevHash, ...metadata } = event.metadata;
-    await rewritten.append(stream, 'none', seal(stream, revision, null, [{ ...event, data, metadata }]));
+    const expected = revision === 0 ? 'none' : revision - 1;
+    await rewritten.append(
+      stream,
+      expected,
+      sealAfter(stream, expected, null, [{ ...event, data, metadata }]),
+    );
   }
   const { findings } = await compare(rewritten, place);
   t.deepEqual(
