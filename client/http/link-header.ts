@@ -9,7 +9,7 @@ export function linkOfAnswer({ headers, iri }: Pick<Answer, 'headers' | 'iri'>, 
 
 /** Target, as it is written, of the first link with that relation in a `Link` header (RFC 8288). */
 export function linkInHeader(header: string | undefined, rel: string): string | null {
-  for (const [, target = '', parameters = ''] of (header ?? '').matchAll(/<([^>]*)>([^,]*)/g)) {
+  for (const [, target = '', parameters = ''] of (header ?? '').matchAll(/<([^<>]*)>([^,]*)/g)) {
     const [, quoted, plain] = /;\s*rel=(?:"([^"]*)"|([^\s;]+))/i.exec(parameters) ?? [];
     if ((quoted ?? plain ?? '').toLowerCase().split(/\s+/).includes(rel)) return target;
   }

@@ -124,6 +124,7 @@ test('links in a header are found by their relation', (t) => {
   t.is(linkInHeader(header, 'next'), 'http://x/b?p=1,2');
   t.is(linkInHeader(header, 'edit'), 'http://x/c');
   t.is(linkInHeader(header, 'ex'), null);
+  t.is(linkInHeader(`${'<'.repeat(9)}http://x/a>; rel=next`, 'next'), 'http://x/a', 'no target has a <');
 });
 
 test('addresses are relative to the document that names them, and one that is none ends with a sentence', (t) => {
