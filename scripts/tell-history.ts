@@ -63,6 +63,7 @@ async function tellState(
     }
     if (step.fault !== undefined) broken.push(`#${step.stored.revision}`);
     shown = step;
+    if (step.stored.revision === moment.revision) break; // whatever comes next, readable or not, changes nothing of it
   }
   if (!shown) throw later ? tooEarly(subject, later) : unknown(subject);
   const { revision } = shown.stored;

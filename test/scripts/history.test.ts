@@ -295,6 +295,9 @@ test('a history that somebody has changed is marked loudly and ends with 1', asy
   t.is(damaged.code, 1);
   t.regex(damaged.out, /^#0 [^#]*$/, 'what was before it is told');
   t.regex(damaged.err, /^The event at position \S+ .* is damaged/);
+  const before = await history(service.folder, String(untouched), '--at', '0');
+  t.deepEqual([before.code, before.err], [0, ''], 'how things stood before it is told as ever');
+  await t.throwsAsync(history(service.folder, String(untouched), '--at', '1'), { code: 'LOG_DAMAGED' });
 });
 
 function forge(file: string, stream: string, change: string): void {
