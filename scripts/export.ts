@@ -27,6 +27,8 @@ A whole export can be brought into an empty log with "npm run import". The servi
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 `;
 
+/** Those of another engine mean nothing; numbers of events are safe integers. */
+const POSITIONS = { sqlite: /^00[01][0-9a-f]{13}$/, eventstoredb: /^[0-9a-f]{16}-[0-9a-f]{16}$/ } as const;
 /** Characters that are written at once. */
 const CHUNK = 64 * 1024;
 
@@ -41,10 +43,12 @@ await runCommand(
     if (positionals.length > 0)
       throw new UsageError(`Only options are expected, not ${positionals.join(' ')}.`);
     const { from, stream, output } = values;
-    if (from !== undefined && !/^[0-9a-f]{16}(-[0-9a-f]{16})?$/.test(from)) {
-      throw new UsageError(`${from} is no position: positions are in the lines of an export.`);
-    }
     const config = readConfig();
+    if (from !== undefined && !POSITIONS[config.eventLog.kind].test(from)) {
+      throw new UsageError(
+        `--from ${from} is no position of this event log: positions are in the lines of its exports.`,
+      );
+    }
     const note = await whetherOfTheService(config, 'eventLog');
     if (note !== undefined) process.stderr.write(`${note}\n`);
     const { eventLog } = config;

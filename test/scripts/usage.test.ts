@@ -44,6 +44,12 @@ test('what a command does not understand is refused with 2 before anything is do
       ['--from', '@/nowhere', '--to', 'sqlite:x'],
       /^--from: \/nowhere cannot be opened: .* \(ENOENT\)\.$/m,
     ],
+    ['export', ['--from', 'f'.repeat(16)], /^--from f{16} is no position of this event log: /m],
+    [
+      'export',
+      ['--from', `${'0'.repeat(15)}1-${'0'.repeat(15)}1`, '--stream', 'client-alice'],
+      /is no position of this event log/,
+    ],
     ['test', ['--bogus'], /--bogus/],
     ['retry', ['1', '--status', 'failed'], /^Name deposits by their ids, or --status\.$/m],
     ['retry', ['--status', 'done'], /^--status must be failed or rejected, not done\.$/m],
