@@ -23,10 +23,10 @@ import { type KeyedRequest, KeyedRequests } from '../keyed-requests.ts';
 import { foldStream } from '../read-models/fold.ts';
 import type { Projection } from '../read-models/projection.ts';
 import type { Projector, View } from '../read-models/projector.ts';
+import type { DepositConditions } from '../resolving/deposit-conditions.ts';
 import type { SeenEvent } from '../uploads/upload-record.ts';
 import { type DepositPage, type DepositQuery, depositPage } from './deposit-page.ts';
-import { isLoadedObject, type ObjectQuery } from './loaded-objects.ts';
-import { isLoadedOrigin } from './loaded-origins.ts';
+import { isLoadedObject, isLoadedOrigin } from './is-loaded.ts';
 
 /** How long a write waits for this node's views, in milliseconds; after it they are folded from the stream. */
 const VIEW_PATIENCE = 2000;
@@ -104,8 +104,8 @@ export class DepositDesk {
   }
 
   /** Whether a deposit of the client that is done has all these; the answer is never behind what any node has told. */
-  hasLoadedObject(query: ObjectQuery): Promise<boolean> {
-    return isLoadedObject(query, this.#objects, this.#queried.objects.position, this.#log);
+  hasLoadedObject(client: string, conditions: DepositConditions): Promise<boolean> {
+    return isLoadedObject(client, conditions, this.#objects, this.#queried.objects.position, this.#log);
   }
 
   /** Of any client's deposit, as it was at a revision. */

@@ -2,6 +2,7 @@ import type { ClientLogin } from '../../projections/client-logins.ts';
 import { assertMetadataDeposit, assertNoReference } from '../domain/deposit/decide-metadata.ts';
 import { DepositRefusal } from '../domain/deposit/errors.ts';
 import type { EntryFacts, MetadataTarget, Reference } from '../domain/deposit/events.ts';
+import { havingAll, isAnchored } from '../resolving/deposit-conditions.ts';
 import type { Asker } from '../resolving/loaded-deposits.ts';
 import type { Resolver } from '../resolving/resolver.ts';
 import { formatReference, parseReference } from '../swhid/reference.ts';
@@ -9,7 +10,6 @@ import { type CoreSwhid, formatSwhid, InvalidSwhid, type Swhid } from '../swhid/
 import { badRequest } from '../sword/sword-error.ts';
 import type { DepositDesk } from './deposit-desk.ts';
 import type { BodyKind, DepositRequest } from './deposit-request.ts';
-import type { ObjectQuery } from './loaded-objects.ts';
 
 /** What a client has deposited here; no answer is ever behind what any node has told. */
 export type LoadedThings = Pick<DepositDesk, 'hasLoaded' | 'hasLoadedObject'> & {
@@ -20,7 +20,7 @@ export type LoadedThings = Pick<DepositDesk, 'hasLoaded' | 'hasLoadedObject'> & 
 export function loadedThings(desk: DepositDesk, resolver: Pick<Resolver, 'resolve'>): LoadedThings {
   return {
     hasLoaded: (client, origin) => desk.hasLoaded(client, origin),
-    hasLoadedObject: (query) => desk.hasLoadedObject(query),
+    hasLoadedObject: (client, conditions) => desk.hasLoadedObject(client, conditions),
     isInside: async (swhid, asker) => (await resolver.resolve(asker, [swhid])) !== undefined,
   };
 }
@@ -101,14 +101,13 @@ async function hasLoaded(
   { client }: Asker,
   things: LoadedThings,
 ): Promise<boolean> {
-  const query = queryFor(objects, client);
-  if (!query) return false;
-  return things.hasLoadedObject({ ...query, ...(origin !== undefined && { origin }) });
+  const conditions = havingAll(objects, origin);
+  return conditions !== undefined && things.hasLoadedObject(client, conditions);
 }
 
 /** It is to be found inside a deposit. */
-function isPlaced({ type, qualifiers: { anchor, visit } }: Swhid): boolean {
-  return (type === 'cnt' || type === 'dir') && (anchor !== undefined || visit !== undefined);
+function isPlaced(swhid: Swhid): boolean {
+  return (swhid.type === 'cnt' || swhid.type === 'dir') && isAnchored(swhid);
 }
 
 function nowhere(swhid: Swhid): string {
@@ -116,24 +115,6 @@ function nowhere(swhid: Swhid): string {
   if (swhid.type === 'cnt') return 'a content is found only by the anchor or the visit of its deposit';
   return 'no deposit of this client that is done has this directory, revision or snapshot';
 }
-
-/** `undefined`: they contradict each other, or one is of a type that no deposit makes. */
-function queryFor(objects: readonly (CoreSwhid | undefined)[], client: string): ObjectQuery | undefined {
-  const query: { client: string } & Partial<Record<string, string>> = { client };
-  for (const object of objects) {
-    if (!object) continue;
-    const field = FIELDS[object.type];
-    if (field === undefined || (query[field] ?? object.id) !== object.id) return undefined;
-    query[field] = object.id;
-  }
-  return query;
-}
-
-const FIELDS: Readonly<Partial<Record<CoreSwhid['type'], 'directory' | 'revision' | 'snapshot'>>> = {
-  dir: 'directory',
-  rev: 'revision',
-  snp: 'snapshot',
-};
 
 function unknown(what: string): DepositRefusal {
   return new DepositRefusal('REFERENCE_UNKNOWN', `Nothing is known here of ${what}.`);

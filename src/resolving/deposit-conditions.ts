@@ -22,11 +22,16 @@ export function isAnchored({ qualifiers: { anchor, visit } }: Pick<Swhid, 'quali
 /** `undefined` when no deposit can have what is asked for, since two of its parts exclude one another. */
 export function conditionsOf(swhid: Swhid): DepositConditions | undefined {
   const { origin, anchor, visit } = swhid.qualifiers;
-  const named = [anchor, visit, identifiesDeposit(swhid) ? swhid : undefined].filter(
-    (one) => one !== undefined,
-  );
+  return havingAll([anchor, visit, identifiesDeposit(swhid) ? swhid : undefined], origin);
+}
+
+/** That it has all of them. `undefined` also when one of them is of a type that no deposit makes. */
+export function havingAll(
+  objects: readonly (CoreSwhid | undefined)[],
+  origin: string | undefined,
+): DepositConditions | undefined {
   const conditions: { directory?: string; revision?: string; snapshot?: string } = {};
-  for (const { type, id } of named) {
+  for (const { type, id } of objects.filter((one) => one !== undefined)) {
     const field = fieldOf(type);
     if (field === undefined || (conditions[field] ?? id) !== id) return undefined;
     conditions[field] = id;

@@ -111,7 +111,7 @@ function unknown(cause: unknown): EventLogUnavailable {
 }
 
 /** A snapshot and a revision are of one deposit, a directory may be of many. */
-function indexFor({ snapshot, revision, origin }: DepositConditions): readonly string[] {
+export function indexFor({ snapshot, revision, origin }: DepositConditions): readonly string[] {
   if (snapshot !== undefined) return objectIndexes.snapshot;
   if (revision !== undefined) return objectIndexes.revision;
   return origin === undefined ? objectIndexes.newestOfDirectory : objectIndexes.newestOfDirectoryAndOrigin;
