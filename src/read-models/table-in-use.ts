@@ -49,10 +49,6 @@ export class TableInUse implements ViewTable {
     return this.#file.unsaved;
   }
 
-  get size(): number {
-    return this.#file.size;
-  }
-
   take(views: ReadonlyMap<string, unknown>, last: Seen): void {
     this.#file.take(views, last);
   }

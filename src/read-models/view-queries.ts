@@ -19,11 +19,6 @@ export class ViewQueries {
     this.#countedBy = countedFields(database);
   }
 
-  /** Fields by whose values views are counted here. */
-  get countedBy(): readonly string[] {
-    return this.#countedBy;
-  }
-
   lookupsChanged(): void {
     this.#countedBy = countedFields(this.#database);
   }

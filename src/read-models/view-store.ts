@@ -48,7 +48,6 @@ export interface ViewTable {
    * than {@link position} only while the disk takes nothing.
    */
   readonly queried: Position | undefined;
-  readonly size: number;
   /** How many views were taken, but are not written yet. */
   readonly unsaved: number;
   /**

@@ -111,8 +111,9 @@ test('a page that is found to be damaged is told, and the next start begins the 
     t.is(store.damage, sentence);
   }
   using store = SqliteViewStore.open(folder, shape.origin);
-  const { size, position } = store.open(shape);
-  t.deepEqual([size, position, store.damage], [0, undefined, undefined]);
+  const begun = store.open(shape);
+  t.deepEqual([...begun.values()], []);
+  t.deepEqual([begun.position, store.damage], [undefined, undefined]);
 });
 
 test('a page that only writing meets makes the next start begin the view anew, too', (t) => {
@@ -128,15 +129,15 @@ test('a page that only writing meets makes the next start begin the view anew, t
   t.true(page > 0);
   const store = SqliteViewStore.open(folder, shape.origin);
   const table = store.open(shape);
-  t.deepEqual([table.size, store.damage], [1, undefined]);
+  t.deepEqual([[...table.values()].length, store.damage], [1, undefined]);
   table.take(things('2'), eventAt('2'));
   t.throws(() => store.save([table]), {
     message: /^The view file .*things\.1\.sqlite is damaged, the next start makes it anew: .*malformed\.$/,
   });
   store[Symbol.dispose]();
   using anew = SqliteViewStore.open(folder, shape.origin);
-  const { size, position } = anew.open(shape);
-  t.deepEqual([size, position], [0, undefined]);
+  const begun = anew.open(shape);
+  t.deepEqual([[...begun.values()], begun.position], [[], undefined]);
 });
 
 test('who only looks at a view is told that it is damaged, and what mends it', (t) => {
