@@ -139,9 +139,9 @@ async function send(
   try {
     return await perform(steps, standing, {
       connection,
+      service,
       collection,
       slug,
-      carriage: (archive) => carriageOf(archive, service, collection),
       onSent,
       note: (text) => output.note(text),
     });

@@ -1,13 +1,11 @@
-import type { PreparedArchive } from '../archives/prepare-archive.ts';
 import { type DepositLinks, type Receipt, readReceipt } from '../documents/deposit-documents.ts';
-import type { Collection } from '../documents/service-document.ts';
+import type { Collection, ServiceDocument } from '../documents/service-document.ts';
 import { Fault } from '../faults.ts';
 import type { Answer } from '../http/answer.ts';
 import { type Connection, isSuccess } from '../http/connection.ts';
 import { linkOfAnswer } from '../http/link-header.ts';
 import { Unsure } from '../http/losses.ts';
 import { Refused } from '../http/refused.ts';
-import type { Carriage } from './carriage.ts';
 import { type Pieces, piecesOf } from './pieces.ts';
 import type { Step } from './plan.ts';
 import { requestOf } from './step-request.ts';
@@ -22,9 +20,9 @@ export type Standing = {
 
 export type PerformOptions = {
   readonly connection: Connection;
+  readonly service: ServiceDocument;
   readonly collection: Collection;
   readonly slug: string | undefined;
-  readonly carriage: (archive: PreparedArchive) => Carriage;
   /** Told of the bytes of a step that were sent so far. */
   readonly onSent: (step: Step, bytes: number, total: number) => void;
   readonly note: (text: string) => void;

@@ -1,6 +1,8 @@
+import { KeptUploads } from '../tus/kept-uploads.ts';
 import { depositOfKeptUpload } from '../tus/recorded-upload.ts';
-import { forgetUpload, uploadResumably } from '../tus/resumable-upload.ts';
+import { uploadResumably } from '../tus/resumable-upload.ts';
 import { archiveType } from './archive-type.ts';
+import { carriageOf } from './carriage.ts';
 import type { PerformOptions } from './perform.ts';
 import type { Step } from './plan.ts';
 
@@ -15,15 +17,16 @@ export type Pieces = {
 
 /** `null` when the step has no such archive. */
 export function piecesOf(step: Step, options: PerformOptions): Pieces | null {
-  const { connection, collection, carriage, onSent, note } = options;
+  const { connection, service, collection, onSent, note } = options;
   const archive = 'archive' in step ? step.archive : null;
   const uploads = collection.resumableUploads;
-  if (!archive || uploads === null || carriage(archive) === 'whole') return null;
+  if (!archive || uploads === null || carriageOf(archive, service, collection) === 'whole') return null;
   const mediaType = archiveType(archive.format, collection);
   const told = (bytes: number): void => onSent(step, bytes, archive.length);
+  const kept = new KeptUploads(connection.login, uploads, archive);
   return {
-    send: () => uploadResumably(archive, { connection, uploads, mediaType, onSent: told, note }),
-    deposit: () => depositOfKeptUpload(archive, { connection, collection: collection.iri, uploads }),
-    forget: () => forgetUpload(archive, connection, uploads),
+    send: () => uploadResumably(archive, kept, { connection, uploads, mediaType, onSent: told, note }),
+    deposit: () => depositOfKeptUpload(kept, connection, collection.iri),
+    forget: () => kept.forget(),
   };
 }

@@ -8,7 +8,7 @@ import { isPassing, reasonOfLoss, secondsIn } from '../http/losses.ts';
 import type { Pauses } from '../http/patience.ts';
 import { Refused } from '../http/refused.ts';
 import { beginUpload, TUS } from './begin-upload.ts';
-import { KeptUploads } from './kept-uploads.ts';
+import type { KeptUploads } from './kept-uploads.ts';
 
 export type ResumableOptions = {
   readonly connection: Connection;
@@ -31,9 +31,12 @@ const MOST_BEGINNINGS = 3;
  * @throws {Refused}
  * @throws {Unreachable} the server was away for longer than the patience.
  */
-export async function uploadResumably(archive: PreparedArchive, options: ResumableOptions): Promise<string> {
-  const { connection, note, uploads } = options;
-  const kept = new KeptUploads(connection.login, uploads, archive);
+export async function uploadResumably(
+  archive: PreparedArchive,
+  kept: KeptUploads,
+  options: ResumableOptions,
+): Promise<string> {
+  const { connection, note } = options;
   for (let beginnings = 0; beginnings < MOST_BEGINNINGS; beginnings += 1) {
     const known = beginnings === 0 ? kept.find() : undefined;
     const offset = known === undefined ? undefined : await offsetOf(known, connection);
@@ -49,11 +52,6 @@ export async function uploadResumably(archive: PreparedArchive, options: Resumab
     note('The server has dropped the upload; beginning anew.');
   }
   throw new Fault(`The server at ${connection.server.origin} drops every upload that is begun.`);
-}
-
-/** To be called when the upload has become an archive of a deposit. */
-export function forgetUpload(archive: PreparedArchive, connection: Connection, uploads: string): void {
-  new KeptUploads(connection.login, uploads, archive).forget();
 }
 
 /** Bytes that the server has; `undefined` when it knows the upload no more. */
