@@ -24,7 +24,7 @@ export const COMMON_HELP = `
 /** What a command works with. */
 export type Session = { readonly connection: Connection; readonly output: Output };
 
-type SessionOptions = LoginOptions & {
+export type SessionOptions = LoginOptions & {
   readonly patience?: string | undefined;
   readonly json?: boolean | undefined;
 };
@@ -52,14 +52,6 @@ export async function openSession(values: SessionOptions, { anew = false } = {})
   if (isExposed(login.server))
     output.note(`Warning: ${login.server.origin} is not encrypted: others on the way can read the password.`);
   return { output, connection: new Connection({ login, patience, note: (text) => output.note(text) }) };
-}
-
-/** The one deposit that a command is about. @throws {UsageFault} */
-export function onlyDeposit(positionals: readonly string[]): string {
-  const [deposit, ...more] = positionals;
-  if (deposit === undefined) throw new UsageFault('The number of the deposit is missing.');
-  if (more.length > 0) throw new UsageFault(`Only one deposit is expected, not ${more.join(' ')} as well.`);
-  return deposit;
 }
 
 function secondsIn(text = '120'): number {

@@ -1,7 +1,7 @@
-import { findDeposit } from '../deposit/find-deposit.ts';
+import { onlyDeposit, openDeposit } from '../deposit/open-deposit.ts';
 import { tellDeposit } from '../deposit/tell-deposit.ts';
 import { about } from '../faults.ts';
-import { COMMON_HELP, COMMON_OPTIONS, onlyDeposit, openSession, readArguments } from '../session.ts';
+import { COMMON_HELP, COMMON_OPTIONS, readArguments } from '../session.ts';
 
 export const HELP = `Says that nothing more comes to a partial deposit, which is then checked and loaded.
 
@@ -16,9 +16,7 @@ Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 the deposit was reject
 
 export async function run(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args, { ...COMMON_OPTIONS, wait: { type: 'boolean' } });
-  const wanted = onlyDeposit(positionals);
-  const session = await openSession(values);
-  const { deposit, links } = await findDeposit(session.connection, wanted, values.collection);
+  const { deposit, links, ...session } = await openDeposit(onlyDeposit(positionals), values);
   return about(deposit, async () => {
     // Asked again of a deposit that is complete, it changes nothing.
     await session.connection.write('POST', links.add, {

@@ -1,8 +1,8 @@
-import { findDeposit } from '../deposit/find-deposit.ts';
+import { onlyDeposit, openDeposit } from '../deposit/open-deposit.ts';
 import { about, EXIT } from '../faults.ts';
 import { isSuccess } from '../http/connection.ts';
 import { Refused } from '../http/refused.ts';
-import { COMMON_HELP, COMMON_OPTIONS, onlyDeposit, openSession, readArguments } from '../session.ts';
+import { COMMON_HELP, COMMON_OPTIONS, readArguments } from '../session.ts';
 
 export const HELP = `Removes a deposit that is still partial.
 
@@ -15,9 +15,7 @@ Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 5 the server cannot be r
 
 export async function run(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args, COMMON_OPTIONS);
-  const wanted = onlyDeposit(positionals);
-  const { connection, output } = await openSession(values);
-  const { deposit, links } = await findDeposit(connection, wanted, values.collection);
+  const { connection, output, deposit, links } = await openDeposit(onlyDeposit(positionals), values);
   await about(deposit, async () => {
     const { answer, repeated } = await connection.ask('DELETE', links.edit, { repeatable: true });
     // Not found only now: the first try has removed it, though its answer was lost.

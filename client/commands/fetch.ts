@@ -4,11 +4,11 @@ import { pipeline } from 'node:stream/promises';
 import { archivesIn } from '../archives/archives-in.ts';
 import { identify, type ReadableArchive } from '../archives/identify.ts';
 import { type Downloaded, downloadTo } from '../deposit/download.ts';
-import { findDeposit } from '../deposit/find-deposit.ts';
+import { onlyDeposit, openDeposit } from '../deposit/open-deposit.ts';
 import { statusAt } from '../deposit/wait.ts';
 import { EXIT, Fault, reasonOf, UsageFault } from '../faults.ts';
 import { grouped } from '../output.ts';
-import { COMMON_HELP, COMMON_OPTIONS, onlyDeposit, openSession, readArguments } from '../session.ts';
+import { COMMON_HELP, COMMON_OPTIONS, readArguments } from '../session.ts';
 import { TemporaryFolder } from '../temporary-folder.ts';
 
 export const HELP = `Fetches the archive of a deposit, or a zip of its archives, and verifies what came: against the length
@@ -31,8 +31,7 @@ export async function run(args: string[]): Promise<number> {
   const { output: wish, force = false } = values;
   if (wish === '-' && values.json) throw new UsageFault('--json and --output - exclude one another.');
   if (wish !== undefined) assertFree(wish, force);
-  const { connection, output } = await openSession(values);
-  const { deposit, links } = await findDeposit(connection, wanted, values.collection);
+  const { connection, output, deposit, links } = await openDeposit(wanted, values);
   const { swhid } = await statusAt(connection, links.state);
 
   using folder = new TemporaryFolder();

@@ -1,7 +1,7 @@
-import { findDeposit } from '../deposit/find-deposit.ts';
+import { onlyDeposit, openDeposit } from '../deposit/open-deposit.ts';
 import { type HistoryEvent, historyEventOf, pagesOf } from '../documents/feed.ts';
 import { EXIT, Fault } from '../faults.ts';
-import { COMMON_HELP, COMMON_OPTIONS, onlyDeposit, openSession, readArguments } from '../session.ts';
+import { COMMON_HELP, COMMON_OPTIONS, readArguments } from '../session.ts';
 
 export const HELP = `Tells what happened to a deposit, event by event, oldest first.
 
@@ -14,9 +14,7 @@ Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 5 the server cannot be r
 
 export async function run(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args, COMMON_OPTIONS);
-  const wanted = onlyDeposit(positionals);
-  const { connection, output } = await openSession(values);
-  const { deposit, links } = await findDeposit(connection, wanted, values.collection);
+  const { connection, output, deposit, links } = await openDeposit(onlyDeposit(positionals), values);
   if (links.history === null) throw new Fault(`The server tells no history of deposit ${deposit}.`);
   let number = 0;
   for await (const { entries } of pagesOf(connection, links.history)) {
