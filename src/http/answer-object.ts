@@ -78,7 +78,7 @@ function toldOf({ swhid, place, loadedAt, deposit }: ResolvedObject, { deposits,
   );
   const document: ObjectDocument = {
     swhid: formatSwhid(swhid),
-    asked: formatQualifiedSwhid(swhid, qualifiers),
+    asked: formatQualifiedSwhid(swhid),
     objectType: TYPES[place.type],
     path: path === undefined ? null : escapePath(path),
     length: place.type === 'cnt' ? place.length : null,
@@ -92,14 +92,15 @@ function toldOf({ swhid, place, loadedAt, deposit }: ResolvedObject, { deposits,
       depositId,
       collection,
       origin,
-      context: formatQualifiedSwhid(
-        { type, id },
-        {
+      context: formatQualifiedSwhid({
+        type,
+        id,
+        qualifiers: {
           origin,
           ...(type !== 'snp' && { visit: { type: 'snp', id: snapshot } }),
           ...(path !== undefined && { anchor: { type: 'rev', id: revision }, path }),
         },
-      ),
+      }),
     })),
     next,
   };

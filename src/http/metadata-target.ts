@@ -5,8 +5,14 @@ import type { EntryFacts, MetadataTarget, Reference } from '../domain/deposit/ev
 import { havingAll, isAnchored } from '../resolving/deposit-conditions.ts';
 import type { Asker } from '../resolving/loaded-deposits.ts';
 import type { Resolver } from '../resolving/resolver.ts';
-import { formatReference, parseReference } from '../swhid/reference.ts';
-import { type CoreSwhid, formatSwhid, InvalidSwhid, type Swhid } from '../swhid/swhid.ts';
+import { parseReference } from '../swhid/reference.ts';
+import {
+  type CoreSwhid,
+  formatQualifiedSwhid,
+  formatSwhid,
+  InvalidSwhid,
+  type Swhid,
+} from '../swhid/swhid.ts';
 import { badRequest } from '../sword/sword-error.ts';
 import type { DepositDesk } from './deposit-desk.ts';
 import type { BodyKind, DepositRequest } from './deposit-request.ts';
@@ -64,11 +70,13 @@ export async function targetOf(
   const swhid = swhidIn(reference.value);
   const core = formatSwhid(swhid);
   if (await isKnown(swhid, asker, things)) {
-    return { kind: 'object', swhid: core, context: formatReference(swhid) };
+    return { kind: 'object', swhid: core, context: formatQualifiedSwhid(swhid) };
   }
   const bare = { type: swhid.type, id: swhid.id, qualifiers: {} };
   throw (await isKnown(bare, asker, things))
-    ? unknown(`${formatReference(swhid)}: ${core} has been deposited by this client, but not in that context`)
+    ? unknown(
+        `${formatQualifiedSwhid(swhid)}: ${core} has been deposited by this client, but not in that context`,
+      )
     : unknown(`${core}: ${nowhere(swhid)}`);
 }
 

@@ -11,7 +11,7 @@ export function swhidsIn(text: string): readonly Swhid[] {
   // Where the whole is encoded, so are its own slashes: one at the end is the path's.
   const texts = [text, withoutSlash(text), ...decoded(withoutSlash(text)), ...decoded(text)];
   const read = texts.flatMap((one) => parsed(one));
-  const distinct = new Map(read.map((swhid) => [formatQualifiedSwhid(swhid, swhid.qualifiers), swhid]));
+  const distinct = new Map(read.map((swhid) => [formatQualifiedSwhid(swhid), swhid]));
   if (distinct.size > 0) return [...distinct.values()];
   throw badRequest(reasonFor(decoded(text)[0] ?? text), {
     verboseDescription: `${quoted(text)} is no SWHID such as swh:1:dir: and 40 lower-case hex digits, with or without qualifiers.`,

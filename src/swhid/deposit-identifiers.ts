@@ -11,11 +11,11 @@ export function depositIdentifiers(
 ): { refId: string; refIdContext: string } | null {
   if (!loaded) return null;
   const core = { type: 'dir', id: loaded.directory } as const;
-  const refIdContext = formatQualifiedSwhid(core, {
+  const qualifiers = {
     origin: loaded.origin,
     visit: { type: 'snp', id: loaded.snapshot },
     anchor: { type: 'rev', id: loaded.revision },
     path: '/',
-  });
-  return { refId: formatSwhid(core), refIdContext };
+  } as const;
+  return { refId: formatSwhid(core), refIdContext: formatQualifiedSwhid({ ...core, qualifiers }) };
 }

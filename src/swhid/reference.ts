@@ -1,4 +1,4 @@
-import { formatQualifiedSwhid, InvalidSwhid, parseQualifiedSwhid, type Swhid } from './swhid.ts';
+import { InvalidSwhid, parseQualifiedSwhid, type Swhid } from './swhid.ts';
 
 /**
  * A SWHID by which somebody refers to an object: beside its syntax, its qualifiers have to make sense together.
@@ -9,11 +9,6 @@ export function parseReference(text: string): Swhid {
   const wrong = contradictionIn(swhid);
   if (wrong !== undefined) throw new InvalidSwhid(`“${text}” ${wrong}.`);
   return swhid;
-}
-
-/** In the canonical order of its qualifiers, whatever the order in which they were written. */
-export function formatReference({ qualifiers, ...core }: Swhid): string {
-  return formatQualifiedSwhid(core, qualifiers);
 }
 
 function contradictionIn({ type, qualifiers }: Swhid): string | undefined {

@@ -35,7 +35,7 @@ export function formatSwhid({ type, id }: CoreSwhid): string {
 }
 
 /** The core identifier, then the qualifiers in their canonical order. */
-export function formatQualifiedSwhid(core: CoreSwhid, qualifiers: Qualifiers): string {
+export function formatQualifiedSwhid({ qualifiers, ...core }: Swhid): string {
   const { origin, visit, anchor, path, lines, bytes } = qualifiers;
   return [
     formatSwhid(core),

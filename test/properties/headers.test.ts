@@ -170,7 +170,7 @@ test('an identifier with qualifiers is read as it was written, anything else is 
   fc.assert(
     fc.property(hex, origin, (id, url) => {
       const core = { type: 'dir', id } as const;
-      t.like(parseQualifiedSwhid(formatQualifiedSwhid(core, { origin: url })), {
+      t.like(parseQualifiedSwhid(formatQualifiedSwhid({ ...core, qualifiers: { origin: url } })), {
         ...core,
         qualifiers: { origin: url },
       });

@@ -91,9 +91,9 @@ for (const vector of vectors.qualified) {
       ...(path_base64 !== null && { path: Buffer.from(path_base64, 'base64').toString('latin1') }),
       ...(lines !== null && { lines: { first: first!, ...(last !== undefined && { last }) } }),
     };
-    const core = parseSwhid(vector.core);
-    t.is(formatQualifiedSwhid(core, qualifiers), vector.string);
-    t.deepEqual(parseQualifiedSwhid(vector.string), { ...core, qualifiers });
+    const swhid = { ...parseSwhid(vector.core), qualifiers };
+    t.is(formatQualifiedSwhid(swhid), vector.string);
+    t.deepEqual(parseQualifiedSwhid(vector.string), swhid);
   });
 }
 
@@ -151,9 +151,9 @@ test('a part of a content may be one line or one byte, and does not end before i
 });
 
 test('an origin that holds escapes already comes back as it was', (t) => {
-  const core = { type: 'dir', id: '0'.repeat(40) } as const;
-  const origin = 'https://example.org/a%3Bb;c%253B%25';
-  t.is(parseQualifiedSwhid(formatQualifiedSwhid(core, { origin })).qualifiers.origin, origin);
+  const qualifiers = { origin: 'https://example.org/a%3Bb;c%253B%25' };
+  const swhid = { type: 'dir', id: '0'.repeat(40), qualifiers } as const;
+  t.deepEqual(parseQualifiedSwhid(formatQualifiedSwhid(swhid)), swhid);
 });
 
 function treeOf(entries: readonly TreeVector[]): Directory {
