@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers';
 import { type ClientLogin, clientLogins } from '../projections/client-logins.ts';
 import { clientWebhooks } from '../projections/client-webhooks.ts';
 import { Administration } from '../src/administration.ts';
-import { readConfig } from '../src/config.ts';
+import { type Config, readConfig } from '../src/config.ts';
 import { clients } from '../src/domain/aggregates.ts';
 import type { ClientCommand } from '../src/domain/client/client.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
@@ -60,18 +60,27 @@ const ACTIONS: Actions = {
   list: ['json'],
 };
 
+const OPTIONS = {
+  'password-stdin': { type: 'boolean' },
+  collection: { type: 'string', multiple: true },
+  domain: { type: 'string' },
+  'provider-url': { type: 'string' },
+  json: { type: 'boolean' },
+  'secret-stdin': { type: 'boolean' },
+  off: { type: 'boolean' },
+  failures: { type: 'boolean' },
+  retry: { type: 'boolean' },
+} as const;
+
+/** What an action works with, and on. */
+type Task = ReturnType<typeof readArguments<typeof OPTIONS>> & {
+  readonly config: Config;
+  readonly log: EventLog;
+  readonly administration: Administration;
+};
+
 await runCommand(HELP, async ([action = '', ...rest]) => {
-  const { values, positionals } = readArguments(rest, {
-    'password-stdin': { type: 'boolean' },
-    collection: { type: 'string', multiple: true },
-    domain: { type: 'string' },
-    'provider-url': { type: 'string' },
-    json: { type: 'boolean' },
-    'secret-stdin': { type: 'boolean' },
-    off: { type: 'boolean' },
-    failures: { type: 'boolean' },
-    retry: { type: 'boolean' },
-  });
+  const { values, positionals } = readArguments(rest, OPTIONS);
   assertAction(ACTIONS, action, values);
   if (action === 'set' && Object.keys(values).length === 0)
     throw new UsageError('Nothing to set: give --domain or --provider-url.');
@@ -80,67 +89,85 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
   const onlyLooks = ['show', 'list'].includes(action) || values.failures === true;
   await using log = await (onlyLooks ? openLogToLook : openServiceLog)(config);
   const administration = new Administration(log, operator(config));
-  switch (action) {
-    case 'add': {
-      const name = only(positionals, 'NAME');
-      const { password, generated } = await newPassword(values['password-stdin']);
-      const register = {
-        type: 'RegisterClient',
-        client: name,
-        credential: await credentialOf(password),
-      } as const;
-      await assertAccepted(log, name, [register, ...settings(name, values)], values.collection);
-      await administration.client(register);
-      say(`Registered the client ${name}.`);
-      if (generated) say(`Password, shown only now: ${password}`);
-      await set(administration, name, values);
-      await grant(administration, name, values.collection ?? []);
-      return;
-    }
-    case 'passwd': {
-      const name = only(positionals, 'NAME');
-      const { password, generated } = await newPassword(values['password-stdin']);
-      await administration.changePassword(name, password);
-      say(`Changed the password of ${name}.`);
-      if (generated) say(`Password, shown only now: ${password}`);
-      return;
-    }
-    case 'grant':
-    case 'revoke': {
-      const [name, ...collections] = positionals;
-      if (name === undefined || collections.length === 0)
-        throw new UsageError(`${action} needs NAME and COLLECTION.`);
-      if (action === 'revoke') return await revoke(administration, name, collections);
-      await assertAccepted(log, name, [], collections);
-      return await grant(administration, name, collections);
-    }
-    case 'set': {
-      const name = only(positionals, 'NAME');
-      await assertAccepted(log, name, settings(name, values));
-      return await set(administration, name, values);
-    }
-    case 'disable':
-      await change(administration, { type: 'DisableClient', client: only(positionals, 'NAME') }, 'disabled');
-      return;
-    case 'enable':
-      await change(administration, { type: 'EnableClient', client: only(positionals, 'NAME') }, 'enabled');
-      return;
-    case 'webhook':
-      return await webhook(administration, config, positionals, values);
-    case 'show': {
-      const name = only(positionals, 'NAME');
-      const login = await oneLogin(log, name);
-      const notified = await foldStream(clientWebhooks, log.readStream(`${clients.prefix}${name}`));
-      return show({ ...facts(login), ...(notified && { webhook: notified.url }) }, values.json);
-    }
-    case 'list': {
-      const logins = await foldByKey(clientLogins, log.readAll({ streamPrefixes: [clients.prefix] }));
-      if (values.json) say(JSON.stringify([...logins.values()].map(facts)));
-      else for (const login of logins.values()) say(line(login));
-      return;
-    }
-  }
+  await carryOut(action, { values, positionals, config, log, administration });
 });
+
+async function carryOut(action: string, task: Task): Promise<void> {
+  const { values, positionals, config, administration } = task;
+  switch (action) {
+    case 'add':
+      return add(task);
+    case 'passwd':
+      return changePassword(task);
+    case 'grant':
+    case 'revoke':
+      return changeGrants(action, task);
+    case 'set':
+      return changeSettings(task);
+    case 'disable':
+      return change(administration, { type: 'DisableClient', client: only(positionals, 'NAME') }, 'disabled');
+    case 'enable':
+      return change(administration, { type: 'EnableClient', client: only(positionals, 'NAME') }, 'enabled');
+    case 'webhook':
+      return webhook(administration, config, positionals, values);
+    case 'show':
+      return showOne(task);
+    case 'list':
+      return list(task);
+  }
+}
+
+async function add({ log, administration, positionals, values }: Task): Promise<void> {
+  const client = only(positionals, 'NAME');
+  const { password, generated } = await newPassword(values['password-stdin']);
+  const credential = await credentialOf(password);
+  const register = { type: 'RegisterClient', client, credential } as const;
+  await assertAccepted(log, client, [register, ...settings(client, values)], values.collection);
+  await administration.client(register);
+  say(`Registered the client ${client}.`);
+  if (generated) say(`Password, shown only now: ${password}`);
+  await set(administration, client, values);
+  await grant(administration, client, values.collection ?? []);
+}
+
+async function changePassword({ administration, positionals, values }: Task): Promise<void> {
+  const name = only(positionals, 'NAME');
+  const { password, generated } = await newPassword(values['password-stdin']);
+  await administration.changePassword(name, password);
+  say(`Changed the password of ${name}.`);
+  if (generated) say(`Password, shown only now: ${password}`);
+}
+
+async function changeGrants(
+  action: 'grant' | 'revoke',
+  { log, administration, positionals }: Task,
+): Promise<void> {
+  const [name, ...collections] = positionals;
+  if (name === undefined || collections.length === 0)
+    throw new UsageError(`${action} needs NAME and COLLECTION.`);
+  if (action === 'revoke') return revoke(administration, name, collections);
+  await assertAccepted(log, name, [], collections);
+  await grant(administration, name, collections);
+}
+
+async function changeSettings({ log, administration, positionals, values }: Task): Promise<void> {
+  const name = only(positionals, 'NAME');
+  await assertAccepted(log, name, settings(name, values));
+  await set(administration, name, values);
+}
+
+async function showOne({ log, positionals, values }: Task): Promise<void> {
+  const name = only(positionals, 'NAME');
+  const login = await oneLogin(log, name);
+  const notified = await foldStream(clientWebhooks, log.readStream(`${clients.prefix}${name}`));
+  show({ ...facts(login), ...(notified && { webhook: notified.url }) }, values.json);
+}
+
+async function list({ log, values }: Task): Promise<void> {
+  const logins = await foldByKey(clientLogins, log.readAll({ streamPrefixes: [clients.prefix] }));
+  if (values.json) say(JSON.stringify([...logins.values()].map(facts)));
+  else for (const login of logins.values()) say(line(login));
+}
 
 async function newPassword(fromStdin = false): Promise<{ password: string; generated: boolean }> {
   if (!fromStdin) return { password: generatePassword(), generated: true };
