@@ -1,17 +1,9 @@
-import anyTest, { type TestFn } from 'ava';
 import { LoginAttempts } from '../../src/http/login-attempts.ts';
-import { RunningService, TestClient, until } from '../support/running-service.ts';
+import { type RunningService, TestClient, until } from '../support/running-service.ts';
 import { assertSwordError } from '../support/sword-error.ts';
+import { testOfService } from '../support/test-of-service.ts';
 
-type Context = { service: RunningService; alice: TestClient };
-const test = anyTest as TestFn<Context>;
-
-test.before(async (t) => {
-  const service = await RunningService.start();
-  t.context = { service, alice: await service.register('alice', { collections: ['software'] }) };
-});
-
-test.after.always((t) => t.context.service[Symbol.asyncDispose]());
+const test = testOfService({ alice: { collections: ['software'] } });
 
 const SERVICE_DOCUMENT = '/1/servicedocument/';
 

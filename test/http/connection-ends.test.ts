@@ -5,7 +5,7 @@ import http from 'node:http';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import anyTest, { type ExecutionContext, type TestFn } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { boundHalfOpen, closeIdle } from '../../src/http/connection-ends.ts';
 import { refuseTunnel } from '../../src/http/parse-errors.ts';
 import { Server } from '../../src/http/server.ts';
@@ -13,17 +13,11 @@ import { archiveHeaders, helloZip, partial } from '../support/deposit-bodies.ts'
 import { RawConnection } from '../support/raw-connection.ts';
 import { RunningService, type TestClient, until } from '../support/running-service.ts';
 import { assertErrorDocument } from '../support/sword-error.ts';
+import { type ServiceWith, testOfService } from '../support/test-of-service.ts';
 import { CERTIFICATE, tlsFiles } from '../support/tls-files.ts';
 
-type Context = { service: RunningService; alice: TestClient };
-const test = anyTest as TestFn<Context>;
-
-test.before(async (t) => {
-  const service = await RunningService.start();
-  t.context = { service, alice: await service.register('alice', { collections: ['software'] }) };
-});
-
-test.after.always((t) => t.context.service[Symbol.asyncDispose]());
+type Context = ServiceWith<'alice'>;
+const test = testOfService({ alice: { collections: ['software'] } });
 
 function head(first: string, { authorization }: TestClient, headers: Record<string, string> = {}): string {
   const lines = Object.entries({ Host: 'x', Authorization: authorization, ...headers });

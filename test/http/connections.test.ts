@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import anyTest, { type ExecutionContext, type TestFn } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { zipOf } from '../support/archive-builders.ts';
 import {
   archiveHeaders,
@@ -12,19 +12,12 @@ import {
   partial,
 } from '../support/deposit-bodies.ts';
 import { type RawAnswer, RawConnection } from '../support/raw-connection.ts';
-import { RunningService, type TestClient } from '../support/running-service.ts';
 import { leavesNothing } from '../support/stored-things.ts';
 import { assertErrorDocument } from '../support/sword-error.ts';
+import { type ServiceWith, testOfService } from '../support/test-of-service.ts';
 
-type Context = { service: RunningService; alice: TestClient };
-const test = anyTest as TestFn<Context>;
-
-test.before(async (t) => {
-  const service = await RunningService.start({ maxUploadSize: 4 * 1024 ** 2 });
-  t.context = { service, alice: await service.register('alice', { collections: ['software'] }) };
-});
-
-test.after.always((t) => t.context.service[Symbol.asyncDispose]());
+type Context = ServiceWith<'alice'>;
+const test = testOfService({ alice: { collections: ['software'] } }, { maxUploadSize: 4 * 1024 ** 2 });
 
 type Headers = Readonly<Record<string, string>>;
 

@@ -2,26 +2,18 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import { appendFile, open, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import anyTest, { type TestFn } from 'ava';
 import { tarOf } from '../support/archive-builders.ts';
 import { archiveHeaders, helloZip, partial } from '../support/deposit-bodies.ts';
 import { RawConnection } from '../support/raw-connection.ts';
-import { RunningService, type TestClient, until } from '../support/running-service.ts';
+import { type RunningService, type TestClient, until } from '../support/running-service.ts';
 import { assertSwordError } from '../support/sword-error.ts';
+import { testOfService } from '../support/test-of-service.ts';
 
-type Context = { service: RunningService; alice: TestClient };
-const test = anyTest as TestFn<Context>;
+const test = testOfService({ alice: { collections: ['software'] } });
 
 /** Far more than what the buffers of two sockets hold. */
 const BYTES = 12_000_000;
 const TAR = 'application/x-tar';
-
-test.before(async (t) => {
-  const service = await RunningService.start();
-  t.context = { service, alice: await service.register('alice', { collections: ['software'] }) };
-});
-
-test.after.always((t) => t.context.service[Symbol.asyncDispose]());
 
 /** The EM-IRI of a deposit with these archives, and their digests. */
 async function deposited(client: TestClient, ...archives: readonly Buffer[]) {

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import http from 'node:http';
 import path from 'node:path';
-import anyTest, { type ExecutionContext, type TestFn } from 'ava';
+import type { ExecutionContext } from 'ava';
 import { tarOf, zipOf } from '../support/archive-builders.ts';
 import {
   archiveHeaders,
@@ -15,29 +15,23 @@ import {
   helloZip,
   partial,
 } from '../support/deposit-bodies.ts';
-import { RunningService, type TestClient, until } from '../support/running-service.ts';
+import { type TestClient, until } from '../support/running-service.ts';
 import { leavesNothing } from '../support/stored-things.ts';
 import { assertSwordError } from '../support/sword-error.ts';
+import { type ServiceWith, testOfService } from '../support/test-of-service.ts';
 import { child, parsedBody, texts } from '../sword/parsed-body.ts';
 
-type Context = { service: RunningService; alice: TestClient };
-const test = anyTest as TestFn<Context>;
+type Context = ServiceWith<'alice'>;
+const test = testOfService(
+  {
+    alice: { collections: ['software'], domain: 'alice.example', providerUrl: 'https://alice.example/code' },
+  },
+  { maxUploadSize: 1_000_000 },
+);
 
 const ATOM = '{http://www.w3.org/2005/Atom}';
 const DEPOSIT = '{https://www.softwareheritage.org/schema/2018/deposit}';
 const IRI = '/1/software/?dry-run=true';
-
-test.before(async (t) => {
-  const service = await RunningService.start({ maxUploadSize: 1_000_000 });
-  const alice = await service.register('alice', {
-    collections: ['software'],
-    domain: 'alice.example',
-    providerUrl: 'https://alice.example/code',
-  });
-  t.context = { service, alice };
-});
-
-test.after.always((t) => t.context.service[Symbol.asyncDispose]());
 
 const url = '<codemeta:url>https://alice.example/paint</codemeta:url>';
 const good = entryXml(`<title>Paint</title><author><name>Ada</name></author>${url}`);

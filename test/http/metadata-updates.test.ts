@@ -1,4 +1,4 @@
-import anyTest, { type ExecutionContext, type TestFn } from 'ava';
+import type { ExecutionContext } from 'ava';
 import {
   archiveHeaders,
   archivePart,
@@ -11,23 +11,14 @@ import {
   helloZip,
   partial,
 } from '../support/deposit-bodies.ts';
-import { RunningService, type TestClient } from '../support/running-service.ts';
 import { leavesNothing } from '../support/stored-things.ts';
 import { assertSwordError } from '../support/sword-error.ts';
+import { type ServiceWith, testOfService } from '../support/test-of-service.ts';
 
-type Context = { service: RunningService; alice: TestClient };
-const test = anyTest as TestFn<Context>;
-
-test.before(async (t) => {
-  const service = await RunningService.start();
-  const alice = await service.register('alice', {
-    collections: ['software'],
-    providerUrl: 'https://alice.example/code',
-  });
-  t.context = { service, alice };
+type Context = ServiceWith<'alice'>;
+const test = testOfService({
+  alice: { collections: ['software'], providerUrl: 'https://alice.example/code' },
 });
-
-test.after.always((t) => t.context.service[Symbol.asyncDispose]());
 
 const better = entryXml('<title>Better</title><author><name>Ada</name></author>');
 

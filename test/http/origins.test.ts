@@ -1,4 +1,4 @@
-import anyTest, { type ExecutionContext, type TestFn } from 'ava';
+import type { ExecutionContext } from 'ava';
 import {
   archiveHeaders,
   archivePart,
@@ -11,25 +11,13 @@ import {
   partial,
 } from '../support/deposit-bodies.ts';
 import { readList } from '../support/listed-deposits.ts';
-import { RunningService, type TestClient, until } from '../support/running-service.ts';
+import { type TestClient, until } from '../support/running-service.ts';
 import { leavesNothing } from '../support/stored-things.ts';
 import { assertSwordError } from '../support/sword-error.ts';
-
-type Context = { service: RunningService; alice: TestClient };
-const test = anyTest as TestFn<Context>;
+import { testOfService } from '../support/test-of-service.ts';
 
 const PROVIDER = 'https://forge.example/code';
-
-test.before(async (t) => {
-  const service = await RunningService.start();
-  const alice = await service.register('alice', {
-    collections: ['papers', 'software'],
-    providerUrl: PROVIDER,
-  });
-  t.context = { service, alice };
-});
-
-test.after.always((t) => t.context.service[Symbol.asyncDispose]());
+const test = testOfService({ alice: { collections: ['papers', 'software'], providerUrl: PROVIDER } });
 
 function entry(relation: 'create_origin' | 'add_to_origin', url: string): string {
   const origin = `<d:${relation}><d:origin url="${url}"/></d:${relation}>`;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import anyTest, { type ExecutionContext, type TestFn } from 'ava';
+import type { ExecutionContext } from 'ava';
 import Koa from 'koa';
 import { answerEvents, type NewsSource } from '../../src/http/events/answer-events.ts';
 import { DepositNewsSource } from '../../src/http/events/deposit-news-source.ts';
@@ -23,18 +23,12 @@ import { EventSource, type SentEvent } from '../support/event-source.ts';
 import { RawConnection } from '../support/raw-connection.ts';
 import { RunningService, type TestClient, until } from '../support/running-service.ts';
 import { assertErrorDocument } from '../support/sword-error.ts';
+import { testOfService } from '../support/test-of-service.ts';
 
-type Context = { service: RunningService; alice: TestClient; bob: TestClient };
-const test = anyTest as TestFn<Context>;
-
-test.before(async (t) => {
-  const service = await RunningService.start();
-  const alice = await service.register('alice', { collections: ['software', 'alices', 'alice'] });
-  const bob = await service.register('bob', { collections: ['software', 'bob'] });
-  t.context = { service, alice, bob };
+const test = testOfService({
+  alice: { collections: ['software', 'alices', 'alice'] },
+  bob: { collections: ['software', 'bob'] },
 });
-
-test.after.always((t) => t.context.service[Symbol.asyncDispose]());
 
 const whole = new Uint8Array(formOf([archivePart(), entryPart()]));
 const WAY = ['partial', 'deposited', 'verified', 'loading', 'done'];

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import anyTest, { type TestFn } from 'ava';
 import { tarOf } from '../support/archive-builders.ts';
 import {
   archiveHeaders,
@@ -20,11 +19,14 @@ import { RunningService, type TestClient } from '../support/running-service.ts';
 import { leavesNothing } from '../support/stored-things.ts';
 import { swordClients } from '../support/sword-clients.ts';
 import { assertSwordError } from '../support/sword-error.ts';
+import { testOfService } from '../support/test-of-service.ts';
 import { TusUploads } from '../support/tus-uploads.ts';
 import { child, type Parsed, parsedBody, texts } from '../sword/parsed-body.ts';
 
-type Context = { service: RunningService; alice: TestClient; bob: TestClient };
-const test = anyTest as TestFn<Context>;
+const test = testOfService({
+  alice: { collections: ['software', 'papers'] },
+  bob: { collections: ['software'] },
+});
 
 const ATOM = '{http://www.w3.org/2005/Atom}';
 const APP = '{http://www.w3.org/2007/app}';
@@ -37,15 +39,6 @@ const BINARY = 'http://purl.org/net/sword/package/Binary';
 
 const docsTar = tarOf([{ name: 'docs/readme', data: 'read me\n' }]);
 const tarHeaders = (filename: string) => archiveHeaders(filename, 'application/x-tar');
-
-test.before(async (t) => {
-  const service = await RunningService.start();
-  const alice = await service.register('alice', { collections: ['software', 'papers'] });
-  const bob = await service.register('bob', { collections: ['software'] });
-  t.context = { service, alice, bob };
-});
-
-test.after.always((t) => t.context.service[Symbol.asyncDispose]());
 
 function digest(bytes: Buffer | string, algorithm: 'sha256' | 'sha512' = 'sha256'): string {
   return `${algorithm.replace('sha', 'sha-')}=:${hash(algorithm, bytes, 'base64')}:`;

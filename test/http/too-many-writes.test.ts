@@ -1,18 +1,10 @@
-import anyTest, { type TestFn } from 'ava';
 import { archiveHeaders, helloZip, partial } from '../support/deposit-bodies.ts';
 import { RawConnection } from '../support/raw-connection.ts';
 import { RunningService, type TestClient } from '../support/running-service.ts';
 import { assertErrorDocument } from '../support/sword-error.ts';
+import { testOfService } from '../support/test-of-service.ts';
 
-type Context = { service: RunningService; alice: TestClient };
-const test = anyTest as TestFn<Context>;
-
-test.before(async (t) => {
-  const service = await RunningService.start({ maxWrites: 2 });
-  t.context = { service, alice: await service.register('alice', { collections: ['software'] }) };
-});
-
-test.after.always((t) => t.context.service[Symbol.asyncDispose]());
+const test = testOfService({ alice: { collections: ['software'] } }, { maxWrites: 2 });
 
 test('more uploads at a time than are taken are refused early, and taken when others have ended', async (t) => {
   const { service, alice } = t.context;
