@@ -2,8 +2,9 @@ import type { EntryObject } from '../../projections/deposit-content.ts';
 import type { ArchiveStore } from '../archive-store/archive-store.ts';
 import { inTime } from '../in-time.ts';
 import { RecentlyUsed } from '../recently-used.ts';
-import { readEntryInTurns } from '../sword/atom-entry.ts';
+import { readEntry } from '../sword/atom-entry.ts';
 import { type DublinCoreTerm, dublinCoreTerms } from '../sword/dublin-core-terms.ts';
+import { inTurns } from '../sword/steps.ts';
 import type { XmlLimits } from '../sword/xml-tree.ts';
 import { collect } from './request-body.ts';
 
@@ -76,6 +77,6 @@ export class EntryTerms {
       length,
       () => new Error(`The entry ${sha256} is longer than recorded.`),
     );
-    return dublinCoreTerms(await readEntryInTurns(bytes, { charset, limits: this.#limits }));
+    return dublinCoreTerms(await inTurns(readEntry(bytes, { charset, limits: this.#limits })));
   }
 }

@@ -3,9 +3,10 @@ import type { Context } from 'koa';
 import type { ArchiveStore } from '../archive-store/archive-store.ts';
 import type { EntryFacts, MetadataEntry } from '../domain/deposit/events.ts';
 import { inTime } from '../in-time.ts';
-import { readEntryInTurns } from '../sword/atom-entry.ts';
+import { readEntry } from '../sword/atom-entry.ts';
 import { type DublinCoreTerm, dublinCoreTerms } from '../sword/dublin-core-terms.ts';
-import { entryFactsInTurns } from '../sword/entry-facts.ts';
+import { entryFacts } from '../sword/entry-facts.ts';
+import { inTurns } from '../sword/steps.ts';
 import { badRequest, SwordError } from '../sword/sword-error.ts';
 import type { XmlLimits } from '../sword/xml-tree.ts';
 import type { EntryTerms } from './entry-terms.ts';
@@ -70,8 +71,8 @@ export async function understandEntry(
   { depositNamespace, xmlLimits, clientDomain }: EntryOptions,
 ): Promise<ReadEntry> {
   if (bytes.length === 0) throw badRequest('The body is empty where an Atom entry is needed.');
-  const document = await readEntryInTurns(bytes, { charset, limits: xmlLimits });
-  const facts = await entryFactsInTurns(document, depositNamespace, clientDomain);
+  const document = await inTurns(readEntry(bytes, { charset, limits: xmlLimits }));
+  const facts = await inTurns(entryFacts(document, depositNamespace, clientDomain));
   const terms = dublinCoreTerms(document);
   return { bytes: Buffer.from(bytes), encoding: document.encoding, facts, terms };
 }

@@ -1,7 +1,8 @@
 import { ATOM } from './namespaces.ts';
+import type { Steps } from './steps.ts';
 import { badRequest, quoted } from './sword-error.ts';
-import { type DecodedXml, decodeXml } from './xml-encoding.ts';
-import { parseXml, parseXmlInTurns, type XmlElement, type XmlLimits } from './xml-tree.ts';
+import { decodeXml } from './xml-encoding.ts';
+import { parseXml, type XmlElement, type XmlLimits } from './xml-tree.ts';
 
 export type EntryDocument = {
   readonly root: XmlElement;
@@ -16,26 +17,10 @@ type EntryOptions = {
 };
 
 /** Reads an Atom entry; anything that is not one is refused with 400 and the reason. */
-export function readEntry(bytes: Uint8Array, { charset, limits }: EntryOptions = {}): EntryDocument {
-  const { text, encoding } = decoded(bytes, charset);
-  return entryOf(parseXml(text, limits), encoding);
-}
-
-/** The same, taking turns with others: a long entry takes some hundred milliseconds. */
-export async function readEntryInTurns(
-  bytes: Uint8Array,
-  { charset, limits }: EntryOptions = {},
-): Promise<EntryDocument> {
-  const { text, encoding } = decoded(bytes, charset);
-  return entryOf(await parseXmlInTurns(text, limits), encoding);
-}
-
-function decoded(bytes: Uint8Array, charset: string | undefined): DecodedXml {
+export function* readEntry(bytes: Uint8Array, { charset, limits }: EntryOptions = {}): Steps<EntryDocument> {
   if (bytes.length === 0) throw badRequest('The metadata entry is empty.');
-  return decodeXml(bytes, charset);
-}
-
-function entryOf(root: XmlElement, encoding: string): EntryDocument {
+  const { text, encoding } = decodeXml(bytes, charset);
+  const root = yield* parseXml(text, limits);
   if (root.ns === ATOM && root.local === 'entry') return { root, encoding };
   const namespace = root.ns === '' ? 'no namespace' : `the namespace ${quoted(root.ns)}`;
   throw badRequest(

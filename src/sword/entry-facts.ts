@@ -6,7 +6,7 @@ import { type NamedOrigin, namedOrigin } from './entry-origin.ts';
 import { namedProvenance, namedReference } from './entry-reference.ts';
 import { type UrlHosts, urlHosts } from './entry-url-hosts.ts';
 import { ATOM, CODEMETA, DCTERMS } from './namespaces.ts';
-import { atOnce, inTurns, type Steps } from './steps.ts';
+import type { Steps } from './steps.ts';
 import { badRequest } from './sword-error.ts';
 import type { XmlElement } from './xml-tree.ts';
 
@@ -36,24 +36,7 @@ export type EntryFacts = UrlHosts & {
 };
 
 /** `domain` is that of the client, if it has one. */
-export function entryFacts(
-  document: EntryDocument,
-  depositNamespace: string,
-  domain: string | null,
-): EntryFacts {
-  return atOnce(findingFacts(document, depositNamespace, domain));
-}
-
-/** The same, taking turns with others. */
-export function entryFactsInTurns(
-  document: EntryDocument,
-  depositNamespace: string,
-  domain: string | null,
-): Promise<EntryFacts> {
-  return inTurns(findingFacts(document, depositNamespace, domain));
-}
-
-function* findingFacts(
+export function* entryFacts(
   { root }: EntryDocument,
   depositNamespace: string,
   domain: string | null,

@@ -1,5 +1,5 @@
 import { type SaxesAttributeNS, SaxesParser, type SaxesTagNS } from 'saxes';
-import { atOnce, inTurns, type Steps } from './steps.ts';
+import type { Steps } from './steps.ts';
 import { strayAmpersand } from './stray-ampersand.ts';
 import { badRequest, type SwordError } from './sword-error.ts';
 
@@ -32,13 +32,13 @@ export const defaultXmlLimits: XmlLimits = {
 };
 
 /** The root element. No DTD, so no entities but XML's own five; what is not well-formed is refused with its line. */
-export function parseXml(text: string, limits: XmlLimits = defaultXmlLimits): XmlElement {
-  return atOnce(parsing(text, limits));
-}
-
-/** The same, taking turns with others. */
-export function parseXmlInTurns(text: string, limits: XmlLimits = defaultXmlLimits): Promise<XmlElement> {
-  return inTurns(parsing(text, limits));
+export function* parseXml(text: string, limits: XmlLimits = defaultXmlLimits): Steps<XmlElement> {
+  const parser = new TreeParser(text, limits);
+  for (let start = 0; start < text.length; start += SLICE) {
+    parser.write(text.slice(start, start + SLICE));
+    yield;
+  }
+  return parser.end();
 }
 
 /** All elements below one, in document order. */
@@ -52,15 +52,6 @@ export function* descendants({ children }: XmlElement): Generator<XmlElement> {
       open.push(element.children.values());
     }
   }
-}
-
-function* parsing(text: string, limits: XmlLimits): Steps<XmlElement> {
-  const parser = new TreeParser(text, limits);
-  for (let start = 0; start < text.length; start += SLICE) {
-    parser.write(text.slice(start, start + SLICE));
-    yield;
-  }
-  return parser.end();
 }
 
 /** Characters parsed in one step. */

@@ -20,9 +20,8 @@ import { TemporaryFolder } from '../../client/temporary-folder.ts';
 import { ProgressBars } from '../../scripts/progress-bar.ts';
 import { contentId } from '../../src/swhid/content.ts';
 import { directoryId } from '../../src/swhid/directory.ts';
-import { readEntry } from '../../src/sword/atom-entry.ts';
-import { entryFacts } from '../../src/sword/entry-facts.ts';
 import { DEFAULT_DEPOSIT_NAMESPACE } from '../../src/sword/namespaces.ts';
+import { entryFacts, readEntry } from '../support/read-entry.ts';
 
 const xml = (text: string) => readXml(Buffer.from(text), 'The answer');
 
