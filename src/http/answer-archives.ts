@@ -4,6 +4,7 @@ import type { DepositContentView } from '../../projections/deposit-content.ts';
 import { type ArchiveStore, ObjectCorrupt, ObjectMissing } from '../archive-store/archive-store.ts';
 import type { Archive } from '../domain/deposit/events.ts';
 import { parseAcceptPackaging } from '../sword/accept-packaging.ts';
+import { attachment } from '../sword/content-disposition.ts';
 import { digestField } from '../sword/digest-fields.ts';
 import { entityTag, isNotModified, type Made } from '../sword/entity-tag.ts';
 import { ZIP_TYPE } from '../sword/media-type.ts';
@@ -66,7 +67,7 @@ function isHeld(ctx: ServiceContext, { depositId, revision }: AtRevision, made?:
 
 function describeAs(ctx: ServiceContext, mediaType: string, filename: string): void {
   ctx.set('Content-Type', mediaType);
-  ctx.set('Content-Disposition', `attachment; filename="${filename.replace(/["\\]/g, '\\$&')}"`);
+  ctx.set('Content-Disposition', attachment(filename));
 }
 
 async function answerZip(

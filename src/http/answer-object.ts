@@ -2,6 +2,7 @@ import type { ObjectBytes } from '../resolving/object-bytes.ts';
 import type { DepositsWithObject, Place, ResolvedObject } from '../resolving/resolver.ts';
 import { escapePath } from '../swhid/escape-path.ts';
 import { formatQualifiedSwhid, formatSwhid } from '../swhid/swhid.ts';
+import { attachment } from '../sword/content-disposition.ts';
 import { isNotModified } from '../sword/entity-tag.ts';
 import type { Language } from '../sword/language.ts';
 import { DOCUMENT_OFFERS, negotiateAmong, type Offers } from '../sword/negotiate.ts';
@@ -51,7 +52,7 @@ async function answerBytes(
     ctx.status = 304;
     return;
   }
-  ctx.set('Content-Disposition', `attachment; filename="${name}"`);
+  ctx.set('Content-Disposition', attachment(name));
   if (format === 'tar' && place.type === 'dir') await stream(ctx, () => objects.tar(object, place));
   else if (place.type === 'cnt') {
     ctx.set('Content-Length', String(place.length));

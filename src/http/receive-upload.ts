@@ -1,6 +1,6 @@
 import type { Archive } from '../domain/deposit/events.ts';
 import { withoutGarbage } from '../garbage.ts';
-import { parseContentDisposition, requireFilename } from '../sword/content-disposition.ts';
+import { attachment, parseContentDisposition, requireFilename } from '../sword/content-disposition.ts';
 import { isArchiveType, parseMediaType } from '../sword/media-type.ts';
 import { assertPackaging } from '../sword/packaging.ts';
 import { badRequest, notFound, quoted } from '../sword/sword-error.ts';
@@ -73,12 +73,6 @@ function announcedBy(ctx: ServiceContext, upload: Upload, accepted: Accepted) {
   const filename = values.get('filename');
   const isNamed = parseContentDisposition(headers['content-disposition']).filename !== null;
   const disposition =
-    isNamed || filename === undefined
-      ? headers['content-disposition']
-      : `attachment; filename="${escaped(filename)}"`;
+    isNamed || filename === undefined ? headers['content-disposition'] : attachment(filename);
   return { filename: requireFilename(disposition), mediaType: mediaType.type, accepted };
-}
-
-function escaped(filename: string): string {
-  return filename.replaceAll(/["\\]/g, '\\$&');
 }

@@ -24,6 +24,11 @@ export function parseContentDisposition(raw: RawHeader): ContentDisposition {
   };
 }
 
+/** The header that gives a file this name. */
+export function attachment(filename: string): string {
+  return `attachment; filename="${filename.replaceAll(/["\\]/g, '\\$&')}"`;
+}
+
 /** The file name of a binary upload, which has to have one. */
 export function requireFilename(raw: RawHeader): string {
   const { filename } = parseContentDisposition(raw);
