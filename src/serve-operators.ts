@@ -54,10 +54,5 @@ async function stateOf({ deliveries }: Node, { clients, reactors }: Parts) {
 
 /** A log that does not tell is no reason to seem not to be there: commands would work on without this service. */
 async function inPatience(telling: Promise<DeliveryStanding>): Promise<DeliveryStanding | null> {
-  let told: DeliveryStanding | null = null;
-  const listening = telling.then((standing) => {
-    told = standing;
-  });
-  await inTime(listening, PATIENCE).catch(() => undefined);
-  return told;
+  return (await inTime(telling, PATIENCE).catch(() => undefined)) ?? null;
 }

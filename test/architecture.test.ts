@@ -99,7 +99,7 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
     /^prom-client$/,
     /^projections\//,
     /^src\/(metrics|domain)\//,
-    /^src\/(config|logger)\.ts$/,
+    /^src\/(config|in-time|logger)\.ts$/,
     /^src\/event-log\/(event-log|forwarding-event-log|deliveries|waiting-events)\.ts$/,
     /^src\/archive-store\/(archive-store|forwarding-archive-store)\.ts$/,
     /^src\/archives\/archive-workers\.ts$/,

@@ -1,3 +1,4 @@
+import { inTime } from '../in-time.ts';
 import type { Logger } from '../logger.ts';
 import { Instruments } from './instruments.ts';
 import { processMetrics } from './process-metrics.ts';
@@ -48,15 +49,14 @@ export class ScrapedMetrics {
   }
 
   async #lookAt(part: string, look: Look): Promise<void> {
-    const { promise: late, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(() => reject(new Error(`Not found out within ${PATIENCE} ms.`)), PATIENCE);
+    const late = (): never => {
+      throw new Error(`Not found out within ${PATIENCE} ms.`);
+    };
     try {
-      await Promise.race([this.#once(part, look), late]);
+      await inTime(this.#once(part, look), PATIENCE, late);
     } catch (error) {
       this.#faults.inc({ part });
       this.#logger.debug({ part, err: error }, 'metrics not told');
-    } finally {
-      clearTimeout(timer);
     }
   }
 
