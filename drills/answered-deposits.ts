@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { readConfig } from '../src/config.ts';
 import { openLog, openStore } from '../src/engines.ts';
@@ -75,7 +75,7 @@ export class AnsweredDeposits {
       this.times.push(ms);
       const id = /<deposit_id>(\d+)</.exec(body)?.[1] ?? '';
       if (this.acknowledged.has(id)) this.faults.push(`The id ${id} was given to two deposits.`);
-      this.acknowledged.set(id, { sha256: sha256Of(archive), length: archive.length });
+      this.acknowledged.set(id, { sha256: hash('sha256', archive), length: archive.length });
     } else if (!this.#mayBe.has(status)) this.faults.push(`A create was answered ${status}: ${body}`);
     else if (status === 503 && !response?.headers.has('retry-after'))
       this.faults.push('A create was answered 503 without Retry-After.');
@@ -120,7 +120,7 @@ export async function lostOf(
       ({ body }) => buffer(body),
       () => undefined,
     );
-    if (bytes === undefined || sha256Of(bytes) !== sha256 || bytes.length !== (length ?? bytes.length))
+    if (bytes === undefined || hash('sha256', bytes) !== sha256 || bytes.length !== (length ?? bytes.length))
       lost.push(`The archive ${sha256} is named in the log and is not whole in the store.`);
   }
   return lost;
@@ -129,8 +129,4 @@ export async function lostOf(
 /** A tar that nobody has sent before, a little longer than `bytes`. */
 export function newTar(bytes: number): Buffer {
   return tarOf([{ name: 'drill/a.bin', data: randomBytes(bytes) }]);
-}
-
-function sha256Of(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
 }

@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { archiveHeaders, entryHeaders, final, helloEntry, partial } from '../test/support/deposit-bodies.ts';
 import type { TestClient } from '../test/support/running-service.ts';
 import { TusUploads } from '../test/support/tus-uploads.ts';
 import { newTar } from './answered-deposits.ts';
-import { type Ledger, sha256Of } from './watched-deposit.ts';
+import type { Ledger } from './watched-deposit.ts';
 
 const BINARY = archiveHeaders('a.tar', 'application/x-tar');
 
@@ -20,7 +20,7 @@ export class BegunBefore {
 
   static async begin(client: TestClient, ledger: Ledger): Promise<BegunBefore> {
     const archive = newTar(10_000);
-    ledger.creates.add(sha256Of(archive));
+    ledger.creates.add(hash('sha256', archive));
     const begun = new BegunBefore(client, new Uint8Array(archive));
     begun.id = idIn(await begun.#create());
     begun.#upload = await begun.#uploads.begin(archive.length);

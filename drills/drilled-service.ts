@@ -18,9 +18,14 @@ export async function registerDrill(
 ): Promise<void> {
   await mkdir(dataDir, { recursive: true });
   await using log = await openLog(readConfig({ ...env, DEPOSIT_DATA_DIR: dataDir }));
+  await registerIn(log, 'drill', password);
+}
+
+/** Registers a client who may deposit in the collection `drill`. */
+export async function registerIn(log: EventLog, client: string, password: string): Promise<void> {
   const administration = new Administration(log, { kind: 'operator', name: 'drill' });
-  await administration.registerClient('drill', password);
-  await administration.grant('drill', 'drill');
+  await administration.registerClient(client, password);
+  await administration.grant(client, 'drill');
 }
 
 /** A folder of its own with the client `drill` registered, whose password is {@link DRILL_PASSWORD}; goes when disposed of. */

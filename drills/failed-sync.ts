@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type AnsweredDeposits, newTar } from './answered-deposits.ts';
 import type { ServiceProcess } from './service-process.ts';
 import { Strace } from './strace.ts';
@@ -21,7 +21,7 @@ export async function faultsOfAFailedSync(
   for (let turn = 0; turn < 30 && acknowledged.length < 3; turn += 1) {
     const archive = newTar(2_000);
     const { status } = await deposits.deposit(archive);
-    if (status === 201) acknowledged.push(createHash('sha256').update(archive).digest('hex'));
+    if (status === 201) acknowledged.push(hash('sha256', archive));
   }
   // The client has the last answer before strace has seen the write return; what is asked next comes behind that.
   await (await fetch(`${service.url}/health/live`)).text();

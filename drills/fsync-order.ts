@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { tarOf } from '../test/support/archive-builders.ts';
 import { TusUploads } from '../test/support/tus-uploads.ts';
@@ -80,7 +80,7 @@ async function create(
   const archive = tarOf([{ name: 'drill/a.txt', data: mark.padEnd(bytes, 'x') }]);
   const { status, body } = await deposits.deposit(archive, { isComplete });
   if (status !== 201) throw new Error(`A create was answered ${status}: ${body}`);
-  const sha256 = createHash('sha256').update(archive).digest('hex');
+  const sha256 = hash('sha256', archive);
   return { kind, mark, sha256, id: /<deposit_id>(\d+)</.exec(body)?.[1] ?? '' };
 }
 

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { readConfig } from '../src/config.ts';
 import { openLog } from '../src/engines.ts';
@@ -6,7 +6,6 @@ import { archivePart, entryPart, final, formOf, formType } from '../test/support
 import type { TestClient } from '../test/support/running-service.ts';
 import { newTar } from './answered-deposits.ts';
 import type { ServiceProcess } from './service-process.ts';
-import { sha256Of } from './watched-deposit.ts';
 
 const WHOLE = ['DepositCreated', 'ArchiveAdded', 'MetadataAdded', 'DepositCompleted'];
 
@@ -20,7 +19,7 @@ export class KilledCreate {
 
   constructor(bytes: number) {
     const archive = newTar(bytes);
-    this.#archive = sha256Of(archive);
+    this.#archive = hash('sha256', archive);
     this.#body = new Uint8Array(formOf([archivePart(archive, 'a.tar', 'application/x-tar'), entryPart()]));
   }
 
@@ -54,7 +53,7 @@ export class KilledCreate {
     const streams = await this.#streams(dataDir);
     if (streams.length !== 1) broken.push(`It made ${streams.length} deposits.`);
     const media = await client.get(`/1/drill/${id}/media/`);
-    if (sha256Of(new Uint8Array(await media.arrayBuffer())) !== this.#archive)
+    if (hash('sha256', new Uint8Array(await media.arrayBuffer())) !== this.#archive)
       broken.push(`The deposit ${id} does not have the archive that was sent.`);
     return broken;
   }

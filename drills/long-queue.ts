@@ -1,13 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { Administration } from '../src/administration.ts';
 import { readConfig } from '../src/config.ts';
 import { openLog } from '../src/engines.ts';
 import { tarOf } from '../test/support/archive-builders.ts';
 import { archivePart, entryPart, final, formOf, formType, helloTar } from '../test/support/deposit-bodies.ts';
 import { TestClient } from '../test/support/running-service.ts';
 import { amount, type Finding, runDrill, tell } from './drill.ts';
-import { DRILL_PASSWORD, drillClient, registerDrill, scratchFolder } from './drilled-service.ts';
+import { DRILL_PASSWORD, drillClient, registerDrill, registerIn, scratchFolder } from './drilled-service.ts';
 import { EngineProcesses } from './engine-processes.ts';
 import { freePort } from './free-port.ts';
 import { ServiceProcess } from './service-process.ts';
@@ -106,9 +105,7 @@ function largeTar(): Buffer {
 
 async function registerOther(dataDir: string, engines: Readonly<Record<string, string>>): Promise<void> {
   await using log = await openLog(readConfig({ ...engines, DEPOSIT_DATA_DIR: dataDir }));
-  const administration = new Administration(log, { kind: 'operator', name: 'drill' });
-  await administration.registerClient('calm', DRILL_PASSWORD);
-  await administration.grant('calm', 'drill');
+  await registerIn(log, 'calm', DRILL_PASSWORD);
 }
 
 /** @returns its number */

@@ -1,6 +1,5 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { tarOf } from '../test/support/archive-builders.ts';
 import {
   archiveHeaders,
   archivePart,
@@ -13,7 +12,8 @@ import {
   partial,
 } from '../test/support/deposit-bodies.ts';
 import type { TestClient } from '../test/support/running-service.ts';
-import { Ledger, sha256Of, type WatchedDeposit } from './watched-deposit.ts';
+import { newTar } from './answered-deposits.ts';
+import { Ledger, type WatchedDeposit } from './watched-deposit.ts';
 
 type Headers = Readonly<Record<string, string>>;
 type Create = {
@@ -101,9 +101,9 @@ export class MixedLoad {
     if (!deposit) return;
     const archive = newTar(700);
     const headers = { ...binary, ...partial, 'Idempotency-Key': randomUUID() };
-    deposit.archive.send(sha256Of(archive));
+    deposit.archive.send(hash('sha256', archive));
     const told = await this.#again(() => this.#send('POST', iri(deposit, 'media'), archive, headers));
-    if (told && this.#mustBe(201, told)) deposit.archive.tell(sha256Of(archive));
+    if (told && this.#mustBe(201, told)) deposit.archive.tell(hash('sha256', archive));
     await this.#finish(deposit);
   }
 
@@ -112,13 +112,13 @@ export class MixedLoad {
     { body, headers, archive, title }: Create,
     isKeyed = false,
   ): Promise<WatchedDeposit | undefined> {
-    this.ledger.creates.add(sha256Of(archive ?? body));
+    this.ledger.creates.add(hash('sha256', archive ?? body));
     const post = (): Promise<Told | undefined> => this.#send('POST', '/1/drill/', body, headers);
     const told = isKeyed ? await this.#again(post) : await post();
-    if (!told && !isKeyed) this.ledger.unansweredCreates.add(sha256Of(archive ?? body));
+    if (!told && !isKeyed) this.ledger.unansweredCreates.add(hash('sha256', archive ?? body));
     if (told?.status === 503 || !told || !this.#mustBe(201, told)) return undefined;
     const deposit = this.ledger.created(/<deposit_id>(\d+)</.exec(told.body)?.[1] ?? '');
-    if (archive) deposit.archive.tell(sha256Of(archive));
+    if (archive) deposit.archive.tell(hash('sha256', archive));
     if (title !== undefined) deposit.title.tell(title);
     if (headers['In-Progress'] === 'false') deposit.final = 'told';
     return deposit;
@@ -131,7 +131,8 @@ export class MixedLoad {
     headers: Headers,
     title?: string,
   ): Promise<void> {
-    const [written, value] = title === undefined ? [deposit.archive, sha256Of(body)] : [deposit.title, title];
+    const [written, value] =
+      title === undefined ? [deposit.archive, hash('sha256', body)] : [deposit.title, title];
     written.send(value);
     const told = await this.#again(() =>
       this.#send('PUT', iri(deposit, part), body, { ...headers, ...partial }),
@@ -204,9 +205,4 @@ function entryWith(title: string): string {
 
 function newTitle(): string {
   return `Drill ${randomUUID()}`;
-}
-
-/** A tar that nobody has sent before. */
-function newTar(bytes: number): Buffer {
-  return tarOf([{ name: 'drill/a.bin', data: randomBytes(bytes) }]);
 }

@@ -1,10 +1,11 @@
+import { hash } from 'node:crypto';
 import { readConfig } from '../src/config.ts';
 import { deposits } from '../src/domain/aggregates.ts';
 import { namedObjects } from '../src/domain/deposit/named-objects.ts';
 import { openLog } from '../src/engines.ts';
 import type { TestClient } from '../test/support/running-service.ts';
 import { unsettled } from './drilled-service.ts';
-import { type Ledger, sha256Of, type WatchedDeposit } from './watched-deposit.ts';
+import type { Ledger, WatchedDeposit } from './watched-deposit.ts';
 
 /** What of the promises in a ledger did not hold, a sentence each. */
 export type Kept = {
@@ -45,7 +46,7 @@ async function lostOf({ id, archive, title, final }: WatchedDeposit, client: Tes
     lost.push(`Deposit ${id} has metadata other than those acknowledged: ${text.slice(0, 600)}`);
   if (archive.isKnown) {
     const media = await at('media');
-    const sha256 = sha256Of(new Uint8Array(await media.arrayBuffer()));
+    const sha256 = hash('sha256', new Uint8Array(await media.arrayBuffer()));
     if (media.status !== 200 || !archive.allows(sha256))
       lost.push(`Deposit ${id} has another archive than was acknowledged (${media.status}, ${sha256}).`);
   }

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import type http from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -12,7 +13,7 @@ import { MixedLoad } from './mixed-load.ts';
 import { promisesKept } from './promises-kept.ts';
 import { ServiceProcess } from './service-process.ts';
 import { bareRequest, UploadsUnderWay } from './uploads-under-way.ts';
-import { type Ledger, sha256Of } from './watched-deposit.ts';
+import type { Ledger } from './watched-deposit.ts';
 
 const HELP = `Stops the service with SIGTERM under a mixed load, while streams of events are open, an archive arrives slowly, an
 upload waits for its next piece and a piece of another one drips. It has to end with 0 in less than 30 s, answer what
@@ -134,7 +135,7 @@ async function openStream(client: TestClient): Promise<Response> {
 /** The status of a create whose body takes about two seconds; what broke it otherwise. */
 async function slowCreate(client: TestClient, { creates }: Ledger): Promise<number | string> {
   const archive = newTar(100_000);
-  creates.add(sha256Of(archive));
+  creates.add(hash('sha256', archive));
   const headers = {
     ...archiveHeaders('a.tar', 'application/x-tar'),
     ...partial,

@@ -1,12 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Administration } from '../src/administration.ts';
 import { readConfig } from '../src/config.ts';
 import { openLog } from '../src/engines.ts';
-import type { EventLog } from '../src/event-log/event-log.ts';
 import { depositHistories, judge } from '../test/support/deposit-histories.ts';
 import { PatientDepositor } from '../test/support/patient-depositor.ts';
 import { killReactors, takeLogAway } from './cluster-hurts.ts';
 import { amount, type Finding, runDrill, tell as say } from './drill.ts';
+import { registerIn } from './drilled-service.ts';
 import { EngineProcesses } from './engine-processes.ts';
 import { followLoads } from './loads.ts';
 import { RunOf } from './run-of.ts';
@@ -54,7 +53,7 @@ await runDrill(
 async function drill({ deposits, writers, kills, logDown }: Drill): Promise<Finding> {
   await using engines = await EngineProcesses.start();
   await using log = await openLog(readConfig(engines.settings));
-  await register(log);
+  await registerIn(log, 'drill', 'drill');
   await using cluster = await ServiceCluster.start(engines.settings);
   const nodes = cluster.urls;
   await Promise.all(nodes.map(known));
@@ -100,12 +99,6 @@ async function drill({ deposits, writers, kills, logDown }: Drill): Promise<Find
       stuck: unfinished.length,
     },
   };
-}
-
-async function register(log: EventLog): Promise<void> {
-  const administration = new Administration(log, { kind: 'operator', name: 'drill' });
-  await administration.registerClient('drill', 'drill');
-  await administration.grant('drill', 'drill');
 }
 
 /** Resolves when the client is in the views of the node. */

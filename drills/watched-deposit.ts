@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-
 /** A value that a client wrote: what the service told that it has, and what was sent since without an answer. */
 export class Written {
   #told: string | undefined;
@@ -55,8 +53,4 @@ export class Ledger {
     this.deposits.set(id, deposit);
     return deposit;
   }
-}
-
-export function sha256Of(bytes: string | Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
 }
