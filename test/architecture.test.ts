@@ -21,7 +21,7 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
     /^node:/,
     /^@eventstore\/db-client$/,
     /^src\/event-log\//,
-    /^src\/(cut-off|in-time|logger|sqlite-codes|sqlite-integrity|sqlite-reading|sqlite-transaction)\.ts$/,
+    /^src\/(cut-off|growing-pause|in-time|logger|sqlite-codes|sqlite-integrity|sqlite-reading|sqlite-transaction)\.ts$/,
   ],
   'src/archive-store/open-': [/^node:path$/, /^src\/(archive-store\/|config\.ts$)/],
   'src/archive-store/': [
@@ -51,7 +51,7 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
   'src/reactors/': [
     /^node:/,
     /^src\/(reactors|domain|swhid)\//,
-    /^src\/(command-handler|cut-off|in-turn|logger)\.ts$/,
+    /^src\/(command-handler|cut-off|growing-pause|in-turn|logger)\.ts$/,
     /^src\/archives\/inspection\.ts$/,
     /^src\/event-log\/(event-log|deliveries|hash-chain)\.ts$/,
     /^src\/archive-store\/archive-store\.ts$/,
@@ -67,7 +67,7 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
     /^node:/,
     /^projections\//,
     /^src\/(notifications|news|domain|reactors)\//,
-    /^src\/(command-handler|in-time|key-file|logger)\.ts$/,
+    /^src\/(command-handler|growing-pause|in-time|key-file|logger)\.ts$/,
     /^src\/sword\/iris\.ts$/,
     /^src\/read-models\/(fold|projector)\.ts$/,
     /^src\/event-log\/(event-log|deliveries)\.ts$/,

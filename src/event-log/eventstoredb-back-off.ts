@@ -1,26 +1,19 @@
-export type BackOffOptions = {
-  /** Milliseconds after the first failure; doubled each time. */
-  readonly firstPause?: number;
-  /** So long may pass unnoticed when the server is back; checks and loads wait for it. */
-  readonly longestPause?: number;
-};
+import { type Pauses, pauseAfter } from '../growing-pause.ts';
 
-/** Growing pauses, each somewhere between half and all of its length so that many clients do not come at once. */
+/** Growing pauses while the server fails. */
 export class BackOff {
-  readonly #first: number;
-  readonly #longest: number;
+  readonly #pauses: Pauses;
   #failures = 0;
 
-  constructor({ firstPause = 50, longestPause = 2000 }: BackOffOptions) {
-    this.#first = firstPause;
-    this.#longest = longestPause;
+  /** The longest pause may pass unnoticed when the server is back; checks and loads wait for it. */
+  constructor({ firstPause = 50, longestPause = 2000 }: Partial<Pauses>) {
+    this.#pauses = { firstPause, longestPause };
   }
 
   /** Milliseconds to wait after one more failure. */
   next(): number {
-    const pause = Math.min(this.#first * 2 ** this.#failures, this.#longest);
     this.#failures += 1;
-    return pause * (0.5 + Math.random() / 2);
+    return pauseAfter(this.#failures, this.#pauses);
   }
 
   reset(): void {

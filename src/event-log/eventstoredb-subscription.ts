@@ -1,5 +1,6 @@
-import { type Position, type SubscribeOptions, type SubscriptionMessage } from './event-log.ts';
-import { BackOff, type BackOffOptions } from './eventstoredb-back-off.ts';
+import type { Pauses } from '../growing-pause.ts';
+import type { Position, SubscribeOptions, SubscriptionMessage } from './event-log.ts';
+import { BackOff } from './eventstoredb-back-off.ts';
 import type { EventStoreDbConnection } from './eventstoredb-connection.ts';
 import { CallLost, troubleOf } from './eventstoredb-faults.ts';
 import type { EventStoreDbPages } from './eventstoredb-pages.ts';
@@ -7,7 +8,7 @@ import { SubscriptionFeed } from './eventstoredb-subscription-feed.ts';
 import { pausing } from './pausing.ts';
 import { hasPrefix } from './stream-prefix.ts';
 
-export type SubscriptionSettings = BackOffOptions & { readonly quietTime?: number };
+export type SubscriptionSettings = Partial<Pauses> & { readonly quietTime?: number };
 
 /** Follows the log until `signal` aborts. The client ends a subscription at every fault; this one goes on. */
 export class EventStoreDbSubscription {

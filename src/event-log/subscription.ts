@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { pauseAfter } from '../growing-pause.ts';
 import type { CommitSignal } from './commit-signal.ts';
 import { ElementsOf } from './elements-of.ts';
 import {
@@ -27,8 +28,7 @@ export type LogPage = {
   readonly atEnd: boolean;
 };
 
-const FIRST_PAUSE = 50;
-const LONGEST_PAUSE = 5_000;
+const PAUSES = { firstPause: 50, longestPause: 5000 };
 
 export function readPages(log: PagedLog, options: ReadAllOptions): AsyncIterable<RecordedEvent> {
   return { [Symbol.asyncIterator]: () => new ElementsOf(pagesOf(log, options)) };
@@ -59,17 +59,17 @@ export async function* follow(
   let reached = after;
   /** Null before the first time; on an empty log the position is undefined. */
   let told: Position | undefined | null = null;
-  let pause = FIRST_PAUSE;
+  let failures = 0;
   while (!signal.aborted) {
     const seen = commits.count;
     const page = pageUnlessUnavailable(log, reached, streamPrefixes);
     onTrouble?.(page instanceof EventLogUnavailable ? page.message : undefined);
     if (page instanceof EventLogUnavailable) {
-      await pausing(pause, signal);
-      pause = Math.min(pause * 2, LONGEST_PAUSE);
+      failures += 1;
+      await pausing(pauseAfter(failures, PAUSES), signal);
       continue;
     }
-    pause = FIRST_PAUSE;
+    failures = 0;
     reached = page.upTo;
     if (page.events.length > 0) yield { kind: 'events', events: page.events };
     if (!page.atEnd) {

@@ -1,12 +1,13 @@
 import type { ClientWebhook } from '../../projections/client-webhooks.ts';
+import type { Pauses } from '../growing-pause.ts';
 import type { Logger } from '../logger.ts';
 import { type NewsEvent, type NewsLanguage, tell } from '../news/deposit-news.ts';
 import type { Outcome, Postman } from './postman.ts';
-import { type LineOptions, ReceiverLine } from './receiver-line.ts';
+import { ReceiverLine } from './receiver-line.ts';
 import { signatureHeaders } from './signature.ts';
 import { WebhookKey, WebhookKeyProblem } from './webhook-key.ts';
 
-export type CourierOptions = LineOptions & {
+export type CourierOptions = Pauses & {
   readonly postman: Pick<Postman, 'post'>;
   readonly language: NewsLanguage;
   /** Holds the key of the secrets. */

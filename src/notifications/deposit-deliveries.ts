@@ -10,10 +10,11 @@ import type {
   NotificationsEvent,
 } from '../domain/notifications/notifications.ts';
 import type { EventLog, Position } from '../event-log/event-log.ts';
+import type { Pauses } from '../growing-pause.ts';
 import { type NewsEvent, newsAt } from '../news/deposit-news.ts';
 import type { Courier } from './courier.ts';
 import type { Outcome as Delivery, Failure } from './postman.ts';
-import { type LineOptions, LONGEST_WAIT, pauseOf, type ReceiverLine } from './receiver-line.ts';
+import { LONGEST_WAIT, pauseOf, type ReceiverLine } from './receiver-line.ts';
 import type { Webhooks } from './webhooks.ts';
 
 /** How long one node has the notifications of a deposit for itself, and how much of it one of them may need. */
@@ -38,9 +39,9 @@ export class DepositDeliveries {
   readonly #log: EventLog;
   readonly #webhooks: Pick<Webhooks, 'whyUntold'>;
   readonly #courier: Courier;
-  readonly #pauses: LineOptions;
+  readonly #pauses: Pauses;
 
-  constructor(log: EventLog, webhooks: Pick<Webhooks, 'whyUntold'>, courier: Courier, pauses: LineOptions) {
+  constructor(log: EventLog, webhooks: Pick<Webhooks, 'whyUntold'>, courier: Courier, pauses: Pauses) {
     this.#log = log;
     this.#webhooks = webhooks;
     this.#courier = courier;

@@ -3,18 +3,19 @@ import { execute, load } from '../command-handler.ts';
 import { deposits, notifications } from '../domain/aggregates.ts';
 import type { NotificationHeld } from '../domain/notifications/events.ts';
 import { type EventLog, occurredAt, type RecordedEvent } from '../event-log/event-log.ts';
+import type { Pauses } from '../growing-pause.ts';
 import { isNews, type NewsEvent, newsAt } from '../news/deposit-news.ts';
 import { causedBy, depositIdOf } from '../reactors/causation.ts';
 import { clientOf } from '../reactors/client-of.ts';
 import type { Reactor } from '../reactors/reactor.ts';
 import type { Courier } from './courier.ts';
 import type { Failure } from './postman.ts';
-import { type LineOptions, pauseOf } from './receiver-line.ts';
+import { pauseOf } from './receiver-line.ts';
 import type { Webhooks } from './webhooks.ts';
 
 const BEHIND_OTHERS = 'Earlier notifications about the deposit wait.';
 
-export type NotifierSettings = LineOptions & {
+export type NotifierSettings = Pauses & {
   /** What is older than so many milliseconds when its turn comes is no news any more. */
   readonly giveUpAfter: number;
 };

@@ -1,10 +1,5 @@
+import { type Pauses, pauseAfter } from '../growing-pause.ts';
 import type { Failure, Outcome } from './postman.ts';
-
-export type LineOptions = {
-  /** Milliseconds after the first failure; doubled each time. */
-  readonly firstPause: number;
-  readonly longestPause: number;
-};
 
 /** No pause is longer, in milliseconds, neither our own with its jitter nor one that a receiver asks for. */
 export const LONGEST_WAIT = 7_200_000;
@@ -21,7 +16,7 @@ const MAX_REFUSALS = 5;
  * time; after the pause one delivery tries it, and opens it for all or closes it again.
  */
 export class ReceiverLine {
-  readonly #options: LineOptions;
+  readonly #pauses: Pauses;
   readonly #waiting = new Set<() => void>();
   #underWay = 0;
   #refusals = 0;
@@ -30,8 +25,8 @@ export class ReceiverLine {
   #closedAt = '';
   #reason = '';
 
-  constructor(options: LineOptions) {
-    this.#options = options;
+  constructor(pauses: Pauses) {
+    this.#pauses = pauses;
   }
 
   /** Deliveries that may begin now. */
@@ -99,7 +94,7 @@ export class ReceiverLine {
     this.#closings += 1;
     this.#reason = reason;
     this.#closedAt = new Date().toISOString();
-    this.#closedUntil = performance.now() + Math.max(pauseAfter(this.#closings, this.#options), retryAfter);
+    this.#closedUntil = performance.now() + Math.max(pauseAfter(this.#closings, this.#pauses), retryAfter);
   }
 
   /** Resolves when a delivery has ended, at the latest after so many milliseconds. */
@@ -121,12 +116,7 @@ export class ReceiverLine {
 export function pauseOf(
   { isUnreachable, retryAfter }: Pick<Failure, 'isUnreachable' | 'retryAfter'>,
   failures: number,
-  options: LineOptions,
+  pauses: Pauses,
 ): number {
-  return isUnreachable ? 0 : Math.max(pauseAfter(failures, options), retryAfter);
-}
-
-/** With jitter, so that what failed together is not tried together. */
-function pauseAfter(failures: number, { firstPause, longestPause }: LineOptions): number {
-  return Math.min(firstPause * 2 ** (failures - 1), longestPause) * (0.75 + Math.random() / 2);
+  return isUnreachable ? 0 : Math.max(pauseAfter(failures, pauses), retryAfter);
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CutOff } from '../cut-off.ts';
 import { type Deliveries, type Delivery, PATIENCE_ALONE } from '../event-log/deliveries.ts';
 import type { Position, RecordedEvent } from '../event-log/event-log.ts';
+import { pauseAfter } from '../growing-pause.ts';
 import type { Logger } from '../logger.ts';
 import type { Parking, Reactor } from './reactor.ts';
 import { Slots } from './slots.ts';
@@ -236,7 +237,9 @@ export class ReactorRunner {
     tries: number,
   ): Promise<{ error: unknown } | undefined> {
     const { signal } = this.#stop;
-    for (let failures = 0, pauses = 0; ; pauses += 1) {
+    const { firstPause = 300 } = this.#options;
+    const pauses = { firstPause, longestPause: firstPause * 100 };
+    for (let failures = 0, tried = 1; ; tried += 1) {
       signal.throwIfAborted();
       try {
         await this.#cutOff.unless(work());
@@ -246,14 +249,9 @@ export class ReactorRunner {
         if (!isTransient(error)) failures += 1;
         this.#warn(event, error, failures);
         if (failures === tries) return { error };
-        await sleep(this.#pauseAfter(pauses), undefined, { signal });
+        await sleep(pauseAfter(tried, pauses), undefined, { signal });
       }
     }
-  }
-
-  #pauseAfter(pauses: number): number {
-    const first = this.#options.firstPause ?? 300;
-    return Math.min(first * 2 ** pauses, first * 100) * (0.75 + Math.random() / 2);
   }
 
   #warn(event: RecordedEvent, err: unknown, failures: number): void {
