@@ -30,7 +30,8 @@ export type S3ServerOptions = {
  */
 export class S3Server implements AsyncDisposable {
   readonly buckets = new Map<string, S3Bucket>();
-  readonly options: Required<S3ServerOptions>;
+  readonly options: Required<Omit<S3ServerOptions, 'listable'>>;
+  readonly #listable: string;
   readonly #folder: string;
   readonly #server: Server;
 
@@ -43,7 +44,8 @@ export class S3Server implements AsyncDisposable {
 
   private constructor(folder: string, options: S3ServerOptions) {
     const defaults = { accessKey: 'TESTACCESSKEY', secretKey: 'test-secret-key', pageSize: 1000 };
-    this.options = { ...defaults, mayMakeBuckets: true, listable: '', ...options };
+    this.options = { ...defaults, mayMakeBuckets: true, ...options };
+    this.#listable = options.listable ?? '';
     this.#folder = folder;
     this.#server = http.createServer((request, response) => void this.#answer(request, response));
   }
@@ -114,7 +116,7 @@ export class S3Server implements AsyncDisposable {
     if (method === 'HEAD') return respond(request, response, 200);
     if (method !== 'GET') throw new S3Refusal(405, 'MethodNotAllowed');
     if (query.has('uploads')) return respond(request, response, 200, uploadsOf(bucket, query));
-    if (!query.get('prefix')?.startsWith(this.options.listable)) throw new S3Refusal(403, 'AccessDenied');
+    if (!query.get('prefix')?.startsWith(this.#listable)) throw new S3Refusal(403, 'AccessDenied');
     if (query.get('list-type') !== '2') throw new S3Refusal(501, 'NotImplemented');
     respond(request, response, 200, page(bucket, query, this.options.pageSize));
   }
