@@ -12,7 +12,7 @@ import {
 import { HashingThreads } from './hashing-threads.ts';
 import { IncomingFolder } from './incoming-folder.ts';
 import { MinioBucket, type MinioPlace } from './minio-bucket.ts';
-import { S3Fault } from './minio-fault.ts';
+import { isFault, S3Fault } from './minio-fault.ts';
 import { listed } from './minio-listing.ts';
 import { OutgoingBody } from './minio-outgoing-body.ts';
 import { putEmpty, removeIncoming } from './minio-upload.ts';
@@ -224,14 +224,10 @@ async function makeWhereMissing(bucket: MinioBucket): Promise<void> {
   try {
     await bucket.check();
   } catch (error) {
-    if (!isNoBucket(error)) throw error;
+    if (!isFault(error, 'NoSuchBucket')) throw error;
     await bucket.make().catch(async (refused: unknown) => {
       // Another process may have made it in the meantime.
       await bucket.check().catch(() => Promise.reject(refused));
     });
   }
-}
-
-function isNoBucket(error: unknown): boolean {
-  return error instanceof Error && error.cause instanceof S3Fault && error.cause.code === 'NoSuchBucket';
 }

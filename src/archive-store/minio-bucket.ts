@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client, CopyDestinationOptions, CopySourceOptions } from 'minio';
-import { faultOf, isMissing, isPassing, notS3, S3Fault } from './minio-fault.ts';
+import { faultOf, isFault, isMissing, isPassing, notS3, S3Fault } from './minio-fault.ts';
 import type { Sendable } from './minio-part.ts';
 import { DEFAULT_TIMEOUTS, TimedTransport, type Timeouts } from './minio-transport.ts';
 import type { S3Place } from './s3-url.ts';
@@ -139,7 +139,8 @@ export class MinioBucket implements Disposable {
   }
 
   async stat(key: string): Promise<KeptObject | undefined> {
-    const found = await this.ask('read', (client) => orMissing(client.statObject(this.name, key)));
+    const asked = this.ask('read', (client) => orMissing(client.statObject(this.name, key)));
+    const found = await asked.catch((error: unknown) => this.#unlessUnlisted(key, error));
     if (found === undefined) return this.#notInBucket();
     const { size, etag, lastModified } = found;
     if (Number.isSafeInteger(size) && etag !== '' && !Number.isNaN(lastModified.getTime())) {
@@ -183,6 +184,15 @@ export class MinioBucket implements Disposable {
   /** Cuts what is under way: it fails soon. */
   [Symbol.dispose](): void {
     this.#transport.close();
+  }
+
+  /** Keys that may not list the whole bucket are told that they have no access to what is not there. */
+  async #unlessUnlisted(key: string, error: unknown): Promise<undefined> {
+    if (!isFault(error, 'AccessDenied')) throw error;
+    const { objects } = await this.ask('read', (client) =>
+      client.listObjectsV2Query(this.name, key, '', '', 1, ''),
+    );
+    if (objects.length > 0) throw error;
   }
 
   /** An answer that an object is missing is worth nothing when the whole bucket is. */

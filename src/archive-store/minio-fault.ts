@@ -57,6 +57,11 @@ export function isPassing(fault: Error): boolean {
   return (fault instanceof S3Fault && fault.passing) || code === 'ECONNRESET' || code === 'EPIPE';
 }
 
+/** Whether this made the store unavailable. */
+export function isFault(error: unknown, code: string): boolean {
+  return error instanceof Error && error.cause instanceof S3Fault && error.cause.code === code;
+}
+
 export function isMissing(error: unknown): boolean {
   return ['NotFound', 'NoSuchKey', 'NoSuchUpload'].includes(codeOf(error) ?? '');
 }

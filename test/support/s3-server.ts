@@ -19,7 +19,7 @@ export type S3ServerOptions = {
   /** Objects listed in one answer; S3 may give fewer than it is asked for. */
   readonly pageSize?: number;
   readonly mayMakeBuckets?: boolean;
-  /** Only what begins so may be listed, as a policy for a bucket that is shared says it. */
+  /** Only what begins so may be listed, as a policy for a shared bucket says it: what is missing is denied, then. */
   readonly listable?: string;
 };
 
@@ -161,6 +161,7 @@ export class S3Server implements AsyncDisposable {
       bucket.remove(key);
       return respond(request, response, 204);
     }
+    if (this.#listable !== '' && !bucket.objects.has(key)) throw new S3Refusal(403, 'AccessDenied');
     const { body, etag, modified } = bucket.get(key);
     response.writeHead(200, {
       etag: `"${etag}"`,
