@@ -257,12 +257,17 @@ test('a connection that breaks once, or a store that is busy once, is asked agai
   }
 });
 
-test('a store that stays busy is told', async (t) => {
+test('a store that stays busy, or is full, is told', async (t) => {
   const { store, proxy } = await openBehindProxy(t);
-  proxy.inject({ kind: 'status', status: 507, code: 'XMinioStorageFull' });
-  for (const length of [SMALL, LARGE]) {
-    const put = store.put(inChunks(newBody(length)));
-    t.regex((await t.throwsAsync(put, { instanceOf: ArchiveStoreUnavailable })).message, /it is full/);
+  for (const [status, code] of [
+    [507, 'XMinioStorageFull'],
+    [403, 'QuotaExceeded'], // of Ceph
+  ] as const) {
+    proxy.inject({ kind: 'status', status, code }, /^(PUT|POST)/);
+    for (const length of [SMALL, LARGE]) {
+      const put = store.put(inChunks(newBody(length)));
+      t.regex((await t.throwsAsync(put, { instanceOf: ArchiveStoreUnavailable })).message, /it is full/);
+    }
   }
 });
 
