@@ -32,6 +32,9 @@ const SENTENCES: Readonly<Record<string, string>> = {
   XMinioStorageFull: 'it is full',
 };
 
+/** Told in an answer with status 200, too: that begins before all of an object is copied. */
+const PASSING_CODES: ReadonlySet<string> = new Set(['InternalError', 'ServiceUnavailable', 'SlowDown']);
+
 /** The store refused, with this HTTP status and this code of S3, if it told one. */
 export function refusal(status: number, code: string | undefined): S3Fault {
   const told = code ?? `status ${status}`;
@@ -50,7 +53,8 @@ export function faultOf(error: unknown): Error {
   if (code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE') return brokenOff();
   const inside = errorInside(error);
   if (code === undefined) return notS3(inside?.name ?? 'an error without a code');
-  return new S3Fault(code, inside ? `the connection to it failed (${code})` : sentence(code));
+  if (inside) return new S3Fault(code, `the connection to it failed (${code})`);
+  return new S3Fault(code, sentence(code), { passing: PASSING_CODES.has(code) });
 }
 
 /** Whether to ask again may help: the store was busy, or the connection broke. */

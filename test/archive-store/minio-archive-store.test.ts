@@ -254,6 +254,12 @@ test('a connection that breaks once, or a store that is busy once, is asked agai
     t.true(body.equals(await bytesOf(store, sha256Of(body))));
     proxy.inject({ kind: 'html' }, /^PUT .*(v1|partNumber=2)/, 1);
     await t.notThrowsAsync(store.put(inChunks(body)), 'as Swift answers one of two who write the same');
+    proxy.inject(
+      { kind: 'status', status: 200, code: 'InternalError' },
+      /^PUT .*v1/,
+      length === LARGE ? 1 : 0,
+    );
+    await t.notThrowsAsync(store.put(inChunks(body)), 'a copy that fails after its answer began');
   }
 });
 
