@@ -1,8 +1,10 @@
+import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import test, { type ExecutionContext } from 'ava';
 import { ANCHORS } from '../../src/anchors/anchor.ts';
 import { publicAnchorKey } from '../../src/anchors/anchor-key.ts';
@@ -31,6 +33,7 @@ import {
 import { auditedService, codesOf, configOf, type Verified, verified } from './audited-service.ts';
 
 const service = auditedService(test, 9);
+const VERIFIER = path.join(import.meta.dirname, '../../docs/auditing/verify.py');
 
 test('what the owner of the log does to it is found by anchors kept elsewhere', async (t) => {
   const folder = await service.copy(t);
@@ -65,6 +68,43 @@ test('the anchor and verify commands work together, with a key that was kept els
   const args = ['--anchors', elsewhere, '--key', path.join(folder, 'public.pem')];
   const proven = await runScript(folder, 'verify', args);
   t.regex(proven.out, /^All proven: .* 2 anchors\.\n$/);
+});
+
+test('the verifier that was written from the documentation, where Python is there, proves and finds the same', async (t) => {
+  const hasPython =
+    spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 9))']).status === 0;
+  if (!hasPython || spawnSync('openssl', ['version']).status !== 0) return t.pass('there is none');
+  const kept = await service.copy(t);
+  const key = await publicAnchorKey(configOf(kept).anchorKeyFile);
+  const pem = path.join(kept, 'public.pem');
+  await writeFile(pem, key?.export({ type: 'spki', format: 'pem' }) ?? '');
+  const told = (folder: string, log = path.join(folder, 'event-log.sqlite')) => {
+    const elsewhere = ['--anchors', path.join(kept, 'anchors.ndjson'), '--key', pem];
+    const args = ['-B', VERIFIER, log, '--archives', path.join(folder, 'archives'), ...elsewhere];
+    return spawnSync('python3', args, { encoding: 'utf8' });
+  };
+  const proven = /^Read \d+ events, 2 anchors in the log, 2 in FILE, 9 deposits\.\n$/;
+  t.regex(told(kept).stdout, proven);
+  const exported = path.join(kept, 'log.ndjson');
+  t.is((await runScript(kept, 'export', ['--output', exported])).code, 0);
+  t.regex(told(kept, exported).stdout, proven);
+  for (const change of [rewriteStream, removeWithoutTrace]) {
+    const altered = await service.copy(t);
+    change(path.join(altered, 'event-log.sqlite'));
+    const { stdout, status } = told(altered);
+    t.is(status, 1, change.name);
+    t.regex(stdout, /^the anchor over \d+ events in FILE: does not hold/m, change.name);
+  }
+  const altered = await service.copy(t);
+  await writeFile(
+    exported,
+    (await readFile(exported, 'utf8')).replace('"kind":"client"', '"kind":"operator"'),
+  );
+  t.regex(told(altered, exported).stdout, /does not carry the hash of its contents/);
+  const small = new DatabaseSync(path.join(altered, 'archives', 'small.sqlite'));
+  small.exec(`UPDATE small_object SET bytes = zeroblob(9) WHERE id = (SELECT min(id) FROM small_object)`);
+  small.close();
+  t.regex(told(altered).stdout, /needs the object \w+, whose bytes are others/);
 });
 
 test('an export is the same log again, and a line that was cut or changed is refused with its number', async (t) => {

@@ -1,0 +1,75 @@
+"""The objects that deposits name, and the identifiers that follow from them: docs/auditing.md, Formats, Objects."""
+
+import hashlib, sqlite3
+from pathlib import Path
+
+from identifiers import identifiers
+
+
+def check_deposits(events, folder, check):
+    deposits, store = {}, Store(folder, check)
+    for event in events:
+        if event["stream"].startswith("deposit-"):
+            deposits.setdefault(event["stream"], []).append(event)
+    for stream, of_deposit in deposits.items():
+        try:
+            check_deposit(of_deposit, store, check)
+        except Exception as error:  # an archive that is missing or not what it was
+            check(False, stream, f"cannot be computed again: {error!r}")
+    return len(deposits)
+
+
+def check_deposit(events, store, check):
+    archives, count = {}, 0  # by number, in the order of the overlay
+    for event in events:
+        where, type, data = f"{event['stream']} revision {event['revision']}", event["type"], event["data"]
+        if type in ("ArchivesReplaced", "ArchivesRemoved"):
+            archives.clear()
+        if type in ("ArchiveAdded", "ArchivesReplaced"):
+            count += 1
+        if type in ("ArchiveAdded", "ArchivesReplaced", "ArchiveReplaced"):
+            archive = data["archive"]
+            archives[data.get("number", count)] = archive["sha256"]
+            store.check(where, archive["sha256"], archive["length"], archive["md5"])
+        if type == "ArchiveRemoved":
+            del archives[data["number"]]
+        if type in ("MetadataAdded", "MetadataReplaced", "MetadataUpdated"):
+            store.check(where, data["entry"]["sha256"], data["entry"]["length"])
+        if type == "DepositVerified":
+            for reading in data["readings"]:
+                store.check(where, reading["listing"])
+            read = [reading["archive"] for reading in data["readings"]]
+            check(read == [*archives.values()], where, "is about other archives than the deposit has")
+        if type == "DepositLoaded":
+            check(data["archives"] == [*archives.values()], where, "is about other archives than the deposit has")
+            store.check(where, data["manifest"])
+            contents = [store.get(digest) for digest in archives.values()]
+            for name, found in identifiers(contents, events[0]["data"], data).items():
+                check(data[name] == found, where, f"names the {name} {data[name]}, not {found}")
+
+
+class Store:
+    def __init__(self, folder, check):
+        self.folder, self.tell, small = Path(folder), check, Path(folder, "small.sqlite")
+        self.small = open_database(small) if small.exists() else None
+
+    def get(self, digest):
+        file = self.folder / "v1" / "sha256" / digest[:2] / digest[2:4] / digest
+        query = "SELECT bytes FROM small_object WHERE sha256 = ?"
+        row = self.small.execute(query, [digest]).fetchone() if self.small and not file.exists() else None
+        return row[0] if row else file.read_bytes() if file.exists() else None
+
+    def check(self, where, digest, length=None, md5=None):
+        data = self.get(digest)
+        if data is None:
+            return self.tell(False, where, f"needs the object {digest}, which is missing")
+        needs = f"needs the object {digest}, whose"
+        self.tell(hashlib.sha256(data).hexdigest() == digest, where, f"{needs} bytes are others")
+        self.tell(length in (None, len(data)), where, f"{needs} length is {len(data)}, not {length}")
+        self.tell(md5 in (None, hashlib.md5(data).hexdigest()), where, f"{needs} MD5 is not {md5}")
+
+
+def open_database(file):
+    """Without a WAL beside it nothing need be written there, not even a lock."""
+    mode = "mode=ro" if Path(f"{file}-wal").exists() else "mode=ro&immutable=1"
+    return sqlite3.connect(f"{Path(file).resolve().as_uri()}?{mode}", uri=True)
