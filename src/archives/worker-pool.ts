@@ -18,6 +18,9 @@ export type JobOptions = {
 
 export type PoolLoad = { readonly size: number; readonly busy: number; readonly waiting: number };
 
+/** Milliseconds that a timer counts; what is more it takes for none at all. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
 /** What a worker sends first, as soon as it can take jobs. */
 export const BEGUN = 'begun';
 
@@ -116,7 +119,7 @@ export class WorkerPool<Job, Reply> implements AsyncDisposable {
     worker.removeAllListeners();
     const timer = setTimeout(
       () => abort(new JobAborted(`It took more than ${milliseconds} ms.`)),
-      milliseconds,
+      Math.min(milliseconds, LONGEST_TIMER),
     );
     const release = () => {
       clearTimeout(timer);

@@ -121,6 +121,12 @@ test('no more jobs wait than may', async (t) => {
   t.like(results[2], { reason: { code: 'POOL_BUSY' } });
 });
 
+test('a job may have more time than a timer counts', async (t) => {
+  await using workers = new ArchiveWorkers();
+  const large = { ...limits, wallTime: 2 ** 31 };
+  t.like(await workers.inspect(demoSource, demoSha256, large), { outcome: 'accepted' });
+});
+
 test('disposing stops what runs and what waits', async (t) => {
   const workers = new ArchiveWorkers({ size: 1 });
   const patient = { ...slowLimits, wallTime: 60_000 };
