@@ -46,6 +46,8 @@ const PASSING = new Set([
 
 /** For a signal to come twice, in milliseconds. */
 const SAME_WISH = 1000;
+/** For what a start that is given up leaves under way, in milliseconds. */
+const LAST_STEPS = 1000;
 
 /** Runs the service until it is told to stop; resolves to the exit code. */
 export async function main(argv: string[]): Promise<number> {
@@ -94,8 +96,13 @@ async function serve(config: Config, logger: Logger): Promise<number> {
   await using _tracing = config.tracing
     ? (await import('./tracing/start-tracing.ts')).startTracing(logger, manifest())
     : undefined; // ends after the service, whose last spans it sends
-  await using service: Service = await startService(config, { logger, progress });
-  const outcome = await Promise.race([service.ready, service.failed, uncaught, stopped]);
+  const stop = new AbortController();
+  void stopped.then(() => stop.abort());
+  await using service = await startService(config, { logger, progress, stop: stop.signal }).catch(
+    endedBy(stop),
+  );
+  if (!service) return 0;
+  const outcome = await Promise.race([stopped, service.ready, service.failed, uncaught]);
   if (outcome !== 'stopped') await tellReady(service, config, logger);
   try {
     await Promise.race([stopped, service.failed, uncaught]);
@@ -104,6 +111,14 @@ async function serve(config: Config, logger: Logger): Promise<number> {
     logger.error({ err: error }, 'the service cannot go on');
     return 1;
   }
+}
+
+/** For a start that was told to end: it may have begun to open what it could not close. */
+function endedBy({ signal }: AbortController): (error: unknown) => undefined {
+  return (error) => {
+    if (!signal.aborted) throw error;
+    setTimeout(() => process.exit(0), LAST_STEPS).unref();
+  };
 }
 
 /** Resolves at the first signal. One that comes a second or more after it ends the process at once. */

@@ -1,6 +1,7 @@
 import { startAnchoring } from './anchors/anchor-follower.ts';
 import type { ArchiveStore } from './archive-store/archive-store.ts';
 import type { Config } from './config.ts';
+import { CutOff } from './cut-off.ts';
 import { lockDataFolder } from './data-folder-lock.ts';
 import type { EventLog } from './event-log/event-log.ts';
 import { createHandler } from './http/app.ts';
@@ -29,14 +30,34 @@ export type Service = AsyncDisposable & {
 export type ServiceOptions = {
   readonly logger: Logger;
   readonly progress?: ProjectorProgress;
+  /** Ends the start while it is under way; later it does nothing. */
+  readonly stop?: AbortSignal;
 };
 
 /** How long running requests may take to finish when the service stops, in milliseconds. */
 const DRAIN_PATIENCE = 20_000;
 
-/** Puts the service together and starts it. */
-export async function startService(config: Config, { logger, progress }: ServiceOptions): Promise<Service> {
-  await using resources = new AsyncDisposableStack();
+/** Puts the service together and starts it. @throws the reason of `stop`, when everything is closed. */
+export async function startService(config: Config, { stop, ...options }: ServiceOptions): Promise<Service> {
+  stop?.throwIfAborted();
+  const [resources, untilStopped] = [new AsyncDisposableStack(), new CutOff()];
+  const cut = (): void => untilStopped.cut(stop?.reason);
+  stop?.addEventListener('abort', cut);
+  try {
+    return await untilStopped.unless(start(config, options, resources));
+  } catch (error) {
+    await resources.disposeAsync(); // which ends what the start waits for
+    throw error;
+  } finally {
+    stop?.removeEventListener('abort', cut);
+  }
+}
+
+async function start(
+  config: Config,
+  { logger, progress }: ServiceOptions,
+  resources: AsyncDisposableStack,
+): Promise<Service> {
   resources.use(lockDataFolder(config.dataDir));
   const failure = Promise.withResolvers<never>();
   failure.promise.catch(() => undefined); // whoever waits for it hears of it

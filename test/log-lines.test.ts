@@ -307,6 +307,23 @@ test('a service that is told to stop while its program is being loaded ends with
   t.deepEqual(await started(t, ['--import', preload, MAIN], env, 'node').ended, [0, null]);
 });
 
+test('a service that is told to stop while it waits for its log ends with 0, and has never been ready', async (t) => {
+  const { child, ended, out, err } = started(t, [], {
+    DEPOSIT_DATA_DIR: await temporaryFolder(t),
+    DEPOSIT_EVENT_LOG: 'esdb://127.0.0.1:1?tls=false',
+  });
+  child.stdout.on('data', (chunk: Buffer) => chunk.includes('"msg":"start"') && child.kill('SIGTERM'));
+  t.deepEqual(await ended, [0, null]);
+  t.deepEqual(
+    (await out)
+      .trimEnd()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as Line).msg),
+    ['start', 'stopping', 'stop'],
+  );
+  t.is(await err, '');
+});
+
 test('what a newer release wrote ends with 2 and a sentence: no restart mends it', async (t) => {
   const rosa = { kind: 'operator', name: 'rosa' } as const;
   const newer = [
