@@ -1,6 +1,7 @@
 import { depositStatus } from '../projections/deposit-status.ts';
 import { Administration } from '../src/administration.ts';
 import { type Config, readConfig } from '../src/config.ts';
+import { counted } from '../src/domain/description.ts';
 import { openView } from '../src/engines.ts';
 import { type AbandonedDeposit, abandonedDeposits } from './abandoned-deposits.ts';
 import { operator, readOptions, runCommand, say, UsageError } from './command.ts';
@@ -47,7 +48,8 @@ await runCommand(HELP, async (args) => {
     // What was done is told in any case.
     if (values.json) say(JSON.stringify({ expired, left, dryRun: Boolean(values['dry-run']) }));
   }
-  if (!values.json) say(`${expired.length} deposits ${values['dry-run'] ? 'would be' : 'were'} deleted.`);
+  const done = values['dry-run'] ? 'would be' : expired.length === 1 ? 'was' : 'were';
+  if (!values.json) say(`${counted(expired.length, 'deposit')} ${done} deleted.`);
 });
 
 /** From the views as they are now; what has changed since then is found out at the append. */

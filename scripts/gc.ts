@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os';
 import { type Config, readConfig } from '../src/config.ts';
 import { lockDataFolder } from '../src/data-folder-lock.ts';
+import { counted } from '../src/domain/description.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
 import { type OrphanSearch, Orphans } from '../src/orphans.ts';
 import { readOptions, refused, runCommand, say, UsageError } from './command.ts';
@@ -51,10 +52,11 @@ await runCommand(
     if (objects > 0) await assertNotEmpty(log);
     const uploads = await store.sweepIncoming(storedBefore, { dryRun: !values.remove });
     if (values.remove) await removeAll(orphans, search, bars);
-    else if (!values.json) for (const { sha256, length } of orphans) say(`${sha256}  ${length} bytes`);
+    else if (!values.json)
+      for (const { sha256, length } of orphans) say(`${sha256}  ${counted(length, 'byte')}`);
     if (values.json) say(JSON.stringify({ objects, bytes, uploads, removed: Boolean(values.remove) }));
     else {
-      const what = `${objects} objects that no event names (${bytes} bytes), ${uploads} parts of cut off uploads`;
+      const what = `${counted(objects, 'object')} that no event names (${counted(bytes, 'byte')}), ${counted(uploads, 'part')} of cut off uploads`;
       say(values.remove ? `Removed ${what}.` : `Found ${what}; --remove removes them.`);
     }
   },

@@ -1,6 +1,7 @@
 import { copyStore, type FailedObject } from '../src/archive-store/store-copy.ts';
 import { type ArchiveStoreConfig, BadConfig, type EventLogConfig, readConfigWith } from '../src/config.ts';
 import { lockFile } from '../src/data-folder-lock.ts';
+import { counted } from '../src/domain/description.ts';
 import { openExistingLog, openExistingStore, openLog, openStore } from '../src/engines.ts';
 import { verifyCopy } from '../src/event-log/copy-verification.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
@@ -78,7 +79,7 @@ async function migrateLog(from: EventLogConfig, to: EventLogConfig, signal: Abor
   const all = [source.readAll({ signal }), target.readAll({ signal })] as const;
   await verifyCopy(...all, { total, progress: (events) => bars.at('events verified', events, total) });
   const facts = { events: total, copied, sourceMoved: (await source.head()) !== upTo };
-  const text = `Copied ${copied} events. All ${total} are the same in both logs, and every hash is right.`;
+  const text = `Copied ${counted(copied, 'event')}. All ${total} are the same in both logs, and every hash is right.`;
   return { facts, text: total === 0 ? 'The source holds no events.' : text };
 }
 
@@ -93,13 +94,15 @@ async function migrateStore(from: StorePlace, to: StorePlace, options: StoreOpti
     progress: (step, objects, total) => bars.at(`objects ${step}`, objects, total),
   });
   const { objects, bytes, copied, repaired } = counts;
-  const verified = options.verify ? ` All were read again; ${repaired} were damaged and are replaced.` : '';
+  const verified = options.verify
+    ? ` All were read again; ${repaired} ${repaired === 1 ? 'was damaged and is' : 'were damaged and are'} replaced.`
+    : '';
   return {
     facts: { ...counts, failed, sourceMoved: cameMeanwhile > 0 },
     text:
       objects + failed.length === 0
         ? 'The source holds no objects.'
-        : `Copied ${copied} objects. The target holds ${objects} of the source, ${bytes} bytes.${verified}`,
+        : `Copied ${counted(copied, 'object')}. The target holds ${objects} of the source, ${counted(bytes, 'byte')}.${verified}`,
     failed,
   };
 }

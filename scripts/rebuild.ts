@@ -4,6 +4,7 @@ import path from 'node:path';
 import { everyView } from '../projections/every-view.ts';
 import { readConfig } from '../src/config.ts';
 import { lockDataFolder, lockFile } from '../src/data-folder-lock.ts';
+import { counted } from '../src/domain/description.ts';
 import { viewsPlace } from '../src/engines.ts';
 import { estimatedTotal } from '../src/event-log/estimated-total.ts';
 import type { EventLog, Position } from '../src/event-log/event-log.ts';
@@ -127,7 +128,7 @@ function report(json = false, facts: Facts, differences: readonly ViewDifference
   const more = facts.differences - differences.length;
   if (more > 0) process.stdout.write(`… and ${more} more\n`);
   for (const note of facts.notCompared) process.stdout.write(`${note}\n`);
-  const built = `${facts.events} events in ${facts.seconds.toFixed(1)} s, ${facts.differences} differences found`;
+  const built = `${counted(facts.events, 'event')} in ${facts.seconds.toFixed(1)} s, ${counted(facts.differences, 'difference')} found`;
   const pauses = Object.values(facts.switched ?? {});
   const how =
     facts.switched === null

@@ -1,3 +1,4 @@
+import { counted } from '../src/domain/description.ts';
 import type { Status } from './status-rates.ts';
 
 const BYTES = ['B', 'kB', 'MB', 'GB', 'TB'];
@@ -78,7 +79,7 @@ function notificationLines({ notifications }: Status): string[] {
     taken === null
       ? []
       : [`${number(taken)} taken, ${number(failed)} tries not, ${number(tooOld)} too old to be sent`];
-  const held = `${number(waiting)} deposits wait`;
+  const held = `${counted(waiting, 'deposit')} ${waiting === 1 ? 'waits' : 'wait'}`;
   const how = waiting > 0 ? ' ("npm run client -- webhook NAME --failures" tells why)' : '';
   return [
     `Notifications: ${[...done, held].join('; ')}${how}`,
@@ -89,7 +90,7 @@ function notificationLines({ notifications }: Status): string[] {
 function storeLine({ store, diskFreeBytes }: Status): string {
   const least = store.isWhole ? '' : 'at least ';
   const free = `${size(diskFreeBytes)} free in the data folder`;
-  return `Archives (${store.engine}): ${least}${number(store.objects)} objects, ${least}${size(store.bytes)}; ${free}`;
+  return `Archives (${store.engine}): ${least}${counted(store.objects, 'object')}, ${least}${size(store.bytes)}; ${free}`;
 }
 
 function rate({ rate: events }: { readonly rate: number | null }): string {
@@ -116,7 +117,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 }
 
 function events({ lagEvents }: { readonly lagEvents: number }): string {
-  return lagEvents >= 1000 ? '≥ 1,000 events' : `${lagEvents} events`;
+  return lagEvents >= 1000 ? '≥ 1,000 events' : counted(lagEvents, 'event');
 }
 
 function age({ lagEvents, lagSeconds }: { lagEvents: number; lagSeconds: number }): string {

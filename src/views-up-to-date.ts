@@ -1,3 +1,4 @@
+import { counted } from './domain/description.ts';
 import type { EventLog } from './event-log/event-log.ts';
 import { waitingAfter } from './event-log/waiting-events.ts';
 import type { Projector } from './read-models/projector.ts';
@@ -18,6 +19,8 @@ export async function assertUpToDate(
     const lag = oldest === undefined ? 0 : Date.now() - Date.parse(oldest);
     if (lag <= longestLag) continue;
     const seconds = Math.round(lag / 1000);
-    throw new Error(`${name} does not show ${count} events, the oldest of ${seconds} seconds ago.`);
+    throw new Error(
+      `${name} does not show ${counted(count, 'event')}, the oldest of ${counted(seconds, 'second')} ago.`,
+    );
   }
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { UndeliveredNotifications } from '../../projections/undelivered-notifications.ts';
+import { counted } from '../domain/description.ts';
 import type { Position } from '../event-log/event-log.ts';
 import { inTime } from '../in-time.ts';
 import type { Logger } from '../logger.ts';
@@ -175,5 +176,5 @@ export class HeldDeliveries {
 }
 
 function hours(milliseconds: number): string {
-  return `${Math.round(milliseconds / 3_600_000)} hours`;
+  return counted(Math.round(milliseconds / 3_600_000), 'hour');
 }

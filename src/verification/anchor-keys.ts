@@ -1,4 +1,5 @@
 import { type Anchor, fingerprint } from '../anchors/anchor.ts';
+import { counted } from '../domain/description.ts';
 
 /** Public keys, as anchors name them. */
 export type AnchorKeys = {
@@ -42,7 +43,7 @@ export class AnchorSigners {
     return Array.from(
       this.#earlier,
       ([key, { times, last }]) =>
-        `Another key than that of this data folder, ${own}, has signed the first anchors of the log: the key ${fingerprint(key)} signed ${times} of them, the last over ${last.events} events at ${last.madeAt}. That is right when the log has moved here or the key was renewed: give the public key of then with --key, and this one.`,
+        `Another key than that of this data folder, ${own}, has signed the first anchors of the log: the key ${fingerprint(key)} signed ${times} of them, the last over ${counted(last.events, 'event')} at ${last.madeAt}. That is right when the log has moved here or the key was renewed: give the public key of then with --key, and this one.`,
     );
   }
 }

@@ -7,6 +7,7 @@ import {
   asAnchor,
   isSignedByItsKey,
 } from '../anchors/anchor.ts';
+import { counted } from '../domain/description.ts';
 import { EventLogUnavailable } from '../event-log/event-log.ts';
 import type { LogAudit } from '../event-log/log-audit.ts';
 import { type AnchorKeys, AnchorSigners } from './anchor-keys.ts';
@@ -133,6 +134,6 @@ function parsed(parse: () => Anchor, where: string, report: Report): Anchor | un
 }
 
 function find(report: Report, anchor: Anchor, code: string, where: string, what: string): void {
-  const text = `The anchor over ${anchor.events} events of ${anchor.madeAt} (${where}) ${what}.`;
+  const text = `The anchor over ${counted(anchor.events, 'event')} of ${anchor.madeAt} (${where}) ${what}.`;
   report.find({ check: 'anchors', code, text, anchor: anchor.events });
 }

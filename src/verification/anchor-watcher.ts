@@ -1,5 +1,6 @@
 import { coveredEvent } from '../anchors/covered-event.ts';
 import { MerkleTree } from '../anchors/merkle-tree.ts';
+import { counted } from '../domain/description.ts';
 import type { RecordedEvent } from '../event-log/event-log.ts';
 import type { PlacedAnchor } from './anchor-sources.ts';
 import type { Watcher } from './history.ts';
@@ -35,7 +36,7 @@ export function anchorWatcher(report: Report, anchors: readonly PlacedAnchor[]):
     report.find({
       check: 'anchors',
       code: 'ANCHOR_DOES_NOT_HOLD',
-      text: `The anchor over ${events} events of ${madeAt} (${placed.where}) does not hold: what was changed, removed or put in lies among the events ${held + 1} to ${events}, which are of ${since.inWords()}.`,
+      text: `The anchor over ${counted(events, 'event')} of ${madeAt} (${placed.where}) does not hold: what was changed, removed or put in lies among the events ${held + 1} to ${events}, which are of ${since.inWords()}.`,
       anchor: events,
       streams: since.streams,
     });
@@ -59,13 +60,16 @@ export function anchorWatcher(report: Report, anchors: readonly PlacedAnchor[]):
         report.find({
           check: 'anchors',
           code: 'EVENTS_REMOVED',
-          text: `The anchor over ${events} events of ${madeAt} (${first.where}) does not hold: the log has only ${tree.size} events. At least ${missing} were removed, ${held === tree.size ? 'from its end' : `after event ${held}, among those of ${since.inWords()} or behind them`}.`,
+          text: `The anchor over ${counted(events, 'event')} of ${madeAt} (${first.where}) does not hold: the log has only ${counted(tree.size, 'event')}. At least ${missing} ${missing === 1 ? 'was' : 'were'} removed, ${held === tree.size ? 'from its end' : `after event ${held}, among those of ${since.inWords()} or behind them`}.`,
           anchor: events,
           ...(since.streams.length > 0 && { streams: since.streams }),
         });
       }
       const others = failed - 1 + Math.max(0, beyond.length - 1);
-      if (failed > 0 && others > 0) report.notes.push(`${others} later anchors do not hold either.`);
+      if (failed > 0 && others > 0)
+        report.notes.push(
+          `${counted(others, 'later anchor')} ${others === 1 ? 'does' : 'do'} not hold either.`,
+        );
     },
   };
 }

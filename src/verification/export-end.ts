@@ -1,5 +1,6 @@
 import { coveredEvent } from '../anchors/covered-event.ts';
 import { MerkleTree } from '../anchors/merkle-tree.ts';
+import { counted } from '../domain/description.ts';
 import type { Json, RecordedEvent } from '../event-log/event-log.ts';
 import { canonicalJson } from '../event-log/hash-chain.ts';
 
@@ -46,7 +47,7 @@ export class ExportTally {
     if (partial) return;
     if (end === undefined) {
       throw new ExportNotWhole(
-        `The export breaks off after ${this.events} events: the last line, which says how many there are, is missing. ${PARTIAL}`,
+        `The export breaks off after ${counted(this.events, 'event')}: the last line, which says how many there are, is missing. ${PARTIAL}`,
       );
     }
     const parts = [
@@ -60,9 +61,12 @@ export class ExportTally {
   #assertSame(end: ExportEnd): void {
     if (end.events !== this.events) {
       const less = end.events - this.events;
-      const what = less > 0 ? `${less} are missing` : `${-less} were put in`;
+      const what =
+        less > 0
+          ? `${less} ${less === 1 ? 'is' : 'are'} missing`
+          : `${-less} ${less === -1 ? 'was' : 'were'} put in`;
       throw new ExportNotWhole(
-        `The export holds ${this.events} events where its last line says ${end.events}: ${what}.`,
+        `The export holds ${counted(this.events, 'event')} where its last line says ${end.events}: ${what}.`,
       );
     }
     if (end.root !== this.#tree.root()) {

@@ -1,3 +1,4 @@
+import { counted } from '../domain/description.ts';
 import { EventLogUnavailable, type RecordedEvent } from '../event-log/event-log.ts';
 import type { AuditedRecord, UnreadableRecord } from '../event-log/log-audit.ts';
 import type { Check, Report } from './report.ts';
@@ -60,7 +61,7 @@ async function readAll(
     report.find({
       check: 'log',
       code: 'LOG_UNREADABLE',
-      text: `After ${number} events the log cannot be read any further: ${error.message}`,
+      text: `After ${counted(number, 'event')} the log cannot be read any further: ${error.message}`,
     });
     return false;
   }

@@ -1,6 +1,7 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { coveredEvent } from '../anchors/covered-event.ts';
 import { MerkleTree } from '../anchors/merkle-tree.ts';
+import { counted } from '../domain/description.ts';
 import type { Watcher } from './history.ts';
 
 /** Of the file. In the first one those beyond the limit of what is told were not among `again`. */
@@ -121,7 +122,7 @@ export class ResumePoint {
         const { events } = this.#before ?? { events: 0 };
         if (!whole || this.#tree.size >= events) return;
         throw new LogChanged(
-          `The log holds ${this.#tree.size} events, fewer than the ${events} that the interrupted run of ${this.#begunAt} has read. Run it without --resume.`,
+          `The log holds ${counted(this.#tree.size, 'event')}, fewer than the ${events} that the interrupted run of ${this.#begunAt} has read. Run it without --resume.`,
         );
       },
     };

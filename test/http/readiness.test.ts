@@ -57,10 +57,7 @@ test('views that do not get on are no ready ones: the reason names a view, how m
   const at = (reached: typeof position | undefined, trouble?: string) =>
     assertUpToDate({ reached: [{ ...view, position: reached }], trouble }, log);
   const behind = await t.throwsAsync(at(undefined));
-  t.regex(
-    behind?.message ?? '',
-    /^deposit-status does not show 1 events, the oldest of 1\d\d seconds ago\.$/,
-  );
+  t.regex(behind?.message ?? '', /^deposit-status does not show 1 event, the oldest of 1\d\d seconds ago\.$/);
   await t.notThrowsAsync(at(position));
   await log.append('deposit-1', 0, [event(ids[1], now ?? '')]);
   await t.notThrowsAsync(at(position), 'what has just happened may be on its way');

@@ -150,7 +150,7 @@ test('archives go to S3 and back; a damaged one stops no other, and what is ther
   t.is(mended.code, 0, mended.err);
   t.is(
     mended.out,
-    'Copied 1 objects. The target holds 5 of the source, 3066547 bytes. All were read again; 1 were damaged and are replaced.\n',
+    'Copied 1 object. The target holds 5 of the source, 3,066,547 bytes. All were read again; 1 was damaged and is replaced.\n',
   );
 
   const back = path.join(other, 'archives');

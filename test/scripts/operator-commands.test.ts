@@ -122,7 +122,7 @@ test('orphans are told, and removed only when that is asked for; what events nam
   t.deepEqual(await readdir(temporary), []);
   const told = await runScript(service.folder, 'gc', ['--older-than', '0s']);
   t.regex(told.out, new RegExp(`${orphan.sha256}  17 bytes`));
-  t.regex(told.out, /Found 2 objects that no event names \(100017 bytes\), 0 parts/);
+  t.regex(told.out, /Found 2 objects that no event names \(100,017 bytes\), 0 parts/);
   const removed = await runScript(service.folder, 'gc', ['--older-than', '0s', '--remove', '--json']);
   t.deepEqual(JSON.parse(removed.out), { objects: 2, bytes: 100_017, uploads: 0, removed: true });
   await service.startAgain();
