@@ -7,6 +7,7 @@ import { assertPackaging } from '../sword/packaging.ts';
 import { badRequest, quoted, SwordError } from '../sword/sword-error.ts';
 import { type Accepted, unaccepted } from './deposit-request.ts';
 import { boundaryOf, defaultMultipartLimits, type Part, readMultipart } from './multipart.ts';
+import { archiveOf, contentOf, entryBytes } from './part-content.ts';
 import { assertDigests } from './promised-bytes.ts';
 import { type AnnouncedArchive, receiveArchive } from './receive-archive.ts';
 import type { ReceivedContent, ReceiveOptions } from './receive-content.ts';
@@ -19,7 +20,6 @@ import {
   understandEntry,
 } from './receive-entry.ts';
 import { collect } from './request-body.ts';
-import { archiveOf, contentOf } from './transfer-encoding.ts';
 
 /**
  * An archive and an entry in one body, in any order; either may be missing. The archive streams into the store
@@ -126,17 +126,10 @@ async function readEntryPart(part: Part, options: ReceiveOptions & EntryOptions)
   const { headers } = part;
   const type = headers.get('content-type');
   const charset = type === undefined ? undefined : parseMediaType(type).parameters.get('charset');
-  const bytes = unveiled(await collect(contentOf(part), maxBytes, () => entryTooLarge(maxBytes)));
+  const bytes = entryBytes(await collect(contentOf(part), maxBytes, () => entryTooLarge(maxBytes)));
   assertMd5(bytes, parseContentMd5(headers.get('content-md5')));
   assertDigests(bytes, digestsIn(headers));
   return await understandEntry(bytes, charset, options);
-}
-
-/** A client library sends entries as base64 and does not say so; no XML consists of such characters alone. */
-function unveiled(bytes: Buffer): Buffer {
-  if (/[^A-Za-z0-9+/=\s]/.test(bytes.toString('latin1', 0, 100))) return bytes;
-  const digits = bytes.toString('latin1').replace(/\s+/g, ''); // with them the next pattern would take minutes
-  return /^[A-Za-z0-9+/]*={0,2}$/.test(digits) ? Buffer.from(digits, 'base64') : bytes;
 }
 
 /** The bytes of a part, ending only once `verdict` has been given. */

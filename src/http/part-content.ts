@@ -16,6 +16,13 @@ export function archiveOf(part: Part): AsyncIterable<Uint8Array> {
   return part.headers.has('content-transfer-encoding') ? contentOf(part) : unveiled(part.body);
 }
 
+/** The same of an entry whose content is all here; no XML consists of the digits of base64 alone. */
+export function entryBytes(bytes: Buffer): Buffer {
+  if (/[^A-Za-z0-9+/=\s]/.test(bytes.toString('latin1', 0, 100))) return bytes;
+  const digits = bytes.toString('latin1').replace(/\s+/g, ''); // with them the next pattern would take minutes
+  return /^[A-Za-z0-9+/]*={0,2}$/.test(digits) ? Buffer.from(digits, 'base64') : bytes;
+}
+
 /** Base64 of the first bytes, by which an archive is known, and the breaks of its lines. */
 const HEAD_DIGITS = 1024;
 
