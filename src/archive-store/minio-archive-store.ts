@@ -45,7 +45,6 @@ const [CLOSE_PATIENCE, CUT_PATIENCE] = [2000, 1000];
  */
 export class MinioArchiveStore implements ArchiveStore {
   readonly #bucket: MinioBucket;
-  readonly #prefix: string;
   readonly #folder: IncomingFolder;
   readonly #hashing: HashingThreads;
   readonly #incomingKeys = new Set<string>();
@@ -62,12 +61,11 @@ export class MinioArchiveStore implements ArchiveStore {
     const idle = Math.min(options.timeouts?.idle ?? OPENING_IDLE, OPENING_IDLE);
     using asked = bucketAt({ ...options, timeouts: { ...options.timeouts, idle } });
     await (options.mustExist ? asked.check() : makeWhereMissing(asked));
-    return new MinioArchiveStore(bucketAt(options), options.prefix ?? '', folder);
+    return new MinioArchiveStore(bucketAt(options), folder);
   }
 
-  private constructor(bucket: MinioBucket, prefix: string, folder: IncomingFolder) {
+  private constructor(bucket: MinioBucket, folder: IncomingFolder) {
     this.#bucket = bucket;
-    this.#prefix = prefix;
     this.#folder = folder;
     this.#hashing = new HashingThreads();
   }
@@ -102,7 +100,7 @@ export class MinioArchiveStore implements ArchiveStore {
   }
 
   async *list(): AsyncGenerator<ListedObject> {
-    for await (const { key, length, storedAt } of listed(this.#bucket, `${this.#prefix}v1/sha256/`)) {
+    for await (const { key, length, storedAt } of listed(this.#bucket, `${this.#bucket.prefix}v1/sha256/`)) {
       const sha256 = key.slice(-64);
       if (/^[0-9a-f]{64}$/.test(sha256) && key === this.#keyOf(sha256)) yield { sha256, length, storedAt };
     }
@@ -125,7 +123,7 @@ export class MinioArchiveStore implements ArchiveStore {
     { dryRun = false }: { readonly dryRun?: boolean } = {},
   ): Promise<number> {
     let swept = await this.#folder.sweep(olderThan, { dryRun });
-    for await (const { key, storedAt } of listed(this.#bucket, `${this.#prefix}incoming/`)) {
+    for await (const { key, storedAt } of listed(this.#bucket, `${this.#bucket.prefix}incoming/`)) {
       if (this.#incomingKeys.has(key) || storedAt >= olderThan) continue;
       if (!dryRun) await removeIncoming(this.#bucket, key);
       swept += 1;
@@ -198,11 +196,11 @@ export class MinioArchiveStore implements ArchiveStore {
   }
 
   #keyOf(sha256: string): string {
-    return `${this.#prefix}v1/sha256/${sha256.slice(0, 2)}/${sha256.slice(2, 4)}/${sha256}`;
+    return `${this.#bucket.prefix}v1/sha256/${sha256.slice(0, 2)}/${sha256.slice(2, 4)}/${sha256}`;
   }
 
   async #withIncomingKey<T>(work: (key: string) => Promise<T>): Promise<T> {
-    const key = `${this.#prefix}incoming/${randomUUID()}`;
+    const key = `${this.#bucket.prefix}incoming/${randomUUID()}`;
     this.#incomingKeys.add(key);
     try {
       return await work(key);

@@ -8,11 +8,9 @@ import { DEFAULT_TIMEOUTS, TimedTransport, type Timeouts } from './minio-transpo
 import type { S3Place } from './s3-url.ts';
 import { unavailable } from './unavailable.ts';
 
-export type MinioPlace = Omit<S3Place, 'prefix'> & {
+export type MinioPlace = S3Place & {
   readonly accessKey: string;
   readonly secretKey: string;
-  /** Begins every key: `deposits/`, say, where the bucket is shared. Of letters, digits, `/`, `-`, `_` and `.` only. */
-  readonly prefix?: string | undefined;
   readonly timeouts?: Partial<Timeouts> | undefined;
 };
 
@@ -27,8 +25,9 @@ const SLOWEST = 16;
 /** One bucket. Whatever goes wrong with it is an `ArchiveStoreUnavailable` that holds no secrets. */
 export class MinioBucket implements Disposable {
   readonly name: string;
+  /** Begins every key of ours. Of letters, digits, `/`, `-`, `_` and `.` only. */
+  readonly prefix: string;
   readonly #place: string;
-  readonly #prefix: string;
   readonly #region: string;
   readonly #client: Client;
   readonly #transport: TimedTransport;
@@ -38,7 +37,7 @@ export class MinioBucket implements Disposable {
     const limits = { ...DEFAULT_TIMEOUTS, ...timeouts };
     this.name = bucket;
     this.#place = `${endpoint.host}:${endpoint.port}`;
-    this.#prefix = prefix ?? '';
+    this.prefix = prefix;
     this.#region = region;
     this.#limits = limits;
     this.#transport = new TimedTransport(endpoint.tls, limits);
@@ -87,7 +86,7 @@ export class MinioBucket implements Disposable {
    */
   check(): Promise<void> {
     return this.ask(`use the bucket ${this.name} at ${this.#place}`, async (client) => {
-      await client.listObjectsV2Query(this.name, this.#prefix, '', '', 1, '');
+      await client.listObjectsV2Query(this.name, this.prefix, '', '', 1, '');
     });
   }
 

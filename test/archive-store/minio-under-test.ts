@@ -58,7 +58,7 @@ type Keys = { readonly accessKey: string; readonly secretKey: string };
 
 export function placeAt({ options: { accessKey, secretKey } }: { readonly options: Keys }, port: number) {
   const endpoint = { host: '127.0.0.1', port, tls: false };
-  return { endpoint, bucket: 'archives', region: 'us-east-1', accessKey, secretKey };
+  return { endpoint, bucket: 'archives', region: 'us-east-1', prefix: '', accessKey, secretKey };
 }
 
 /** `http://key:secret@host:port/bucket` */
@@ -69,6 +69,7 @@ export function realPlace(place: string) {
     endpoint: { host: hostname, port: Number(port) || (tls ? 443 : 80), tls },
     bucket: pathname.slice(1),
     region: 'us-east-1',
+    prefix: '',
     accessKey: decodeURIComponent(username),
     secretKey: decodeURIComponent(password),
   };
