@@ -5,6 +5,7 @@ import { undeliveredNotifications } from '../projections/undelivered-notificatio
 import type { ArchiveStore } from '../src/archive-store/archive-store.ts';
 import type { Config } from '../src/config.ts';
 import { deposits } from '../src/domain/aggregates.ts';
+import { PASSING } from '../src/domain/deposit/status-detail.ts';
 import { openDeliveriesOf, openView } from '../src/engines.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
 import { waitingAfter } from '../src/event-log/waiting-events.ts';
@@ -21,8 +22,6 @@ import type { LookedAtView } from '../src/read-models/looked-at-view.ts';
 import { ViewUnavailable } from '../src/read-models/view-unavailable.ts';
 import { refused } from './command.ts';
 
-/** States that a deposit should leave. */
-const PASSING = ['partial', 'deposited', 'verified', 'loading'] as const;
 /** How long the objects of the store are counted; of a large store only a part is. */
 const COUNTING_TIME = 1500;
 

@@ -1,19 +1,8 @@
 import type { DepositStatusView } from '../../projections/deposit-status.ts';
-import type { Status } from '../domain/deposit/status-detail.ts';
+import { PASSING, STATUSES } from '../domain/deposit/status-detail.ts';
 import type { View } from '../read-models/projector.ts';
 import { ageOf } from './instruments.ts';
 import type { ScrapedMetrics } from './scraped-metrics.ts';
-
-/** Of each status, whether something is still to come after it. */
-const GOES_ON: Readonly<Record<Status, boolean>> = {
-  partial: true,
-  deposited: true,
-  verified: true,
-  loading: true,
-  rejected: false,
-  failed: false,
-  done: false,
-};
 
 /** How many deposits there are in each state, and how long the oldest has been there. */
 export function observeDeposits(metrics: ScrapedMetrics, statuses: View<DepositStatusView>): void {
@@ -28,9 +17,8 @@ export function observeDeposits(metrics: ScrapedMetrics, statuses: View<DepositS
   );
   metrics.atScrape('deposits', () => {
     const counts = statuses.counts();
-    for (const [status, goesOn] of Object.entries(GOES_ON)) {
-      deposits.set({ status }, counts.get(status) ?? 0);
-      if (!goesOn) continue;
+    for (const status of STATUSES) deposits.set({ status }, counts.get(status) ?? 0);
+    for (const status of PASSING) {
       const [first] = statuses.find({ equal: { status }, orderBy: 'updatedAt', limit: 1 });
       oldest.set({ status }, first ? ageOf(first.updatedAt) : 0);
     }

@@ -20,6 +20,9 @@ export function isStatus(text: string): text is Status {
 /** In the order in which a deposit gets them. */
 export const STATUSES = Object.keys(SENTENCES) as readonly Status[];
 
+/** Those that a deposit should leave. */
+export const PASSING = ['partial', 'deposited', 'verified', 'loading'] as const satisfies readonly Status[];
+
 /** Reasons as lines `- <reason> (<fields>)`, or a sentence for the status, with warnings apart from either. */
 export function statusDetail(
   status: Status,
