@@ -16,9 +16,9 @@ export type OpenedToRead = {
 };
 
 /**
- * Opens a file in WAL mode only to read, also for somebody who may write neither to it nor beside it, or cannot since
- * the disk is full, as SQLite needs where no process has the file open. It is taken as it lies then. A service that has it open has laid its `-shm`
- * there, with which SQLite reads in the ordinary way.
+ * Opens a file in WAL mode only to read. A service that has it open has laid its `-shm` there, with which SQLite reads in
+ * the ordinary way. Where no process has it open, SQLite would write beside it: for somebody who may not, or cannot since
+ * the disk is full, the file is taken as it lies.
  * @throws {WalNotReadable}
  */
 export function openedToRead(file: string, timeout: number): OpenedToRead {

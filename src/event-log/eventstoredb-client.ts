@@ -35,8 +35,9 @@ export class EventStoreDbClient {
   }
 
   /**
-   * There is no official way to any of this. The client closes a channel that failed, but may begin a call on it a moment later, which throws inside a
-   * promise that nobody holds and so ends the process. Therefore channels close a moment later than it says.
+   * There is no official way to any of this. The client closes a channel that failed, but may begin a call on it a
+   * moment later, which throws inside a promise that nobody holds and so ends the process. Therefore channels close a
+   * moment later than it says.
    */
   #tendChannels(): void {
     const internals = this.client as unknown as { createChannel: () => Promise<Channel> };

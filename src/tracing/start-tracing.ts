@@ -11,7 +11,8 @@ import type { Logger } from '../logger.ts';
 
 /**
  * Has the spans of this process sent to where the `OTEL_…` variables say, which the SDK reads itself; disposing of
- * it sends those that are left, for which `OTEL_EXPORTER_OTLP_TIMEOUT` (10 s) is the limit. The only file that imports the SDK: it is loaded when tracing is switched on.
+ * it sends those that are left, for which `OTEL_EXPORTER_OTLP_TIMEOUT` (10 s) is the limit. The only file that imports
+ * the SDK: it is loaded when tracing is switched on.
  */
 export function startTracing(logger: Logger, about: { name: string; version: string }): AsyncDisposable {
   const warn = (message: string): void => logger.warn({ message }, 'tracing');
