@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { syncFolder } from './durable-folders.ts';
 
 /** The text of a key's file; `undefined` when there is none. */
 export async function readKeyFile(file: string): Promise<string | undefined> {
@@ -28,8 +29,7 @@ export async function makeKeyFile(file: string, text: string | Buffer): Promise<
   } finally {
     await rm(made, { force: true });
   }
-  await using parent = await open(folder, 'r');
-  await parent.sync();
+  await syncFolder(folder);
 }
 
 function unlessThere(error: NodeJS.ErrnoException): void {

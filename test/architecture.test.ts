@@ -28,7 +28,7 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
     /^node:/,
     /^minio$/,
     /^src\/archive-store\//,
-    /^src\/in-time\.ts$/,
+    /^src\/(durable-folders|in-time)\.ts$/,
     /^src\/sqlite-(integrity|reading|transaction)\.ts$/,
   ],
   'src/dry-runs/': [
@@ -39,8 +39,8 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
   'src/uploads/': [
     /^node:/,
     /^src\/uploads\//,
-    /^src\/logger\.ts$/,
-    /^src\/archive-store\/(chunks-after|durable-folders)\.ts$/,
+    /^src\/(durable-folders|logger)\.ts$/,
+    /^src\/archive-store\/chunks-after\.ts$/,
   ],
   'src/read-models/': [
     /^node:/,
@@ -123,7 +123,7 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
   'src/anchors/': [
     /^node:/,
     /^src\/anchors\//,
-    /^src\/(data-folder-lock|in-time|key-file|logger)\.ts$/,
+    /^src\/(data-folder-lock|durable-folders|in-time|key-file|logger)\.ts$/,
     /^src\/event-log\/(event-log|hash-chain)\.ts$/,
   ],
   'src/verification/': [

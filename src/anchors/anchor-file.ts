@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
+import { syncFolder } from '../durable-folders.ts';
 import { type Anchor, anchorDigest, anchorIn, anchorLine } from './anchor.ts';
 
 /** The file does not go with this log. */
@@ -37,8 +38,7 @@ export async function appendMissing(file: string, newestFirst: AsyncIterable<Anc
   await handle.truncate(end);
   await handle.appendFile(missing.join(''));
   await handle.sync();
-  await using folder = await open(path.dirname(path.resolve(file)), 'r');
-  await folder.sync();
+  await syncFolder(path.dirname(path.resolve(file)));
   return missing.length;
 }
 

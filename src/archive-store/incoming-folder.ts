@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { opendir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { DurableFolders } from './durable-folders.ts';
+import { DurableFolders } from '../durable-folders.ts';
 import { IncomingFile } from './incoming-file.ts';
 import { hasCode, orUnavailable } from './unavailable.ts';
 

@@ -1,6 +1,6 @@
 import path from 'node:path';
+import { DurableFolders, syncFolder } from '../durable-folders.ts';
 import type { StoredObject } from './archive-store.ts';
-import { DurableFolders, syncFolder } from './durable-folders.ts';
 import type { HashingThreads } from './hashing-threads.ts';
 import type { IncomingFile } from './incoming-file.ts';
 import type { StoreWriter } from './store-writer.ts';

@@ -1,6 +1,6 @@
 import { open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { DurableFolders, syncFolder } from '../archive-store/durable-folders.ts';
+import { DurableFolders, syncFolder } from '../durable-folders.ts';
 import { orUploadsUnavailable } from './upload-fault.ts';
 import { isRecord, type UploadRecord } from './upload-record.ts';
 
