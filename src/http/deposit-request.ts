@@ -141,10 +141,11 @@ export function assertArchiveWithin(declared: number | null, limit: number): voi
   if (declared !== null && declared > limit) throw archiveTooLarge(largerText(declared, limit));
 }
 
-export function archiveTooLarge(verboseDescription: string, cause?: Error): SwordError {
-  const summary =
-    'The archive is too large for one request: split it into several, or send it in pieces (tus) where the service document has depositns:resumableUploads.';
-  return new SwordError('MaxUploadSizeExceeded', summary, { verboseDescription, cause });
+/** `text` says, in a sentence, what is larger than what. */
+export function archiveTooLarge(text: string, cause?: Error): SwordError {
+  const instead =
+    'split it into several, or send it in pieces (tus) where the service document has depositns:resumableUploads.';
+  return new SwordError('MaxUploadSizeExceeded', `${text.replace(/\.$/, '')}: ${instead}`, { cause });
 }
 
 function largerText(bytes: number, limit: number): string {
