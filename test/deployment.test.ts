@@ -199,6 +199,17 @@ test('the load balancer knows exactly the services that serve clients', (t) => {
   }
 });
 
+test('each proxy in front of one service asks where its unit has it listen', (t) => {
+  const read = (file: string): string => readFileSync(path.join(root, 'deploy', file), 'utf8');
+  const at = ['HOST', 'PORT'].map(
+    (name) => new RegExp(`^Environment=DEPOSIT_${name}=(.+)$`, 'm').exec(read('deposit.service'))?.[1],
+  );
+  for (const file of ['nginx.conf', 'apache.conf', 'Caddyfile']) {
+    const asked = [...read(file).matchAll(/\d+\.\d+\.\d+\.\d+:\d+/g)].map(([address]) => address);
+    t.deepEqual([...new Set(asked)], [at.join(':')], file);
+  }
+});
+
 test('the nodes of the event log know each other and have certificates with their names', (t) => {
   const nodes = servicesOf('docker-compose.cluster.yml').filter(([name]) => name.startsWith('kurrentdb-'));
   const script = readFileSync(path.join(root, 'deploy/certificates.sh'), 'utf8');
