@@ -38,8 +38,13 @@ export class LoginAttempts {
   }
 }
 
-/** Whoever has one address of IPv6 has all of its /64. An address of IPv4 stands for itself, also inside IPv6. */
-function networkOf(address: string): string {
+/**
+ * Whoever has one address of IPv6 has all of its /64. An address of IPv4 stands for itself, also inside IPv6. Some proxies
+ * add the port, of which everybody has thousands.
+ */
+function networkOf(from: string): string {
+  const [, bracketed, plain] = /^(?:\[(.+)\]|([\d.]+))(?::\d+)?$/.exec(from) ?? [];
+  const address = bracketed ?? plain ?? from;
   if (!isIPv6(address)) return address;
   const [, inside] = /^::ffff:([\d.]+)$/i.exec(address) ?? [];
   if (inside !== undefined) return inside;

@@ -157,6 +157,18 @@ test('a network of IPv6 counts as one address, and an address of IPv4 as itself'
   }
 });
 
+test('an address counts without the port that a proxy has added', (t) => {
+  const attempts = new LoginAttempts(() => 0);
+  for (let port = 1; port <= 20; port += 1) {
+    attempts.failed(`192.0.2.1:${port}`);
+    attempts.failed(`[2001:db8::1]:${port}`);
+  }
+  for (const same of ['192.0.2.1:99', '192.0.2.1', '[2001:db8::2]:99', '[2001:db8::1]', '2001:db8::1'])
+    t.is(attempts.waitOf(same), 1, same);
+  for (const other of ['192.0.2.2:1', '[2001:db8:0:1::1]:1', 'unknown'])
+    t.is(attempts.waitOf(other), 0, other);
+});
+
 test('addresses that failed are forgotten in favour of those that fail now', (t) => {
   const attempts = new LoginAttempts(() => 0);
   for (let count = 0; count < 20; count += 1) attempts.failed('first');
