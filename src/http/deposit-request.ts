@@ -115,16 +115,15 @@ export function bodyKind(ctx: Context, accepted: Accepted): BodyKind {
     const filename = requireFilename(headers['content-disposition']);
     return { kind: 'archive', mediaType: mediaType.type, filename };
   }
-  throw unaccepted(mediaType.type, accepted);
+  throw unaccepted(mediaType.type, [...partTypes(accepted), 'multipart/form-data', 'multipart/related']);
 }
 
-export function unaccepted(type: string, { archives, entry }: Accepted): SwordError {
-  const accepted = [
-    ...archives,
-    ...(entry ? ['application/atom+xml;type=entry'] : []),
-    'multipart/form-data',
-    'multipart/related',
-  ];
+/** Media types of the parts of a multipart body. */
+export function partTypes({ archives, entry }: Pick<Accepted, 'archives' | 'entry'>): readonly string[] {
+  return entry ? [...archives, 'application/atom+xml;type=entry'] : archives;
+}
+
+export function unaccepted(type: string, accepted: readonly string[]): SwordError {
   return new SwordError('ErrorContent', `The media type ${quoted(type)} is not accepted here.`, {
     verboseDescription: `Accepted: ${accepted.join(', ')}; compressed tars wherever application/x-tar is.`,
   });

@@ -37,7 +37,7 @@ export async function receiveArchive(
   let mediaType = label;
   const judge = (format: ArchiveFormat): void => {
     mediaType = typeOf(format, label);
-    if (!isArchiveType(mediaType, accepted.archives)) throw unaccepted(mediaType, accepted);
+    if (!isArchiveType(mediaType, accepted.archives)) throw unaccepted(mediaType, accepted.archives);
   };
   const stored = await observedUpload(body, observer, (bytes) =>
     // SHA-256 is computed by the store in any case.

@@ -5,7 +5,7 @@ import { bothDigests, parseDigestField } from '../sword/digest-fields.ts';
 import { isArchiveType, isEntryType, type MediaType, parseMediaType } from '../sword/media-type.ts';
 import { assertPackaging } from '../sword/packaging.ts';
 import { badRequest, quoted, SwordError } from '../sword/sword-error.ts';
-import { type Accepted, unaccepted } from './deposit-request.ts';
+import { type Accepted, partTypes, unaccepted } from './deposit-request.ts';
 import { boundaryOf, defaultMultipartLimits, type Part, readMultipart } from './multipart.ts';
 import { archiveOf, contentOf, entryBytes } from './part-content.ts';
 import { assertDigests } from './promised-bytes.ts';
@@ -105,7 +105,8 @@ function announcedIn({ headers }: Part, md5: string | null, accepted: Accepted):
   const { name } = parseContentDisposition(headers.get('content-disposition'));
   const part = `The part ${name === null ? 'without a name' : quoted(name)} of the multipart body`;
   const mediaType = parseMediaType(headers.get('content-type'), part);
-  if (!isArchiveType(mediaType.type, accepted.archives)) throw unaccepted(mediaType.type, accepted);
+  if (!isArchiveType(mediaType.type, accepted.archives))
+    throw unaccepted(mediaType.type, partTypes(accepted));
   assertPackaging(headers.get('packaging'));
   const filename = requireFilename(headers.get('content-disposition'));
   const promised = parseContentMd5(headers.get('content-md5'), md5 ?? undefined);

@@ -67,8 +67,8 @@ function idIn(named: string, uploadsIri: string): string {
 function announcedBy(ctx: ServiceContext, upload: Upload, accepted: Accepted) {
   const { headers } = ctx.req;
   const { values } = parseUploadMetadata(upload.record.metadata);
-  const mediaType = parseMediaType(headers['content-type'] ?? values.get('filetype'));
-  if (!isArchiveType(mediaType.type, accepted.archives)) throw unaccepted(mediaType.type, accepted);
+  const mediaType = parseMediaType(headers['content-type'] ?? values.get('filetype'), 'The upload');
+  if (!isArchiveType(mediaType.type, accepted.archives)) throw unaccepted(mediaType.type, accepted.archives);
   assertPackaging(headers['packaging']);
   const filename = values.get('filename');
   const isNamed = parseContentDisposition(headers['content-disposition']).filename !== null;

@@ -7,7 +7,8 @@ export type MediaType = { readonly type: string; readonly parameters: ReadonlyMa
 /** Reads the `Content-Type` of `what`; without one, or with none that makes sense, there is nothing to accept: 415. */
 export function parseMediaType(raw: RawHeader, what = 'The body of the request'): MediaType {
   const text = headerText(raw) ?? '';
-  if (text === '') throw new SwordError('ErrorContent', `${what} has no Content-Type.`);
+  if (text === '')
+    throw new SwordError('ErrorContent', `${what} has no Content-Type: send the media type of what it is.`);
   const [, type, rest = ''] = /^([^\s/;,"]+\/[^\s/;,"]+)\s*(?:;(.*))?$/.exec(text) ?? [];
   if (!type) throw new SwordError('ErrorContent', `Content-Type ${quoted(text)} is not a media type.`);
   return { type: type.toLowerCase(), parameters: parametersOf(rest) };

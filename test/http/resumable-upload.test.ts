@@ -477,6 +477,11 @@ test('a request that is refused leaves the upload as it was', async (t) => {
     [() => alice.put(edit, null, { ...zip, Upload: upload }), 400, 'ErrorBadRequest'],
   ];
   for (const [send, status, name] of refused) await assertSwordError(t, await send(), status, name);
+  const { 'Content-Type': _zip, ...untyped }: Record<string, string> = zip;
+  const noType = await alice.post('/1/software/', null, { ...untyped, Upload: upload });
+  t.regex(await assertSwordError(t, noType, 415, 'ErrorContent'), /The upload has no Content-Type: send/);
+  const anEntry = await alice.post('/1/software/', null, { ...zip, ...entryHeaders(), Upload: upload });
+  t.regex(await anEntry.text(), /Accepted: application\/zip, application\/x-tar; compressed/, 'no entry');
   t.is(await uploads.offset(upload), helloZip.length);
   t.is((await alice.post(media, null, { ...zip, Upload: upload })).status, 201);
   t.deepEqual(await filesOf(service, upload), [`${idOf(upload)}.json`]);
