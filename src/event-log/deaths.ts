@@ -2,16 +2,13 @@ import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DEATHS_OF_CHANCE } from './deliveries.ts';
 import type { Position } from './event-log.ts';
+import { uncaughtExceptions } from './uncaught.ts';
 
 type Counts = {
   readonly running: boolean;
   readonly deaths: number;
   readonly handedOut: { readonly [position: Position]: number };
 };
-
-/** The process may stop in order after one, and dies of it all the same. */
-let uncaughtExceptions = 0;
-process.on('uncaughtExceptionMonitor', () => (uncaughtExceptions += 1));
 
 /**
  * How often the process died while events of a group were under way, and how often each of those was begun
@@ -25,7 +22,7 @@ export class Deaths implements AsyncDisposable {
   readonly #handedOut: Map<Position, number>;
   /** Counted since the start, and neither outlived nor died of so far. */
   readonly #underWay = new Set<Position>();
-  readonly #uncaughtBefore = uncaughtExceptions;
+  readonly #uncaughtBefore = uncaughtExceptions();
   #deaths: number;
   #running = true;
   #saving: Promise<void> = Promise.resolve();
@@ -87,7 +84,7 @@ export class Deaths implements AsyncDisposable {
 
   /** What is still under way is cut off, which is no sign of a death: unless something nobody caught has ended the process. */
   async [Symbol.asyncDispose](): Promise<void> {
-    if (uncaughtExceptions !== this.#uncaughtBefore) return;
+    if (uncaughtExceptions() !== this.#uncaughtBefore) return;
     this.#running = false;
     for (const position of this.#underWay)
       this.#handedOut.set(position, (this.#handedOut.get(position) ?? 1) - 1);

@@ -53,4 +53,9 @@ export type Delivery = {
    */
   begin(how: 'alone' | 'beside others'): Promise<number | undefined>;
   acknowledge(): Promise<void>;
+  /**
+   * An orderly stop has cut its work off: that it was begun does not count. Absent where stops are told from deaths in
+   * another way. @throws {EventLogUnavailable}
+   */
+  handBack?(): Promise<void>;
 };

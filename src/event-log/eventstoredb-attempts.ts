@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { DEATHS_OF_CHANCE } from './deliveries.ts';
 import { type EventLog, lastEvent, type RecordedEvent, WrongExpectedRevision } from './event-log.ts';
 import { chainHash, sealAfter } from './hash-chain.ts';
+import { uncaughtExceptions } from './uncaught.ts';
 
 export type AttemptedEvent = {
   readonly event: RecordedEvent;
@@ -24,6 +26,7 @@ export type Attempt = { readonly id: string; readonly isAlone: boolean };
 export class EventStoreDbAttempts {
   readonly #log: EventLog;
   readonly #freshFor: number;
+  readonly #uncaughtBefore = uncaughtExceptions();
 
   /** `freshFor`: how old an event may be and not be counted, in milliseconds. */
   constructor(log: EventLog, freshFor: number) {
@@ -43,32 +46,60 @@ export class EventStoreDbAttempts {
   ): Promise<number | undefined> {
     const age = Math.abs(Date.now() - created.getTime()); // a clock that is wrong only makes more be counted
     if (retryCount === 0 && age < this.#freshFor) return 1;
-    const stream = `attempts-${group}-${event.id}`;
+    const stream = streamOf(group, event);
     let last: RecordedEvent | undefined;
     while (true) {
       try {
-        return await this.#record(id, stream, last, { group, eventId: event.id });
+        const count = countIn(last) + 1;
+        await this.#record(stream, last, { id, type: 'EventHandedOut', group, eventId: event.id, count });
+        return count;
       } catch (error) {
         if (!(error instanceof WrongExpectedRevision)) throw error;
         last = await lastEvent(this.#log, stream);
-        const count = last ? last.revision + 1 : 0;
+        const count = countIn(last);
         if (last?.id === id) return count;
         if (count >= DEATHS_OF_CHANCE && !isAlone) return undefined;
       }
     }
   }
 
+  /** Takes back an attempt that was recorded, unless the process stops for an exception that nobody caught. */
+  async takeBack(group: string, { event }: Pick<AttemptedEvent, 'event'>, attempt: string): Promise<void> {
+    if (uncaughtExceptions() !== this.#uncaughtBefore) return;
+    const stream = streamOf(group, event);
+    const last = await lastEvent(this.#log, stream);
+    if (last?.id !== attempt) return;
+    const [id, count] = [randomUUID(), countIn(last) - 1];
+    await this.#record(stream, last, { id, type: 'EventHandedBack', group, eventId: event.id, count });
+  }
+
   async #record(
-    id: string,
     stream: string,
     last: RecordedEvent | undefined,
-    data: { group: string; eventId: string },
-  ) {
+    { id, type, ...data }: Counted,
+  ): Promise<void> {
     const metadata = { schemaVersion: 1, occurredAt: new Date().toISOString(), $causationId: data.eventId };
-    const handedOut = { id, type: 'EventHandedOut', data, metadata };
     const expected = last?.revision ?? 'none';
-    const sealed = sealAfter(stream, expected, chainHash(last), [handedOut]);
-    const appended = await this.#log.append(stream, expected, sealed);
-    return appended.revision + 1;
+    const sealed = sealAfter(stream, expected, chainHash(last), [{ id, type, data, metadata }]);
+    await this.#log.append(stream, expected, sealed);
   }
+}
+
+type Counted = {
+  readonly id: string;
+  readonly type: 'EventHandedOut' | 'EventHandedBack';
+  readonly group: string;
+  readonly eventId: string;
+  /** Attempts so far that were not taken back. */
+  readonly count: number;
+};
+
+function streamOf(group: string, event: RecordedEvent): string {
+  return `attempts-${group}-${event.id}`;
+}
+
+/** Earlier releases told no count, and took none back. */
+function countIn(last: RecordedEvent | undefined): number {
+  const count = last?.data['count'];
+  return typeof count === 'number' ? count : (last?.revision ?? -1) + 1;
 }

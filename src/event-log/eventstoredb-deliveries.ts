@@ -109,6 +109,7 @@ export class EventStoreDbDeliveries implements Deliveries, AsyncDisposable {
         event: message.event,
         begin: (how) => this.#attempts.next(group, message, { id: attempt, isAlone: how === 'alone' }),
         acknowledge: handedOut.add(message, session),
+        handBack: () => this.#attempts.takeBack(group, message, attempt),
       };
     }
   }

@@ -163,7 +163,10 @@ export class ReactorRunner {
       await delivery.acknowledge();
       this.#done += 1;
     } catch (error) {
-      if (this.#stop.signal.aborted) return true;
+      if (this.#stop.signal.aborted) {
+        if (begun !== undefined) await delivery.handBack?.().catch(() => undefined); // then it counts, as after a death
+        return true;
+      }
       const fields = { ...this.#about(delivery.event), begun, err: error };
       this.#options.logger.error(fields, 'event left unacknowledged');
     }

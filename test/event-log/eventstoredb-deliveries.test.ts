@@ -94,6 +94,34 @@ test.serial('an event that is begun at once is not counted, one that waited is',
   t.deepEqual([...consumer.counts, ...later.counts], [1, 1]);
 });
 
+test.serial('what was begun and handed back does not count', async (t) => {
+  const server = await logOnDouble(t);
+  await server.log.append('deposit-1', 'none', newEvents(1));
+  for (const [count, isStopped] of [
+    [1, true],
+    [1, false],
+    [2, true],
+    [2, true],
+  ] as const) {
+    const consumer = new Consumer(t, server, holding, { freshFor: 0 });
+    await consumer.has(1);
+    const [delivery] = consumer.received;
+    t.is(await delivery?.begin('beside others'), count);
+    if (isStopped) await delivery?.handBack?.();
+    await consumer.stop();
+  }
+});
+
+test.serial('an event that was not counted is handed back without a word', async (t) => {
+  const server = await logOnDouble(t);
+  const consumer = new Consumer(t, server, holding, { freshFor: 60_000 });
+  await server.log.append('deposit-1', 'none', newEvents(1));
+  await consumer.has(1);
+  t.is(await consumer.received[0]?.begin('beside others'), 1);
+  await consumer.received[0]?.handBack?.();
+  t.deepEqual(await listOf(server.log.readAll({ streamPrefixes: ['attempts-'] })), []);
+});
+
 test.serial('the server never parks an event by itself', async (t) => {
   const server = await logOnDouble(t);
   const consumer = new Consumer(t, server, acknowledging);

@@ -44,6 +44,29 @@ test('what may be deadly is worked on with nothing beside it', async (t) => {
   t.true(order.indexOf('job-suspect') < order.indexOf('job-d'), 'what waits to be alone is not overtaken');
 });
 
+test('what a stop cuts off after it was begun is handed back', async (t) => {
+  await using log = new MemoryEventLog();
+  await work(log, 'job-a', 'job-b');
+  const handedBack: string[] = [];
+  const begun: string[] = [];
+  const runner = runnerOn(
+    log,
+    async function* () {
+      for await (const event of log.readAll({ streamPrefixes: ['job-'] })) {
+        const begin = async (): Promise<number> => begun.push(event.stream);
+        const handBack = async (): Promise<void> => void handedBack.push(event.stream);
+        yield { event, begin, handBack, acknowledge: async () => undefined };
+      }
+    },
+    async ({ stream }) => {
+      if (stream === 'job-b') throw Object.assign(new Error('away'), { code: 'ARCHIVE_STORE_UNAVAILABLE' });
+    },
+  );
+  await until(async () => begun.length === 2);
+  await runner.stop();
+  t.deepEqual(handedBack, ['job-b']);
+});
+
 type Begin = (event: RecordedEvent, ...how: Parameters<Delivery['begin']>) => ReturnType<Delivery['begin']>;
 
 /** Runs a reactor on everything in the log, and resolves to the streams in the order in which they were done with. */
@@ -54,12 +77,30 @@ async function acknowledged(
 ): Promise<string[]> {
   const events = await Array.fromAsync(log.readAll());
   const done: string[] = [];
-  const deliveries = {
-    async *receive(group: string): AsyncGenerator<Delivery> {
-      for (const event of group === 'tested' ? events : []) {
+  const runner = runnerOn(
+    log,
+    async function* () {
+      for (const event of events) {
         const acknowledge = async (): Promise<void> => void done.push(event.stream);
         yield { event, begin: (how) => begin(event, how), acknowledge };
       }
+    },
+    react,
+  );
+  await until(async () => done.length === events.length);
+  await runner.stop();
+  return done;
+}
+
+/** Runs a reactor that begins with these deliveries. */
+function runnerOn(
+  log: EventLog,
+  delivered: () => AsyncGenerator<Delivery>,
+  react: (event: RecordedEvent) => Promise<void>,
+): ReactorRunner {
+  const deliveries = {
+    async *receive(group: string): AsyncGenerator<Delivery> {
+      if (group === 'tested') yield* delivered();
     },
   };
   const reactor = {
@@ -75,9 +116,7 @@ async function acknowledged(
   runner.start((error) => {
     throw error;
   });
-  await until(async () => done.length === events.length);
-  await runner.stop();
-  return done;
+  return runner;
 }
 
 async function work(log: EventLog, ...streams: string[]): Promise<void> {
