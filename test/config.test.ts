@@ -1,23 +1,17 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import net from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { BadConfig, describeSettings, readConfig } from '../src/config.ts';
 import { EventLogUnavailable } from '../src/event-log/event-log.ts';
 import { BadConnection, credentialsOf } from '../src/event-log/eventstoredb-settings.ts';
 import { Server } from '../src/http/server.ts';
 import { SETTINGS } from '../src/settings.ts';
 import { assertTlsFiles, listenFault, logFault, makeDataFolder } from '../src/start-faults.ts';
+import { temporaryFolder } from './support/temporary-folder.ts';
 import { CERTIFICATE } from './support/tls-files.ts';
-
-async function temporaryFolder(t: ExecutionContext): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'settings-'));
-  t.teardown(() => rm(folder, { recursive: true }));
-  return folder;
-}
 
 test('without settings everything is embedded, below ./data, on loopback', (t) => {
   const config = readConfig({});
@@ -252,8 +246,7 @@ test('what is printed of a wrong address of an engine holds no password', (t) =>
 });
 
 test('the connection string of the event log comes from a file, too', async (t) => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'secrets-'));
-  t.teardown(() => rm(folder, { recursive: true }));
+  const folder = await temporaryFolder(t);
   const file = path.join(folder, 'event-log');
   await writeFile(file, 'esdb://admin:secret@db.example:2113?tls=true\n');
   t.deepEqual(readConfig({ DEPOSIT_EVENT_LOG_FILE: file }).eventLog, {
@@ -285,7 +278,7 @@ test('the help names every setting, numbers with their bounds', (t) => {
 
 test('an S3 store is named by its URL, and its keys come from settings or files, never from the URL', async (t) => {
   const url = 's3://minio.example:9000/deposits/team?tls=false&region=eu-1';
-  const folder = await mkdtemp(path.join(tmpdir(), 'secrets-'));
+  const folder = await temporaryFolder(t);
   await writeFile(path.join(folder, 'key'), 'from-a-file\n');
   const keys = { DEPOSIT_S3_ACCESS_KEY: 'access', DEPOSIT_S3_SECRET_KEY_FILE: path.join(folder, 'key') };
   t.deepEqual(readConfig({ DEPOSIT_ARCHIVE_STORE: url, ...keys }).archiveStore, {

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { scryptSync } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import test from 'ava';
@@ -14,6 +13,7 @@ import { introduce } from '../src/first-start.ts';
 import { createLogger } from '../src/logger.ts';
 import { credentialOf, isCheap, matches } from '../src/password.ts';
 import { RunningService, TestClient, until } from './support/running-service.ts';
+import { temporaryFolder } from './support/temporary-folder.ts';
 
 const SERVICE_DOCUMENT = '/1/servicedocument/';
 
@@ -93,8 +93,7 @@ test('a log line of the whole configuration has no secret in it', (t) => {
 });
 
 test('the data folder is for its owner alone, and commands need the token that lies in it', async (t) => {
-  const above = await mkdtemp(path.join(tmpdir(), 'deposit-'));
-  t.teardown(() => rm(above, { recursive: true, force: true }));
+  const above = await temporaryFolder(t);
   const folder = path.join(above, 'data');
   const running = await RunningService.startIn(folder);
   t.teardown(() => running.stop());
@@ -116,8 +115,7 @@ test('the data folder is for its owner alone, and commands need the token that l
 });
 
 test('an exception that nobody catches is logged, and the service ends with 1, in order, serving no more', async (t) => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'deposit-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder(t);
   const [main, hook] = ['../src/main.ts', './support/throw-when-told.ts'].map((file) =>
     path.join(import.meta.dirname, file),
   ) as [string, string];

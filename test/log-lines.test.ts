@@ -31,6 +31,7 @@ import { keptLines, type Line } from './support/kept-lines.ts';
 import { deposit, notify, temporaryKey } from './support/notified-service.ts';
 import { RawConnection } from './support/raw-connection.ts';
 import { RunningService, until } from './support/running-service.ts';
+import { temporaryFolder } from './support/temporary-folder.ts';
 import { WebhookReceiver } from './support/webhook-receiver.ts';
 
 const root = path.join(import.meta.dirname, '..');
@@ -49,12 +50,6 @@ async function logged(t: ExecutionContext, overrides: Partial<Config> = {}) {
     return lines.find(({ msg }) => msg === message) as Line; // it was waited for
   };
   return { service, lines, line };
-}
-
-async function temporaryFolder(t: ExecutionContext): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'deposit-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 function started(

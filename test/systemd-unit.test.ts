@@ -1,11 +1,11 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { readConfig } from '../src/config.ts';
 import { SETTINGS } from '../src/settings.ts';
+import { temporaryFolder } from './support/temporary-folder.ts';
 
 const file = path.join(import.meta.dirname, '../deploy/deposit.service');
 const NODE = '/opt/deposit/node_modules/node/bin/node';
@@ -43,8 +43,7 @@ judged(
 
 /** The unit with a program that is there. */
 async function unitFolder(t: ExecutionContext): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'unit-'));
-  t.teardown(() => rm(folder, { recursive: true }));
+  const folder = await temporaryFolder(t);
   await writeFile(path.join(folder, 'deposit.service'), unit.replace(NODE, process.execPath));
   return folder;
 }

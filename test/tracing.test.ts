@@ -1,6 +1,4 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
@@ -14,6 +12,7 @@ import { chainHash, hashOf } from '../src/event-log/hash-chain.ts';
 import { archivePart, entryPart, final, formOf, formType } from './support/deposit-bodies.ts';
 import { EventSource } from './support/event-source.ts';
 import { TestClient } from './support/running-service.ts';
+import { temporaryFolder } from './support/temporary-folder.ts';
 import { type ReceivedSpan, TraceCollector } from './support/trace-collector.ts';
 
 const CALLER = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' };
@@ -142,8 +141,7 @@ async function depositIn(
   env: Record<string, string>,
   flags = '01',
 ): Promise<RecordedEvent[]> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'deposit-traced-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder(t);
   const open = () => openLog(readConfig({ DEPOSIT_DATA_DIR: folder }));
   {
     await using log = await open();

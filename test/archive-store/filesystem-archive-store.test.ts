@@ -21,9 +21,9 @@ import { ArchiveStoreUnavailable, ObjectCorrupt } from '../../src/archive-store/
 import { FilesystemArchiveStore } from '../../src/archive-store/filesystem-archive-store.ts';
 import { FilesystemStoreAudit } from '../../src/archive-store/filesystem-store-audit.ts';
 import { OBJECT_SCHEMA } from '../../src/archive-store/object-database.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { breakingAfter, bytesOf, inChunks, listOf, md5Of, newBody, sha256Of } from './bodies.ts';
 import { archiveStoreContract } from './contract.ts';
-import { temporaryFolder } from './temporary-folder.ts';
 
 const SMALL = 1000;
 const LARGE = 300_000;

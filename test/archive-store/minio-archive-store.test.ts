@@ -11,6 +11,7 @@ import { openStoreAudit } from '../../src/archive-store/open-store-audit.ts';
 import { parseS3Url } from '../../src/archive-store/s3-url.ts';
 import { S3Server } from '../support/s3-server.ts';
 import { signatureFault } from '../support/s3-signature.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { breakingAfter, bytesOf, heldBytes, inChunks, listOf, md5Of, newBody, sha256Of } from './bodies.ts';
 import { archiveStoreContract } from './contract.ts';
 import {
@@ -25,7 +26,6 @@ import {
   serverProcess,
   uploadsOf,
 } from './minio-under-test.ts';
-import { temporaryFolder } from './temporary-folder.ts';
 
 const MB = 1_000_000;
 const SMALL = 1000;

@@ -8,7 +8,7 @@ import {
 } from '../../src/archive-store/minio-archive-store.ts';
 import { FaultProxy } from '../support/fault-proxy.ts';
 import { S3Server, type S3ServerOptions } from '../support/s3-server.ts';
-import { temporaryFolder } from './temporary-folder.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 export type Opening = {
   readonly server?: S3Server;

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { CatchUpDeliveries } from '../../src/event-log/catch-up-deliveries.ts';
 import { DEATHS_OF_CHANCE, type Deliveries, type Delivery } from '../../src/event-log/deliveries.ts';
@@ -9,6 +6,7 @@ import { EventStoreDbDeliveries } from '../../src/event-log/eventstoredb-deliver
 import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
 import { COUNTED_AT_MOST, waitingAfter } from '../../src/event-log/waiting-events.ts';
 import { EventStoreDbDouble } from '../support/eventstoredb-double/eventstoredb-double.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { eventually, logOnDouble } from './log-on-double.ts';
 
 const GROUP = 'checker';
@@ -23,7 +21,7 @@ type Subject = {
 
 const SUBJECTS = {
   embedded: async (t: ExecutionContext): Promise<Subject> => {
-    const [folder, log] = [await folderFor(t), new MemoryEventLog()];
+    const [folder, log] = [await temporaryFolder(t), new MemoryEventLog()];
     return { log, open: () => new CatchUpDeliveries(log, folder), isShared: false };
   },
   EventStoreDB: async (t: ExecutionContext): Promise<Subject> => {
@@ -126,7 +124,7 @@ for (const [engine, make] of Object.entries(SUBJECTS)) {
 }
 
 test('a checkpoint beyond the end of the log is of another log', async (t) => {
-  const folder = await folderFor(t);
+  const folder = await temporaryFolder(t);
   await using log = new MemoryEventLog();
   await appendEach(log, ['deposit-1', 'deposit-2']);
   const deliveries = new CatchUpDeliveries(log, folder);
@@ -178,12 +176,6 @@ test('a server that cannot be asked is a fault that passes', async (t) => {
   });
   t.is((await open().standing(GROUP, PREFIX)).waiting, 1);
 });
-
-async function folderFor(t: ExecutionContext): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'checkpoints-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 /** One event at a time; each happened at a time of its own. */
 async function appendEach(log: EventLog, streams: readonly string[]): Promise<Position[]> {

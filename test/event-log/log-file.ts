@@ -1,13 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { SqliteEventLog, type SqliteEventLogOptions } from '../../src/event-log/sqlite-event-log.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** Where a log may be made, in a folder that is gone after the test. */
 export async function newLogFile(t: ExecutionContext): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'event-log-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder(t);
   return path.join(folder, 'log.sqlite');
 }
 

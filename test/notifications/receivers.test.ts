@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { execute, load } from '../../src/command-handler.ts';
@@ -25,6 +24,7 @@ import { anyContext, executeDeposit } from '../support/commands.ts';
 import { createDeposit } from '../support/example-deposits.ts';
 import { runScript } from '../support/run-script.ts';
 import { until } from '../support/running-service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const NOT_PUBLIC = `
   0.0.0.0 0.1.2.3 10.0.0.1 100.64.0.1 100.127.255.255 127.0.0.1 127.255.0.1 169.254.169.254 172.16.0.1 172.31.255.255
@@ -157,14 +157,8 @@ test('signatures are those of the Standard Webhooks specification', (t) => {
     t.false(isSecret(bad), bad);
 });
 
-async function folderFor(t: ExecutionContext): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'webhook-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 test('a sealed secret opens with its key alone, and for its client alone', async (t) => {
-  const folder = await folderFor(t);
+  const folder = await temporaryFolder(t);
   const file = path.join(folder, 'keys', 'webhook.key');
   const [key, same] = await Promise.all([WebhookKey.make(file), WebhookKey.make(file)]);
   t.is((await stat(file)).mode & 0o777, 0o600);
@@ -281,7 +275,7 @@ test('a webhook in a private network or without TLS is refused when it is set', 
 });
 
 test('an operator sets a webhook, is told its secret once, and removes it', async (t) => {
-  const folder = await folderFor(t);
+  const folder = await temporaryFolder(t);
   await using _made = await openLog(readConfig({ DEPOSIT_DATA_DIR: folder })); // as a service does
   const client = (...args: string[]) => runScript(folder, 'client', args, { input: 'whsec_short' });
   t.is((await client('add', 'alice', '--password-stdin')).code, 0);

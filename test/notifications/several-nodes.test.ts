@@ -1,15 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
 import { DistributedNodes } from '../support/distributed-nodes.ts';
 import { notify } from '../support/notified-service.ts';
 import { until } from '../support/running-service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { WebhookReceiver } from '../support/webhook-receiver.ts';
 
 test('several nodes share the notifications, also when one of them leaves while the receiver is down', async (t) => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'webhook-key-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder(t);
   const keyFile = path.join(folder, 'webhook.key');
   const pauses = { firstPause: 20, longestPause: 200, giveUpAfter: 3_600_000 };
   const webhooks = { keyFile, allowPrivate: true, ...pauses };

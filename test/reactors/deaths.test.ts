@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { CatchUpDeliveries } from '../../src/event-log/catch-up-deliveries.ts';
 import type { Delivery } from '../../src/event-log/deliveries.ts';
 import type { EventLog } from '../../src/event-log/event-log.ts';
@@ -12,11 +11,12 @@ import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
 import { SqliteEventLog } from '../../src/event-log/sqlite-event-log.ts';
 import { parkedEvents } from '../../src/reactors/parking.ts';
 import { until } from '../support/running-service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const SCRIPT = path.join(import.meta.dirname, 'processes', 'dies-of-an-event.ts');
 
 test('an event of which the process dies again and again is parked, and those beside it are not', async (t) => {
-  const folder = await folderFor(t);
+  const folder = await temporaryFolder(t);
   const file = path.join(folder, 'log.sqlite');
   {
     await using log = await SqliteEventLog.open({ file });
@@ -48,7 +48,7 @@ test('an event of which the process dies again and again is parked, and those be
 });
 
 test('an exception that nobody catches is a death, though the process then stops in order', async (t) => {
-  const folder = await folderFor(t);
+  const folder = await temporaryFolder(t);
   {
     await using log = await SqliteEventLog.open({ file: path.join(folder, 'log.sqlite') });
     await happen(log, 'job-a', 'job-thrower', 'job-b', 'job-c');
@@ -60,7 +60,7 @@ test('an exception that nobody catches is a death, though the process then stops
 
 test('what a service was stopped in the middle of is not counted, however often', async (t) => {
   await using log = new MemoryEventLog();
-  const folder = await folderFor(t);
+  const folder = await temporaryFolder(t);
   await happen(log, 'job-a', 'job-b');
   for (let deaths = 0; deaths < 3; deaths += 1) {
     const { deliveries } = await received(log, folder, 1); // never ended: as if it had died
@@ -89,7 +89,7 @@ test('what a service was stopped in the middle of is not counted, however often'
 
 test('a count of deaths that a power cut has damaged is none', async (t) => {
   await using log = new MemoryEventLog();
-  const folder = await folderFor(t);
+  const folder = await temporaryFolder(t);
   await happen(log, 'job-a');
   for (const text of ['', '{"running":tr', 'null', '7']) {
     await writeFile(path.join(folder, 'tested.deaths.json'), text);
@@ -128,10 +128,4 @@ async function happen(log: EventLog, ...streams: string[]): Promise<void> {
     const event = { id: crypto.randomUUID(), type: 'Work', data: {}, metadata: {} };
     await log.append(stream, 'none', [event]);
   }
-}
-
-async function folderFor(t: ExecutionContext): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'deaths-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  return folder;
 }

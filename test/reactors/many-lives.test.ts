@@ -1,6 +1,4 @@
 import { copyFileSync, mkdirSync, readdirSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
@@ -13,6 +11,7 @@ import type { Reactor } from '../../src/reactors/reactor.ts';
 import { ReactorRunner } from '../../src/reactors/reactor-runner.ts';
 import { MortalLife, MortalLog } from '../support/mortal-life.ts';
 import { seeded } from '../support/seeded-random.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /*
  * Events of several clients, worked on by two reactors in a process that dies or is stopped at any moment and begins
@@ -173,8 +172,7 @@ class World {
 
 /** Resolves to the lives that it took. */
 async function run(t: ExecutionContext, seed: number): Promise<number> {
-  const root = await mkdtemp(path.join(tmpdir(), 'lives-'));
-  t.teardown(() => rm(root, { recursive: true, force: true }));
+  const root = await temporaryFolder(t);
   const world = new World(t, root, seed);
   await world.happen(5 + world.upTo(20));
   if (world.upTo(2) === 0) await world.happen(1, 'deadly');

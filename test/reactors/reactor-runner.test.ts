@@ -1,7 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { Administration } from '../../src/administration.ts';
 import { CatchUpDeliveries } from '../../src/event-log/catch-up-deliveries.ts';
 import type { EventLog, RecordedEvent } from '../../src/event-log/event-log.ts';
@@ -12,6 +9,7 @@ import type { Reactor } from '../../src/reactors/reactor.ts';
 import { ReactorRunner } from '../../src/reactors/reactor-runner.ts';
 import { keptLines } from '../support/kept-lines.ts';
 import { until } from '../support/running-service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 type Behaviour = Partial<Pick<Reactor, 'react' | 'giveUp' | 'ownerOf'>>;
 
@@ -51,12 +49,6 @@ async function running(
   }
 }
 
-async function folderFor(t: ExecutionContext): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'checkpoints-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 let lastId = 0;
 
 async function work(log: EventLog, stream: string, count = 1): Promise<void> {
@@ -89,7 +81,7 @@ test('events of one stream come in order, streams side by side up to the limit',
     atOnce -= 1;
     done.push(`${stream}@${revision}`);
   };
-  await running(log, await folderFor(t), { react }, () => until(async () => done.length === 30));
+  await running(log, await temporaryFolder(t), { react }, () => until(async () => done.length === 30));
   t.is(most, 4);
   for (const stream of ['job-a', 'job-f']) {
     t.deepEqual(
@@ -110,7 +102,7 @@ test('the long line of one owner keeps nobody else out', async (t) => {
   };
   const ownerOf = async ({ stream }: RecordedEvent): Promise<string> => stream.split('-')[1] ?? '';
   const look = () => until(async () => begun.length === 41);
-  await running(log, await folderFor(t), { react, ownerOf }, look);
+  await running(log, await temporaryFolder(t), { react, ownerOf }, look);
   // Half of the four places are for one owner at the most, and the others come in turn.
   t.true(begun.indexOf('job-calm-1') <= 2, begun.slice(0, 5).join(' '));
   t.deepEqual(
@@ -131,7 +123,7 @@ test('a fault that time heals is tried again until it is over, and never given u
   const giveUp = async (): Promise<void> => {
     givenUp = true;
   };
-  await running(log, await folderFor(t), { react, giveUp }, () => until(async () => done));
+  await running(log, await temporaryFolder(t), { react, giveUp }, () => until(async () => done));
   t.is(tries, 12);
   t.false(givenUp);
 });
@@ -147,7 +139,7 @@ test('work that goes on failing is given up with its error, and the stream goes 
   const giveUp = async (event: RecordedEvent, error: unknown): Promise<void> => {
     givenUp.push(`${event.revision}: ${(error as Error).message}`);
   };
-  await running(log, await folderFor(t), { react, giveUp }, () => until(async () => tries.includes(1)));
+  await running(log, await temporaryFolder(t), { react, giveUp }, () => until(async () => tries.includes(1)));
   t.deepEqual(tries, [0, 0, 0, 0, 0, 1]);
   t.deepEqual(givenUp, ['0: it is BUG']);
 });
@@ -163,7 +155,7 @@ test('what cannot even be given up is parked in the log with its reason', async 
   };
   const giveUp = (): Promise<void> => Promise.reject(failing('ANOTHER_BUG'));
   const parked = () => Array.fromAsync(log.readStream('parked-tested'));
-  await running(log, await folderFor(t), { react, giveUp }, () =>
+  await running(log, await temporaryFolder(t), { react, giveUp }, () =>
     until(async () => passed && (await parked()).length === 1),
   );
   const [event] = await parked();
@@ -185,7 +177,7 @@ test('a parked event is tried again when an operator wants it, and not when it i
   };
   const giveUp = (): Promise<void> => Promise.reject(failing('ANOTHER_BUG'));
   const parked = () => parkedEvents(log, 'tested');
-  await running(log, await folderFor(t), { react, giveUp }, async () => {
+  await running(log, await temporaryFolder(t), { react, giveUp }, async () => {
     await until(async () => (await parked()).length === 2);
     mended = true;
     const [first, second] = await parked();
@@ -205,7 +197,7 @@ test('a parked event is tried again when an operator wants it, and not when it i
 
 test('what was acknowledged does not come again after a restart, what was not does', async (t) => {
   await using log = new MemoryEventLog();
-  const folder = await folderFor(t);
+  const folder = await temporaryFolder(t);
   for (const stream of ['job-a', 'job-b', 'job-c']) await work(log, stream);
   const first: string[] = [];
   let released = (): void => undefined;
@@ -235,7 +227,7 @@ test('what was acknowledged does not come again after a restart, what was not do
 
 test('what ends while the runner stops does not come again', async (t) => {
   await using log = new MemoryEventLog();
-  const folder = await folderFor(t);
+  const folder = await temporaryFolder(t);
   for (const stream of ['job-a', 'job-b', 'job-c']) await work(log, stream);
   const [begun, later]: [string[], string[]] = [[], []];
   const slow = async ({ stream }: RecordedEvent): Promise<void> => {
@@ -250,7 +242,7 @@ test('what ends while the runner stops does not come again', async (t) => {
 });
 
 test('a checkpoint of another log does not count', async (t) => {
-  const folder = await folderFor(t);
+  const folder = await temporaryFolder(t);
   const seen: string[] = [];
   const react = async ({ stream }: RecordedEvent): Promise<void> => {
     seen.push(stream);
@@ -272,7 +264,7 @@ test('an event that is left is told with the reactor, its stream and its place i
   const { position } = await log.append('parked-tested', 'none', [event]);
   const { logger, lines } = keptLines();
   const told = () => lines.find(({ msg }) => msg === 'event left unacknowledged');
-  await running(log, await folderFor(t), {}, () => until(async () => told() !== undefined), logger);
+  await running(log, await temporaryFolder(t), {}, () => until(async () => told() !== undefined), logger);
   const expected = { reactor: 'tested', stream: 'parked-tested', type: 'Unheard', position };
   t.like(told(), { level: 'error', ...expected });
 });
@@ -294,7 +286,7 @@ test('what was parked, or left for good, is not tried again when all events come
     const eventId = all.find(({ stream }) => stream === 'job-left')?.eventId ?? '';
     await operator.parking({ ...command, reactor: 'tested', eventId });
   };
-  await running(log, await folderFor(t), { react, giveUp }, async () => {
+  await running(log, await temporaryFolder(t), { react, giveUp }, async () => {
     await until(async () => (await parked()).length === 2 && tried.includes('job-good'));
     const before = tried.length;
     await decide(retry);
@@ -303,7 +295,7 @@ test('what was parked, or left for good, is not tried again when all events come
   });
 
   tried.length = 0;
-  await running(log, await folderFor(t), { react, giveUp }, async () => {
+  await running(log, await temporaryFolder(t), { react, giveUp }, async () => {
     await work(log, 'job-last');
     await until(async () => tried.includes('job-last'));
   });

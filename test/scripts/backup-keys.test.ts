@@ -1,15 +1,9 @@
-import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { runScript } from '../support/run-script.ts';
 import { RunningService } from '../support/running-service.ts';
-
-async function folderFor(t: ExecutionContext): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'keys-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 function keysIn(folder: string): Record<string, string> {
   return {
@@ -21,7 +15,7 @@ function keysIn(folder: string): Record<string, string> {
 test('keys that lie elsewhere are backed up, and restored to where the settings have them then', async (t) => {
   await using service = await RunningService.start();
   await service.register('alice', { collections: ['software'] });
-  const [secrets, backup] = [await folderFor(t), await folderFor(t)];
+  const [secrets, backup] = [await temporaryFolder(t), await temporaryFolder(t)];
   const before = { env: keysIn(secrets) };
   t.is((await runScript(service.folder, 'anchor', [], before)).code, 0);
   t.is((await runScript(service.folder, 'client', ['webhook', 'alice', 'https://8.8.8.8/'], before)).code, 0);
@@ -33,7 +27,7 @@ test('keys that lie elsewhere are backed up, and restored to where the settings 
   const names = ['anchor-ed25519.pem', 'webhook-aes256.key', 'old.key'];
   t.deepEqual((JSON.parse(made.out) as { keys: string[] }).keys, names);
 
-  const [target, elsewhere] = [await folderFor(t), await folderFor(t)];
+  const [target, elsewhere] = [await temporaryFolder(t), await temporaryFolder(t)];
   const restored = await runScript(target, 'restore', [backup], { env: keysIn(elsewhere) });
   t.is(restored.code, 0, restored.err);
   for (const name of ['webhook-key', 'anchor.pem']) {
@@ -43,10 +37,10 @@ test('keys that lie elsewhere are backed up, and restored to where the settings 
   t.deepEqual(await readFile(path.join(target, 'keys/old.key')), Buffer.from([0, 255, 254]));
 
   // What cannot be brought is named, with where it is; what is there stays.
-  const inTheWay = await folderFor(t);
+  const inTheWay = await temporaryFolder(t);
   await writeFile(path.join(inTheWay, 'webhook-key'), 'another');
   const settings = { ...keysIn(inTheWay), DEPOSIT_ANCHOR_KEY_FILE: path.join(inTheWay, 'webhook-key/x') };
-  const refused = await runScript(await folderFor(t), 'restore', [backup], { env: settings });
+  const refused = await runScript(await temporaryFolder(t), 'restore', [backup], { env: settings });
   t.is(refused.code, 1);
   const from = path.join(backup, 'keys');
   t.true(
@@ -60,7 +54,7 @@ test('keys that lie elsewhere are backed up, and restored to where the settings 
 
 test('a key that has changed replaces the one of the backup before', async (t) => {
   await using service = await RunningService.start();
-  const [secrets, backup] = [await folderFor(t), await folderFor(t)];
+  const [secrets, backup] = [await temporaryFolder(t), await temporaryFolder(t)];
   const settings = { env: keysIn(secrets) };
   for (const key of ['first', 'second']) {
     await writeFile(path.join(secrets, 'webhook-key'), key);

@@ -1,26 +1,20 @@
-import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { readBackup } from '../../scripts/backup-folder.ts';
 import { Administration } from '../../src/administration.ts';
 import { openLog } from '../../src/engines.ts';
 import { archivePart, entryPart, formOf, formType } from '../support/deposit-bodies.ts';
 import { runScript } from '../support/run-script.ts';
 import { RunningService } from '../support/running-service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const body = (): Uint8Array<ArrayBuffer> => new Uint8Array(formOf([archivePart(), entryPart()]));
-
-async function folderFor(t: ExecutionContext, name: string): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), `${name}-`));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 test('a backup under load is whole, the next brings only what is new, and a restore of it goes on', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
-  const backup = await folderFor(t, 'backup');
+  const backup = await temporaryFolder(t);
   let acknowledged = 0;
   const over = new AbortController();
   const load = (async () => {
@@ -51,7 +45,7 @@ test('a backup under load is whole, the next brings only what is new, and a rest
     await new Administration(ahead, { kind: 'operator', name: 'x' }).registerClient('late', 'secret');
   }
 
-  const elsewhere = await folderFor(t, 'elsewhere');
+  const elsewhere = await temporaryFolder(t);
   const restored = await runScript(elsewhere, 'restore', [backup]);
   t.is(restored.code, 0, restored.err);
   await using again = await RunningService.startIn(elsewhere);
@@ -67,7 +61,7 @@ test('a backup under load is whole, the next brings only what is new, and a rest
 test('neither a backup nor a restore goes where something else is', async (t) => {
   await using service = await RunningService.start();
   await service.register('alice', { collections: ['software'] });
-  const [backup, unfinished] = [await folderFor(t, 'backup'), await folderFor(t, 'unfinished')];
+  const [backup, unfinished] = [await temporaryFolder(t), await temporaryFolder(t)];
   for (const inside of [service.folder, path.join(service.folder, 'backup')]) {
     const refused = await runScript(service.folder, 'backup', [inside]);
     t.is(refused.code, 1);
@@ -115,7 +109,7 @@ test('an object that is damaged is named, and the backup does not count as finis
     sha256,
   );
   await appendFile(file, 'y');
-  const backup = await folderFor(t, 'backup');
+  const backup = await temporaryFolder(t);
   const ran = await runScript(service.folder, 'backup', [backup]);
   t.is(ran.code, 1);
   t.regex(ran.err, new RegExp(`Not copied: ${sha256}`));

@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test from 'ava';
@@ -14,6 +12,7 @@ import { eventAt } from '../support/event-seen.ts';
 import { runScript as run } from '../support/run-script.ts';
 import { RunningService, TestClient, until } from '../support/running-service.ts';
 import { secretCredential } from '../support/secret-password.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 test('a client added beside the service can deposit there at once, and no more when it is disabled', async (t) => {
   await using running = await RunningService.start();
@@ -108,8 +107,7 @@ test('commands say what is wrong, with an exit code that tells usage from refusa
 });
 
 test('nothing of a command on a client is done where a part of it would be refused', async (t) => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'deposit-'));
-  t.teardown(() => rm(folder, { recursive: true }));
+  const folder = await temporaryFolder(t);
   await using log = await openLog({ eventLog: { kind: 'sqlite', file: path.join(folder, 'log.sqlite') } });
   const administration = new Administration(log, { kind: 'operator', name: 'test' });
   const register = { type: 'RegisterClient', client: 'bob', credential: secretCredential } as const;
@@ -126,8 +124,7 @@ test('nothing of a command on a client is done where a part of it would be refus
 });
 
 test('a list of deposits has each once, whatever comes to the views while it is made', async (t) => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'deposit-list-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder(t);
   const written = ViewFile.open(path.join(folder, 'v.1.sqlite'), { name: 'v', version: 1, origin: 'here' });
   t.teardown(() => written[Symbol.dispose]());
   const write = (...ids: readonly number[]) => {
@@ -151,8 +148,7 @@ test('a list of deposits has each once, whatever comes to the views while it is 
 });
 
 test('while abandoned deposits are deleted no moment of the view is held that its WAL would wait for', async (t) => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'abandoned-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder(t);
   const file = path.join(folder, 'v.1.sqlite');
   const written = ViewFile.open(file, { name: 'v', version: 1, origin: 'here' });
   t.teardown(() => written[Symbol.dispose]());

@@ -10,7 +10,6 @@ import { lockFile } from '../../src/data-folder-lock.ts';
 import { openLog, openStore } from '../../src/engines.ts';
 import type { EventLog } from '../../src/event-log/event-log.ts';
 import { sealAfter } from '../../src/event-log/hash-chain.ts';
-import { temporaryFolder } from '../archive-store/temporary-folder.ts';
 import {
   archiveHeaders,
   archivePart,
@@ -25,6 +24,7 @@ import { runScript } from '../support/run-script.ts';
 import { RunningService, TestClient } from '../support/running-service.ts';
 import type { S3Bucket } from '../support/s3-bucket.ts';
 import { S3Server } from '../support/s3-server.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 type Ran = { readonly code: number; readonly out: string; readonly err: string };
 

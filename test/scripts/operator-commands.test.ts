@@ -6,12 +6,12 @@ import type { StatusFacts } from '../../scripts/status-facts.ts';
 import { withRates } from '../../scripts/status-rates.ts';
 import { statusScreen } from '../../scripts/status-screen.ts';
 import { wholeNumber } from '../../scripts/whole-number.ts';
-import { temporaryFolder } from '../archive-store/temporary-folder.ts';
 import { archivePart, entryPart, formOf, formType } from '../support/deposit-bodies.ts';
 import { DistributedNodes } from '../support/distributed-nodes.ts';
 import { EventStoreDbDouble } from '../support/eventstoredb-double/eventstoredb-double.ts';
 import { runScript } from '../support/run-script.ts';
 import { RunningService, type TestClient } from '../support/running-service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const FINAL = {};
 const PARTIAL = { 'In-Progress': 'true' };

@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test, { type ExecutionContext } from 'ava';
@@ -17,6 +16,7 @@ import { archivePart, entryPart, formOf, formType } from '../support/deposit-bod
 import { fullView } from '../support/full-view.ts';
 import { runScript } from '../support/run-script.ts';
 import { RunningService, type TestClient } from '../support/running-service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 async function depositsOf(t: ExecutionContext, client: TestClient, count: number): Promise<void> {
   for (let number = 0; number < count; number += 1) {
@@ -116,8 +116,7 @@ test('a rebuild without a service counts from the next start on, and one at a ti
 });
 
 test('who finds the data folder held hears whether to stop a service or to try again', async (t) => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'held-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const folder = await temporaryFolder(t);
   using _held = lockDataFolder(folder);
   const told = () => t.throws(() => lockDataFolder(folder), { code: 'DATA_FOLDER_IN_USE' })?.message ?? '';
   t.regex(told(), / is just starting or stopping, or a command has it alone: try again in a moment, or set /);

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { openServiceStore, whetherOfTheService } from '../../scripts/service-engines.ts';
@@ -17,12 +16,7 @@ import { archivePart, entryPart, formOf, formType } from '../support/deposit-bod
 import { runScript } from '../support/run-script.ts';
 import { RunningService } from '../support/running-service.ts';
 import { S3Server } from '../support/s3-server.ts';
-
-async function folderFor(t: ExecutionContext): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'elsewhere-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** A service whose log is not in its data folder, with a deposit and an object that no event names. */
 async function serviceWithLogElsewhere(t: ExecutionContext, file: string): Promise<RunningService> {
@@ -44,7 +38,7 @@ async function objectsOf(service: RunningService): Promise<number> {
 }
 
 test('commands that were not told where the log is do nothing, beside the service and without it', async (t) => {
-  const elsewhere = await folderFor(t);
+  const elsewhere = await temporaryFolder(t);
   const file = path.join(elsewhere, 'log.sqlite');
   await using service = await serviceWithLogElsewhere(t, file);
   const objects = await objectsOf(service);
@@ -93,7 +87,7 @@ test('commands open engines that are there; only those that are to make one may'
 });
 
 test('a log or a store of somebody else is noticed before anything is removed', async (t) => {
-  const elsewhere = await folderFor(t);
+  const elsewhere = await temporaryFolder(t);
   const file = path.join(elsewhere, 'log.sqlite');
   await using service = await serviceWithLogElsewhere(t, file);
   const objects = await objectsOf(service);
@@ -130,7 +124,7 @@ test('young objects are removed only where no service can be about to name them'
   t.is((await runScript(service.folder, 'gc', ['--remove'])).code, 0);
   await service.stop();
   t.is((await runScript(service.folder, 'gc', young)).code, 0);
-  const file = path.join(await folderFor(t), 'log.sqlite');
+  const file = path.join(await temporaryFolder(t), 'log.sqlite');
   await (await openLog({ eventLog: { kind: 'sqlite', file } }))[Symbol.asyncDispose]();
   const env = { DEPOSIT_EVENT_LOG: `sqlite:${file}` };
   const elsewhere = await runScript(service.folder, 'gc', young, { env });
@@ -141,7 +135,7 @@ test('young objects are removed only where no service can be about to name them'
 
 test('a copy of the folder of a running service is none of that service', async (t) => {
   await using service = await RunningService.start();
-  const copy = path.join(await folderFor(t), 'copy');
+  const copy = path.join(await temporaryFolder(t), 'copy');
   await cp(service.folder, copy, { recursive: true });
   t.true(existsSync(path.join(copy, 'operator.json')));
   t.is(await OperatedService.find(copy), undefined);
@@ -165,7 +159,7 @@ test('a service that ends while it is asked is told in a sentence', async (t) =>
 });
 
 test('a service that does not answer in time is not taken for none', async (t) => {
-  const folder = await folderFor(t);
+  const folder = await temporaryFolder(t);
   const silent = createServer(() => undefined).listen(0, '127.0.0.1');
   t.teardown(() => silent.close());
   await once(silent, 'listening');
@@ -193,7 +187,7 @@ test('a service that does not answer in time is not taken for none', async (t) =
 });
 
 test('a service of which it cannot be told whether it runs is not taken for none', async (t) => {
-  const folder = await folderFor(t);
+  const folder = await temporaryFolder(t);
   const config = readConfig({ DEPOSIT_DATA_DIR: folder });
   await (await openLog(config))[Symbol.asyncDispose]();
   const routes = { 'GET /state': () => Promise.reject(new Error('no room')) };
@@ -215,7 +209,7 @@ test('a service of which it cannot be told whether it runs is not taken for none
 });
 
 test('a file of the service that tells nothing is told in a sentence, by commands and by what only looks', async (t) => {
-  const folder = await folderFor(t);
+  const folder = await temporaryFolder(t);
   const config = readConfig({ DEPOSIT_DATA_DIR: folder });
   await (await openLog(config))[Symbol.asyncDispose]();
   await mkdir(path.join(folder, 'archives'));
@@ -247,7 +241,7 @@ test('a file of the service that tells nothing is told in a sentence, by command
 });
 
 test('a command asks the service once', async (t) => {
-  const folder = await folderFor(t);
+  const folder = await temporaryFolder(t);
   const config = readConfig({ DEPOSIT_DATA_DIR: folder });
   await (await openLog(config))[Symbol.asyncDispose]();
   await (await openStore(config))[Symbol.asyncDispose]();
@@ -259,7 +253,7 @@ test('a command asks the service once', async (t) => {
   for (const [command, ...args] of [
     ['gc'],
     ['rebuild', '--all', '--check'],
-    ['backup', await folderFor(t)],
+    ['backup', await temporaryFolder(t)],
   ]) {
     asked = 0;
     await runScript(folder, command ?? '', args);
@@ -270,7 +264,7 @@ test('a command asks the service once', async (t) => {
 test('a bucket that is missing is not made by those who were to find objects in it', async (t) => {
   await using s3 = await S3Server.start();
   const config = readConfig({
-    DEPOSIT_DATA_DIR: await folderFor(t),
+    DEPOSIT_DATA_DIR: await temporaryFolder(t),
     DEPOSIT_ARCHIVE_STORE: `s3://127.0.0.1:${s3.port}/mistyped?tls=false`,
     DEPOSIT_S3_ACCESS_KEY: s3.options.accessKey,
     DEPOSIT_S3_SECRET_KEY: s3.options.secretKey,

@@ -1,6 +1,5 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { mock } from 'node:test';
 import test, { type ExecutionContext } from 'ava';
@@ -19,6 +18,7 @@ import { anchorsToCompare } from '../../src/verification/anchor-sources.ts';
 import { anchorWatcher } from '../../src/verification/anchor-watcher.ts';
 import { history } from '../../src/verification/history.ts';
 import { type Finding, Report } from '../../src/verification/report.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 test('the Merkle tree is that of RFC 6962, also when it goes on from its state', (t) => {
   const leaves = ['', '00', '10', '2021', '3031', '40414243', '5051525354555657'];
@@ -327,8 +327,7 @@ type Place = {
 };
 
 async function newPlace(t: ExecutionContext): Promise<Place> {
-  const dataDir = await mkdtemp(path.join(tmpdir(), 'anchors-'));
-  t.teardown(() => rm(dataDir, { recursive: true, force: true }));
+  const dataDir = await temporaryFolder(t);
   const log = new MemoryEventLog();
   const [anchorKeyFile, anchorFile] = [path.join(dataDir, 'key.pem'), path.join(dataDir, 'anchors.ndjson')];
   const options = { dataDir, anchorKeyFile, anchorFile };

@@ -1,11 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { ANCHORS } from '../../src/anchors/anchor.ts';
 import { publicAnchorKey } from '../../src/anchors/anchor-key.ts';
 import { openLog } from '../../src/engines.ts';
@@ -30,6 +29,7 @@ import {
   rewriteAndForgetAnchors,
   rewriteStream,
 } from '../support/tampering.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { auditedService, codesOf, configOf, type Verified, verified } from './audited-service.ts';
 
 const service = auditedService(test, 9);
@@ -114,7 +114,7 @@ test('an export is the same log again, and a line that was cut or changed is ref
   t.is(code, 0, err);
   const exported = await readFile(file, 'utf8');
   t.is(out, `Exported ${exported.trimEnd().split('\n').length - 1} events into ${file}.\n`);
-  const empty = await emptyFolder(t);
+  const empty = await temporaryFolder(t);
   t.is((await runScript(empty, 'import', [file])).code, 0);
   {
     await using log = await openLog(configOf(empty));
@@ -183,7 +183,7 @@ test('a line that has no end is refused before all of it is in memory', async (t
 });
 
 test('an export that is told to end says so, and leaves nothing', async (t) => {
-  const [folder, into] = [await service.copy(t), await emptyFolder(t)];
+  const [folder, into] = [await service.copy(t), await temporaryFolder(t)];
   const { code, err } = await runScript(folder, 'export', ['--output', path.join(into, 'log')], {
     stopIn: into,
   });
@@ -227,7 +227,7 @@ test('an export that lacks whole lines is refused with what is missing', async (
 
   const file = path.join(folder, 'part.ndjson');
   await writeFile(file, textOf(lines.slice(0, 30)));
-  const empty = await emptyFolder(t);
+  const empty = await temporaryFolder(t);
   const refused = await runScript(empty, 'import', [file]);
   t.is(refused.code, 1);
   t.regex(refused.err, /^The export breaks off after 30 events/);
@@ -369,12 +369,6 @@ function resealed(line: string, change: Readonly<Record<string, unknown>>): stri
   const event = { ...JSON.parse(line), ...change } as RecordedEvent;
   const hash = hashOf(event.stream, event.revision, event);
   return exportedEvent({ ...event, metadata: { ...event.metadata, hash } });
-}
-
-async function emptyFolder(t: ExecutionContext): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'imported-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 function silent(): Report {

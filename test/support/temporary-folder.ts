@@ -5,7 +5,7 @@ import type { ExecutionContext } from 'ava';
 
 /** A folder that is gone after the test. */
 export async function temporaryFolder(t: ExecutionContext): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'archive-store-'));
+  const folder = await mkdtemp(path.join(tmpdir(), 'deposit-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }
