@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { ArchiveStoreUnavailable, ObjectCorrupt } from '../../src/archive-store/archive-store.ts';
 import { MinioArchiveStore } from '../../src/archive-store/minio-archive-store.ts';
+import { MinioBucket } from '../../src/archive-store/minio-bucket.ts';
 import { openStoreAudit } from '../../src/archive-store/open-store-audit.ts';
 import { parseS3Url } from '../../src/archive-store/s3-url.ts';
 import { S3Server } from '../support/s3-server.ts';
@@ -40,15 +41,24 @@ const REAL = process.env.S3_URL;
 const shared = S3Server.start({ pageSize: 3 });
 test.after.always(async () => (await shared)[Symbol.asyncDispose]());
 
-archiveStoreContract(async (t) => {
-  const place = REAL === undefined ? placeAt(await shared, (await shared).port) : realPlace(REAL);
-  const prefix = `${randomUUID()}/`;
-  const store = await MinioArchiveStore.open({ ...place, prefix, temporaryFolder: await temporaryFolder(t) });
-  t.teardown(async () => {
-    if (REAL !== undefined) for (const { sha256 } of await listOf(store)) await store.remove(sha256);
-    await store[Symbol.asyncDispose]();
-  });
-  return store;
+archiveStoreContract(async (t) => (await openShared(t)).store);
+
+test('what is sent in parts keeps to the contract, too', async (t) => {
+  const { store, place } = await openShared(t);
+  const body = newBody(LARGE);
+  await Promise.all([1, 2, 3].map(() => store.put(inChunks(body))));
+  await t.throwsAsync(store.put(breakingAfter(LARGE - MB / 10, body)), { name: 'ConnectionLost' });
+  t.true(body.equals(await bytesOf(store, sha256Of(body))));
+  t.deepEqual(
+    (await listOf(store)).map(({ sha256 }) => sha256),
+    [sha256Of(body)],
+  );
+  t.is(await store.sweepIncoming(later()), 0);
+  using bucket = new MinioBucket(place);
+  const { uploads } = await bucket.ask('list', (client) =>
+    client.listIncompleteUploadsQuery(bucket.name, `${place.prefix}incoming/`, '', '', '/'),
+  );
+  t.deepEqual(uploads, []);
 });
 
 for (const length of [8 * 1024 ** 2, 8 * 1024 ** 2 + 1, 16 * 1024 ** 2 + 5, 30 * MB]) {
@@ -525,6 +535,20 @@ test('the server of these tests checks signatures as the documentation of AWS ha
   t.is(signatureFault({ ...request, url: '/test.txt?acl' }, { ...keys, now }), 'SignatureDoesNotMatch');
   t.is(signatureFault(request, { ...keys, now: new Date() }), 'RequestTimeTooSkewed');
 });
+
+async function openShared(t: ExecutionContext) {
+  const { port } = await shared;
+  const place = {
+    ...(REAL === undefined ? placeAt(await shared, port) : realPlace(REAL)),
+    prefix: `${randomUUID()}/`,
+  };
+  const store = await MinioArchiveStore.open({ ...place, temporaryFolder: await temporaryFolder(t) });
+  t.teardown(async () => {
+    if (REAL !== undefined) for (const { sha256 } of await listOf(store)) await store.remove(sha256);
+    await store[Symbol.asyncDispose]();
+  });
+  return { store, place };
+}
 
 async function refusedAt(t: ExecutionContext, opening: Opening): Promise<ArchiveStoreUnavailable> {
   return t.throwsAsync(openIn(t, opening), { instanceOf: ArchiveStoreUnavailable });
