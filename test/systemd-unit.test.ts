@@ -59,6 +59,11 @@ test('the unit starts the service with settings it knows, in folders that system
   t.true(Number(saidBy('TimeoutStopSec')[0]) >= 40, 'requests get 20 seconds, checks 3, traces 10');
   t.deepEqual(saidBy('RestartPreventExitStatus'), ['2']);
   t.deepEqual([saidBy('Restart'), saidBy('StartLimitIntervalSec')], [['on-failure'], ['0']]);
+  t.deepEqual(
+    [saidBy('MemorySwapMax'), saidBy('MemoryHigh')],
+    [['0'], []],
+    'ended at the limit, not slowed down',
+  );
 });
 
 test('secrets come to the unit as credentials, for settings that are files', (t) => {
