@@ -264,6 +264,12 @@ test('the image runs nothing as root, no script of a package, and code that it c
   const [before = '', after = ''] = dockerfile.split(/^USER node$/m);
   t.regex(before, /^RUN npm ci .*--ignore-scripts$/m);
   t.notRegex(before, /--chown/);
+  const copied = [...before.matchAll(/^COPY (.+) \S+$/gm)].flatMap(([, names = '']) => names.split(' '));
+  t.regex(
+    before,
+    new RegExp(`^RUN chmod -R a\\+rX ${copied.join(' ').replaceAll('.', '\\.')} `, 'm'),
+    'and can read',
+  );
   t.notRegex(after, /^(USER|RUN|COPY|ADD) /m);
   t.regex(after, /^CMD \["node", "src\/main\.ts"\]$/m);
 });
