@@ -56,6 +56,15 @@ test('reasons and warnings together stay small, and a reason is never crowded ou
   t.is(outcome.warnings.at(-1)?.code, 'MORE');
 });
 
+test('a long text is never cut through the middle of a character', (t) => {
+  for (const shift of ['', 'x']) {
+    const faults = [{ code: 'X', text: `${shift}${'🤖'.repeat(200)}` }];
+    const detail = detailOf({ archives: [{ ...good, reading: null, faults }] });
+    t.regex(detail, /🤖… \(archive\)$/);
+    t.true(detail.isWellFormed());
+  }
+});
+
 test('without an archive or without metadata a deposit is rejected', (t) => {
   t.is(detailOf({ archives: [] }), '- The deposit has no software archive (archive)');
   t.is(detailOf({ entries: [] }), '- The deposit has no metadata (metadata)');
