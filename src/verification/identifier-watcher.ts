@@ -58,7 +58,7 @@ export function identifierWatcher(report: Report, sources: IdentifierSources, re
 function faultBehind(error: unknown): readonly [code: string, what: string] {
   if (error instanceof Different) return ['IDENTIFIERS_DIFFER', error.message];
   const { message } = error as Error;
-  return ['IDENTIFIERS_NOT_COMPUTED', `cannot be computed again: ${message.replace(/\.$/, '')}`];
+  return ['IDENTIFIERS_NOT_COMPUTED', `cannot be computed again: ${message}`];
 }
 
 async function proveIdentifiers(stream: string, sources: IdentifierSources): Promise<void> {
