@@ -14,7 +14,7 @@ def check_deposits(events, folder, check):
     for stream, of_deposit in deposits.items():
         try:
             check_deposit(of_deposit, store, check)
-        except Exception as error:  # an archive that is missing or not what it was
+        except Exception as error:  # an archive that is not what it was
             check(False, stream, f"cannot be computed again: {error!r}")
     return len(deposits)
 
@@ -44,7 +44,8 @@ def check_deposit(events, store, check):
             check(data["archives"] == [*archives.values()], where, "is about other archives than the deposit has")
             store.check(where, data["manifest"])
             contents = [store.get(digest) for digest in archives.values()]
-            for name, found in identifiers(contents, events[0]["data"], data).items():
+            computed = {} if None in contents else identifiers(contents, events[0]["data"], data)
+            for name, found in computed.items():
                 check(data[name] == found, where, f"names the {name} {data[name]}, not {found}")
 
 
@@ -54,9 +55,9 @@ class Store:
         self.small = open_database(small) if small.exists() else None
 
     def get(self, digest):
-        file = self.folder / "v1" / "sha256" / digest[:2] / digest[2:4] / digest
         query = "SELECT bytes FROM small_object WHERE sha256 = ?"
-        row = self.small.execute(query, [digest]).fetchone() if self.small and not file.exists() else None
+        row = self.small.execute(query, [digest]).fetchone() if self.small else None
+        file = self.folder / "v1" / "sha256" / digest[:2] / digest[2:4] / digest
         return row[0] if row else file.read_bytes() if file.exists() else None
 
     def check(self, where, digest, length=None, md5=None):
