@@ -86,7 +86,7 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
     /^(koa|@koa\/router|koa-body|yazl)$/,
     /^src\/notifications\/notification-views\.ts$/,
     /^src\/(http|resolving|news|domain|sword|swhid|uploads)\//,
-    /^src\/(command-handler|cut-off|deposit-ids|garbage|in-time|keyed-requests|logger|password|places|recently-used)\.ts$/,
+    /^src\/(command-handler|cut-off|deposit-ids|garbage|in-time|in-turn|keyed-requests|logger|password|places|recently-used)\.ts$/,
     /^src\/tracing\/span\.ts$/,
     /^src\/archives\/(format|inspection)\.ts$/,
     /^src\/event-log\/event-log\.ts$/,

@@ -1,11 +1,12 @@
 import { hash, randomBytes } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import type { ClientLogin } from '../../projections/client-logins.ts';
+import { InTurn } from '../in-turn.ts';
 import { isCheap, matches, nobody } from '../password.ts';
 import type { View } from '../read-models/projector.ts';
 import { RecentlyUsed } from '../recently-used.ts';
 import { SwordError } from '../sword/sword-error.ts';
-import { LoginAttempts } from './login-attempts.ts';
+import { LoginAttempts, networkOf } from './login-attempts.ts';
 
 /** Keeps a password, just found right, at today's costs. Never rejects. */
 export type RenewPassword = (login: ClientLogin, password: string) => Promise<void>;
@@ -30,7 +31,8 @@ export class Credentials {
   readonly #key = randomBytes(18).toString('base64');
   readonly #verified = new RecentlyUsed<Verified>(MAX_REMEMBERED);
   readonly #verifying = new Map<string, Promise<boolean>>();
-  readonly #line: (() => void)[] = [];
+  /** By network: whoever guesses keeps nobody else waiting. */
+  readonly #line = new InTurn<() => void>();
   #busy = 0;
 
   constructor(logins: View<ClientLogin>, renew: RenewPassword) {
@@ -40,7 +42,7 @@ export class Credentials {
 
   /** Passwords that wait for their turn to be verified. */
   get waiting(): number {
-    return this.#line.length;
+    return this.#line.size;
   }
 
   /** @throws {SwordError} 401, the same for an unknown name and a wrong password; 429; 503 */
@@ -53,7 +55,7 @@ export class Credentials {
     const fingerprint = this.#fingerprintOf(authorization);
     const login = this.#logins.get(sent.name);
     const known = login && !login.disabled ? login : undefined;
-    const right = await this.#verifyOnce(fingerprint, sent.password, known);
+    const right = await this.#verifyOnce(fingerprint, sent.password, known, address);
     if (!right || !known) {
       this.#attempts.failed(address);
       throw unauthorized();
@@ -87,13 +89,20 @@ export class Credentials {
   }
 
   /** Requests that come at the same time with the same header share one scrypt. */
-  #verifyOnce(fingerprint: string, password: string, login: ClientLogin | undefined): Promise<boolean> {
+  #verifyOnce(
+    fingerprint: string,
+    password: string,
+    login: ClientLogin | undefined,
+    address: string,
+  ): Promise<boolean> {
     const key = `${fingerprint} ${login?.credentialRevision}`;
     const under = this.#verifying.get(key);
     if (under) return under;
-    const verifying = this.#inTurn(() => this.#isRight(password, login)).finally(() =>
-      this.#verifying.delete(key),
-    );
+    if (!this.#attempts.begin(address)) throw crowded();
+    const verifying = this.#inTurn(address, () => this.#isRight(password, login)).finally(() => {
+      this.#attempts.end(address);
+      this.#verifying.delete(key);
+    });
     this.#verifying.set(key, verifying);
     return verifying;
   }
@@ -104,16 +113,17 @@ export class Credentials {
     return right;
   }
 
-  async #inTurn(work: () => Promise<boolean>): Promise<boolean> {
+  async #inTurn(address: string, work: () => Promise<boolean>): Promise<boolean> {
     if (this.#busy < AT_ONCE) this.#busy += 1;
     else {
-      if (this.#line.length >= IN_LINE) throw crowded();
-      await new Promise<void>((resolve) => this.#line.push(resolve)); // the place is handed over
+      if (this.#line.size >= IN_LINE) throw crowded();
+      // The place is handed over.
+      await new Promise<void>((resolve) => this.#line.add(networkOf(address), resolve));
     }
     try {
       return await work();
     } finally {
-      const next = this.#line.shift();
+      const next = this.#line.take();
       if (next) next();
       else this.#busy -= 1;
     }

@@ -11,6 +11,8 @@ const MAX_ADDRESSES = 10_000;
 export class LoginAttempts {
   readonly #now: Clock;
   readonly #buckets = new Map<string, { tokens: number; at: number }>();
+  /** Attempts of which nobody knows yet how they end, by network. */
+  readonly #underWay = new Map<string, number>();
 
   constructor(now: Clock = () => performance.now()) {
     this.#now = now;
@@ -20,6 +22,22 @@ export class LoginAttempts {
   waitOf(address: string): number {
     const tokens = this.#tokens(address);
     return tokens >= 1 ? 0 : Math.ceil((1 - tokens) / PER_SECOND);
+  }
+
+  /** Whether it may try once more now, even if all that it is trying fails; if so, until {@link end}. */
+  begin(address: string): boolean {
+    const network = networkOf(address);
+    const underWay = this.#underWay.get(network) ?? 0;
+    if (this.#tokens(address) < underWay + 1) return false;
+    this.#underWay.set(network, underWay + 1);
+    return true;
+  }
+
+  end(address: string): void {
+    const network = networkOf(address);
+    const left = (this.#underWay.get(network) ?? 0) - 1;
+    if (left > 0) this.#underWay.set(network, left);
+    else this.#underWay.delete(network);
   }
 
   failed(address: string): void {
@@ -42,7 +60,7 @@ export class LoginAttempts {
  * Whoever has one address of IPv6 has all of its /64. An address of IPv4 stands for itself, also inside IPv6. Some proxies
  * add the port, of which everybody has thousands.
  */
-function networkOf(from: string): string {
+export function networkOf(from: string): string {
   const [, bracketed, plain] = /^(?:\[(.+)\]|([\d.]+))(?::\d+)?$/.exec(from) ?? [];
   const address = bracketed ?? plain ?? from;
   if (!isIPv6(address)) return address;

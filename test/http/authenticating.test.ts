@@ -136,6 +136,18 @@ test('an address may fail 20 times in a row, then once a second', (t) => {
   t.is(attempts.waitOf('10.0.0.1'), 1, 'an hour of silence gives no more than 20');
 });
 
+test('an address tries no more at the same time than it may fail', (t) => {
+  const attempts = new LoginAttempts(() => 0);
+  for (let count = 0; count < 20; count += 1) t.true(attempts.begin('10.0.0.1'));
+  t.false(attempts.begin('10.0.0.1'));
+  t.true(attempts.begin('10.0.0.2'));
+  attempts.end('10.0.0.1');
+  t.true(attempts.begin('10.0.0.1'), 'what was right took nothing');
+  attempts.end('10.0.0.1');
+  attempts.failed('10.0.0.1');
+  t.false(attempts.begin('10.0.0.1'));
+});
+
 test('a network of IPv6 counts as one address, and an address of IPv4 as itself', (t) => {
   const attempts = new LoginAttempts(() => 0);
   for (let count = 0; count < 20; count += 1) {
