@@ -15,6 +15,8 @@ export type ServerOptions = HeaderLimits & {
   readonly tls: { readonly cert: string; readonly key: string } | null;
   /** Whether connections come from a proxy, which uses them again. */
   readonly trustProxy: boolean;
+  /** Milliseconds for which nothing may move on a connection; no setting changes it. */
+  readonly idleTime?: number;
 };
 
 /** Resolves when nothing of it goes on any more; `undefined`: that is so already. */
@@ -24,7 +26,7 @@ export type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<voi
 const KEEP_ALIVE_TIMEOUT = 10_000;
 /** Proxies are to close theirs first: a request that meets this side closing is lost, and its client gets 502. */
 const KEEP_ALIVE_TIMEOUT_OF_PROXIES = 130_000;
-const IDLE_TIMEOUT = 60_000;
+const IDLE_TIME = 60_000;
 /** So long a server that stops still hears what comes on connections that it left open. */
 const FAREWELL = 100;
 /** So long requests that were cut off may take to come to their ends. */
@@ -58,10 +60,14 @@ export class Server {
   }
 
   private constructor(options: ServerOptions) {
-    const { maxHeadersSize, headersTime } = options;
+    const { maxHeadersSize, headersTime, idleTime = IDLE_TIME } = options;
     this.#tls = options.tls !== null;
     this.#server = createServer(options);
-    this.#server.setTimeout(IDLE_TIMEOUT, closeIdle);
+    this.#server.setTimeout(idleTime, (socket: HttpSocket) => {
+      // Node has another time for it between two requests, and tells who takes too long for headers.
+      const hasHeadersToCome = !socket._httpMessage && socket.timeout === idleTime;
+      if (!hasHeadersToCome || headersTime < idleTime) closeIdle(socket);
+    });
     this.#server.on(this.#tls ? 'secureConnection' : 'connection', (socket: HttpSocket) => {
       this.#connections.add(socket);
       socket.once('close', () => this.#connections.delete(socket));

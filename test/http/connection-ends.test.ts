@@ -126,6 +126,16 @@ test('a reading that has nothing to tell is given up when its client may have go
   t.false(connection.text.endsWith('0\r\n\r\n'), 'and not as if it were whole');
 });
 
+test('whoever may take longer for headers than a connection may be idle is told when that is over', async (t) => {
+  const server = await serve(null, 300, () => Promise.resolve(), 100);
+  t.teardown(() => server.close(0));
+  for (const begun of ['', 'GET / HTTP/1.1\r\nHost: x\r\n']) {
+    using connection = await RawConnection.to(server.url);
+    await connection.send(begun);
+    t.is((await connection.answers(1)).status, 408, begun);
+  }
+});
+
 test('an idle connection is closed, unless its client waits for an answer', async (t) => {
   const server = http.createServer((req, res) => {
     const answer = req.url === '/long' ? Buffer.alloc(50_000_000) : 'here';
@@ -157,10 +167,19 @@ test('an idle connection is closed, unless its client waits for an answer', asyn
 async function serveTls(
   t: ExecutionContext<Context>,
   headersTime: number,
-  readiness: () => Promise<void> = () => pause(300),
+  readiness?: () => Promise<void>,
 ): Promise<Server> {
   const { folder, ...tls } = await tlsFiles();
   t.teardown(() => rm(folder, { recursive: true }));
+  return serve(tls, headersTime, readiness);
+}
+
+async function serve(
+  tls: { readonly cert: string; readonly key: string } | null,
+  headersTime: number,
+  readiness: () => Promise<void> = () => pause(300),
+  idleTime?: number,
+): Promise<Server> {
   const server = await Server.listen({
     host: '127.0.0.1',
     port: 0,
@@ -168,6 +187,7 @@ async function serveTls(
     headersTime,
     maxHeadersSize: 16_384,
     trustProxy: false,
+    ...(idleTime !== undefined && { idleTime }),
   });
   const answer = async (_req: IncomingMessage, res: ServerResponse): Promise<void> => {
     await readiness();
