@@ -18,8 +18,10 @@ export type JobOptions = {
 
 export type PoolLoad = { readonly size: number; readonly busy: number; readonly waiting: number };
 
-/** Milliseconds that a timer counts; what is more it takes for none at all. */
-const LONGEST_TIMER = 2 ** 31 - 1;
+/** So often, in milliseconds, the time of a job is looked at. */
+const TICK = 1000;
+/** For a worker to begin, in milliseconds: a machine may be slow, and its disk busy. */
+const PATIENCE_TO_BEGIN = 60_000;
 
 /** What a worker sends first, as soon as it can take jobs. */
 export const BEGUN = 'begun';
@@ -63,7 +65,7 @@ export class WorkerPool<Job, Reply> implements AsyncDisposable {
   }
 
   /**
-   * The worker's one reply to the job. The time counts from when a worker takes it.
+   * The worker's one reply to the job. The time counts from when a worker takes it, and not while the process stands still.
    * @throws {JobAborted}
    * @throws {PoolBusy} too many jobs wait already, or no worker could begin: that says nothing about the job.
    * @throws {PoolClosed} the pool was disposed of before the reply came.
@@ -117,12 +119,12 @@ export class WorkerPool<Job, Reply> implements AsyncDisposable {
   #start(worker: Worker, task: Task<Job, Reply>): void {
     const { job, transfer, milliseconds, resolve, reject } = task;
     worker.removeAllListeners();
-    const timer = setTimeout(
-      () => abort(new JobAborted(`It took more than ${milliseconds} ms.`)),
-      Math.min(milliseconds, LONGEST_TIMER),
-    );
+    const late = () => abort(new JobAborted(`It took more than ${milliseconds} ms.`));
+    let stopClock = this.#begun.has(worker)
+      ? clock(milliseconds, late)
+      : clock(PATIENCE_TO_BEGIN, () => abort(new PoolBusy('No worker could begin in time.')));
     const release = () => {
-      clearTimeout(timer);
+      stopClock();
       worker.removeAllListeners();
       this.#busy.delete(worker);
     };
@@ -141,7 +143,12 @@ export class WorkerPool<Job, Reply> implements AsyncDisposable {
     worker.once('error', (error: Error) => died('The worker failed.', error));
     worker.once('exit', (code) => died(`The worker exited with code ${code}.`));
     worker.on('message', (reply: Reply | typeof BEGUN) => {
-      if (reply === BEGUN) return void this.#begun.add(worker);
+      if (reply === BEGUN) {
+        this.#begun.add(worker);
+        stopClock();
+        stopClock = clock(milliseconds, late);
+        return;
+      }
       if (this.#closed) return; // too late: it is being ended, and its exit is waited for
       release();
       this.#rest(worker);
@@ -159,4 +166,19 @@ export class WorkerPool<Job, Reply> implements AsyncDisposable {
     worker.once('exit', () => this.#idle.splice(this.#idle.indexOf(worker), 1));
     this.#idle.push(worker);
   }
+}
+
+/** Calls `late` once so many milliseconds have passed in which this process ran; what is returned ends that. */
+function clock(milliseconds: number, late: () => void): () => void {
+  let [left, seen] = [milliseconds, performance.now()];
+  const timer = setInterval(
+    () => {
+      const now = performance.now();
+      left -= Math.min(now - seen, 2 * TICK);
+      seen = now;
+      if (left <= 0) late();
+    },
+    Math.min(milliseconds, TICK),
+  );
+  return () => clearInterval(timer);
 }

@@ -48,6 +48,16 @@ test('a worker that cannot begin says nothing about the job', async (t) => {
   }
 });
 
+test('how long a worker takes to begin is not the time of its job', async (t) => {
+  const slow = `import { parentPort } from 'node:worker_threads';
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    parentPort.postMessage('begun');
+    parentPort.on('message', (job) => parentPort.postMessage(job));`;
+  const entry = new URL(`data:text/javascript,${encodeURIComponent(slow)}`);
+  await using pool = new WorkerPool<string, string>(entry, { size: 1, queueLength: 1, worker: {} });
+  t.is(await pool.run('a job', 100), 'a job');
+});
+
 test('listings are overlaid in a worker', async (t) => {
   await using workers = new ArchiveWorkers();
   const inspection = await workers.inspect(demoSource, demoSha256, limits);

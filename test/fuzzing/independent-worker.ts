@@ -1,4 +1,5 @@
 import { parentPort } from 'node:worker_threads';
+import { BEGUN } from '../../src/archives/worker-pool.ts';
 import { independentTar, independentZip } from './independent-readers.ts';
 
 // One archive at a time, one answer to each; dying of one is an answer, too.
@@ -9,3 +10,4 @@ parentPort?.on('message', ({ kind, bytes }: { kind: 'zip' | 'tar'; bytes: Uint8A
     (error: Error) => parentPort?.postMessage({ refusal: error.message }),
   );
 });
+parentPort?.postMessage(BEGUN);
