@@ -6,7 +6,7 @@ import type { Patience } from './http/request-body.ts';
 import type { NotificationSettings } from './notifications/notification-settings.ts';
 import { personBehind } from './person-behind.ts';
 import { type Read, SETTINGS, type SettingName } from './settings.ts';
-import type { XmlLimits } from './sword/xml-tree.ts';
+import type { XmlLimits } from './sword/entry/xml-tree.ts';
 import { systemErrorText } from './system-error.ts';
 import { readTracing } from './tracing-setting.ts';
 import type { UploadLimits } from './uploads/resumable-uploads.ts';

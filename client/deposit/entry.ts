@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { type BodyElement, element, xmlBody } from '../../src/sword/documents/xml-body.ts';
 import { ATOM, CODEMETA, DEFAULT_DEPOSIT_NAMESPACE } from '../../src/sword/namespaces.ts';
-import { type BodyElement, element, xmlBody } from '../../src/sword/xml-body.ts';
 import { Fault, reasonOf, UsageFault } from '../faults.ts';
 
 /** A metadata entry as it will be sent. */

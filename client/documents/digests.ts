@@ -1,4 +1,4 @@
-import { headerText } from '../../src/sword/raw-header.ts';
+import { headerText } from '../../src/sword/headers/raw-header.ts';
 
 /** A digest that a server announces of what it sends. */
 export type AnnouncedDigest = {

@@ -1,8 +1,8 @@
 import type { CollectionView } from '../../projections/collections.ts';
 import type { DepositStatusView } from '../../projections/deposit-status.ts';
-import { collectionFeed, collectionJson, type ListedDeposit } from '../sword/collection-feed.ts';
-import type { Language } from '../sword/language.ts';
-import { FEED_TYPE, negotiateAmong, type Offers } from '../sword/negotiate.ts';
+import { collectionFeed, collectionJson, type ListedDeposit } from '../sword/documents/collection-feed.ts';
+import type { Language } from '../sword/documents/language.ts';
+import { FEED_TYPE, negotiateAmong, type Offers } from '../sword/headers/negotiate.ts';
 import { notFound } from '../sword/sword-error.ts';
 import { identifiersOf } from './answer-documents.ts';
 import type { DepositDesk } from './deposit-desk.ts';

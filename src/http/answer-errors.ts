@@ -2,9 +2,14 @@ import type { Context, Middleware } from 'koa';
 import type { ArchiveStoreUnavailable, BrokenPromise } from '../archive-store/archive-store.ts';
 import type { DepositRefusalCode } from '../domain/deposit/errors.ts';
 import type { Logger } from '../logger.ts';
-import { errorDocument, errorDocumentJson, errorStatus, errorTitle } from '../sword/error-document.ts';
-import type { Generator } from '../sword/generator.ts';
-import { DOCUMENT_OFFERS, FEED_TYPE, negotiateAmong, type Offers } from '../sword/negotiate.ts';
+import {
+  errorDocument,
+  errorDocumentJson,
+  errorStatus,
+  errorTitle,
+} from '../sword/documents/error-document.ts';
+import type { Generator } from '../sword/documents/generator.ts';
+import { DOCUMENT_OFFERS, FEED_TYPE, negotiateAmong, type Offers } from '../sword/headers/negotiate.ts';
 import { SwordError, type SwordErrorCode } from '../sword/sword-error.ts';
 import { archiveTooLarge } from './deposit-request.ts';
 import type { HttpObserver } from './http-observer.ts';

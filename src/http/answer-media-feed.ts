@@ -1,7 +1,7 @@
 import type { DepositContentView } from '../../projections/deposit-content.ts';
-import type { Language } from '../sword/language.ts';
-import { mediaFeed, mediaFeedJson } from '../sword/media-feed.ts';
-import { accepts, FEED_TYPE, negotiateAmong, type Offers } from '../sword/negotiate.ts';
+import type { Language } from '../sword/documents/language.ts';
+import { mediaFeed, mediaFeedJson } from '../sword/documents/media-feed.ts';
+import { accepts, FEED_TYPE, negotiateAmong, type Offers } from '../sword/headers/negotiate.ts';
 import { notFound } from '../sword/sword-error.ts';
 import { mediaTypeOf } from './answer-documents.ts';
 import { chooseRepresentation } from './choose-representation.ts';

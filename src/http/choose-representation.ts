@@ -1,5 +1,5 @@
-import { entityTag, isNotModified, type Made } from '../sword/entity-tag.ts';
-import { negotiateAmong, type Offers, type Representation } from '../sword/negotiate.ts';
+import { entityTag, isNotModified, type Made } from '../sword/headers/entity-tag.ts';
+import { negotiateAmong, type Offers, type Representation } from '../sword/headers/negotiate.ts';
 import type { ServiceContext } from './service-context.ts';
 
 /** Of what a document tells: everything shown of a deposit at one revision is the same for ever. */

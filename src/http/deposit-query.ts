@@ -1,5 +1,5 @@
 import { isStatus, STATUSES, type Status } from '../domain/deposit/status-detail.ts';
-import type { PageLink } from '../sword/collection-feed.ts';
+import type { PageLink } from '../sword/documents/collection-feed.ts';
 import type { Iris } from '../sword/iris.ts';
 import { badRequest, quoted } from '../sword/sword-error.ts';
 import type { DepositPage, DepositQuery } from './deposit-page.ts';

@@ -3,21 +3,21 @@ import {
   type ContentDisposition,
   parseContentDisposition,
   requireFilename,
-} from '../sword/content-disposition.ts';
-import { parseContentMd5 } from '../sword/content-md5.ts';
-import { bothDigests, type Digests, parseDigestField } from '../sword/digest-fields.ts';
-import { parseIdempotencyKey } from '../sword/idempotency-key.ts';
-import { parseInProgress } from '../sword/in-progress.ts';
+} from '../sword/headers/content-disposition.ts';
+import { parseContentMd5 } from '../sword/headers/content-md5.ts';
+import { bothDigests, type Digests, parseDigestField } from '../sword/headers/digest-fields.ts';
+import { parseIdempotencyKey } from '../sword/headers/idempotency-key.ts';
+import { parseInProgress } from '../sword/headers/in-progress.ts';
 import {
   isArchiveType,
   isEntryType,
   isMultipart,
   type MediaType,
   parseMediaType,
-} from '../sword/media-type.ts';
-import { assertPackaging } from '../sword/packaging.ts';
-import { headerText } from '../sword/raw-header.ts';
-import { parseSlug } from '../sword/slug.ts';
+} from '../sword/headers/media-type.ts';
+import { assertPackaging } from '../sword/headers/packaging.ts';
+import { headerText } from '../sword/headers/raw-header.ts';
+import { parseSlug } from '../sword/headers/slug.ts';
 import { badRequest, quoted, SwordError } from '../sword/sword-error.ts';
 
 /** The headers of a write, read and found well-formed. */

@@ -6,8 +6,12 @@ import type { Archive } from '../domain/deposit/events.ts';
 import { judgeMetadata } from '../domain/deposit/metadata-checks.ts';
 import { statusDetail, withWarnings } from '../domain/deposit/status-detail.ts';
 import { Places } from '../places.ts';
-import { type DryRunDocument, dryRunDocument, dryRunDocumentJson } from '../sword/dry-run-document.ts';
-import { negotiate } from '../sword/negotiate.ts';
+import {
+  type DryRunDocument,
+  dryRunDocument,
+  dryRunDocumentJson,
+} from '../sword/documents/dry-run-document.ts';
+import { negotiate } from '../sword/headers/negotiate.ts';
 import { SwordError } from '../sword/sword-error.ts';
 import { bodyKind, parseDepositRequest } from './deposit-request.ts';
 import { collectionJudge } from './judge-entry.ts';

@@ -2,10 +2,10 @@ import type { EntryObject } from '../../projections/deposit-content.ts';
 import type { ArchiveStore } from '../archive-store/archive-store.ts';
 import { inTime } from '../in-time.ts';
 import { RecentlyUsed } from '../recently-used.ts';
-import { readEntry } from '../sword/atom-entry.ts';
-import { type DublinCoreTerm, dublinCoreTerms } from '../sword/dublin-core-terms.ts';
-import { inTurns } from '../sword/steps.ts';
-import type { XmlLimits } from '../sword/xml-tree.ts';
+import { readEntry } from '../sword/entry/atom-entry.ts';
+import { type DublinCoreTerm, dublinCoreTerms } from '../sword/entry/dublin-core-terms.ts';
+import { inTurns } from '../sword/entry/steps.ts';
+import type { XmlLimits } from '../sword/entry/xml-tree.ts';
 import { collect } from './request-body.ts';
 
 /** Entries whose terms are remembered. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { KeyedRequest, KeyedRequests } from '../keyed-requests.ts';
-import { parseIdempotencyKey } from '../sword/idempotency-key.ts';
+import { parseIdempotencyKey } from '../sword/headers/idempotency-key.ts';
 import { SwordError } from '../sword/sword-error.ts';
 import type { ReceivedContent } from './receive-content.ts';
 import type { ServiceContext } from './service-context.ts';

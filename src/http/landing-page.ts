@@ -1,5 +1,5 @@
+import { negotiateAmong, type Offers } from '../sword/headers/negotiate.ts';
 import type { Iris } from '../sword/iris.ts';
-import { negotiateAmong, type Offers } from '../sword/negotiate.ts';
 import { openResource } from './open-resource.ts';
 import { OPEN_ROUTES } from './route-table.ts';
 import type { ServiceMiddleware } from './service-context.ts';

@@ -1,5 +1,5 @@
 import { createHash, hash } from 'node:crypto';
-import type { Digests } from '../sword/digest-fields.ts';
+import type { Digests } from '../sword/headers/digest-fields.ts';
 import { SwordError } from '../sword/sword-error.ts';
 
 const NAMES = { sha256: 'SHA-256', sha512: 'SHA-512' } as const;

@@ -1,8 +1,8 @@
 import { sniffFormat } from '../archives/format.ts';
 import type { ArchiveFormat } from '../archives/inspection.ts';
 import type { Archive } from '../domain/deposit/events.ts';
-import type { Digests } from '../sword/digest-fields.ts';
-import { isArchiveType, TAR_TYPE, ZIP_TYPE } from '../sword/media-type.ts';
+import type { Digests } from '../sword/headers/digest-fields.ts';
+import { isArchiveType, TAR_TYPE, ZIP_TYPE } from '../sword/headers/media-type.ts';
 import { badRequest, SwordError } from '../sword/sword-error.ts';
 import { type Accepted, unaccepted } from './deposit-request.ts';
 import { observedUpload } from './observed-upload.ts';

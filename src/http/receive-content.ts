@@ -1,7 +1,7 @@
 import type { ArchiveStore } from '../archive-store/archive-store.ts';
 import type { Archive, MetadataEntry } from '../domain/deposit/events.ts';
 import { withoutGarbage } from '../garbage.ts';
-import type { XmlLimits } from '../sword/xml-tree.ts';
+import type { XmlLimits } from '../sword/entry/xml-tree.ts';
 import {
   type Accepted,
   assertArchiveWithin,

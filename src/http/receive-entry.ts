@@ -3,12 +3,12 @@ import type { Context } from 'koa';
 import type { ArchiveStore } from '../archive-store/archive-store.ts';
 import type { EntryFacts, MetadataEntry } from '../domain/deposit/events.ts';
 import { inTime } from '../in-time.ts';
-import { readEntry } from '../sword/atom-entry.ts';
-import { type DublinCoreTerm, dublinCoreTerms } from '../sword/dublin-core-terms.ts';
-import { entryFacts } from '../sword/entry-facts.ts';
-import { inTurns } from '../sword/steps.ts';
+import { readEntry } from '../sword/entry/atom-entry.ts';
+import { type DublinCoreTerm, dublinCoreTerms } from '../sword/entry/dublin-core-terms.ts';
+import { entryFacts } from '../sword/entry/entry-facts.ts';
+import { inTurns } from '../sword/entry/steps.ts';
+import type { XmlLimits } from '../sword/entry/xml-tree.ts';
 import { badRequest, SwordError } from '../sword/sword-error.ts';
-import type { XmlLimits } from '../sword/xml-tree.ts';
 import type { EntryTerms } from './entry-terms.ts';
 import { ClientGone, continueIfAsked, type Patience } from './request-body.ts';
 

@@ -1,9 +1,9 @@
 import type { Archive, EntryFacts } from '../domain/deposit/events.ts';
-import { parseContentDisposition, requireFilename } from '../sword/content-disposition.ts';
-import { parseContentMd5 } from '../sword/content-md5.ts';
-import { bothDigests, parseDigestField } from '../sword/digest-fields.ts';
-import { isArchiveType, isEntryType, type MediaType, parseMediaType } from '../sword/media-type.ts';
-import { assertPackaging } from '../sword/packaging.ts';
+import { parseContentDisposition, requireFilename } from '../sword/headers/content-disposition.ts';
+import { parseContentMd5 } from '../sword/headers/content-md5.ts';
+import { bothDigests, parseDigestField } from '../sword/headers/digest-fields.ts';
+import { isArchiveType, isEntryType, type MediaType, parseMediaType } from '../sword/headers/media-type.ts';
+import { assertPackaging } from '../sword/headers/packaging.ts';
 import { badRequest, quoted, SwordError } from '../sword/sword-error.ts';
 import { type Accepted, partTypes, unaccepted } from './deposit-request.ts';
 import { boundaryOf, defaultMultipartLimits, type Part, readMultipart } from './multipart.ts';

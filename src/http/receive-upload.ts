@@ -1,8 +1,12 @@
 import type { Archive } from '../domain/deposit/events.ts';
 import { withoutGarbage } from '../garbage.ts';
-import { attachment, parseContentDisposition, requireFilename } from '../sword/content-disposition.ts';
-import { isArchiveType, parseMediaType } from '../sword/media-type.ts';
-import { assertPackaging } from '../sword/packaging.ts';
+import {
+  attachment,
+  parseContentDisposition,
+  requireFilename,
+} from '../sword/headers/content-disposition.ts';
+import { isArchiveType, parseMediaType } from '../sword/headers/media-type.ts';
+import { assertPackaging } from '../sword/headers/packaging.ts';
 import { badRequest, notFound, quoted } from '../sword/sword-error.ts';
 import type { Upload } from '../uploads/upload.ts';
 import { type Accepted, isDryRun, isEmpty, unaccepted } from './deposit-request.ts';

@@ -1,4 +1,4 @@
-import { refuseMediation } from '../sword/on-behalf-of.ts';
+import { refuseMediation } from '../sword/headers/on-behalf-of.ts';
 import { SwordError } from '../sword/sword-error.ts';
 import type { ServiceContext, ServiceMiddleware } from './service-context.ts';
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { isNotModified } from '../sword/entity-tag.ts';
-import { negotiateAmong, type Offers } from '../sword/negotiate.ts';
+import { isNotModified } from '../sword/headers/entity-tag.ts';
+import { negotiateAmong, type Offers } from '../sword/headers/negotiate.ts';
 import { openResource } from './open-resource.ts';
 import { type DescribedService, openApiDocument } from './openapi/open-api-document.ts';
 import { OPEN_ROUTES } from './route-table.ts';

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { headerText } from '../sword/raw-header.ts';
+import { headerText } from '../sword/headers/raw-header.ts';
 import { badRequest, quoted, SwordError } from '../sword/sword-error.ts';
 import { CHECKSUM_ALGORITHMS, type Checksum } from '../uploads/upload.ts';
 

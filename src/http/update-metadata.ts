@@ -1,8 +1,8 @@
 import type { DepositContentView } from '../../projections/deposit-content.ts';
 import { assertIdentifiedBy, assertMetadataUpdate } from '../domain/deposit/decide-metadata.ts';
 import { formatSwhid, InvalidSwhid, parseSwhid } from '../swhid/swhid.ts';
-import { entityTag } from '../sword/entity-tag.ts';
-import { headerText } from '../sword/raw-header.ts';
+import { entityTag } from '../sword/headers/entity-tag.ts';
+import { headerText } from '../sword/headers/raw-header.ts';
 import { badRequest, notFound } from '../sword/sword-error.ts';
 import { identifiersOf } from './answer-documents.ts';
 import type { DepositDesk } from './deposit-desk.ts';

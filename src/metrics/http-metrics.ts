@@ -1,5 +1,5 @@
 import type { EndedRequest, EndedUpload, HttpObserver } from '../http/http-observer.ts';
-import { errorStatus, swordErrorCodes } from '../sword/error-document.ts';
+import { errorStatus, swordErrorCodes } from '../sword/documents/error-document.ts';
 import type { SwordErrorCode } from '../sword/sword-error.ts';
 import type { Instruments } from './instruments.ts';
 

@@ -1,13 +1,13 @@
 import test from 'ava';
 import * as fc from 'fast-check';
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
-import { depositReceipt, depositReceiptJson } from '../../src/sword/deposit-receipt.ts';
-import { errorDocument } from '../../src/sword/error-document.ts';
+import { depositReceipt, depositReceiptJson } from '../../src/sword/documents/deposit-receipt.ts';
+import { errorDocument } from '../../src/sword/documents/error-document.ts';
+import { serviceDocument } from '../../src/sword/documents/service-document.ts';
+import { statementFeed } from '../../src/sword/documents/statement-feed.ts';
+import { statusDocument } from '../../src/sword/documents/status-document.ts';
+import { type BodyElement, element, xmlBody } from '../../src/sword/documents/xml-body.ts';
 import { Iris } from '../../src/sword/iris.ts';
-import { serviceDocument } from '../../src/sword/service-document.ts';
-import { statementFeed } from '../../src/sword/statement-feed.ts';
-import { statusDocument } from '../../src/sword/status-document.ts';
-import { type BodyElement, element, xmlBody } from '../../src/sword/xml-body.ts';
 import { type Parsed, parsedBody } from '../sword/parsed-body.ts';
 import { oddText, sayable } from './odd-texts.ts';
 

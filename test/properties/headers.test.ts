@@ -7,17 +7,17 @@ import {
   parseUploadOffset,
 } from '../../src/http/tus-headers.ts';
 import { formatQualifiedSwhid, InvalidSwhid, parseQualifiedSwhid } from '../../src/swhid/swhid.ts';
-import { parseAcceptPackaging } from '../../src/sword/accept-packaging.ts';
-import { parseContentDisposition, requireFilename } from '../../src/sword/content-disposition.ts';
-import { parseContentMd5 } from '../../src/sword/content-md5.ts';
-import { digestField, parseDigestField } from '../../src/sword/digest-fields.ts';
-import { assertMatches, entityTag, isNotModified } from '../../src/sword/entity-tag.ts';
-import { parseIdempotencyKey } from '../../src/sword/idempotency-key.ts';
-import { parseInProgress } from '../../src/sword/in-progress.ts';
-import { parseMediaType } from '../../src/sword/media-type.ts';
-import { negotiate } from '../../src/sword/negotiate.ts';
-import { assertPackaging } from '../../src/sword/packaging.ts';
-import { parseSlug } from '../../src/sword/slug.ts';
+import { parseAcceptPackaging } from '../../src/sword/headers/accept-packaging.ts';
+import { parseContentDisposition, requireFilename } from '../../src/sword/headers/content-disposition.ts';
+import { parseContentMd5 } from '../../src/sword/headers/content-md5.ts';
+import { digestField, parseDigestField } from '../../src/sword/headers/digest-fields.ts';
+import { assertMatches, entityTag, isNotModified } from '../../src/sword/headers/entity-tag.ts';
+import { parseIdempotencyKey } from '../../src/sword/headers/idempotency-key.ts';
+import { parseInProgress } from '../../src/sword/headers/in-progress.ts';
+import { parseMediaType } from '../../src/sword/headers/media-type.ts';
+import { negotiate } from '../../src/sword/headers/negotiate.ts';
+import { assertPackaging } from '../../src/sword/headers/packaging.ts';
+import { parseSlug } from '../../src/sword/headers/slug.ts';
 import { SwordError } from '../../src/sword/sword-error.ts';
 
 const parsers: Readonly<Record<string, (header: string) => unknown>> = {

@@ -1,6 +1,6 @@
-import { readEntry as readingEntry } from '../../src/sword/atom-entry.ts';
-import { entryFacts as findingFacts } from '../../src/sword/entry-facts.ts';
-import type { Steps } from '../../src/sword/steps.ts';
+import { readEntry as readingEntry } from '../../src/sword/entry/atom-entry.ts';
+import { entryFacts as findingFacts } from '../../src/sword/entry/entry-facts.ts';
+import type { Steps } from '../../src/sword/entry/steps.ts';
 
 /** As the service reads an entry, but at once. */
 export function readEntry(...read: Parameters<typeof readingEntry>) {

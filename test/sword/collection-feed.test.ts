@@ -1,9 +1,13 @@
 import test from 'ava';
 import * as fc from 'fast-check';
-import { collectionFeed, collectionJson, type DepositList } from '../../src/sword/collection-feed.ts';
+import {
+  collectionFeed,
+  collectionJson,
+  type DepositList,
+} from '../../src/sword/documents/collection-feed.ts';
+import { type BodyElement, xmlBody } from '../../src/sword/documents/xml-body.ts';
+import { xmlText } from '../../src/sword/documents/xml-text.ts';
 import { Iris } from '../../src/sword/iris.ts';
-import { type BodyElement, xmlBody } from '../../src/sword/xml-body.ts';
-import { xmlText } from '../../src/sword/xml-text.ts';
 import { entriesOf } from '../support/listed-deposits.ts';
 import { child, parsedBody, texts } from './parsed-body.ts';
 

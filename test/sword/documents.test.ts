@@ -1,11 +1,11 @@
 import test, { type ExecutionContext } from 'ava';
-import { contentDocument, contentDocumentJson } from '../../src/sword/content-document.ts';
-import { humanDate } from '../../src/sword/deposit-date.ts';
-import { depositReceipt, depositReceiptJson } from '../../src/sword/deposit-receipt.ts';
-import { errorDocument, errorIri, errorStatus } from '../../src/sword/error-document.ts';
+import { contentDocument, contentDocumentJson } from '../../src/sword/documents/content-document.ts';
+import { humanDate } from '../../src/sword/documents/deposit-date.ts';
+import { depositReceipt, depositReceiptJson } from '../../src/sword/documents/deposit-receipt.ts';
+import { errorDocument, errorIri, errorStatus } from '../../src/sword/documents/error-document.ts';
+import { serviceDocument, serviceDocumentJson } from '../../src/sword/documents/service-document.ts';
+import { statusDocument, statusDocumentJson } from '../../src/sword/documents/status-document.ts';
 import { Iris } from '../../src/sword/iris.ts';
-import { serviceDocument, serviceDocumentJson } from '../../src/sword/service-document.ts';
-import { statusDocument, statusDocumentJson } from '../../src/sword/status-document.ts';
 import type { SwordErrorCode } from '../../src/sword/sword-error.ts';
 import { child, type Parsed, parsedBody, texts } from './parsed-body.ts';
 

@@ -1,7 +1,7 @@
 import test from 'ava';
-import { dublinCoreTerms } from '../../src/sword/dublin-core-terms.ts';
-import { type EntryFacts, entryFacts as findingFacts } from '../../src/sword/entry-facts.ts';
-import { inTurns } from '../../src/sword/steps.ts';
+import { dublinCoreTerms } from '../../src/sword/entry/dublin-core-terms.ts';
+import { type EntryFacts, entryFacts as findingFacts } from '../../src/sword/entry/entry-facts.ts';
+import { inTurns } from '../../src/sword/entry/steps.ts';
 import { SwordError } from '../../src/sword/sword-error.ts';
 import { entryFacts, readEntry } from '../support/read-entry.ts';
 

@@ -1,6 +1,6 @@
 import test from 'ava';
-import type { EntryFacts } from '../../src/sword/entry-facts.ts';
-import { nearestTerm, VOCABULARIES } from '../../src/sword/metadata-terms.ts';
+import type { EntryFacts } from '../../src/sword/entry/entry-facts.ts';
+import { nearestTerm, VOCABULARIES } from '../../src/sword/entry/metadata-terms.ts';
 import { ATOM, CODEMETA } from '../../src/sword/namespaces.ts';
 import { SwordError } from '../../src/sword/sword-error.ts';
 import { entryFacts, readEntry } from '../support/read-entry.ts';

@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
+import { defaultXmlLimits } from '../../src/sword/entry/xml-tree.ts';
 import { SwordError } from '../../src/sword/sword-error.ts';
-import { defaultXmlLimits } from '../../src/sword/xml-tree.ts';
 import { readEntry } from '../support/read-entry.ts';
 
 const ATOM = 'http://www.w3.org/2005/Atom';

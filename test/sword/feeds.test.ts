@@ -1,10 +1,10 @@
 import test from 'ava';
-import { type History, historyFeed, historyJson } from '../../src/sword/history-feed.ts';
+import { type History, historyFeed, historyJson } from '../../src/sword/documents/history-feed.ts';
+import { mediaFeed } from '../../src/sword/documents/media-feed.ts';
+import type { Statement } from '../../src/sword/documents/statement.ts';
+import { statementFeed } from '../../src/sword/documents/statement-feed.ts';
+import { statementRdf } from '../../src/sword/documents/statement-rdf.ts';
 import { Iris } from '../../src/sword/iris.ts';
-import { mediaFeed } from '../../src/sword/media-feed.ts';
-import type { Statement } from '../../src/sword/statement.ts';
-import { statementFeed } from '../../src/sword/statement-feed.ts';
-import { statementRdf } from '../../src/sword/statement-rdf.ts';
 import { readAtomStatement, readOreStatement } from '../support/sword-statement.ts';
 import { child, parsedBody, texts } from './parsed-body.ts';
 

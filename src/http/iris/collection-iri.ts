@@ -1,5 +1,5 @@
 import type { CollectionView } from '../../../projections/collections.ts';
-import type { Language } from '../../sword/language.ts';
+import type { Language } from '../../sword/documents/language.ts';
 import { answerDepositList } from '../answer-deposit-list.ts';
 import type { DepositDesk } from '../deposit-desk.ts';
 import { bodyKind, isDryRun, parseDepositRequest } from '../deposit-request.ts';

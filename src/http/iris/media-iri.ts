@@ -1,6 +1,6 @@
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
 import type { ArchiveStore } from '../../archive-store/archive-store.ts';
-import type { Language } from '../../sword/language.ts';
+import type { Language } from '../../sword/documents/language.ts';
 import { answerArchives } from '../answer-archives.ts';
 import { answerMediaFeed, prefersFeed } from '../answer-media-feed.ts';
 import type { DepositDesk } from '../deposit-desk.ts';

@@ -1,6 +1,6 @@
 import type { ObjectBytes } from '../../resolving/object-bytes.ts';
 import { type ResolvedObject, type Resolver, SEARCHED_TREES } from '../../resolving/resolver.ts';
-import type { Language } from '../../sword/language.ts';
+import type { Language } from '../../sword/documents/language.ts';
 import { badRequest, notFound, quoted } from '../../sword/sword-error.ts';
 import { answerObject } from '../answer-object.ts';
 import { depositIdIn, resource } from '../resource.ts';

@@ -1,8 +1,8 @@
 import type { CollectionView } from '../../../projections/collections.ts';
 import type { View } from '../../read-models/projector.ts';
+import { serviceDocument, serviceDocumentJson } from '../../sword/documents/service-document.ts';
+import { negotiate } from '../../sword/headers/negotiate.ts';
 import type { Iris } from '../../sword/iris.ts';
-import { negotiate } from '../../sword/negotiate.ts';
-import { serviceDocument, serviceDocumentJson } from '../../sword/service-document.ts';
 import { notFound } from '../../sword/sword-error.ts';
 import { grantedCollection } from '../deposit-resource.ts';
 import { resource } from '../resource.ts';

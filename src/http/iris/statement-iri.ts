@@ -1,8 +1,8 @@
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
-import type { Language } from '../../sword/language.ts';
-import { FEED_TYPE, type Offers } from '../../sword/negotiate.ts';
-import { statementFeed, statementJson } from '../../sword/statement-feed.ts';
-import { statementRdf } from '../../sword/statement-rdf.ts';
+import type { Language } from '../../sword/documents/language.ts';
+import { statementFeed, statementJson } from '../../sword/documents/statement-feed.ts';
+import { statementRdf } from '../../sword/documents/statement-rdf.ts';
+import { FEED_TYPE, type Offers } from '../../sword/headers/negotiate.ts';
 import { notFound } from '../../sword/sword-error.ts';
 import { chooseRepresentation } from '../choose-representation.ts';
 import type { DepositDesk } from '../deposit-desk.ts';

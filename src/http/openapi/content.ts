@@ -1,5 +1,5 @@
-import { ENTRY_TYPES } from '../../sword/media-type.ts';
-import type { Offers } from '../../sword/negotiate.ts';
+import { ENTRY_TYPES } from '../../sword/headers/media-type.ts';
+import type { Offers } from '../../sword/headers/negotiate.ts';
 import { type Content, type Json, schemaRef } from './operation.ts';
 import type { SchemaName } from './schemas.ts';
 

@@ -1,5 +1,5 @@
 import { STATUSES } from '../../domain/deposit/status-detail.ts';
-import { PACKAGINGS } from '../../sword/packaging.ts';
+import { PACKAGINGS } from '../../sword/headers/packaging.ts';
 import {
   count,
   depositId,

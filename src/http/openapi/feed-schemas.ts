@@ -1,6 +1,6 @@
 import { STATUSES } from '../../domain/deposit/status-detail.ts';
+import { PACKAGINGS } from '../../sword/headers/packaging.ts';
 import { ORIGINAL_DEPOSIT } from '../../sword/namespaces.ts';
-import { PACKAGINGS } from '../../sword/packaging.ts';
 import {
   count,
   depositId,

@@ -1,4 +1,4 @@
-import type { Generator } from '../../sword/generator.ts';
+import type { Generator } from '../../sword/documents/generator.ts';
 import type { Iris } from '../../sword/iris.ts';
 import { jsonContent } from './content.ts';
 import { type Json, TAGS } from './operation.ts';

@@ -1,5 +1,5 @@
 import { STATUSES } from '../../domain/deposit/status-detail.ts';
-import { PACKAGINGS } from '../../sword/packaging.ts';
+import { PACKAGINGS } from '../../sword/headers/packaging.ts';
 import { CHECKSUM_ALGORITHMS } from '../../uploads/upload.ts';
 import { MAX_PAGE_SIZE, PAGE_SIZE } from '../deposit-query.ts';
 import { TUS_VERSION } from '../tus-headers.ts';

@@ -1,4 +1,4 @@
-import { DOCUMENT_OFFERS } from '../../sword/negotiate.ts';
+import { DOCUMENT_OFFERS } from '../../sword/headers/negotiate.ts';
 import { HISTORY_OFFERS } from '../iris/history-iri.ts';
 import { STATEMENT_OFFERS } from '../iris/statement-iri.ts';
 import { documentContent, jsonContent } from './content.ts';

@@ -1,4 +1,4 @@
-import { errorIri, errorStatus, errorTitle } from '../../sword/error-document.ts';
+import { errorIri, errorStatus, errorTitle } from '../../sword/documents/error-document.ts';
 import type { SwordErrorCode } from '../../sword/sword-error.ts';
 import { ERROR_TYPES } from '../answer-errors.ts';
 import { type Json, schemaRef } from './operation.ts';

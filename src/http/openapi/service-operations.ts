@@ -1,4 +1,4 @@
-import { DOCUMENT_OFFERS } from '../../sword/negotiate.ts';
+import { DOCUMENT_OFFERS } from '../../sword/headers/negotiate.ts';
 import { LANDING_OFFERS } from '../landing-page.ts';
 import { documentContent, jsonContent } from './content.ts';
 import type { OperationsOf } from './operation.ts';

@@ -1,6 +1,6 @@
-import { errorTitle, swordErrorCodes } from '../../sword/error-document.ts';
-import { PACKAGINGS } from '../../sword/packaging.ts';
-import { SWORD_VERSION } from '../../sword/service-document.ts';
+import { errorTitle, swordErrorCodes } from '../../sword/documents/error-document.ts';
+import { SWORD_VERSION } from '../../sword/documents/service-document.ts';
+import { PACKAGINGS } from '../../sword/headers/packaging.ts';
 import { count, described, listOf, object, ref, text, time, uri } from './schema-parts.ts';
 
 const boolean = { type: 'boolean' } as const;

@@ -1,6 +1,6 @@
 import { ACCEPTABLE_TYPES } from '../../domain/collection/collection.ts';
-import { COMPRESSED_TAR_TYPES } from '../../sword/media-type.ts';
-import { DOCUMENT_OFFERS } from '../../sword/negotiate.ts';
+import { COMPRESSED_TAR_TYPES } from '../../sword/headers/media-type.ts';
+import { DOCUMENT_OFFERS } from '../../sword/headers/negotiate.ts';
 import type { SwordErrorCode } from '../../sword/sword-error.ts';
 import { documentContent } from './content.ts';
 import type { Answer } from './operation.ts';

@@ -1,0 +1,110 @@
+import type { Iris } from '../iris.ts';
+import { ATOM } from '../namespaces.ts';
+import { generatorElement } from './generator.ts';
+import type { Language } from './language.ts';
+import { type BodyElement, element, xmlBody } from './xml-body.ts';
+
+/** An object that a SWHID names among the deposits of a client. */
+export type ObjectDocument = {
+  /** The SWHID alone, without qualifiers. */
+  readonly swhid: string;
+  /** The same with the qualifiers it was asked for with. */
+  readonly asked: string;
+  readonly objectType: 'content' | 'directory' | 'revision' | 'snapshot';
+  /** From the root of a deposit's directory, percent-encoded as in SWHIDs; `null` for what is not in one. */
+  readonly path: string | null;
+  /** Of a content, in bytes; `null` for other objects. */
+  readonly length: number | null;
+  /** As git writes it. */
+  readonly mode: string | null;
+  /** The part of the content that was asked for, as its qualifiers tell it. */
+  readonly lines: string | null;
+  readonly bytes: string | null;
+  /** Media types in which the same IRI gives its bytes. */
+  readonly formats: readonly string[];
+  /** When it was loaded. RFC 3339, UTC. */
+  readonly updatedAt: string;
+  /** The client. */
+  readonly author: string;
+  /** Those that have it, the newest first. */
+  readonly deposits: readonly ObjectDeposit[];
+  /** The id below which there are more deposits. */
+  readonly next: number | null;
+};
+
+export type ObjectDeposit = {
+  readonly depositId: number;
+  readonly collection: string;
+  readonly origin: string;
+  /** The SWHID with its place in this deposit. */
+  readonly context: string;
+};
+
+export function objectDocument(
+  document: ObjectDocument,
+  { iris, depositNamespace, generator }: Language,
+): string {
+  const entry = [
+    element('id', document.swhid),
+    element('title', titleOf(document)),
+    element('updated', document.updatedAt),
+    element('author', [element('name', document.author)]),
+    generatorElement(generator),
+    ...linksOf(document, iris).map((link) => element('link', '', link)),
+    element('content', titleOf(document), { type: 'text' }),
+    ...elementsOf(fieldsOf(document)),
+    ...document.deposits.map((deposit) => element('depositns:deposit', elementsOf(depositOf(deposit, iris)))),
+  ];
+  return xmlBody(element('entry', entry), { defaultNamespace: ATOM, depositNamespace });
+}
+
+/** The same facts as JSON. */
+export function objectJson(
+  document: ObjectDocument,
+  { iris, generator }: Pick<Language, 'iris' | 'generator'>,
+): string {
+  return JSON.stringify({
+    id: document.swhid,
+    title: titleOf(document),
+    updated: document.updatedAt,
+    author: { name: document.author },
+    generator,
+    links: linksOf(document, iris),
+    ...fieldsOf(document),
+    deposits: document.deposits.map((deposit) => depositOf(deposit, iris)),
+  });
+}
+
+function titleOf({ objectType, path, swhid }: ObjectDocument): string {
+  return `The ${objectType} ${path ?? swhid}`;
+}
+
+function fieldsOf({ swhid, objectType, path, length, mode, lines, bytes }: ObjectDocument) {
+  return { swhid, object_type: objectType, path, length, mode, lines, bytes };
+}
+
+function depositOf({ depositId, collection, origin, context }: ObjectDeposit, iris: Iris) {
+  return {
+    id: depositId,
+    collection,
+    status_iri: iris.status(collection, depositId),
+    origin_url: origin,
+    swhid_context: context,
+  };
+}
+
+/** What is not there is left out. */
+function elementsOf(fields: Readonly<Record<string, string | number | null>>): BodyElement[] {
+  return Object.entries(fields).flatMap(([name, value]) =>
+    value === null ? [] : [element(`depositns:${name}`, String(value))],
+  );
+}
+
+function linksOf({ asked, formats, next }: ObjectDocument, iris: Iris) {
+  const href = iris.object(asked);
+  return [
+    { rel: 'self', href },
+    ...formats.map((type) => ({ rel: 'alternate', href, type })),
+    ...(next === null ? [] : [{ rel: 'next', href: iris.object(asked, next) }]),
+  ];
+}

@@ -1,0 +1,29 @@
+import { ATOM } from '../namespaces.ts';
+import { badRequest, quoted } from '../sword-error.ts';
+import type { Steps } from './steps.ts';
+import { decodeXml } from './xml-encoding.ts';
+import { parseXml, type XmlElement, type XmlLimits } from './xml-tree.ts';
+
+export type EntryDocument = {
+  readonly root: XmlElement;
+  /** The encoding it was read in, lower case. */
+  readonly encoding: string;
+};
+
+type EntryOptions = {
+  /** Of the Content-Type. */
+  readonly charset?: string | undefined;
+  readonly limits?: XmlLimits;
+};
+
+/** Reads an Atom entry; anything that is not one is refused with 400 and the reason. */
+export function* readEntry(bytes: Uint8Array, { charset, limits }: EntryOptions = {}): Steps<EntryDocument> {
+  if (bytes.length === 0) throw badRequest('The metadata entry is empty.');
+  const { text, encoding } = decodeXml(bytes, charset);
+  const root = yield* parseXml(text, limits);
+  if (root.ns === ATOM && root.local === 'entry') return { root, encoding };
+  const namespace = root.ns === '' ? 'no namespace' : `the namespace ${quoted(root.ns)}`;
+  throw badRequest(
+    `The metadata must be an entry in the Atom namespace, not ${quoted(root.local)} in ${namespace}.`,
+  );
+}

@@ -1,0 +1,23 @@
+import { DCTERMS } from '../namespaces.ts';
+import type { EntryDocument } from './atom-entry.ts';
+
+/** An element of the Dublin Core terms namespace, as an entry has it. */
+export type DublinCoreTerm = { readonly name: string; readonly value: string };
+
+/** Of one entry; what is beyond is left out. */
+const MAX_TERMS = 100;
+const MAX_CHARACTERS = 16_384;
+
+/** The terms that stand directly in an entry, in their order, within bounds. */
+export function dublinCoreTerms({ root }: EntryDocument): readonly DublinCoreTerm[] {
+  const terms: DublinCoreTerm[] = [];
+  let characters = 0;
+  for (const { ns, local, text } of root.children) {
+    const value = text.trim();
+    if (ns !== DCTERMS || value === '' || !/^[A-Za-z]{1,64}$/.test(local)) continue;
+    characters += value.length;
+    if (terms.length === MAX_TERMS || characters > MAX_CHARACTERS) break;
+    terms.push({ name: local, value });
+  }
+  return terms;
+}

@@ -1,0 +1,138 @@
+import type { FieldFault } from '../../domain/deposit/events.ts';
+import { parseGitDate } from '../../domain/deposit/git-date.ts';
+import { ATOM, CODEMETA } from '../namespaces.ts';
+import { collapsed } from './collapsed-text.ts';
+import { entryUrl } from './entry-url.ts';
+import {
+  DATE_TERMS,
+  nearestTerm,
+  PERSON_TERMS,
+  URL_TERMS,
+  VOCABULARIES,
+  type Vocabulary,
+} from './metadata-terms.ts';
+import type { Steps } from './steps.ts';
+import { descendants, type XmlElement } from './xml-tree.ts';
+
+export type EntryFaults = {
+  readonly fieldFaults: readonly FieldFault[];
+  /** How many more there were than an event has room for, at least. */
+  readonly fieldFaultsLeftOut: number;
+};
+
+/** Characters of a value that is told. */
+const MAX_VALUE = 64;
+/** Looked at; the rest of a hopeless entry would tell nothing new. */
+const MAX_FAULTS = 200;
+
+/**
+ * What in an entry is not as Atom and CodeMeta have it, each fault once. What may reject comes first, so that it is
+ * never crowded out: as many as take no more than `maxBytes` of JSON.
+ */
+export function* entryFaults(root: XmlElement, maxBytes: number): Steps<EntryFaults> {
+  const all = new Map<string, FieldFault>();
+  for (const fault of faultsOf(root)) {
+    yield;
+    if (!fault) continue;
+    all.set(JSON.stringify(fault), fault);
+    if (all.size >= MAX_FAULTS) break;
+  }
+  let bytes = 0;
+  const kept = [...all].filter(([json]) => (bytes += Buffer.byteLength(json) + 1) <= maxBytes);
+  return { fieldFaults: kept.map(([, fault]) => fault), fieldFaultsLeftOut: all.size - kept.length };
+}
+
+/** Nothing where only a step of the work is done. */
+function* faultsOf(root: XmlElement): Generator<FieldFault | undefined> {
+  const fields = root.children.filter(({ ns }) => CODEMETA.includes(ns));
+  const persons: FieldFault[] = [];
+  for (const field of fields) {
+    yield;
+    if (PERSON_TERMS.includes(field.local)) persons.push(...personFaults(field));
+  }
+  for (const field of fields) {
+    yield;
+    if (DATE_TERMS.includes(field.local)) yield* dateFaults(field);
+  }
+  yield* persons.filter(({ kind }) => kind === 'nameless');
+  for (const field of fields) {
+    yield;
+    yield* affiliationFaults(field);
+  }
+  yield* persons.filter(({ kind }) => kind !== 'nameless');
+  const seen = new Set<string>(); // what was meant is looked for once a name
+  // What is inside content of other vocabularies (XHTML, schema.org) is theirs.
+  for (const element of descendants(root)) {
+    yield;
+    const vocabulary = VOCABULARIES.get(element.ns);
+    if (!vocabulary) continue;
+    const name = `${element.ns} ${element.local}`;
+    if (!seen.has(name)) yield* termFaults(element, vocabulary);
+    seen.add(name);
+    if (element.ns !== ATOM && URL_TERMS.has(element.local)) yield* urlFaults(element, vocabulary);
+  }
+}
+
+function* dateFaults(field: XmlElement): Generator<FieldFault> {
+  const value = collapsed(field.text, MAX_VALUE);
+  if (value === '' || value.length > MAX_VALUE || !parseGitDate(value))
+    yield faultOf('date', field, field, value);
+}
+
+/** A person is to have a `name`; one that only has its parts, or is a plain text, can still be told. */
+function* personFaults(person: XmlElement): Generator<FieldFault> {
+  const texts = person.children.filter(({ ns, text }) => CODEMETA.includes(ns) && /\S/.test(text));
+  if (texts.some(({ local }) => local === 'name')) return;
+  const parts = texts.some(({ local }) => local === 'givenName' || local === 'familyName');
+  if (parts && person.ns !== CODEMETA[0]) return; // CodeMeta 3.0 asks for no more
+  const plain = person.children.length === 0 && /\S/.test(person.text);
+  const value =
+    texts.length > 0
+      ? texts
+          .slice(0, MAX_VALUE)
+          .map(({ text }) => collapsed(text, MAX_VALUE))
+          .join(' ')
+      : collapsed(person.text, MAX_VALUE);
+  yield faultOf(parts || plain ? 'person-without-name' : 'nameless', person, person, value);
+}
+
+/** CodeMeta has both: an organization with a name, and a plain text. */
+function* affiliationFaults(field: XmlElement): Generator<FieldFault> {
+  for (const affiliation of field.children) {
+    if (affiliation.local !== 'affiliation' || !CODEMETA.includes(affiliation.ns)) continue;
+    const { children, text } = affiliation;
+    const names = children.filter(({ ns, local }) => local === 'name' && CODEMETA.includes(ns));
+    const named = children.length === 0 ? /\S/.test(text) : names.some((name) => name.text !== '');
+    if (!named) yield faultOf('affiliation', field, affiliation, collapsed(text, MAX_VALUE));
+  }
+}
+
+function* termFaults(element: XmlElement, vocabulary: Vocabulary): Generator<FieldFault> {
+  const { local, ns } = element;
+  if (vocabulary.terms.has(local)) return;
+  const elsewhere = [...VOCABULARIES].find(([other, { terms }]) => other !== ns && terms.has(local))?.[1];
+  const hint = elsewhere ? `${elsewhere.prefix}:${local}` : nearestTerm(local, vocabulary);
+  yield { ...faultOf('term', element, element, local), vocabulary: vocabulary.name, hint };
+}
+
+/** An element with children is a thing of its own, such as a license with a name and a URL. */
+function* urlFaults(element: XmlElement, { name }: Vocabulary): Generator<FieldFault> {
+  // Nested in one another, such elements have all that text again each.
+  if (element.children.length > 0 || entryUrl(element.text.trim())) return;
+  yield { ...faultOf('url', element, element, collapsed(element.text, MAX_VALUE)), vocabulary: name };
+}
+
+function faultOf(kind: FieldFault['kind'], field: XmlElement, { ns }: XmlElement, value: string): FieldFault {
+  const { name = '', prefix = '' } = VOCABULARIES.get(ns) ?? {};
+  return {
+    kind,
+    field: cut(`${prefix}:${field.local}`),
+    vocabulary: name,
+    value: cut(value),
+    hint: null,
+  };
+}
+
+function cut(text: string): string {
+  return text.length <= MAX_VALUE ? text : text.slice(0, MAX_VALUE).replace(/[\ud800-\udbff]$/, '');
+}

@@ -1,0 +1,123 @@
+import { isUtf8 } from 'node:buffer';
+import { badRequest, quoted } from '../sword-error.ts';
+
+export type DecodedXml = {
+  readonly text: string;
+  /** Name of the encoding it was read in, lower case. */
+  readonly encoding: string;
+};
+
+/**
+ * Text of an XML document: by its byte order mark, else the charset of its Content-Type, else its XML declaration,
+ * else UTF-8 (RFC 7303); where it is no UTF-8 though the charset says so, by its declaration. A byte that is wrong in the encoding is refused, never replaced.
+ */
+export function decodeXml(bytes: Uint8Array, charset: string | undefined): DecodedXml {
+  const mark = byteOrderMark(bytes) ?? utf16(charset, bytes);
+  const label = mark ?? charset ?? declared(bytes) ?? 'utf-8';
+  const decoder = decoderFor(mark === undefined ? corrected(label, bytes) : label);
+  return { text: decoder.decode(bytes), encoding: decoder.encoding };
+}
+
+/** Clients call every entry UTF-8 in the Content-Type, whatever the file declares that they send. */
+function corrected(label: string, bytes: Uint8Array): string {
+  if (!/^utf-?8$/i.test(label) || isUtf8(bytes)) return label;
+  return declared(bytes) ?? label;
+}
+
+const MARKS: readonly (readonly [string, readonly number[]])[] = [
+  ['utf-8', [0xef, 0xbb, 0xbf]],
+  ['utf-16be', [0xfe, 0xff]],
+  ['utf-16le', [0xff, 0xfe]],
+];
+
+function byteOrderMark(bytes: Uint8Array): string | undefined {
+  return MARKS.find(([, mark]) => mark.every((byte, at) => bytes[at] === byte))?.[0];
+}
+
+/** UTF-16 is told by the zero beside the first `<`; a charset `utf-16` leaves the byte order to be found out. */
+function utf16(charset: string | undefined, bytes: Uint8Array): string | undefined {
+  if (charset !== undefined && charset.toLowerCase() !== 'utf-16') return undefined;
+  if (bytes[0] === 0 && bytes[1] === 0x3c) return 'utf-16be';
+  if (bytes[0] === 0x3c && bytes[1] === 0) return 'utf-16le';
+  return undefined;
+}
+
+/** What the XML declaration says, which can be read as Latin-1 in every encoding that is not UTF-16. */
+function declared(bytes: Uint8Array): string | undefined {
+  const head = Buffer.from(bytes.subarray(0, 256)).toString('latin1');
+  const label = /^<\?xml\s[^>]*?\sencoding\s*=\s*(["'])([^"'>]*)\1/.exec(head)?.[2];
+  if (label !== undefined && /^utf-?16/i.test(label)) {
+    throw badRequest(`The entry declares the encoding ${quoted(label)} but is not written in it.`);
+  }
+  return label;
+}
+
+type XmlDecoder = { readonly encoding: string; decode(bytes: Uint8Array): string };
+
+/** `TextDecoder` takes these labels for windows-1252, which is another encoding. */
+const LATIN1 = /^(?:iso[-_]?8859-?1(?::1987)?|latin1|l1|ibm819|cp819|csisolatin1)$/;
+const ASCII = /^(?:us-ascii|ascii|ansi_x3\.4-1968|iso-ir-6)$/;
+
+function decoderFor(name: string): XmlDecoder {
+  const label = name.toLowerCase();
+  if (LATIN1.test(label)) return { encoding: 'iso-8859-1', decode: latin1 };
+  if (ASCII.test(label)) return { encoding: 'us-ascii', decode: ascii };
+  try {
+    const { encoding } = new TextDecoder(label);
+    return { encoding, decode: (bytes) => strictly(encoding, bytes) };
+  } catch (cause) {
+    throw badRequest(`The encoding ${quoted(label)} of the entry is not known here: write it in UTF-8.`, {
+      cause,
+    });
+  }
+}
+
+function latin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+}
+
+function ascii(bytes: Uint8Array): string {
+  const wrong = bytes.findIndex((byte) => byte > 0x7f);
+  if (wrong >= 0) throw wrongByte('us-ascii', latin1(bytes.subarray(0, wrong)));
+  return latin1(bytes);
+}
+
+function strictly(encoding: string, bytes: Uint8Array): string {
+  try {
+    return strictDecoder(encoding).decode(bytes);
+  } catch {
+    throw wrongByte(encoding, longestValidStart(encoding, bytes));
+  }
+}
+
+/** The byte order mark is kept: the parser skips one, and a second one is an error. */
+function strictDecoder(encoding: string): TextDecoder {
+  return new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
+}
+
+/** `TextDecoder` does not say where it failed: the piece is looked for first, then the byte in it. */
+function longestValidStart(encoding: string, bytes: Uint8Array): string {
+  const { length } = validStart(encoding, bytes, 0, PIECE);
+  return validStart(encoding, bytes, length, 1).text;
+}
+
+const PIECE = 4096;
+
+/** As many bytes as can be decoded, the first `known` at once and the others so many at a time. */
+function validStart(encoding: string, bytes: Uint8Array, known: number, step: number) {
+  const decoder = strictDecoder(encoding);
+  let text = decoder.decode(bytes.subarray(0, known), { stream: true });
+  for (let length = known; ; length += step) {
+    if (length >= bytes.length) return { length, text };
+    try {
+      text += decoder.decode(bytes.subarray(length, length + step), { stream: true });
+    } catch {
+      return { length, text };
+    }
+  }
+}
+
+function wrongByte(encoding: string, before: string) {
+  const line = before.split('\n').length;
+  return badRequest(`Line ${line} of the entry has a byte that is wrong in its encoding, ${encoding}.`);
+}

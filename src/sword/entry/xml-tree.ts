@@ -1,0 +1,157 @@
+import { type SaxesAttributeNS, SaxesParser, type SaxesTagNS } from 'saxes';
+import { badRequest, type SwordError } from '../sword-error.ts';
+import type { Steps } from './steps.ts';
+import { strayAmpersand } from './stray-ampersand.ts';
+
+/** An element as a client wrote it, its prefixes resolved. */
+export type XmlElement = {
+  /** Empty when it is in no namespace. */
+  readonly ns: string;
+  readonly local: string;
+  /** By local name, or `{namespace}local`; without the declarations of namespaces. */
+  readonly attributes: ReadonlyMap<string, string>;
+  readonly children: readonly XmlElement[];
+  /** All text inside it, that of its descendants included, in document order. */
+  readonly text: string;
+};
+
+export type XmlLimits = {
+  readonly depth: number;
+  readonly elements: number;
+  /** Of one element, declarations of namespaces included. */
+  readonly attributes: number;
+  /** Characters of one attribute's value. */
+  readonly attributeLength: number;
+};
+
+export const defaultXmlLimits: XmlLimits = {
+  depth: 50,
+  elements: 60_000,
+  attributes: 100,
+  attributeLength: 65_536,
+};
+
+/** The root element. No DTD, so no entities but XML's own five; what is not well-formed is refused with its line. */
+export function* parseXml(text: string, limits: XmlLimits = defaultXmlLimits): Steps<XmlElement> {
+  const parser = new TreeParser(text, limits);
+  for (let start = 0; start < text.length; start += SLICE) {
+    parser.write(text.slice(start, start + SLICE));
+    yield;
+  }
+  return parser.end();
+}
+
+/** All elements below one, in document order. */
+export function* descendants({ children }: XmlElement): Generator<XmlElement> {
+  const open = [children.values()];
+  for (let level = open.at(-1); level; level = open.at(-1)) {
+    const { value: element, done } = level.next();
+    if (done) open.pop();
+    else {
+      yield element;
+      open.push(element.children.values());
+    }
+  }
+}
+
+/** Characters parsed in one step. */
+const SLICE = 8192;
+
+type OpenElement = XmlElement & { readonly children: XmlElement[]; text: string };
+
+const NO_ATTRIBUTES: ReadonlyMap<string, string> = new Map();
+const XMLNS = 'http://www.w3.org/2000/xmlns/';
+
+class TreeParser {
+  // XML 1.1 would let control characters in; by XML 1.0, a document of any 1.x is read as 1.0.
+  readonly #parser = new SaxesParser({ xmlns: true, forceXMLVersion: true, defaultXMLVersion: '1.0' });
+  readonly #limits: XmlLimits;
+  readonly #open: OpenElement[] = [];
+  #root: XmlElement | undefined;
+  #depth = 0;
+  #elements = 0;
+  #attributes = 0;
+
+  /** `whole`: what is going to be written, to look for mistakes in. */
+  constructor(whole: string, limits: XmlLimits) {
+    this.#limits = limits;
+    const parser = this.#parser;
+    parser.on('error', ({ message }) => {
+      const line = strayAmpersand(whole, parser.position);
+      if (line !== undefined)
+        throw badRequest(`Line ${line} of the entry has an & that begins no reference: write it as &amp;.`);
+      throw this.#refusal(`is not well-formed XML: ${shortened(message.replace(/^\d+:\d+: /, ''))}`);
+    });
+    parser.on('doctype', () => {
+      throw this.#refusal('has a DOCTYPE, which is not allowed here.');
+    });
+    parser.on('opentagstart', () => this.#begin());
+    parser.on('attribute', ({ value }) => this.#count(value));
+    parser.on('opentag', (tag) => this.#push(tag));
+    parser.on('text', (text) => this.#append(text));
+    parser.on('cdata', (text) => this.#append(text));
+    parser.on('closetag', () => this.#pop());
+  }
+
+  write(text: string): void {
+    this.#parser.write(text);
+  }
+
+  end(): XmlElement {
+    this.#parser.close();
+    if (!this.#root) throw this.#refusal('has no element.');
+    return this.#root;
+  }
+
+  #begin(): void {
+    const { depth, elements } = this.#limits;
+    this.#attributes = 0;
+    this.#depth += 1;
+    this.#elements += 1;
+    if (this.#depth > depth) throw this.#refusal(`has elements nested deeper than ${depth}.`);
+    if (this.#elements > elements) throw this.#refusal(`has more than ${elements} elements.`);
+  }
+
+  #count(value: string): void {
+    const { attributes, attributeLength } = this.#limits;
+    this.#attributes += 1;
+    if (this.#attributes > attributes)
+      throw this.#refusal(`has more than ${attributes} attributes on one element.`);
+    if (value.length > attributeLength) {
+      throw this.#refusal(`has an attribute longer than ${attributeLength} characters.`);
+    }
+  }
+
+  #push({ uri, local, attributes }: SaxesTagNS): void {
+    const element = { ns: uri, local, attributes: attributesOf(attributes), children: [], text: '' };
+    this.#open.at(-1)?.children.push(element);
+    this.#root ??= element;
+    this.#open.push(element);
+  }
+
+  #append(text: string): void {
+    const element = this.#open.at(-1);
+    if (element) element.text += text;
+  }
+
+  #pop(): void {
+    this.#depth -= 1;
+    const closed = this.#open.pop();
+    if (closed) this.#append(closed.text);
+  }
+
+  #refusal(predicate: string): SwordError {
+    return badRequest(`Line ${this.#parser.line} of the entry ${predicate}`);
+  }
+}
+
+/** The parser's messages echo names, which may be as long as the document. */
+function shortened(message: string): string {
+  return message.length <= 100 ? message : `${message.slice(0, 99).toWellFormed()}…`;
+}
+
+function attributesOf(attributes: Readonly<Record<string, SaxesAttributeNS>>): ReadonlyMap<string, string> {
+  const own = Object.values(attributes).filter(({ uri }) => uri !== XMLNS);
+  if (own.length === 0) return NO_ATTRIBUTES;
+  return new Map(own.map(({ uri, local, value }) => [uri === '' ? local : `{${uri}}${local}`, value]));
+}

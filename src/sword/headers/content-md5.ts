@@ -1,0 +1,28 @@
+import { quoted, SwordError } from '../sword-error.ts';
+import { headerText, type RawHeader } from './raw-header.ts';
+
+/**
+ * The promised MD5 as 32 lower-case hex digits, `null` when none was. Hex in any case or base64 is read; the
+ * header may come under two spellings, each passed as one argument. Malformed: 412.
+ */
+export function parseContentMd5(...spellings: readonly RawHeader[]): string | null {
+  const values = spellings.map(headerText).filter((value) => value !== undefined);
+  const digests = new Set(values.map(digestOf));
+  if (digests.size > 1) {
+    throw new SwordError(
+      'ErrorChecksumMismatch',
+      `Content-MD5 was sent twice, with ${values.map(quoted).join(' and ')}.`,
+    );
+  }
+  const [digest = null] = digests;
+  return digest;
+}
+
+function digestOf(value: string): string {
+  if (/^[0-9a-f]{32}$/i.test(value)) return value.toLowerCase();
+  if (/^[A-Za-z0-9+/]{22}(?:==)?$/.test(value)) return Buffer.from(value, 'base64').toString('hex');
+  throw new SwordError(
+    'ErrorChecksumMismatch',
+    `Content-MD5 ${quoted(value)} is no MD5: send 32 hex digits, or base64 of the 16 bytes.`,
+  );
+}

@@ -1,0 +1,11 @@
+import { badRequest, quoted } from '../sword-error.ts';
+import { headerText, type RawHeader } from './raw-header.ts';
+
+/** `true`: more is to come; `false`: this is the final request; `null`: not said, which means what the IRI says. */
+export function parseInProgress(raw: RawHeader): boolean | null {
+  const value = headerText(raw)?.toLowerCase();
+  if (value === undefined) return null;
+  if (value === 'true') return true;
+  if (value === 'false') return false;
+  throw badRequest(`In-Progress must be true or false, not ${quoted(value)}.`);
+}

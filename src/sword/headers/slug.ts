@@ -1,0 +1,29 @@
+import { badRequest, quoted } from '../sword-error.ts';
+import { headerText, type RawHeader } from './raw-header.ts';
+
+const MAX_LENGTH = 255;
+
+/** The text of a `Slug` (RFC 5023, 9.7), percent-decoded as UTF-8; `null` when there is none. */
+export function parseSlug(raw: RawHeader): string | null {
+  const header = headerText(raw) ?? '';
+  const slug = decoded(header).trim();
+  if (slug === '') return null;
+  // As the end of a URL they would name something above it.
+  if (slug === '.' || slug === '..') throw badRequest(`The Slug ${quoted(header)} is no name.`);
+  if (/\p{Cc}/u.test(slug)) throw badRequest(`The Slug ${quoted(header)} holds a control character.`);
+  if (slug.length > MAX_LENGTH) {
+    throw badRequest(`The Slug is ${slug.length} characters long; at most ${MAX_LENGTH} are allowed.`);
+  }
+  return slug;
+}
+
+/** Bytes that should have been percent-encoded are read as UTF-8 as well. */
+function decoded(header: string): string {
+  try {
+    return decodeURIComponent(
+      header.replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16)}`),
+    );
+  } catch (cause) {
+    throw badRequest(`The Slug ${quoted(header)} is not percent-encoded UTF-8.`, { cause });
+  }
+}

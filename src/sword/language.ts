@@ -1,9 +1,0 @@
-import type { Generator } from './generator.ts';
-import type { Iris } from './iris.ts';
-
-/** What feeds about deposits are written with: where things are, and in whose name. */
-export type Language = {
-  readonly iris: Iris;
-  readonly depositNamespace: string;
-  readonly generator: Generator;
-};
