@@ -2,7 +2,7 @@ import { clientLogins } from '../projections/client-logins.ts';
 import { collections } from '../projections/collections.ts';
 import { depositStatus } from '../projections/deposit-status.ts';
 import { loadedObjects } from '../projections/loaded-objects.ts';
-import { MemberReaders } from './archives/member-readers.ts';
+import { MemberReaders } from './archives/threads/member-readers.ts';
 import { DepositIds } from './deposit-ids.ts';
 import { openDryRuns } from './dry-runs/open-dry-runs.ts';
 import type { ClientOptions } from './http/app.ts';

@@ -1,4 +1,4 @@
-import { ArchiveWorkers } from './archives/archive-workers.ts';
+import { ArchiveWorkers } from './archives/threads/archive-workers.ts';
 import type { ReadinessChecks } from './http/health.ts';
 import { inTime } from './in-time.ts';
 import { manifest } from './manifest.ts';

@@ -21,7 +21,7 @@ test('a service on the embedded engines, from its start to deposits that are don
     [],
   );
   t.true(loaded.packages.has('koa'));
-  t.true(loaded.own.has('src/archives/archive-worker.ts'), 'threads are looked at, too');
+  t.true(loaded.own.has('src/archives/threads/archive-worker.ts'), 'threads are looked at, too');
 });
 
 test('a service on EventStoreDB and S3 loads their clients, and no embedded engine', async (t) => {

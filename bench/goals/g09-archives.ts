@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import StreamZip from 'node-stream-zip';
-import { ArchiveWorkers } from '../../src/archives/archive-workers.ts';
 import { defaultArchiveLimits } from '../../src/archives/inspection.ts';
+import { ArchiveWorkers } from '../../src/archives/threads/archive-workers.ts';
 import { comparedByClockAndCpu, type Work } from '../frame/by-clock-and-cpu.ts';
 import { atLeast, type Bench, type Bound, type Comparison, type Goal } from '../frame/goal.ts';
 import type { MadeArchive } from '../inputs/archives.ts';

@@ -3,8 +3,8 @@ import { createReadStream, createWriteStream, rmSync } from 'node:fs';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
-import { ArchiveWorkers } from '../../src/archives/archive-workers.ts';
 import { defaultArchiveLimits } from '../../src/archives/inspection.ts';
+import { ArchiveWorkers } from '../../src/archives/threads/archive-workers.ts';
 import { median } from '../frame/statistics.ts';
 import { Curves, type Dimension } from './dimension.ts';
 

@@ -1,5 +1,5 @@
 import type { ArchiveFormat } from './inspection.ts';
-import { blockLength, hasTarChecksum, isZeroBlock } from './tar-block.ts';
+import { blockLength, hasTarChecksum, isZeroBlock } from './tar/tar-block.ts';
 
 /** How many bytes from the start of an archive `sniffFormat` looks at. */
 export const sniffLength = 512;

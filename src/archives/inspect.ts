@@ -1,13 +1,13 @@
 import type { LocalSource } from '../archive-store/archive-store.ts';
 import { ArchiveBytes } from './archive-bytes.ts';
+import { type TarFormat, tarPieces } from './compression/decompress.ts';
 import { Contents } from './contents.ts';
-import { type TarFormat, tarPieces } from './decompress.ts';
 import { Unreadable } from './faults.ts';
 import type { ArchiveLimits, Inspection } from './inspection.ts';
 import type { Reading } from './reading.ts';
-import { TarReader } from './tar.ts';
-import { TarMembers } from './tar-members.ts';
-import { readZip } from './zip.ts';
+import { TarReader } from './tar/tar.ts';
+import { TarMembers } from './tar/tar-members.ts';
+import { readZip } from './zip/zip.ts';
 
 /**
  * Reads the archive to its end, in this thread. `sha256` is what its bytes are expected to be.

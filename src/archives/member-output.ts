@@ -1,7 +1,7 @@
 import type { LeafMode } from '../swhid/directory.ts';
 import { checkedTarget, MemberCheck } from './member-check.ts';
-import type { PieceSender } from './piece-sender.ts';
-import { tarHeader, tarPadding } from './tar-writer.ts';
+import { tarHeader, tarPadding } from './tar/tar-writer.ts';
+import type { PieceSender } from './threads/piece-sender.ts';
 
 /** A file or link that is to be read; its path is a latin1 string of raw bytes. */
 export type WantedMember = {

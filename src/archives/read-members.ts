@@ -1,10 +1,10 @@
 import type { LocalSource } from '../archive-store/archive-store.ts';
 import { ArchiveBytes } from './archive-bytes.ts';
-import { tarPieces } from './decompress.ts';
+import { tarPieces } from './compression/decompress.ts';
 import { corrupt } from './faults.ts';
 import type { MemberOutput, WantedMembers } from './member-output.ts';
-import { readTarMembers } from './tar-extraction.ts';
-import { readZipMembers } from './zip-extraction.ts';
+import { readTarMembers } from './tar/tar-extraction.ts';
+import { readZipMembers } from './zip/zip-extraction.ts';
 
 /**
  * Reads members out of an archive that was found to be good before, in the order of the archive, in bounded memory

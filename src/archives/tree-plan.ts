@@ -4,10 +4,10 @@ import { ObjectCorrupt } from '../archive-store/archive-store.ts';
 import { directoryMode } from '../swhid/directory.ts';
 import { ArchiveBytes } from './archive-bytes.ts';
 import { decodeManifest } from './manifest.ts';
-import type { MemberOrder } from './member-job.ts';
 import type { WantedMember, WantedMembers } from './member-output.ts';
-import type { PieceSender } from './piece-sender.ts';
-import { tarHeader } from './tar-writer.ts';
+import { tarHeader } from './tar/tar-writer.ts';
+import type { MemberOrder } from './threads/member-job.ts';
+import type { PieceSender } from './threads/piece-sender.ts';
 
 export type TreePlan = {
   readonly wanted: WantedMembers;

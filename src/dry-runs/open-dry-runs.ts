@@ -1,6 +1,6 @@
 import path from 'node:path';
-import { ArchiveWorkers, type ArchiveWorkersOptions } from '../archives/archive-workers.ts';
 import type { ArchiveLimits, ArchiveReader } from '../archives/inspection.ts';
+import { ArchiveWorkers, type ArchiveWorkersOptions } from '../archives/threads/archive-workers.ts';
 import { DryRunFolder, type DryRunPlace } from './dry-run-folder.ts';
 
 /** Where deposits are tried that are not to be made, apart from all that is kept. */

@@ -1,4 +1,4 @@
-import type { ArchiveWorkers } from '../archives/archive-workers.ts';
+import type { ArchiveWorkers } from '../archives/threads/archive-workers.ts';
 import type { Credentials } from '../http/credentials.ts';
 import type { ScrapedMetrics } from './scraped-metrics.ts';
 

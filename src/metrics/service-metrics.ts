@@ -1,6 +1,6 @@
 import type { DepositStatusView } from '../../projections/deposit-status.ts';
 import type { ArchiveStore } from '../archive-store/archive-store.ts';
-import type { ArchiveWorkers } from '../archives/archive-workers.ts';
+import type { ArchiveWorkers } from '../archives/threads/archive-workers.ts';
 import type { Config } from '../config.ts';
 import type { Deliveries } from '../event-log/deliveries.ts';
 import type { EventLog } from '../event-log/event-log.ts';

@@ -1,8 +1,8 @@
 import type { ArchiveStore } from '../archive-store/archive-store.ts';
 import type { ArchiveLimits } from '../archives/inspection.ts';
 import { readDirectoryOf } from '../archives/manifest-search.ts';
-import type { MemberReaders } from '../archives/member-readers.ts';
-import { tarEnd } from '../archives/tar-writer.ts';
+import { tarEnd } from '../archives/tar/tar-writer.ts';
+import type { MemberReaders } from '../archives/threads/member-readers.ts';
 import { depositRevision } from '../swhid/deposit-revision.ts';
 import { directoryBodyOf } from '../swhid/directory.ts';
 import { gitObjectId } from '../swhid/git-object.ts';

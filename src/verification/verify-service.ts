@@ -1,8 +1,8 @@
 import type { KeyObject } from 'node:crypto';
 import { publicKeyOf } from '../anchors/anchor.ts';
 import { openStoreAudit } from '../archive-store/open-store-audit.ts';
-import { ArchiveWorkers } from '../archives/archive-workers.ts';
 import type { ArchiveLimits } from '../archives/inspection.ts';
+import { ArchiveWorkers } from '../archives/threads/archive-workers.ts';
 import type { Config } from '../config.ts';
 import { deposits } from '../domain/aggregates.ts';
 import type { AuditedRecord, LogAudit } from '../event-log/log-audit.ts';

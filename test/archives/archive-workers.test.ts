@@ -8,9 +8,9 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import { ObjectCorrupt } from '../../src/archive-store/archive-store.ts';
-import { ArchiveWorkers } from '../../src/archives/archive-workers.ts';
 import { defaultArchiveLimits as limits } from '../../src/archives/inspection.ts';
-import { WorkerPool } from '../../src/archives/worker-pool.ts';
+import { ArchiveWorkers } from '../../src/archives/threads/archive-workers.ts';
+import { WorkerPool } from '../../src/archives/threads/worker-pool.ts';
 import { tarOf, zipOf } from '../support/archive-builders.ts';
 import { inspect } from './reading.ts';
 
@@ -168,7 +168,7 @@ test('an idle worker does not keep the process alive', async (t) => {
   const room = new URL('../../src/archives/', import.meta.url).href;
   await writeFile(
     script,
-    `import { ArchiveWorkers } from '${room}archive-workers.ts';
+    `import { ArchiveWorkers } from '${room}threads/archive-workers.ts';
      const workers = new ArchiveWorkers();
      console.log((await workers.overlay([])).outcome);`,
   );

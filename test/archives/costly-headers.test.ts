@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
-import { bunzip2 } from '../../src/archives/bunzip2.ts';
+import { bunzip2 } from '../../src/archives/compression/bunzip2.ts';
 import { paxHeader, tarMember, tarOf, zipOf } from '../support/archive-builders.ts';
 import { accepted, inspect, membersOf, refused } from './reading.ts';
 

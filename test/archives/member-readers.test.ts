@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import { encodeManifest } from '../../src/archives/manifest.ts';
-import { MemberReaders } from '../../src/archives/member-readers.ts';
+import { MemberReaders } from '../../src/archives/threads/member-readers.ts';
 import { contentId } from '../../src/swhid/content.ts';
 import { tarOf, zipOf } from '../support/archive-builders.ts';
 import { demoTarBzip2, demoTarXz } from '../support/demo-tars.ts';

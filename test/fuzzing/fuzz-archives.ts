@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { ArchiveWorkers } from '../../src/archives/archive-workers.ts';
 import { type ArchiveLimits, defaultArchiveLimits, type Inspection } from '../../src/archives/inspection.ts';
+import { ArchiveWorkers } from '../../src/archives/threads/archive-workers.ts';
 import { seeded } from '../support/seeded-random.ts';
 import { type FuzzSeed, fuzzSeeds, mutantOf } from './fuzz-seeds.ts';
 import { IndependentReader } from './independent-reader.ts';

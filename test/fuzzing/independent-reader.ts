@@ -1,4 +1,4 @@
-import { WorkerPool } from '../../src/archives/worker-pool.ts';
+import { WorkerPool } from '../../src/archives/threads/worker-pool.ts';
 
 type Job = { readonly kind: 'zip' | 'tar'; readonly bytes: Uint8Array };
 

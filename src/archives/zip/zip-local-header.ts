@@ -1,5 +1,5 @@
-import { corrupt } from './faults.ts';
-import { printableName } from './printable-name.ts';
+import { corrupt } from '../faults.ts';
+import { printableName } from '../printable-name.ts';
 import { applyZip64, type ZipEntry } from './zip-directory.ts';
 
 export const localHeaderLength = 30;

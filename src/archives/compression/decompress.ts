@@ -1,12 +1,12 @@
 import { createGunzip } from 'node:zlib';
 import xz from 'xz-decompress';
-import { withoutGarbage } from '../garbage.ts';
-import type { ArchiveBytes } from './archive-bytes.ts';
+import { withoutGarbage } from '../../garbage.ts';
+import type { ArchiveBytes } from '../archive-bytes.ts';
+import { corrupt, Unreadable } from '../faults.ts';
+import type { ArchiveFormat } from '../inspection.ts';
+import { isZero } from '../tar/tar-block.ts';
 import { bunzip2 } from './bunzip2.ts';
-import { corrupt, Unreadable } from './faults.ts';
 import { feed } from './feed.ts';
-import type { ArchiveFormat } from './inspection.ts';
-import { isZero } from './tar-block.ts';
 
 export type TarFormat = Exclude<ArchiveFormat, 'zip'>;
 

@@ -1,6 +1,6 @@
-import type { LocalSource } from '../archive-store/archive-store.ts';
-import type { ArchiveLimits, Overlay, OverlayListing } from './inspection.ts';
-import type { Reading } from './reading.ts';
+import type { LocalSource } from '../../archive-store/archive-store.ts';
+import type { ArchiveLimits, Overlay, OverlayListing } from '../inspection.ts';
+import type { Reading } from '../reading.ts';
 
 /** What goes to a worker thread. */
 export type ArchiveJob =

@@ -1,5 +1,5 @@
 import { type Transferable, Worker, type WorkerOptions } from 'node:worker_threads';
-import { InTurn } from '../in-turn.ts';
+import { InTurn } from '../../in-turn.ts';
 
 export type PoolOptions = {
   /** Threads at most. They are started when they are first needed. */

@@ -1,4 +1,4 @@
-import { Places } from '../places.ts';
+import { Places } from '../../places.ts';
 
 export type ReadingTurnsOptions = {
   /** Readings at the same time; half of them at most are for the same one who asks. */

@@ -1,5 +1,5 @@
-import type { ArchiveBytes } from './archive-bytes.ts';
-import { corrupt, type Unreadable } from './faults.ts';
+import type { ArchiveBytes } from '../archive-bytes.ts';
+import { corrupt, type Unreadable } from '../faults.ts';
 
 /** Where a zip's directory is; `start + length` is where the end records begin. */
 export type DirectoryPlace = { readonly start: number; readonly length: number; readonly count: number };

@@ -1,6 +1,6 @@
+import { corrupt } from '../faults.ts';
 import { BitReader } from './bzip2-bits.ts';
 import { decodeBlock } from './bzip2-block.ts';
-import { corrupt } from './faults.ts';
 
 const magic = Buffer.from('BZh');
 const blockMagic = [0x314159, 0x265359];

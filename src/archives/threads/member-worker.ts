@@ -1,9 +1,9 @@
 import { parentPort } from 'node:worker_threads';
+import { ContentOutput, TarOutput } from '../member-output.ts';
+import { readMembers } from '../read-members.ts';
+import { readTreePlan, tarDirectories } from '../tree-plan.ts';
 import type { MemberJob, MemberReply } from './member-job.ts';
-import { ContentOutput, TarOutput } from './member-output.ts';
 import { PieceSender } from './piece-sender.ts';
-import { readMembers } from './read-members.ts';
-import { readTreePlan, tarDirectories } from './tree-plan.ts';
 import { BEGUN } from './worker-pool.ts';
 
 // The entry of a worker thread: one job at a time, one reply to each.

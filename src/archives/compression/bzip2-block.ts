@@ -1,5 +1,5 @@
+import { corrupt } from '../faults.ts';
 import type { BitReader } from './bzip2-bits.ts';
-import { corrupt } from './faults.ts';
 
 const groupLength = 50;
 const longestCode = 20;

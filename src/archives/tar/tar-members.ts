@@ -1,7 +1,7 @@
-import { type Contents, fillMember, type Member, unreadMember } from './contents.ts';
-import { corrupt } from './faults.ts';
-import { hashMember, MemberHash } from './member-hash.ts';
-import { printableName } from './printable-name.ts';
+import { type Contents, fillMember, type Member, unreadMember } from '../contents.ts';
+import { corrupt } from '../faults.ts';
+import { hashMember, MemberHash } from '../member-hash.ts';
+import { printableName } from '../printable-name.ts';
 import type { TarSink } from './tar.ts';
 import type { TarHeader } from './tar-header.ts';
 

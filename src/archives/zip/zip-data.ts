@@ -1,9 +1,9 @@
 import { crc32, createInflateRaw, type InflateRaw, inflateRawSync } from 'node:zlib';
-import { withoutGarbage } from '../garbage.ts';
-import type { FaultCode } from './faults.ts';
-import { feed } from './feed.ts';
-import { type Hashed, MemberHash } from './member-hash.ts';
-import { printableName } from './printable-name.ts';
+import { withoutGarbage } from '../../garbage.ts';
+import { feed } from '../compression/feed.ts';
+import type { FaultCode } from '../faults.ts';
+import { type Hashed, MemberHash } from '../member-hash.ts';
+import { printableName } from '../printable-name.ts';
 import type { ZipEntry } from './zip-directory.ts';
 
 export const stored = 0;

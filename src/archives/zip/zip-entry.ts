@@ -1,6 +1,6 @@
-import { type Contents, type Member, unreadMember } from './contents.ts';
-import type { FaultCode } from './faults.ts';
-import { printableName } from './printable-name.ts';
+import { type Contents, type Member, unreadMember } from '../contents.ts';
+import type { FaultCode } from '../faults.ts';
+import { printableName } from '../printable-name.ts';
 import { deflated, stored } from './zip-data.ts';
 import type { ZipEntry } from './zip-directory.ts';
 import { zipName } from './zip-name.ts';

@@ -1,8 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { extname } from 'node:path';
-import type { LocalSource } from '../archive-store/archive-store.ts';
-import type { ArchiveJob, ArchiveReply, SystemError } from './archive-job.ts';
-import type { FaultCode } from './faults.ts';
+import type { LocalSource } from '../../archive-store/archive-store.ts';
+import type { FaultCode } from '../faults.ts';
 import {
   type ArchiveLimits,
   type ArchiveReader,
@@ -10,8 +9,9 @@ import {
   type Inspection,
   type Overlay,
   type OverlayListing,
-} from './inspection.ts';
-import { trustReading } from './reading.ts';
+} from '../inspection.ts';
+import { trustReading } from '../reading.ts';
+import type { ArchiveJob, ArchiveReply, SystemError } from './archive-job.ts';
 import { JobAborted, type PoolLoad, WorkerPool } from './worker-pool.ts';
 
 export type ArchiveWorkersOptions = {

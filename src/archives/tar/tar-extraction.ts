@@ -1,5 +1,5 @@
-import type { MemberOutput, WantedMember, WantedMembers } from './member-output.ts';
-import { memberPath } from './member-path.ts';
+import type { MemberOutput, WantedMember, WantedMembers } from '../member-output.ts';
+import { memberPath } from '../member-path.ts';
 import { TarReader, type TarSink } from './tar.ts';
 import type { TarHeader } from './tar-header.ts';
 import { kindOf } from './tar-members.ts';

@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
-import type { LocalSource } from '../archive-store/archive-store.ts';
-import type { WantedMember } from './member-output.ts';
+import type { LocalSource } from '../../archive-store/archive-store.ts';
+import type { WantedMember } from '../member-output.ts';
 
 /** What of which archive is to be read. */
 export type MemberOrder = { readonly archive: LocalSource } & (

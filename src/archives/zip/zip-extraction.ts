@@ -1,6 +1,6 @@
-import type { ArchiveBytes } from './archive-bytes.ts';
-import type { MemberOutput, WantedMembers } from './member-output.ts';
-import { memberPath } from './member-path.ts';
+import type { ArchiveBytes } from '../archive-bytes.ts';
+import type { MemberOutput, WantedMembers } from '../member-output.ts';
+import { memberPath } from '../member-path.ts';
 import { inflated, isSmall, stored, unpack } from './zip-data.ts';
 import { readDirectory, type ZipEntry } from './zip-directory.ts';
 import { readEndRecords } from './zip-end-record.ts';

@@ -1,4 +1,4 @@
-import type { LeafMode } from '../swhid/directory.ts';
+import type { LeafMode } from '../../swhid/directory.ts';
 import { blockLength, octalSizes, paddingOf } from './tar-block.ts';
 
 /** Paths and targets are latin1 strings of raw bytes; a path is relative, and empty for the root directory. */

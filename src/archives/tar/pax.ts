@@ -1,4 +1,4 @@
-import { corrupt } from './faults.ts';
+import { corrupt } from '../faults.ts';
 
 /** What extended headers say that counts here; all else in them is passed over. Texts are latin1 strings of raw bytes. */
 export type PaxRecords = {

@@ -1,8 +1,8 @@
 import { parentPort } from 'node:worker_threads';
+import { readArchive } from '../inspect.ts';
+import { overlayListings } from '../overlay.ts';
 import type { ArchiveJob, ArchiveReply } from './archive-job.ts';
 import { letRequestsGoFirst } from './background-thread.ts';
-import { readArchive } from './inspect.ts';
-import { overlayListings } from './overlay.ts';
 import { BEGUN } from './worker-pool.ts';
 
 // The entry of a worker thread: one job at a time, one reply to each.

@@ -1,5 +1,5 @@
-import { corrupt } from './faults.ts';
-import { printableName } from './printable-name.ts';
+import { corrupt } from '../faults.ts';
+import { printableName } from '../printable-name.ts';
 import { hasTarChecksum } from './tar-block.ts';
 
 export type TarHeader = {

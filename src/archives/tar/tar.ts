@@ -1,6 +1,6 @@
-import { corrupt, Unreadable } from './faults.ts';
+import { corrupt, Unreadable } from '../faults.ts';
+import { printableName } from '../printable-name.ts';
 import { type PaxRecords, parsePax } from './pax.ts';
-import { printableName } from './printable-name.ts';
 import { blockLength, isZero, octalSizes, paddingOf } from './tar-block.ts';
 import { parseTarHeader, type TarHeader } from './tar-header.ts';
 

@@ -1,4 +1,4 @@
-import { corrupt } from './faults.ts';
+import { corrupt } from '../faults.ts';
 
 /** Reads bits, the highest of a byte first, from pieces of any length. */
 export class BitReader {

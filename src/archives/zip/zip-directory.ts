@@ -1,7 +1,7 @@
-import type { ArchiveBytes } from './archive-bytes.ts';
-import { ByteWindow } from './byte-window.ts';
-import { corrupt } from './faults.ts';
-import { printableName } from './printable-name.ts';
+import type { ArchiveBytes } from '../archive-bytes.ts';
+import { ByteWindow } from '../byte-window.ts';
+import { corrupt } from '../faults.ts';
+import { printableName } from '../printable-name.ts';
 import { type DirectoryPlace, safeInteger } from './zip-end-record.ts';
 
 export type ZipEntry = {
