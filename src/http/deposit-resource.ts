@@ -2,7 +2,7 @@ import type { ClientLogin } from '../../projections/client-logins.ts';
 import type { DepositContentView } from '../../projections/deposit-content.ts';
 import { badRequest, notFound } from '../sword/sword-error.ts';
 import { isDryRun } from './deposit-request.ts';
-import { depositIdIn, type Handlers, type Method, notAllowed, type Resource, resource } from './resource.ts';
+import { depositIdIn, type Handlers, type Method, type Resource, resource } from './resource.ts';
 import type { ServiceContext, ServiceMiddleware } from './service-context.ts';
 
 /** The part of a view that tells whose deposit it is and how far it is. */
@@ -71,13 +71,6 @@ export function grantedCollection(ctx: ServiceContext): string {
 
 export function isGranted({ collections }: ClientLogin, collection: string): boolean {
   return collections.includes(collection);
-}
-
-/** @throws 405 with what is possible instead. */
-export function assertPartialNow(ctx: ServiceContext, { depositId, status }: OwnedDeposit): void {
-  if (status === 'partial') return;
-  const summary = `Deposit ${depositId} is ${status}: it can be changed only while it is partial.`;
-  throw notAllowed(ctx.method, ctx.state.allow(), summary);
 }
 
 /** Those of them that the route has. */

@@ -5,6 +5,7 @@ import { entityTag } from '../sword/headers/entity-tag.ts';
 import { headerText } from '../sword/headers/raw-header.ts';
 import { badRequest, notFound } from '../sword/sword-error.ts';
 import { identifiersOf } from './answer-documents.ts';
+import { assertMatches } from './assert-changeable.ts';
 import type { DepositDesk } from './deposit-desk.ts';
 import { type Accepted, bodyKind, parseDepositRequest } from './deposit-request.ts';
 import { notAllowed } from './resource.ts';
@@ -32,7 +33,7 @@ export async function updateMetadata(
     const text = `Deposit ${depositId} is ${status}: metadata can be added by its identifier only once it is done.`;
     throw notAllowed(ctx.method, ctx.state.allow(), text);
   }
-  writes.assertMatches(ctx, deposit);
+  assertMatches(ctx, deposit);
   const shown = await desk.status(depositId);
   if (!shown) throw notFound(`Deposit ${depositId} has been deleted.`);
   assertIdentifiedBy(swhid, depositId, identifiersOf(shown)?.refId ?? null);

@@ -3,11 +3,12 @@ import type { DepositContentView } from '../../projections/deposit-content.ts';
 import type { Change, CreateDeposit, DepositCommand, DepositMetadata } from '../domain/deposit/commands.ts';
 import { assertArchives, assertMayStayPartial } from '../domain/deposit/limits.ts';
 import type { View } from '../read-models/projector.ts';
-import { assertMatches, assertNoneMatches, entityTag } from '../sword/headers/entity-tag.ts';
+import { entityTag } from '../sword/headers/entity-tag.ts';
 import { TAR_TYPE, ZIP_TYPE } from '../sword/headers/media-type.ts';
 import type { Iris } from '../sword/iris.ts';
 import { notFound } from '../sword/sword-error.ts';
 import type { DepositDocuments } from './answer-documents.ts';
+import { asMatched, assertChangeable } from './assert-changeable.ts';
 import type { Carried, DepositDesk } from './deposit-desk.ts';
 import {
   type Accepted,
@@ -16,7 +17,6 @@ import {
   type DepositRequest,
   parseDepositRequest,
 } from './deposit-request.ts';
-import { assertPartialNow } from './deposit-resource.ts';
 import { fallbackOrigin } from './fallback-origin.ts';
 import { type Asked, IdempotentRequest } from './idempotent-request.ts';
 import { collectionJudge, type EntryJudge, softwareJudge } from './judge-entry.ts';
@@ -131,7 +131,7 @@ export class DepositWrites {
   ): Promise<DepositContentView> {
     const request = parseDepositRequest(ctx);
     const isRepeated = await this.isDone(ctx);
-    if (!isRepeated) this.assertChangeable(ctx, deposit);
+    if (!isRepeated) assertChangeable(ctx, deposit);
     const body = bodyKind(ctx, accepted);
     if (!isRepeated && kind === 'add-content' && body.kind === 'archive')
       assertArchives(deposit.archives.length + 1, this.#options.maxArchives);
@@ -225,19 +225,6 @@ export class DepositWrites {
     return this.#documents.receipt(ctx, deposit, this.collection(deposit.collection));
   }
 
-  /** @throws {SwordError} 405 the deposit is not partial, 412 it is not at the revision of `If-Match`. */
-  assertChangeable(ctx: ServiceContext, deposit: DepositContentView): void {
-    assertPartialNow(ctx, deposit);
-    this.assertMatches(ctx, deposit);
-  }
-
-  /** `If-Match` and `If-None-Match`, when they were sent. */
-  assertMatches({ req: { headers } }: ServiceContext, { depositId, revision }: DepositContentView): void {
-    const tag = entityTag(depositId, revision);
-    assertMatches(headers['if-match'], tag);
-    assertNoneMatches(headers['if-none-match'], tag);
-  }
-
   #repeated(ctx: ServiceContext): IdempotentRequest | undefined {
     return IdempotentRequest.of(ctx, this.#desk.requests);
   }
@@ -268,10 +255,4 @@ export class DepositWrites {
     const first = (await this.#repeated(ctx)?.earlier())?.requestId ?? requestId;
     return upload.record(first, append, depositOf);
   }
-}
-
-/** What `If-Match` was found to match is what has to be changed: a write in between makes it 412. */
-function asMatched({ req }: ServiceContext, { revision }: DepositContentView): { atRevision?: number } {
-  const wanted = req.headers['if-match']?.trim() ?? '*';
-  return wanted === '*' ? {} : { atRevision: revision };
 }

@@ -1,4 +1,5 @@
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
+import { assertChangeable, assertMatches } from '../assert-changeable.ts';
 import type { DepositDesk } from '../deposit-desk.ts';
 import {
   type Accepted,
@@ -33,7 +34,7 @@ export function editIri(writes: DepositWrites, desk: DepositDesk): ServiceMiddle
       ctx.status = 204;
     },
     DELETE: async (ctx, deposit) => {
-      writes.assertChangeable(ctx, deposit);
+      assertChangeable(ctx, deposit);
       await writes.remove(ctx, deposit);
       ctx.status = 204;
     },
@@ -44,7 +45,7 @@ export function editIri(writes: DepositWrites, desk: DepositDesk): ServiceMiddle
   async function completeWithoutBody(ctx: ServiceContext, deposit: DepositContentView): Promise<void> {
     assertNothingPromised(ctx);
     const isDone = await writes.isDone(ctx);
-    if (deposit.status === 'partial' && !isDone) writes.assertMatches(ctx, deposit);
+    if (deposit.status === 'partial' && !isDone) assertMatches(ctx, deposit);
     const isToDo = deposit.status === 'partial' || isDone;
     const shown = isToDo ? await writes.complete(ctx, deposit) : await writes.shown(deposit.depositId);
     await writes.answerReceipt(ctx, shown);
@@ -84,7 +85,7 @@ export function editIri(writes: DepositWrites, desk: DepositDesk): ServiceMiddle
     const isTyped = ctx.req.headers['content-type'] !== undefined;
     // A completion is answered also when it comes again; content is not.
     const isJudged = isTyped || deposit.status === 'partial';
-    if (isJudged && !(await writes.isDone(ctx))) writes.assertChangeable(ctx, deposit);
+    if (isJudged && !(await writes.isDone(ctx))) assertChangeable(ctx, deposit);
     return bodyKind(ctx, await acceptedHere(ctx, deposit, 'add-content')).kind === 'entry';
   }
 }

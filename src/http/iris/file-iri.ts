@@ -4,6 +4,7 @@ import { assertMayStayPartial } from '../../domain/deposit/limits.ts';
 import type { NumberedArchive } from '../../domain/deposit/numbered-archives.ts';
 import { badRequest, notFound } from '../../sword/sword-error.ts';
 import { answerArchive } from '../answer-archives.ts';
+import { assertChangeable } from '../assert-changeable.ts';
 import type { DepositDesk } from '../deposit-desk.ts';
 import { bodyKind, parseDepositRequest } from '../deposit-request.ts';
 import { findDeposit, isPossible, paramsOf } from '../deposit-resource.ts';
@@ -28,7 +29,7 @@ export function fileIri(writes: DepositWrites, store: ArchiveStore, desk: Deposi
       GET: async (ctx, { deposit, archive }) => answerArchive(ctx, deposit, archive, store),
       PUT: async (ctx, { deposit, archive: { number } }) => {
         const request = parseDepositRequest(ctx);
-        writes.assertChangeable(ctx, deposit);
+        assertChangeable(ctx, deposit);
         // Absent means unchanged, as on the EM-IRI.
         const isFinal = request.inProgress === false;
         if (!isFinal) assertMayStayPartial(deposit.depositId, deposit.revision + 1);
@@ -39,7 +40,7 @@ export function fileIri(writes: DepositWrites, store: ArchiveStore, desk: Deposi
         ctx.status = 204;
       },
       DELETE: async (ctx, { deposit, archive: { number } }) => {
-        writes.assertChangeable(ctx, deposit);
+        assertChangeable(ctx, deposit);
         await writes.change(ctx, deposit, { kind: 'remove-archive', number }, false);
         ctx.status = 204;
       },

@@ -3,6 +3,7 @@ import type { ArchiveStore } from '../../archive-store/archive-store.ts';
 import type { Language } from '../../sword/documents/language.ts';
 import { answerArchives } from '../answer-archives.ts';
 import { answerMediaFeed, prefersFeed } from '../answer-media-feed.ts';
+import { assertChangeable } from '../assert-changeable.ts';
 import type { DepositDesk } from '../deposit-desk.ts';
 import { depositResource } from '../deposit-resource.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
@@ -28,7 +29,7 @@ export function mediaIri(
       ctx.status = 204;
     },
     DELETE: async (ctx, deposit) => {
-      writes.assertChangeable(ctx, deposit);
+      assertChangeable(ctx, deposit);
       await writes.change(ctx, deposit, { kind: 'remove-archives' }, false);
       ctx.status = 204;
     },
