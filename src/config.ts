@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { S3Place } from './archive-store/s3-url.ts';
 import { type ArchiveLimits, defaultArchiveLimits } from './archives/inspection.ts';
 import { combinationProblems } from './config-problems.ts';
-import type { Patience } from './http/request-body.ts';
+import type { Patience } from './http/receiving/request-body.ts';
 import type { NotificationSettings } from './notifications/notification-settings.ts';
 import { personBehind } from './person-behind.ts';
 import { type Read, SETTINGS, type SettingName } from './settings.ts';

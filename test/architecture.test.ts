@@ -103,7 +103,7 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
     /^src\/event-log\/(event-log|forwarding-event-log|deliveries|waiting-events)\.ts$/,
     /^src\/archive-store\/(archive-store|forwarding-archive-store)\.ts$/,
     /^src\/archives\/threads\/archive-workers\.ts$/,
-    /^src\/http\/(credentials|health|http-observer|server)\.ts$/,
+    /^src\/http\/(credentials|health|http-observer|connections\/server)\.ts$/,
     /^src\/sword\/(documents\/error-document|sword-error)\.ts$/,
     /^src\/notifications\/notifications\.ts$/,
     /^src\/reactors\/reactor-runner\.ts$/,

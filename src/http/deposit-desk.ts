@@ -25,8 +25,8 @@ import type { Projection } from '../read-models/projection.ts';
 import type { Projector, View } from '../read-models/projector.ts';
 import type { DepositConditions } from '../resolving/deposit-conditions.ts';
 import type { SeenEvent } from '../uploads/upload-record.ts';
-import { type DepositPage, type DepositQuery, depositPage } from './deposit-page.ts';
-import { isLoadedObject, isLoadedOrigin } from './is-loaded.ts';
+import { type DepositPage, type DepositQuery, depositPage } from './answering/deposit-page.ts';
+import { isLoadedObject, isLoadedOrigin } from './receiving/is-loaded.ts';
 
 /** How long a write waits for this node's views, in milliseconds; after it they are folded from the stream. */
 const VIEW_PATIENCE = 2000;

@@ -1,7 +1,7 @@
 import type { ClientLogin } from '../../projections/client-logins.ts';
 import type { DepositContentView } from '../../projections/deposit-content.ts';
 import { badRequest, notFound } from '../sword/sword-error.ts';
-import { isDryRun } from './deposit-request.ts';
+import { isDryRun } from './receiving/deposit-request.ts';
 import { depositIdIn, type Handlers, type Method, type Resource, resource } from './resource.ts';
 import type { ServiceContext, ServiceMiddleware } from './service-context.ts';
 

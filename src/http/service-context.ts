@@ -1,6 +1,6 @@
 import type Koa from 'koa';
 import type { ClientLogin } from '../../projections/client-logins.ts';
-import type { UploadInUse } from './upload-in-use.ts';
+import type { UploadInUse } from './receiving/upload-in-use.ts';
 
 /** What the middleware has found out by the time a handler runs. */
 export type ServiceState = {

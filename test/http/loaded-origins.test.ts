@@ -2,7 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { DepositStatusView } from '../../projections/deposit-status.ts';
 import { type EventLog, EventLogUnavailable, type ReadAllOptions } from '../../src/event-log/event-log.ts';
 import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
-import { isLoadedOrigin } from '../../src/http/is-loaded.ts';
+import { isLoadedOrigin } from '../../src/http/receiving/is-loaded.ts';
 import { executeDeposit } from '../support/commands.ts';
 import { createDeposit, fallbackOrigin, loadedData, reading } from '../support/example-deposits.ts';
 

@@ -5,7 +5,7 @@ import {
   defaultMultipartLimits,
   type MultipartLimits,
   readMultipart,
-} from '../../src/http/multipart.ts';
+} from '../../src/http/receiving/multipart.ts';
 
 type ReadPart = { headers: Record<string, string>; body: string };
 

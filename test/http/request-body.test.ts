@@ -3,7 +3,7 @@ import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import Koa from 'koa';
-import { collect, type Patience, requestBody } from '../../src/http/request-body.ts';
+import { collect, type Patience, requestBody } from '../../src/http/receiving/request-body.ts';
 import { RawConnection } from '../support/raw-connection.ts';
 
 type Outcome = { bytes: number } | { code: unknown; message: string };

@@ -7,7 +7,7 @@ import * as tus from 'tus-js-client';
 import { registerDrill } from '../../drills/drilled-service.ts';
 import { freePort } from '../../drills/free-port.ts';
 import { ServiceProcess } from '../../drills/service-process.ts';
-import { parseUploadMetadata } from '../../src/http/tus-headers.ts';
+import { parseUploadMetadata } from '../../src/http/receiving/tus-headers.ts';
 import type { UploadLimits } from '../../src/uploads/resumable-uploads.ts';
 import { tarOf } from '../support/archive-builders.ts';
 import {

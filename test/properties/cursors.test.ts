@@ -1,7 +1,7 @@
 import test from 'ava';
 import * as fc from 'fast-check';
-import type { DepositPage } from '../../src/http/deposit-page.ts';
-import { depositQueryIn, linkHeader, pageLinks } from '../../src/http/deposit-query.ts';
+import type { DepositPage } from '../../src/http/answering/deposit-page.ts';
+import { depositQueryIn, linkHeader, pageLinks } from '../../src/http/answering/deposit-query.ts';
 import type { ServiceContext } from '../../src/http/service-context.ts';
 import { Iris } from '../../src/sword/iris.ts';
 import { SwordError } from '../../src/sword/sword-error.ts';

@@ -5,7 +5,7 @@ import {
   parseUploadLength,
   parseUploadMetadata,
   parseUploadOffset,
-} from '../../src/http/tus-headers.ts';
+} from '../../src/http/receiving/tus-headers.ts';
 import { formatQualifiedSwhid, InvalidSwhid, parseQualifiedSwhid } from '../../src/swhid/swhid.ts';
 import { parseAcceptPackaging } from '../../src/sword/headers/accept-packaging.ts';
 import { parseContentDisposition, requireFilename } from '../../src/sword/headers/content-disposition.ts';

@@ -7,7 +7,7 @@ import { type DepositStatusView, depositLists, depositStatus } from '../../proje
 import { type DepositEvent } from '../../src/domain/deposit/events.ts';
 import { STATUSES } from '../../src/domain/deposit/status-detail.ts';
 import type { RecordedEvent } from '../../src/event-log/event-log.ts';
-import { type DepositQuery, depositPage } from '../../src/http/deposit-page.ts';
+import { type DepositQuery, depositPage } from '../../src/http/answering/deposit-page.ts';
 import { foldStream } from '../../src/read-models/fold.ts';
 import type { View } from '../../src/read-models/projector.ts';
 import { differencesBetween } from '../../src/read-models/view-difference.ts';

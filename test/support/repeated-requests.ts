@@ -1,4 +1,4 @@
-import { RememberedAnswers } from '../../src/http/remembered-answers.ts';
+import { RememberedAnswers } from '../../src/http/answering/remembered-answers.ts';
 import { archiveHeaders, helloZip, partial } from './deposit-bodies.ts';
 import { type RawAnswer, RawConnection } from './raw-connection.ts';
 import type { RunningService, TestClient } from './running-service.ts';

@@ -1,13 +1,13 @@
 import type { CollectionView } from '../../../projections/collections.ts';
 import type { Language } from '../../sword/documents/language.ts';
-import { answerDepositList } from '../answer-deposit-list.ts';
+import { answerDepositList } from '../answering/answer-deposit-list.ts';
 import type { DepositDesk } from '../deposit-desk.ts';
-import { bodyKind, isDryRun, parseDepositRequest } from '../deposit-request.ts';
 import { grantedCollection } from '../deposit-resource.ts';
-import type { DryRuns } from '../dry-run.ts';
+import { bodyKind, isDryRun, parseDepositRequest } from '../receiving/deposit-request.ts';
+import type { DryRuns } from '../receiving/dry-run.ts';
+import type { DepositWrites } from '../receiving/write-deposits.ts';
 import { resource } from '../resource.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
-import type { DepositWrites } from '../write-deposits.ts';
 
 /** COL-IRI: lists the client's deposits, and creates them from an archive, an entry, or both. */
 export function collectionIri(

@@ -1,8 +1,8 @@
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
-import type { DepositDocuments } from '../answer-documents.ts';
+import type { DepositDocuments } from '../answering/answer-documents.ts';
+import type { RememberedAnswers } from '../answering/remembered-answers.ts';
 import type { DepositDesk } from '../deposit-desk.ts';
 import { depositResource } from '../deposit-resource.ts';
-import type { RememberedAnswers } from '../remembered-answers.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
 
 /** CONT-FILE-IRI. */

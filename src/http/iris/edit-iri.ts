@@ -1,6 +1,7 @@
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
-import { assertChangeable, assertMatches } from '../assert-changeable.ts';
 import type { DepositDesk } from '../deposit-desk.ts';
+import { depositResource, isPossible } from '../deposit-resource.ts';
+import { assertChangeable, assertMatches } from '../receiving/assert-changeable.ts';
 import {
   type Accepted,
   bodyKind,
@@ -8,15 +9,14 @@ import {
   isEmpty,
   namedUpload,
   parseDepositRequest,
-} from '../deposit-request.ts';
-import { depositResource, isPossible } from '../deposit-resource.ts';
-import { assertDigests } from '../promised-bytes.ts';
-import { assertMd5 } from '../receive-entry.ts';
-import { holdsBodyBack, turnsOutEmpty } from '../request-body.ts';
+} from '../receiving/deposit-request.ts';
+import { assertDigests } from '../receiving/promised-bytes.ts';
+import { assertMd5 } from '../receiving/receive-entry.ts';
+import { holdsBodyBack, turnsOutEmpty } from '../receiving/request-body.ts';
+import { hasCheckedSwhid, updateMetadata } from '../receiving/update-metadata.ts';
+import type { ContentChange, DepositWrites } from '../receiving/write-deposits.ts';
 import type { Handlers, Method } from '../resource.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
-import { hasCheckedSwhid, updateMetadata } from '../update-metadata.ts';
-import type { ContentChange, DepositWrites } from '../write-deposits.ts';
 
 /** Edit-IRI and SE-IRI: the receipt, the metadata, completion and deletion. */
 export function editIri(writes: DepositWrites, desk: DepositDesk): ServiceMiddleware {

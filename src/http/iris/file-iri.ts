@@ -3,14 +3,14 @@ import type { ArchiveStore } from '../../archive-store/archive-store.ts';
 import { assertMayStayPartial } from '../../domain/deposit/limits.ts';
 import type { NumberedArchive } from '../../domain/deposit/numbered-archives.ts';
 import { badRequest, notFound } from '../../sword/sword-error.ts';
-import { answerArchive } from '../answer-archives.ts';
-import { assertChangeable } from '../assert-changeable.ts';
+import { answerArchive } from '../answering/answer-archives.ts';
 import type { DepositDesk } from '../deposit-desk.ts';
-import { bodyKind, parseDepositRequest } from '../deposit-request.ts';
 import { findDeposit, isPossible, paramsOf } from '../deposit-resource.ts';
+import { assertChangeable } from '../receiving/assert-changeable.ts';
+import { bodyKind, parseDepositRequest } from '../receiving/deposit-request.ts';
+import type { DepositWrites } from '../receiving/write-deposits.ts';
 import { resource } from '../resource.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
-import type { DepositWrites } from '../write-deposits.ts';
 
 type File = { readonly deposit: DepositContentView; readonly archive: NumberedArchive };
 

@@ -6,7 +6,7 @@ import { historyFeed, historyJson, type ToldEvent } from '../../sword/documents/
 import type { Language } from '../../sword/documents/language.ts';
 import { FEED_TYPE, type Offers } from '../../sword/headers/negotiate.ts';
 import { badRequest, quoted } from '../../sword/sword-error.ts';
-import { chooseRepresentation } from '../choose-representation.ts';
+import { chooseRepresentation } from '../answering/choose-representation.ts';
 import type { DepositDesk } from '../deposit-desk.ts';
 import { depositResource } from '../deposit-resource.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';

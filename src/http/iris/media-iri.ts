@@ -1,13 +1,13 @@
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
 import type { ArchiveStore } from '../../archive-store/archive-store.ts';
 import type { Language } from '../../sword/documents/language.ts';
-import { answerArchives } from '../answer-archives.ts';
-import { answerMediaFeed, prefersFeed } from '../answer-media-feed.ts';
-import { assertChangeable } from '../assert-changeable.ts';
+import { answerArchives } from '../answering/answer-archives.ts';
+import { answerMediaFeed, prefersFeed } from '../answering/answer-media-feed.ts';
 import type { DepositDesk } from '../deposit-desk.ts';
 import { depositResource } from '../deposit-resource.ts';
+import { assertChangeable } from '../receiving/assert-changeable.ts';
+import type { ContentChange, DepositWrites } from '../receiving/write-deposits.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
-import type { ContentChange, DepositWrites } from '../write-deposits.ts';
 
 /** EM-IRI: the archives of a deposit. */
 export function mediaIri(

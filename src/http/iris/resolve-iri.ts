@@ -2,10 +2,10 @@ import type { ObjectBytes } from '../../resolving/object-bytes.ts';
 import { type ResolvedObject, type Resolver, SEARCHED_TREES } from '../../resolving/resolver.ts';
 import type { Language } from '../../sword/documents/language.ts';
 import { badRequest, notFound, quoted } from '../../sword/sword-error.ts';
-import { answerObject } from '../answer-object.ts';
+import { answerObject } from '../answering/answer-object.ts';
+import { swhidsIn } from '../answering/swhid-in-path.ts';
 import { depositIdIn, resource } from '../resource.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
-import { swhidsIn } from '../swhid-in-path.ts';
 
 /** Behind it is a SWHID, in which there may be slashes. */
 const PREFIX = '/1/resolve/';

@@ -4,10 +4,10 @@ import { serviceDocument, serviceDocumentJson } from '../../sword/documents/serv
 import { negotiate } from '../../sword/headers/negotiate.ts';
 import type { Iris } from '../../sword/iris.ts';
 import { notFound } from '../../sword/sword-error.ts';
+import { serviceDescriptionLink } from '../answering/service-description-link.ts';
 import { grantedCollection } from '../deposit-resource.ts';
 import { resource } from '../resource.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
-import { serviceDescriptionLink } from '../service-description-link.ts';
 
 export type ServiceDocumentOptions = {
   readonly iris: Iris;

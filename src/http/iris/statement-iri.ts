@@ -4,10 +4,10 @@ import { statementFeed, statementJson } from '../../sword/documents/statement-fe
 import { statementRdf } from '../../sword/documents/statement-rdf.ts';
 import { FEED_TYPE, type Offers } from '../../sword/headers/negotiate.ts';
 import { notFound } from '../../sword/sword-error.ts';
-import { chooseRepresentation } from '../choose-representation.ts';
+import { chooseRepresentation } from '../answering/choose-representation.ts';
+import type { RememberedAnswers } from '../answering/remembered-answers.ts';
 import type { DepositDesk } from '../deposit-desk.ts';
 import { depositResource } from '../deposit-resource.ts';
-import type { RememberedAnswers } from '../remembered-answers.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
 
 export const STATEMENT_OFFERS: Offers<'feed' | 'rdf' | 'json'> = [

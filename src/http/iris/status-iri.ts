@@ -1,8 +1,8 @@
 import type { DepositStatusView } from '../../../projections/deposit-status.ts';
-import type { DepositDocuments } from '../answer-documents.ts';
+import type { DepositDocuments } from '../answering/answer-documents.ts';
+import type { RememberedAnswers } from '../answering/remembered-answers.ts';
 import type { DepositDesk } from '../deposit-desk.ts';
 import { depositResource } from '../deposit-resource.ts';
-import type { RememberedAnswers } from '../remembered-answers.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
 
 /** Seconds after which asking again makes sense, by status; none for the final ones. */

@@ -1,18 +1,18 @@
 import { notFound } from '../../sword/sword-error.ts';
 import type { ResumableUploads } from '../../uploads/resumable-uploads.ts';
 import type { Upload } from '../../uploads/upload.ts';
-import { refuseCodings } from '../deposit-request.ts';
 import { assertNoDryRun, grantedCollection, paramsOf } from '../deposit-resource.ts';
-import { receivePiece } from '../receive-piece.ts';
-import type { Patience } from '../request-body.ts';
-import { resource } from '../resource.ts';
-import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
+import { refuseCodings } from '../receiving/deposit-request.ts';
+import { receivePiece } from '../receiving/receive-piece.ts';
+import type { Patience } from '../receiving/request-body.ts';
 import {
   assertOffsetType,
   assertTusVersion,
   parseUploadChecksum,
   parseUploadOffset,
-} from '../tus-headers.ts';
+} from '../receiving/tus-headers.ts';
+import { resource } from '../resource.ts';
+import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 
 /** One resumable upload: how far it is, more of it, its end before it was used. */
 export function uploadIri(uploads: ResumableUploads, patience: Patience): ServiceMiddleware {

@@ -2,19 +2,19 @@ import type { Iris } from '../../sword/iris.ts';
 import { SwordError } from '../../sword/sword-error.ts';
 import type { ResumableUploads } from '../../uploads/resumable-uploads.ts';
 import type { Upload } from '../../uploads/upload.ts';
-import { assertDeclaredWithin, isEmpty, refuseCodings } from '../deposit-request.ts';
 import { assertNoDryRun, grantedCollection } from '../deposit-resource.ts';
-import { receivePiece } from '../receive-piece.ts';
-import type { Patience } from '../request-body.ts';
-import { resource } from '../resource.ts';
-import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
+import { assertDeclaredWithin, isEmpty, refuseCodings } from '../receiving/deposit-request.ts';
+import { receivePiece } from '../receiving/receive-piece.ts';
+import type { Patience } from '../receiving/request-body.ts';
 import {
   assertOffsetType,
   assertTusVersion,
   parseUploadChecksum,
   parseUploadLength,
   parseUploadMetadata,
-} from '../tus-headers.ts';
+} from '../receiving/tus-headers.ts';
+import { resource } from '../resource.ts';
+import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 
 /** Where resumable uploads begin: the tus extensions Creation and Creation With Upload. */
 export function uploadsIri(uploads: ResumableUploads, iris: Iris, patience: Patience): ServiceMiddleware {

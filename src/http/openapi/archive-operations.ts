@@ -1,4 +1,4 @@
-import { MEDIA_FEED_OFFERS } from '../answer-media-feed.ts';
+import { MEDIA_FEED_OFFERS } from '../answering/answer-media-feed.ts';
 import { binaryContent, documentContent, multipartContent } from './content.ts';
 import type { OperationsOf } from './operation.ts';
 import {

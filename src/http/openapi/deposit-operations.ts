@@ -1,5 +1,5 @@
 import { DOCUMENT_OFFERS } from '../../sword/headers/negotiate.ts';
-import { LIST_OFFERS } from '../answer-deposit-list.ts';
+import { LIST_OFFERS } from '../answering/answer-deposit-list.ts';
 import { binaryContent, documentContent, entryContent, multipartContent } from './content.ts';
 import type { Operations, OperationsOf } from './operation.ts';
 import {

@@ -1,6 +1,6 @@
 import { errorIri, errorStatus, errorTitle } from '../../sword/documents/error-document.ts';
 import type { SwordErrorCode } from '../../sword/sword-error.ts';
-import { ERROR_TYPES } from '../answer-errors.ts';
+import { ERROR_TYPES } from '../answering/answer-errors.ts';
 import { type Json, schemaRef } from './operation.ts';
 import { headerRefs, type ResponseHeaderName } from './response-headers.ts';
 

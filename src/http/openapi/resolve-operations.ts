@@ -1,4 +1,4 @@
-import { DIRECTORY_OFFERS } from '../answer-object.ts';
+import { DIRECTORY_OFFERS } from '../answering/answer-object.ts';
 import { documentContent } from './content.ts';
 import type { OperationsOf } from './operation.ts';
 

@@ -1,5 +1,5 @@
 import { DOCUMENT_OFFERS } from '../../sword/headers/negotiate.ts';
-import { LANDING_OFFERS } from '../landing-page.ts';
+import { LANDING_OFFERS } from '../answering/landing-page.ts';
 import { documentContent, jsonContent } from './content.ts';
 import type { OperationsOf } from './operation.ts';
 

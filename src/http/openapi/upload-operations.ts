@@ -1,4 +1,4 @@
-import { OFFSET_TYPE } from '../tus-headers.ts';
+import { OFFSET_TYPE } from '../receiving/tus-headers.ts';
 import { binaryContent } from './content.ts';
 import type { OperationsOf } from './operation.ts';
 

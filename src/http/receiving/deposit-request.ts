@@ -1,0 +1,178 @@
+import type { Context } from 'koa';
+import {
+  type ContentDisposition,
+  parseContentDisposition,
+  requireFilename,
+} from '../../sword/headers/content-disposition.ts';
+import { parseContentMd5 } from '../../sword/headers/content-md5.ts';
+import { bothDigests, type Digests, parseDigestField } from '../../sword/headers/digest-fields.ts';
+import { parseIdempotencyKey } from '../../sword/headers/idempotency-key.ts';
+import { parseInProgress } from '../../sword/headers/in-progress.ts';
+import {
+  isArchiveType,
+  isEntryType,
+  isMultipart,
+  type MediaType,
+  parseMediaType,
+} from '../../sword/headers/media-type.ts';
+import { assertPackaging } from '../../sword/headers/packaging.ts';
+import { headerText } from '../../sword/headers/raw-header.ts';
+import { parseSlug } from '../../sword/headers/slug.ts';
+import { badRequest, quoted, SwordError } from '../../sword/sword-error.ts';
+
+/** The headers of a write, read and found well-formed. */
+export type DepositRequest = {
+  /** `null`: not said. */
+  readonly inProgress: boolean | null;
+  readonly md5: string | null;
+  /** Of the body, and of what it stands for: the same bytes unless an upload is named in place of a body. */
+  readonly digests: { readonly content: Digests; readonly repr: Digests };
+  readonly disposition: ContentDisposition;
+  readonly slug: string | null;
+  /** Bytes; `null` when the body comes in chunks. */
+  readonly declaredLength: number | null;
+};
+
+/** @throws {SwordError} 400 or 412: a header is malformed. */
+export function parseDepositRequest({ req }: Context): DepositRequest {
+  const { headers, method } = req;
+  refuseTransferCodings(headers['transfer-encoding']);
+  if (method === 'POST') parseIdempotencyKey(headers['idempotency-key']);
+  return {
+    inProgress: parseInProgress(headers['in-progress']),
+    md5: parseContentMd5(headers['content-md5'], headers['content_md5']),
+    digests: {
+      content: parseDigestField('Content-Digest', headers['content-digest']),
+      repr: parseDigestField('Repr-Digest', headers['repr-digest']),
+    },
+    disposition: parseContentDisposition(headers['content-disposition']),
+    slug: parseSlug(headers['slug']),
+    declaredLength: declaredLength(headers),
+  };
+}
+
+/** Those of a body that is what it stands for. @throws {SwordError} 412: they contradict each other. */
+export function digestsOf({ digests: { content, repr } }: Pick<DepositRequest, 'digests'>): Digests {
+  return bothDigests(content, repr);
+}
+
+/** `?dry-run=true`. @throws {SwordError} 400: neither true nor false. */
+export function isDryRun({ query }: Context): boolean {
+  const value = query['dry-run'];
+  if (value === undefined || value === 'false') return false;
+  if (value === 'true') return true;
+  throw badRequest(`dry-run=${quoted(String(value))} is neither true nor false.`);
+}
+
+/** Whether no body comes at all. */
+export function isEmpty({ req }: Context): boolean {
+  return req.headers['transfer-encoding'] === undefined && (declaredLength(req.headers) ?? 0) === 0;
+}
+
+/** What the header `Upload` names in place of a body. */
+export function namedUpload({ req }: Context): string | undefined {
+  return headerText(req.headers['upload']);
+}
+
+/** What the body is, and how it is called. */
+export type BodyKind =
+  | { readonly kind: 'archive'; readonly mediaType: string; readonly filename: string }
+  | { readonly kind: 'entry'; readonly charset: string | undefined }
+  | { readonly kind: 'multipart'; readonly mediaType: MediaType }
+  /** There is none: a resumable upload is named instead. */
+  | { readonly kind: 'upload'; readonly named: string };
+
+export type Accepted = {
+  /** Media types of archives; none where an archive has no place. */
+  readonly archives: readonly string[];
+  readonly entry: boolean;
+  /** The entry may come without a media type, as the interface lists no Content-Type for it. */
+  readonly untypedEntry?: boolean;
+  /** What the parts of a multipart body may be, where that is something else. */
+  readonly inMultipart?: Pick<Accepted, 'archives' | 'entry'>;
+};
+
+/** @throws {SwordError} 415 for what is not accepted here, 400 for an archive without a name. */
+export function bodyKind(ctx: Context, accepted: Accepted): BodyKind {
+  const { headers } = ctx.req;
+  const named = namedUpload(ctx);
+  if (named !== undefined) return { kind: 'upload', named };
+  refuseContentCodings(headers['content-encoding']);
+  if (accepted.untypedEntry && headers['content-type'] === undefined)
+    return { kind: 'entry', charset: undefined };
+  if (headers['content-type'] === undefined && isEmpty(ctx)) {
+    throw badRequest('The body is empty where an archive or an Atom entry is needed.');
+  }
+  const mediaType = parseMediaType(headers['content-type']);
+  if (isMultipart(mediaType)) {
+    assertPackaging(headers['packaging']); // said of the whole, it is of the archive in it
+    return { kind: 'multipart', mediaType };
+  }
+  if (accepted.entry && isEntryType(mediaType))
+    return { kind: 'entry', charset: mediaType.parameters.get('charset') };
+  if (isArchiveType(mediaType.type, accepted.archives)) {
+    assertPackaging(headers['packaging']);
+    const filename = requireFilename(headers['content-disposition']);
+    return { kind: 'archive', mediaType: mediaType.type, filename };
+  }
+  throw unaccepted(mediaType.type, [...partTypes(accepted), 'multipart/form-data', 'multipart/related']);
+}
+
+/** Media types of the parts of a multipart body. */
+export function partTypes({ archives, entry }: Pick<Accepted, 'archives' | 'entry'>): readonly string[] {
+  return entry ? [...archives, 'application/atom+xml;type=entry'] : archives;
+}
+
+export function unaccepted(type: string, accepted: readonly string[]): SwordError {
+  return new SwordError('ErrorContent', `The media type ${quoted(type)} is not accepted here.`, {
+    verboseDescription: `Accepted: ${accepted.join(', ')}; compressed tars wherever application/x-tar is.`,
+  });
+}
+
+/** Refuses by its declaration what would be refused while it comes. */
+export function assertDeclaredWithin(declared: number | null, limit: number): void {
+  if (declared !== null && declared > limit)
+    throw new SwordError('MaxUploadSizeExceeded', largerText(declared, limit));
+}
+
+/** As {@link assertDeclaredWithin}, of an archive that comes with its request. */
+export function assertArchiveWithin(declared: number | null, limit: number): void {
+  if (declared !== null && declared > limit) throw archiveTooLarge(largerText(declared, limit));
+}
+
+/** `text` says, in a sentence, what is larger than what. */
+export function archiveTooLarge(text: string, cause?: Error): SwordError {
+  const instead =
+    'split it into several, or send it in pieces (tus) where the service document has depositns:resumableUploads.';
+  return new SwordError('MaxUploadSizeExceeded', `${text.replace(/\.$/, '')}: ${instead}`, { cause });
+}
+
+function largerText(bytes: number, limit: number): string {
+  return `The upload of ${bytes} bytes is larger than the ${limit} bytes that are accepted.`;
+}
+
+/** @throws {SwordError} 400, 415: the body comes in another coding than it is. */
+export function refuseCodings(headers: Context['req']['headers']): void {
+  refuseTransferCodings(headers['transfer-encoding']);
+  refuseContentCodings(headers['content-encoding']);
+}
+
+function declaredLength(headers: Context['req']['headers']): number | null {
+  const text = headers['content-length'];
+  return text === undefined ? null : Number(text); // Node lets nothing but digits through
+}
+
+function refuseTransferCodings(codings: string | undefined): void {
+  if (codings === undefined || codings.trim().toLowerCase() === 'chunked') return;
+  throw badRequest(
+    `Transfer-Encoding ${quoted(codings)} is not possible: send the body as it is, or chunked.`,
+  );
+}
+
+function refuseContentCodings(codings: string | undefined): void {
+  if (codings === undefined || /^(identity)?$/i.test(codings.trim())) return;
+  throw new SwordError(
+    'ErrorContent',
+    `Content-Encoding ${quoted(codings)} is not accepted: send the bytes as they are.`,
+  );
+}

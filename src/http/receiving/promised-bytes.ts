@@ -1,0 +1,36 @@
+import { createHash, hash } from 'node:crypto';
+import type { Digests } from '../../sword/headers/digest-fields.ts';
+import { SwordError } from '../../sword/sword-error.ts';
+
+const NAMES = { sha256: 'SHA-256', sha512: 'SHA-512' } as const;
+const ALGORITHMS = ['sha256', 'sha512'] as const;
+
+/** The same bytes; ends without an error only when they are what was promised. @throws {SwordError} 412 */
+export function promisedBytes(body: AsyncIterable<Uint8Array>, promised: Digests): AsyncIterable<Uint8Array> {
+  return ALGORITHMS.some((algorithm) => promised[algorithm] !== null) ? verified(body, promised) : body;
+}
+
+/** Of bytes that are all here. @throws {SwordError} 412 */
+export function assertDigests(bytes: Uint8Array, promised: Digests): void {
+  for (const algorithm of ALGORITHMS) {
+    if (promised[algorithm] !== null) compare(algorithm, promised[algorithm], hash(algorithm, bytes));
+  }
+}
+
+async function* verified(body: AsyncIterable<Uint8Array>, promised: Digests): AsyncGenerator<Uint8Array> {
+  const hashes = ALGORITHMS.flatMap((algorithm) => {
+    const digest = promised[algorithm];
+    return digest === null ? [] : [{ algorithm, digest, found: createHash(algorithm) }];
+  });
+  for await (const chunk of body) {
+    for (const { found } of hashes) found.update(chunk);
+    yield chunk;
+  }
+  for (const { algorithm, digest, found } of hashes) compare(algorithm, digest, found.digest('hex'));
+}
+
+function compare(algorithm: keyof Digests, promised: string, found: string): void {
+  if (found === promised) return;
+  const text = `The ${NAMES[algorithm]} promised is ${promised}, but the bytes received have ${found}.`;
+  throw new SwordError('ErrorChecksumMismatch', text);
+}

@@ -1,0 +1,263 @@
+import type { CollectionView } from '../../../projections/collections.ts';
+import type { DepositContentView } from '../../../projections/deposit-content.ts';
+import type {
+  Change,
+  CreateDeposit,
+  DepositCommand,
+  DepositMetadata,
+} from '../../domain/deposit/commands.ts';
+import { assertArchives, assertMayStayPartial } from '../../domain/deposit/limits.ts';
+import type { View } from '../../read-models/projector.ts';
+import { entityTag } from '../../sword/headers/entity-tag.ts';
+import { TAR_TYPE, ZIP_TYPE } from '../../sword/headers/media-type.ts';
+import type { Iris } from '../../sword/iris.ts';
+import { notFound } from '../../sword/sword-error.ts';
+import type { DepositDocuments } from '../answering/answer-documents.ts';
+import type { Carried, DepositDesk } from '../deposit-desk.ts';
+import type { ServiceContext } from '../service-context.ts';
+import { asMatched, assertChangeable } from './assert-changeable.ts';
+import {
+  type Accepted,
+  type BodyKind,
+  bodyKind,
+  type DepositRequest,
+  parseDepositRequest,
+} from './deposit-request.ts';
+import { fallbackOrigin } from './fallback-origin.ts';
+import { type Asked, IdempotentRequest } from './idempotent-request.ts';
+import { collectionJudge, type EntryJudge, softwareJudge } from './judge-entry.ts';
+import { type LoadedThings, targetOf } from './metadata-target.ts';
+import { type ReceivedContent, type ReceiveOptions, receiveContent } from './receive-content.ts';
+
+export type WriteOptions = {
+  readonly receive: ReceiveOptions;
+  readonly iris: Iris;
+  readonly maxArchives: number;
+  readonly things: LoadedThings;
+};
+
+/** Of a request without a body. */
+const NOTHING: Asked = { inProgress: null, slug: null, content: { archive: null, entry: null } };
+
+/** Changes that bring content with them. */
+export type ContentChange = Extract<Change['kind'], 'add-content' | 'replace-content'>;
+
+/** What the IRIs that take deposits have in common: receive, command, answer. */
+export class DepositWrites {
+  readonly #desk: DepositDesk;
+  readonly #documents: DepositDocuments;
+  readonly #collections: View<CollectionView>;
+  readonly #options: WriteOptions;
+
+  constructor(
+    desk: DepositDesk,
+    documents: DepositDocuments,
+    collections: View<CollectionView>,
+    options: WriteOptions,
+  ) {
+    this.#desk = desk;
+    this.#documents = documents;
+    this.#collections = collections;
+    this.#options = options;
+  }
+
+  /** A collection the client may use, so that it exists. */
+  collection(name: string): CollectionView {
+    const collection = this.#collections.get(name);
+    if (!collection) throw notFound(`There is no collection ${name}.`);
+    return collection;
+  }
+
+  /** Media types of archives that the collection takes; of a request that is repeated, all that it may have taken then. */
+  async archiveTypes(ctx: ServiceContext, collection: string): Promise<readonly string[]> {
+    return (await this.isDone(ctx)) ? [ZIP_TYPE, TAR_TYPE] : this.collection(collection).accept;
+  }
+
+  receive(
+    ctx: ServiceContext,
+    request: DepositRequest,
+    body: BodyKind,
+    accepted: Accepted,
+    judge: EntryJudge = softwareJudge(ctx.state.login, this.#options.things),
+  ): Promise<ReceivedContent> {
+    return receiveContent(ctx, request, body, accepted, judge, this.#options.receive);
+  }
+
+  /** What begins a deposit: its entry may be about something that was deposited before. */
+  receiveDeposit(
+    ctx: ServiceContext,
+    request: DepositRequest,
+    body: BodyKind,
+    accepted: Accepted,
+  ): Promise<ReceivedContent> {
+    const judge = collectionJudge(body, request, ctx.state.login, this.#options.things);
+    return this.receive(ctx, request, body, accepted, judge);
+  }
+
+  async create(
+    ctx: ServiceContext,
+    collection: string,
+    content: ReceivedContent,
+    { slug, inProgress }: DepositRequest,
+  ): Promise<DepositContentView> {
+    const { client, providerUrl } = ctx.state.login;
+    const { archive, entry } = content;
+    const { requestId } = ctx.state;
+    const reference = entry?.facts.reference;
+    const target = reference && (await targetOf(reference, ctx.state.login, this.#options.things));
+    const command = (depositId: number, uuid: string, now: string): CreateDeposit | DepositMetadata => {
+      const parts = { providerUrl, slug, uuid, collection, depositId };
+      const origin = fallbackOrigin(this.#options.iris, parts);
+      const made = { depositId, uuid, client, collection, now, providerUrl, fallbackOrigin: origin };
+      if (entry && target) return { type: 'DepositMetadata', ...made, entry, target };
+      return { type: 'CreateDeposit', ...made, slug, archive, entry, final: inProgress !== true };
+    };
+    const repeated = this.#repeated(ctx);
+    const begin = async (newId: () => Promise<number>) => {
+      if (!repeated) return undefined;
+      const depositId = (await repeated.earlier())?.depositId ?? (await newId());
+      return repeated.begin({ inProgress, slug, content }, depositId, requestId);
+    };
+    const creating = () => this.#desk.create(command, requestId, begin);
+    const { depositId, revision } = await this.#recorded(ctx, creating, (created) => created.depositId);
+    return this.shown(depositId, repeated && revision);
+  }
+
+  /**
+   * Adds to the content of a partial deposit or replaces it, with what the request brings. `isFinal` says what
+   * `In-Progress` means on this IRI.
+   */
+  async changeContent(
+    ctx: ServiceContext,
+    deposit: DepositContentView,
+    kind: ContentChange,
+    accepted: Accepted,
+    isFinal: (inProgress: boolean | null) => boolean,
+  ): Promise<DepositContentView> {
+    const request = parseDepositRequest(ctx);
+    const isRepeated = await this.isDone(ctx);
+    if (!isRepeated) assertChangeable(ctx, deposit);
+    const body = bodyKind(ctx, accepted);
+    if (!isRepeated && kind === 'add-content' && body.kind === 'archive')
+      assertArchives(deposit.archives.length + 1, this.#options.maxArchives);
+    const isLast = isFinal(request.inProgress);
+    if (!isRepeated && !isLast) assertMayStayPartial(deposit.depositId, deposit.revision + 1);
+    const content = await this.receive(ctx, request, body, accepted);
+    const asked = { ...request, content };
+    return this.change(ctx, deposit, { kind, ...content }, isLast, asked);
+  }
+
+  /** Changes a partial deposit, and completes it if this is its final request; what it is after that. */
+  async change(
+    ctx: ServiceContext,
+    deposit: DepositContentView,
+    change: Change,
+    final: boolean,
+    asked: Asked = NOTHING,
+  ): Promise<DepositContentView> {
+    const { providerUrl } = ctx.state.login;
+    const { depositId } = deposit;
+    const { maxArchives } = this.#options;
+    const command = (now: string): DepositCommand => ({
+      type: 'ChangeDeposit',
+      depositId,
+      change,
+      final,
+      maxArchives,
+      now,
+      providerUrl,
+    });
+    const { revision, shownAt } = await this.carryOut(ctx, deposit, command, asked);
+    ctx.set('ETag', entityTag(depositId, revision));
+    return this.shown(depositId, shownAt);
+  }
+
+  /** Completes a deposit to which nothing more comes. */
+  async complete(ctx: ServiceContext, deposit: DepositContentView): Promise<DepositContentView> {
+    const { depositId } = deposit;
+    const command = (now: string): DepositCommand => ({ type: 'CompleteDeposit', depositId, now });
+    const { shownAt } = await this.carryOut(ctx, deposit, command);
+    return this.shown(depositId, shownAt);
+  }
+
+  /** Whether this very request, by its Idempotency-Key, has been carried out before. */
+  async isDone(ctx: ServiceContext): Promise<boolean> {
+    const earlier = await this.#repeated(ctx)?.earlier();
+    return earlier !== undefined && this.#desk.hasDone(earlier);
+  }
+
+  async remove(ctx: ServiceContext, deposit: DepositContentView): Promise<void> {
+    const { depositId } = deposit;
+    const reason = 'Deleted by the client.';
+    await this.carryOut(ctx, deposit, () => ({ type: 'DeleteDeposit', depositId, reason }));
+  }
+
+  /**
+   * Carries out a command that is about the deposit as the client knows it, once if the request has a key: then it is
+   * answered with what is `shownAt` that revision, also when it comes again later.
+   */
+  async carryOut(
+    ctx: ServiceContext,
+    deposit: DepositContentView,
+    command: (now: string) => DepositCommand,
+    asked: Asked = NOTHING,
+  ): Promise<{ readonly revision: number; readonly shownAt: number | undefined }> {
+    const { depositId, client } = deposit;
+    const request = await this.#request(ctx, deposit, asked, command);
+    const changing = () => this.#desk.change(depositId, command, client, request, asMatched(ctx, deposit));
+    const { revision } = await this.#recorded(ctx, changing, () => depositId);
+    return { revision, shownAt: request.once ? revision : undefined };
+  }
+
+  /** The content of a deposit that is known to exist: at present, or as it was at a revision. */
+  async shown(depositId: number, revision?: number): Promise<DepositContentView> {
+    const deposit =
+      revision === undefined
+        ? await this.#desk.content(depositId)
+        : await this.#desk.contentAt(depositId, revision);
+    if (!deposit) throw notFound(`Deposit ${depositId} has been deleted.`);
+    return deposit;
+  }
+
+  /** 201 with the receipt; `Location` is the IRI that the write was about. */
+  answerCreated(ctx: ServiceContext, deposit: DepositContentView, location: 'edit' | 'media'): Promise<void> {
+    ctx.status = 201;
+    ctx.set('Location', this.#options.iris[location](deposit.collection, deposit.depositId));
+    return this.answerReceipt(ctx, deposit);
+  }
+
+  answerReceipt(ctx: ServiceContext, deposit: DepositContentView): Promise<void> {
+    return this.#documents.receipt(ctx, deposit, this.collection(deposit.collection));
+  }
+
+  #repeated(ctx: ServiceContext): IdempotentRequest | undefined {
+    return IdempotentRequest.of(ctx, this.#desk.requests);
+  }
+
+  /** What is refused leaves its key unused. */
+  async #request(
+    ctx: ServiceContext,
+    deposit: DepositContentView,
+    asked: Asked,
+    command: (now: string) => DepositCommand,
+  ): Promise<Carried> {
+    const [{ requestId }, { depositId }, repeated] = [ctx.state, deposit, this.#repeated(ctx)];
+    if (!repeated) return { commandId: requestId, requestId, once: false };
+    if (!(await repeated.earlier()))
+      await this.#desk.assertPossible(depositId, command, asMatched(ctx, deposit));
+    return { ...(await repeated.begin(asked, depositId, requestId)), once: true };
+  }
+
+  /** If the archive is an upload that was named, this is what it was for: it can be named no more. */
+  async #recorded<Outcome>(
+    ctx: ServiceContext,
+    append: () => Promise<Outcome>,
+    depositOf: (outcome: Outcome) => number,
+  ): Promise<Outcome> {
+    const { upload, requestId } = ctx.state;
+    if (!upload) return append();
+    // What is repeated is recorded as what was asked for first.
+    const first = (await this.#repeated(ctx)?.earlier())?.requestId ?? requestId;
+    return upload.record(first, append, depositOf);
+  }
+}
