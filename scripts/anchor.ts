@@ -5,7 +5,7 @@ import { Anchorer } from '../src/anchors/anchorer.ts';
 import { type Config, readConfig } from '../src/config.ts';
 import { counted } from '../src/domain/description.ts';
 import { assertThere } from '../src/missing-engine.ts';
-import { readOptions, runCommand, UsageError } from './command.ts';
+import { readOptions, runCommand, say, UsageError, warn } from './command.ts';
 import { openServiceLog } from './service-engines.ts';
 
 const HELP = `Makes an anchor: a signed statement of everything that the log holds at this moment.
@@ -41,13 +41,13 @@ await runCommand(
     await using log = await openServiceLog(config);
     const { anchor, made, written } = await new Anchorer(log, { ...config, anchorFile }).anchor();
     if (values.json) {
-      process.stdout.write(`${JSON.stringify({ made, written, anchorFile, anchor })}\n`);
+      say(JSON.stringify({ made, written, anchorFile, anchor }));
       return;
     }
     const kept =
       anchorFile === null ? 'It is in the log alone.' : `Lines added to ${anchorFile}: ${written}.`;
-    process.stdout.write(
-      `${made ? 'Made an anchor over' : 'Nothing has come since the anchor over'} ${counted(anchor.events, 'event')}, root ${anchor.root}.\n${kept}\n`,
+    say(
+      `${made ? 'Made an anchor over' : 'Nothing has come since the anchor over'} ${counted(anchor.events, 'event')}, root ${anchor.root}.\n${kept}`,
     );
   },
   { mayBeBare: true },
@@ -60,7 +60,7 @@ async function tellPublicKey(config: Config): Promise<void> {
   if (!there) {
     await using _log = await openServiceLog(config);
     await anchorKey(anchorKeyFile);
-    process.stderr.write(`There was no key yet: made ${anchorKeyFile}.\n`);
+    warn(`There was no key yet: made ${anchorKeyFile}.`);
   }
   const key = there ?? createPublicKey(await anchorKey(anchorKeyFile));
   process.stdout.write(key.export({ type: 'spki', format: 'pem' }));

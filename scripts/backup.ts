@@ -9,7 +9,7 @@ import { copyLog } from '../src/event-log/log-copy.ts';
 import { makeFolder } from '../src/make-folder.ts';
 import { backupPlaces, finishBackup, readBackup } from './backup-folder.ts';
 import { backUpKeys } from './backup-keys.ts';
-import { only, readArguments, refused, runCommand, say } from './command.ts';
+import { only, readArguments, refused, runCommand, say, warn } from './command.ts';
 import { liesIn } from './lies-in.ts';
 import { ProgressBars } from './progress-bar.ts';
 import { openServiceLog, openServiceStore } from './service-engines.ts';
@@ -59,7 +59,7 @@ await runCommand(HELP, async (args) => {
     signal,
   });
   const keys = await backUpKeys(config, folder);
-  for (const { sha256, reason } of objects.failed) process.stderr.write(`Not copied: ${sha256}. ${reason}\n`);
+  for (const { sha256, reason } of objects.failed) warn(`Not copied: ${sha256}. ${reason}`);
   const { copied, found } = events;
   const isWhole = objects.failed.length === 0;
   if (isWhole) finishBackup(folder, { events: found + copied, objects: objects.objects });

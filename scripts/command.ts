@@ -96,3 +96,8 @@ export function refused(code: string, message: string): Error {
 export function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
+
+/** What is beside the outcome, so not for who reads that on. */
+export function warn(line: string): void {
+  process.stderr.write(`${line}\n`);
+}

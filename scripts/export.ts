@@ -9,7 +9,7 @@ import { openLogAudit } from '../src/event-log/open-log-audit.ts';
 import { assertThere } from '../src/missing-engine.ts';
 import { type ExportedPart, ExportTally } from '../src/verification/export-end.ts';
 import { exportedEvent } from '../src/verification/exported-event.ts';
-import { readArguments, refused, runCommand, say, UsageError } from './command.ts';
+import { readOptions, refused, runCommand, say, UsageError, warn } from './command.ts';
 import { ProgressBars } from './progress-bar.ts';
 import { whetherOfTheService } from './service-engines.ts';
 import { stopSignal } from './stop-signal.ts';
@@ -35,14 +35,11 @@ const CHUNK = 64 * 1024;
 await runCommand(
   HELP,
   async (args) => {
-    const { values, positionals } = readArguments(args, {
+    const { from, stream, output } = readOptions(args, {
       from: { type: 'string' },
       stream: { type: 'string' },
       output: { type: 'string' },
     });
-    if (positionals.length > 0)
-      throw new UsageError(`Only options are expected, not ${positionals.join(' ')}.`);
-    const { from, stream, output } = values;
     const config = readConfig();
     if (from !== undefined && !POSITIONS[config.eventLog.kind].test(from)) {
       throw new UsageError(
@@ -50,7 +47,7 @@ await runCommand(
       );
     }
     const note = await whetherOfTheService(config, 'eventLog');
-    if (note !== undefined) process.stderr.write(`${note}\n`);
+    if (note !== undefined) warn(note);
     const { eventLog } = config;
     if (eventLog.kind === 'sqlite') assertThere('event log', eventLog.file);
     await using log = await openLogAudit(eventLog);

@@ -1,5 +1,5 @@
 import { readConfig } from '../src/config.ts';
-import { runCommand, say } from './command.ts';
+import { runCommand, say, warn } from './command.ts';
 import { tellHistory } from './tell-history.ts';
 
 const HELP = `Tells everything that happened to a deposit, a client or a collection, and recomputes every hash.
@@ -16,8 +16,4 @@ Credentials are never shown.
 Exit codes: 0 done, 1 there is no such history, or it is broken, 2 wrong usage.
 `;
 
-await runCommand(
-  HELP,
-  (args) => tellHistory(args, readConfig(), { say, warn: (line) => process.stderr.write(`${line}\n`) }),
-  { onlyTells: true },
-);
+await runCommand(HELP, (args) => tellHistory(args, readConfig(), { say, warn }), { onlyTells: true });

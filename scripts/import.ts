@@ -5,7 +5,7 @@ import { counted } from '../src/domain/description.ts';
 import { openLog } from '../src/engines.ts';
 import { copyEvents } from '../src/event-log/log-copy.ts';
 import { exportedEvents } from '../src/verification/exported-event.ts';
-import { only, readArguments, runCommand, UsageError } from './command.ts';
+import { only, readArguments, runCommand, say, UsageError } from './command.ts';
 import { ProgressBars } from './progress-bar.ts';
 import { stopSignal } from './stop-signal.ts';
 
@@ -45,7 +45,7 @@ await runCommand(HELP, async (args) => {
       progress: (step, events) => bars.at(`events ${step}`, events, total),
     },
   );
-  process.stdout.write(`Imported ${counted(copied, 'event')}; the log holds ${found + copied}.\n`);
+  say(`Imported ${counted(copied, 'event')}; the log holds ${found + copied}.`);
 });
 
 /** How many events the file holds, all of them good. */

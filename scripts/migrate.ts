@@ -8,7 +8,7 @@ import type { EventLog } from '../src/event-log/event-log.ts';
 import { type CopyOptions, copyLog } from '../src/event-log/log-copy.ts';
 import { archiveStore, eventLog, secretIn } from '../src/setting-values.ts';
 import { systemErrorText } from '../src/system-error.ts';
-import { readOptions, runCommand, UsageError } from './command.ts';
+import { readOptions, runCommand, say, UsageError, warn } from './command.ts';
 import { ProgressBars } from './progress-bar.ts';
 import { stopSignal } from './stop-signal.ts';
 
@@ -108,13 +108,13 @@ async function migrateStore(from: StorePlace, to: StorePlace, options: StoreOpti
 }
 
 function report({ facts, text, failed = [] }: Outcome, json = false): number {
-  process.stdout.write(json ? `${JSON.stringify(facts)}\n` : `${text}\n`);
+  say(json ? JSON.stringify(facts) : text);
   if (facts.sourceMoved && !json) {
-    process.stdout.write(
-      'The source has changed meanwhile: run it again with the service stopped before switching to the target.\n',
+    say(
+      'The source has changed meanwhile: run it again with the service stopped before switching to the target.',
     );
   }
-  for (const { sha256, reason } of failed) process.stderr.write(`Not copied: ${sha256}. ${reason}\n`);
+  for (const { sha256, reason } of failed) warn(`Not copied: ${sha256}. ${reason}`);
   return failed.length > 0 ? 1 : 0;
 }
 

@@ -10,7 +10,7 @@ import { estimatedTotal } from '../src/event-log/estimated-total.ts';
 import type { EventLog, Position } from '../src/event-log/event-log.ts';
 import { Rebuild } from '../src/read-models/rebuild.ts';
 import type { ViewDifference } from '../src/read-models/view-difference.ts';
-import { readArguments, runCommand, UsageError } from './command.ts';
+import { readArguments, runCommand, say, UsageError } from './command.ts';
 import { progressBar } from './progress-bar.ts';
 import { openServiceLog, serviceOn } from './service-engines.ts';
 import { stopSignal } from './stop-signal.ts';
@@ -120,14 +120,11 @@ async function listed(differences: AsyncIterable<ViewDifference>, signal: AbortS
 }
 
 function report(json = false, facts: Facts, differences: readonly ViewDifference[]): void {
-  if (json) {
-    process.stdout.write(`${JSON.stringify({ ...facts, listed: differences })}\n`);
-    return;
-  }
-  for (const { view, key, kind } of differences) process.stdout.write(`${view} ${key}: ${kind}\n`);
+  if (json) return say(JSON.stringify({ ...facts, listed: differences }));
+  for (const { view, key, kind } of differences) say(`${view} ${key}: ${kind}`);
   const more = facts.differences - differences.length;
-  if (more > 0) process.stdout.write(`… and ${more} more\n`);
-  for (const note of facts.notCompared) process.stdout.write(`${note}\n`);
+  if (more > 0) say(`… and ${more} more`);
+  for (const note of facts.notCompared) say(note);
   const built = `${counted(facts.events, 'event')} in ${facts.seconds.toFixed(1)} s, ${counted(facts.differences, 'difference')} found`;
   const pauses = Object.values(facts.switched ?? {});
   const how =
@@ -136,5 +133,5 @@ function report(json = false, facts: Facts, differences: readonly ViewDifference
       : pauses.length === 0
         ? 'in use from the next start on'
         : `switched in ${Math.max(...pauses).toFixed(1)} ms at most`;
-  process.stdout.write(`${facts.views.join(', ')}: ${built}; ${how}.\n`);
+  say(`${facts.views.join(', ')}: ${built}; ${how}.`);
 }

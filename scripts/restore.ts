@@ -8,7 +8,7 @@ import { verifyCopy } from '../src/event-log/copy-verification.ts';
 import { copyEvents } from '../src/event-log/log-copy.ts';
 import { backupPlaces, readBackup } from './backup-folder.ts';
 import { restoreKeys } from './backup-keys.ts';
-import { only, readArguments, refused, runCommand, say } from './command.ts';
+import { only, readArguments, refused, runCommand, say, warn } from './command.ts';
 import { ProgressBars } from './progress-bar.ts';
 import { stopSignal } from './stop-signal.ts';
 
@@ -57,9 +57,8 @@ await runCommand(HELP, async (args) => {
     signal,
   });
   const keyProblems = await restoreKeys(folder, config);
-  for (const { sha256, reason } of objects.failed)
-    process.stderr.write(`Not restored: ${sha256}. ${reason}\n`);
-  for (const problem of keyProblems) process.stderr.write(`${problem}\n`);
+  for (const { sha256, reason } of objects.failed) warn(`Not restored: ${sha256}. ${reason}`);
+  for (const problem of keyProblems) warn(problem);
   if (values.json) say(JSON.stringify({ events: total, ...objects, keyProblems, backup }));
   else {
     say(

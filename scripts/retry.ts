@@ -8,7 +8,7 @@ import type { DepositCommand } from '../src/domain/deposit/commands.ts';
 import { DepositRefusal } from '../src/domain/deposit/errors.ts';
 import { openView } from '../src/engines.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
-import { operator, readArguments, runCommand, say, UsageError } from './command.ts';
+import { operator, readArguments, runCommand, say, UsageError, warn } from './command.ts';
 import { depositsOfView } from './deposits-of-view.ts';
 import { progressBar } from './progress-bar.ts';
 import { openServiceLog } from './service-engines.ts';
@@ -53,7 +53,7 @@ await runCommand(HELP, async (args) => {
         if (!(error instanceof Refusal)) throw error;
         const { code, message: reason } = error;
         refused.push({ depositId, code, reason });
-        if (!values.json) process.stderr.write(`${reason}\n`);
+        if (!values.json) warn(reason);
       }
       bar.at(retried.length + refused.length);
     }

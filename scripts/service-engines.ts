@@ -5,7 +5,7 @@ import type { EventLog } from '../src/event-log/event-log.ts';
 import { OperatorFileDamaged } from '../src/operator/operator-file.ts';
 import { OperatorRefusal, RunningService, ServiceSilent } from '../src/operator/running-service.ts';
 import { isThere, NotPermitted } from '../src/permission.ts';
-import { refused } from './command.ts';
+import { refused, warn } from './command.ts';
 
 const found = new WeakMap<Pick<Config, 'dataDir'>, Promise<RunningService | undefined>>();
 
@@ -27,7 +27,7 @@ export async function openServiceLog(config: Config): Promise<EventLog> {
 /** For commands that only look: where the service cannot be asked, that is told, and the log is read all the same. */
 export async function openLogToLook(config: Config): Promise<EventLog> {
   const note = await whetherOfTheService(config, 'eventLog');
-  if (note !== undefined) process.stderr.write(`${note}\n`);
+  if (note !== undefined) warn(note);
   return await openExistingLog(config, { readOnly: true });
 }
 
