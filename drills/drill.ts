@@ -1,6 +1,6 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { UsageError } from '../scripts/command.ts';
-import { integer } from '../src/setting-values.ts';
+import { integer } from '../src/config/setting-values.ts';
 import { keepRefusals } from './kept-output.ts';
 
 /** What a drill tried and what it found; the last thing it tells. */

@@ -1,4 +1,5 @@
 import { copyStore, type FailedObject } from '../src/archive-store/store-copy.ts';
+import { archiveStore, eventLog, secretIn } from '../src/config/setting-values.ts';
 import { type ArchiveStoreConfig, BadConfig, type EventLogConfig, readConfigWith } from '../src/config.ts';
 import { lockFile } from '../src/data-folder-lock.ts';
 import { counted } from '../src/domain/description.ts';
@@ -6,7 +7,6 @@ import { openExistingLog, openExistingStore, openLog, openStore } from '../src/e
 import { verifyCopy } from '../src/event-log/copy-verification.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
 import { type CopyOptions, copyLog } from '../src/event-log/log-copy.ts';
-import { archiveStore, eventLog, secretIn } from '../src/setting-values.ts';
 import { systemErrorText } from '../src/system-error.ts';
 import { readOptions, runCommand, say, UsageError, warn } from './command.ts';
 import { ProgressBars } from './progress-bar.ts';

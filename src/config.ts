@@ -1,14 +1,14 @@
 import path from 'node:path';
 import type { S3Place } from './archive-store/s3-url.ts';
 import { type ArchiveLimits, defaultArchiveLimits } from './archives/inspection.ts';
-import { combinationProblems } from './config-problems.ts';
+import { combinationProblems } from './config/combination-problems.ts';
+import { type Read, SETTINGS, type SettingName } from './config/settings.ts';
+import { readTracing } from './config/tracing-setting.ts';
 import type { Patience } from './http/receiving/request-body.ts';
 import type { NotificationSettings } from './notifications/notification-settings.ts';
 import { personBehind } from './person-behind.ts';
-import { type Read, SETTINGS, type SettingName } from './settings.ts';
 import type { XmlLimits } from './sword/entry/xml-tree.ts';
 import { systemErrorText } from './system-error.ts';
-import { readTracing } from './tracing-setting.ts';
 import type { UploadLimits } from './uploads/resumable-uploads.ts';
 
 /** Everything an operator can choose. Sizes in bytes, times in milliseconds. */

@@ -1,13 +1,13 @@
 import { parseArgs } from 'node:util';
 import { type Config, describeSettings, readConfig } from './config.ts';
-import { introduce } from './first-start.ts';
 import { createLogger, type Logger } from './logger.ts';
 import { manifest } from './manifest.ts';
-import { lineProgress } from './progress.ts';
+import { introduce } from './process/first-start.ts';
+import { lineProgress } from './process/progress.ts';
+import { assertTlsFiles, listenFault, logFault, makeDataFolder } from './process/start-faults.ts';
+import { uncaughtExceptions } from './process/uncaught-exceptions.ts';
 import { type Service, startService } from './service.ts';
-import { assertTlsFiles, listenFault, logFault, makeDataFolder } from './start-faults.ts';
 import { systemErrorText } from './system-error.ts';
-import { uncaughtExceptions } from './uncaught-exceptions.ts';
 
 const HELP = `Starts the deposit service.
 

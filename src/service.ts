@@ -9,11 +9,11 @@ import { Server } from './http/connections/server.ts';
 import type { ReadinessChecks } from './http/health.ts';
 import type { Logger } from './logger.ts';
 import { manifest } from './manifest.ts';
-import { openNode } from './node.ts';
 import type { ProjectorProgress } from './read-models/projector.ts';
-import { serveClients } from './serve-clients.ts';
-import { serveOperators } from './serve-operators.ts';
-import { startReactors } from './start-reactors.ts';
+import { openNode } from './service/node.ts';
+import { serveClients } from './service/serve-clients.ts';
+import { serveOperators } from './service/serve-operators.ts';
+import { startReactors } from './service/start-reactors.ts';
 
 /** A running service. Disposing of it drains: running requests finish, reactors stop, everything is closed. */
 export type Service = AsyncDisposable & {

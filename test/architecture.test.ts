@@ -6,6 +6,21 @@ const root = path.join(import.meta.dirname, '..');
 
 /** Who may import whom, as docs/architecture.md has it. The first room whose folder fits a file is its room. */
 const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
+  'src/config/': [
+    /^node:/,
+    /^src\/(config\/|config\.ts$|loopback\.ts$)/,
+    /^src\/archive-store\/s3-url\.ts$/,
+    /^src\/archives\/inspection\.ts$/,
+    /^src\/sword\/namespaces\.ts$/,
+  ],
+  'src/process/': [
+    /^node:/,
+    /^src\/(process\/|[^/]+\.ts$)/,
+    /^src\/event-log\/event-log-refused\.ts$/,
+    /^src\/read-models\/projector\.ts$/,
+  ],
+  // Puts everything together, but for the engines: see the test below.
+  'src/service/': [/^src\/(?!process)/, /^projections\//],
   'src/domain/': [/^src\/domain\//],
   'src/swhid/': [/^node:/, /^src\/swhid\//],
   'src/archives/': [

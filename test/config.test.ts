@@ -4,12 +4,12 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import net from 'node:net';
 import path from 'node:path';
 import test from 'ava';
+import { SETTINGS } from '../src/config/settings.ts';
 import { BadConfig, describeSettings, readConfig } from '../src/config.ts';
 import { EventLogUnavailable } from '../src/event-log/event-log.ts';
 import { BadConnection, credentialsOf } from '../src/event-log/eventstoredb-settings.ts';
 import { Server } from '../src/http/connections/server.ts';
-import { SETTINGS } from '../src/settings.ts';
-import { assertTlsFiles, listenFault, logFault, makeDataFolder } from '../src/start-faults.ts';
+import { assertTlsFiles, listenFault, logFault, makeDataFolder } from '../src/process/start-faults.ts';
 import { temporaryFolder } from './support/temporary-folder.ts';
 import { CERTIFICATE } from './support/tls-files.ts';
 

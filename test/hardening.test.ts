@@ -9,9 +9,9 @@ import { Administration } from '../src/administration.ts';
 import { readConfig } from '../src/config.ts';
 import type { ClientEvent, Credential } from '../src/domain/client/client.ts';
 import { MemoryEventLog } from '../src/event-log/memory-event-log.ts';
-import { introduce } from '../src/first-start.ts';
 import { createLogger } from '../src/logger.ts';
 import { credentialOf, isCheap, matches } from '../src/password.ts';
+import { introduce } from '../src/process/first-start.ts';
 import { RunningService, TestClient, until } from './support/running-service.ts';
 import { temporaryFolder } from './support/temporary-folder.ts';
 

@@ -3,8 +3,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
+import { SETTINGS } from '../src/config/settings.ts';
 import { readConfig } from '../src/config.ts';
-import { SETTINGS } from '../src/settings.ts';
 import { temporaryFolder } from './support/temporary-folder.ts';
 
 const file = path.join(import.meta.dirname, '../deploy/deposit.service');

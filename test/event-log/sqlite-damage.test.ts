@@ -12,8 +12,8 @@ import { EventLogUnavailable } from '../../src/event-log/event-log.ts';
 import { EventLogRefused } from '../../src/event-log/event-log-refused.ts';
 import { SqliteEventLog } from '../../src/event-log/sqlite-event-log.ts';
 import { silentLogger } from '../../src/logger.ts';
+import { logFault } from '../../src/process/start-faults.ts';
 import { startService } from '../../src/service.ts';
-import { logFault } from '../../src/start-faults.ts';
 import { newLogFile, openLog } from './log-file.ts';
 import { appendEach, listOf, newEvent, newEvents } from './log-under-test.ts';
 

@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import { BEGUN } from '../../src/archives/worker-pool.ts';
+import { BEGUN } from '../../src/archives/threads/worker-pool.ts';
 import { independentTar, independentZip } from './independent-readers.ts';
 
 // One archive at a time, one answer to each; dying of one is an answer, too.

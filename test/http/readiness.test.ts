@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
 import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
 import { Server } from '../../src/http/connections/server.ts';
-import { assertUpToDate } from '../../src/views-up-to-date.ts';
+import { assertUpToDate } from '../../src/service/views-up-to-date.ts';
 import { archiveHeaders, partial } from '../support/deposit-bodies.ts';
 import { RawConnection } from '../support/raw-connection.ts';
 import { RunningService, until } from '../support/running-service.ts';

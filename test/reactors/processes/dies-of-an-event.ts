@@ -4,9 +4,9 @@ import { setTimeout } from 'node:timers/promises';
 import { CatchUpDeliveries } from '../../../src/event-log/catch-up-deliveries.ts';
 import { SqliteEventLog } from '../../../src/event-log/sqlite-event-log.ts';
 import { silentLogger } from '../../../src/logger.ts';
+import { uncaughtExceptions } from '../../../src/process/uncaught-exceptions.ts';
 import { LogParking } from '../../../src/reactors/parking.ts';
 import { ReactorRunner } from '../../../src/reactors/reactor-runner.ts';
-import { uncaughtExceptions } from '../../../src/uncaught-exceptions.ts';
 
 /*
  * node dies-of-an-event.ts <folder> <streams that have to be done with>

@@ -1,4 +1,4 @@
-import type { Logger } from './logger.ts';
+import type { Logger } from '../logger.ts';
 
 /** For requests under way to end, in milliseconds; a little more than the service grants them. */
 const PATIENCE = 30_000;

@@ -1,5 +1,5 @@
-import type { Logger } from './logger.ts';
-import type { Projector } from './read-models/projector.ts';
+import type { Logger } from '../logger.ts';
+import type { Projector } from '../read-models/projector.ts';
 
 /** A command has built these generations of views beside the service: it takes all of them or none. */
 export async function adoptViews(projector: Projector, generations: unknown, logger: Logger) {

@@ -1,21 +1,21 @@
-import { clientLogins } from '../projections/client-logins.ts';
-import { collections } from '../projections/collections.ts';
-import { depositStatus } from '../projections/deposit-status.ts';
-import { loadedObjects } from '../projections/loaded-objects.ts';
-import { MemberReaders } from './archives/threads/member-readers.ts';
-import { DepositIds } from './deposit-ids.ts';
-import { openDryRuns } from './dry-runs/open-dry-runs.ts';
-import type { ClientOptions } from './http/app.ts';
-import { Credentials } from './http/credentials.ts';
-import { DepositDesk } from './http/deposit-desk.ts';
-import { EventStreams } from './http/events/event-streams.ts';
+import { clientLogins } from '../../projections/client-logins.ts';
+import { collections } from '../../projections/collections.ts';
+import { depositStatus } from '../../projections/deposit-status.ts';
+import { loadedObjects } from '../../projections/loaded-objects.ts';
+import { MemberReaders } from '../archives/threads/member-readers.ts';
+import { DepositIds } from '../deposit-ids.ts';
+import { openDryRuns } from '../dry-runs/open-dry-runs.ts';
+import type { ClientOptions } from '../http/app.ts';
+import { Credentials } from '../http/credentials.ts';
+import { DepositDesk } from '../http/deposit-desk.ts';
+import { EventStreams } from '../http/events/event-streams.ts';
+import type { ProjectorProgress } from '../read-models/projector.ts';
+import { LoadedDeposits } from '../resolving/loaded-deposits.ts';
+import { ObjectBytes } from '../resolving/object-bytes.ts';
+import { Resolver } from '../resolving/resolver.ts';
+import { openUploads } from '../uploads/open-uploads.ts';
 import type { Node } from './node.ts';
 import { passwordRenewal } from './password-renewal.ts';
-import type { ProjectorProgress } from './read-models/projector.ts';
-import { LoadedDeposits } from './resolving/loaded-deposits.ts';
-import { ObjectBytes } from './resolving/object-bytes.ts';
-import { Resolver } from './resolving/resolver.ts';
-import { openUploads } from './uploads/open-uploads.ts';
 import { assertUpToDate } from './views-up-to-date.ts';
 
 /** The views of this node, and the desk where requests meet the log. */

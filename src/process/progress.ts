@@ -1,4 +1,4 @@
-import type { ProjectorProgress } from './read-models/projector.ts';
+import type { ProjectorProgress } from '../read-models/projector.ts';
 
 const INTERVAL = 2000;
 

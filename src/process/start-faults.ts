@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
-import { BadConfig, type Config } from './config.ts';
-import { EventLogRefused } from './event-log/event-log-refused.ts';
-import { makeFolder } from './make-folder.ts';
-import { isDamage } from './sqlite-codes.ts';
-import { originOf } from './views-place.ts';
+import { BadConfig, type Config } from '../config.ts';
+import { EventLogRefused } from '../event-log/event-log-refused.ts';
+import { makeFolder } from '../make-folder.ts';
+import { isDamage } from '../sqlite-codes.ts';
+import { originOf } from '../views-place.ts';
 
 /** Somebody else listens there, or a name has no address at present: a later start may go well. */
 export class CannotListen extends Error {

@@ -1,6 +1,6 @@
-import { MAX_S3_OBJECT } from './archive-store/s3-url.ts';
-import type { Config } from './config.ts';
-import { isLoopback } from './loopback.ts';
+import { MAX_S3_OBJECT } from '../archive-store/s3-url.ts';
+import type { Config } from '../config.ts';
+import { isLoopback } from '../loopback.ts';
 
 type Trust = 'trustProxy' | 'operatorTrustNetwork';
 type Judged = Omit<Config, Trust> & Partial<Pick<Config, Trust>>;

@@ -1,11 +1,11 @@
+import { enginePlaces } from '../engines.ts';
+import type { DeliveryStanding } from '../event-log/deliveries.ts';
+import { inTime } from '../in-time.ts';
+import { manifest } from '../manifest.ts';
+import { identityOf } from '../operator/folder-identity.ts';
+import { OperatorServer } from '../operator/operator-server.ts';
 import { adoptViews } from './adopt-views.ts';
-import { enginePlaces } from './engines.ts';
-import type { DeliveryStanding } from './event-log/deliveries.ts';
-import { inTime } from './in-time.ts';
-import { manifest } from './manifest.ts';
 import type { Node } from './node.ts';
-import { identityOf } from './operator/folder-identity.ts';
-import { OperatorServer } from './operator/operator-server.ts';
 import type { serveClients } from './serve-clients.ts';
 import type { startReactors } from './start-reactors.ts';
 

@@ -1,7 +1,7 @@
-import { Administration } from './administration.ts';
-import type { Config } from './config.ts';
-import { generatePassword } from './password.ts';
-import type { Service } from './service.ts';
+import { Administration } from '../administration.ts';
+import type { Config } from '../config.ts';
+import { generatePassword } from '../password.ts';
+import type { Service } from '../service.ts';
 
 /**
  * Says where the service is; on the first start on this machine alone, with something to try it with. It is for a

@@ -1,6 +1,6 @@
-import type { ArchiveStore } from './archive-store/archive-store.ts';
-import type { EventLog } from './event-log/event-log.ts';
-import type { Logger } from './logger.ts';
+import type { ArchiveStore } from '../archive-store/archive-store.ts';
+import type { EventLog } from '../event-log/event-log.ts';
+import type { Logger } from '../logger.ts';
 
 /**
  * Tells operators of a store that holds nothing beside a log that has deposits: its disk is not mounted, say, and what

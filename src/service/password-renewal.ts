@@ -1,7 +1,7 @@
-import { Administration } from './administration.ts';
-import type { EventLog } from './event-log/event-log.ts';
-import type { RenewPassword } from './http/credentials.ts';
-import type { Logger } from './logger.ts';
+import { Administration } from '../administration.ts';
+import type { EventLog } from '../event-log/event-log.ts';
+import type { RenewPassword } from '../http/credentials.ts';
+import type { Logger } from '../logger.ts';
 
 /** Renews passwords in the log. A login goes on without: the next one tries again. */
 export function passwordRenewal(log: EventLog, logger: Logger): RenewPassword {

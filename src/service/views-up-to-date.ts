@@ -1,7 +1,7 @@
-import { counted } from './domain/description.ts';
-import type { EventLog } from './event-log/event-log.ts';
-import { waitingAfter } from './event-log/waiting-events.ts';
-import type { Projector } from './read-models/projector.ts';
+import { counted } from '../domain/description.ts';
+import type { EventLog } from '../event-log/event-log.ts';
+import { waitingAfter } from '../event-log/waiting-events.ts';
+import type { Projector } from '../read-models/projector.ts';
 
 /** What views show may be as old as this, in milliseconds: more means that they do not get on. */
 const LONGEST_LAG = 30_000;

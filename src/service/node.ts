@@ -1,18 +1,18 @@
-import type { ArchiveStore } from './archive-store/archive-store.ts';
-import { sweepTemporary } from './archive-store/open-archive-store.ts';
-import type { Config } from './config.ts';
+import type { ArchiveStore } from '../archive-store/archive-store.ts';
+import { sweepTemporary } from '../archive-store/open-archive-store.ts';
+import type { Config } from '../config.ts';
+import { openDeliveriesOf, openLog, openStore } from '../engines.ts';
+import type { Deliveries } from '../event-log/deliveries.ts';
+import type { EventLog } from '../event-log/event-log.ts';
+import { LoggedEventLog } from '../event-log/logged-event-log.ts';
+import type { Logger } from '../logger.ts';
+import { ServiceMetrics } from '../metrics/service-metrics.ts';
+import { type NotificationViews, notificationViews } from '../notifications/notification-views.ts';
+import { Projector } from '../read-models/projector.ts';
+import { SqliteViewStore } from '../read-models/sqlite-view-store.ts';
+import { type TracedParts, tracedParts } from '../tracing/traced-parts.ts';
+import { viewsPlace } from '../views-place.ts';
 import { tellOfEmptyStore } from './empty-store.ts';
-import { openDeliveriesOf, openLog, openStore } from './engines.ts';
-import type { Deliveries } from './event-log/deliveries.ts';
-import type { EventLog } from './event-log/event-log.ts';
-import { LoggedEventLog } from './event-log/logged-event-log.ts';
-import type { Logger } from './logger.ts';
-import { ServiceMetrics } from './metrics/service-metrics.ts';
-import { type NotificationViews, notificationViews } from './notifications/notification-views.ts';
-import { Projector } from './read-models/projector.ts';
-import { SqliteViewStore } from './read-models/sqlite-view-store.ts';
-import { type TracedParts, tracedParts } from './tracing/traced-parts.ts';
-import { viewsPlace } from './views-place.ts';
 
 /** What every part of a running node is put together with. */
 export type Node = {

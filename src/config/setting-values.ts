@@ -1,7 +1,7 @@
 import { accessSync, constants, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { parseS3Url, type S3Place } from './archive-store/s3-url.ts';
-import type { EventLogConfig, Role } from './config.ts';
+import { parseS3Url, type S3Place } from '../archive-store/s3-url.ts';
+import type { EventLogConfig, Role } from '../config.ts';
 
 /** How the text of a setting becomes its value; what it must be instead is said in the error. */
 

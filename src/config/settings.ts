@@ -1,5 +1,6 @@
 import path from 'node:path';
-import { defaultArchiveLimits } from './archives/inspection.ts';
+import { defaultArchiveLimits } from '../archives/inspection.ts';
+import { DEFAULT_DEPOSIT_NAMESPACE } from '../sword/namespaces.ts';
 import {
   archiveStore,
   baseUrl,
@@ -15,7 +16,6 @@ import {
   secretIn,
   url,
 } from './setting-values.ts';
-import { DEFAULT_DEPOSIT_NAMESPACE } from './sword/namespaces.ts';
 
 /** The name of a setting. */
 export type SettingName = keyof typeof SETTINGS;

@@ -1,13 +1,13 @@
-import { ArchiveWorkers } from './archives/threads/archive-workers.ts';
-import type { ReadinessChecks } from './http/health.ts';
-import { inTime } from './in-time.ts';
-import { manifest } from './manifest.ts';
+import { ArchiveWorkers } from '../archives/threads/archive-workers.ts';
+import type { ReadinessChecks } from '../http/health.ts';
+import { inTime } from '../in-time.ts';
+import { manifest } from '../manifest.ts';
+import { Notifications } from '../notifications/notifications.ts';
+import { Checker } from '../reactors/checker.ts';
+import { Loader } from '../reactors/loader.ts';
+import { LogParking } from '../reactors/parking.ts';
+import { ReactorRunner } from '../reactors/reactor-runner.ts';
 import type { Node } from './node.ts';
-import { Notifications } from './notifications/notifications.ts';
-import { Checker } from './reactors/checker.ts';
-import { Loader } from './reactors/loader.ts';
-import { LogParking } from './reactors/parking.ts';
-import { ReactorRunner } from './reactors/reactor-runner.ts';
 
 /** Streams that a reactor works on at the same time; archives are read by fewer workers still. */
 const REACTOR_CONCURRENCY = 8;
