@@ -155,7 +155,9 @@ test('a store that is damaged is none that holds nothing, and what can be read o
 
 test('a check that was aborted is told with its archive and why', async (t) => {
   const { archiveLimits } = readConfig({});
-  const { service, line } = await logged(t, { archiveLimits: { ...archiveLimits, wallTime: 1 } });
+  const { service, line } = await logged(t, {
+    archiveLimits: { ...archiveLimits, wallTime: 1, wallBytesPerMs: 1e9 },
+  });
   const alice = await service.register('alice', { collections: ['software'] });
   const slow = gzipSync(tarOf([{ name: 'slow/zeros', data: Buffer.alloc(40 * 1024 ** 2) }]), { level: 1 });
   const part = archivePart(slow, 'slow.tar.gz', 'application/x-tar');
