@@ -2,8 +2,8 @@ import { Administration } from '../src/administration.ts';
 import { readConfig } from '../src/config.ts';
 import type { ParkedEvent } from '../src/domain/parking/parking.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
-import { PARKING } from '../src/reactor-names.ts';
 import { parkedEvents } from '../src/reactors/parking.ts';
+import { PARKING } from '../src/reactors/reactor-names.ts';
 import {
   type Actions,
   assertAction,

@@ -16,8 +16,8 @@ import {
   ServiceSilent,
   type ServiceState,
 } from '../src/operator/running-service.ts';
-import { PARKING, REACTORS } from '../src/reactor-names.ts';
 import { parkedEvents } from '../src/reactors/parking.ts';
+import { PARKING, REACTORS } from '../src/reactors/reactor-names.ts';
 import type { LookedAtView } from '../src/read-models/looked-at-view.ts';
 import { ViewUnavailable } from '../src/read-models/view-unavailable.ts';
 import { refused } from './command.ts';

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { ArchiveStore } from './archive-store/archive-store.ts';
-import { deposits } from './domain/aggregates.ts';
-import { namedObjects } from './domain/deposit/named-objects.ts';
-import type { EventLog } from './event-log/event-log.ts';
+import type { ArchiveStore } from '../src/archive-store/archive-store.ts';
+import { deposits } from '../src/domain/aggregates.ts';
+import { namedObjects } from '../src/domain/deposit/named-objects.ts';
+import type { EventLog } from '../src/event-log/event-log.ts';
 
 export type OrphanSearch = {
   readonly log: EventLog;
