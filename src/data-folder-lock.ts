@@ -3,7 +3,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { operatorFile } from './operator/operator-file.ts';
 import { isBarred, isOfPermission, notPermitted } from './permission.ts';
-import { primaryCode } from './sqlite-codes.ts';
+import { isBusy } from './sqlite/codes.ts';
 
 /** The log holds the digests of passwords, the store what nobody has published yet. */
 const PRIVATE = 0o700;
@@ -69,8 +69,8 @@ export function lockFile(file: string, inUse: string): Disposable {
 }
 
 function whyNotLocked(cause: unknown, file: string, inUse: string): unknown {
-  const [SQLITE_BUSY, folder] = [5, path.dirname(file)];
-  if (primaryCode(cause) === SQLITE_BUSY) return new DataFolderInUse(inUse, { cause });
+  const folder = path.dirname(file);
+  if (isBusy(cause)) return new DataFolderInUse(inUse, { cause });
   if (isOfPermission(cause)) return notPermitted(folder, 'written to', cause); // it could not be made
   const barred = [file, folder].find(isBarred);
   if (barred !== undefined) return notPermitted(barred, 'written to', cause);

@@ -16,11 +16,13 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
   'src/process/': [
     /^node:/,
     /^src\/(process\/|[^/]+\.ts$)/,
+    /^src\/sqlite\/codes\.ts$/,
     /^src\/event-log\/event-log-refused\.ts$/,
     /^src\/read-models\/projector\.ts$/,
   ],
   // Puts everything together, but for the engines: see the test below.
   'src/service/': [/^src\/(?!process)/, /^projections\//],
+  'src/sqlite/': [/^node:/, /^src\/sqlite\//],
   'src/domain/': [/^src\/domain\//],
   'src/swhid/': [/^node:/, /^src\/swhid\//],
   'src/archives/': [
@@ -36,7 +38,8 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
     /^node:/,
     /^@eventstore\/db-client$/,
     /^src\/event-log\//,
-    /^src\/(cut-off|growing-pause|in-time|logger|sqlite-codes|sqlite-integrity|sqlite-reading|sqlite-transaction)\.ts$/,
+    /^src\/(cut-off|growing-pause|in-time|logger)\.ts$/,
+    /^src\/sqlite\/(codes|integrity|reading|transaction)\.ts$/,
   ],
   'src/archive-store/open-': [/^node:path$/, /^src\/(archive-store\/|config\.ts$)/],
   'src/archive-store/': [
@@ -44,7 +47,7 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
     /^minio$/,
     /^src\/archive-store\//,
     /^src\/(durable-folders|in-time)\.ts$/,
-    /^src\/sqlite-(integrity|reading|transaction)\.ts$/,
+    /^src\/sqlite\/(integrity|reading|transaction)\.ts$/,
   ],
   'src/dry-runs/': [
     /^node:/,
@@ -61,7 +64,8 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
     /^node:/,
     /^src\/(read-models|domain)\//,
     /^src\/event-log\/event-log\.ts$/,
-    /^src\/(cut-off|recently-used|sqlite-codes|sqlite-reading|sqlite-transaction)\.ts$/,
+    /^src\/(cut-off|recently-used)\.ts$/,
+    /^src\/sqlite\/(codes|reading|transaction)\.ts$/,
   ],
   'src/reactors/': [
     /^node:/,

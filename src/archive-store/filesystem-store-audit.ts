@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Readable } from 'node:stream';
-import { type ExpectedSqliteFile, faultsOfSqliteFile } from '../sqlite-integrity.ts';
-import { assertReadable } from '../sqlite-reading.ts';
+import { type ExpectedSqliteFile, faultsOfSqliteFile } from '../sqlite/integrity.ts';
+import { assertReadable } from '../sqlite/reading.ts';
 import { type ListedObject, type LocalObject, type LocalSource, ObjectMissing } from './archive-store.ts';
 import { HashingThreads } from './hashing-threads.ts';
 import { FORMAT, OBJECT_SCHEMA } from './object-database.ts';

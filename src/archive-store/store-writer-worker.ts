@@ -3,7 +3,7 @@
  * other processes on the same folder take too. Rows that come during one commit share the next.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { inTransaction } from '../sqlite-transaction.ts';
+import { inTransaction } from '../sqlite/transaction.ts';
 import { changeFile, type FileChange } from './file-change.ts';
 import { openToWrite } from './object-database.ts';
 import { type RowChange, rowChanger } from './row-change.ts';

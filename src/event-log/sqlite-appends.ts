@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { rollback } from '../sqlite-transaction.ts';
+import { rollback } from '../sqlite/transaction.ts';
 import type { NewEventRow } from './new-event-row.ts';
 import { inTransaction, openForWriting } from './sqlite-connection.ts';
 import { type Head, lastEventOf, writeHead } from './sqlite-head-file.ts';

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
-import { primaryCode } from '../sqlite-codes.ts';
-import { openSqliteToRead } from '../sqlite-reading.ts';
-import { committed } from '../sqlite-transaction.ts';
+import { isBusy, primaryCode } from '../sqlite/codes.ts';
+import { openSqliteToRead } from '../sqlite/reading.ts';
+import { committed } from '../sqlite/transaction.ts';
 import { EventLogUnavailable } from './event-log.ts';
 import { createSchemaIfEmpty } from './sqlite-schema.ts';
 
@@ -42,11 +42,6 @@ export function openForReading(file: string): DatabaseSync {
 export function inTransaction<T>(db: DatabaseSync, work: () => T): T {
   whileBusy(() => db.exec('BEGIN IMMEDIATE'));
   return committed(db, work);
-}
-
-export function isBusy(error: unknown): boolean {
-  const SQLITE_BUSY = 5;
-  return primaryCode(error) === SQLITE_BUSY;
 }
 
 /** Faults of the engine become the port's error; others are ours and pass. */

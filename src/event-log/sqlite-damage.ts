@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import { isDamage } from '../sqlite-codes.ts';
+import { isDamage } from '../sqlite/codes.ts';
 import { EventLogRefused } from './event-log-refused.ts';
 import { openForReading } from './sqlite-connection.ts';
 import { eventAt, type Head, lastEventOf, readHead } from './sqlite-head-file.ts';

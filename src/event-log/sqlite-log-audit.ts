@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import { type ExpectedSqliteFile, faultsOfSqliteFile } from '../sqlite-integrity.ts';
-import { assertReadable } from '../sqlite-reading.ts';
+import { type ExpectedSqliteFile, faultsOfSqliteFile } from '../sqlite/integrity.ts';
+import { assertReadable } from '../sqlite/reading.ts';
 import type { Position } from './event-log.ts';
 import type { AuditedRecord, LogAudit, StorageFault } from './log-audit.ts';
 import { positionNumber, toPosition } from './position.ts';

@@ -1,5 +1,5 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
-import { isOfRoom } from '../sqlite-codes.ts';
+import { isOfRoom } from '../sqlite/codes.ts';
 import { SqliteAppends } from './sqlite-appends.ts';
 import type {
   AppendAnswer,

@@ -4,7 +4,7 @@ import { createSecureContext } from 'node:tls';
 import { BadConfig, type Config } from '../config.ts';
 import { EventLogRefused } from '../event-log/event-log-refused.ts';
 import { makeFolder } from '../make-folder.ts';
-import { isDamage } from '../sqlite-codes.ts';
+import { isDamage } from '../sqlite/codes.ts';
 import { originOf } from '../views-place.ts';
 
 /** Somebody else listens there, or a name has no address at present: a later start may go well. */

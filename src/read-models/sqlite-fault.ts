@@ -1,4 +1,4 @@
-import { extendedCode, primaryCode } from '../sqlite-codes.ts';
+import { extendedCode, primaryCode } from '../sqlite/codes.ts';
 
 /** A fault of SQLite as it crosses between threads, where an error would lose all but its message. */
 export type SqliteFault = {

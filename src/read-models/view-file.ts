@@ -3,7 +3,7 @@ import path from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Position } from '../event-log/event-log.ts';
 import { RecentlyUsed } from '../recently-used.ts';
-import { openSqliteToRead } from '../sqlite-reading.ts';
+import { openSqliteToRead } from '../sqlite/reading.ts';
 import { markingDamage, markOfDamage, removeViewFile } from './remove-view-file.ts';
 import { isOfSqlite, isOfTheDisk, isOfTheFile } from './sqlite-fault.ts';
 import { type HandedOver, UnwrittenViews } from './unwritten-views.ts';

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { inTransaction } from '../sqlite-transaction.ts';
+import { inTransaction } from '../sqlite/transaction.ts';
 import type { TableShape, ViewQuery } from './view-store.ts';
 
 const VIEWS = 'CREATE TABLE views (key TEXT PRIMARY KEY, view TEXT NOT NULL) STRICT';

@@ -1,4 +1,4 @@
-import { extendedCode } from '../sqlite-codes.ts';
+import { extendedCode } from '../sqlite/codes.ts';
 import { isOfSqlite } from './sqlite-fault.ts';
 
 /** A view cannot be opened, written or read at the moment. */

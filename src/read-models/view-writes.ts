@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { inTransaction } from '../sqlite-transaction.ts';
+import { inTransaction } from '../sqlite/transaction.ts';
 import { dropViews } from './view-schema.ts';
 import type { Seen } from './view-store.ts';
 

@@ -21,7 +21,7 @@ export async function faultsOfSqliteFile(
   file: string,
   expected: ExpectedSqliteFile,
 ): Promise<readonly string[]> {
-  const entry = new URL(`./sqlite-integrity-worker${path.extname(import.meta.filename)}`, import.meta.url);
+  const entry = new URL(`./integrity-worker${path.extname(import.meta.filename)}`, import.meta.url);
   const workerData: IntegrityRequest = { file, expected };
   const worker = new Worker(entry, { name: 'sqlite-integrity', workerData });
   const { promise, resolve, reject } = Promise.withResolvers<readonly string[]>();

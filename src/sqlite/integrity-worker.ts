@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { ExpectedSqliteFile, IntegrityRequest } from './sqlite-integrity.ts';
-import { type OpenedToRead, openedToRead } from './sqlite-reading.ts';
+import type { ExpectedSqliteFile, IntegrityRequest } from './integrity.ts';
+import { type OpenedToRead, openedToRead } from './reading.ts';
 
 const BUSY_MS = 5000;
 /** Faults of one file that are told; one damaged page can have thousands. */

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { isOfRoom, primaryCode } from './sqlite-codes.ts';
+import { isOfRoom, primaryCode } from './codes.ts';
 
 /** Only whoever can write can read the file: part of it lies in a WAL that nobody has an index of. */
 export class WalNotReadable extends Error {

@@ -10,6 +10,12 @@ export function primaryCode(error: unknown): number | undefined {
   return code === undefined ? undefined : code & 0xff;
 }
 
+/** Somebody else has the lock. */
+export function isBusy(error: unknown): boolean {
+  const SQLITE_BUSY = 5;
+  return primaryCode(error) === SQLITE_BUSY;
+}
+
 /** Whether a page of the file is not what SQLite has written, or it is no database. */
 export function isDamage(error: unknown): boolean {
   const SQLITE_CORRUPT = 11;
