@@ -210,6 +210,12 @@ test('each proxy in front of one service asks where its unit has it listen', (t)
   }
 });
 
+test('the load balancer gives requests under way as long to end as the nodes do', (t) => {
+  const { services } = composeFile('docker-compose.cluster.yml', variables);
+  for (const name of ['load-balancer', 'http-1', 'http-2'])
+    t.is(services[name]?.stop_grace_period, '30s', name);
+});
+
 test('the nodes of the event log know each other and have certificates with their names', (t) => {
   const nodes = servicesOf('docker-compose.cluster.yml').filter(([name]) => name.startsWith('kurrentdb-'));
   const script = readFileSync(path.join(root, 'deploy/certificates.sh'), 'utf8');

@@ -17,6 +17,7 @@ export type ComposeService = {
   readonly depends_on?: readonly string[] | Readonly<Record<string, { readonly condition: string }>>;
   readonly healthcheck?: { readonly test: readonly string[] };
   readonly init?: boolean;
+  readonly stop_grace_period?: string;
   readonly read_only?: boolean;
   readonly cap_drop?: readonly string[];
   readonly tmpfs?: readonly string[];
