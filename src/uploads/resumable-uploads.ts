@@ -22,6 +22,8 @@ export type ResumableUploadsOptions = {
   readonly logger: Logger;
   /** Milliseconds without a byte after which a sender gives way to another request. */
   readonly stalledAfter?: number;
+  /** Uploads of a client that were used and are remembered; about so many, as they are counted now and then. */
+  readonly remembered?: number;
 };
 
 /** Who has begun an upload, and for which collection: nobody else sees it. */
@@ -30,6 +32,7 @@ export type UploadOwner = { readonly client: string; readonly collection: string
 export type NewUpload = UploadOwner & { readonly length: number; readonly metadata: string | null };
 
 const SWEEP_INTERVAL = 300_000;
+const REMEMBERED = 1000;
 /** For pieces under way when the service stops, in milliseconds: what has come of the others is kept for the next one. */
 const LAST_PIECES = 5000;
 
@@ -39,6 +42,7 @@ export class ResumableUploads implements AsyncDisposable {
   readonly #folder: UploadsFolder;
   readonly #logger: Logger;
   readonly #holds: UploadHolds;
+  readonly #remembered: number;
   readonly #uploads = new Map<string, Upload>();
   readonly #sweeping: NodeJS.Timeout;
 
@@ -53,7 +57,11 @@ export class ResumableUploads implements AsyncDisposable {
     return uploads;
   }
 
-  private constructor(folder: UploadsFolder, { limits, logger, stalledAfter }: ResumableUploadsOptions) {
+  private constructor(
+    folder: UploadsFolder,
+    { limits, logger, stalledAfter, remembered = REMEMBERED }: ResumableUploadsOptions,
+  ) {
+    this.#remembered = remembered;
     this.#folder = folder;
     this.limits = limits;
     this.#logger = logger;
@@ -86,7 +94,7 @@ export class ResumableUploads implements AsyncDisposable {
     return upload;
   }
 
-  /** One that was used is remembered until it would have expired. */
+  /** One that was used is remembered until it would have expired, or others of the client were used after it. */
   find(id: string, { client, collection }: UploadOwner): Upload | undefined {
     const upload = this.#uploads.get(id);
     if (!upload || this.#isExpired(upload)) return undefined;
@@ -128,19 +136,30 @@ export class ResumableUploads implements AsyncDisposable {
     this.#uploads.delete(id);
   }
 
-  /** Removes what has expired. Never rejects: it is tried again later. */
+  /** Removes what has expired or is to be forgotten. Never rejects: it is tried again later. */
   async sweep(): Promise<void> {
-    const expired = [...this.#uploads.values()].filter((upload) => this.#isExpired(upload));
-    for (const upload of expired) {
+    const forgotten = new Set(this.#tooLongAgo());
+    const isToGo = (upload: Upload): boolean => forgotten.has(upload) || this.#isPast(upload);
+    for (const upload of this.#uploads.values().toArray()) {
+      if (!isToGo(upload) || this.#holds.has(upload.id)) continue;
       try {
         using _hold = await this.hold(upload);
-        if (!this.#isPast(upload)) continue;
+        if (!isToGo(upload)) continue;
         await this.remove(upload);
         this.#logger.info({ upload: upload.id, bytes: upload.offset }, 'upload expired');
       } catch (error) {
         this.#logger.warn({ err: error, upload: upload.id }, 'upload not removed');
       }
     }
+  }
+
+  /** Of each client those that were used before the last ones: there is no end to them. */
+  #tooLongAgo(): Upload[] {
+    const used = this.#uploads.values().filter(({ state }) => state.status === 'used');
+    const byClient = Map.groupBy(used, ({ record }) => record.client).values();
+    return byClient
+      .flatMap((theirs) => theirs.toSorted((a, b) => b.touchedAt - a.touchedAt).slice(this.#remembered))
+      .toArray();
   }
 
   /** The service is about to stop: senders that are not through soon are cut off, and go on when it is back. */

@@ -2,13 +2,15 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import * as tus from 'tus-js-client';
 import { registerDrill } from '../../drills/drilled-service.ts';
 import { freePort } from '../../drills/free-port.ts';
 import { ServiceProcess } from '../../drills/service-process.ts';
 import { parseUploadMetadata } from '../../src/http/receiving/tus-headers.ts';
-import type { UploadLimits } from '../../src/uploads/resumable-uploads.ts';
+import { silentLogger } from '../../src/logger.ts';
+import { ResumableUploads, type UploadLimits } from '../../src/uploads/resumable-uploads.ts';
 import { tarOf } from '../support/archive-builders.ts';
 import {
   archiveHeaders,
@@ -555,6 +557,30 @@ test('what a client and all clients may have open is bounded', async (t) => {
     many.map(({ status }) => status).sort((one, other) => one - other),
     [201, 429, 429, 429, 429],
   );
+});
+
+test('of uploads that were used a client finds the last ones, however many there are, and others lose none by it', async (t) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'uploads-'));
+  t.teardown(() => rm(folder, { recursive: true }));
+  const options = { folder, limits: LIMITS, logger: silentLogger, remembered: 2 };
+  await using uploads = await ResumableUploads.open(options);
+  const owned = async (client: string, isUsed: boolean) => {
+    const owner = { client, collection: 'software' };
+    const upload = await uploads.create({ ...owner, length: 1, metadata: null });
+    if (isUsed) await upload.use(1, 'a'.repeat(64));
+    await pause(2); // each is later than the one before
+    return () => uploads.find(upload.id, owner) !== undefined;
+  };
+  const bobs = await owned('bob', true);
+  const alices = [await owned('alice', false)];
+  for (let count = 0; count < 4; count += 1) alices.push(await owned('alice', true));
+  await uploads.sweep();
+  const left = [false, false, true, true];
+  t.deepEqual(
+    [bobs, ...alices].map((isFound) => isFound()),
+    [true, true, ...left],
+  );
+  t.is((await readdir(folder)).filter((name) => name.endsWith('.json')).length, 4);
 });
 
 test('an upload to which nothing comes expires, and its files go', async (t) => {
