@@ -1,3 +1,5 @@
+import { lineAt } from './line-at.ts';
+
 const REFERENCE = /&(?:[A-Za-z_][\w.-]*|#\d+|#x[\da-fA-F]+);/y;
 
 /** Where an ampersand is a character like any other, and how that ends. */
@@ -22,7 +24,7 @@ export function strayAmpersand(text: string, end: number): number | undefined {
       continue;
     }
     REFERENCE.lastIndex = sign.index;
-    if (!REFERENCE.test(text)) return text.slice(0, sign.index).split('\n').length;
+    if (!REFERENCE.test(text)) return lineAt(text, sign.index);
   }
   return undefined;
 }

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { badRequest, quoted } from '../sword-error.ts';
+import { lineAt } from './line-at.ts';
 
 export type DecodedXml = {
   readonly text: string;
@@ -118,6 +119,6 @@ function validStart(encoding: string, bytes: Uint8Array, known: number, step: nu
 }
 
 function wrongByte(encoding: string, before: string) {
-  const line = before.split('\n').length;
+  const line = lineAt(before, before.length);
   return badRequest(`Line ${line} of the entry has a byte that is wrong in its encoding, ${encoding}.`);
 }
