@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -135,6 +135,21 @@ test('a store that holds nothing beside a log with deposits is told at the start
     ['error'],
   );
   t.regex(String(told()[0]?.['reason']), /^The event log has deposit-1, .* bring the archives back\.$/);
+});
+
+test('what killed processes left on its way into the store goes at a start, once it is a day old', async (t) => {
+  const { service, lines } = await logged(t);
+  await service.stop();
+  const incoming = path.join(service.folder, 'archives', 'incoming');
+  const long = Date.now() / 1000 - 25 * 3600;
+  for (const name of ['old', 'young']) await writeFile(path.join(incoming, name), 'cut off');
+  await utimes(path.join(incoming, 'old'), long, long);
+  await service.startAgain();
+  t.deepEqual(await readdir(incoming), ['young']);
+  t.like(
+    lines.find(({ msg }) => msg === 'temporary archives of a killed process removed'),
+    { files: 1 },
+  );
 });
 
 test('a store that is damaged is none that holds nothing, and what can be read of it is served', async (t) => {

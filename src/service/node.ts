@@ -14,6 +14,9 @@ import { type TracedParts, tracedParts } from '../tracing/traced-parts.ts';
 import { viewsPlace } from '../views-place.ts';
 import { tellOfEmptyStore } from './empty-store.ts';
 
+/** Milliseconds after which nobody, as a command beside the service, can be writing to a file any more. */
+const NOBODYS = 86_400_000;
+
 /** What every part of a running node is put together with. */
 export type Node = {
   readonly config: Config;
@@ -44,7 +47,7 @@ export async function openNode(
   const opened = await openStore(config);
   const store = resources.use(traced.store(metrics.measuredStore(opened)));
   if (config.archiveStore.kind === 'file') await tellOfEmptyStore(engine, opened, logger);
-  else await sweepLeftovers(config, logger);
+  await sweepLeftovers(config, opened, logger);
   const deliveries = await openDeliveriesOf(config, log);
   resources.defer(() => deliveries[Symbol.asyncDispose]?.());
   const views = resources.use(SqliteViewStore.open(...viewsPlace(config)));
@@ -55,9 +58,13 @@ export async function openNode(
 }
 
 /** What cannot be removed now is tried again at the next start. */
-async function sweepLeftovers({ dataDir }: Config, logger: Logger): Promise<void> {
+async function sweepLeftovers(config: Config, store: ArchiveStore, logger: Logger): Promise<void> {
   try {
-    const files = await sweepTemporary(dataDir);
+    const { archiveStore, dataDir } = config;
+    const files =
+      archiveStore.kind === 'file'
+        ? await store.sweepIncoming(new Date(Date.now() - NOBODYS))
+        : await sweepTemporary(dataDir);
     if (files > 0) logger.info({ files }, 'temporary archives of a killed process removed');
   } catch (err) {
     logger.warn({ err }, 'temporary archives of a killed process not removed');
