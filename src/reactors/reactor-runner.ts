@@ -98,10 +98,7 @@ export class ReactorRunner {
     const { signal } = this.#stop;
     for await (const delivery of this.#options.deliveries.receive(name, streamPrefix, signal, after)) {
       if (!this.#reactor.reactsTo(delivery.event)) await delivery.acknowledge();
-      else {
-        this.#queue(delivery);
-        while (this.#streams.size >= MAX_UNDER_WAY) await this.#roomForMore();
-      }
+      else await this.#queue(delivery, delivery.event);
     }
   }
 
@@ -111,16 +108,18 @@ export class ReactorRunner {
     const { name } = this.#reactor;
     const stream = parking.streamOf(name);
     for await (const delivery of deliveries.receive(`${name}-retries`, stream, this.#stop.signal)) {
-      if (delivery.event.stream === stream) this.#queue(delivery);
-      else await delivery.acknowledge();
+      const { event } = delivery;
+      if (event.stream !== stream) await delivery.acknowledge();
+      else await this.#queue(delivery, (await this.#eventOf(delivery).catch(() => undefined)) ?? event);
     }
   }
 
-  #queue(delivery: Delivery): void {
-    const { stream } = delivery.event;
+  /** In order with other work of the stream of `event`, in the turns of its owner. Resolves when there is room for more. */
+  async #queue(delivery: Delivery, event: RecordedEvent): Promise<void> {
+    const { stream } = event;
     const before = this.#streams.get(stream) ?? Promise.resolve();
     const work = before.then(async () => {
-      const owner = await this.#ownerOf(delivery.event);
+      const owner = await this.#ownerOf(event);
       let alone: Promise<void> | undefined;
       await this.#slots.run(owner, async () => {
         // It is in line to be alone before its place is free: else another would begin there, which it had to wait for.
@@ -134,6 +133,7 @@ export class ReactorRunner {
       this.#room?.resolve();
       this.#room = undefined;
     });
+    while (this.#streams.size >= MAX_UNDER_WAY) await this.#roomForMore();
   }
 
   #handleAlone(delivery: Delivery): Promise<void> {

@@ -310,6 +310,31 @@ test('what was parked, or left for good, is not tried again when all events come
   }
 });
 
+test('events that are to be tried again are worked on side by side, as those that come', async (t) => {
+  await using log = new MemoryEventLog();
+  const streams = ['job-1', 'job-2', 'job-3'];
+  for (const stream of streams) await work(log, stream);
+  const parking = new LogParking(log);
+  for (const job of await Array.fromAsync(log.readAll()))
+    await parking.park('tested', job, failing('DEADLY'));
+  const begun = new Set<string>();
+  const all = Promise.withResolvers<void>();
+  const react = async ({ stream }: RecordedEvent): Promise<void> => {
+    begun.add(stream);
+    if (streams.every((one) => begun.has(one))) all.resolve();
+    if (streams.includes(stream)) await all.promise; // for ever, if one waits for another
+  };
+  const operator = new Administration(log, { kind: 'operator', name: 'rosa' });
+  await running(log, await temporaryFolder(t), { react }, async () => {
+    await work(log, 'job-last');
+    await until(async () => begun.has('job-last')); // none of those that are parked is begun by itself any more
+    t.deepEqual([...begun], ['job-last']);
+    for await (const _ of operator.retryParked('tested', await parkedEvents(log, 'tested')));
+    await all.promise;
+  });
+  t.deepEqual([...begun].sort(), [...streams, 'job-last']);
+});
+
 test('of what was decided about parked events only what is new is read for the next one', async (t) => {
   await using log = new MemoryEventLog();
   const operator = new Administration(log, { kind: 'operator', name: 'rosa' });
