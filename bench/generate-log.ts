@@ -7,7 +7,7 @@ import { type Aggregate, clients, collections, deposits } from '../src/domain/ag
 import type { DepositCommand } from '../src/domain/deposit/commands.ts';
 import type { ExpectedRevision, JsonObject, NewEvent } from '../src/event-log/event-log.ts';
 import { sealAfter } from '../src/event-log/hash-chain.ts';
-import { SqliteEventLog } from '../src/event-log/sqlite-event-log.ts';
+import { SqliteEventLog } from '../src/event-log/sqlite/sqlite-event-log.ts';
 import { credentialOf } from '../src/password.ts';
 
 const HELP = `Makes an embedded event log with many done deposits, as the service would have written them, to measure with.

@@ -7,7 +7,7 @@ import test from 'ava';
 import { SETTINGS } from '../src/config/settings.ts';
 import { BadConfig, describeSettings, readConfig } from '../src/config.ts';
 import { EventLogUnavailable } from '../src/event-log/event-log.ts';
-import { BadConnection, credentialsOf } from '../src/event-log/eventstoredb-settings.ts';
+import { BadConnection, credentialsOf } from '../src/event-log/eventstoredb/settings.ts';
 import { Server } from '../src/http/connections/server.ts';
 import { assertTlsFiles, listenFault, logFault, makeDataFolder } from '../src/process/start-faults.ts';
 import { temporaryFolder } from './support/temporary-folder.ts';

@@ -13,7 +13,7 @@ import { Administration } from '../src/administration.ts';
 import type { Config } from '../src/config.ts';
 import { readConfig } from '../src/config.ts';
 import { sealAfter } from '../src/event-log/hash-chain.ts';
-import { SqliteEventLog } from '../src/event-log/sqlite-event-log.ts';
+import { SqliteEventLog } from '../src/event-log/sqlite/sqlite-event-log.ts';
 import { startService } from '../src/service.ts';
 import { tarOf, zipOf } from './support/archive-builders.ts';
 import {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import { EngineProcesses } from '../../drills/engine-processes.ts';
-import { EventStoreDbEventLog } from '../../src/event-log/eventstoredb-event-log.ts';
-import { credentialsOf } from '../../src/event-log/eventstoredb-settings.ts';
+import { EventStoreDbEventLog } from '../../src/event-log/eventstoredb/eventstoredb-event-log.ts';
+import { credentialsOf } from '../../src/event-log/eventstoredb/settings.ts';
 import { atLeast, type Goal } from '../frame/goal.ts';
 import { interleave, secondsOf } from '../frame/interleave.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
-import { SqliteEventLog } from '../../src/event-log/sqlite-event-log.ts';
+import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
 import { atLeast, type Bench, type Comparison, type Goal } from '../frame/goal.ts';
 import { interleave, secondsOf } from '../frame/interleave.ts';
 import { GroupCommitFile } from '../references/group-commit-file.ts';

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { clientLogins } from '../../projections/client-logins.ts';
-import { SqliteEventLog } from '../../src/event-log/sqlite-event-log.ts';
+import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
 import { Credentials } from '../../src/http/credentials.ts';
 import { Projector } from '../../src/read-models/projector.ts';
 import { SqliteViewStore } from '../../src/read-models/sqlite-view-store.ts';

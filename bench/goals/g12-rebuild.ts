@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { everyView } from '../../projections/every-view.ts';
-import { SqliteEventLog } from '../../src/event-log/sqlite-event-log.ts';
+import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
 import { Rebuild } from '../../src/read-models/rebuild.ts';
 import { atLeast, type Goal } from '../frame/goal.ts';
 import { interleave } from '../frame/interleave.ts';

@@ -26,7 +26,7 @@ function codeOfLogs(): string {
   const deciding = [
     'bench/generate-log.ts',
     'src/domain/**/*.ts',
-    'src/event-log/{hash-chain,sqlite-schema}.ts',
+    'src/event-log/{hash-chain,sqlite/schema}.ts',
   ];
   const files = globSync(deciding, { cwd: ROOT });
   return hash(

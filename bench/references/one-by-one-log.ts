@@ -14,9 +14,9 @@ import {
 } from '../../src/event-log/event-log.ts';
 import { expectedNumber, toExpected, toRows } from '../../src/event-log/new-event-row.ts';
 import { toPosition } from '../../src/event-log/position.ts';
-import { SqliteAppends } from '../../src/event-log/sqlite-appends.ts';
-import { SqliteEventLog } from '../../src/event-log/sqlite-event-log.ts';
-import { SqlitePages } from '../../src/event-log/sqlite-pages.ts';
+import { SqliteAppends } from '../../src/event-log/sqlite/appends.ts';
+import { SqlitePages } from '../../src/event-log/sqlite/pages.ts';
+import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
 import { follow } from '../../src/event-log/subscription.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { everyView } from '../../projections/every-view.ts';
-import { SqliteEventLog } from '../../src/event-log/sqlite-event-log.ts';
+import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
 import { Rebuild } from '../../src/read-models/rebuild.ts';
 import { secondsOf } from '../frame/interleave.ts';
 import { catchUp } from '../goals/g13-start.ts';

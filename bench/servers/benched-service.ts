@@ -3,7 +3,7 @@ import path from 'node:path';
 import { freePort } from '../../drills/free-port.ts';
 import { Administration } from '../../src/administration.ts';
 import type { EventLog } from '../../src/event-log/event-log.ts';
-import { SqliteEventLog } from '../../src/event-log/sqlite-event-log.ts';
+import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
 import { ServerProcess } from './server-process.ts';
 
 /** The credentials and the collection of every service that is measured. */

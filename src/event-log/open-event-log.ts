@@ -8,10 +8,10 @@ export async function openEventLog(
   { readOnly = false }: { readonly readOnly?: boolean } = {},
 ): Promise<EventLog> {
   if (config.kind === 'sqlite') {
-    const { SqliteEventLog } = await import('./sqlite-event-log.ts');
+    const { SqliteEventLog } = await import('./sqlite/sqlite-event-log.ts');
     return SqliteEventLog.open({ file: config.file, readOnly });
   }
-  const { EventStoreDbEventLog } = await import('./eventstoredb-event-log.ts');
+  const { EventStoreDbEventLog } = await import('./eventstoredb/eventstoredb-event-log.ts');
   return EventStoreDbEventLog.open(config);
 }
 
@@ -25,6 +25,6 @@ export async function openDeliveries(
     const { CatchUpDeliveries } = await import('./catch-up-deliveries.ts');
     return new CatchUpDeliveries(log, folder);
   }
-  const { EventStoreDbDeliveries } = await import('./eventstoredb-deliveries.ts');
+  const { EventStoreDbDeliveries } = await import('./eventstoredb/eventstoredb-deliveries.ts');
   return new EventStoreDbDeliveries(log, config);
 }

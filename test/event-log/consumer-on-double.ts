@@ -3,7 +3,7 @@ import type { Delivery } from '../../src/event-log/deliveries.ts';
 import {
   EventStoreDbDeliveries,
   type EventStoreDbDeliveriesOptions,
-} from '../../src/event-log/eventstoredb-deliveries.ts';
+} from '../../src/event-log/eventstoredb/eventstoredb-deliveries.ts';
 import { eventually, type LogOnDouble } from './log-on-double.ts';
 
 export const GROUP = 'checker';

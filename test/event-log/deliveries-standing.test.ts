@@ -2,7 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import { CatchUpDeliveries } from '../../src/event-log/catch-up-deliveries.ts';
 import { DEATHS_OF_CHANCE, type Deliveries, type Delivery } from '../../src/event-log/deliveries.ts';
 import type { EventLog, Position } from '../../src/event-log/event-log.ts';
-import { EventStoreDbDeliveries } from '../../src/event-log/eventstoredb-deliveries.ts';
+import { EventStoreDbDeliveries } from '../../src/event-log/eventstoredb/eventstoredb-deliveries.ts';
 import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
 import { COUNTED_AT_MOST, waitingAfter } from '../../src/event-log/waiting-events.ts';
 import { EventStoreDbDouble } from '../support/eventstoredb-double/eventstoredb-double.ts';

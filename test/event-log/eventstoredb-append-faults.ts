@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import test from 'ava';
 import { EventLogUnavailable, WrongExpectedRevision } from '../../src/event-log/event-log.ts';
-import { AppendRefused } from '../../src/event-log/eventstoredb-faults.ts';
+import { AppendRefused } from '../../src/event-log/eventstoredb/faults.ts';
 import { logOnDouble } from './log-on-double.ts';
 import { idsOf, listOf, newEvent, newEvents, upTo } from './log-under-test.ts';
 

@@ -1,4 +1,4 @@
-import { EventStoreDbEventLog } from '../../src/event-log/eventstoredb-event-log.ts';
+import { EventStoreDbEventLog } from '../../src/event-log/eventstoredb/eventstoredb-event-log.ts';
 import { EventStoreDbDouble } from '../support/eventstoredb-double/eventstoredb-double.ts';
 import { eventLogContract } from './contract.ts';
 import { appendFaults } from './eventstoredb-append-faults.ts';

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { ExecutionContext } from 'ava';
-import { SqliteEventLog, type SqliteEventLogOptions } from '../../src/event-log/sqlite-event-log.ts';
+import { SqliteEventLog, type SqliteEventLogOptions } from '../../src/event-log/sqlite/sqlite-event-log.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** Where a log may be made, in a folder that is gone after the test. */

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
-import { EventStoreDbEventLog } from '../../src/event-log/eventstoredb-event-log.ts';
-import type { EventStoreDbOptions } from '../../src/event-log/eventstoredb-settings.ts';
+import { EventStoreDbEventLog } from '../../src/event-log/eventstoredb/eventstoredb-event-log.ts';
+import type { EventStoreDbOptions } from '../../src/event-log/eventstoredb/settings.ts';
 import {
   type DoubleOptions,
   EventStoreDbDouble,

@@ -10,7 +10,7 @@ import { readConfig } from '../../src/config.ts';
 import { CatchUpDeliveries } from '../../src/event-log/catch-up-deliveries.ts';
 import { EventLogUnavailable } from '../../src/event-log/event-log.ts';
 import { EventLogRefused } from '../../src/event-log/event-log-refused.ts';
-import { SqliteEventLog } from '../../src/event-log/sqlite-event-log.ts';
+import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
 import { silentLogger } from '../../src/logger.ts';
 import { logFault } from '../../src/process/start-faults.ts';
 import { startService } from '../../src/service.ts';

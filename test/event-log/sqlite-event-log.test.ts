@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import test from 'ava';
 import type { EventLog, RecordedEvent } from '../../src/event-log/event-log.ts';
-import { SqliteEventLog } from '../../src/event-log/sqlite-event-log.ts';
+import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
 import { appendingProcess, killedAppending } from './appending-process.ts';
 import { eventLogContract } from './contract.ts';
 import { newLogFile, openLog } from './log-file.ts';

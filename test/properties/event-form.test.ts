@@ -2,7 +2,7 @@ import test from 'ava';
 import * as fc from 'fast-check';
 import { chainFaults } from '../../src/event-log/chain-faults.ts';
 import type { Json, JsonObject, NewEvent } from '../../src/event-log/event-log.ts';
-import { toLogPosition, toPosition as toServerPosition } from '../../src/event-log/eventstoredb-position.ts';
+import { toLogPosition, toPosition as toServerPosition } from '../../src/event-log/eventstoredb/position.ts';
 import { canonicalJson, eventId, sealAfter } from '../../src/event-log/hash-chain.ts';
 import { positionNumber, toPosition } from '../../src/event-log/position.ts';
 import { StreamHeads } from '../../src/event-log/stream-heads.ts';

@@ -8,7 +8,7 @@ import { CatchUpDeliveries } from '../../src/event-log/catch-up-deliveries.ts';
 import type { Delivery } from '../../src/event-log/deliveries.ts';
 import type { EventLog } from '../../src/event-log/event-log.ts';
 import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
-import { SqliteEventLog } from '../../src/event-log/sqlite-event-log.ts';
+import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
 import { parkedEvents } from '../../src/reactors/parking.ts';
 import { until } from '../support/running-service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';

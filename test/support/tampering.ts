@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import type { JsonObject, NewEvent } from '../../src/event-log/event-log.ts';
 import { sealAfter } from '../../src/event-log/hash-chain.ts';
-import { lastEventOf, writeHead } from '../../src/event-log/sqlite-head-file.ts';
+import { lastEventOf, writeHead } from '../../src/event-log/sqlite/head-file.ts';
 
 /** What the owner of the log's file can do to it with SQL. Each tells what it did. */
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { writeSync } from 'node:fs';
-import { SqliteEventLog } from '../../../src/event-log/sqlite-event-log.ts';
+import { SqliteEventLog } from '../../../src/event-log/sqlite/sqlite-event-log.ts';
 
 /*
  * node appends-and-tells.ts <file> <name> <writers> <events each>

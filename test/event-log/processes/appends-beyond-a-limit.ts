@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { EventLogUnavailable } from '../../../src/event-log/event-log.ts';
-import { SqliteEventLog } from '../../../src/event-log/sqlite-event-log.ts';
+import { SqliteEventLog } from '../../../src/event-log/sqlite/sqlite-event-log.ts';
 
 /*
  * node appends-beyond-a-limit.ts <file>, with a limit on the size of files: the system refuses writes beyond it.

@@ -1,5 +1,5 @@
-import { EventStoreDbDeliveries } from '../../../src/event-log/eventstoredb-deliveries.ts';
-import { EventStoreDbEventLog } from '../../../src/event-log/eventstoredb-event-log.ts';
+import { EventStoreDbDeliveries } from '../../../src/event-log/eventstoredb/eventstoredb-deliveries.ts';
+import { EventStoreDbEventLog } from '../../../src/event-log/eventstoredb/eventstoredb-event-log.ts';
 
 /** Receives events of deposits for the group `checker`, begins each and names it on a line, and acknowledges none. */
 const [connectionString = ''] = process.argv.slice(2);

@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { CatchUpDeliveries } from '../../../src/event-log/catch-up-deliveries.ts';
-import { SqliteEventLog } from '../../../src/event-log/sqlite-event-log.ts';
+import { SqliteEventLog } from '../../../src/event-log/sqlite/sqlite-event-log.ts';
 import { silentLogger } from '../../../src/logger.ts';
 import { uncaughtExceptions } from '../../../src/process/uncaught-exceptions.ts';
 import { LogParking } from '../../../src/reactors/parking.ts';

@@ -1,4 +1,4 @@
-import { inTime } from '../in-time.ts';
+import { inTime } from '../../in-time.ts';
 import {
   type Appended,
   type EventLog,
@@ -11,14 +11,14 @@ import {
   type RecordedEvent,
   type SubscribeOptions,
   type SubscriptionMessage,
-} from './event-log.ts';
-import { EventStoreDbAppends } from './eventstoredb-appends.ts';
-import { EventStoreDbConnection } from './eventstoredb-connection.ts';
-import { EventStoreDbPages } from './eventstoredb-pages.ts';
-import { toLogPosition } from './eventstoredb-position.ts';
-import type { EventStoreDbOptions } from './eventstoredb-settings.ts';
-import { EventStoreDbSubscription } from './eventstoredb-subscription.ts';
-import { hasPrefix } from './stream-prefix.ts';
+} from '../event-log.ts';
+import { hasPrefix } from '../stream-prefix.ts';
+import { EventStoreDbAppends } from './appends.ts';
+import { EventStoreDbConnection } from './connection.ts';
+import { EventStoreDbPages } from './pages.ts';
+import { toLogPosition } from './position.ts';
+import type { EventStoreDbOptions } from './settings.ts';
+import { EventStoreDbSubscription } from './subscription.ts';
 
 /** For appends under way when the log is closed, in milliseconds. */
 const CLOSE_PATIENCE = 1000;

@@ -1,6 +1,6 @@
 import type { AllStreamResolvedEvent, ResolvedEvent } from '@eventstore/db-client';
-import type { JsonObject, RecordedEvent } from './event-log.ts';
-import { isKnown, toPosition } from './eventstoredb-position.ts';
+import type { JsonObject, RecordedEvent } from '../event-log.ts';
+import { isKnown, toPosition } from './position.ts';
 
 /** An event as the client gives it; reads of one stream, of all and subscriptions differ only in their types. */
 export type ClientEvent = ResolvedEvent | AllStreamResolvedEvent;

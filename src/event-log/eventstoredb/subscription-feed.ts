@@ -6,13 +6,13 @@ import {
   START,
   streamNameFilter,
 } from '@eventstore/db-client';
-import type { Position, RecordedEvent } from './event-log.ts';
-import type { EventStoreDbClient } from './eventstoredb-client.ts';
-import { ClientStream } from './eventstoredb-client-stream.ts';
-import type { CallOptions } from './eventstoredb-connection.ts';
-import { CallLost } from './eventstoredb-faults.ts';
-import { type LogPosition, toLogPosition, toPosition } from './eventstoredb-position.ts';
-import { toRecordedEvent } from './eventstoredb-records.ts';
+import type { Position, RecordedEvent } from '../event-log.ts';
+import type { EventStoreDbClient } from './client.ts';
+import { ClientStream } from './client-stream.ts';
+import type { CallOptions } from './connection.ts';
+import { CallLost } from './faults.ts';
+import { type LogPosition, toLogPosition, toPosition } from './position.ts';
+import { toRecordedEvent } from './records.ts';
 
 export type News = {
   readonly events: readonly RecordedEvent[];

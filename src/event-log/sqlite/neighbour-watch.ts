@@ -1,4 +1,4 @@
-import type { SqlitePages } from './sqlite-pages.ts';
+import type { SqlitePages } from './pages.ts';
 
 /** Notices commits of other processes, by one timer that runs only while somebody watches and holds no process up. */
 export class SqliteNeighbourWatch {

@@ -5,12 +5,12 @@ import {
   type ExpectedRevision,
   type NewEvent,
   WrongExpectedRevision,
-} from './event-log.ts';
-import type { EventStoreDbConnection } from './eventstoredb-connection.ts';
-import { factsOf } from './eventstoredb-faults.ts';
-import type { EventStoreDbPages } from './eventstoredb-pages.ts';
-import { isKnown, toPosition } from './eventstoredb-position.ts';
-import { expectedNumber, type NewEventRow, toExpected, toRows } from './new-event-row.ts';
+} from '../event-log.ts';
+import { expectedNumber, type NewEventRow, toExpected, toRows } from '../new-event-row.ts';
+import type { EventStoreDbConnection } from './connection.ts';
+import { factsOf } from './faults.ts';
+import type { EventStoreDbPages } from './pages.ts';
+import { isKnown, toPosition } from './position.ts';
 
 /**
  * Appends whose outcome is unknown are made again with the same ids at the same expected revision, which the

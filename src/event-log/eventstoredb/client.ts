@@ -1,7 +1,7 @@
 import { EventStoreDBClient } from '@eventstore/db-client';
-import { inTime } from '../in-time.ts';
-import { CallLost } from './eventstoredb-faults.ts';
-import { BadConnection } from './eventstoredb-settings.ts';
+import { inTime } from '../../in-time.ts';
+import { CallLost } from './faults.ts';
+import { BadConnection } from './settings.ts';
 
 type Channel = { close(): void; internalChannel?: { options?: Record<string, unknown> } };
 

@@ -1,10 +1,10 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import { type ExpectedSqliteFile, faultsOfSqliteFile } from '../sqlite/integrity.ts';
-import { assertReadable } from '../sqlite/reading.ts';
-import type { Position } from './event-log.ts';
-import type { AuditedRecord, LogAudit, StorageFault } from './log-audit.ts';
-import { positionNumber, toPosition } from './position.ts';
+import { type ExpectedSqliteFile, faultsOfSqliteFile } from '../../sqlite/integrity.ts';
+import { assertReadable } from '../../sqlite/reading.ts';
+import type { Position } from '../event-log.ts';
+import type { AuditedRecord, LogAudit, StorageFault } from '../log-audit.ts';
+import { positionNumber, toPosition } from '../position.ts';
 import {
   AUDITED_ROW,
   type AuditedRow,
@@ -12,11 +12,11 @@ import {
   FIRST_POSITION,
   missing,
   unreadableAt,
-} from './sqlite-audit-rows.ts';
-import { openForReading, unavailable } from './sqlite-connection.ts';
-import { assertUndamaged } from './sqlite-damage.ts';
-import { headFileFaults, readHead } from './sqlite-head-file.ts';
-import { APPLICATION_ID, SCHEMA, VERSION } from './sqlite-schema.ts';
+} from './audit-rows.ts';
+import { openForReading, unavailable } from './connection.ts';
+import { assertUndamaged } from './damage.ts';
+import { headFileFaults, readHead } from './head-file.ts';
+import { APPLICATION_ID, SCHEMA, VERSION } from './schema.ts';
 
 const PAGE = 500;
 /** Places in a row that may be unreadable before the rest of the log is given up. */

@@ -1,11 +1,11 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { rollback } from '../sqlite/transaction.ts';
-import type { NewEventRow } from './new-event-row.ts';
-import { inTransaction, openForWriting } from './sqlite-connection.ts';
-import { type Head, lastEventOf, writeHead } from './sqlite-head-file.ts';
-import { VERSION } from './sqlite-schema.ts';
-import type { AppendAnswer, AppendRequest } from './sqlite-writer-messages.ts';
+import { rollback } from '../../sqlite/transaction.ts';
+import type { NewEventRow } from '../new-event-row.ts';
+import { inTransaction, openForWriting } from './connection.ts';
+import { type Head, lastEventOf, writeHead } from './head-file.ts';
+import { VERSION } from './schema.ts';
+import type { AppendAnswer, AppendRequest } from './writer-messages.ts';
 
 type StreamHead = { readonly key: number; readonly revision: number };
 

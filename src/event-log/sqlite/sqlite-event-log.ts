@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { CommitSignal } from './commit-signal.ts';
+import { CommitSignal } from '../commit-signal.ts';
 import {
   type Appended,
   type EventLog,
@@ -12,14 +12,14 @@ import {
   type RecordedEvent,
   type SubscribeOptions,
   type SubscriptionMessage,
-} from './event-log.ts';
-import { expectedNumber, toRows } from './new-event-row.ts';
-import { unavailable } from './sqlite-connection.ts';
-import { assertUndamaged } from './sqlite-damage.ts';
-import { SqliteNeighbourWatch } from './sqlite-neighbour-watch.ts';
-import { SqlitePages, STREAM_PAGE } from './sqlite-pages.ts';
-import { type CommittedAppend, SqliteWriterThread } from './sqlite-writer-thread.ts';
-import { follow, type LogPage, readPages } from './subscription.ts';
+} from '../event-log.ts';
+import { expectedNumber, toRows } from '../new-event-row.ts';
+import { follow, type LogPage, readPages } from '../subscription.ts';
+import { unavailable } from './connection.ts';
+import { assertUndamaged } from './damage.ts';
+import { SqliteNeighbourWatch } from './neighbour-watch.ts';
+import { SqlitePages, STREAM_PAGE } from './pages.ts';
+import { type CommittedAppend, SqliteWriterThread } from './writer-thread.ts';
 
 export type SqliteEventLogOptions = {
   readonly file: string;

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
-import type { Deliveries, Delivery, DeliveryStanding } from './deliveries.ts';
-import type { EventLog, Position } from './event-log.ts';
-import { EventStoreDbAttempts } from './eventstoredb-attempts.ts';
-import { BackOff } from './eventstoredb-back-off.ts';
-import { EventStoreDbConnection } from './eventstoredb-connection.ts';
-import { ConsumerSession, type GroupMessage } from './eventstoredb-consumer-session.ts';
-import { factsOf, troubleOf } from './eventstoredb-faults.ts';
-import { EventStoreDbGroupStanding } from './eventstoredb-group-standing.ts';
-import { HandedOut } from './eventstoredb-handed-out.ts';
-import type { EventStoreDbOptions } from './eventstoredb-settings.ts';
-import { pausing } from './pausing.ts';
+import type { Deliveries, Delivery, DeliveryStanding } from '../deliveries.ts';
+import type { EventLog, Position } from '../event-log.ts';
+import { pausing } from '../pausing.ts';
+import { EventStoreDbAttempts } from './attempts.ts';
+import { BackOff } from './back-off.ts';
+import { EventStoreDbConnection } from './connection.ts';
+import { ConsumerSession, type GroupMessage } from './consumer-session.ts';
+import { factsOf, troubleOf } from './faults.ts';
+import { EventStoreDbGroupStanding } from './group-standing.ts';
+import { HandedOut } from './handed-out.ts';
+import type { EventStoreDbOptions } from './settings.ts';
 
 /** The client takes an acknowledgement before it sends it, and closing discards what was not sent. */
 const FLUSH_TIME = 100;

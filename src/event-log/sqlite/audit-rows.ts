@@ -1,8 +1,8 @@
-import type { Json, JsonObject, Position } from './event-log.ts';
-import { isNestedTooDeeply } from './hash-chain.ts';
-import type { AuditedRecord } from './log-audit.ts';
-import { toPosition } from './position.ts';
-import { uuidOf } from './uuid.ts';
+import type { Json, JsonObject, Position } from '../event-log.ts';
+import { isNestedTooDeeply } from '../hash-chain.ts';
+import type { AuditedRecord } from '../log-audit.ts';
+import { toPosition } from '../position.ts';
+import { uuidOf } from '../uuid.ts';
 
 /** Contents as bytes, so that what is no UTF-8 shows; the stream is looked up, not joined, so that none is lost. */
 export const AUDITED_ROW = `

@@ -1,9 +1,9 @@
-import type { Position, RecordedEvent } from './event-log.ts';
-import { ClientStream } from './eventstoredb-client-stream.ts';
-import type { Action, EventStoreDbConnection } from './eventstoredb-connection.ts';
-import { factsOf } from './eventstoredb-faults.ts';
-import { type LogPosition, toLogPosition, toPosition } from './eventstoredb-position.ts';
-import { type ClientEvent, toRecordedEvent } from './eventstoredb-records.ts';
+import type { Position, RecordedEvent } from '../event-log.ts';
+import { ClientStream } from './client-stream.ts';
+import type { Action, EventStoreDbConnection } from './connection.ts';
+import { factsOf } from './faults.ts';
+import { type LogPosition, toLogPosition, toPosition } from './position.ts';
+import { type ClientEvent, toRecordedEvent } from './records.ts';
 
 type Page<Place> = {
   readonly events: readonly RecordedEvent[];

@@ -6,15 +6,15 @@ import {
   START,
   streamNameFilter,
 } from '@eventstore/db-client';
-import { CutOff } from '../cut-off.ts';
-import type { Position } from './event-log.ts';
-import type { AttemptedEvent } from './eventstoredb-attempts.ts';
-import type { EventStoreDbClient } from './eventstoredb-client.ts';
-import { ClientStream } from './eventstoredb-client-stream.ts';
-import type { EventStoreDbConnection } from './eventstoredb-connection.ts';
-import { CallLost, factsOf } from './eventstoredb-faults.ts';
-import { toLogPosition } from './eventstoredb-position.ts';
-import { toRecordedEvent } from './eventstoredb-records.ts';
+import { CutOff } from '../../cut-off.ts';
+import type { Position } from '../event-log.ts';
+import type { AttemptedEvent } from './attempts.ts';
+import type { EventStoreDbClient } from './client.ts';
+import { ClientStream } from './client-stream.ts';
+import type { EventStoreDbConnection } from './connection.ts';
+import { CallLost, factsOf } from './faults.ts';
+import { toLogPosition } from './position.ts';
+import { toRecordedEvent } from './records.ts';
 
 export type ConsumerSettings = {
   readonly group: string;

@@ -1,4 +1,4 @@
-import type { Pauses } from '../growing-pause.ts';
+import type { Pauses } from '../../growing-pause.ts';
 
 export type Credentials = { readonly username: string; readonly password: string };
 

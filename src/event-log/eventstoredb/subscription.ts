@@ -1,12 +1,12 @@
-import type { Pauses } from '../growing-pause.ts';
-import type { Position, SubscribeOptions, SubscriptionMessage } from './event-log.ts';
-import { BackOff } from './eventstoredb-back-off.ts';
-import type { EventStoreDbConnection } from './eventstoredb-connection.ts';
-import { CallLost, troubleOf } from './eventstoredb-faults.ts';
-import type { EventStoreDbPages } from './eventstoredb-pages.ts';
-import { SubscriptionFeed } from './eventstoredb-subscription-feed.ts';
-import { pausing } from './pausing.ts';
-import { hasPrefix } from './stream-prefix.ts';
+import type { Pauses } from '../../growing-pause.ts';
+import type { Position, SubscribeOptions, SubscriptionMessage } from '../event-log.ts';
+import { pausing } from '../pausing.ts';
+import { hasPrefix } from '../stream-prefix.ts';
+import { BackOff } from './back-off.ts';
+import type { EventStoreDbConnection } from './connection.ts';
+import { CallLost, troubleOf } from './faults.ts';
+import type { EventStoreDbPages } from './pages.ts';
+import { SubscriptionFeed } from './subscription-feed.ts';
 
 export type SubscriptionSettings = Partial<Pauses> & { readonly quietTime?: number };
 

@@ -1,11 +1,11 @@
 import type { PersistentSubscriptionToAllInfo } from '@eventstore/db-client';
-import type { DeliveryStanding } from './deliveries.ts';
-import type { EventLog, Position } from './event-log.ts';
-import { EventStoreDbConnection } from './eventstoredb-connection.ts';
-import { factsOf, translated } from './eventstoredb-faults.ts';
-import { toPosition } from './eventstoredb-position.ts';
-import type { EventStoreDbOptions } from './eventstoredb-settings.ts';
-import { waitingAfter } from './waiting-events.ts';
+import type { DeliveryStanding } from '../deliveries.ts';
+import type { EventLog, Position } from '../event-log.ts';
+import { waitingAfter } from '../waiting-events.ts';
+import { EventStoreDbConnection } from './connection.ts';
+import { factsOf, translated } from './faults.ts';
+import { toPosition } from './position.ts';
+import type { EventStoreDbOptions } from './settings.ts';
 
 /** How far the persistent subscription of a group is, as the server tells it. */
 export class EventStoreDbGroupStanding implements AsyncDisposable {

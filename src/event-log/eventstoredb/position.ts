@@ -1,4 +1,4 @@
-import type { Position } from './event-log.ts';
+import type { Position } from '../event-log.ts';
 
 /** Where an event lies in the transaction log of the server: unsigned 64-bit numbers. */
 export type LogPosition = { readonly commit: bigint; readonly prepare: bigint };

@@ -1,19 +1,13 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
-import { isOfRoom } from '../sqlite/codes.ts';
-import { SqliteAppends } from './sqlite-appends.ts';
-import type {
-  AppendAnswer,
-  AppendRequest,
-  FromWriter,
-  ToWriter,
-  WriterData,
-} from './sqlite-writer-messages.ts';
+import { isOfRoom } from '../../sqlite/codes.ts';
+import { SqliteAppends } from './appends.ts';
+import type { AppendAnswer, AppendRequest, FromWriter, ToWriter, WriterData } from './writer-messages.ts';
 
 /*
  * The writer thread: the only place of this process that writes to the log, and where its syncs block.
  * Whatever came in while one transaction was synced goes together into the next.
  */
-if (!parentPort) throw new Error('sqlite-writer.ts runs as a worker thread only.');
+if (!parentPort) throw new Error('The writer of the event log runs as a worker thread only.');
 const port = parentPort;
 const { file } = workerData as WriterData;
 

@@ -1,4 +1,4 @@
-import { EventLogUnavailable } from './event-log.ts';
+import { EventLogUnavailable } from '../event-log.ts';
 
 /** An append that no repetition will get through: too large, or to a stream that was deleted for good. */
 export class AppendRefused extends Error {

@@ -1,15 +1,9 @@
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { type Appended, EventLogUnavailable, WrongExpectedRevision } from './event-log.ts';
-import { toExpected } from './new-event-row.ts';
-import { toPosition } from './position.ts';
-import type {
-  AppendAnswer,
-  AppendRequest,
-  FromWriter,
-  ToWriter,
-  WriterData,
-} from './sqlite-writer-messages.ts';
+import { type Appended, EventLogUnavailable, WrongExpectedRevision } from '../event-log.ts';
+import { toExpected } from '../new-event-row.ts';
+import { toPosition } from '../position.ts';
+import type { AppendAnswer, AppendRequest, FromWriter, ToWriter, WriterData } from './writer-messages.ts';
 
 /** What was appended in a transaction; `position` and `revision` are of its last event. */
 export type CommittedAppend = Pick<AppendRequest, 'stream' | 'rows'> &
@@ -98,7 +92,7 @@ export class SqliteWriterThread {
   }
 
   #start(): Worker {
-    const entry = new URL(`./sqlite-writer${path.extname(import.meta.filename)}`, import.meta.url);
+    const entry = new URL(`./writer${path.extname(import.meta.filename)}`, import.meta.url);
     const workerData: WriterData = { file: this.#file };
     const worker = new Worker(entry, { name: 'event-log-writer', workerData });
     worker.on('message', (message: FromWriter) => this.#hear(message));

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import { isDamage } from '../sqlite/codes.ts';
-import { EventLogRefused } from './event-log-refused.ts';
-import { openForReading } from './sqlite-connection.ts';
-import { eventAt, type Head, lastEventOf, readHead } from './sqlite-head-file.ts';
-import { hasKnownSchema } from './sqlite-schema.ts';
+import { isDamage } from '../../sqlite/codes.ts';
+import { EventLogRefused } from '../event-log-refused.ts';
+import { openForReading } from './connection.ts';
+import { eventAt, type Head, lastEventOf, readHead } from './head-file.ts';
+import { hasKnownSchema } from './schema.ts';
 
 /**
  * Before anything may write to the file: a log that lost events must not go on as if nothing had happened.

@@ -1,5 +1,5 @@
-import { inTime } from '../in-time.ts';
-import type { ConsumerSession, GroupMessage } from './eventstoredb-consumer-session.ts';
+import { inTime } from '../../in-time.ts';
+import type { ConsumerSession, GroupMessage } from './consumer-session.ts';
 
 type Held = { message: GroupMessage; session: ConsumerSession; isDone: boolean };
 

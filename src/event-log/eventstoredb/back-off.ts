@@ -1,4 +1,4 @@
-import { type Pauses, pauseAfter } from '../growing-pause.ts';
+import { type Pauses, pauseAfter } from '../../growing-pause.ts';
 
 /** Growing pauses while the server fails. */
 export class BackOff {

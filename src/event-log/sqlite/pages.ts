@@ -1,12 +1,12 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Json, JsonObject, Position, RecordedEvent } from './event-log.ts';
-import { EventLogRefused } from './event-log-refused.ts';
-import { LogTail } from './log-tail.ts';
-import { positionNumber, toPosition } from './position.ts';
-import { openForReading, unavailable } from './sqlite-connection.ts';
-import type { CommittedAppend } from './sqlite-writer-thread.ts';
-import type { LogPage, PagedLog } from './subscription.ts';
-import { uuidOf } from './uuid.ts';
+import type { Json, JsonObject, Position, RecordedEvent } from '../event-log.ts';
+import { EventLogRefused } from '../event-log-refused.ts';
+import { LogTail } from '../log-tail.ts';
+import { positionNumber, toPosition } from '../position.ts';
+import type { LogPage, PagedLog } from '../subscription.ts';
+import { uuidOf } from '../uuid.ts';
+import { openForReading, unavailable } from './connection.ts';
+import type { CommittedAppend } from './writer-thread.ts';
 
 /** Events a page holds at most, and rows that one page of a filtered read looks at: some milliseconds each. */
 const PAGE = 1_000;

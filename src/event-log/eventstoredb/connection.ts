@@ -1,10 +1,10 @@
 import type { EventStoreDBClient } from '@eventstore/db-client';
-import { EventLogUnavailable } from './event-log.ts';
-import { BackOff } from './eventstoredb-back-off.ts';
-import { EventStoreDbClient } from './eventstoredb-client.ts';
-import { CallLost, isTransient, spoilsClient, translated } from './eventstoredb-faults.ts';
-import { type Credentials, credentialsOf, type EventStoreDbOptions } from './eventstoredb-settings.ts';
-import { pausing } from './pausing.ts';
+import { EventLogUnavailable } from '../event-log.ts';
+import { pausing } from '../pausing.ts';
+import { BackOff } from './back-off.ts';
+import { EventStoreDbClient } from './client.ts';
+import { CallLost, isTransient, spoilsClient, translated } from './faults.ts';
+import { type Credentials, credentialsOf, type EventStoreDbOptions } from './settings.ts';
 
 /** With every call: whose it is, and that only the leader may answer (a follower may lag behind our own appends). */
 export type CallOptions = {

@@ -1,4 +1,4 @@
-import { inTime } from '../in-time.ts';
+import { inTime } from '../../in-time.ts';
 
 /** Streams of the client, of whatever kind, in object mode: reads are cancelled, subscriptions unsubscribed. */
 export type ClientReadable = {

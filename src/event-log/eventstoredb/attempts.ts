@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { DEATHS_OF_CHANCE } from './deliveries.ts';
-import { type EventLog, lastEvent, type RecordedEvent, WrongExpectedRevision } from './event-log.ts';
-import { chainHash, sealAfter } from './hash-chain.ts';
-import { uncaughtExceptions } from './uncaught.ts';
+import { DEATHS_OF_CHANCE } from '../deliveries.ts';
+import { type EventLog, lastEvent, type RecordedEvent, WrongExpectedRevision } from '../event-log.ts';
+import { chainHash, sealAfter } from '../hash-chain.ts';
+import { uncaughtExceptions } from '../uncaught.ts';
 
 export type AttemptedEvent = {
   readonly event: RecordedEvent;

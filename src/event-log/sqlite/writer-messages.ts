@@ -1,4 +1,4 @@
-import type { NewEventRow } from './new-event-row.ts';
+import type { NewEventRow } from '../new-event-row.ts';
 
 /** What crosses between the log and its writer thread. Answers come in the order of the requests. */
 export type ToWriter =

@@ -1,9 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
-import { isBusy, primaryCode } from '../sqlite/codes.ts';
-import { openSqliteToRead } from '../sqlite/reading.ts';
-import { committed } from '../sqlite/transaction.ts';
-import { EventLogUnavailable } from './event-log.ts';
-import { createSchemaIfEmpty } from './sqlite-schema.ts';
+import { isBusy, primaryCode } from '../../sqlite/codes.ts';
+import { openSqliteToRead } from '../../sqlite/reading.ts';
+import { committed } from '../../sqlite/transaction.ts';
+import { EventLogUnavailable } from '../event-log.ts';
+import { createSchemaIfEmpty } from './schema.ts';
 
 /** How long one process waits for its turn to write, in ms. */
 const PATIENCE = 5_000;

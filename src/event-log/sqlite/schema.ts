@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { EventLogRefused } from './event-log-refused.ts';
+import { EventLogRefused } from '../event-log-refused.ts';
 
 /** Marks the file as ours ("dpel"), so that no other SQLite file is taken for an event log. */
 export const APPLICATION_ID = 0x6470656c;
