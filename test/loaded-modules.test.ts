@@ -31,7 +31,9 @@ test('a service on EventStoreDB and S3 loads their clients, and no embedded engi
     DISTRIBUTED.filter((name) => !loaded.packages.has(name)),
     [],
   );
-  const embedded = [...loaded.own].filter((file) => /\/(event-log\/sqlite\/|filesystem-)/.test(file));
+  const embedded = [...loaded.own].filter((file) =>
+    /\/(event-log\/sqlite|archive-store\/filesystem)\//.test(file),
+  );
   t.deepEqual(embedded, []);
 });
 

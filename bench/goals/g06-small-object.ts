@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdir, open, rename } from 'node:fs/promises';
 import path from 'node:path';
-import { FilesystemArchiveStore } from '../../src/archive-store/filesystem-archive-store.ts';
+import { FilesystemArchiveStore } from '../../src/archive-store/filesystem/filesystem-archive-store.ts';
 import { atLeast, type Goal } from '../frame/goal.ts';
 import { interleave, secondsOf } from '../frame/interleave.ts';
 

@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { ArchiveStoreConfig } from '../config.ts';
 import type { ArchiveStore } from './archive-store.ts';
 import { IncomingFolder } from './incoming-folder.ts';
-import type { MinioArchiveStoreOptions } from './minio-archive-store.ts';
+import type { MinioArchiveStoreOptions } from './minio/minio-archive-store.ts';
 
 /** Opens the configured engine; one that is not in use is not even loaded. Parts on their way lie below `dataDir`. */
 export async function openArchiveStore(
@@ -11,10 +11,10 @@ export async function openArchiveStore(
   options: Pick<MinioArchiveStoreOptions, 'mustExist'> = {},
 ): Promise<ArchiveStore> {
   if (config.kind === 'file') {
-    const { FilesystemArchiveStore } = await import('./filesystem-archive-store.ts');
+    const { FilesystemArchiveStore } = await import('./filesystem/filesystem-archive-store.ts');
     return FilesystemArchiveStore.open({ folder: config.folder });
   }
-  const { MinioArchiveStore } = await import('./minio-archive-store.ts');
+  const { MinioArchiveStore } = await import('./minio/minio-archive-store.ts');
   return MinioArchiveStore.open({ ...config, temporaryFolder: temporaryFolder(dataDir), ...options });
 }
 

@@ -6,7 +6,7 @@ import type { StoreAudit } from './store-audit.ts';
 /** Opens the configured store to be audited; another service looks after its own files. */
 export async function openStoreAudit(config: ArchiveStoreConfig, dataDir: string): Promise<StoreAudit> {
   if (config.kind === 'file') {
-    const { FilesystemStoreAudit } = await import('./filesystem-store-audit.ts');
+    const { FilesystemStoreAudit } = await import('./filesystem/filesystem-store-audit.ts');
     return new FilesystemStoreAudit(config.folder);
   }
   await using opening = new AsyncDisposableStack();

@@ -6,8 +6,8 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { ArchiveStoreUnavailable, ObjectCorrupt } from '../../src/archive-store/archive-store.ts';
-import { MinioArchiveStore } from '../../src/archive-store/minio-archive-store.ts';
-import { MinioBucket } from '../../src/archive-store/minio-bucket.ts';
+import { MinioBucket } from '../../src/archive-store/minio/bucket.ts';
+import { MinioArchiveStore } from '../../src/archive-store/minio/minio-archive-store.ts';
 import { openStoreAudit } from '../../src/archive-store/open-store-audit.ts';
 import { parseS3Url } from '../../src/archive-store/s3-url.ts';
 import { S3Server } from '../support/s3-server.ts';
@@ -507,14 +507,14 @@ test('a service that keeps its archives in a folder does not load minio', async 
     const program = `
       import { registerHooks } from 'node:module';
       let loaded = false;
-      registerHooks({ load(url, context, next) { loaded ||= url.includes('/minio/'); return next(url, context); } });
+      registerHooks({ load(url, context, next) { loaded ||= url.includes('/node_modules/minio/'); return next(url, context); } });
       await import(${JSON.stringify(path.join(import.meta.dirname, '../../src', file))});
       console.log(loaded);`;
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program]);
     return JSON.parse(stdout) as boolean;
   };
   t.false(await loaded('service.ts'));
-  t.true(await loaded('archive-store/minio-archive-store.ts'));
+  t.true(await loaded('archive-store/minio/minio-archive-store.ts'));
 });
 
 test('the server of these tests checks signatures as the documentation of AWS has them', (t) => {

@@ -5,7 +5,7 @@ import type { ExecutionContext } from 'ava';
 import {
   MinioArchiveStore,
   type MinioArchiveStoreOptions,
-} from '../../src/archive-store/minio-archive-store.ts';
+} from '../../src/archive-store/minio/minio-archive-store.ts';
 import { FaultProxy } from '../support/fault-proxy.ts';
 import { S3Server, type S3ServerOptions } from '../support/s3-server.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';

@@ -2,7 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { ArchiveStoreUnavailable } from '../../../src/archive-store/archive-store.ts';
-import { FilesystemArchiveStore } from '../../../src/archive-store/filesystem-archive-store.ts';
+import { FilesystemArchiveStore } from '../../../src/archive-store/filesystem/filesystem-archive-store.ts';
 import { bytesOf, inChunks, newBody, sha256Of } from '../bodies.ts';
 
 const folder = String(process.argv[2]);

@@ -1,6 +1,6 @@
 /** Puts one large object into the folder, says so and ends by itself, without closing the store. */
 import { writeSync } from 'node:fs';
-import { FilesystemArchiveStore } from '../../../src/archive-store/filesystem-archive-store.ts';
+import { FilesystemArchiveStore } from '../../../src/archive-store/filesystem/filesystem-archive-store.ts';
 import { inChunks, newBody } from '../bodies.ts';
 
 const store = await FilesystemArchiveStore.open({ folder: String(process.argv[2]) });

@@ -1,5 +1,5 @@
 /** Puts objects of all sizes by four writers at once and prints the digest of each that is acknowledged. */
-import { FilesystemArchiveStore } from '../../../src/archive-store/filesystem-archive-store.ts';
+import { FilesystemArchiveStore } from '../../../src/archive-store/filesystem/filesystem-archive-store.ts';
 import { inChunks, newBody } from '../bodies.ts';
 
 const store = await FilesystemArchiveStore.open({ folder: String(process.argv[2]) });

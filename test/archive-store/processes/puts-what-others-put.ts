@@ -1,5 +1,5 @@
 /** Puts the same objects as every other process that runs this, and prints their digests in order. */
-import { FilesystemArchiveStore } from '../../../src/archive-store/filesystem-archive-store.ts';
+import { FilesystemArchiveStore } from '../../../src/archive-store/filesystem/filesystem-archive-store.ts';
 import { inChunks } from '../bodies.ts';
 
 await using store = await FilesystemArchiveStore.open({ folder: String(process.argv[2]) });

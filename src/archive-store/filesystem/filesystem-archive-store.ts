@@ -8,18 +8,18 @@ import {
   ObjectMissing,
   type Promised,
   type StoredObject,
-} from './archive-store.ts';
-import { HashingThreads } from './hashing-threads.ts';
-import type { IncomingFile } from './incoming-file.ts';
-import { IncomingFolder } from './incoming-folder.ts';
+} from '../archive-store.ts';
+import { HashingThreads } from '../hashing-threads.ts';
+import type { IncomingFile } from '../incoming-file.ts';
+import { IncomingFolder } from '../incoming-folder.ts';
+import { Spool } from '../spool.ts';
+import { verifiedBody } from '../verified-body.ts';
+import { Verification } from '../verify.ts';
+import { WorkInFlight } from '../work-in-flight.ts';
 import { assertKnownFormat } from './object-database.ts';
 import { ObjectFiles } from './object-files.ts';
 import { ObjectRows } from './object-rows.ts';
-import { Spool } from './spool.ts';
 import { StoreWriter } from './store-writer.ts';
-import { verifiedBody } from './verified-body.ts';
-import { Verification } from './verify.ts';
-import { WorkInFlight } from './work-in-flight.ts';
 
 /**
  * The archive store in a folder: small objects as rows of `small.sqlite`, larger ones as files.

@@ -2,11 +2,11 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client, CopyDestinationOptions, CopySourceOptions } from 'minio';
-import { faultOf, isFault, isMissing, isPassing, notS3, S3Fault } from './minio-fault.ts';
-import type { Sendable } from './minio-part.ts';
-import { DEFAULT_TIMEOUTS, TimedTransport, type Timeouts } from './minio-transport.ts';
-import type { S3Place } from './s3-url.ts';
-import { unavailable } from './unavailable.ts';
+import type { S3Place } from '../s3-url.ts';
+import { unavailable } from '../unavailable.ts';
+import { faultOf, isFault, isMissing, isPassing, notS3, S3Fault } from './fault.ts';
+import type { Sendable } from './part.ts';
+import { DEFAULT_TIMEOUTS, TimedTransport, type Timeouts } from './transport.ts';
 
 export type MinioPlace = S3Place & {
   readonly accessKey: string;

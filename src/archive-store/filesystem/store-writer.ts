@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
+import { WorkerCalls } from '../worker-calls.ts';
 import type { FileChange } from './file-change.ts';
 import { type NewRow, packRows, type RowChange } from './row-change.ts';
 import type { StoreChange } from './store-writer-worker.ts';
-import { WorkerCalls } from './worker-calls.ts';
 
 const PROGRAM = new URL('./store-writer-worker.ts', import.meta.url);
 

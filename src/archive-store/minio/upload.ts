@@ -1,8 +1,8 @@
 import { createHash, hash } from 'node:crypto';
-import { type MinioBucket, orMissing } from './minio-bucket.ts';
-import { S3Fault } from './minio-fault.ts';
-import type { Part, Sendable } from './minio-part.ts';
-import { unavailable } from './unavailable.ts';
+import { unavailable } from '../unavailable.ts';
+import { type MinioBucket, orMissing } from './bucket.ts';
+import { S3Fault } from './fault.ts';
+import type { Part, Sendable } from './part.ts';
 
 /** Parts on their way to the store at a time, for one upload. */
 const PARTS_IN_FLIGHT = 2;

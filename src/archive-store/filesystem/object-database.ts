@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { openSqliteToRead } from '../sqlite/reading.ts';
-import { StoreFormatUnknown } from './archive-store.ts';
+import { openSqliteToRead } from '../../sqlite/reading.ts';
+import { StoreFormatUnknown } from '../archive-store.ts';
 
 /** How long a connection waits for another process that writes. */
 const BUSY_MS = 5000;

@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
-import type { BodyHash } from './body-hash.ts';
-import type { IncomingFile } from './incoming-file.ts';
-import { Spool } from './spool.ts';
+import type { BodyHash } from '../body-hash.ts';
+import type { IncomingFile } from '../incoming-file.ts';
+import { Spool } from '../spool.ts';
 
 /** Bytes that can be sent, and sent again. */
 export type Sendable = {

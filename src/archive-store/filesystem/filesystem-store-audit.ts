@@ -1,15 +1,15 @@
 import path from 'node:path';
 import type { Readable } from 'node:stream';
-import { type ExpectedSqliteFile, faultsOfSqliteFile } from '../sqlite/integrity.ts';
-import { assertReadable } from '../sqlite/reading.ts';
-import { type ListedObject, type LocalObject, type LocalSource, ObjectMissing } from './archive-store.ts';
-import { HashingThreads } from './hashing-threads.ts';
+import { type ExpectedSqliteFile, faultsOfSqliteFile } from '../../sqlite/integrity.ts';
+import { assertReadable } from '../../sqlite/reading.ts';
+import { type ListedObject, type LocalObject, type LocalSource, ObjectMissing } from '../archive-store.ts';
+import { HashingThreads } from '../hashing-threads.ts';
+import type { StoreAudit } from '../store-audit.ts';
+import { unavailable } from '../unavailable.ts';
+import { verifiedBody } from '../verified-body.ts';
 import { FORMAT, OBJECT_SCHEMA } from './object-database.ts';
 import { ObjectRows } from './object-rows.ts';
-import type { StoreAudit } from './store-audit.ts';
 import { StoredFiles } from './stored-files.ts';
-import { unavailable } from './unavailable.ts';
-import { verifiedBody } from './verified-body.ts';
 
 const EXPECTED: ExpectedSqliteFile = {
   schema: OBJECT_SCHEMA,

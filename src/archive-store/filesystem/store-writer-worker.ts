@@ -3,11 +3,11 @@
  * other processes on the same folder take too. Rows that come during one commit share the next.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { inTransaction } from '../sqlite/transaction.ts';
+import { inTransaction } from '../../sqlite/transaction.ts';
+import { type Answer, type Call, faultOf } from '../worker-calls.ts';
 import { changeFile, type FileChange } from './file-change.ts';
 import { openToWrite } from './object-database.ts';
 import { type RowChange, rowChanger } from './row-change.ts';
-import { type Answer, type Call, faultOf } from './worker-calls.ts';
 
 export type StoreChange = RowChange | FileChange | { readonly kind: 'probe' | 'close' };
 

@@ -1,6 +1,6 @@
 import http, { type ClientRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import https from 'node:https';
-import { notS3, refusal, S3Fault } from './minio-fault.ts';
+import { notS3, refusal, S3Fault } from './fault.ts';
 
 /** How long the store may take, in milliseconds. */
 export type Timeouts = {

@@ -1,12 +1,12 @@
 import path from 'node:path';
-import { DurableFolders, syncFolder } from '../durable-folders.ts';
-import type { StoredObject } from './archive-store.ts';
-import type { HashingThreads } from './hashing-threads.ts';
-import type { IncomingFile } from './incoming-file.ts';
+import { DurableFolders, syncFolder } from '../../durable-folders.ts';
+import type { StoredObject } from '../archive-store.ts';
+import type { HashingThreads } from '../hashing-threads.ts';
+import type { IncomingFile } from '../incoming-file.ts';
+import { orUnavailable } from '../unavailable.ts';
+import { isWhole } from '../verified-body.ts';
 import type { StoreWriter } from './store-writer.ts';
 import { StoredFiles } from './stored-files.ts';
-import { orUnavailable } from './unavailable.ts';
-import { isWhole } from './verified-body.ts';
 
 /** The large objects as they are written, each made durable before it gets its name. */
 export class ObjectFiles extends StoredFiles {

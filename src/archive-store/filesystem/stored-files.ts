@@ -1,8 +1,8 @@
 import type { Stats } from 'node:fs';
 import { type FileHandle, open, opendir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { type ListedObject, ObjectMissing } from './archive-store.ts';
-import { hasCode, orUnavailable } from './unavailable.ts';
+import { type ListedObject, ObjectMissing } from '../archive-store.ts';
+import { hasCode, orUnavailable } from '../unavailable.ts';
 
 const READ_BYTES = 128 * 1024;
 

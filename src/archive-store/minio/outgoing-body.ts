@@ -1,8 +1,8 @@
-import type { HashingThreads } from './hashing-threads.ts';
-import type { IncomingFile } from './incoming-file.ts';
-import type { MinioBucket } from './minio-bucket.ts';
-import { Part } from './minio-part.ts';
-import { MultipartUpload } from './minio-upload.ts';
+import type { HashingThreads } from '../hashing-threads.ts';
+import type { IncomingFile } from '../incoming-file.ts';
+import type { MinioBucket } from './bucket.ts';
+import { Part } from './part.ts';
+import { MultipartUpload } from './upload.ts';
 
 /** S3 takes no part of less than 5 MiB but the last, and no more than 10,000 of them. */
 const PART_BYTES = 8 * 1024 * 1024;

@@ -1,6 +1,6 @@
-import type { KeptObject, MinioBucket } from './minio-bucket.ts';
-import { notS3 } from './minio-fault.ts';
-import { unavailable } from './unavailable.ts';
+import { unavailable } from '../unavailable.ts';
+import type { KeptObject, MinioBucket } from './bucket.ts';
+import { notS3 } from './fault.ts';
 
 export type ListedKey = Omit<KeptObject, 'etag'> & { readonly key: string };
 

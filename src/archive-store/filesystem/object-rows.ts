@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { ListedObject } from './archive-store.ts';
+import type { ListedObject } from '../archive-store.ts';
+import { unavailable } from '../unavailable.ts';
 import { openToRead } from './object-database.ts';
-import { unavailable } from './unavailable.ts';
 
 const PAGE = 1000;
 

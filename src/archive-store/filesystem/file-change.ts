@@ -9,7 +9,7 @@ import {
   utimesSync,
 } from 'node:fs';
 import path from 'node:path';
-import { hasCode } from './unavailable.ts';
+import { hasCode } from '../unavailable.ts';
 
 export type FileChange =
   | { readonly kind: 'place-file'; readonly from: string; readonly file: string }

@@ -8,20 +8,20 @@ import {
   ObjectMissing,
   type Promised,
   type StoredObject,
-} from './archive-store.ts';
-import { HashingThreads } from './hashing-threads.ts';
-import { IncomingFolder } from './incoming-folder.ts';
-import { MinioBucket, type MinioPlace } from './minio-bucket.ts';
-import { isFault, S3Fault } from './minio-fault.ts';
-import { listed } from './minio-listing.ts';
-import { OutgoingBody } from './minio-outgoing-body.ts';
-import { putEmpty, removeIncoming } from './minio-upload.ts';
-import { MAX_S3_OBJECT } from './s3-url.ts';
-import { Spool } from './spool.ts';
-import { unavailable } from './unavailable.ts';
-import { verifiedBody } from './verified-body.ts';
-import { Verification } from './verify.ts';
-import { WorkInFlight } from './work-in-flight.ts';
+} from '../archive-store.ts';
+import { HashingThreads } from '../hashing-threads.ts';
+import { IncomingFolder } from '../incoming-folder.ts';
+import { MAX_S3_OBJECT } from '../s3-url.ts';
+import { Spool } from '../spool.ts';
+import { unavailable } from '../unavailable.ts';
+import { verifiedBody } from '../verified-body.ts';
+import { Verification } from '../verify.ts';
+import { WorkInFlight } from '../work-in-flight.ts';
+import { MinioBucket, type MinioPlace } from './bucket.ts';
+import { isFault, S3Fault } from './fault.ts';
+import { listed } from './listing.ts';
+import { OutgoingBody } from './outgoing-body.ts';
+import { putEmpty, removeIncoming } from './upload.ts';
 
 export type MinioArchiveStoreOptions = MinioPlace & {
   /** A folder of this machine for parts on their way and for objects that are checked out. */
