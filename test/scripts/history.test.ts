@@ -126,7 +126,7 @@ test('a program reads the same, an object a line, with whole digests and what ch
   const [, added, , , , completed, rejected, retried] = events;
   t.like(added, { type: 'ArchiveAdded', stream: 'deposit-1', status: 'partial', broken: null });
   t.regex(JSON.stringify(added?.['data']), /"sha256":"[0-9a-f]{64}"/);
-  t.deepEqual(Object.keys(added?.['changed'] as object), ['archives', 'archivesEver']);
+  t.deepEqual(Object.keys(added?.['changed'] as object), ['archives', 'archivesEver', 'changes']);
   t.like(completed, { actor: { kind: 'client', name: 'alice' }, status: 'deposited' });
   t.like(rejected, { causationId: completed?.['id'], correlationId: completed?.['correlationId'] });
   t.like(retried, { actor: { kind: 'operator', name: 'rosa' }, changed: { checkAttempt: 2, reasons: null } });
