@@ -3,7 +3,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { operatorFile } from './operator/operator-file.ts';
 import { isBarred, isOfPermission, notPermitted } from './permission.ts';
-import { isBusy } from './sqlite/codes.ts';
+import { isBusy, isDamage } from './sqlite/codes.ts';
 
 /** The log holds the digests of passwords, the store what nobody has published yet. */
 const PRIVATE = 0o700;
@@ -74,5 +74,6 @@ function whyNotLocked(cause: unknown, file: string, inUse: string): unknown {
   if (isOfPermission(cause)) return notPermitted(folder, 'written to', cause); // it could not be made
   const barred = [file, folder].find(isBarred);
   if (barred !== undefined) return notPermitted(barred, 'written to', cause);
-  return new CannotLock(`${file} cannot be locked: ${(cause as Error).message}.`, { cause });
+  const advice = isDamage(cause) ? ' Remove it when nothing runs on the folder: a lock holds nothing.' : '';
+  return new CannotLock(`${file} cannot be locked: ${(cause as Error).message}.${advice}`, { cause });
 }

@@ -128,6 +128,16 @@ test('who finds the data folder held hears whether to stop a service or to try a
   t.regex(told(), / is just starting or stopping/, 'what a crash has left');
 });
 
+test('a lock that somebody has written to is told with what to do', async (t) => {
+  const folder = await temporaryFolder(t);
+  await writeFile(path.join(folder, 'service.lock'), 'hello');
+  t.throws(() => lockDataFolder(folder), {
+    code: 'CANNOT_LOCK',
+    message:
+      /service\.lock cannot be locked: file is not a database\. Remove it when nothing runs on the folder: /,
+  });
+});
+
 test('views that a newer release has built are refused by the older service, all or none, and stay', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
