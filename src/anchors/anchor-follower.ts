@@ -50,8 +50,10 @@ export function startAnchoring(log: EventLog, options: AnchoringOptions, logger:
     underWay = underWay.then(anchorOnce);
   };
   const interval = options.anchorInterval * MINUTE;
-  const timers =
-    interval > 0 ? [setTimeout(again, Math.min(interval, MINUTE)), setInterval(again, interval)] : [];
+  const timers = [
+    ...(interval > 0 ? [setInterval(again, interval)] : []),
+    ...(interval > MINUTE ? [setTimeout(again, MINUTE)] : []),
+  ];
   for (const timer of timers) timer.unref();
   return {
     interval: interval / 1000,

@@ -18,6 +18,7 @@ import { anchorsToCompare } from '../../src/verification/anchor-sources.ts';
 import { anchorWatcher } from '../../src/verification/anchor-watcher.ts';
 import { history } from '../../src/verification/history.ts';
 import { type Finding, Report } from '../../src/verification/report.ts';
+import { keptLines } from '../support/kept-lines.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 test('the Merkle tree is that of RFC 6962, also when it goes on from its state', (t) => {
@@ -317,6 +318,25 @@ test.serial(
     t.is(anchoring.interval, 86_400);
   },
 );
+
+test.serial('a service that makes an anchor each minute begins with one, not two', async (t) => {
+  const place = await newPlace(t);
+  await fill(place.log, 1);
+  const { logger, lines } = keptLines();
+  const options = { ...place, anchorInterval: 1, anchorFile: path.join(place.dataDir, 'no', 'file') };
+  mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
+  t.teardown(() => mock.timers.reset());
+  const anchoring = startAnchoring(place.log, options, logger);
+  mock.timers.tick(60_000);
+  mock.timers.reset();
+  while (lines.length < 1) await new Promise((resolve) => setTimeout(resolve, 5));
+  await new Promise((resolve) => setTimeout(resolve, 50)); // for another try, which would follow at once
+  await anchoring[Symbol.asyncDispose]();
+  t.deepEqual(
+    lines.map(({ msg }) => msg),
+    ['no anchor made'],
+  );
+});
 
 type Place = {
   readonly log: MemoryEventLog;
