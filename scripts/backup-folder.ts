@@ -1,7 +1,8 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Config } from '../src/config.ts';
 import { isThere } from '../src/permission.ts';
+import { replaceFile } from '../src/replace-file.ts';
 
 /** What a backup holds, written when it is whole. */
 export type BackupFacts = { readonly finishedAt: string; readonly events: number; readonly objects: number };
@@ -31,9 +32,7 @@ function factsIn(text: string): BackupFacts | undefined {
   }
 }
 
-export function finishBackup(folder: string, facts: Omit<BackupFacts, 'finishedAt'>): void {
-  const file = path.join(folder, 'backup.json');
+export async function finishBackup(folder: string, facts: Omit<BackupFacts, 'finishedAt'>): Promise<void> {
   const text = JSON.stringify({ finishedAt: new Date().toISOString(), ...facts });
-  writeFileSync(`${file}.new`, `${text}\n`, { flush: true });
-  renameSync(`${file}.new`, file);
+  await replaceFile(path.join(folder, 'backup.json'), `${text}\n`, { durable: true });
 }

@@ -62,7 +62,7 @@ await runCommand(HELP, async (args) => {
   for (const { sha256, reason } of objects.failed) warn(`Not copied: ${sha256}. ${reason}`);
   const { copied, found } = events;
   const isWhole = objects.failed.length === 0;
-  if (isWhole) finishBackup(folder, { events: found + copied, objects: objects.objects });
+  if (isWhole) await finishBackup(folder, { events: found + copied, objects: objects.objects });
   const facts = {
     folder,
     events: found + copied,

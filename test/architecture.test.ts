@@ -38,7 +38,7 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
     /^node:/,
     /^@eventstore\/db-client$/,
     /^src\/event-log\//,
-    /^src\/(cut-off|growing-pause|in-time|logger)\.ts$/,
+    /^src\/(cut-off|growing-pause|in-time|logger|replace-file)\.ts$/,
     /^src\/sqlite\/(codes|integrity|reading|transaction)\.ts$/,
   ],
   'src/archive-store/open-': [/^node:path$/, /^src\/(archive-store\/|config\.ts$)/],
@@ -57,7 +57,7 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
   'src/uploads/': [
     /^node:/,
     /^src\/uploads\//,
-    /^src\/(durable-folders|logger)\.ts$/,
+    /^src\/(durable-folders|logger|replace-file)\.ts$/,
     /^src\/archive-store\/chunks-after\.ts$/,
   ],
   'src/read-models/': [
@@ -148,7 +148,7 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
   'src/verification/': [
     /^node:/,
     /^src\/(verification|anchors|domain)\//,
-    /^src\/(config|permission)\.ts$/,
+    /^src\/(config|permission|replace-file)\.ts$/,
     /^src\/archives\/(inspection|threads\/archive-workers)\.ts$/,
     /^src\/event-log\/(chain-faults|event-log|hash-chain|log-audit|open-log-audit|stream-heads)\.ts$/,
     /^src\/archive-store\/(archive-store|store-audit|open-store-audit)\.ts$/,

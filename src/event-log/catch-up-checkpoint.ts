@@ -1,5 +1,6 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { replaceFile } from '../replace-file.ts';
 import type { Position, RecordedEvent } from './event-log.ts';
 
 const SAVE_INTERVAL = 1000;
@@ -94,8 +95,7 @@ export class CatchUpCheckpoint implements AsyncDisposable {
     this.#saving = this.#saving.then(async () => {
       const text = textOf({ position: this.#position, last: this.#last, underWay: this.#underWay });
       if (text === this.#saved) return;
-      await writeFile(`${this.#file}.new`, text);
-      await rename(`${this.#file}.new`, this.#file);
+      await replaceFile(this.#file, text);
       this.#saved = text;
     });
     this.#saving = this.#saving.catch(() => undefined); // a checkpoint not saved only repeats work

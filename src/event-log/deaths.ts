@@ -1,5 +1,6 @@
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { replaceFile } from '../replace-file.ts';
 import { DEATHS_OF_CHANCE } from './deliveries.ts';
 import type { Position } from './event-log.ts';
 import { uncaughtExceptions } from './uncaught.ts';
@@ -105,8 +106,7 @@ export class Deaths implements AsyncDisposable {
     const [running, deaths] = [this.#running, this.#deaths];
     if (!running && deaths === 0) return rm(this.#file, { force: true });
     const counts: Counts = { running, deaths, handedOut: Object.fromEntries(this.#handedOut) };
-    await writeFile(`${this.#file}.new`, JSON.stringify(counts));
-    await rename(`${this.#file}.new`, this.#file);
+    await replaceFile(this.#file, JSON.stringify(counts));
   }
 }
 

@@ -1,6 +1,7 @@
-import { open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { open, readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { DurableFolders, syncFolder } from '../durable-folders.ts';
+import { replaceFile } from '../replace-file.ts';
 import { orUploadsUnavailable } from './upload-fault.ts';
 import { isRecord, type UploadRecord } from './upload-record.ts';
 
@@ -78,15 +79,7 @@ export class UploadsFolder {
   }
 
   async #write(record: UploadRecord): Promise<void> {
-    const file = this.#recordOf(record.id);
-    try {
-      await writeFile(`${file}.new`, JSON.stringify(record), { flush: true });
-      await rename(`${file}.new`, file);
-    } catch (error) {
-      await removeIfThere(`${file}.new`);
-      throw error;
-    }
-    await syncFolder(this.#folder);
+    await replaceFile(this.#recordOf(record.id), JSON.stringify(record), { durable: true });
   }
 
   /** `undefined` for what nobody here has written. */

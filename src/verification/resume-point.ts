@@ -1,7 +1,8 @@
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { coveredEvent } from '../anchors/covered-event.ts';
 import { MerkleTree } from '../anchors/merkle-tree.ts';
 import { counted } from '../domain/description.ts';
+import { replaceFile } from '../replace-file.ts';
 import type { Watcher } from './history.ts';
 
 /** Of the file. In the first one those beyond the limit of what is told were not among `again`. */
@@ -112,7 +113,7 @@ export class ResumePoint {
           this.#marks.push({ events: number, root: this.#tree.root() });
         }
         if (this.#trouble === undefined && performance.now() - this.#savedAt > this.#paces.saveEvery)
-          await this.#save(number);
+          await this.#save(this.#file, number);
       },
       miss: () => {
         this.#isWhole = false;
@@ -139,7 +140,7 @@ export class ResumePoint {
     return this.#trouble;
   }
 
-  async #save(number: number): Promise<void> {
+  async #save(file: string, number: number): Promise<void> {
     this.#savedAt = performance.now();
     const [oldest = number + 1] = this.#held.keys();
     const reached = this.#marks.findLast(({ events }) => events < oldest);
@@ -152,8 +153,7 @@ export class ResumePoint {
       again: [...this.#again],
     };
     try {
-      await writeFile(`${this.#file}.new`, JSON.stringify(state));
-      await rename(`${this.#file}.new`, `${this.#file}`);
+      await replaceFile(file, JSON.stringify(state));
     } catch (error) {
       this.#trouble = (error as Error).message;
     }
