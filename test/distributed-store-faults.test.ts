@@ -80,7 +80,10 @@ test('a store that no longer accepts the key: writes are answered 503 and the no
   await until(async () => depositor.unavailable > 1);
   const ready = await fetch(`${node.url}/health/ready`);
   t.is(ready.status, 503);
-  t.regex(await ready.text(), /archive store: .* the secret key is wrong/);
+  t.regex(
+    await ready.text(),
+    /archive store: .* the secret key is wrong, or \(OpenStack Swift\) the access key/,
+  );
   proxy.heal();
   await depositing;
   t.deepEqual(await nodes.outcome(depositor, node), ALL_HELD);
@@ -137,7 +140,7 @@ test('a service whose store cannot be used does not start: it says why and where
   ]);
   const cannot = 'The service ended with 1: The archive store cannot';
   t.deepEqual(told, [
-    `${cannot} use the bucket deposits at ${at}: the secret key is wrong (SignatureDoesNotMatch).\n`,
+    `${cannot} use the bucket deposits at ${at}: the secret key is wrong, or (OpenStack Swift) the access key (SignatureDoesNotMatch).\n`,
     `${cannot} use the bucket deposits at ${at}: it does not know the access key (InvalidAccessKeyId).\n`,
     `${cannot} make the bucket deposits, which does not exist: it denies access, so the keys or their rights are not enough (AccessDenied).\n`,
     `${cannot} use the bucket deposits at 127.0.0.1:1: ECONNREFUSED.\n`,

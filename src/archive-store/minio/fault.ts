@@ -27,7 +27,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   NotFound: 'the bucket or object does not exist',
   QuotaExceeded: 'it is full: its quota for the bucket or for these keys is',
   RequestTimeTooSkewed: 'its clock and ours differ too much',
-  SignatureDoesNotMatch: 'the secret key is wrong',
+  SignatureDoesNotMatch: 'the secret key is wrong, or (OpenStack Swift) the access key',
   XAmzContentSHA256Mismatch: 'the bytes were damaged on their way',
   XMinioStorageFull: 'it is full',
 };
