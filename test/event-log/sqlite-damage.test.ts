@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { open, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
@@ -11,6 +11,7 @@ import { CatchUpDeliveries } from '../../src/event-log/catch-up-deliveries.ts';
 import { EventLogUnavailable } from '../../src/event-log/event-log.ts';
 import { EventLogRefused } from '../../src/event-log/event-log-refused.ts';
 import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
+import { SqliteLogAudit } from '../../src/event-log/sqlite/sqlite-log-audit.ts';
 import { silentLogger } from '../../src/logger.ts';
 import { logFault } from '../../src/process/start-faults.ts';
 import { startService } from '../../src/service.ts';
@@ -79,6 +80,21 @@ test.serial('a head that lags, is torn, empty or gone raises no alarm', async (t
   await writeFile(`${file}.head`, head);
   t.is((await listOf((await openLog(t, { file })).readAll())).length, 4);
 });
+
+test.serial(
+  'what is in the place of the head and is no file is told at the start, and by verify',
+  async (t) => {
+    const file = await closedLog(t);
+    await rm(`${file}.head`);
+    await mkdir(`${file}.head`);
+    const told = { ...DAMAGED, message: /\.head, where the end .* is no file: remove it, / };
+    await t.throwsAsync(SqliteEventLog.open({ file }), told);
+    await using audit = new SqliteLogAudit(file);
+    const faults = await audit.structure();
+    t.is(faults.length, 1);
+    t.regex(faults[0]?.text ?? '', told.message);
+  },
+);
 
 test.serial('the head is whole again in the other slot after a write to it was torn', async (t) => {
   const file = await closedLog(t);

@@ -1,6 +1,7 @@
-import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, constants, openSync, readSync, statSync, writeSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
+import { EventLogRefused } from '../event-log-refused.ts';
 
 /** The last event that is known to be durable. `hash` is its `metadata.hash`, or `-`. */
 export type Head = { readonly position: number; readonly id: string; readonly hash: string };
@@ -30,7 +31,7 @@ export function writeHead(file: string, head: Head): void {
   }
 }
 
-/** The newest whole record; undefined when there is none. */
+/** The newest whole record; undefined when there is none. @throws {EventLogRefused} */
 export function readHead(file: string): Head | undefined {
   const descriptor = openIfThere(headFile(file));
   if (descriptor === undefined) return undefined;
@@ -42,7 +43,7 @@ export function readHead(file: string): Head | undefined {
   }
 }
 
-/** What is neither a whole record nor empty: torn by a power cut, or altered. The next appends write it anew. */
+/** What is neither a whole record nor empty: torn by a power cut, or altered. The next appends write it anew. @throws {EventLogRefused} */
 export function headFileFaults(file: string): string[] {
   const descriptor = openIfThere(headFile(file));
   if (descriptor === undefined) return [];
@@ -106,11 +107,13 @@ function readSlot(descriptor: number, offset: number): Head | undefined {
     : undefined;
 }
 
+/** @throws {EventLogRefused} a folder, say, is in its place: no append could write to it. */
 function openIfThere(file: string): number | undefined {
-  try {
-    return openSync(file, constants.O_RDONLY);
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
-  }
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (!found) return undefined;
+  if (found.isFile()) return openSync(file, constants.O_RDONLY);
+  throw new EventLogRefused(
+    'LOG_DAMAGED',
+    `${file}, where the end of the event log is remembered, is no file: remove it, and the next append makes it again.`,
+  );
 }

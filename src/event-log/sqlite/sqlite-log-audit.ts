@@ -3,6 +3,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 import { type ExpectedSqliteFile, faultsOfSqliteFile } from '../../sqlite/integrity.ts';
 import { assertReadable } from '../../sqlite/reading.ts';
 import type { Position } from '../event-log.ts';
+import { EventLogRefused } from '../event-log-refused.ts';
 import type { AuditedRecord, LogAudit, StorageFault } from '../log-audit.ts';
 import { positionNumber, toPosition } from '../position.ts';
 import {
@@ -92,8 +93,7 @@ export class SqliteLogAudit implements LogAudit {
     const head = `${this.#file}.head`;
     return [
       ...faults.map((text) => ({ file: this.#file, text })),
-      ...headFileFaults(this.#file).map((text) => ({ file: head, text })),
-      ...(await this.#lacksItsHead()).map((text) => ({ file: head, text })),
+      ...(await this.#headFaults()).map((text) => ({ file: head, text })),
       ...this.#lostItsEnd(faults.length > 0).map((text) => ({ file: this.#file, text })),
     ];
   }
@@ -138,6 +138,15 @@ export class SqliteLogAudit implements LogAudit {
       return Number(row[0] ?? 0);
     } catch {
       return readHead(this.#file)?.position;
+    }
+  }
+
+  async #headFaults(): Promise<string[]> {
+    try {
+      return [...headFileFaults(this.#file), ...(await this.#lacksItsHead())];
+    } catch (error) {
+      if (!(error instanceof EventLogRefused)) throw error;
+      return []; // told of as what keeps the log from being opened
     }
   }
 
