@@ -47,7 +47,7 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
     /^minio$/,
     /^src\/archive-store\//,
     /^src\/(durable-folders|in-time)\.ts$/,
-    /^src\/sqlite\/(integrity|reading|transaction)\.ts$/,
+    /^src\/sqlite\/(codes|integrity|reading|transaction)\.ts$/,
   ],
   'src/dry-runs/': [
     /^node:/,

@@ -96,6 +96,12 @@ export class ArchiveStoreUnavailable extends Error {
   readonly code = 'ARCHIVE_STORE_UNAVAILABLE';
 }
 
+/** The file that holds small objects is no database any more: no other try goes better until somebody has mended it. */
+export class StoreDamaged extends Error {
+  override readonly name = 'StoreDamaged';
+  readonly code = 'STORE_DAMAGED';
+}
+
 /** A newer release has made it: no other try of this one goes better. */
 export class StoreFormatUnknown extends Error {
   override readonly name = 'StoreFormatUnknown';

@@ -110,6 +110,18 @@ test('objects in a format of a newer release are refused, and left as they are',
   t.true(before.equals(await readFile(file)));
 });
 
+test('a file of small objects that is no database is named, as what does not pass', async (t) => {
+  const folder = await temporaryFolder(t);
+  const file = path.join(folder, 'small.sqlite');
+  const before = 'a text of some length that is no database at all. '.repeat(100);
+  await writeFile(file, before);
+  await t.throwsAsync(FilesystemArchiveStore.open({ folder }), {
+    code: 'STORE_DAMAGED',
+    message: `${file}, where small objects lie, is damaged: file is not a database. Bring it back from a backup.`,
+  });
+  t.is(await readFile(file, 'utf8'), before);
+});
+
 test('what was stored while the clock was a year ahead is no fault', async (t) => {
   const folder = await temporaryFolder(t);
   {

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { Readable } from 'node:stream';
+import { isDamage } from '../../sqlite/codes.ts';
 import {
   type ArchiveStore,
   type ListedObject,
@@ -7,6 +8,7 @@ import {
   type LocalSource,
   ObjectMissing,
   type Promised,
+  StoreDamaged,
   type StoredObject,
 } from '../archive-store.ts';
 import { HashingThreads } from '../hashing-threads.ts';
@@ -31,6 +33,7 @@ export class FilesystemArchiveStore implements ArchiveStore {
 
   /**
    * @throws {ArchiveStoreUnavailable} the folder cannot be made or used.
+   * @throws {StoreDamaged}
    * @throws {StoreFormatUnknown}
    */
   static async open({ folder }: { readonly folder: string }): Promise<FilesystemArchiveStore> {
@@ -40,7 +43,7 @@ export class FilesystemArchiveStore implements ArchiveStore {
     const database = path.join(top, 'small.sqlite');
     assertKnownFormat(database);
     const hashing = opened.use(new HashingThreads());
-    const writer = opened.use(await StoreWriter.open(database));
+    const writer = opened.use(await StoreWriter.open(database).catch(asDamage(database)));
     const rows = opened.use(new ObjectRows(database)); // closed before the writer, which tidies up the database
     const files = await ObjectFiles.open(top, writer, hashing);
     return new FilesystemArchiveStore({ incoming, hashing, writer, rows, files, opened: opened.move() });
@@ -137,6 +140,15 @@ type Parts = {
   readonly files: ObjectFiles;
   readonly opened: AsyncDisposableStack;
 };
+
+/** What a worker of the store could not open since it is damaged stays so. */
+function asDamage(database: string): (error: Error) => never {
+  return (error) => {
+    if (!isDamage(error.cause)) throw error;
+    const text = `${database}, where small objects lie, is damaged: ${(error.cause as Error).message}. Bring it back from a backup.`;
+    throw new StoreDamaged(text, { cause: error });
+  };
+}
 
 function localObject(length: number, source: LocalSource): LocalObject {
   return { length, source, [Symbol.asyncDispose]: async () => {} };
