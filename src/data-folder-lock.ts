@@ -19,6 +19,12 @@ export class CannotLock extends Error {
   readonly code = 'CANNOT_LOCK';
 }
 
+/** Somebody has written to the file. */
+export class LockDamaged extends Error {
+  override readonly name = 'LockDamaged';
+  readonly code = 'LOCK_DAMAGED';
+}
+
 /**
  * Holds the data folder for one service.
  * @throws {DataFolderInUse}
@@ -74,6 +80,9 @@ function whyNotLocked(cause: unknown, file: string, inUse: string): unknown {
   if (isOfPermission(cause)) return notPermitted(folder, 'written to', cause); // it could not be made
   const barred = [file, folder].find(isBarred);
   if (barred !== undefined) return notPermitted(barred, 'written to', cause);
-  const advice = isDamage(cause) ? ' Remove it when nothing runs on the folder: a lock holds nothing.' : '';
-  return new CannotLock(`${file} cannot be locked: ${(cause as Error).message}.${advice}`, { cause });
+  const text = `${file} cannot be locked: ${(cause as Error).message}.`;
+  if (!isDamage(cause)) return new CannotLock(text, { cause });
+  return new LockDamaged(`${text} Remove it when nothing runs on the folder: a lock holds nothing.`, {
+    cause,
+  });
 }

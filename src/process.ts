@@ -21,13 +21,14 @@ OTEL_EXPORTER_OTLP_ENDPOINT switches tracing on; the other OTEL_… variables co
 
 SIGTERM and SIGINT let running requests finish, stop the reactors and end with exit code 0.
 Exit codes: 0 stopped as asked, 1 a fault that may pass, 2 what no restart mends: wrong settings or usage, a data folder
-that is in use, a log or an archive store that is damaged or of a newer release.
+that is in use, a lock, a log or an archive store that is damaged, a log or an archive store of a newer release.
 `;
 
 /** Faults that end every start until somebody has mended them. */
 const TO_BE_MENDED = new Set([
   'BAD_CONFIG',
   'DATA_FOLDER_IN_USE',
+  'LOCK_DAMAGED',
   'LOG_DAMAGED',
   'LOG_FORMAT_UNKNOWN',
   'STORE_DAMAGED',

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, rmdir, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -301,13 +301,21 @@ test('a service whose store is away when it starts ends with 1: a sentence for a
   t.notRegex(await out, /"msg":"ready"|hunter2/);
 });
 
-test('a data folder that cannot be locked ends with 1 and a sentence', async (t) => {
+test('a data folder that cannot be locked ends with 1 and a sentence, where its lock is damaged with 2', async (t) => {
   const folder = await temporaryFolder(t);
-  await mkdir(path.join(folder, 'service.lock'));
-  const { ended, out, err } = started(t, [], { DEPOSIT_DATA_DIR: folder });
-  t.deepEqual(await ended, [1, null]);
-  t.regex(await err, /^\S+service\.lock cannot be locked: unable to open database file\.\n$/);
-  t.like(JSON.parse((await out).trimEnd().split('\n').at(-1) ?? ''), { level: 'error', code: 'CANNOT_LOCK' });
+  const lock = path.join(folder, 'service.lock');
+  const start = async (exitCode: number, code: string): Promise<string> => {
+    const { ended, out, err } = started(t, [], { DEPOSIT_DATA_DIR: folder });
+    t.deepEqual(await ended, [exitCode, null]);
+    t.like(JSON.parse((await out).trimEnd().split('\n').at(-1) ?? ''), { level: 'error', code });
+    return await err;
+  };
+  await mkdir(lock);
+  const why = await start(1, 'CANNOT_LOCK');
+  t.regex(why, /^\S+service\.lock cannot be locked: unable to open database file\.\n$/);
+  await rmdir(lock);
+  await writeFile(lock, 'hello');
+  t.regex(await start(2, 'LOCK_DAMAGED'), /file is not a database\. Remove it when nothing runs on /);
 });
 
 test('a service that is told to stop while its program is being loaded ends with 0', async (t) => {

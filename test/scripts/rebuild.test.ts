@@ -132,7 +132,7 @@ test('a lock that somebody has written to is told with what to do', async (t) =>
   const folder = await temporaryFolder(t);
   await writeFile(path.join(folder, 'service.lock'), 'hello');
   t.throws(() => lockDataFolder(folder), {
-    code: 'CANNOT_LOCK',
+    code: 'LOCK_DAMAGED',
     message:
       /service\.lock cannot be locked: file is not a database\. Remove it when nothing runs on the folder: /,
   });
