@@ -10,7 +10,8 @@ from pathlib import Path
 def directory_of(archives):
     root = {}
     for archive in archives:
-        for path, leaf in members_of_zip(archive) if archive[:2] == b"PK" else members_of_tar(archive):
+        is_zip = archive[:4] in (b"PK\3\4", b"PK\5\6")  # a tar begins with a name, which may be PKGBUILD
+        for path, leaf in members_of_zip(archive) if is_zip else members_of_tar(archive):
             place(root, path, leaf)
     return directory_id(root)
 

@@ -1,4 +1,7 @@
+import { spawnSync } from 'node:child_process';
 import { hash } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import type { OverlayListing } from '../../src/archives/inspection.ts';
@@ -6,6 +9,7 @@ import { decodeListing, decodeManifest } from '../../src/archives/manifest.ts';
 import { overlayListings } from '../../src/archives/overlay.ts';
 import { type TarSpec, tarOf, zipOf } from '../support/archive-builders.ts';
 import { demoFiles, demoTar, demoTarBzip2, demoTarXz } from '../support/demo-tars.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { archiveBytes, vectors } from '../swhid/vectors.ts';
 import { accepted, directoryOf, inspect, membersOf } from './reading.ts';
 
@@ -18,6 +22,18 @@ for (const [name, bytes] of Object.entries(demos)) {
     t.is(directoryOf(bytes, await accepted(t, bytes)), '63646f3069966257f2a79c4b17b2476e46b242ea');
   });
 }
+
+test('a tar whose first name begins like a zip is a tar, also for the verifier in Python where that is there', async (t) => {
+  const tar = tarOf([{ name: 'PKGBUILD', data: 'pkgname=paint' }]);
+  const directory = directoryOf(tar, await accepted(t, tar));
+  if (spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 9))']).status !== 0)
+    return t.pass('there is none');
+  const file = path.join(await temporaryFolder(t), 'paint.tar');
+  await writeFile(file, tar);
+  const identifiers = path.join(import.meta.dirname, '../../docs/auditing/identifiers.py');
+  const { stdout } = spawnSync('python3', ['-B', identifiers, file], { encoding: 'utf8' });
+  t.is(stdout, `swh:1:dir:${directory}\n`);
+});
 
 test('compressed tars may consist of several streams', async (t) => {
   const halves = [demoTar.subarray(0, 777), demoTar.subarray(777)];
