@@ -498,8 +498,13 @@ test('a deposit that has been changed very often takes only what ends it, and sa
   const early = await connection.answers(1);
   t.is(early.status, 400);
   t.regex(early.body, /1000 changes.*complete it.*delete it/s);
+  for (const target of [media, `${media}1/`]) {
+    const text = await alice.put(target, 'x', archiveHeaders('x.txt', 'text/plain'));
+    await assertSwordError(t, text, 415, 'ErrorContent', 'the type is judged first');
+  }
   for (const answer of [
     await alice.delete(media),
+    await alice.put(`${media}1/`, helloZip, archiveHeaders()),
     await alice.put(edit, helloEntry, { ...entryHeaders(), ...partial }),
     await alice.post(edit, helloEntry, { ...entryHeaders(), ...partial }),
   ])

@@ -30,11 +30,12 @@ export function fileIri(writes: DepositWrites, store: ArchiveStore, desk: Deposi
       PUT: async (ctx, { deposit, archive: { number } }) => {
         const request = parseDepositRequest(ctx);
         assertChangeable(ctx, deposit);
+        const accepted = { archives: writes.collection(deposit.collection).accept, entry: false };
+        const body = bodyKind(ctx, accepted);
         // Absent means unchanged, as on the EM-IRI.
         const isFinal = request.inProgress === false;
         if (!isFinal) assertMayStayPartial(deposit.depositId, deposit.revision + 1);
-        const accepted = { archives: writes.collection(deposit.collection).accept, entry: false };
-        const { archive } = await writes.receive(ctx, request, bodyKind(ctx, accepted), accepted);
+        const { archive } = await writes.receive(ctx, request, body, accepted);
         if (!archive) throw badRequest('The request brings no archive.');
         await writes.change(ctx, deposit, { kind: 'replace-archive', number, archive }, isFinal);
         ctx.status = 204;
