@@ -86,23 +86,26 @@ class ObjectWatcher {
   }
 
   /** The object was read: what does it mean for this event? */
-  async #judge(object: string, { event, told }: Need): Promise<void> {
+  async #judge(object: string, need: Need): Promise<void> {
+    const { event, told } = need;
     const fault = this.#proofs.faultOf(object);
     if (fault !== undefined) {
       this.#find(object, event, fault.code, `needs the object ${object}: ${fault.text}`);
       return;
     }
     const { length, md5 } = told;
-    const found = length === undefined ? undefined : await this.#lengthOf(object);
-    if (found !== length)
-      this.#find(object, event, 'LENGTH_WRONG', `names ${length} bytes for the object ${object} of ${found}`);
-    if (typeof md5 === 'string' && !(await this.#proofs.hasMd5(object, md5)))
+    const hasMd5 = typeof md5 !== 'string' || (await this.#proofs.hasMd5(object, md5));
+    if (this.#proofs.faultOf(object)) return await this.#judge(object, need); // found when it was read once more
+    if (!hasMd5)
       this.#find(
         object,
         event,
         'MD5_WRONG',
         `names the MD5 ${md5} for the object ${object}, which has another`,
       );
+    const found = length === undefined ? undefined : await this.#lengthOf(object);
+    if (found !== length)
+      this.#find(object, event, 'LENGTH_WRONG', `names ${length} bytes for the object ${object} of ${found}`);
   }
 
   async #lengthOf(object: string): Promise<number | string> {

@@ -7,7 +7,8 @@ import { fingerprint, publicKeyOf } from '../../src/anchors/anchor.ts';
 import { publicAnchorKey } from '../../src/anchors/anchor-key.ts';
 import { Anchorer } from '../../src/anchors/anchorer.ts';
 import { openStoreAudit } from '../../src/archive-store/open-store-audit.ts';
-import { openLog, viewsPlace } from '../../src/engines.ts';
+import { openLog, openStore, viewsPlace } from '../../src/engines.ts';
+import type { RecordedEvent } from '../../src/event-log/event-log.ts';
 import { PlainLogAudit } from '../../src/event-log/log-audit.ts';
 import { history } from '../../src/verification/history.ts';
 import { ObjectProofs } from '../../src/verification/object-proofs.ts';
@@ -287,6 +288,31 @@ test('faulty objects beyond the limit are counted, and looked at again by a run 
   const { counts } = await read(new ResumePoint(state, from), -1);
   t.is(counts.faultyObjects, all.faultyObjects);
   t.is(counts.objects + counts.provenBefore, all.objects);
+});
+
+test('an object that is gone when it is read once more for its MD5 is missing, not one that has another', async (t) => {
+  const config = configOf(await service.copy(t));
+  await using log = await openLog(config);
+  const [added] = await Array.fromAsync(log.readStream('deposit-1', { from: 1, limit: 1 }));
+  const archive = added?.data['archive'] as { sha256: string };
+  const naming = (md5: string | null) => ({
+    ...added,
+    data: { ...added?.data, archive: { ...archive, md5 } },
+  });
+  await using store = await openStore(config);
+  await using audit = await openStoreAudit(config.archiveStore, config.dataDir);
+  const found: Finding[] = [];
+  const report = new Report({ limit: 5, tell: (finding) => found.push(finding) });
+  const proofs = new ObjectProofs(audit, report);
+  const watcher = objectWatcher(report, audit, proofs, new ResumePoint(undefined));
+  await watcher.see?.(naming(null) as RecordedEvent, 1);
+  await watcher.settled?.();
+  await store.remove(archive.sha256);
+  await watcher.see?.(naming('0'.repeat(32)) as RecordedEvent, 2);
+  t.deepEqual(
+    found.map(({ code }) => code),
+    ['OBJECT_MISSING'],
+  );
 });
 
 async function keyOf(file: string): Promise<KeyObject> {
