@@ -13,6 +13,8 @@ const test = testOfService({ alice: { collections: ['software'] } });
 
 /** Far more than what the buffers of two sockets hold. */
 const BYTES = 12_000_000;
+/** Enough to be files, and not rows of a table. */
+const FILE_BYTES = 200_000;
 const TAR = 'application/x-tar';
 
 /** The EM-IRI of a deposit with these archives, and their digests. */
@@ -29,8 +31,8 @@ async function deposited(client: TestClient, ...archives: readonly Buffer[]) {
   return { media, digests };
 }
 
-function large(name: string): Buffer {
-  return tarOf([{ name, data: name.repeat(BYTES / name.length) }]);
+function archive(name: string, bytes = FILE_BYTES): Buffer {
+  return tarOf([{ name, data: name.repeat(bytes) }]);
 }
 
 /** Archives of this store that the process has open. */
@@ -47,7 +49,7 @@ function openFiles({ folder }: RunningService): string[] {
 
 test.serial('who hangs up while several archives are sent leaves no file open', async (t) => {
   const { service, alice } = t.context;
-  const { media } = await deposited(alice, large('a'), large('b'));
+  const { media } = await deposited(alice, archive('a', BYTES), archive('b', BYTES));
   for (let turn = 0; turn < 5; turn += 1) {
     const hangUp = new AbortController();
     const answer = await alice.send('GET', media, { signal: hangUp.signal });
@@ -62,7 +64,7 @@ test.serial('who hangs up while several archives are sent leaves no file open', 
 
 test.serial('an archive that was altered ends the download of several at once', async (t) => {
   const { service, alice } = t.context;
-  const { media, digests } = await deposited(alice, large('c'), large('d'));
+  const { media, digests } = await deposited(alice, archive('c', BYTES), archive('d', BYTES));
   const [, altered = ''] = digests;
   const place = [altered.slice(0, 2), altered.slice(2, 4), altered];
   {
@@ -103,7 +105,7 @@ test.serial(
   'an archive that has become longer is answered as an error, alone and among others',
   async (t) => {
     const { service, alice } = t.context;
-    const { media, digests } = await deposited(alice, large('e'), large('f'));
+    const { media, digests } = await deposited(alice, archive('e'), archive('f'));
     const [longer = ''] = digests;
     const place = [longer.slice(0, 2), longer.slice(2, 4), longer];
     await appendFile(
@@ -118,7 +120,7 @@ test.serial(
 
 test.serial('an archive that is missing is told before the zip of several begins', async (t) => {
   const { service, alice } = t.context;
-  const { media, digests } = await deposited(alice, large('g'), large('h'));
+  const { media, digests } = await deposited(alice, archive('g'), archive('h'));
   const [, missing = ''] = digests;
   const place = [missing.slice(0, 2), missing.slice(2, 4), missing];
   await rm(path.join(service.folder, 'archives', 'v1', 'sha256', ...place));

@@ -4,7 +4,7 @@ import tls from 'node:tls';
 /** A connection that says exactly what it is told, for what no HTTP client would send. */
 export class RawConnection implements Disposable {
   readonly #socket: net.Socket;
-  #received = Buffer.alloc(0);
+  #received: Buffer[] = [];
   #ended = false;
   #error: NodeJS.ErrnoException | undefined;
 
@@ -23,7 +23,7 @@ export class RawConnection implements Disposable {
   private constructor(socket: net.Socket) {
     this.#socket = socket;
     socket.on('data', (chunk: Buffer) => {
-      this.#received = Buffer.concat([this.#received, chunk]);
+      this.#received.push(chunk);
     });
     socket.on('error', (error) => {
       this.#error = error;
@@ -34,7 +34,9 @@ export class RawConnection implements Disposable {
   }
 
   get text(): string {
-    return this.#received.toString('latin1');
+    const received = Buffer.concat(this.#received);
+    this.#received = [received];
+    return received.toString('latin1');
   }
 
   /** How the connection broke, if it did. */
