@@ -45,7 +45,10 @@ const OF_PROMETHEUS = new Set(['up']);
 const LABELS_OF_PROMETHEUS = new Set(['instance', 'job', 'le']);
 
 /** What a service tells that has done a deposit, and could not take another. */
-async function told(): Promise<Exposition> {
+let asked: Promise<Exposition> | undefined;
+const told = (): Promise<Exposition> => (asked ??= ask());
+
+async function ask(): Promise<Exposition> {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
   const form = formOf([archivePart(), entryPart()]);

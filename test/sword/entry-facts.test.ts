@@ -160,7 +160,7 @@ test('a text that is longer than any URL is none', (t) => {
 });
 
 test('the facts of a long entry are found in turns with others, and are the same', async (t) => {
-  const inside = Array.from({ length: 30_000 }, (_, index) => `<c:url>https://ä${index}.example/</c:url>`);
+  const inside = Array.from({ length: 10_000 }, (_, index) => `<c:url>https://ä${index}.example/</c:url>`);
   const document = readEntry(Buffer.from(`<entry ${NAMESPACES}>${inside.join('')}</entry>`));
   let turns = 0;
   const others = setInterval(() => (turns += 1));
@@ -204,7 +204,7 @@ test('an entry that leaves open which origin it means is refused', (t) => {
 test('white space is collapsed in values of any length, which are kept up to their ends', (t) => {
   const words = (count: number) => Array.from({ length: count }, (_, word) => `w${word}`);
   const blanks = ' \n\t\u00a0';
-  for (const count of [1, 2, 130, 1000, 1_000_000]) {
+  for (const count of [1, 2, 130, 1000, 100_000]) {
     const { title, authors } = factsOf(
       `<title>${blanks}${words(count).join(blanks)}${blanks}</title><author>${words(count).join('\n')}</author>`,
     );
