@@ -1,4 +1,4 @@
-import test, { type ExecutionContext } from 'ava';
+import type { ExecutionContext } from 'ava';
 import {
   archiveHeaders,
   archivePart,
@@ -13,11 +13,26 @@ import {
 } from '../support/deposit-bodies.ts';
 import { RunningService, type TestClient, until } from '../support/running-service.ts';
 import { assertErrorDocument } from '../support/sword-error.ts';
+import { testOfService } from '../support/test-of-service.ts';
+
+const collections = ['software', 'art', 'once', 'tars'];
+const test = testOfService({ alice: { collections }, bob: { collections } });
 
 const key = { 'Idempotency-Key': 'a7d1-first' };
 
-async function create(client: TestClient, headers: Record<string, string>): Promise<Response> {
-  return client.post('/1/software/', new Uint8Array(formOf([archivePart(), entryPart()])), {
+/** The path of a new deposit without its last part, in software. */
+async function created(t: ExecutionContext, client: TestClient): Promise<string> {
+  const answer = await create(client, partial);
+  t.is(answer.status, 201);
+  return new URL(answer.headers.get('location') ?? '').pathname.replace(/metadata\/$/, '');
+}
+
+async function create(
+  client: TestClient,
+  headers: Record<string, string>,
+  collection = 'software',
+): Promise<Response> {
+  return client.post(`/1/${collection}/`, new Uint8Array(formOf([archivePart(), entryPart()])), {
     ...formType,
     ...headers,
   });
@@ -44,54 +59,56 @@ test('a create that is repeated with its key gives the first answer again, also 
 });
 
 test('what is repeated is answered as the first time, also where its collection takes such archives no more', async (t) => {
-  await using service = await RunningService.start();
-  const alice = await service.register('alice', { collections: ['software'] });
+  const { alice, service } = t.context;
+  const { headers } = await create(alice, partial, 'tars');
+  const place = new URL(headers.get('location') ?? '').pathname.replace(/metadata\/$/, '');
   const archive = (target: string, name: string) =>
     alice.post(target, helloZip, { ...archiveHeaders(), ...partial, 'Idempotency-Key': name });
   const sends = [
-    () => create(alice, { 'Idempotency-Key': 'form', ...partial }),
-    () => archive('/1/software/', 'created'),
-    () => archive('/1/software/1/media/', 'added'),
-    () => archive('/1/software/1/metadata/', 'added, too'),
+    () => create(alice, { 'Idempotency-Key': 'form', ...partial }, 'tars'),
+    () => archive('/1/tars/', 'created'),
+    () => archive(`${place}media/`, 'added'),
+    () => archive(`${place}metadata/`, 'added, too'),
   ];
   const first: Response[] = [];
   for (const send of sends) first.push(await send());
   const accept = ['application/x-tar'];
-  await service.administration.collection({ type: 'ChangeAcceptedTypes', collection: 'software', accept });
-  await until(async () => (await archive('/1/software/', 'new')).status === 415);
+  await service.administration.collection({ type: 'ChangeAcceptedTypes', collection: 'tars', accept });
+  await until(async () => (await archive('/1/tars/', 'new')).status === 415);
   for (const [index, send] of sends.entries()) {
     t.is(first[index]?.status, 201);
     await same(t, first[index] as Response, await send());
   }
-  t.is((await archive('/1/software/', 'form')).status, 409, 'other content under its key');
+  t.is((await archive('/1/tars/', 'form')).status, 409, 'other content under its key');
 });
 
 test('ten creates with one key at the same time make one deposit', async (t) => {
-  await using service = await RunningService.start();
-  const alice = await service.register('alice', { collections: ['software'] });
-  const answers = await Promise.all(Array.from({ length: 10 }, () => create(alice, { ...key, ...final })));
+  const { alice, service } = t.context;
+  const once = { 'Idempotency-Key': 'ten', ...final };
+  const answers = await Promise.all(Array.from({ length: 10 }, () => create(alice, once, 'once')));
   t.deepEqual([...new Set(answers.map(({ status }) => status))], [201]);
   t.is(new Set(answers.map(({ headers }) => headers.get('location'))).size, 1);
-  const created = await Array.fromAsync(service.service.log.readAll({ streamPrefixes: ['deposit-'] }));
-  t.is(created.filter(({ type }) => type === 'DepositCreated').length, 1);
+  const events = await Array.fromAsync(service.service.log.readAll({ streamPrefixes: ['deposit-'] }));
+  const created = events.filter(
+    ({ type, data }) => type === 'DepositCreated' && data['collection'] === 'once',
+  );
+  t.is(created.length, 1);
 });
 
 test('one resource has one name for a key, however its path is written', async (t) => {
-  await using service = await RunningService.start();
-  const alice = await service.register('alice', { collections: ['software'] });
-  t.is((await create(alice, partial)).status, 201);
-  const send = (target: string) => alice.post(target, helloEntry, { ...key, ...entryHeaders(), ...partial });
-  const first = await send('/1/software/1/metadata/');
+  const { alice } = t.context;
+  const place = await created(t, alice);
+  const headers = { 'Idempotency-Key': 'one name', ...entryHeaders(), ...partial };
+  const send = (target: string) => alice.post(target, helloEntry, headers);
+  const first = await send(`${place}metadata/`);
   t.is(first.status, 201);
-  for (const target of ['/1/software/1/atom/', '/1/%73oftware/1/metadata']) {
+  for (const target of [`${place}atom/`, `${place.replace('software', '%73oftware')}metadata`]) {
     await same(t, first.clone(), await send(target));
   }
 });
 
 test('a key that comes with other content, or for something else, is a conflict; another client may have the same', async (t) => {
-  await using service = await RunningService.start();
-  const alice = await service.register('alice', { collections: ['software', 'art'] });
-  const bob = await service.register('bob', { collections: ['software'] });
+  const { alice, bob } = t.context;
   t.is((await create(alice, { ...key, ...partial })).status, 201);
   for (const [target, headers] of [
     ['/1/software/', final],
@@ -124,30 +141,31 @@ test('what is refused leaves no event, and its key can be used for something els
 });
 
 test('archives, metadata and the completion are added once under their keys, and answered the same afterwards', async (t) => {
-  await using service = await RunningService.start();
-  const alice = await service.register('alice', { collections: ['software'] });
-  t.is((await create(alice, partial)).status, 201);
+  const { alice, service } = t.context;
+  const place = await created(t, alice);
   const archive = () =>
-    alice.post('/1/software/1/media/', new Uint8Array(helloZip), {
+    alice.post(`${place}media/`, new Uint8Array(helloZip), {
       ...archiveHeaders('more.zip'),
       'Idempotency-Key': 'archive',
     });
   const entry = () =>
-    alice.post('/1/software/1/metadata/', helloEntry, {
+    alice.post(`${place}metadata/`, helloEntry, {
       ...entryHeaders(),
       ...partial,
       'Idempotency-Key': 'entry',
     });
-  const complete = () =>
-    alice.post('/1/software/1/metadata/', null, { ...final, 'Idempotency-Key': 'complete' });
+  const complete = () => alice.post(`${place}metadata/`, null, { ...final, 'Idempotency-Key': 'complete' });
   const [added, described, completed] = [await archive(), await entry(), await complete()];
   t.deepEqual([added.status, described.status, completed.status], [201, 201, 200]);
   await same(t, added.clone(), await archive());
-  await alice.waitFor('/1/software/1/status/', 'done');
+  await alice.waitFor(`${place}status/`, 'done');
   await same(t, added, await archive());
   await same(t, described, await entry());
   await same(t, completed, await complete());
-  const types = await Array.fromAsync(service.service.log.readStream('deposit-1'), ({ type }) => type);
+  const types = await Array.fromAsync(
+    service.service.log.readStream(place.replace('/1/software/', 'deposit-').slice(0, -1)),
+    ({ type }) => type,
+  );
   t.deepEqual(types, [
     'DepositCreated',
     'ArchiveAdded',
