@@ -24,7 +24,7 @@ const IN_LINE = 32;
  * that a request costs no scrypt; a changed password or a disabled client counts at once all the same.
  */
 export class Credentials {
-  readonly #logins: View<ClientLogin>;
+  readonly #logins: Pick<View<ClientLogin>, 'get'>;
   readonly #renew: RenewPassword;
   readonly #attempts = new LoginAttempts();
   /** 144 bits, since it is hashed with every request. */
@@ -35,7 +35,7 @@ export class Credentials {
   readonly #line = new InTurn<() => void>();
   #busy = 0;
 
-  constructor(logins: View<ClientLogin>, renew: RenewPassword) {
+  constructor(logins: Pick<View<ClientLogin>, 'get'>, renew: RenewPassword) {
     this.#logins = logins;
     this.#renew = renew;
   }

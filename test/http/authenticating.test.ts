@@ -1,3 +1,5 @@
+import { scryptSync } from 'node:crypto';
+import { Credentials } from '../../src/http/credentials.ts';
 import { LoginAttempts } from '../../src/http/login-attempts.ts';
 import { type RunningService, TestClient, until } from '../support/running-service.ts';
 import { assertSwordError } from '../support/sword-error.ts';
@@ -146,6 +148,19 @@ test('an address tries no more at the same time than it may fail', (t) => {
   attempts.end('10.0.0.1');
   attempts.failed('10.0.0.1');
   t.false(attempts.begin('10.0.0.1'));
+});
+
+test('a login takes its place only while it is looked at, however it ends', async (t) => {
+  const [costs, salt] = [{ N: 2, r: 1, p: 1 }, Buffer.alloc(16)];
+  const digest = scryptSync('secret', salt, 32, costs).toString('base64');
+  const credential = { scheme: 'scrypt', ...costs, salt: salt.toString('base64'), digest } as const;
+  const granted = { disabled: false, collections: [], domain: null, providerUrl: null };
+  const alice = { client: 'alice', credential, credentialRevision: 0, ...granted };
+  const credentials = new Credentials(new Map([['alice', alice]]), () => Promise.resolve());
+  const at = (times: number, name: string) =>
+    credentials.verify(basic(name).replace(' ', ' '.repeat(times)), '192.0.2.1'); // each is another header
+  await t.throwsAsync(at(1, 'alice:wrong'), { code: 'Unauthorized' });
+  for (let times = 1; times <= 30; times += 1) t.is((await at(times, 'alice:secret')).client, 'alice');
 });
 
 test('a network of IPv6 counts as one address, and an address of IPv4 as itself', (t) => {
