@@ -515,6 +515,22 @@ test('a deposit that has been changed very often takes only what ends it, and sa
   t.is((await alice.delete(`/1/software/${left}/metadata/`)).status, 204);
 });
 
+test('the last change that a deposit may have is answered like the first time when it comes again', async (t) => {
+  const { alice, service } = t.context;
+  const id = await begun(t);
+  await changeOften(service, id, MAX_CHANGES - 3); // it began with two
+  const media = `/1/software/${id}/media/`;
+  const keyed = { ...archiveHeaders(), 'Idempotency-Key': randomUUID() };
+  const [first, again] = [
+    await alice.post(media, helloZip, keyed),
+    await alice.post(media, helloZip, keyed),
+  ] as const;
+  t.deepEqual([first.status, again.status], [201, 201]);
+  t.is(again.headers.get('etag'), first.headers.get('etag'));
+  const another = await alice.post(media, helloZip, { ...keyed, 'Idempotency-Key': randomUUID() });
+  await assertSwordError(t, another, 400, 'ErrorBadRequest');
+});
+
 /** As a client that removes what it has added again and again would. */
 async function changeOften({ service: { log } }: RunningService, id: number, times: number): Promise<void> {
   const stream = `deposit-${id}`;
