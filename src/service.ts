@@ -37,7 +37,7 @@ export type ServiceOptions = {
 /** How long running requests may take to finish when the service stops, in milliseconds. */
 const DRAIN_PATIENCE = 20_000;
 
-/** Puts the service together and starts it. @throws the reason of `stop`, when everything is closed. */
+/** Puts the service together and starts it. @throws the reason of `stop`, when all is closed that was open by then. */
 export async function startService(config: Config, { stop, ...options }: ServiceOptions): Promise<Service> {
   stop?.throwIfAborted();
   const [resources, untilStopped] = [new AsyncDisposableStack(), new CutOff()];
