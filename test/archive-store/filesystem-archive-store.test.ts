@@ -110,7 +110,7 @@ test('objects in a format of a newer release are refused, and left as they are',
   t.true(before.equals(await readFile(file)));
 });
 
-test('a file of small objects that is no database is named, as what does not pass', async (t) => {
+test('a file of small objects that cannot be opened is named, one that is no database as what does not pass', async (t) => {
   const folder = await temporaryFolder(t);
   const file = path.join(folder, 'small.sqlite');
   const before = 'a text of some length that is no database at all. '.repeat(100);
@@ -120,6 +120,12 @@ test('a file of small objects that is no database is named, as what does not pas
     message: `${file}, where small objects lie, is damaged: file is not a database. Bring it back from a backup.`,
   });
   t.is(await readFile(file, 'utf8'), before);
+  await rm(file);
+  await mkdir(file);
+  await t.throwsAsync(FilesystemArchiveStore.open({ folder }), {
+    code: 'ARCHIVE_STORE_UNAVAILABLE',
+    message: `${file}, where small objects lie, cannot be opened: unable to open database file.`,
+  });
 });
 
 test('what was stored while the clock was a year ahead is no fault', async (t) => {

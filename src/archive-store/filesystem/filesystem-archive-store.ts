@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { isDamage } from '../../sqlite/codes.ts';
 import {
   type ArchiveStore,
+  ArchiveStoreUnavailable,
   type ListedObject,
   type LocalObject,
   type LocalSource,
@@ -43,7 +44,7 @@ export class FilesystemArchiveStore implements ArchiveStore {
     const database = path.join(top, 'small.sqlite');
     assertKnownFormat(database);
     const hashing = opened.use(new HashingThreads());
-    const writer = opened.use(await StoreWriter.open(database).catch(asDamage(database)));
+    const writer = opened.use(await StoreWriter.open(database).catch(unopened(database)));
     const rows = opened.use(new ObjectRows(database)); // closed before the writer, which tidies up the database
     const files = await ObjectFiles.open(top, writer, hashing);
     return new FilesystemArchiveStore({ incoming, hashing, writer, rows, files, opened: opened.move() });
@@ -141,12 +142,14 @@ type Parts = {
   readonly opened: AsyncDisposableStack;
 };
 
-/** What a worker of the store could not open since it is damaged stays so. */
-function asDamage(database: string): (error: Error) => never {
+/** Why the worker could not open it, with its name; damage stays. */
+function unopened(database: string): (error: Error) => never {
   return (error) => {
-    if (!isDamage(error.cause)) throw error;
-    const text = `${database}, where small objects lie, is damaged: ${(error.cause as Error).message}. Bring it back from a backup.`;
-    throw new StoreDamaged(text, { cause: error });
+    const [small, { cause }] = [`${database}, where small objects lie,`, error];
+    if (!(cause instanceof Error)) throw error;
+    if (!isDamage(cause))
+      throw new ArchiveStoreUnavailable(`${small} cannot be opened: ${cause.message}.`, { cause });
+    throw new StoreDamaged(`${small} is damaged: ${cause.message}. Bring it back from a backup.`, { cause });
   };
 }
 
