@@ -108,14 +108,18 @@ test('a collection that is granted or revoked counts at once', async (t) => {
   await soon(t, async () => (await alice.send('OPTIONS', '/1/later/')).status === 404);
 });
 
-/** Within a few milliseconds of the event, with room for a busy machine. */
+/** Within milliseconds of the event where nothing else keeps the machine busy; nothing is asked again that cost a scrypt. */
 async function soon(
   t: { true: (value: boolean, text: string) => void },
   isSo: () => Promise<boolean>,
 ): Promise<void> {
   const start = performance.now();
-  await until(async () => performance.now() - start > 3000 || (await isSo()));
-  t.true(await isSo(), 'within three seconds');
+  let found = false;
+  await until(async () => {
+    found = await isSo();
+    return found || performance.now() - start > 15_000;
+  });
+  t.true(found, 'within fifteen seconds');
 }
 
 test('an address may fail 20 times in a row, then once a second', (t) => {

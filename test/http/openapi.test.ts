@@ -55,6 +55,7 @@ test.before(async (t) => {
       const answer = await alice.post(`/1/${collection}/`, new Uint8Array(helloTar), headers);
       return Number(/<deposit_id>(\d+)</.exec(await answer.text())?.[1]);
     },
+    ready: () => until(async () => (await fetch(`${service.url}/health/ready`)).ok),
     upload: async () => idOf(await uploads.begin(helloTar.length)),
     wholeUpload: () =>
       uploads.whole(helloTar, metadataOf({ filename: 'hello.tar', filetype: 'application/x-tar' })),
