@@ -7,7 +7,6 @@ import test, { type ExecutionContext } from 'ava';
 import type { Config } from '../src/config.ts';
 import { readConfig } from '../src/config.ts';
 import { sealAfter } from '../src/event-log/hash-chain.ts';
-import { startService } from '../src/service.ts';
 import { tarOf, zipOf } from './support/archive-builders.ts';
 import {
   archiveHeaders,
@@ -20,12 +19,10 @@ import {
   helloEntry,
   partial,
 } from './support/deposit-bodies.ts';
-import { DistributedNodes } from './support/distributed-nodes.ts';
 import { keptLines, type Line } from './support/kept-lines.ts';
 import { deposit, notify, temporaryKey } from './support/notified-service.ts';
 import { RawConnection } from './support/raw-connection.ts';
 import { RunningService, until } from './support/running-service.ts';
-import { temporaryFolder } from './support/temporary-folder.ts';
 import { WebhookReceiver } from './support/webhook-receiver.ts';
 
 /** A service whose lines are kept. */
@@ -185,19 +182,3 @@ test('held notifications that cannot be looked at are told with client and depos
   }
   t.like(await line('held notifications not delivered'), { level: 'warn', client: 'alice', depositId: id });
 });
-
-for (const role of ['http', 'reactors'] as const) {
-  test(`a node with the role ${role} that cannot build its views has failed`, async (t) => {
-    await using nodes = await DistributedNodes.start({ callTimeout: 300, patience: 500 });
-    const { eventLog, archiveStore } = nodes.enginesAt();
-    nodes.double.stop();
-    const config = readConfig({ DEPOSIT_PORT: '0', DEPOSIT_DATA_DIR: await temporaryFolder(t) });
-    const { logger } = keptLines();
-    await using service = await startService(
-      { ...config, eventLog, archiveStore, roles: [role] },
-      { logger },
-    );
-    await t.throwsAsync(service.failed, { code: 'EVENT_LOG_UNAVAILABLE' });
-    await t.throwsAsync(service.ready, { code: 'EVENT_LOG_UNAVAILABLE' });
-  });
-}

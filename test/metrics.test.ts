@@ -16,7 +16,6 @@ import {
   md5Of,
   partial,
 } from './support/deposit-bodies.ts';
-import { DistributedNodes } from './support/distributed-nodes.ts';
 import { Exposition } from './support/exposition.ts';
 import { deposit, notifiedService, notify } from './support/notified-service.ts';
 import { RawConnection } from './support/raw-connection.ts';
@@ -312,37 +311,6 @@ test('scrapes at the same time see the same, whole', async (t) => {
   );
   t.true((lags[0]?.length ?? 0) >= 4);
   for (const lag of lags) t.deepEqual(lag, lags[0]);
-});
-
-test('nodes of each role tell what they do; without their log they go on telling, and say what they cannot', async (t) => {
-  await using nodes = await DistributedNodes.start({ callTimeout: 2000, patience: 3000 });
-  const [serving, loading] = [await nodes.add(['http']), await nodes.add(['reactors'])];
-  const alice = await nodes.register(serving);
-  await depositHello(alice);
-  const loader = { reactor: 'loader' };
-  await until(
-    async () => (await Exposition.of(loading.folder)).value('deposit_reactor_lag_events', loader) === 0,
-  );
-  const [atServing, atLoading] = [await Exposition.of(serving.folder), await Exposition.of(loading.folder)];
-  t.is(atServing.value('deposit_deposits', { status: 'done' }), 1);
-  t.is(atServing.value('deposit_outcomes_total', { outcome: 'loaded' }), 0);
-  t.false(atServing.types.has('deposit_reactor_lag_events'));
-  t.is(atLoading.value('deposit_outcomes_total', { outcome: 'loaded' }), 1);
-  t.is(atLoading.value('deposit_reactor_lag_seconds', loader), 0);
-  t.is(atLoading.value('deposit_ready'), 1);
-  t.false(atLoading.types.has('deposit_deposits'));
-
-  nodes.double.stop();
-  const alone = await Exposition.of(loading.folder);
-  t.is(alone.value('deposit_ready'), 0);
-  t.is(alone.value('deposit_readiness_check', { check: 'event log' }), 0);
-  t.is(alone.value('deposit_reactor_lag_events', loader), undefined, 'rather nothing than old news');
-  t.is(alone.value('deposit_scrape_faults_total', { part: 'loader_lag' }), 1);
-  t.is(alone.value('deposit_outcomes_total', { outcome: 'loaded' }), 1);
-  await nodes.double.listen();
-  await until(
-    async () => (await Exposition.of(loading.folder)).value('deposit_reactor_lag_events', loader) === 0,
-  );
 });
 
 /** Deposits and waits until it is done; the State-IRI. */
