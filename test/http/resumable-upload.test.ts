@@ -319,6 +319,17 @@ test('what has arrived of a piece that is cut off stays, unless it came with a c
   }
 });
 
+test('who is busy and goes on somewhat later than connections are said to be kept loses no piece by it', async (t) => {
+  const upload = new URL(await t.context.uploads.begin(2));
+  using connection = await RawConnection.to(t.context.service.url);
+  const head = (offset: number) => patchHead(t, upload, 1, pieceHeaders(offset));
+  await connection.send(`${head(0)}a`);
+  t.regex((await connection.answers(1)).head, /^keep-alive: timeout=10$/im);
+  await pause(13_000);
+  await connection.send(`${head(1)}b`);
+  t.is((await connection.answers(2)).status, 204);
+});
+
 test('one request at a time adds to an upload; one that has stalled gives way', async (t) => {
   const { service, uploads } = t.context;
   const upload = await uploads.begin(1000);

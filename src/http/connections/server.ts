@@ -26,6 +26,8 @@ export type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<voi
 const KEEP_ALIVE_TIMEOUT = 10_000;
 /** Proxies are to close theirs first: a request that meets this side closing is lost, and its client gets 502. */
 const KEEP_ALIVE_TIMEOUT_OF_PROXIES = 130_000;
+/** Milliseconds more than they are told: the timers of a busy client are late, and what it asks then would be lost. */
+const KEEP_ALIVE_LEEWAY = 10_000;
 const IDLE_TIME = 60_000;
 /** So long a server that stops still hears what comes on connections that it left open. */
 const FAREWELL = 100;
@@ -200,6 +202,7 @@ function createServer({ tls, maxHeadersSize, headersTime, trustProxy }: ServerOp
     requestTimeout: 0,
     maxHeaderSize: maxHeadersSize,
     keepAliveTimeout: trustProxy ? KEEP_ALIVE_TIMEOUT_OF_PROXIES : KEEP_ALIVE_TIMEOUT,
+    keepAliveTimeoutBuffer: KEEP_ALIVE_LEEWAY,
     connectionsCheckingInterval: Math.min(5000, Math.ceil(headersTime / 3)),
     // Without a Host the answer of Node itself would have no body: readTarget refuses instead.
     requireHostHeader: false,
