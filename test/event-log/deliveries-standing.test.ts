@@ -25,7 +25,7 @@ const SUBJECTS = {
     return { log, open: () => new CatchUpDeliveries(log, folder), isShared: false };
   },
   EventStoreDB: async (t: ExecutionContext): Promise<Subject> => {
-    const { log, double } = await logOnDouble(t);
+    const { log, double } = await logOnDouble(t, { callTimeout: 10_000, patience: 30_000 });
     const open = () => {
       const { connectionString } = double;
       const deliveries = new EventStoreDbDeliveries(log, { connectionString, linger: 100, freshFor: 0 });

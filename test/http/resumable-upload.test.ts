@@ -330,7 +330,8 @@ test('who is busy and goes on somewhat later than connections are said to be kep
   t.is((await connection.answers(2)).status, 204);
 });
 
-test('one request at a time adds to an upload; one that has stalled gives way', async (t) => {
+// Alone: whoever is held up by others for two seconds has stalled.
+test.serial('one request at a time adds to an upload; one that has stalled gives way', async (t) => {
   const { service, uploads } = t.context;
   const upload = await uploads.begin(1000);
   using connection = await RawConnection.to(service.url);
