@@ -21,6 +21,7 @@ import {
   type Opening,
   openBehindProxy,
   openIn,
+  PATIENT,
   placeAt,
   realPlace,
   serverIn,
@@ -541,6 +542,7 @@ async function openShared(t: ExecutionContext) {
   const place = {
     ...(REAL === undefined ? placeAt(await shared, port) : realPlace(REAL)),
     prefix: `${randomUUID()}/`,
+    timeouts: PATIENT,
   };
   const store = await MinioArchiveStore.open({ ...place, temporaryFolder: await temporaryFolder(t) });
   t.teardown(async () => {

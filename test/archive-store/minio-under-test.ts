@@ -17,11 +17,14 @@ export type Opening = {
   readonly wrong?: Partial<MinioArchiveStoreOptions>;
 };
 
+/** Where many tests keep this process busy. */
+export const PATIENT = { connect: 60_000, idle: 60_000 };
+
 /** A store of its own on a server of its own, unless there is one. */
 export async function openIn(t: ExecutionContext, opening: Opening = {}) {
   const server = opening.server ?? (await serverIn(t));
   const folder = await temporaryFolder(t);
-  const { timeouts, wrong, port = server.port } = opening;
+  const { timeouts = PATIENT, wrong, port = server.port } = opening;
   const place = { ...placeAt(server, port), timeouts, ...wrong };
   const store = await MinioArchiveStore.open({ ...place, temporaryFolder: folder });
   t.teardown(() => store[Symbol.asyncDispose]());

@@ -58,7 +58,7 @@ export class MinioArchiveStore implements ArchiveStore {
    */
   static async open(options: MinioArchiveStoreOptions): Promise<MinioArchiveStore> {
     const folder = await IncomingFolder.open(options.temporaryFolder);
-    const idle = Math.min(options.timeouts?.idle ?? OPENING_IDLE, OPENING_IDLE);
+    const idle = options.timeouts?.idle ?? OPENING_IDLE;
     using asked = bucketAt({ ...options, timeouts: { ...options.timeouts, idle } });
     await (options.mustExist ? asked.check() : makeWhereMissing(asked));
     return new MinioArchiveStore(bucketAt(options), folder);
