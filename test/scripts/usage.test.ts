@@ -179,3 +179,38 @@ test('a folder beside the data folder does not lie in it, whatever it is called'
     t.is(liesIn(folder, place), lies, `${folder} ${place}`);
   }
 });
+
+test('commands say what is wrong, with an exit code that tells usage from refusal', async (t) => {
+  await using running = await RunningService.start();
+  const { folder } = running;
+  const cases: readonly (readonly [string, readonly string[], number, RegExp])[] = [
+    ['client', ['add'], 2, /NAME is missing/],
+    ['client', ['frobnicate'], 2, /no action frobnicate/],
+    ['client', ['add', 'x', '--what'], 2, /--what/],
+    ['client', ['add', 'a:b'], 1, /no client name/],
+    [
+      'client',
+      ['add', 'carl', '--domain', 'carl.example', '--collection', 'no name!'],
+      1,
+      /cannot name a coll/,
+    ],
+    ['client', ['show', 'nobody'], 1, /There is no client nobody/],
+    ['client', ['grant', 'nobody', 'c'], 1, /There is no client nobody/],
+    ['collection', ['add', 'papers', '--accept', 'text/plain'], 1, /text\/plain/],
+    ['collection', ['set', 'nowhere', '--title', 'x'], 1, /There is no collection nowhere/],
+  ];
+  for (const [command, args, code, message] of cases) {
+    const ran = await runScript(folder, command, args);
+    t.is(ran.code, code, `${command} ${args.join(' ')}: ${ran.err}`);
+    t.regex(ran.err, message);
+    t.notRegex(ran.err, /\n\s+at /, 'no stack for what a person can mend');
+  }
+  const carl = await Array.fromAsync(running.service.log.readStream('client-carl'));
+  t.deepEqual(carl, [], 'who is registered gets told the password');
+  t.deepEqual(await Array.fromAsync(running.service.log.readStream('collection-papers')), []);
+  for (const command of ['client', 'collection']) {
+    const help = await runScript(folder, command, ['--help']);
+    t.is(help.code, 0);
+    t.regex(help.out, /npm run \w+ -- add NAME/);
+  }
+});
