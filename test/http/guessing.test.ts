@@ -5,6 +5,7 @@ import { secretCredential } from '../support/secret-password.ts';
 import { assertSwordError } from '../support/sword-error.ts';
 
 test('who guesses is put off, then told to wait, and hinders nobody else', async (t) => {
+  t.timeout(300_000); // forty passwords, one after another
   await using service = await RunningService.start({ trustProxy: true });
   const bob = { client: 'bob', credential: secretCredential } as const;
   await service.administration.client({ type: 'RegisterClient', ...bob });
