@@ -31,7 +31,12 @@ export class OperatorServer implements AsyncDisposable {
     server.#server.once('error', reject);
     server.#server.listen(options.port, options.host, resolve);
     await promise;
-    server.#tell();
+    try {
+      server.#tell();
+    } catch (error) {
+      server.#server.close(); // it would keep a process that gives up its start
+      throw error;
+    }
     return server;
   }
 

@@ -14,7 +14,7 @@ import { OperatorServer } from '../../src/operator/operator-server.ts';
 import { RunningService as OperatedService } from '../../src/operator/running-service.ts';
 import { archivePart, entryPart, formOf, formType } from '../support/deposit-bodies.ts';
 import { runScript } from '../support/run-script.ts';
-import { RunningService } from '../support/running-service.ts';
+import { RunningService, until } from '../support/running-service.ts';
 import { S3Server } from '../support/s3-server.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -238,6 +238,17 @@ test('a file of the service that tells nothing is told in a sentence, by command
   t.deepEqual([looked.code, looked.out], [0, '[]\n']);
   t.true(looked.err.endsWith(`could not be asked: ${told}\n`), looked.err);
   t.deepEqual([status.code, JSON.parse(status.out).silence], [0, told]);
+});
+
+test.serial('a service that cannot tell operators where it listens does not go on to listen', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  await mkdir(path.join(dataDir, 'operator.json'));
+  const listening = (): number =>
+    process.getActiveResourcesInfo().filter((name) => name === 'TCPServerWrap').length;
+  const before = listening();
+  const options = { host: '127.0.0.1', port: 0, dataDir, routes: {} };
+  await t.throwsAsync(OperatorServer.listen(options), { code: 'EISDIR' });
+  await until(async () => listening() === before);
 });
 
 test('a command asks the service once', async (t) => {
