@@ -2,7 +2,6 @@ import { createServer } from 'node:http';
 import type { ClientLogin } from '../../projections/client-logins.ts';
 import { Credentials } from '../../src/http/credentials.ts';
 import { credentialOf } from '../../src/password.ts';
-import type { View } from '../../src/read-models/projector.ts';
 
 /*
  * The least that a server of node:http can do for an authenticated GET: the credentials check of the service, on a
@@ -17,9 +16,8 @@ const { port, name, password, status, headers, body } = JSON.parse(process.argv[
   body: string;
 };
 const login: ClientLogin = await loginOf();
-const logins: Pick<View<ClientLogin>, 'get'> = { get: (asked) => (asked === name ? login : undefined) };
-// Credentials use nothing else of a view; nothing is to be renewed.
-const credentials = new Credentials(logins as View<ClientLogin>, async () => undefined);
+const logins = { get: (asked: string) => (asked === name ? login : undefined) };
+const credentials = new Credentials(logins, async () => undefined); // nothing is to be renewed
 
 createServer((req, res) => {
   if (req.url === '/') return void res.end('ready');
