@@ -48,12 +48,12 @@ function nameOf({ functionName, url, lineNumber }: Written['nodes'][number]['cal
   return `${name} (${placeOf(url)}:${lineNumber + 1})`;
 }
 
-/** The folder of the service, the package, or the module of Node that a function belongs to. */
+/** The room (a folder of `src` with those in it), the package, or the module of Node that a function belongs to. */
 function roomOf({ functionName, url }: Written['nodes'][number]['callFrame']): string {
   if (url === '') return functionName.startsWith('(') ? functionName : 'native code of Node';
   if (!url.startsWith('file:')) return url.replace(/^(node:(?:internal\/)?[a-z_]+).*$/, '$1');
   const [, scoped] = /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url) ?? [];
-  return scoped ?? path.dirname(placeOf(url));
+  return scoped ?? path.dirname(placeOf(url)).split('/', 2).join('/');
 }
 
 function placeOf(url: string): string {
