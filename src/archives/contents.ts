@@ -120,6 +120,11 @@ export class Contents {
     return replaced ? 'replaced' : 'added';
   }
 
+  /** Whether a duplicate of a hard link's target, after the link, is a fault. */
+  get rejectsReplacedTargets(): boolean {
+    return this.#limits.rejectReplacedTargets;
+  }
+
   /** The file or link of this path, as far as the archive was read. */
   memberAt(path: string): Member | undefined {
     return this.#members.get(path) ?? undefined;

@@ -26,6 +26,10 @@ export type FaultCode =
   | 'RATIO'
   | 'BAD_LINK'
   | 'LINK_OUT_OF_TREE'
+  | 'UNMARKED_UTF8'
+  | 'OTHER_NAME'
+  | 'DOTS_IN_NAME'
+  | 'NO_END_MARKER'
   | 'EMPTY'
   | 'ONLY_ARCHIVES'
   | 'CHECK_ABORTED';

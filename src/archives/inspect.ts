@@ -44,8 +44,11 @@ async function readTar(bytes: ArchiveBytes, format: TarFormat, contents: Content
     contents.checkRatio(bytes.length, unpacked);
     reader.push(piece);
   }
-  reader.finish();
+  if (!reader.finish()) contents.warnings.add('NO_END_MARKER', noEndMarker);
 }
+
+const noEndMarker =
+  'The tar has no end marker (a block of zeros): if it was cut between two members, the later ones are missing.';
 
 const unknownFormat = {
   code: 'UNKNOWN_FORMAT',

@@ -58,6 +58,8 @@ export type ArchiveLimits = {
   readonly nameBytes: number;
   readonly depth: number;
   readonly linkTargetBytes: number;
+  /** Whether a tar is refused in which a hard link's target comes again after the link. Older releases accepted it. */
+  readonly rejectReplacedTargets: boolean;
   /** Milliseconds for one archive: a base, and bytes per millisecond granted on top of it for its packed size. */
   readonly wallTime: number;
   readonly wallBytesPerMs: number;
@@ -72,6 +74,7 @@ export const defaultArchiveLimits: ArchiveLimits = {
   nameBytes: 255,
   depth: 64,
   linkTargetBytes: 4096,
+  rejectReplacedTargets: true,
   wallTime: 120_000,
   wallBytesPerMs: 4096,
 };

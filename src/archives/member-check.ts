@@ -1,3 +1,4 @@
+import { createHash, type Hash, hash } from 'node:crypto';
 import { contentHash, contentId } from '../swhid/content.ts';
 import { Unreadable } from './faults.ts';
 import type { WantedMember } from './member-output.ts';
@@ -7,11 +8,13 @@ const nothing = new Uint8Array(0);
 // Hashing all at once pays up to here.
 const largeMember = 1024 ** 2;
 
-/** Whether bytes that pass by are those of a member. */
+type Found = { readonly id: string; readonly sha256: string };
+
+/** Whether bytes that pass by are those of a member: by its content id, which is a SHA-1, and by its SHA-256. */
 export class MemberCheck {
   readonly #member: WantedMember;
-  #hash: ReturnType<typeof contentHash> | undefined;
-  #found: string | undefined;
+  #hashes: { readonly id: ReturnType<typeof contentHash>; readonly sha256: Hash } | undefined;
+  #found: Found | undefined;
 
   constructor(member: WantedMember) {
     this.#member = member;
@@ -20,28 +23,44 @@ export class MemberCheck {
   /** Most members come in one piece. */
   update(piece: Uint8Array): void {
     const { length } = this.#member;
-    if (!this.#hash && piece.length === length && length <= largeMember) this.#found = contentId(piece);
-    else this.#hash = (this.#hash ?? contentHash(length)).update(piece);
+    if (!this.#hashes && piece.length === length && length <= largeMember) {
+      this.#found = hashesOf(piece);
+      return;
+    }
+    this.#hashes ??= { id: contentHash(length), sha256: createHash('sha256') };
+    this.#hashes.id.update(piece);
+    this.#hashes.sha256.update(piece);
   }
 
   /** @throws {Unreadable} */
   finish(): void {
-    const found = this.#hash?.digest() ?? this.#found ?? contentId(nothing);
-    if (found !== this.#member.id) throw otherBytes(this.#member, found);
+    assertFound(this.#member, this.#digests() ?? this.#found ?? hashesOf(nothing));
+  }
+
+  #digests(): Found | undefined {
+    return this.#hashes && { id: this.#hashes.id.digest(), sha256: this.#hashes.sha256.digest('hex') };
   }
 }
 
 /** The bytes of a link. @throws {Unreadable} they are not the ones. */
 export function checkedTarget(member: WantedMember, target: string): Buffer {
   const bytes = Buffer.from(target, 'latin1');
-  const found = contentId(bytes);
-  if (found !== member.id) throw otherBytes(member, found);
+  assertFound(member, hashesOf(bytes));
   return bytes;
 }
 
-function otherBytes({ path, id }: WantedMember, found: string): Unreadable {
-  return new Unreadable(
-    'CORRUPT',
-    `The member “${printableName(path)}” is the content ${found} where it was ${id} when the deposit was loaded.`,
-  );
+function hashesOf(bytes: Uint8Array): Found {
+  return { id: contentId(bytes), sha256: hash('sha256', bytes) };
+}
+
+function assertFound(member: WantedMember, { id, sha256 }: Found): void {
+  const shown = `The member “${printableName(member.path)}”`;
+  const before = 'when the deposit was loaded';
+  if (id !== member.id)
+    throw new Unreadable('CORRUPT', `${shown} is the content ${id} where it was ${member.id} ${before}.`);
+  if (sha256 !== member.sha256)
+    throw new Unreadable(
+      'CORRUPT',
+      `${shown} has the SHA-256 ${sha256} where it was ${member.sha256} ${before}.`,
+    );
 }

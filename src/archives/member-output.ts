@@ -9,6 +9,8 @@ export type WantedMember = {
   readonly mode: LeafMode;
   /** Content id, 40 hex digits: what is read has to have it. */
   readonly id: string;
+  /** SHA-256 of its bytes, 64 hex digits: what is read has to have it, too. */
+  readonly sha256: string;
   readonly length: number;
 };
 

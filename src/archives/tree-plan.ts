@@ -23,13 +23,16 @@ export function readTreePlan(order: Extract<MemberOrder, { kind: 'tree' }>): Tre
   const wanted = new Map<string, WantedMember>();
   const directories = [prefix];
   for (const entry of decodeManifest(bytesOf(order.manifest)).entries) {
-    const { path, id } = entry;
+    const { path } = entry;
     if (!path.startsWith(prefix)) continue;
     if (entry.mode === directoryMode) directories.push(path);
-    else if (entry.archive === order.sha256)
-      wanted.set(path, { path, mode: entry.mode, id, length: entry.length });
+    else if (entry.archive === order.sha256) wanted.set(path, wantedOf(entry));
   }
   return { wanted, directories, below: prefix.length };
+}
+
+function wantedOf({ path, mode, id, sha256, length }: WantedMember): WantedMember {
+  return { path, mode, id, sha256, length };
 }
 
 /** Writes them as members of a tar. */

@@ -49,7 +49,8 @@ export class ObjectBytes {
   async *content({ swhid: { id }, deposit }: ResolvedObject, place: Content): AsyncGenerator<Uint8Array> {
     using _turn = await this.#readers.enter(deposit.client);
     await using archive = await this.#store.checkOut(place.archive);
-    const member = { path: place.path, mode: place.mode, id, length: place.length };
+    const { path, mode, sha256, length } = place;
+    const member = { path, mode, id, sha256, length };
     const time = this.#timeFor(archive.length, place.length);
     yield* this.#readers.read({ kind: 'content', archive: archive.source, member }, time);
   }

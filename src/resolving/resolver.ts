@@ -28,6 +28,8 @@ export type Place =
       readonly path: string;
       readonly mode: LeafMode;
       readonly length: number;
+      /** SHA-256 of its bytes. */
+      readonly sha256: string;
       /** SHA-256 of the archive that brought it. */
       readonly archive: string;
     };

@@ -24,7 +24,8 @@ const archives = {
 };
 
 function content(bytes: Uint8Array, path: string, expected: Buffer) {
-  const member = { path, mode: '100644', id: contentId(expected), length: expected.length } as const;
+  const sha256 = hash('sha256', expected);
+  const member = { path, mode: '100644', id: contentId(expected), sha256, length: expected.length } as const;
   return { kind: 'content', archive: { kind: 'bytes', bytes }, member } as const;
 }
 
@@ -64,7 +65,12 @@ test('a link is its target, and none where another one was meant', async (t) => 
 
 test('a directory is given by the manifest that was meant, and by no other bytes', async (t) => {
   await using readers = new MemberReaders({ size: 1 });
-  const leaf = { mode: '100644', id: contentId(small), length: small.length, sha256: '' } as const;
+  const leaf = {
+    mode: '100644',
+    id: contentId(small),
+    length: small.length,
+    sha256: hash('sha256', small),
+  } as const;
   const header = { directory: '0'.repeat(40), files: 1, bytes: small.length, archives: ['a'] };
   const manifest = encodeManifest(header, [{ path: 'small', archive: 'a', ...leaf }]);
   const read = (sha256: string) => {
@@ -75,6 +81,37 @@ test('a directory is given by the manifest that was meant, and by no other bytes
   };
   t.true((await read(hash('sha256', manifest))).includes(small));
   await t.throwsAsync(read(hash('sha256', 'another')), { code: 'OBJECT_CORRUPT' });
+});
+
+test('a member whose content id fits but whose SHA-256 does not is not given', async (t) => {
+  await using readers = new MemberReaders({ size: 1 });
+  const sha256 = hash('sha256', 'another with the same SHA-1');
+  const other = { message: /has the SHA-256 [0-9a-f]{64} where it was/ };
+  for (const [path, expected] of [
+    ['small', small],
+    ['large', large],
+  ] as const) {
+    for (const bytes of Object.values(archives)) {
+      const { member, ...order } = content(bytes, path, expected);
+      await t.throwsAsync(buffer(readers.read({ ...order, member: { ...member, sha256 } }, PATIENT)), other);
+    }
+  }
+  const link = tarOf([{ name: 'link', type: '2', linkName: 'small' }]);
+  const { member, ...order } = content(link, 'link', Buffer.from('small'));
+  const wanted = { ...member, mode: '120000', sha256 } as const;
+  await t.throwsAsync(buffer(readers.read({ ...order, member: wanted }, PATIENT)), other);
+});
+
+test('a directory with a member whose SHA-256 does not fit is not given', async (t) => {
+  await using readers = new MemberReaders({ size: 1 });
+  const sha256 = hash('sha256', 'another with the same SHA-1');
+  const leaf = { mode: '100644', id: contentId(small), length: small.length, sha256 } as const;
+  const header = { directory: '0'.repeat(40), files: 1, bytes: small.length, archives: ['a'] };
+  const bytes = encodeManifest(header, [{ path: 'small', archive: 'a', ...leaf }]);
+  const manifest = { source: { kind: 'bytes', bytes }, sha256: hash('sha256', bytes) } as const;
+  const archive = { kind: 'bytes', bytes: archives.zip } as const;
+  const order = { kind: 'tree', archive, sha256: 'a', path: '', directories: true, manifest } as const;
+  await t.throwsAsync(buffer(readers.read(order, PATIENT)), { message: /has the SHA-256/ });
 });
 
 test('members of bzip2 and xz tars are read', async (t) => {

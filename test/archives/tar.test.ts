@@ -81,8 +81,23 @@ test('a size in base 256 is a size', async (t) => {
   t.is((await accepted(t, tarOf([{ ...hello, size }, readme]))).bytes, 23);
 });
 
-test('the end marker of a tar may be missing', async (t) => {
-  t.is((await accepted(t, tarMember(readme))).files, 1);
+test('the end marker of a tar may be missing, and a warning says so', async (t) => {
+  for (const tar of [tarMember(readme), gzipSync(tarMember(readme))]) {
+    const { files, warnings } = await accepted(t, tar);
+    t.is(files, 1);
+    t.deepEqual(
+      warnings.map(({ code }) => code),
+      ['NO_END_MARKER'],
+    );
+    t.regex(warnings[0]?.text ?? '', /no end marker/);
+  }
+});
+
+test('a tar that ends with one block of zeros, or with many, has its end marker', async (t) => {
+  for (const length of [512, 1024, 10_240]) {
+    const tar = Buffer.concat([tarMember(readme), Buffer.alloc(length)]);
+    t.deepEqual((await accepted(t, tar)).warnings, []);
+  }
 });
 
 for (const length of [1, 7, 512, 513, 5000]) {
@@ -117,6 +132,35 @@ test('hard links share the bytes of an earlier member, and the mode of the last 
   ]);
   const [first, second] = [...decodeListing(inspection.listing)];
   t.is(first?.leaf?.id, second?.leaf?.id);
+});
+
+test('a hard link whose target comes again after it is refused, unless such tars are accepted', async (t) => {
+  const link = { name: 'demo/twin', type: '1', linkName: 'demo/hello', mode: 0o755 };
+  const tar = tarOf([hello, link, { ...hello, data: 'other\n' }]);
+  await refused(t, tar, 'DUPLICATE', /“demo\/hello” comes again.*“demo\/twin”/);
+  const inspection = await accepted(t, tar, { rejectReplacedTargets: false });
+  const ids = [...decodeListing(inspection.listing)].map(({ path, leaf }) => [path, leaf?.id]);
+  t.deepEqual(ids, [
+    ['demo/twin', contentId(Buffer.from('hello\n'))],
+    ['demo/hello', contentId(Buffer.from('other\n'))],
+  ]);
+});
+
+test('a duplicate of a hard link, of its target before it, or of a link back to it is accepted', async (t) => {
+  const link = { name: 'demo/twin', type: '1', linkName: 'demo/hello', mode: 0o755 };
+  const back = { name: 'demo/hello', type: '1', linkName: 'demo/twin', mode: 0o755 };
+  for (const members of [
+    [hello, link, link],
+    [hello, hello, link],
+    [hello, link, back],
+    [hello, link, { ...readme, name: 'demo/twin' }],
+  ]) {
+    const { warnings } = await accepted(t, tarOf(members));
+    t.deepEqual(
+      warnings.map(({ code }) => code),
+      ['DUPLICATE'],
+    );
+  }
 });
 
 test('a link out of the tree is kept, with a warning', async (t) => {
@@ -261,6 +305,12 @@ const hostile: [title: string, bytes: Buffer, code: string, text: RegExp][] = [
     'TRAILING_BYTES',
     /trailing/,
   ],
+  [
+    'bytes behind the padding of its bzip2 data',
+    Buffer.concat([demoTarBzip2, Buffer.alloc(9), demoTarBzip2]),
+    'TRAILING_BYTES',
+    /trailing/,
+  ],
   ['an xz CRC that is wrong', changed(demoTarXz, 60), 'CORRUPT', /xz/],
   ['cut xz data', demoTarXz.subarray(0, -1), 'TRUNCATED', /truncated/],
   ['bytes behind the xz data', Buffer.concat([demoTarXz, Buffer.from('rest')]), 'TRUNCATED', /trailing/],
@@ -269,6 +319,14 @@ const hostile: [title: string, bytes: Buffer, code: string, text: RegExp][] = [
 for (const [title, bytes, code, text] of hostile) {
   test(`a tar with ${title} is refused`, (t) => refused(t, bytes, code, text));
 }
+
+test('bzip2 data may be padded with zeros', async (t) => {
+  const { listing } = await accepted(t, demoTar);
+  for (const length of [1, 3, 512, 300_000]) {
+    const padded = await accepted(t, Buffer.concat([demoTarBzip2, Buffer.alloc(length)]));
+    t.deepEqual([...decodeListing(padded.listing)], [...decodeListing(listing)]);
+  }
+});
 
 test('bytes that are no archive are refused', (t) =>
   refused(t, Buffer.from('hello'), 'UNKNOWN_FORMAT', /format/));

@@ -134,7 +134,13 @@ const bzip2s = tars([
     rejected(/bzip2/),
   ],
   ['bzip2-text-after', 'text follows', Buffer.concat([bzip2, Buffer.from('more')]), rejected(/trailing/)],
-  ['bzip2-zeros-after', 'zeros follow', Buffer.concat([bzip2, Buffer.alloc(64)]), rejected(/trailing/)],
+  ['bzip2-zeros-after', 'zeros follow', Buffer.concat([bzip2, Buffer.alloc(64)]), done],
+  [
+    'bzip2-zeros-between',
+    'zeros and an empty stream follow',
+    Buffer.concat([bzip2, Buffer.alloc(64), emptyBzip2]),
+    rejected(/trailing/),
+  ],
   ['bzip2-garbage', 'data is overwritten', changed(bzip2, 60, Buffer.alloc(40, 0xa5)), rejected(/bzip2/)],
 ]);
 

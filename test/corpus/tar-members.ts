@@ -93,6 +93,12 @@ const hostile = tars([
     also(hardLink('h', 'salt')),
     rejected(/no earlier file/),
   ],
+  [
+    'hard-link-target-again',
+    'the target of a hard link comes again',
+    also(hardLink('h', 'salt/README'), { ...one, data: 'From the sea.\n' }),
+    rejected(/comes again/),
+  ],
   ['hard-link-empty', 'a hard link has no target', also(hardLink('h', '')), rejected(/empty name/)],
   [
     'hard-link-through-link',

@@ -22,6 +22,8 @@ export type ZipSpec = {
   readonly descriptor?: { readonly signature: boolean; readonly bytes: 4 | 8; readonly crc?: number };
   /** Bytes between the data and the next entry. */
   readonly after?: Buffer;
+  /** Extra fields of the central header, after the zip64 one. */
+  readonly extra?: Buffer;
   /** Where the directory says that the local header is. */
   readonly offset?: number;
 };
@@ -103,7 +105,8 @@ function localEntry(spec: ZipSpec): Buffer {
 function centralHeader(spec: ZipSpec, offset: number): Buffer {
   const said = { ...headersOf(spec), ...spec.central };
   const name = Buffer.from(said.name);
-  const extra = spec.zip64 ? zip64Field([said.unpacked, said.packed, offset]) : Buffer.alloc(0);
+  const zip64 = spec.zip64 ? zip64Field([said.unpacked, said.packed, offset]) : Buffer.alloc(0);
+  const extra = Buffer.concat([zip64, spec.extra ?? Buffer.alloc(0)]);
   const header = Buffer.alloc(46);
   header.writeUInt32LE(0x02014b50, 0);
   header.writeUInt16LE((3 << 8) | 20, 4);

@@ -18,14 +18,13 @@ export function* bunzip2(pieces: Iterable<Uint8Array>): Generator<Buffer> {
   const bits = new BitReader(pieces);
   const table = new Uint32Array(9 * blockUnit);
   do {
-    for (const byte of magic) {
-      if (bits.read(8) !== byte)
-        throw corrupt('TRAILING_BYTES', 'there are trailing bytes after its bzip2 data');
-    }
+    for (const byte of magic) if (bits.read(8) !== byte) throw trailing();
     const level = bits.read(8) - 0x30;
     if (level < 1 || level > 9) throw corrupt('CORRUPT', 'its bzip2 header is invalid');
     yield* readStream(bits, table.subarray(0, level * blockUnit));
     bits.skipToByte();
+    // Zeros are padding, as those of a tape; more is not.
+    if (bits.skipPadding() && !bits.atEnd()) throw trailing();
   } while (!bits.atEnd());
 }
 
@@ -85,6 +84,10 @@ const crcTable = Int32Array.from({ length: 256 }, (_, byte) => {
 
 function isSame(mark: readonly number[], magic: readonly number[]): boolean {
   return mark[0] === magic[0] && mark[1] === magic[1];
+}
+
+function trailing() {
+  return corrupt('TRAILING_BYTES', 'there are trailing bytes after its bzip2 data');
 }
 
 function wrongCrc() {

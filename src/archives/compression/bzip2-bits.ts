@@ -1,4 +1,5 @@
 import { corrupt } from '../faults.ts';
+import { isZero } from '../tar/tar-block.ts';
 
 /** Reads bits, the highest of a byte first, from pieces of any length. */
 export class BitReader {
@@ -41,6 +42,23 @@ export class BitReader {
   /** To be asked at the start of a byte. */
   atEnd(): boolean {
     return this.#count === 0 && !this.#fill();
+  }
+
+  /** Consumes zero bytes at the start of a byte, up to the end or a part with other bytes. Returns whether there was one. */
+  skipPadding(): boolean {
+    let skipped = false;
+    while (this.#count > 0) {
+      if ((this.#bits >>> (this.#count - 8)) & 0xff) return skipped;
+      this.#count -= 8;
+      skipped = true;
+    }
+    while (this.#fill()) {
+      const rest = this.#piece.subarray(this.#at);
+      if (!isZero(rest)) return skipped || rest[0] === 0;
+      this.#at = this.#piece.length;
+      skipped = true;
+    }
+    return skipped;
   }
 
   #need(count: number): void {

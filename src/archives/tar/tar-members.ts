@@ -2,6 +2,7 @@ import { type Contents, fillMember, type Member, unreadMember } from '../content
 import { corrupt } from '../faults.ts';
 import { hashMember, MemberHash } from '../member-hash.ts';
 import { printableName } from '../printable-name.ts';
+import { LinkedTargets } from './linked-targets.ts';
 import type { TarSink } from './tar.ts';
 import type { TarHeader } from './tar-header.ts';
 
@@ -22,10 +23,12 @@ const kinds: { [type: string]: Kind | undefined } = {
 /** Puts the members of a tar into the contents and hashes their data. */
 export class TarMembers implements TarSink {
   readonly #contents: Contents;
+  readonly #linkedTargets: LinkedTargets;
   #reading: MemberData | undefined;
 
   constructor(contents: Contents) {
     this.#contents = contents;
+    this.#linkedTargets = new LinkedTargets(contents);
   }
 
   extension(size: number): void {
@@ -78,7 +81,9 @@ export class TarMembers implements TarSink {
       return;
     }
     if (member.mode !== '120000') member.mode = mode & ownerExecutes ? '100755' : '100644';
-    if (path !== target) this.#add(path, member);
+    if (path === target) return;
+    this.#add(path, member);
+    this.#linkedTargets.add(target!, member, name);
   }
 
   #addSpecial({ name, type }: TarHeader): void {
@@ -94,6 +99,7 @@ export class TarMembers implements TarSink {
     if (added === 'replaced') {
       const text = `The member “${printableName(path)}” is in the archive more than once (duplicate); the last one counts.`;
       this.#contents.warnings.add('DUPLICATE', text);
+      this.#linkedTargets.checkReplaced(path, member);
     }
     return added !== undefined;
   }

@@ -41,11 +41,12 @@ export class TarReader {
     for (let at = 0; at < piece.length; ) at = this.#step(piece, at);
   }
 
-  /** To be called after the last piece: the end marker may be missing, but nothing may be cut. */
-  finish(): void {
-    if (this.#state === 'ended') return;
+  /** To be called after the last piece: nothing may be cut. Returns whether there was an end marker. */
+  finish(): boolean {
+    if (this.#state === 'ended') return true;
     if (this.#state !== 'header' || this.#blockFilled > 0) throw corrupt('TRUNCATED', 'the tar is truncated');
     this.#assertNoOrphan();
+    return false;
   }
 
   #step(piece: Buffer, at: number): number {

@@ -23,15 +23,25 @@ const signature = 0x02014b50;
 const headerLength = 46;
 const longestEntry = headerLength + 3 * 0xffff;
 
-/** The entries of the directory in its order; it must hold exactly as many as the end record says. */
-export function* readDirectory(bytes: ArchiveBytes, place: DirectoryPlace): Generator<ZipEntry> {
+/**
+ * The entries of the directory in its order; it must hold exactly as many as the end record says. The extra fields
+ * of an entry are valid only during the call of `seeExtra`.
+ */
+export function* readDirectory(
+  bytes: ArchiveBytes,
+  place: DirectoryPlace,
+  seeExtra?: (entry: ZipEntry, extra: Buffer) => void,
+): Generator<ZipEntry> {
   const end = place.start + place.length;
   const window = new ByteWindow(bytes);
   let count = 0;
   for (let position = place.start; position < end; count += 1) {
-    const entry = window.take(position, Math.min(end, position + longestEntry));
-    const length = entryLength(entry);
-    yield parseEntry(entry.subarray(0, length));
+    const record = window.take(position, Math.min(end, position + longestEntry));
+    const length = entryLength(record);
+    const extra = extraOf(record);
+    const entry = parseEntry(record.subarray(0, length), extra);
+    seeExtra?.(entry, extra);
+    yield entry;
     position += length;
   }
   if (count !== place.count)
@@ -66,10 +76,13 @@ function entryLength(entry: Buffer): number {
   return length;
 }
 
-function parseEntry(entry: Buffer): ZipEntry {
+function extraOf(entry: Buffer): Buffer {
   const nameEnd = headerLength + entry.readUInt16LE(28);
-  const rawName = entry.toString('latin1', headerLength, nameEnd);
-  const extra = entry.subarray(nameEnd, nameEnd + entry.readUInt16LE(30));
+  return entry.subarray(nameEnd, nameEnd + entry.readUInt16LE(30));
+}
+
+function parseEntry(entry: Buffer, extra: Buffer): ZipEntry {
+  const rawName = entry.toString('latin1', headerLength, headerLength + entry.readUInt16LE(28));
   const small = {
     unpacked: entry.readUInt32LE(24),
     packed: entry.readUInt32LE(20),

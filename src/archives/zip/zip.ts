@@ -11,6 +11,7 @@ import { readDirectory, type ZipEntry } from './zip-directory.ts';
 import { readEndRecords } from './zip-end-record.ts';
 import { type PlacedEntry, placeEntry } from './zip-entry.ts';
 import { assertSameHeaders, localHeaderLength, localLength, longestDescriptor } from './zip-local-header.ts';
+import { warnAboutName } from './zip-name-warnings.ts';
 
 /** An entry with all that belongs to it, from its local header up to the next entry. */
 type Extent = { readonly entry: ZipEntry; readonly end: number; readonly placed: PlacedEntry | undefined };
@@ -33,7 +34,8 @@ export async function readZip(bytes: ArchiveBytes, limits: ArchiveLimits, conten
 
 function extentsIn(bytes: ArchiveBytes, limits: ArchiveLimits, contents: Contents): Extent[] {
   const place = readEndRecords(bytes);
-  const entries = countEntries(readDirectory(bytes, place), contents);
+  const warn = (entry: ZipEntry, extra: Buffer) => warnAboutName(entry, extra, contents.warnings);
+  const entries = countEntries(readDirectory(bytes, place, warn), contents);
   contents.checkRatio(bytes.length);
   entries.sort((a, b) => a.offset - b.offset);
   if ((entries[0]?.offset ?? place.start) !== 0) {

@@ -1,0 +1,90 @@
+import xz from 'xz-decompress';
+import type { ArchiveBytes } from '../../archive-bytes.ts';
+import { corrupt, Unreadable } from '../../faults.ts';
+import { plainStream } from './plain-stream.ts';
+import { invalidXz, unsupportedXz } from './xz-block-header.ts';
+import { assertChecksum, xzCheck } from './xz-check.ts';
+import { type XzBlock, xzBlocks } from './xz-container.ts';
+import { unfiltered } from './xz-filters.ts';
+
+const sha256 = 10;
+
+/**
+ * Unpacks xz data, also several streams behind one another. The package knows neither filters nor SHA-256: a file with
+ * one of them is unpacked block by block, by the package, and its filters and checks are done here.
+ */
+export async function* unxz(bytes: ArchiveBytes): AsyncGenerator<Buffer> {
+  if (!needsOwnReading(bytes)) {
+    yield* unpacked(bytes.pieces());
+    return;
+  }
+  for (const block of xzBlocks(bytes)) yield* readBlock(bytes, block);
+}
+
+/** Stops at the first block that decides it. A file that is invalid before is left to the package, which says why. */
+function needsOwnReading(bytes: ArchiveBytes): boolean {
+  const found = { isNeeded: false };
+  const blocks = xzBlocks(bytes, ({ check, filters }) => {
+    found.isNeeded ||= check === sha256 || filters.length > 0;
+  });
+  try {
+    for (const _ of blocks) if (found.isNeeded) break;
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error;
+  }
+  return found.isNeeded;
+}
+
+async function* readBlock(bytes: ArchiveBytes, block: XzBlock): AsyncGenerator<Buffer> {
+  const check = xzCheck(block.check);
+  for await (const piece of unfiltered(unpacked(plainStream(bytes, block)), block.filters)) {
+    check.update(piece);
+    yield piece;
+  }
+  assertChecksum(check, block.checksum);
+}
+
+async function* unpacked(pieces: Generator<Buffer<ArrayBuffer>>): AsyncGenerator<Buffer> {
+  const reader = new xz.XzReadableStream(packedStream(pieces)).getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      if (value.length > 0) yield Buffer.from(value.buffer, value.byteOffset, value.length);
+    }
+  } catch (error) {
+    throw asUnreadable(error);
+  } finally {
+    // The decoder has one context for all streams; it is free again only after this.
+    await reader.cancel().catch(() => undefined);
+  }
+}
+
+function packedStream(pieces: Generator<Buffer<ArrayBuffer>>): ReadableStream<Uint8Array> {
+  return new ReadableStream(
+    {
+      pull(controller) {
+        const { done, value } = pieces.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+const faults: { [code: string]: Unreadable | undefined } = {
+  '4': new Unreadable(
+    'UNSUPPORTED',
+    'The archive is too large to unpack: its xz dictionary needs more than 64 MiB, which is unsupported.',
+  ),
+  '6': unsupportedXz(),
+  '7': corrupt('CORRUPT', 'its xz data is invalid, or its CRC does not match'),
+  '8': corrupt('TRUNCATED', 'its xz data is truncated, or followed by trailing bytes'),
+};
+
+/** Turns what the decoder says about the data into a fault; other errors stay what they are. */
+function asUnreadable(error: unknown): unknown {
+  const [, code] = /^get_next_output failed with error code (\d+)$/.exec((error as Error).message) ?? [];
+  return code === undefined ? error : (faults[code] ?? invalidXz());
+}

@@ -1,0 +1,31 @@
+import type { Contents, Member } from '../contents.ts';
+import { printableName } from '../printable-name.ts';
+
+type Linked = { readonly member: Member; readonly linkName: string };
+
+/**
+ * Finds hard links whose target comes again after them. Readers that write the duplicate into the file on disk change
+ * the link, too; GNU tar replaces the file, so that the link keeps the earlier bytes.
+ */
+export class LinkedTargets {
+  readonly #contents: Contents;
+  /** The first hard link to each target. */
+  readonly #byTarget = new Map<string, Linked>();
+
+  constructor(contents: Contents) {
+    this.#contents = contents;
+  }
+
+  add(target: string, member: Member, linkName: string): void {
+    if (this.#contents.rejectsReplacedTargets && !this.#byTarget.has(target))
+      this.#byTarget.set(target, { member, linkName });
+  }
+
+  /** Adds a fault if a hard link shares the bytes that `path` had before. Another link to these is no change. */
+  checkReplaced(path: string, member: Member): void {
+    const linked = this.#byTarget.get(path);
+    if (linked === undefined || linked.member === member) return;
+    const text = `The member “${printableName(path)}” comes again (duplicate) after the hard link “${printableName(linked.linkName)}” to it: readers of tar differ in which bytes the link has. Pack each path once.`;
+    this.#contents.faults.add('DUPLICATE', text);
+  }
+}

@@ -1,0 +1,55 @@
+import { isUtf8 } from 'node:buffer';
+import { crc32 } from 'node:zlib';
+import type { Faults } from '../faults.ts';
+import { printableName } from '../printable-name.ts';
+import type { ZipEntry } from './zip-directory.ts';
+import { zipName } from './zip-name.ts';
+
+const unicodePathField = 0x7075;
+
+/** Warns where another reader of zips gives the entry another name, or none. */
+export function warnAboutName(
+  { rawName, flags }: Pick<ZipEntry, 'rawName' | 'flags'>,
+  extra: Buffer,
+  warnings: Faults,
+): void {
+  const name = zipName(rawName, flags);
+  if (name === undefined) return;
+  if (name !== rawName && isUtf8(Buffer.from(rawName, 'latin1'))) {
+    const text = `The member ${shown(rawName)} has a name in UTF-8 that is not marked as UTF-8; it is read in code page 437, as ${shown(name)}.`;
+    warnings.add('UNMARKED_UTF8', text);
+  }
+  const path = unicodePath(extra, rawName);
+  if (path !== undefined && path !== name) {
+    const text = `The member ${shown(name)} has another name, ${shown(path)}, in its Unicode Path field (0x7075), which is not used.`;
+    warnings.add('OTHER_NAME', text);
+  }
+  if (name.includes('..')) {
+    const text = `The name of the member ${shown(name)} holds “..”; it is kept here, but the loader of Software Heritage leaves it out.`;
+    warnings.add('DOTS_IN_NAME', text);
+  }
+}
+
+/** Returns the name in the field, or `undefined` if it is missing, malformed, or made for another name. */
+function unicodePath(extra: Buffer, rawName: string): string | undefined {
+  for (let at = 0; at + 4 <= extra.length; ) {
+    const end = at + 4 + extra.readUInt16LE(at + 2);
+    if (end > extra.length) return undefined;
+    if (extra.readUInt16LE(at) === unicodePathField) {
+      const field = extra.subarray(at + 4, end);
+      return isFor(field, rawName) ? field.toString('latin1', 5) : undefined;
+    }
+    at = end;
+  }
+}
+
+/** Version 1, then the CRC of the name in the header. A field that does not fit is ignored by its specification. */
+function isFor(field: Buffer, rawName: string): boolean {
+  return (
+    field.length >= 5 && field[0] === 1 && field.readUInt32LE(1) === crc32(Buffer.from(rawName, 'latin1'))
+  );
+}
+
+function shown(name: string): string {
+  return `“${printableName(name)}”`;
+}
