@@ -50,9 +50,9 @@ export class ResumableUploads implements AsyncDisposable {
   static async open(options: ResumableUploadsOptions): Promise<ResumableUploads> {
     const folder = await UploadsFolder.open(options.folder);
     const uploads = new ResumableUploads(folder, options);
-    for (const record of await folder.records()) {
-      uploads.#uploads.set(record.id, await Upload.restored(record, folder));
-    }
+    const { records, unknown } = await folder.records();
+    for (const record of records) uploads.#uploads.set(record.id, await Upload.restored(record, folder));
+    if (unknown.length > 0) options.logger.warn({ records: unknown }, 'upload records not understood');
     await uploads.sweep();
     return uploads;
   }

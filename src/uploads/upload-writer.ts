@@ -8,10 +8,13 @@ const SYNC_BYTES = 8 * 1024 ** 2;
 /** Bytes that may be ahead of the disk. */
 const FAR_AHEAD = 64 * 1024 ** 2;
 
+/** Resolves when the first `length` bytes count after a power cut, too. */
+export type RecordLength = (length: number) => Promise<void>;
+
 /** Appends to the bytes of an upload in few big writes: what comes during one goes with the next. */
 export class UploadWriter implements AsyncDisposable {
   readonly #handle: FileHandle;
-  readonly #onDurable: (length: number) => void;
+  readonly #record: RecordLength;
   #waiting: Uint8Array[] = [];
   #taken: number;
   #written: number;
@@ -20,26 +23,23 @@ export class UploadWriter implements AsyncDisposable {
   #syncing: Promise<void> | undefined;
   #failure: unknown;
   #syncFailed = false;
+  #hasSurplus = false;
 
-  /** Whatever lies behind `length` goes. `onDurable` is told how many bytes will be there after a crash. */
-  static async open(
-    file: string,
-    length: number,
-    onDurable: (length: number) => void,
-  ): Promise<UploadWriter> {
+  /** Drops what the file has behind `length`. Calls `record` with each length up to which the bytes are synced. */
+  static async open(file: string, length: number, record: RecordLength): Promise<UploadWriter> {
     const handle = await open(file, 'r+');
     try {
       if ((await handle.stat()).size !== length) await handle.truncate(length);
-      return new UploadWriter(handle, length, onDurable);
+      return new UploadWriter(handle, length, record);
     } catch (error) {
       await handle.close();
       throw error;
     }
   }
 
-  private constructor(handle: FileHandle, length: number, onDurable: (length: number) => void) {
+  private constructor(handle: FileHandle, length: number, record: RecordLength) {
     this.#handle = handle;
-    this.#onDurable = onDurable;
+    this.#record = record;
     this.#taken = length;
     this.#written = length;
     this.#durable = length;
@@ -55,8 +55,14 @@ export class UploadWriter implements AsyncDisposable {
     return this.#failure;
   }
 
-  /** Resolves when more may come; nothing more need come after a {@link failure}. */
+  /** Whether the file may have bytes behind those that count, since they could not be cut off. */
+  get hasSurplus(): boolean {
+    return this.#hasSurplus;
+  }
+
+  /** Resolves when the next chunk may come. Drops the chunk after a {@link failure}: it would fill the gap of lost bytes. */
   async write(chunk: Uint8Array): Promise<void> {
+    if (this.#failure !== undefined) return;
     this.#waiting.push(chunk);
     this.#taken += chunk.byteLength;
     this.#writing ??= this.#writeWaiting();
@@ -68,19 +74,21 @@ export class UploadWriter implements AsyncDisposable {
   async flush(): Promise<number> {
     await this.#settled();
     if (!this.#syncFailed && this.#written > this.#durable) await this.#sync();
-    // After a failed sync nobody knows which of the bytes since the last one are on the disk.
-    if (this.#syncFailed) await this.cut(this.#durable);
+    // After a failed sync any of the bytes since the last one may be lost; a failed write may have left some.
+    if (this.#failure !== undefined) await this.cut(this.#durable);
     return this.#durable;
   }
 
-  /** Drops what was written behind `length`, which is durable. */
+  /** Drops what was written behind `length`, which is durable. Never rejects: see {@link hasSurplus}. */
   async cut(length: number): Promise<void> {
     await this.#settled();
     try {
       await this.#handle.truncate(length);
       await this.#handle.sync();
+      this.#hasSurplus = false;
     } catch (error) {
-      this.#failure ??= error; // what is there too much is dropped by whoever writes next
+      this.#failure ??= error;
+      this.#hasSurplus = true;
     }
     this.#taken = length;
     this.#written = length;
@@ -100,7 +108,7 @@ export class UploadWriter implements AsyncDisposable {
   /** Never rejects: a failure is found out at the end, when what was written before is kept. */
   async #writeWaiting(): Promise<void> {
     try {
-      while (this.#waiting.length > 0) {
+      while (this.#waiting.length > 0 && this.#failure === undefined) {
         const batch = this.#waiting;
         this.#waiting = [];
         await this.#writeAll(batch);
@@ -108,8 +116,8 @@ export class UploadWriter implements AsyncDisposable {
       }
     } catch (error) {
       this.#failure ??= error;
-      this.#waiting = [];
     }
+    this.#waiting = [];
     this.#writing = undefined;
   }
 
@@ -129,8 +137,8 @@ export class UploadWriter implements AsyncDisposable {
     const length = this.#written;
     try {
       await this.#handle.datasync();
+      await this.#record(length);
       this.#durable = length;
-      this.#onDurable(length);
     } catch (error) {
       this.#failure ??= error;
       this.#syncFailed = true;

@@ -1,17 +1,10 @@
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
+import { type Checksum, mismatch } from './checksum.ts';
 import { orUploadsUnavailable, UploadFault, uploadsUnavailable } from './upload-fault.ts';
 import type { UploadRecord, UploadState } from './upload-record.ts';
 import { UploadWriter } from './upload-writer.ts';
 import type { UploadsFolder } from './uploads-folder.ts';
-
-export const CHECKSUM_ALGORITHMS = ['sha1', 'sha256', 'md5'] as const;
-
-/** What a client says its bytes are. */
-export type Checksum = {
-  readonly algorithm: (typeof CHECKSUM_ALGORITHMS)[number];
-  readonly digest: Buffer;
-};
 
 const READ_BYTES = 128 * 1024;
 
@@ -21,6 +14,8 @@ export class Upload {
   #record: UploadRecord;
   #offset: number;
   #touchedAt: number;
+  /** Whether the file or the record may count bytes behind the offset: cutting them off has failed. */
+  #hasSurplus = false;
 
   /** As it was when the last process ended, however that was. */
   static async restored(record: UploadRecord, folder: UploadsFolder): Promise<Upload> {
@@ -28,11 +23,13 @@ export class Upload {
     if (state.status === 'used') return new Upload(record, folder, record.length, Date.parse(state.usedAt));
     await using handle = await open(folder.bytesOf(record.id), 'a'); // made again if somebody removed it
     const { size, mtimeMs } = await handle.stat();
-    const length = state.status === 'verifying' ? state.from : Math.min(size, record.length);
+    const durable = record.durableLength ?? record.length;
+    const length = Math.min(size, durable, state.status === 'verifying' ? state.from : record.length);
     if (length !== size) await handle.truncate(length);
     await handle.datasync();
     const upload = new Upload(record, folder, length, Math.max(Date.parse(record.createdAt), mtimeMs));
     if (state.status === 'verifying') await upload.become({ status: 'open' });
+    else if (length !== record.durableLength) await upload.become(state);
     return upload;
   }
 
@@ -80,22 +77,35 @@ export class Upload {
    */
   async append(source: AsyncIterable<Uint8Array>, checksum?: Checksum): Promise<void> {
     if (this.state.status === 'claimed') throw claimed();
+    await this.cutSurplus();
     const from = this.#offset;
     await this.#announce(from, checksum);
-    const onDurable = (length: number): void => {
-      if (!checksum) this.#offset = length;
+    // Bytes with a checksum count when they are verified.
+    const record = async (length: number): Promise<void> => {
+      if (!checksum) await this.#recordLength(length);
     };
-    const opening = UploadWriter.open(this.#folder.bytesOf(this.id), from, onDurable);
+    const opening = UploadWriter.open(this.#folder.bytesOf(this.id), from, record);
     await using writer = await orUploadsUnavailable(opening);
     try {
       await this.#receive(source, writer, checksum);
     } catch (error) {
       const isToGo = checksum !== undefined || error instanceof UploadFault;
       if (isToGo) await this.#discard(writer, from);
-      else this.#offset = await writer.flush();
+      else await this.#flush(writer);
       throw error;
     }
     await this.#keep(writer, from, checksum);
+  }
+
+  /**
+   * Cuts off what is behind the offset, where an earlier attempt has failed; until then the upload is not usable.
+   * @throws {UploadFault} UPLOADS_UNAVAILABLE: it has failed again
+   */
+  async cutSurplus(): Promise<void> {
+    if (!this.#hasSurplus) return;
+    await orUploadsUnavailable(truncateFile(this.#folder.bytesOf(this.id), this.#offset));
+    await this.become({ status: 'open' });
+    this.#hasSurplus = false;
   }
 
   /** All that is here. */
@@ -109,9 +119,9 @@ export class Upload {
     }
   }
 
-  /** Resolves when it is so for good. */
-  async become(state: UploadState): Promise<void> {
-    const record = { ...this.#record, state };
+  /** Resolves when it is so for good, with the first `durableLength` bytes. */
+  async become(state: UploadState, durableLength = this.#offset): Promise<void> {
+    const record = { ...this.#record, durableLength, state };
     await this.#folder.write(record);
     this.#record = record;
   }
@@ -147,10 +157,10 @@ export class Upload {
   }
 
   async #keep(writer: UploadWriter, from: number, checksum: Checksum | undefined): Promise<void> {
-    const length = await writer.flush();
+    const length = await this.#flush(writer);
     try {
       if (writer.failure !== undefined) throw uploadsUnavailable(writer.failure);
-      if (checksum) await this.become({ status: 'open' });
+      if (checksum) await this.become({ status: 'open' }, length);
     } catch (error) {
       if (checksum) await this.#discard(writer, from);
       throw error;
@@ -158,11 +168,33 @@ export class Upload {
     this.#offset = length;
   }
 
+  /** Makes durable what was written, and returns how many bytes count. */
+  async #flush(writer: UploadWriter): Promise<number> {
+    const length = await writer.flush();
+    this.#hasSurplus ||= writer.hasSurplus;
+    return length;
+  }
+
+  async #recordLength(length: number): Promise<void> {
+    try {
+      await this.#folder.writeLength(this.id, length);
+      this.#offset = length;
+    } catch (error) {
+      this.#hasSurplus = true; // the disk may have the number nevertheless
+      throw error;
+    }
+  }
+
+  /** Drops what came behind `from`. If that fails, the next request repeats it, see {@link cutSurplus}. */
   async #discard(writer: UploadWriter, from: number): Promise<void> {
-    await writer.cut(from);
+    const wasCounted = this.#offset > from;
     this.#offset = from;
-    // If this fails, the record still says that nothing behind `from` counts.
-    if (this.state.status === 'verifying') await this.become({ status: 'open' }).catch(() => {});
+    await writer.cut(from);
+    this.#hasSurplus ||= writer.hasSurplus;
+    // While the file has surplus bytes, the record goes on to say that nothing behind `from` counts.
+    if (this.state.status === 'verifying' && !this.#hasSurplus)
+      await this.become({ status: 'open' }).catch(() => {});
+    else if (wasCounted) await this.#recordLength(from).catch(() => {});
   }
 
   #tooLong(): UploadFault {
@@ -171,14 +203,14 @@ export class Upload {
   }
 }
 
+async function truncateFile(file: string, length: number): Promise<void> {
+  await using handle = await open(file, 'r+');
+  await handle.truncate(length);
+  await handle.datasync();
+}
+
 function claimed(): UploadFault {
   const text =
     'A request that names this upload has not come to its end: send that one again, nothing is missing here.';
   return new UploadFault('UPLOAD_BUSY', text);
-}
-
-function mismatch({ algorithm, digest }: Checksum, found: Buffer): UploadFault {
-  const [promised, computed] = [digest.toString('base64'), found.toString('base64')];
-  const text = `The ${algorithm} promised is ${promised}, but the bytes received have ${computed}: send them again.`;
-  return new UploadFault('UPLOAD_CHECKSUM_MISMATCH', text);
 }

@@ -3,10 +3,22 @@ import path from 'node:path';
 import { DurableFolders, syncFolder } from '../durable-folders.ts';
 import { replaceFile } from '../replace-file.ts';
 import { orUploadsUnavailable } from './upload-fault.ts';
-import { isRecord, type UploadRecord } from './upload-record.ts';
+import {
+  LENGTH_POSITION,
+  paddedLength,
+  parsedRecord,
+  recordText,
+  type UploadRecord,
+} from './upload-record.ts';
 
 const RECORD = /^[0-9a-f-]{36}\.json$/;
-const OURS = /\.(json|json\.new|bytes)$/;
+const LEFT_BY_CRASH = /\.(json\.new|bytes)$/;
+
+export type FoundRecords = {
+  readonly records: readonly UploadRecord[];
+  /** Names of record files that this release does not understand, such as those of a newer one. */
+  readonly unknown: readonly string[];
+};
 
 /** Where uploads lie: of each a record, `<id>.json`, and its bytes, `<id>.bytes`. */
 export class UploadsFolder {
@@ -25,18 +37,23 @@ export class UploadsFolder {
     return path.join(this.#folder, `${id}.bytes`);
   }
 
-  /** Every record; what a crash has left besides is removed. Only for the one process that has the folder. */
-  async records(): Promise<UploadRecord[]> {
+  /**
+   * Returns the records and removes what a crash has left without one. Retains records that it does not understand,
+   * with their bytes: a newer release continues them. Only for the one process that has the folder.
+   */
+  async records(): Promise<FoundRecords> {
     const names = await readdir(this.#folder);
     const records: UploadRecord[] = [];
+    const unknown: string[] = [];
     for (const name of names.filter((one) => RECORD.test(one))) {
       const record = await this.#read(name);
       if (record) records.push(record);
+      else unknown.push(name);
     }
-    const known = new Set(records.flatMap(namesOf));
-    const left = names.filter((name) => OURS.test(name) && !known.has(name));
+    const retained = new Set([...records.flatMap(namesOf), ...unknown.map(bytesNameOf)]);
+    const left = names.filter((name) => LEFT_BY_CRASH.test(name) && !retained.has(name));
     for (const name of left) await rm(path.join(this.#folder, name), { force: true });
-    return records;
+    return { records, unknown };
   }
 
   /** Resolves when the upload is there, without bytes, whatever happens to the machine. Nothing of it stays otherwise. */
@@ -60,6 +77,16 @@ export class UploadsFolder {
     await orUploadsUnavailable(this.#write(record));
   }
 
+  /**
+   * Resolves when the record says so, also after a power cut. Overwrites the number in place, which takes one sync of
+   * one block and no space: a new file for each piece would take two syncs and fail on a full disk.
+   */
+  async writeLength(id: string, length: number): Promise<void> {
+    await using handle = await open(this.#recordOf(id), 'r+');
+    await handle.write(paddedLength(length), LENGTH_POSITION);
+    await handle.datasync();
+  }
+
   /** The record goes first: bytes without one are removed at the next start. */
   async remove(id: string): Promise<void> {
     const removing = async (): Promise<void> => {
@@ -79,14 +106,14 @@ export class UploadsFolder {
   }
 
   async #write(record: UploadRecord): Promise<void> {
-    await replaceFile(this.#recordOf(record.id), JSON.stringify(record), { durable: true });
+    await replaceFile(this.#recordOf(record.id), recordText(record), { durable: true });
   }
 
-  /** `undefined` for what nobody here has written. */
+  /** Returns `undefined` for what this release does not understand. */
   async #read(name: string): Promise<UploadRecord | undefined> {
     try {
-      const record: unknown = JSON.parse(await readFile(path.join(this.#folder, name), 'utf8'));
-      return isRecord(record) && `${record.id}.json` === name ? record : undefined;
+      const record = parsedRecord(await readFile(path.join(this.#folder, name), 'utf8'));
+      return record && `${record.id}.json` === name ? record : undefined;
     } catch (error) {
       if (error instanceof SyntaxError) return undefined;
       throw error;
@@ -97,6 +124,10 @@ export class UploadsFolder {
 /** What cannot be removed is removed at the next start, and must not hide why it has to be. */
 async function removeIfThere(...files: readonly string[]): Promise<void> {
   await Promise.allSettled(files.map((file) => rm(file, { force: true })));
+}
+
+function bytesNameOf(record: string): string {
+  return record.replace(/json$/, 'bytes');
 }
 
 /** The files an upload has; one that was used has no bytes any more. */

@@ -651,17 +651,6 @@ test('after a restart each upload is where it was; what was not verified, or bel
   for (const name of ['x.bytes', `${idOf(begun)}.json.new`]) {
     await writeFile(path.join(service.folder, 'uploads', name), '{');
   }
-  const whole = JSON.parse(await readFile(fileOf(service, begun, 'json'), 'utf8'));
-  for (const foreign of [
-    {},
-    { state: { status: 'of another release' } },
-    { length: '10' },
-    { createdAt: '' },
-  ]) {
-    const id = randomUUID();
-    const record = Object.keys(foreign).length === 0 ? { id } : { ...whole, id, ...foreign };
-    await writeFile(path.join(service.folder, 'uploads', `${id}.json`), JSON.stringify(record));
-  }
   // As it leaves it after the log has named the archive, and before that: in a log that was moved meanwhile.
   const elsewhere = { stream: 'deposit-1', revision: 0, id: randomUUID(), position: 'f'.repeat(16) };
   const claims = {
@@ -739,7 +728,7 @@ test('the client of the protocol sends the first piece with the creation, in sma
   t.is((await uploads.head(upload)).status, 404);
 });
 
-test('what was acknowledged survives SIGKILL, and what was not verified does not', async (t) => {
+test('what was acknowledged survives SIGKILL, and no byte more counts', async (t) => {
   const folder = await mkdtemp(path.join(tmpdir(), 'deposit-uploads-'));
   t.teardown(() => rm(folder, { recursive: true, force: true }));
   await registerDrill(folder);
@@ -777,11 +766,11 @@ test('what was acknowledged survives SIGKILL, and what was not verified does not
   const again = drill.at(service.url);
   const uploadsAgain = new TusUploads(again, 'drill');
   for (const [upload, offset] of [
-    [plain, at + 300_000],
+    [plain, at],
     [checked, at],
   ] as const) {
     const { pathname } = new URL(upload);
-    t.is(await uploadsAgain.offset(pathname), offset);
+    t.is(await uploadsAgain.offset(pathname), offset, 'what was not synced and recorded counts for nothing');
     t.is((await uploadsAgain.patch(pathname, offset, new Uint8Array(largeTar.subarray(offset)))).status, 204);
     const archive = { ...archiveHeaders('a.tar', 'application/x-tar'), 'Content-MD5': md5Of(largeTar) };
     const named = { ...archive, ...partial, Upload: idOf(upload) };

@@ -1,6 +1,6 @@
 import { STATUSES } from '../../domain/deposit/status-detail.ts';
 import { PACKAGINGS } from '../../sword/headers/packaging.ts';
-import { CHECKSUM_ALGORITHMS } from '../../uploads/upload.ts';
+import { CHECKSUM_ALGORITHMS } from '../../uploads/checksum.ts';
 import { MAX_PAGE_SIZE, PAGE_SIZE } from '../answering/deposit-query.ts';
 import { TUS_VERSION } from '../receiving/tus-headers.ts';
 import type { Json } from './operation.ts';

@@ -1,7 +1,8 @@
 import { withoutGarbage } from '../../garbage.ts';
 import { SwordError } from '../../sword/sword-error.ts';
+import type { Checksum } from '../../uploads/checksum.ts';
 import type { ResumableUploads } from '../../uploads/resumable-uploads.ts';
-import type { Checksum, Upload } from '../../uploads/upload.ts';
+import type { Upload } from '../../uploads/upload.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { assertDeclaredWithin } from './deposit-request.ts';
 import { ClientGone, isClientGone, type Patience, requestBody } from './request-body.ts';

@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http';
 import { badRequest, quoted } from '../../sword/sword-error.ts';
-import { CHECKSUM_ALGORITHMS } from '../../uploads/upload.ts';
+import { CHECKSUM_ALGORITHMS } from '../../uploads/checksum.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 import { TUS_VERSION } from './tus-headers.ts';
 

@@ -33,6 +33,7 @@ export class UploadInUse implements Disposable {
     const inUse = new UploadInUse(upload, await uploads.hold(upload), desk);
     try {
       await inUse.#settle();
+      await assertUsable(upload);
       assertWhole(upload);
       return inUse;
     } catch (error) {
@@ -108,6 +109,16 @@ export async function usedBefore(
 
 function noUpload(id: string, collection: string): SwordError {
   return notFound(`There is no upload ${id} in the collection ${collection}, or no more.`);
+}
+
+/** @throws {SwordError} 409: a write has failed, and what it may have left cannot be cut off. */
+async function assertUsable(upload: Upload): Promise<void> {
+  try {
+    await upload.cutSurplus();
+  } catch (cause) {
+    const text = `The upload ${upload.id} cannot be used until a failed write is undone: ask for its offset by HEAD and continue there later.`;
+    throw new SwordError('Conflict', text, { cause });
+  }
 }
 
 function assertWhole({ id, state, offset, length }: Upload): void {

@@ -1,0 +1,31 @@
+import { spawn } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import test from 'ava';
+import { outcomeOf } from './support/run-script.ts';
+import { temporaryFolder } from './support/temporary-folder.ts';
+
+const root = path.join(import.meta.dirname, '..');
+
+type Package = { readonly ava: { readonly require?: readonly string[] } };
+
+test('neither a test nor a command that it starts inherits settings of a service', async (t) => {
+  const { ava } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as Package;
+  const folder = await temporaryFolder(t);
+  const file = path.join(folder, 'any.mts');
+  await writeFile(file, SHOW);
+  const before = (ava.require ?? []).flatMap((name) => ['--import', path.join(root, name)]);
+  const env = { ...process.env, DEPOSIT_PORT: 'none', DEPOSIT_ROLES: 'none', OTHER: 'kept' };
+  const child = spawn(process.execPath, [...before, file], { env });
+  const { code, out, err } = await outcomeOf(child);
+  t.is(code, 0, err);
+  t.deepEqual(JSON.parse(out), { settings: [], other: 'kept' });
+});
+
+/** Shows what a process that the test starts finds in its environment. */
+const SHOW = `
+import { execFileSync } from 'node:child_process';
+const show = "const names = Object.keys(process.env).filter((name) => name.startsWith('DEPOSIT_'));"
+  + "console.log(JSON.stringify({ settings: names, other: process.env.OTHER }))";
+process.stdout.write(execFileSync(process.execPath, ['-e', show]));
+`;
