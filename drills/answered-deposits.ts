@@ -34,6 +34,8 @@ export class AnsweredDeposits {
   readonly counts = new Map<number, number>();
   /** Milliseconds until each 201. */
   readonly times: number[] = [];
+  /** Milliseconds until each 503. */
+  readonly refusedAfter: number[] = [];
   /** What an answer must not be, a sentence each. */
   readonly faults: string[] = [];
   readonly #url: string;
@@ -71,6 +73,7 @@ export class AnsweredDeposits {
     ms: number,
   ): void {
     this.counts.set(status, (this.counts.get(status) ?? 0) + 1);
+    if (status === 503) this.refusedAfter.push(ms);
     if (status === 201) {
       this.times.push(ms);
       const id = /<deposit_id>(\d+)</.exec(body)?.[1] ?? '';

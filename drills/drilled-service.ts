@@ -64,6 +64,12 @@ export async function unsettled(
   }
 }
 
+/** Resolves to the deposits that were completed and have not come to their end now. */
+export async function openDeposits(env: Readonly<Record<string, string>>): Promise<string[]> {
+  await using log = await openLog(readConfig({ ...env }), { readOnly: true });
+  return [...(await underWay(log))];
+}
+
 /** Resolves when every deposit that was completed has come to its end. */
 export async function settled(dataDir: string): Promise<void> {
   await unsettled(dataDir, Infinity);

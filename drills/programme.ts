@@ -13,7 +13,7 @@ export type PlannedDrill = {
 
 const SHORT = ['--short'];
 
-/** Every drill, in the order in which they are run. All together take 15 minutes at the most, their short forms one. */
+/** Every drill, in the order in which they are run. All together take half an hour at the most, their short forms four. */
 export const PROGRAMME: readonly PlannedDrill[] = [
   {
     name: 'kill-under-load',
@@ -168,6 +168,41 @@ export const PROGRAMME: readonly PlannedDrill[] = [
     full: [],
     short: null,
     limit: [300, 0],
+  },
+  {
+    name: 'log-restarts',
+    what: 'Restarts the event log while no reactor node is connected and deposits wait.',
+    full: [],
+    short: SHORT,
+    limit: [300, 120],
+  },
+  {
+    name: 'log-and-reactors-killed',
+    what: 'Kills the event log and all reactor nodes during long checks.',
+    full: [],
+    short: SHORT,
+    limit: [600, 120],
+  },
+  {
+    name: 'leader-partitioned',
+    what: 'Cuts the leader of three event log servers off from the others, under load.',
+    full: [],
+    short: SHORT,
+    limit: [300, 120],
+  },
+  {
+    name: 'quorum-lost',
+    what: 'Takes the quorum of three event log servers away, under load.',
+    full: [],
+    short: SHORT,
+    limit: [300, 120],
+  },
+  {
+    name: 'rolling-upgrade',
+    what: 'Upgrades four nodes one by one from an older release under load, goes back, and upgrades again.',
+    full: [],
+    short: null,
+    limit: [900, 0],
   },
   {
     name: 'mutation-fuzzing',

@@ -3,7 +3,16 @@ import { cpus, release, totalmem, type } from 'node:os';
 import type { DrillRun } from './run-drill.ts';
 
 /** Of these the report tells the sums over all drills. */
-const SUMS = ['kills', 'acknowledged', 'lost', 'doubled', 'dangling', 'stuck', 'orphans swept'] as const;
+const SUMS = [
+  'kills',
+  'acknowledged',
+  'lost',
+  'doubled',
+  'dangling',
+  'stuck',
+  'notifications lost',
+  'orphans swept',
+] as const;
 
 export type Report = {
   readonly runs: readonly DrillRun[];
@@ -20,7 +29,7 @@ export function markdownReport({ runs, isShort, begunAt }: Report): string {
   return `# Drills
 
 Scripts that start the service, hurt it, and look whether what it promised still holds. \`npm run drills\` runs all of
-them one after the other, \`npm run drills -- --short\` a form of about a minute that is part of continuous integration,
+them one after the other, \`npm run drills -- --short\` a form of a few minutes that is part of continuous integration,
 \`npm run drills -- --only NAME\` single ones; \`--list\` names them. Each is a program of its own as well:
 \`node drills/NAME.ts --help\`.
 

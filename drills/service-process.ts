@@ -14,6 +14,9 @@ export class NotStarted extends Error {
   }
 }
 
+/** The program of the service in this tree. */
+export const SERVICE_MAIN = path.join(import.meta.dirname, '..', 'src', 'main.ts');
+
 /** The service as a process of its own, to be started, hurt and started again on the same folder. */
 export class ServiceProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
@@ -21,13 +24,13 @@ export class ServiceProcess implements AsyncDisposable {
   readonly url: string;
   #said = '';
 
-  /** Resolves when it answers. @throws {NotStarted} with what it said when it ends before. */
+  /** Resolves when it answers; `main` is its program. @throws {NotStarted} with what it said when it ends before. */
   static async start(
     dataDir: string,
     port: number,
     env: Record<string, string> = {},
+    main = SERVICE_MAIN,
   ): Promise<ServiceProcess> {
-    const main = path.join(import.meta.dirname, '..', 'src', 'main.ts');
     const settings = {
       DEPOSIT_DATA_DIR: dataDir,
       DEPOSIT_PORT: String(port),

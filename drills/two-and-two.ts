@@ -55,7 +55,7 @@ async function drill({ deposits, writers, kills, logDown }: Drill): Promise<Find
   await using log = await openLog(readConfig(engines.settings));
   await registerIn(log, 'drill', 'drill');
   await using cluster = await ServiceCluster.start(engines.settings);
-  const nodes = cluster.urls;
+  const nodes = cluster.urls as readonly [string, string]; // by default there are two
   await Promise.all(nodes.map(known));
   const depositor = new PatientDepositor({ nodes, authorization: AUTHORIZATION, collection: 'drill' });
   using loads = followLoads(log);

@@ -2,13 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Administration } from '../src/administration.ts';
 import { readConfig } from '../src/config.ts';
 import { openLog } from '../src/engines.ts';
-import { isNews } from '../src/news/deposit-news.ts';
 import { WebhookKey } from '../src/notifications/webhook-key.ts';
 import { PatientDepositor } from '../test/support/patient-depositor.ts';
 import { WebhookReceiver } from '../test/support/webhook-receiver.ts';
 import { amount, type Finding, runDrill, tell as say } from './drill.ts';
 import { drillClient, drilledFolder, settled } from './drilled-service.ts';
 import { freePort } from './free-port.ts';
+import { type NotificationsReceived, notificationsReceived, statusEvents } from './notifications-received.ts';
 import { ServiceProcess } from './service-process.ts';
 
 const HELP = `Takes the receiver of a webhook away in the middle of a run of deposits, and looks afterwards whether every change
@@ -63,10 +63,10 @@ async function drill({ deposits, outage, kills }: Drill): Promise<Finding> {
   await away.over;
   await settled(folder);
   const backAt = performance.now();
-  const told = await everythingTold(folder, receiver);
+  const received = await awaited(folder, receiver);
   const seconds = (performance.now() - backAt) / 1000;
   const exitCode = await service.end('SIGTERM');
-  return report(receiver, told, { deposits, outage, kills, seconds, exitCode });
+  return report(received, { deposits, outage, kills, seconds, exitCode });
 }
 
 async function setWebhook(folder: string, receiver: WebhookReceiver): Promise<void> {
@@ -103,50 +103,39 @@ function turns(kills: number, deposits: number): ReadonlySet<number> {
   );
 }
 
-/** By deposit, the ids of the events that are news, in their order; resolves when all have arrived or it took too long. */
-async function everythingTold(
-  folder: string,
-  receiver: WebhookReceiver,
-): Promise<ReadonlyMap<number, string[]>> {
-  const news = new Map<number, string[]>();
+/** Waits until every notification has come, or it took too long. */
+async function awaited(folder: string, receiver: WebhookReceiver): Promise<NotificationsReceived> {
   await using log = await openLog(readConfig({ DEPOSIT_DATA_DIR: folder }));
-  for await (const event of log.readAll({ streamPrefixes: ['deposit-'] })) {
-    const id = Number(event.data['depositId']);
-    if (isNews(event)) news.set(id, [...(news.get(id) ?? []), event.id]);
-  }
-  const wanted = [...news.values()].flat();
+  const wanted = await statusEvents(log);
   const deadline = performance.now() + PATIENCE;
-  const taken = (): Set<string> => new Set(receiver.taken.map(({ id }) => id));
-  while (performance.now() < deadline && !wanted.every((id) => taken().has(id))) await pause(100);
-  return news;
+  for (;;) {
+    const found = notificationsReceived(wanted, receiver);
+    if (found.lost === 0 || performance.now() > deadline) return found;
+    await pause(100);
+  }
 }
 
 function report(
-  receiver: WebhookReceiver,
-  told: ReadonlyMap<number, string[]>,
+  { wanted, lost, disordered, repeated, unknown, unsigned, deposits }: NotificationsReceived,
   run: Drill & { readonly seconds: number; readonly exitCode: number | null },
 ): Finding {
-  const wanted = [...told.values()].flat();
-  const first = [...new Set(receiver.taken.map(({ id }) => id))];
-  const missing = wanted.filter((id) => !first.includes(id)).length;
-  const unknown = first.filter((id) => !wanted.includes(id)).length;
-  const unsigned = receiver.received.filter(({ isSigned }) => !isSigned).length;
-  const disordered = [...told].filter(([deposit, ids]) => {
-    const came = new Set(receiver.taken.filter((one) => one.deposit === deposit).map(({ id }) => id));
-    return [...came].join() !== ids.filter((id) => came.has(id)).join();
-  }).length;
-  const again = receiver.taken.length - first.length;
-  const faults = { missing, unknown, unsigned, 'deposits out of order': disordered };
+  const faults = { missing: lost, unknown, unsigned, 'deposits out of order': disordered.length };
   return {
     tried: `The receiver of webhooks was away for ${run.outage} s in the middle of ${run.deposits} deposits, and the service killed ${run.kills} times.`,
-    held: `All ${wanted.length} changes of status were notified, signed and in order, ${again} of them again; the last ${run.seconds.toFixed(1)} s after everything had happened.`,
+    held: `All ${wanted} changes of status were notified, signed and in order, ${repeated} of them again; the last ${run.seconds.toFixed(1)} s after everything had happened.`,
     broken: [
       ...Object.entries(faults).flatMap(([what, count]) =>
         count > 0 ? [`Notifications: ${count} ${what}.`] : [],
       ),
-      ...(told.size >= run.deposits ? [] : [`Only ${told.size} of ${run.deposits} deposits are in the log.`]),
+      ...(deposits >= run.deposits ? [] : [`Only ${deposits} of ${run.deposits} deposits are in the log.`]),
       ...(run.exitCode === 0 ? [] : [`The service ended with ${run.exitCode} after SIGTERM.`]),
     ],
-    numbers: { kills: run.kills, deposits: run.deposits, notified: first.length, again, ...faults },
+    numbers: {
+      kills: run.kills,
+      deposits: run.deposits,
+      notified: wanted - lost + unknown,
+      again: repeated,
+      ...faults,
+    },
   };
 }

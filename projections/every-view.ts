@@ -2,9 +2,11 @@ import type { AnyProjection } from '../src/read-models/projection.ts';
 import { clientLogins } from './client-logins.ts';
 import { clientWebhooks } from './client-webhooks.ts';
 import { collections } from './collections.ts';
+import { deletedDeposits } from './deleted-deposits.ts';
 import { depositContent } from './deposit-content.ts';
 import { depositStatus } from './deposit-status.ts';
 import { loadedObjects } from './loaded-objects.ts';
+import { recordedNotifications } from './recorded-notifications.ts';
 import { undeliveredNotifications } from './undelivered-notifications.ts';
 
 /** Every view that a node keeps. */
@@ -16,6 +18,8 @@ export const everyView = [
   collections,
   clientWebhooks,
   undeliveredNotifications,
+  recordedNotifications,
+  deletedDeposits,
 ].map(
   (projection) => projection as unknown as AnyProjection, // each is only ever given its own views and events
 );

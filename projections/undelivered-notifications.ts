@@ -31,14 +31,14 @@ const evolved: Handler = (view, event) => {
     ...view,
     owner: { client: view.client, collection: view.collection },
     nextTryAt: view.dueAt || null,
-    seen: -1,
+    settled: [], // decides only what is recorded, and this shows what was
   };
   return shown(event.data.depositId, evolve(before ?? initial, event));
 };
 
 export const undeliveredNotifications: Projection<View, NotificationsEvent> = {
   name: 'undelivered-notifications',
-  version: 1,
+  version: 2,
   source: notifications,
   indexes: [
     ['waitingFor', 'dueAt'],

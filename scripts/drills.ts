@@ -11,7 +11,7 @@ const HELP = `Hurts the service in every way there is a drill for, one after the
 
   npm run drills [-- --short] [--only NAME]… [--list] [--json] [--report FILE] [--keep DIR]
 
---short   a form of each that takes seconds, where it has one; all together about a minute
+--short   a form of each that takes seconds, where it has one; all together some minutes
 --only    these drills alone; --list names all
 --json    one line of JSON a drill, then one of all
 --report  writes what was found as Markdown

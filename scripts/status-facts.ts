@@ -8,6 +8,7 @@ import { deposits } from '../src/domain/aggregates.ts';
 import { PASSING } from '../src/domain/deposit/status-detail.ts';
 import { openDeliveriesOf, openView } from '../src/engines.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
+import type { LogServer } from '../src/event-log/open-event-log.ts';
 import { waitingAfter } from '../src/event-log/waiting-events.ts';
 import { OperatorFileDamaged } from '../src/operator/operator-file.ts';
 import {
@@ -20,6 +21,7 @@ import { parkedEvents } from '../src/reactors/parking.ts';
 import { PARKING, REACTORS } from '../src/reactors/reactor-names.ts';
 import type { LookedAtView } from '../src/read-models/looked-at-view.ts';
 import { ViewUnavailable } from '../src/read-models/view-unavailable.ts';
+import { countStuck } from '../src/sweep/stuck-deposits.ts';
 import { refused } from './command.ts';
 
 /** How long the objects of the store are counted; of a large store only a part is. */
@@ -31,7 +33,12 @@ const UNTOLD =
 export type StatusFacts = Awaited<ReturnType<typeof statusFacts>>;
 
 /** Everything that `status` shows. Lags are counted up to 1,000 events. */
-export async function statusFacts(config: Config, log: EventLog, store: ArchiveStore) {
+export async function statusFacts(
+  config: Config,
+  log: EventLog,
+  store: ArchiveStore,
+  server: LogServer | undefined,
+) {
   const { state, silence } = await asked(config);
   const views = new StoredViews(config);
   const at = new Date().toISOString(); // the counts are of this moment
@@ -46,13 +53,14 @@ export async function statusFacts(config: Config, log: EventLog, store: ArchiveS
     service: state ? serviceFacts(state) : null,
     /** Why nothing is known of a service that should be there. */
     silence,
-    log: { engine: config.eventLog.kind, position: (await log.head()) ?? null },
+    log: { engine: config.eventLog.kind, position: (await log.head()) ?? null, server: serverFacts(server) },
     views: await Promise.all(
       viewsOf(state).map(({ name, source }) => viewFacts(views, log, name, source.prefix, state)),
     ),
     reactors,
-    deposits: depositFacts(views),
+    deposits: depositFacts(views, config.stuckAfter),
     notifications: notificationFacts(views, state),
+    sweep: state?.sweep ?? null,
     /** A sentence each: what they would tell is `null` here. */
     damagedViews: [...views.faults],
     parked: parked.flat(),
@@ -76,9 +84,14 @@ async function asked({
   }
 }
 
-/** A node that serves no clients keeps none. */
+/** `null` for a log that needs no server. */
+function serverFacts(server: LogServer | undefined) {
+  return server ? { version: server.version, warning: server.warning ?? null } : null;
+}
+
+/** Returns the views that the running node keeps; without one, all that a node may keep. */
 function viewsOf(state: ServiceState | undefined): typeof everyView {
-  return state?.roles.includes('http') === false ? [] : everyView;
+  return state ? everyView.filter(({ name }) => state.views.some((view) => view.name === name)) : everyView;
 }
 
 function serviceFacts({ version, pid, url, roles, startedAt, following }: ServiceState) {
@@ -129,11 +142,12 @@ async function reactorFacts(config: Config, log: EventLog, state?: ServiceState)
 }
 
 /** `null` on a node that keeps no views, or has a damaged one. */
-function depositFacts(views: StoredViews) {
-  return views.read(depositStatus.name, depositsIn) ?? null;
+function depositFacts(views: StoredViews, stuckAfter: number) {
+  return views.read(depositStatus.name, (view) => depositsIn(view, stuckAfter)) ?? null;
 }
 
-function depositsIn(view: LookedAtView) {
+function depositsIn(view: LookedAtView, stuckAfter: number) {
+  const stuck = countStuck(view, new Date(Date.now() - stuckAfter).toISOString());
   const oldest = PASSING.flatMap((status) => {
     const found = view.find({ equal: { status }, orderBy: 'updatedAt', limit: 1 }) as DepositStatusView[];
     return found.map(({ depositId, updatedAt }) => ({
@@ -143,7 +157,11 @@ function depositsIn(view: LookedAtView) {
       ageSeconds: ageOf(updatedAt),
     }));
   });
-  return { byStatus: Object.fromEntries(view.counts()), oldest };
+  return {
+    byStatus: Object.fromEntries(view.counts()),
+    oldest,
+    stuck: { byStatus: stuck, afterSeconds: stuckAfter / 1000 },
+  };
 }
 
 /** Deposits with notifications that wait, on whatever node, and what this one has done about notifications. */

@@ -8,6 +8,7 @@ export function statusScreen(facts: Status): string {
   return [
     ...serviceLines(facts),
     `Event log (${facts.log.engine}) at ${facts.log.position === null ? 'its beginning' : position(facts.log)}`,
+    ...serverLine(facts),
     '',
     ...(facts.views.length === 0 ? ['This node keeps no views.'] : [viewTable(facts)]),
     ...facts.damagedViews,
@@ -59,6 +60,10 @@ function serviceLines({ service, silence }: Status): string[] {
   return following === null ? lines : [...lines, `  its views get no events: ${following}`];
 }
 
+function serverLine({ log: { server } }: Status): string[] {
+  return server ? [`  ${server.warning ?? `server ${server.version}`}`] : [];
+}
+
 function depositLines({ deposits, damagedViews }: Status): string[] {
   if (!deposits && damagedViews.length > 0) return ['Deposits: not known while a view is damaged'];
   if (!deposits) return ['This node keeps no views: how many deposits there are is told elsewhere.'];
@@ -69,10 +74,20 @@ function depositLines({ deposits, damagedViews }: Status): string[] {
   return [
     `Deposits: ${counts.join(', ') || 'none'}`,
     ...(oldest.length > 0 ? [`  the oldest on their way: ${oldest.join('; ')}`] : []),
+    ...stuckLines(deposits),
   ];
 }
 
-function notificationLines({ notifications }: Status): string[] {
+function stuckLines({ stuck }: NonNullable<Status['deposits']>): string[] {
+  const counts = Object.entries(stuck.byStatus).filter(([, count]) => count > 0);
+  if (counts.length === 0) return [];
+  const list = counts.map(([status, count]) => `${number(count)} ${status}`).join(', ');
+  return [
+    `  stuck, unchanged for over ${span(Math.round(stuck.afterSeconds))}: ${list} ("npm run retry -- --stuck")`,
+  ];
+}
+
+function notificationLines({ notifications, sweep }: Status): string[] {
   if (!notifications) return [];
   const { waiting, taken, failed, tooOld, keyProblem } = notifications;
   const done =
@@ -84,7 +99,13 @@ function notificationLines({ notifications }: Status): string[] {
   return [
     `Notifications: ${[...done, held].join('; ')}${how}`,
     ...(keyProblem === null ? [] : [`  some cannot be sent: ${keyProblem}`]),
+    ...(sweep && sweep.unrecorded.count > 0 ? [unrecordedLine(sweep.unrecorded)] : []),
   ];
+}
+
+function unrecordedLine({ count, depositIds }: NonNullable<Status['sweep']>['unrecorded']): string {
+  const first = depositIds.slice(0, 10).join(', ');
+  return `  without a record and too old to be sent: ${counted(count, 'deposit')} (${first}${count > 10 ? ', …; --json lists more' : ''})`;
 }
 
 function storeLine({ store, diskFreeBytes }: Status): string {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { readConfig } from '../src/config.ts';
-import { openExistingLog, openExistingStore } from '../src/engines.ts';
+import { logServerOf, openExistingLog, openExistingStore } from '../src/engines.ts';
 import { readOptions, runCommand, say } from './command.ts';
 import { whetherOfTheService } from './service-engines.ts';
 import { statusFacts } from './status-facts.ts';
@@ -29,7 +29,8 @@ await runCommand(
     await whetherOfTheService(config, 'eventLog', 'archiveStore'); // one that does not answer is shown as that
     await using log = await openExistingLog(config);
     await using store = await openExistingStore(config);
-    const look = () => statusFacts(config, log, store);
+    const server = await logServerOf(config);
+    const look = () => statusFacts(config, log, store, server);
     let before = await look();
     let facts = before;
     if (before.service) {

@@ -12,7 +12,7 @@ const HELP = `Runs the tests: format, types, lint, supply chain, then the suite.
 FILE: test files instead of the suite, as in test/config.test.ts or 'test/http/*.test.ts'.
 --long: what takes longer instead: the HTTP suite again on the other engines, several nodes and their faults, the S3
         store, resumable uploads, the command-line client, tracing, moving between engines, operators' commands in
-        all their ways, archives with costly headers, how services start and what they load.
+        all their ways, archives with costly headers, how services start and what they load, data of older releases.
 The last line counts the tests, and a failed step before them as one more that failed.
 Exit codes: 0 all passed, 1 something failed, 2 wrong usage.
 `;
@@ -31,11 +31,13 @@ const LONG = [
   'test/archives/{costly-headers,many-members}.test.ts',
   'test/client/**/*.test.ts',
   'test/corpus/costly.test.ts',
-  'test/event-log/log-copy.test.ts',
+  'test/event-log/{log-copy,server-rules,server-rules-double}.test.ts',
   'test/http/{full-views-disk,guessing,resumable-upload}.test.ts',
   'test/notifications/{key-problem,several-nodes}.test.ts',
   'test/scripts/{backup-keys,history,migrate,operator-commands,usage,wrong-engines}.test.ts',
   'test/{loaded-modules,starting,tracing}.test.ts',
+  'test/sweep/**/*.test.ts',
+  'test/upgrade/**/*.test.ts',
   'test/verification/{distributed,nothing-hidden,only-reading}.test.ts',
 ];
 /** Files that wait more than they compute. */

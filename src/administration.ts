@@ -3,7 +3,7 @@ import { type Actor, type CommandContext, execute, type Loaded, load } from './c
 import { clients, collections, deposits, notifications, parkings } from './domain/aggregates.ts';
 import { type ClientCommand, ClientRefusal } from './domain/client/client.ts';
 import type { CollectionCommand } from './domain/collection/collection.ts';
-import type { DepositCommand } from './domain/deposit/commands.ts';
+import type { DepositCommand, RetryChecks, RetryLoading } from './domain/deposit/commands.ts';
 import type { NotificationsCommand } from './domain/notifications/notifications.ts';
 import type { ParkedEvent, Parking, ParkingCommand } from './domain/parking/parking.ts';
 import type { EventLog } from './event-log/event-log.ts';
@@ -63,6 +63,18 @@ export class Administration {
   ): Promise<boolean> {
     const { events } = await execute(this.#log, deposits, depositId, command, this.#context(), options);
     return events.length > 0;
+  }
+
+  /** Has a deposit checked or loaded again. Resolves to the event that was appended, and the attempt that it begins. */
+  async retry(
+    depositId: number,
+    command: RetryChecks | RetryLoading,
+  ): Promise<{ readonly event: 'ChecksRetried' | 'LoadingRetried'; readonly attempt: number }> {
+    const { events } = await execute(this.#log, deposits, depositId, command, this.#context());
+    for (const { type, data } of events)
+      if (type === 'ChecksRetried' || type === 'LoadingRetried')
+        return { event: type, attempt: data.attempt };
+    throw new TypeError(`${command.type} of deposit ${depositId} appended no event.`); // decide refuses or appends
   }
 
   async notifications(command: NotificationsCommand): Promise<void> {

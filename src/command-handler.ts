@@ -5,11 +5,14 @@ import {
   type ExpectedRevision,
   type JsonObject,
   type NewEvent,
-  type Position,
   WrongExpectedRevision,
 } from './event-log/event-log.ts';
 import { chainHash, eventId, sealAfter } from './event-log/hash-chain.ts';
+import { isBeyond, OutageRetries } from './outage-retries.ts';
+import { type Loaded, type LoadOptions, load, nothing, type Outcome, replay } from './stream-states.ts';
 import { traceparent } from './tracing/span.ts';
+
+export { carriedOut, type Loaded, load, type Outcome } from './stream-states.ts';
 
 /** Who acts, and in what connection. */
 export type CommandContext = {
@@ -25,25 +28,6 @@ export type CommandContext = {
 
 export type Actor = { readonly kind: 'client' | 'operator' | 'reactor' | 'service'; readonly name: string };
 
-/** A stream folded to its present. */
-export type Loaded<State> = {
-  readonly state: State;
-  readonly revision: ExpectedRevision;
-  readonly hash: string | null;
-  /** Position of its last event. */
-  readonly position: Position | undefined;
-};
-
-export type Outcome<State, Event> = {
-  readonly state: State;
-  /** Appended now; none when all was so already. */
-  readonly events: readonly Event[];
-  /** Of the last event of the stream. */
-  readonly revision: number;
-  readonly hash: string | null;
-  readonly position: Position;
-};
-
 export type ExecuteOptions<State = unknown> = {
   /** The stream as a command has left it a moment ago: decided on before anything is read. */
   readonly from?: Loaded<State> | undefined;
@@ -53,9 +37,11 @@ export type ExecuteOptions<State = unknown> = {
   readonly once?: boolean;
   /** Decide only at this revision; otherwise throw {@link RevisionNotMatched}. */
   readonly atRevision?: number;
-};
+  /** Those of the request that the command is a part of; by default the command has a time limit of its own. */
+  readonly retries?: OutageRetries;
+} & Pick<LoadOptions, 'atLeast'>;
 
-/** Other writers of this stream won again and again. */
+/** Reads showed events of other writers after each of many appends that were rejected. */
 export class ConcurrentWrites extends Error {
   override readonly name = 'ConcurrentWrites';
   readonly code = 'CONCURRENT_WRITES';
@@ -68,7 +54,8 @@ export class RevisionNotMatched extends Error {
 }
 
 /**
- * Load, decide, append; on a lost race the same again with what the winner has left.
+ * Load, decide, append; on a lost race the same again with what the winner has left. A rejected append that no read
+ * explains is an outage: it is repeated until it is accepted, lost to a writer, or over the time limit.
  * @throws what `decide` throws; {@link ConcurrentWrites}; EventLogUnavailable
  */
 export async function execute<State, Command, Event extends { type: string; data: object }>(
@@ -80,26 +67,36 @@ export async function execute<State, Command, Event extends { type: string; data
   options: ExecuteOptions<State> = {},
 ): Promise<Outcome<State, Event>> {
   const stream = `${aggregate.prefix}${id}`;
-  let from = options.fresh ? nothing(aggregate) : options.from;
-  for (let attempt = 1; ; attempt += 1) {
-    const before = options.once ? await carriedOut(log, aggregate, id, context.commandId) : undefined;
-    if (before) return before;
-    const loaded = from ?? (await load(log, aggregate, id));
-    assertAt(options.atRevision, loaded.revision, stream);
-    const events = aggregate.decider.decide(command, loaded.state);
-    const state = events.reduce(aggregate.decider.evolve, loaded.state);
-    if (events.length === 0) return { state, events, ...standing(loaded, stream) };
+  const { once = false, fresh = false, from, atRevision, atLeast, retries = new OutageRetries() } = options;
+  const { since } = retries;
+  const reread = () => replay<State, Command, Event>(log, aggregate, id, context.commandId, since);
+  const before = once ? await reread() : undefined;
+  if (before?.outcome) return before.outcome;
+  let present = fresh
+    ? nothing(aggregate)
+    : (from ?? before?.present ?? (await load(log, aggregate, id, { since, atLeast })));
+  for (let lost = 0; ; ) {
+    assertAt(atRevision, present.revision, stream);
+    const events = aggregate.decider.decide(command, present.state);
+    const state = events.reduce(aggregate.decider.evolve, present.state);
+    if (events.length === 0) return { state, events, ...standing(present, stream) };
+    const unsealed = described(aggregate.codec, events, context);
+    const sealed = sealAfter(stream, present.revision, present.hash, unsealed);
     try {
-      const unsealed = described(aggregate.codec, events, context);
-      const sealed = sealAfter(stream, loaded.revision, loaded.hash, unsealed);
-      const appended = await log.append(stream, loaded.revision, sealed);
+      const appended = await log.append(stream, present.revision, sealed, { since });
       return { state, events, hash: chainHash(sealed.at(-1)), ...appended };
     } catch (error) {
-      if (!(error instanceof WrongExpectedRevision) || options.fresh) throw error;
-      if (attempt === MAX_ATTEMPTS)
-        throw new ConcurrentWrites(`${stream} was written to by others ${attempt} times.`);
-      from = undefined;
-      await pause(attempt);
+      if (!(error instanceof WrongExpectedRevision)) throw error;
+      await pause(lost + 1);
+      const shown = await reread();
+      if (shown.outcome) return shown.outcome;
+      if (isBeyond(shown.present.revision, present.revision)) {
+        if (fresh) throw error;
+        lost += 1;
+        if (lost === MAX_LOST)
+          throw new ConcurrentWrites(`${stream} was written to by others ${lost} times.`);
+        ({ present } = shown);
+      } else await retries.pause(`The append to ${stream} was rejected, and no read shows another event`);
     }
   }
 }
@@ -110,56 +107,16 @@ export async function assertPossible<State, Command, Event>(
   aggregate: Aggregate<State, Command, Event>,
   id: string | number,
   commands: readonly Command[],
-  { atRevision }: Pick<ExecuteOptions, 'atRevision'> = {},
+  { atRevision, retries }: Pick<ExecuteOptions, 'atRevision' | 'retries'> = {},
 ): Promise<void> {
   const { decider, prefix } = aggregate;
-  let { state, revision } = await load(log, aggregate, id);
+  let { state, revision } = await load(log, aggregate, id, { since: retries?.since });
   assertAt(atRevision, revision, `${prefix}${id}`);
   for (const command of commands) state = decider.decide(command, state).reduce(decider.evolve, state);
 }
 
-/** The present of a stream; of one that does not exist, the initial state at revision `none`. */
-export async function load<State, Command, Event>(
-  log: EventLog,
-  aggregate: Aggregate<State, Command, Event>,
-  id: string | number,
-): Promise<Loaded<State>> {
-  let { state, revision, hash, position }: Loaded<State> = nothing(aggregate);
-  for await (const stored of log.readStream(`${aggregate.prefix}${id}`)) {
-    state = aggregate.decider.evolve(state, aggregate.codec.read(stored));
-    ({ revision, position } = stored);
-    hash = chainHash(stored);
-  }
-  return { state, revision, hash, position };
-}
-
-/** The stream as the command left it when it was carried out, if it ever was and has appended anything. */
-export async function carriedOut<State, Command, Event>(
-  log: EventLog,
-  aggregate: Aggregate<State, Command, Event>,
-  id: string | number,
-  commandId: string,
-): Promise<Outcome<State, Event> | undefined> {
-  let state = aggregate.decider.initial;
-  let own: Event[] = [];
-  let last: Pick<Outcome<State, Event>, 'revision' | 'hash' | 'position'> | undefined;
-  for await (const stored of log.readStream(`${aggregate.prefix}${id}`)) {
-    const isOwn = stored.id === eventId(commandId, own.length);
-    if (last && !isOwn) break;
-    const event = aggregate.codec.read(stored);
-    state = aggregate.decider.evolve(state, event);
-    if (!isOwn) continue;
-    own = [...own, event];
-    last = { revision: stored.revision, hash: chainHash(stored), position: stored.position };
-  }
-  return last && { state, events: own, ...last };
-}
-
-const MAX_ATTEMPTS = 30;
-
-function nothing<State, Command, Event>(aggregate: Aggregate<State, Command, Event>): Loaded<State> {
-  return { state: aggregate.decider.initial, revision: 'none', hash: null, position: undefined };
-}
+/** Appends that a command may lose to other writers of its stream. */
+const MAX_LOST = 30;
 
 function assertAt(wanted: number | undefined, revision: ExpectedRevision, stream: string): void {
   if (wanted === undefined || wanted === revision) return;

@@ -44,6 +44,8 @@ export type Config = {
   readonly logLevel: string;
   readonly archiveLimits: ArchiveLimits;
   readonly archiveWorkers: number;
+  /** Without a change, until work that no delivery announced is looked for. */
+  readonly stuckAfter: number;
   readonly trustProxy: boolean;
   /** Where metrics are served, and commands meet the service. */
   readonly operatorHost: string;
@@ -139,6 +141,13 @@ export function describeSettings(): string {
 function assemble(read: Read): Omit<Config, 'tracing' | 'operator'> {
   const dataDir = read('DEPOSIT_DATA_DIR') ?? ''; // undefined only with a problem that is thrown later
   const [cert, key] = [read('DEPOSIT_TLS_CERT'), read('DEPOSIT_TLS_KEY')];
+  const limits = archiveLimits(read);
+  const [maxUploadSize, maxResumableSize] = [
+    read('DEPOSIT_MAX_UPLOAD_SIZE'),
+    read('DEPOSIT_MAX_RESUMABLE_SIZE'),
+  ];
+  const largestArchive = Math.max(maxUploadSize, maxResumableSize);
+  const longestCheck = limits.wallTime + Math.ceil(largestArchive / limits.wallBytesPerMs);
   return {
     host: read('DEPOSIT_HOST'),
     port: read('DEPOSIT_PORT'),
@@ -147,7 +156,7 @@ function assemble(read: Read): Omit<Config, 'tracing' | 'operator'> {
     roles: read('DEPOSIT_ROLES'),
     eventLog: eventLogConfig(read, dataDir),
     archiveStore: archiveStoreConfig(read, dataDir),
-    maxUploadSize: read('DEPOSIT_MAX_UPLOAD_SIZE'),
+    maxUploadSize,
     maxEntrySize: read('DEPOSIT_MAX_ENTRY_SIZE'),
     maxArchives: read('DEPOSIT_MAX_ARCHIVES'),
     maxParts: read('DEPOSIT_MAX_PARTS'),
@@ -166,7 +175,7 @@ function assemble(read: Read): Omit<Config, 'tracing' | 'operator'> {
     },
     maxWrites: read('DEPOSIT_MAX_WRITES'),
     uploadLimits: {
-      maxSize: read('DEPOSIT_MAX_RESUMABLE_SIZE'),
+      maxSize: maxResumableSize,
       perClient: read('DEPOSIT_MAX_OPEN_UPLOADS'),
       totalSize: read('DEPOSIT_MAX_OPEN_UPLOADS_SIZE'),
       expiry: read('DEPOSIT_UPLOAD_EXPIRY') * 3_600_000,
@@ -175,8 +184,9 @@ function assemble(read: Read): Omit<Config, 'tracing' | 'operator'> {
     refIdAliases: read('DEPOSIT_REF_ID_ALIASES'),
     loaderIdentity: read('DEPOSIT_LOADER_IDENTITY'),
     logLevel: read('DEPOSIT_LOG_LEVEL'),
-    archiveLimits: archiveLimits(read),
+    archiveLimits: limits,
     archiveWorkers: read('DEPOSIT_ARCHIVE_WORKERS'),
+    stuckAfter: Math.max(read('DEPOSIT_STUCK_AFTER') * 1000, 2 * longestCheck),
     trustProxy: read('DEPOSIT_TRUST_PROXY'),
     operatorHost: read('DEPOSIT_OPERATOR_HOST'),
     operatorPort: read('DEPOSIT_OPERATOR_PORT'),

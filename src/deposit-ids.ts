@@ -1,19 +1,6 @@
-import { randomUUID } from 'node:crypto';
-import {
-  type EventLog,
-  EventLogUnavailable,
-  type ExpectedRevision,
-  lastEvent,
-  type NewEvent,
-  type RecordedEvent,
-  WrongExpectedRevision,
-} from './event-log/event-log.ts';
-import { chainHash, sealAfter } from './event-log/hash-chain.ts';
-
-const STREAM = 'ids-deposit';
-
-/** Nodes that create at the same time are each other's others, so that it takes many to be sure. */
-const MAX_ATTEMPTS = 100;
+import { DepositIdReservations } from './deposit-id-reservations.ts';
+import { type EventLog, EventLogUnavailable } from './event-log/event-log.ts';
+import { RETRY_LIMITS, type RetryLimits } from './outage-retries.ts';
 
 /** Ids that are reserved ahead at most, and how long they may be handed out, in milliseconds. */
 const [MOST_AHEAD, KEPT] = [64, 100];
@@ -21,29 +8,35 @@ const [MOST_AHEAD, KEPT] = [64, 100];
 /**
  * Hands out deposit ids, unique on any number of nodes: an id belongs to whoever appended its reservation at
  * the expected revision of the one stream of ids. All that wait at the same time share an append; while many go on
- * coming, some are reserved ahead, and they need not wait at all.
+ * coming, some are reserved ahead, and they need not wait at all. Each request has a time limit of its own: one that
+ * comes while a reservation fails is part of the next reservation.
  * An id that was reserved for a request that then fails, or for none that came, is never used.
  */
 export class DepositIds {
-  readonly #log: EventLog;
-  #waiting: ((ids: Promise<number>) => void)[] = [];
+  readonly #reservations: DepositIdReservations;
+  readonly #limits: RetryLimits;
+  #waiting: Waiting[] = [];
   #ahead: Range = { next: 0, end: 0, until: 0 };
   #reserving = false;
   /** Asked for since the start. */
   #asked = 0;
   /** Asked for while the last two reservations were under way. */
   #demand: readonly [number, number] = [0, 0];
-  #tail: Tail | undefined;
 
-  constructor(log: EventLog) {
-    this.#log = log;
+  constructor(log: EventLog, limits: RetryLimits = RETRY_LIMITS) {
+    this.#reservations = new DepositIdReservations(log, limits);
+    this.#limits = limits;
   }
 
-  /** The next id, from 1. */
-  next(): Promise<number> {
+  /**
+   * The next id, from 1.
+   * @param since when the request began that asks for it, by `performance.now()`.
+   * @throws {EventLogUnavailable} at the latest when the time limit of the request is over.
+   */
+  next(since = performance.now()): Promise<number> {
     this.#asked += 1;
     const reserved = this.#takeAhead();
-    const id = reserved ?? new Promise<number>((resolve) => this.#waiting.push(resolve));
+    const id = reserved ?? this.#wait(since);
     const isRunningOut = this.#left < (2 * this.#wantedAhead) / 3;
     if (!this.#reserving && (reserved === undefined || isRunningOut)) void this.#reserveWaiting();
     return Promise.resolve(id);
@@ -62,6 +55,29 @@ export class DepositIds {
     return performance.now() > this.#ahead.until ? 0 : this.#ahead.end - this.#ahead.next;
   }
 
+  #wait(since: number): Promise<number> {
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
+    const { timeLimit } = this.#limits;
+    const end = (): void => {
+      this.#waiting = this.#waiting.filter((each) => each !== waiting);
+      reject(noIdInTime(timeLimit));
+    };
+    const timer = setTimeout(end, since + timeLimit - performance.now()).unref();
+    const waiting: Waiting = {
+      since,
+      resolve: (id) => {
+        clearTimeout(timer);
+        resolve(id);
+      },
+      reject: (error) => {
+        clearTimeout(timer);
+        reject(error);
+      },
+    };
+    this.#waiting.push(waiting);
+    return promise;
+  }
+
   #takeAhead(): number | undefined {
     if (this.#left === 0) return undefined;
     const { next } = this.#ahead;
@@ -73,7 +89,7 @@ export class DepositIds {
     while (this.#waiting.length > 0) {
       const id = this.#takeAhead();
       if (id === undefined) return;
-      this.#waiting.shift()?.(Promise.resolve(id));
+      this.#waiting.shift()?.resolve(id);
     }
   }
 
@@ -92,73 +108,33 @@ export class DepositIds {
       const [served, asked] = [this.#waiting, this.#asked];
       const ahead = Math.max(0, this.#wantedAhead - this.#left);
       this.#waiting = [];
-      const first = this.#reserve(served.length + ahead);
-      served.forEach((resolve, index) => resolve(first.then((id) => id + index)));
-      const failed = await first.then(
-        (id) => {
-          this.#keep(id + served.length, ahead);
-          return false;
-        },
-        () => true,
-      );
+      try {
+        const first = await this.#reservations.reserve(served.length + ahead, latest(served));
+        served.forEach(({ resolve }, index) => resolve(first + index));
+        this.#keep(first + served.length, ahead);
+      } catch (error) {
+        for (const { reject } of served) reject(error);
+      }
       this.#demand = [this.#demand[1], this.#asked - asked];
       this.#serveAhead();
-      // Each of the served gets the error. Who came meanwhile would only wait as long again, for the same.
-      if (failed) for (const resolve of this.#waiting.splice(0)) resolve(first);
     } while (this.#waiting.length > 0);
     this.#reserving = false;
   }
-
-  /** Reserves `count` ids and resolves to the first of them. */
-  async #reserve(count: number): Promise<number> {
-    const id = randomUUID();
-    for (let attempt = 1; ; attempt += 1) {
-      const tail = this.#tail ?? (await this.#readTail());
-      const event = reservation(id, tail, count);
-      try {
-        const { revision } = await this.#log.append(STREAM, tail.revision, [event]);
-        this.#tail = { revision, hash: event.metadata['hash'] as string, next: tail.next + count };
-        return tail.next;
-      } catch (error) {
-        this.#tail = undefined;
-        if (!(error instanceof WrongExpectedRevision)) throw error;
-        if (attempt === MAX_ATTEMPTS) throw outrun(tail);
-        await new Promise((resolve) => setTimeout(resolve, Math.random() * Math.max(10, attempt / 2)));
-      }
-    }
-  }
-
-  async #readTail(): Promise<Tail> {
-    const last = await lastEvent(this.#log, STREAM);
-    if (!last) return { revision: 'none', hash: null, next: 1 };
-    const { first, count } = last.data as { first?: unknown; count?: unknown };
-    if (!isNatural(first) || !isNatural(count)) throw foreign(last);
-    return { revision: last.revision, hash: chainHash(last), next: first + count };
-  }
 }
 
+type Waiting = {
+  /** When the request began, by `performance.now()`. */
+  readonly since: number;
+  readonly resolve: (id: number) => void;
+  readonly reject: (error: unknown) => void;
+};
 type Range = { readonly next: number; readonly end: number; readonly until: number };
-type Tail = { readonly revision: ExpectedRevision; readonly hash: string | null; readonly next: number };
 
-function outrun({ revision }: Tail): EventLogUnavailable {
-  return new EventLogUnavailable(
-    `${STREAM} refused ${MAX_ATTEMPTS} appends, the last one behind revision ${revision}: others were first each time, or wrote there what cannot be read.`,
-  );
+/** When the last of the requests began. */
+function latest(served: readonly Waiting[]): number {
+  return served.length === 0 ? performance.now() : Math.max(...served.map(({ since }) => since));
 }
 
-/** An id that was guessed behind it might be that of a deposit already. */
-function foreign({ type, revision }: RecordedEvent): Error {
-  return new Error(
-    `No deposit gets an id: the last event of ${STREAM} (${type} at revision ${revision}) is no reservation of ids, so it is not of this service.`,
-  );
-}
-
-function isNatural(value: unknown): value is number {
-  return Number.isSafeInteger(value) && Number(value) > 0;
-}
-
-function reservation(id: string, tail: Tail, count: number): NewEvent {
-  const metadata = { schemaVersion: 1, occurredAt: new Date().toISOString() };
-  const event = { id, type: 'DepositIdsReserved', data: { first: tail.next, count }, metadata };
-  return sealAfter(STREAM, tail.revision, tail.hash, [event])[0] as NewEvent;
+function noIdInTime(timeLimit: number): EventLogUnavailable {
+  return new EventLogUnavailable(`Could not reserve a deposit id within ${timeLimit / 1000} s.`);
 }

@@ -6,9 +6,18 @@ import type { S3Place } from './archive-store/s3-url.ts';
 import type { Config } from './config.ts';
 import type { Deliveries } from './event-log/deliveries.ts';
 import type { EventLog } from './event-log/event-log.ts';
-import { openDeliveries, openEventLog } from './event-log/open-event-log.ts';
+import type { GroupAdministration } from './event-log/group-administration.ts';
+import {
+  askLogServer,
+  type LogServer,
+  openDeliveries,
+  openEventLog,
+  openGroups,
+} from './event-log/open-event-log.ts';
+import { type Logger, silentLogger } from './logger.ts';
 import { assertThere } from './missing-engine.ts';
 import { assertNotBarred } from './permission.ts';
+import { RECEIVERS } from './reactors/reactor-names.ts';
 import { originOf } from './views-place.ts';
 
 export { openView, viewsPlace } from './views-place.ts';
@@ -64,10 +73,31 @@ export async function openExistingStore(
 export async function openDeliveriesOf(
   config: Config,
   log: EventLog,
+  logger: Logger = silentLogger,
 ): Promise<Deliveries & Partial<AsyncDisposable>> {
   const folder = path.join(config.dataDir, 'checkpoints');
   if (config.eventLog.kind === 'sqlite') assertNotBarred(folder); // all that is done would come again at every start
-  return await openDeliveries(config.eventLog, log, folder);
+  return await openDeliveries(config.eventLog, log, folder, {
+    receivers: RECEIVERS,
+    retiredGroups: RECEIVERS, // until this release each of them was a group of its own on a server
+    onDeleted: (group) => logger.info({ group }, 'group of an older release deleted'),
+    onDenied: (group) => logger.warn({ group }, 'group of an older release cannot be deleted by this user'),
+  });
+}
+
+/** Resolves to `undefined` for a log without a server, which has no groups. */
+export function openGroupsOf({
+  eventLog,
+}: Pick<Config, 'eventLog'>): Promise<GroupAdministration | undefined> {
+  return openGroups(eventLog, RECEIVERS);
+}
+
+/** Resolves to the server that keeps the log, if one does. @throws {EventLogUnavailable} */
+export function logServerOf(
+  { eventLog }: Pick<Config, 'eventLog'>,
+  signal?: AbortSignal,
+): Promise<LogServer | undefined> {
+  return askLogServer(eventLog, signal);
 }
 
 /** Where the engines are, to be compared and shown: without passwords, folders by their real names. */

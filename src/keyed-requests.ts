@@ -6,6 +6,7 @@ import {
   WrongExpectedRevision,
 } from './event-log/event-log.ts';
 import { sealAfter } from './event-log/hash-chain.ts';
+import { OutageRetries } from './outage-retries.ts';
 
 /** What a request was to do that its client has given a key, decided before it is done. */
 export type KeyedRequest = {
@@ -35,30 +36,38 @@ export class KeyedRequests {
   }
 
   /** What the client has asked for under this key before. */
-  async find(client: string, key: string): Promise<KeyedRequest | undefined> {
+  async find(client: string, key: string, since?: number): Promise<KeyedRequest | undefined> {
     const stream = streamOf(client, key);
-    const [begun] = await Array.fromAsync(this.#log.readStream(stream, { limit: 1 }));
+    const [begun] = await Array.fromAsync(this.#log.readStream(stream, { limit: 1, since }));
     return begun && requestIn(stream, begun);
   }
 
-  /** Records the request, or finds the one that was first. */
+  /**
+   * Records the request, or finds the one that was first.
+   * @throws {EventLogUnavailable} the log rejects the record, and no read shows another one within the time limit.
+   */
   async begin(
     client: string,
     key: string,
     request: Pick<KeyedRequest, 'depositId' | 'requestId' | 'fingerprint'>,
+    retries = new OutageRetries(),
   ): Promise<KeyedRequest> {
     const [stream, now] = [streamOf(client, key), new Date().toISOString()];
     const data = { ...request, client, uuid: randomUUID(), now };
     const metadata = { schemaVersion: 1, occurredAt: now, $correlationId: request.requestId };
     const event = { id: randomUUID(), type: 'RequestBegun', data, metadata };
     const [begun] = sealAfter(stream, 'none', null, [event]) as [NewEvent];
-    try {
-      await this.#log.append(stream, 'none', [begun]);
-      return requestIn(stream, begun);
-    } catch (error) {
-      const first = error instanceof WrongExpectedRevision ? await this.find(client, key) : undefined;
-      if (!first) throw error;
-      return first;
+    const { since } = retries;
+    while (true) {
+      try {
+        await this.#log.append(stream, 'none', [begun], { since });
+        return requestIn(stream, begun);
+      } catch (error) {
+        if (!(error instanceof WrongExpectedRevision)) throw error;
+        const first = await this.find(client, key, since);
+        if (first) return first;
+        await retries.pause(`The append to ${stream} was rejected, and no read shows another event`);
+      }
     }
   }
 }

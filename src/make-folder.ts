@@ -1,20 +1,40 @@
-import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 /**
- * Makes a folder for its owner alone, and those it lies in. The recursive `mkdir` of Node never returns where the system
+ * Makes a folder for its owner alone, and those it lies in, with names that survive a power cut. The recursive `mkdir` of Node never returns where the system
  * makes no folder in one that is there, as in /proc.
  */
 export function makeFolder(folder: string): void {
   try {
-    mkdirSync(folder, { mode: 0o700 });
+    makeOne(folder);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST' && isFolder(folder)) return;
     if (code !== 'ENOENT' || existsSync(path.dirname(folder))) throw error;
     makeFolder(path.dirname(folder));
-    mkdirSync(folder, { mode: 0o700 });
+    makeOne(folder);
   }
+}
+
+/** Makes the name of a folder durable, where the system lets its parent be opened. */
+export function syncName(folder: string): void {
+  let parent: number;
+  try {
+    parent = openSync(path.dirname(folder), 'r');
+  } catch {
+    return; // a parent that may not be read
+  }
+  try {
+    fsyncSync(parent);
+  } finally {
+    closeSync(parent);
+  }
+}
+
+function makeOne(folder: string): void {
+  mkdirSync(folder, { mode: 0o700 });
+  syncName(folder);
 }
 
 function isFolder(place: string): boolean {

@@ -75,7 +75,7 @@ async function start(
   const clients = serves ? await serveClients(node, { baseUrl, ...about }, progress) : undefined;
   const viewsReady = clients?.ready ?? projector.start(failure.reject, progress);
   viewsReady.catch(failure.reject); // without views nobody is answered, nor notified
-  const reactors = reacts ? startReactors(node, baseUrl) : undefined;
+  const reactors = reacts ? startReactors(node, baseUrl, viewsReady) : undefined;
   let isStopping = false;
   const readiness: ReadinessChecks = {
     service: async () => {
@@ -96,8 +96,9 @@ async function start(
     await Promise.all([drained, reactors?.stop(), anchoring[Symbol.asyncDispose]()]);
     await store[Symbol.asyncDispose](); // what it still does is for nobody, and must not be waited for elsewhere
   });
-  metrics.observe({ config, ...manifest(), server, readiness, log, anchoring, clients, reactors });
-  await serveOperators(node, baseUrl, { clients, reactors });
+  const { notified } = node;
+  metrics.observe({ config, ...manifest(), server, readiness, log, anchoring, notified, clients, reactors });
+  await serveOperators(node, baseUrl, { reactors });
   resources.defer(() => {
     isStopping = true;
   });

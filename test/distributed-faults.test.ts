@@ -111,7 +111,7 @@ test('what a node was loading when it was killed, another node loads, once', asy
   });
   await depositor.deposit(0);
   await death.promise;
-  await until(async () => nodes.double.groups.get('loader')?.consumers === 0);
+  await until(async () => nodes.double.groups.get('reactors')?.consumers === 0);
   t.is(types().at(-1), 'LoadingStarted');
   await until(async () => (await depositor.status(node.url, '1')) === 'loading');
 

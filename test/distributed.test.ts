@@ -18,7 +18,7 @@ test('two nodes that serve and two that load share the work: each deposit is don
   t.is(depositor.acknowledged.size, 40);
   t.deepEqual(await nodes.outcome(depositor, one, other), ALL_HELD);
   t.is(depositor.unavailable, 0);
-  t.is(nodes.double.groups.get('loader')?.consumers, 2);
+  t.is(nodes.double.groups.get('reactors')?.consumers, 2);
 });
 
 test('a node whose views are behind knows every deposit all the same, and as it is now', async (t) => {

@@ -119,6 +119,12 @@ export const SETTINGS = {
     1000,
     DAY,
   ),
+  DEPOSIT_STUCK_AFTER: number(
+    '900',
+    'seconds without a change after which a deposit that waits for checks or loading is looked at again, and a notification that was not sent; at least twice the longest check',
+    1,
+    86_400,
+  ),
   DEPOSIT_ARCHIVE_WORKERS: number('2', 'threads that read archives', 1, 64),
   DEPOSIT_TRUST_PROXY: setting(
     'false',

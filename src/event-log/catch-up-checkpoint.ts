@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { replaceFile } from '../replace-file.ts';
-import type { Position, RecordedEvent } from './event-log.ts';
+import { type EventLog, isInLog, type Position, type RecordedEvent, type SeenEvent } from './event-log.ts';
 
 const SAVE_INTERVAL = 1000;
 
@@ -13,20 +13,29 @@ export class CatchUpCheckpoint implements AsyncDisposable {
   readonly #savedLast: Position | undefined;
   #position: Position | undefined;
   #last: Position | undefined;
+  /** The last event that was handed out. */
+  #seen: SeenEvent | undefined;
   #saved = '';
   #timer: NodeJS.Timeout | undefined;
   #saving: Promise<void> = Promise.resolve();
 
-  /** How far the group was when that was last saved. What is beyond the head is of another log and does not count. */
-  static async open(folder: string, group: string, head: Position | undefined): Promise<CatchUpCheckpoint> {
+  /**
+   * Opens how far the group was when that was last saved. A position beyond the head is of another log and does not
+   * count, nor does one of a log that has another event where the group saw its last one, as after a restore.
+   */
+  static async open(
+    folder: string,
+    group: string,
+    log: Pick<EventLog, 'head' | 'readStream'>,
+  ): Promise<CatchUpCheckpoint> {
     const file = path.join(folder, `${group}.json`);
     const saved = await readFile(file, 'utf8').then(savedIn).catch(never); // none, or damaged
-    const isOfThisLog = typeof saved.last === 'string' && head !== undefined && saved.last <= head;
-    return new CatchUpCheckpoint(file, isOfThisLog ? saved : never());
+    return new CatchUpCheckpoint(file, (await isOf(log, saved)) ? saved : never());
   }
 
-  private constructor(file: string, { position, last, underWay }: Saved) {
+  private constructor(file: string, { position, last, seen, underWay }: Saved) {
     this.#file = file;
+    this.#seen = seen;
     this.#position = position;
     this.#last = last;
     this.#savedLast = last;
@@ -56,8 +65,10 @@ export class CatchUpCheckpoint implements AsyncDisposable {
   }
 
   /** An event is handed out; what is returned tells that it is done with. */
-  begin({ position, metadata }: RecordedEvent): () => void {
+  begin({ id, stream, revision, position, metadata }: RecordedEvent): () => void {
     const occurredAt = metadata['occurredAt'];
+    if (this.#seen === undefined || this.#seen.position < position)
+      this.#seen = { id, stream, revision, position };
     this.#underWay.set(position, typeof occurredAt === 'string' ? occurredAt : null);
     if (this.#last === undefined || this.#last < position) this.#last = position;
     return () => {
@@ -93,7 +104,12 @@ export class CatchUpCheckpoint implements AsyncDisposable {
   #save(): Promise<void> {
     this.#timer = undefined;
     this.#saving = this.#saving.then(async () => {
-      const text = textOf({ position: this.#position, last: this.#last, underWay: this.#underWay });
+      const text = textOf({
+        position: this.#position,
+        last: this.#last,
+        seen: this.#seen,
+        underWay: this.#underWay,
+      });
       if (text === this.#saved) return;
       await replaceFile(this.#file, text);
       this.#saved = text;
@@ -107,19 +123,26 @@ export class CatchUpCheckpoint implements AsyncDisposable {
 type Saved = {
   readonly position: Position | undefined;
   readonly last: Position | undefined;
+  readonly seen: SeenEvent | undefined;
   readonly underWay: Map<Position, string | null>;
 };
 
 function never(): Saved {
-  return { position: undefined, last: undefined, underWay: new Map() };
+  return { position: undefined, last: undefined, seen: undefined, underWay: new Map() };
 }
 
 function textOf({ underWay, ...reached }: Saved): string {
   return JSON.stringify({ ...reached, underWay: [...underWay] });
 }
 
-/** Earlier releases kept the position alone. */
+async function isOf(log: Pick<EventLog, 'head' | 'readStream'>, { last, seen }: Saved): Promise<boolean> {
+  const head = await log.head();
+  if (typeof last !== 'string' || head === undefined || last > head) return false;
+  return seen === undefined || (await isInLog(log, seen));
+}
+
+/** Earlier releases saved the position alone, then also what was under way, but not which event was seen. */
 function savedIn(text: string): Saved {
-  const { position, last = position, underWay } = JSON.parse(text);
-  return { position, last, underWay: new Map(underWay) };
+  const { position, last = position, seen, underWay } = JSON.parse(text);
+  return { position, last, seen, underWay: new Map(underWay) };
 }

@@ -1,7 +1,8 @@
+import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { CatchUpCheckpoint } from './catch-up-checkpoint.ts';
 import { Deaths } from './deaths.ts';
-import type { Deliveries, Delivery, DeliveryStanding } from './deliveries.ts';
+import type { Deliveries, Delivery, DeliveryStanding, GroupStart } from './deliveries.ts';
 import type { EventLog, Position, RecordedEvent } from './event-log.ts';
 import { COUNTED_AT_MOST, waitingAfter } from './waiting-events.ts';
 
@@ -13,7 +14,10 @@ import { COUNTED_AT_MOST, waitingAfter } from './waiting-events.ts';
 export class CatchUpDeliveries implements Deliveries {
   readonly #log: EventLog;
   readonly #folder: string;
-  readonly #receiving = new Map<string, CatchUpCheckpoint>();
+  readonly #receiving = new Map<
+    string,
+    { readonly checkpoint: CatchUpCheckpoint; readonly deaths: Deaths }
+  >();
   readonly #troubles = new Map<string, string | undefined>();
 
   /** Checkpoints are kept in `folder`, a file a group. */
@@ -26,9 +30,18 @@ export class CatchUpDeliveries implements Deliveries {
     return this.#troubles.get(group);
   }
 
+  again(group: string, event: RecordedEvent): Delivery {
+    const deaths = this.#receiving.get(group)?.deaths;
+    return {
+      event,
+      begin: async (how) => (deaths ? deaths.begin(event.position, how) : 1),
+      acknowledge: async () => deaths?.outlived(event.position),
+    };
+  }
+
   /** Exact where the group is received; beside it as of the last save. */
   async standing(group: string, streamPrefix: string): Promise<DeliveryStanding> {
-    const checkpoint = this.#receiving.get(group) ?? (await this.#checkpoint(group));
+    const checkpoint = this.#receiving.get(group)?.checkpoint ?? (await this.#checkpoint(group));
     const later = await waitingAfter(this.#log, checkpoint.last, streamPrefix);
     const { position, underWay } = checkpoint;
     const waiting = Math.min(underWay.count + later.count, COUNTED_AT_MOST);
@@ -39,15 +52,19 @@ export class CatchUpDeliveries implements Deliveries {
     group: string,
     streamPrefix: string,
     signal: AbortSignal,
-    begin?: Position,
+    start?: GroupStart,
   ): AsyncGenerator<Delivery> {
     const head = await this.#log.head();
     await mkdir(this.#folder, { recursive: true });
-    await using checkpoint = await CatchUpCheckpoint.open(this.#folder, group, head);
-    if (checkpoint.last === undefined) checkpoint.passed(begin); // the group begins there, also the next time
+    await using checkpoint = await CatchUpCheckpoint.open(this.#folder, group, this.#log);
+    if (checkpoint.last === undefined && start) {
+      const begin = await Promise.race([start(), once(signal, 'abort')]);
+      if (signal.aborted) return;
+      checkpoint.passed(begin as Position | undefined); // the group begins there, also the next time
+    }
     await checkpoint.save(); // what another log left must not count once this one has grown beyond it
     await using deaths = await Deaths.open(this.#folder, group, { position: checkpoint.position, head });
-    this.#receiving.set(group, checkpoint);
+    this.#receiving.set(group, { checkpoint, deaths });
     try {
       const onTrouble = (reason: string | undefined): void => {
         this.#troubles.set(group, reason);
@@ -70,7 +87,7 @@ export class CatchUpDeliveries implements Deliveries {
   }
 
   async #checkpoint(group: string): Promise<CatchUpCheckpoint> {
-    return CatchUpCheckpoint.open(this.#folder, group, await this.#log.head());
+    return CatchUpCheckpoint.open(this.#folder, group, this.#log);
   }
 }
 

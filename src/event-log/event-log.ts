@@ -10,7 +10,12 @@ export interface EventLog extends AsyncDisposable {
    * @throws {WrongExpectedRevision} another append won, or the stream is not where `expected` says.
    * @throws {EventLogUnavailable} the engine cannot be reached or did not answer; the outcome may be unknown.
    */
-  append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended>;
+  append(
+    stream: string,
+    expected: ExpectedRevision,
+    events: readonly NewEvent[],
+    options?: CallTimes,
+  ): Promise<Appended>;
 
   /** The events of one stream, oldest first unless `backwards`; an unknown stream is empty. */
   readStream(stream: string, options?: ReadStreamOptions): AsyncIterable<RecordedEvent>;
@@ -65,15 +70,36 @@ export function occurredAt({ metadata }: Pick<RecordedEvent, 'metadata'>): strin
 export async function lastEvent(
   log: Pick<EventLog, 'readStream'>,
   stream: string,
+  since?: number,
 ): Promise<RecordedEvent | undefined> {
-  for await (const last of log.readStream(stream, { backwards: true, limit: 1 })) return last;
+  for await (const last of log.readStream(stream, { backwards: true, limit: 1, since })) return last;
   return undefined;
+}
+
+/** When the time limit begins of a call that the log retries while its engine cannot be reached. */
+export type CallTimes = {
+  /** By `performance.now()`; by default the moment of the call. A request with several calls has one time limit. */
+  readonly since?: number | undefined;
+};
+
+/** Which event it is, and its place. */
+export type SeenEvent = Pick<RecordedEvent, 'id' | 'stream' | 'revision' | 'position'>;
+
+/** Whether the log has this very event at this place. */
+export async function isInLog(
+  log: Pick<EventLog, 'readStream'>,
+  { stream, revision, id, position }: SeenEvent,
+): Promise<boolean> {
+  for await (const event of log.readStream(stream, { from: revision, limit: 1 })) {
+    return event.id === id && event.position === position;
+  }
+  return false;
 }
 
 /** Revision and position of the last event of the append. */
 export type Appended = { readonly revision: number; readonly position: Position };
 
-export type ReadStreamOptions = {
+export type ReadStreamOptions = CallTimes & {
   /** First revision to read (the highest one, when `backwards`). */
   readonly from?: number;
   readonly backwards?: boolean;
@@ -119,4 +145,11 @@ export class WrongExpectedRevision extends Error {
 export class EventLogUnavailable extends Error {
   override readonly name = 'EventLogUnavailable';
   readonly code = 'EVENT_LOG_UNAVAILABLE';
+}
+
+/** Returns the error of a read that ended before a revision that the stream is known to have: it passes. */
+export function staleRead(stream: string, revision: ExpectedRevision, atLeast: number): EventLogUnavailable {
+  return new EventLogUnavailable(
+    `Stale read of ${stream}: it ended at revision ${revision}, but revision ${atLeast} is known.`,
+  );
 }

@@ -1,5 +1,6 @@
 import type {
   Appended,
+  CallTimes,
   EventLog,
   ExpectedRevision,
   NewEvent,
@@ -19,8 +20,13 @@ export abstract class ForwardingEventLog implements EventLog {
     this.#log = log;
   }
 
-  append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended> {
-    return this.#log.append(stream, expected, events);
+  append(
+    stream: string,
+    expected: ExpectedRevision,
+    events: readonly NewEvent[],
+    options?: CallTimes,
+  ): Promise<Appended> {
+    return this.#log.append(stream, expected, events, options);
   }
 
   readStream(stream: string, options?: ReadStreamOptions): AsyncIterable<RecordedEvent> {

@@ -1,5 +1,5 @@
 import type { Logger } from '../logger.ts';
-import type { Appended, EventLog, ExpectedRevision, NewEvent } from './event-log.ts';
+import type { Appended, CallTimes, EventLog, ExpectedRevision, NewEvent } from './event-log.ts';
 import { ForwardingEventLog } from './forwarding-event-log.ts';
 
 /** Tells the operator of every event that is appended. */
@@ -15,8 +15,9 @@ export class LoggedEventLog extends ForwardingEventLog {
     stream: string,
     expected: ExpectedRevision,
     events: readonly NewEvent[],
+    options?: CallTimes,
   ): Promise<Appended> {
-    const appended = await super.append(stream, expected, events);
+    const appended = await super.append(stream, expected, events, options);
     for (const { type, metadata } of events) {
       this.#logger.info(
         { stream, type, actor: metadata['actor'], correlationId: metadata['$correlationId'] },

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
 import { type DepositContentView, depositContent } from '../../projections/deposit-content.ts';
 import { type DepositStatementView, depositStatement } from '../../projections/deposit-statement.ts';
 import { type DepositStatusView, depositStatus } from '../../projections/deposit-status.ts';
@@ -18,23 +17,18 @@ import { deposits } from '../domain/aggregates.ts';
 import type { CreateDeposit, DepositCommand, DepositMetadata } from '../domain/deposit/commands.ts';
 import type { DepositEvent } from '../domain/deposit/events.ts';
 import type { Deposit } from '../domain/deposit/state.ts';
-import type { EventLog, ReadStreamOptions, RecordedEvent } from '../event-log/event-log.ts';
+import type { EventLog, RecordedEvent } from '../event-log/event-log.ts';
 import { type KeyedRequest, KeyedRequests } from '../keyed-requests.ts';
-import { foldStream } from '../read-models/fold.ts';
-import type { Projection } from '../read-models/projection.ts';
+import { OutageRetries, RETRY_LIMITS, type RetryLimits } from '../outage-retries.ts';
 import type { Projector, View } from '../read-models/projector.ts';
 import type { DepositConditions } from '../resolving/deposit-conditions.ts';
 import type { SeenEvent } from '../uploads/upload-record.ts';
 import { type DepositPage, type DepositQuery, depositPage } from './answering/deposit-page.ts';
+import { DepositReads, type DepositView } from './deposit-reads.ts';
 import { isLoadedObject, isLoadedOrigin } from './receiving/is-loaded.ts';
 
 /** How long a write waits for this node's views, in milliseconds; after it they are folded from the stream. */
 const VIEW_PATIENCE = 2000;
-/** How long a read waits for the log to say whether a view is current, in milliseconds. */
-const CURRENT_PATIENCE = 1000;
-
-type Revised = { readonly revision: number };
-
 /** As whose part a command is carried out; `once`, however often it comes. */
 export type Carried = Pick<KeyedRequest, 'commandId' | 'requestId'> & { readonly once: boolean };
 
@@ -43,24 +37,35 @@ export class DepositDesk {
   readonly #log: EventLog;
   readonly #ids: DepositIds;
   readonly #projector: Projector;
-  readonly #statuses: View<DepositStatusView>;
-  readonly #contents: View<DepositContentView>;
+  readonly #statuses: DepositView<DepositStatusView>;
+  readonly #contents: DepositView<DepositContentView>;
   readonly #objects: View<LoadedObjects>;
   /** How far the log is in what is found in each of them. */
   readonly #queried: Readonly<Record<'statuses' | 'objects', Pick<Projector, 'position'>>>;
-  readonly #isShared: boolean;
+  readonly #limits: RetryLimits;
+  readonly #reads: DepositReads;
   /** What requests with a key were to do. */
   readonly requests: KeyedRequests;
 
-  /** @param isShared other nodes write to the log as well, so the views of this one may not have their writes yet. */
-  constructor(log: EventLog, ids: DepositIds, projector: Projector, isShared: boolean) {
+  /**
+   * @param isShared other nodes write to the log as well, so the views of this one may not have their writes yet.
+   * @param limits of each request.
+   */
+  constructor(
+    log: EventLog,
+    ids: DepositIds,
+    projector: Projector,
+    isShared: boolean,
+    limits: RetryLimits = RETRY_LIMITS,
+  ) {
     this.#log = log;
+    this.#limits = limits;
+    this.#reads = new DepositReads(log, projector, isShared);
     this.requests = new KeyedRequests(log);
-    this.#isShared = isShared;
     this.#ids = ids;
     this.#projector = projector;
-    this.#statuses = projector.add(depositStatus);
-    this.#contents = projector.add(depositContent);
+    this.#statuses = { projection: depositStatus, view: projector.add(depositStatus) };
+    this.#contents = { projection: depositContent, view: projector.add(depositContent) };
     this.#objects = projector.add(loadedObjects);
     this.#queried = {
       statuses: projector.queriesOf(depositStatus.name),
@@ -73,34 +78,58 @@ export class DepositDesk {
     return this.#projector.switches;
   }
 
-  /** Of any client's deposit; `undefined` when there is none of this id, or no more. */
-  status(depositId: number): Promise<DepositStatusView | undefined> {
-    return this.#read(depositStatus, this.#statuses, depositId);
+  /** The retries of one request, which begins now. */
+  retries(): OutageRetries {
+    return new OutageRetries(this.#limits);
   }
 
-  /** Of any client's deposit; `undefined` when there is none of this id, or no more. */
-  content(depositId: number): Promise<DepositContentView | undefined> {
-    return this.#read(depositContent, this.#contents, depositId);
+  /**
+   * Reads the status of any client's deposit; `undefined` if it does not exist. `atLeast` is a revision that it is
+   * known to have, such as that of a write: what is older is no answer then.
+   * @throws {EventLogUnavailable} only what is older can be read.
+   */
+  status(
+    depositId: number,
+    atLeast?: number,
+    retries = this.retries(),
+  ): Promise<DepositStatusView | undefined> {
+    if (atLeast === undefined) return this.#reads.present(this.#statuses, depositId);
+    return this.#reads.atLeast(this.#statuses, depositId, atLeast, retries);
+  }
+
+  /** Reads as {@link status} does. */
+  content(
+    depositId: number,
+    atLeast?: number,
+    retries = this.retries(),
+  ): Promise<DepositContentView | undefined> {
+    if (atLeast === undefined) return this.#reads.present(this.#contents, depositId);
+    return this.#reads.atLeast(this.#contents, depositId, atLeast, retries);
   }
 
   /** What tells at once, from now on, whether this is still the status; `undefined` where only the log knows. */
   statusStays(shown: DepositStatusView): (() => boolean) | undefined {
-    return this.#stays(this.#statuses, shown);
+    return this.#reads.stays(this.#statuses, shown);
   }
 
   /** The same of the content. */
   contentStays(shown: DepositContentView): (() => boolean) | undefined {
-    return this.#stays(this.#contents, shown);
+    return this.#reads.stays(this.#contents, shown);
   }
 
   /** A page of a client's deposits, as far as the views of this node have got. */
   list(query: DepositQuery): DepositPage {
-    return depositPage(this.#statuses, query);
+    return depositPage(this.#statuses.view, query);
   }
 
   /** Whether a deposit of the client from this origin is done; the answer is never behind what any node has told. */
   hasLoaded(client: string, origin: string): Promise<boolean> {
-    return isLoadedOrigin({ client, origin }, this.#statuses, this.#queried.statuses.position, this.#log);
+    return isLoadedOrigin(
+      { client, origin },
+      this.#statuses.view,
+      this.#queried.statuses.position,
+      this.#log,
+    );
   }
 
   /** Whether a deposit of the client that is done has all these; the answer is never behind what any node has told. */
@@ -110,12 +139,12 @@ export class DepositDesk {
 
   /** Of any client's deposit, as it was at a revision. */
   statement(depositId: number, revision: number): Promise<DepositStatementView | undefined> {
-    return foldStream(depositStatement, this.#events(depositId, { limit: revision + 1 }));
+    return this.#reads.at(depositStatement, depositId, revision, this.retries());
   }
 
   /** At most `limit` events of a deposit from a revision on, oldest first. */
   history(depositId: number, from: number, limit: number): Promise<RecordedEvent[]> {
-    return Array.fromAsync(this.#events(depositId, { from, limit }));
+    return Array.fromAsync(this.#reads.events(depositId, { from, limit }));
   }
 
   /**
@@ -126,14 +155,15 @@ export class DepositDesk {
     command: (depositId: number, uuid: string, now: string) => CreateDeposit | DepositMetadata,
     requestId: string,
     keyed: (newId: () => Promise<number>) => Promise<KeyedRequest | undefined>,
+    retries = this.retries(),
   ): Promise<{ readonly depositId: number; readonly revision: number }> {
-    const newId = () => this.#ids.next();
+    const newId = () => this.#ids.next(retries.since);
     const request = (await keyed(newId)) ?? unkeyed(await newId(), requestId);
     const { depositId, uuid, now } = request;
     const creation = command(depositId, uuid, now);
     const context = contextOf({ kind: 'client', name: creation.client }, request, now);
     const { revision } = await this.#shown(
-      await execute(this.#log, deposits, depositId, creation, context, { fresh: true }),
+      await execute(this.#log, deposits, depositId, creation, context, { fresh: true, retries }),
     );
     return { depositId, revision };
   }
@@ -146,13 +176,13 @@ export class DepositDesk {
     command: (now: string) => DepositCommand,
     client: string,
     request: Carried,
-    options: Pick<ExecuteOptions, 'atRevision'>,
+    options: Pick<ExecuteOptions, 'atRevision' | 'retries'>,
   ): Promise<Outcome<Deposit, DepositEvent>> {
-    const now = new Date().toISOString();
+    const [now, retries] = [new Date().toISOString(), this.retries()];
     const context = contextOf({ kind: 'client', name: client }, request, now);
     const { once } = request;
     return this.#shown(
-      await execute(this.#log, deposits, depositId, command(now), context, { ...options, once }),
+      await execute(this.#log, deposits, depositId, command(now), context, { retries, ...options, once }),
     );
   }
 
@@ -160,7 +190,7 @@ export class DepositDesk {
   assertPossible(
     depositId: number,
     command: (now: string) => DepositCommand,
-    options: Pick<ExecuteOptions, 'atRevision'>,
+    options: Pick<ExecuteOptions, 'atRevision' | 'retries'>,
   ): Promise<void> {
     return assertPossible(this.#log, deposits, depositId, [command(new Date().toISOString())], options);
   }
@@ -171,8 +201,12 @@ export class DepositDesk {
   }
 
   /** Of any client's deposit, as it was at a revision. */
-  contentAt(depositId: number, revision: number): Promise<DepositContentView | undefined> {
-    return foldStream(depositContent, this.#events(depositId, { limit: revision + 1 }));
+  contentAt(
+    depositId: number,
+    revision: number,
+    retries = this.retries(),
+  ): Promise<DepositContentView | undefined> {
+    return this.#reads.at(depositContent, depositId, revision, retries);
   }
 
   /** The last event of a deposit that is known here; `undefined` when there is none. */
@@ -192,7 +226,7 @@ export class DepositDesk {
 
   /** Whether the log has it that a deposit of the client was given these bytes; an older one that was restored may not. */
   async wasGiven(depositId: number, client: string, sha256: string): Promise<boolean> {
-    for await (const stored of this.#events(depositId)) {
+    for await (const stored of this.#reads.events(depositId)) {
       const { type, data } = deposits.codec.read(stored);
       if (type === 'DepositCreated' && data.client !== client) return false;
       if ('archive' in data && data.archive.sha256 === sha256) return true;
@@ -203,44 +237,6 @@ export class DepositDesk {
   async #shown(outcome: Outcome<Deposit, DepositEvent>): Promise<Outcome<Deposit, DepositEvent>> {
     await this.#projector.passed(outcome.position, VIEW_PATIENCE);
     return outcome;
-  }
-
-  /**
-   * A view that is missing or old here may only be late: the stream knows. While the log cannot be reached, the
-   * view is better than nothing.
-   */
-  async #read<Type extends Revised>(
-    projection: Projection<Type, DepositEvent>,
-    view: View<Type>,
-    depositId: number,
-  ): Promise<Type | undefined> {
-    const shown = view.get(String(depositId));
-    const hasAll = !this.#isShared && this.#projector.trouble === undefined;
-    if (shown && (hasAll || (await this.#isCurrent(shown, depositId)))) return shown;
-    return foldStream(projection, this.#events(depositId));
-  }
-
-  #stays<Type extends Revised & { readonly depositId: number }>(
-    view: View<Type>,
-    shown: Type,
-  ): (() => boolean) | undefined {
-    const [key, { revision }, switches] = [String(shown.depositId), shown, this.viewSwitches];
-    if (this.#isShared || !isDeepStrictEqual(view.get(key), shown)) return undefined;
-    return () => this.viewSwitches === switches && view.get(key)?.revision === revision;
-  }
-
-  async #isCurrent({ revision }: Revised, depositId: number): Promise<boolean> {
-    try {
-      const signal = AbortSignal.timeout(CURRENT_PATIENCE);
-      const [last] = await Array.fromAsync(this.#events(depositId, { backwards: true, limit: 1, signal }));
-      return last === undefined || last.revision <= revision;
-    } catch {
-      return true;
-    }
-  }
-
-  #events(depositId: number, options: ReadStreamOptions = {}): AsyncIterable<RecordedEvent> {
-    return this.#log.readStream(`${deposits.prefix}${depositId}`, options);
   }
 }
 

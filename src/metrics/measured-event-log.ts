@@ -1,5 +1,6 @@
 import {
   type Appended,
+  type CallTimes,
   type EventLog,
   EventLogUnavailable,
   type ExpectedRevision,
@@ -46,12 +47,13 @@ export class MeasuredEventLog extends ForwardingEventLog {
     stream: string,
     expected: ExpectedRevision,
     events: readonly NewEvent[],
+    options?: CallTimes,
   ): Promise<Appended> {
     const started = performance.now();
     this.#inFlight.inc();
     let outcome: AppendOutcome = 'appended';
     try {
-      return await super.append(stream, expected, events);
+      return await super.append(stream, expected, events, options);
     } catch (error) {
       outcome = outcomeOf(error);
       throw error;

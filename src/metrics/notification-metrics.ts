@@ -28,7 +28,7 @@ export function observeNotifications(
     outcomes.inc({ outcome: 'taken' }, taken);
     outcomes.inc({ outcome: 'failed' }, failed);
     outcomes.inc({ outcome: 'too_old' }, tooOld);
-    failures.inc(notifier?.failures ?? 0);
+    failures.inc(notifier.failures);
     waiting.set(deposits);
   });
 }

@@ -3,13 +3,8 @@ import type { RunnerStanding } from '../reactors/reactor-runner.ts';
 import { ageOf } from './instruments.ts';
 import type { ScrapedMetrics } from './scraped-metrics.ts';
 
-/** How far a reactor is in its streams; with `undefined` it follows none yet, so nothing waits for it. */
-export type ObservedLag = {
-  readonly reactor: string;
-  readonly streamPrefix: () => string | undefined;
-};
-
-const NOTHING = { waiting: 0, oldest: undefined };
+/** A reactor and the prefix of the streams that it follows. */
+export type ObservedLag = { readonly name: string; readonly streamPrefix: string };
 
 /** What the reactors of this node have done, and what is under way. */
 export function observeReactors(
@@ -56,11 +51,10 @@ export function observeLags(
     'Age of the oldest event that a reactor, on whatever node, has not done with; 0 when there is none',
     ['reactor'],
   );
-  for (const { reactor, streamPrefix } of reactors) {
+  for (const { name: reactor, streamPrefix } of reactors) {
     metrics.atScrape(`${reactor}_lag`, async () => {
       for (const lag of [lagEvents, lagSeconds]) lag.remove({ reactor }); // rather nothing than old news
-      const prefix = streamPrefix();
-      const { waiting, oldest } = prefix === undefined ? NOTHING : await deliveries.standing(reactor, prefix);
+      const { waiting, oldest } = await deliveries.standing(reactor, streamPrefix);
       lagEvents.set({ reactor }, waiting);
       lagSeconds.set({ reactor }, oldest === undefined ? 0 : ageOf(oldest));
     });

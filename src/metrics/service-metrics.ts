@@ -9,9 +9,11 @@ import type { Credentials } from '../http/credentials.ts';
 import { problemsOf, type ReadinessChecks } from '../http/health.ts';
 import type { HttpObserver } from '../http/http-observer.ts';
 import type { Logger } from '../logger.ts';
+import type { NotificationViews } from '../notifications/notification-views.ts';
 import type { NotificationStanding } from '../notifications/notifications.ts';
 import type { ReactorRunner } from '../reactors/reactor-runner.ts';
 import type { Projector, View } from '../read-models/projector.ts';
+import type { Sweep } from '../sweep/sweep.ts';
 import { type ObservedAnchoring, observeAnchoring } from './anchor-metrics.ts';
 import { observeDeposits } from './deposit-metrics.ts';
 import { HttpMetrics } from './http-metrics.ts';
@@ -23,6 +25,7 @@ import { OutcomeMetrics } from './outcome-metrics.ts';
 import { observeArchiveWorkers, observeCredentials } from './queue-metrics.ts';
 import { observeLags, observeReactors } from './reactor-metrics.ts';
 import { ScrapedMetrics } from './scraped-metrics.ts';
+import { observeSweep } from './sweep-metrics.ts';
 import { observeViews } from './view-metrics.ts';
 
 /** The parts of a service that are looked at when its metrics are asked for. */
@@ -33,6 +36,7 @@ export type ObservedService = {
   readonly readiness: ReadinessChecks;
   readonly log: EventLog;
   readonly anchoring: ObservedAnchoring;
+  readonly notified: Pick<NotificationViews, 'statuses'>;
   /** What a node has that serves clients. */
   readonly clients: ObservedClients | undefined;
   /** What a node has that checks and loads. */
@@ -49,10 +53,10 @@ type ObservedReactors = {
   readonly runners: readonly ReactorRunner[];
   readonly deliveries: Deliveries;
   readonly workers: ArchiveWorkers;
+  readonly sweep: Sweep;
   readonly notifications: {
     readonly standing: NotificationStanding;
-    /** While it follows deposits. */
-    readonly runner: ReactorRunner | undefined;
+    readonly runner: ReactorRunner;
   };
 };
 
@@ -78,8 +82,11 @@ export class ServiceMetrics {
     return new MeasuredArchiveStore(store, this.#metrics.instruments);
   }
 
-  observe({ config, version, server, readiness, log, anchoring, clients, reactors }: ObservedService): void {
+  observe(service: ObservedService): void {
+    const { config, version, server, readiness, log, anchoring, notified, clients, reactors } = service;
     const metrics = this.#metrics;
+    const { stuckAfter } = config;
+    observeSweep(metrics, { ...notified, stuckAfter, sweep: reactors?.sweep });
     observeAnchoring(metrics, anchoring);
     observeNode(metrics, {
       config,
@@ -96,15 +103,13 @@ export class ServiceMetrics {
     if (reactors) {
       const { runners, deliveries, notifications } = reactors;
       observeReactors(metrics, runners);
-      observeLags(metrics, deliveries, [
-        ...runners.map(({ standing, streamPrefix }) => ({
-          reactor: standing.name,
-          streamPrefix: () => streamPrefix,
-        })),
-        { reactor: 'notifier', streamPrefix: () => notifications.runner?.streamPrefix },
-      ]);
+      observeLags(metrics, deliveries, [...runners, notifications.runner]);
       observeNotifications(metrics, notifications);
-      observeParked(metrics, log, [...runners.map(({ standing }) => standing.name), 'notifier']);
+      observeParked(
+        metrics,
+        log,
+        [...runners, notifications.runner].map(({ name }) => name),
+      );
       observeArchiveWorkers(metrics, reactors.workers);
     }
   }

@@ -1,6 +1,6 @@
 import { type DepositStatusView, depositStatus } from '../../projections/deposit-status.ts';
 import { deposits } from '../domain/aggregates.ts';
-import { type EventLog, occurredAt, type RecordedEvent } from '../event-log/event-log.ts';
+import { type EventLog, occurredAt, type RecordedEvent, staleRead } from '../event-log/event-log.ts';
 import { apply } from '../read-models/fold.ts';
 import { depositIdentifiers } from '../swhid/deposit-identifiers.ts';
 import type { Iris } from '../sword/iris.ts';
@@ -79,14 +79,29 @@ export class DepositNewsReader {
   }
 }
 
-/** The news that the event of this revision is. */
+/**
+ * Returns all status events of a deposit up to a revision, oldest first.
+ * @throws {EventLogUnavailable} the read is stale
+ */
+export async function newsUpTo(
+  log: Pick<EventLog, 'readStream'>,
+  depositId: number,
+  revision: number,
+): Promise<NewsEvent[]> {
+  const reader = new DepositNewsReader(log, depositId);
+  const news = await Array.fromAsync(reader.more(revision));
+  if (reader.revision < revision)
+    throw staleRead(`${deposits.prefix}${depositId}`, reader.revision, revision);
+  return news;
+}
+
+/** Returns the status event with this revision. @throws {EventLogUnavailable} the read is stale */
 export async function newsAt(
   log: Pick<EventLog, 'readStream'>,
   depositId: number,
   revision: number,
 ): Promise<NewsEvent | undefined> {
-  let last: NewsEvent | undefined;
-  for await (const news of new DepositNewsReader(log, depositId).more(revision)) last = news;
+  const last = (await newsUpTo(log, depositId, revision)).at(-1);
   return last?.event.revision === revision ? last : undefined;
 }
 

@@ -28,8 +28,12 @@ const STOPPED: Failure = {
 };
 
 type Found = { readonly news: NewsEvent | undefined; readonly forbidden: string | undefined };
-/** Up to which revision everything was taken, what was not, and why nothing more may be told. */
-type Sent = { readonly upTo?: number; readonly failure?: Failure; readonly forbidden?: string };
+/** The revisions that were accepted, what went wrong with the next one, or why no more may be sent. */
+type Sent = {
+  readonly revisions: readonly number[];
+  readonly failure?: Failure;
+  readonly forbidden?: string;
+};
 
 /**
  * Delivers, or gives up, what is held of one deposit. Before anything is sent, that is said in the deposit's stream
@@ -56,6 +60,7 @@ export class DepositDeliveries {
     signal: AbortSignal,
   ): Promise<Position | undefined> {
     const now = Date.now();
+    const deadline = performance.now() + CLAIM - ONE_TRY; // of the claim, not of the moment when it was recorded
     const claimed = await this.#execute({
       type: 'TryDelivery',
       depositId,
@@ -65,26 +70,27 @@ export class DepositDeliveries {
     });
     if (claimed.events.length === 0) return claimed.position;
     const { held, attempt } = claimed.state;
-    const { upTo, failure, forbidden } = await this.#send(depositId, held, webhook, line, signal);
+    const sending = this.#send(depositId, held, webhook, line, { signal, deadline });
+    const { revisions, failure, forbidden } = await sending;
     let last = claimed.position;
-    if (upTo !== undefined) {
-      last = (await this.#execute({ type: 'RecordDelivered', depositId, upTo })).position;
+    if (revisions.length > 0) {
+      last = (await this.#execute({ type: 'RecordDelivered', depositId, revisions })).position;
     }
-    if (failure) last = await this.#failed(depositId, upTo === undefined ? attempt : 0, failure);
+    if (failure) last = await this.#failed(depositId, revisions.length > 0 ? 0 : attempt, failure);
     if (forbidden === undefined) return last;
     return (await this.giveUp(depositId, forbidden, () => true)) ?? last;
   }
 
-  /** All up to the last one that `isOver` says it of. */
+  /** Gives up those that `isOver` returns true for. */
   async giveUp(
     depositId: number,
     reason: string,
     isOver: (notification: HeldNotification) => boolean,
   ): Promise<Position | undefined> {
     const { state } = await load(this.#log, notifications, depositId);
-    const last = state.held.filter(isOver).at(-1);
-    if (!last) return undefined;
-    const outcome = await this.#execute({ type: 'GiveUp', depositId, upTo: last.revision, reason });
+    const revisions = state.held.filter(isOver).map(({ revision }) => revision);
+    if (revisions.length === 0) return undefined;
+    const outcome = await this.#execute({ type: 'GiveUp', depositId, revisions, reason });
     return outcome.position;
   }
 
@@ -94,21 +100,20 @@ export class DepositDeliveries {
     held: readonly HeldNotification[],
     webhook: ClientWebhook,
     line: ReceiverLine,
-    signal: AbortSignal,
+    { signal, deadline }: { readonly signal: AbortSignal; readonly deadline: number },
   ): Promise<Sent> {
-    const deadline = performance.now() + CLAIM - ONE_TRY;
-    let sent: Sent = {};
+    const revisions: number[] = [];
     for (const { revision } of held) {
       if (performance.now() > deadline) break;
       const found = await this.#find(depositId, revision);
-      if (found instanceof UnreadableEvent) return { ...sent, failure: unread(found) };
+      if (found instanceof UnreadableEvent) return { revisions, failure: unread(found) };
       const { news, forbidden } = found;
-      if (forbidden !== undefined) return { ...sent, forbidden };
+      if (forbidden !== undefined) return { revisions, forbidden };
       const outcome = news && (await this.#delivered(webhook, line, news, signal));
-      if (outcome && !outcome.taken) return { ...sent, failure: outcome };
-      sent = { upTo: revision };
+      if (outcome && !outcome.taken) return { revisions, failure: outcome };
+      revisions.push(revision);
     }
-    return sent;
+    return { revisions };
   }
 
   /** What is to be told, and why not; or what a newer release wrote, which may take its time to come back. */

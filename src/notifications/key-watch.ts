@@ -34,6 +34,7 @@ export class KeyWatch implements Disposable {
   }
 
   start(): void {
+    if (this.#isOver) return;
     void this.look();
     const again = (): void => void (this.#problem !== undefined && this.look());
     this.#timer = setInterval(again, LOOK_EVERY).unref();

@@ -1,17 +1,32 @@
 import { type ClientWebhook, clientWebhooks } from '../../projections/client-webhooks.ts';
+import { type DeletedDeposit, deletedDeposits } from '../../projections/deleted-deposits.ts';
+import { type DepositStatusView, depositStatus } from '../../projections/deposit-status.ts';
+import {
+  type RecordedNotifications,
+  recordedNotifications,
+} from '../../projections/recorded-notifications.ts';
 import {
   type UndeliveredNotifications,
   undeliveredNotifications,
 } from '../../projections/undelivered-notifications.ts';
 import type { Projector, View } from '../read-models/projector.ts';
 
-/** What every node knows of notifications. */
+/** The views from which a node notifies clients, and finds what was left undone. */
 export type NotificationViews = {
   readonly webhooks: View<ClientWebhook>;
   readonly undelivered: View<UndeliveredNotifications>;
+  readonly recorded: View<RecordedNotifications>;
+  readonly deleted: View<DeletedDeposit>;
+  readonly statuses: View<DepositStatusView>;
 };
 
 /** Before the projector starts. */
 export function notificationViews(projector: Projector): NotificationViews {
-  return { webhooks: projector.add(clientWebhooks), undelivered: projector.add(undeliveredNotifications) };
+  return {
+    webhooks: projector.add(clientWebhooks),
+    undelivered: projector.add(undeliveredNotifications),
+    recorded: projector.add(recordedNotifications),
+    deleted: projector.add(deletedDeposits),
+    statuses: projector.add(depositStatus),
+  };
 }

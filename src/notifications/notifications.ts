@@ -26,13 +26,14 @@ export type NotificationOptions = {
   readonly baseUrl: string;
   readonly maker: { readonly name: string; readonly version: string };
   readonly config: { readonly webhooks: NotificationSettings; readonly refIdAliases: boolean };
-  /** Called if events cannot be received any more. */
+  /** Resolves when the views of this node have caught up. */
+  readonly ready: Promise<void>;
+  /** Called if receiving events ends with an error. */
   readonly fail: (error: unknown) => void;
 };
 
 export type NotificationStanding = CourierStanding & {
-  /** `null` while no client has a webhook: then deposits are not even looked at. */
-  readonly notifier: RunnerStanding | null;
+  readonly notifier: RunnerStanding;
   /** Deposits with notifications that wait, on whatever node, and those that this one works on. */
   readonly waiting: number;
   readonly underWay: number;
@@ -44,7 +45,6 @@ export type NotificationStanding = CourierStanding & {
 
 /** Deposits that are told of at the same time; of one client its line takes fewer. */
 const CONCURRENCY = 64;
-const LOOK_EVERY = 500;
 
 /** Notifies clients of their deposits, from now until it is disposed of. */
 export class Notifications implements AsyncDisposable {
@@ -54,10 +54,9 @@ export class Notifications implements AsyncDisposable {
   readonly #courier: Courier;
   readonly #notifier: Notifier;
   readonly #held: HeldDeliveries;
-  readonly #runner: ReactorRunner;
-  readonly #timer: NodeJS.Timeout;
+  /** Runs the notifier. */
+  readonly runner: ReactorRunner;
   readonly #trouble: () => string | undefined;
-  #isFollowing = false;
 
   constructor(options: NotificationOptions) {
     const { log, deliveries, projector, notified, logger, config, maker } = options;
@@ -69,9 +68,9 @@ export class Notifications implements AsyncDisposable {
     this.#keyWatch = new KeyWatch({ keyFile: settings.keyFile, webhooks, logger });
     const onKeyProblem = () => void this.#keyWatch.look();
     this.#courier = new Courier({ ...settings, postman: this.#postman, language, onKeyProblem, logger });
-    this.#notifier = new Notifier(log, this.#webhooks, this.#courier, settings);
     const parking = new LogParking(log);
-    this.#runner = new ReactorRunner(this.#notifier, {
+    this.#notifier = new Notifier(log, parking, this.#webhooks, this.#courier, settings);
+    this.runner = new ReactorRunner(this.#notifier, {
       deliveries,
       parking,
       logger,
@@ -88,22 +87,25 @@ export class Notifications implements AsyncDisposable {
     });
     this.#trouble = () => projector.trouble ?? deliveries.trouble(this.#notifier.name);
     this.#held.start();
-    this.#timer = setInterval(() => this.#followOnceNeeded(options.fail), LOOK_EVERY);
+    // Events from before the first webhook are sent to no client.
+    this.runner.start(options.fail, async () => {
+      await options.ready;
+      return this.#webhooks.oldest?.since ?? projector.position;
+    });
+    options.ready.then(
+      () => this.#keyWatch.start(),
+      () => undefined, // the service ends
+    );
   }
 
   get standing(): NotificationStanding {
     return {
-      notifier: this.runner?.standing ?? null,
+      notifier: this.runner.standing,
       tooOld: this.#notifier.tooOld,
       keyProblem: this.#keyWatch.problem ?? null,
       ...this.#courier.standing,
       ...this.#held.standing,
     };
-  }
-
-  /** Follows deposits; `undefined` while no client has a webhook. */
-  get runner(): ReactorRunner | undefined {
-    return this.#isFollowing ? this.#runner : undefined;
   }
 
   /**
@@ -116,19 +118,8 @@ export class Notifications implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    clearInterval(this.#timer);
     this.#keyWatch[Symbol.dispose]();
-    await Promise.all([this.#isFollowing && this.#runner.stop(), this.#held.stop()]);
+    await Promise.all([this.runner.stop(), this.#held.stop()]);
     this.#postman[Symbol.dispose]();
-  }
-
-  /** Nothing is missed by beginning late: where it was is kept, and what was before every webhook is none of it. */
-  #followOnceNeeded(failed: (error: unknown) => void): void {
-    const { oldest } = this.#webhooks;
-    if (oldest === undefined) return;
-    clearInterval(this.#timer);
-    this.#isFollowing = true;
-    this.#runner.start(failed, oldest.since);
-    this.#keyWatch.start();
   }
 }

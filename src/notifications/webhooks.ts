@@ -5,18 +5,21 @@ import type { EventLog, Position } from '../event-log/event-log.ts';
 import { foldStream } from '../read-models/fold.ts';
 import type { Projector, View } from '../read-models/projector.ts';
 
+/** How far the view may lag behind the notifier and still be waited for, in milliseconds. */
+const VIEW_DELAY_MS = 500;
+
 type Owned = { readonly client: string; readonly collection: string };
 
 /** Who is notified, and where. */
 export class Webhooks {
   readonly #log: Pick<EventLog, 'readStream'>;
-  readonly #projector: Pick<Projector, 'position'>;
+  readonly #projector: Pick<Projector, 'position' | 'passed'>;
   readonly #view: View<ClientWebhook>;
 
   /** @param view of {@link clientWebhooks}, kept by the projector. */
   constructor(
     log: Pick<EventLog, 'readStream'>,
-    projector: Pick<Projector, 'position'>,
+    projector: Pick<Projector, 'position' | 'passed'>,
     view: View<ClientWebhook>,
   ) {
     this.#log = log;
@@ -24,9 +27,14 @@ export class Webhooks {
     this.#view = view;
   }
 
-  /** Whether there is any, as far as the view knows at this place of the log; it may not have got there yet. */
+  /** Whether any client may have a webhook at this place of the log, which the view may not have reached yet. */
   mayBeAnyAt(position: Position): boolean {
     return !this.#hasSeen(position) || this.oldest !== undefined;
+  }
+
+  /** Waits a moment for the view to get to this place: asking it is cheaper than asking the log. */
+  async arrived(position: Position): Promise<void> {
+    if (!this.#hasSeen(position)) await this.#projector.passed(position, VIEW_DELAY_MS);
   }
 
   /** As they are now, as far as this node knows. */

@@ -60,6 +60,13 @@ export type ServiceState = {
     readonly tooOld: number;
     readonly keyProblem: string | null;
   } | null;
+  /** `null` on a node that does not check and load; absent in older releases. */
+  readonly sweep?: {
+    /** Pieces of work that were begun without a delivery, since the start. */
+    readonly begun: number;
+    /** Deposits whose notifications have no recorded outcome and are too old to be sent. */
+    readonly unrecorded: { readonly count: number; readonly depositIds: readonly number[] };
+  } | null;
   readonly reactors: readonly {
     readonly name: string;
     readonly underWay: number;

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { BadConfig, type Config } from '../config.ts';
 import { EventLogRefused } from '../event-log/event-log-refused.ts';
-import { makeFolder } from '../make-folder.ts';
+import { makeFolder, syncName } from '../make-folder.ts';
 import { isDamage } from '../sqlite/codes.ts';
 import { originOf } from '../views-place.ts';
 
@@ -101,6 +101,7 @@ const IMPOSSIBLE = new Set(['EACCES', 'EEXIST', 'ENAMETOOLONG', 'ENOENT', 'ENOTD
 export function makeDataFolder({ dataDir }: Config): void {
   try {
     makeFolder(dataDir);
+    syncName(dataDir); // an earlier start may have made it and died before
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException;
     if (!IMPOSSIBLE.has(code)) throw error;

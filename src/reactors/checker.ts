@@ -70,13 +70,14 @@ export class Checker implements Reactor {
   }
 
   async #awaiting(event: RecordedEvent): Promise<Extract<Deposit, { status: 'deposited' }> | undefined> {
-    const { state } = await load(this.#log, deposits, depositIdOf(event));
+    const { state } = await load(this.#log, deposits, depositIdOf(event), { atLeast: event.revision });
     return state.status === 'deposited' ? state : undefined;
   }
 
   async #record(event: RecordedEvent, attempt: number, command: DepositCommand): Promise<void> {
     const id = depositIdOf(event);
-    await execute(this.#log, deposits, id, command, causedBy(event, this.name, `${attempt}`));
+    const context = causedBy(event, this.name, `${attempt}`);
+    await execute(this.#log, deposits, id, command, context, { atLeast: event.revision });
   }
 
   async #inspect(archive: Archive, client: string): Promise<Inspected> {

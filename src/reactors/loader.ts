@@ -67,7 +67,7 @@ export class Loader implements Reactor {
 
   /** The deposit on its way, be it that it starts now or that an earlier try was cut off. */
   async #started(event: RecordedEvent): Promise<Loading | undefined> {
-    const { state } = await load(this.#log, deposits, depositIdOf(event));
+    const { state } = await load(this.#log, deposits, depositIdOf(event), { atLeast: event.revision });
     if (state.status === 'loading') return state;
     if (state.status !== 'verified') return undefined;
     const { depositId, loadAttempt: attempt } = state;
@@ -78,6 +78,7 @@ export class Loader implements Reactor {
       depositId,
       { type: 'StartLoading', depositId, attempt },
       context,
+      { atLeast: event.revision },
     );
     return outcome.state.status === 'loading' ? outcome.state : undefined;
   }
@@ -107,6 +108,6 @@ export class Loader implements Reactor {
     command: DepositCommand,
   ): Promise<void> {
     const context = causedBy(event, this.name, `${step}/${loadAttempt}`);
-    await execute(this.#log, deposits, depositId, command, context);
+    await execute(this.#log, deposits, depositId, command, context, { atLeast: event.revision });
   }
 }

@@ -3,7 +3,7 @@ import { execute, load } from '../command-handler.ts';
 import { parkings } from '../domain/aggregates.ts';
 import { Decisions } from '../domain/parking/decisions.ts';
 import { decisionsIn } from '../domain/parking/parking.ts';
-import type { EventLog, RecordedEvent } from '../event-log/event-log.ts';
+import { type EventLog, type RecordedEvent, staleRead } from '../event-log/event-log.ts';
 import { causedBy } from './causation.ts';
 import type { Parking } from './reactor.ts';
 
@@ -33,11 +33,13 @@ export class LogParking implements Parking {
   async retried(event: RecordedEvent): Promise<RecordedEvent | undefined> {
     const stored = parkings.codec.read(event);
     if (stored.type !== 'ParkedRetried') return undefined;
-    const parked = (await this.#decided(event.stream)).retried(stored.data.eventId, event.revision);
+    const decisions = await this.#decided(event.stream);
+    if (decisions.count <= event.revision) throw staleRead(event.stream, decisions.count - 1, event.revision);
+    const parked = decisions.retried(stored.data.eventId, event.revision);
     if (!parked) return undefined;
     for await (const original of this.#log.readStream(parked.stream, { from: parked.revision, limit: 1 }))
       return original;
-    return undefined;
+    throw staleRead(parked.stream, 'none', parked.revision);
   }
 
   async left(reactor: string): Promise<ReadonlySet<string>> {

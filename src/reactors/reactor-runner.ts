@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CutOff } from '../cut-off.ts';
-import { type Deliveries, type Delivery, PATIENCE_ALONE } from '../event-log/deliveries.ts';
-import type { Position, RecordedEvent } from '../event-log/event-log.ts';
+import { type Deliveries, type Delivery, type GroupStart, PATIENCE_ALONE } from '../event-log/deliveries.ts';
+import type { RecordedEvent } from '../event-log/event-log.ts';
 import { pauseAfter } from '../growing-pause.ts';
 import type { Logger } from '../logger.ts';
 import type { Parking, Reactor } from './reactor.ts';
+import { retriesOf } from './reactor-names.ts';
+import { RepeatedWork } from './repeated-work.ts';
 import { Slots } from './slots.ts';
-import { isTransient } from './transient-faults.ts';
 
 export type RunnerOptions = {
   readonly deliveries: Pick<Deliveries, 'receive'>;
@@ -37,6 +37,11 @@ const MAX_BEGUN = 10;
 /** How long work under way may go on when the runner stops, in milliseconds; cut off, it comes again. */
 const STOP_PATIENCE = 3000;
 
+/** Pauses after errors that neither the reactor nor the parking of its event could end, in first pauses of a try. */
+const AFTER_ERROR = { firstPause: 100, longestPause: 2000 };
+
+type Handled = 'handled' | 'must be alone' | 'failed';
+
 /**
  * Runs one reactor: in order per stream, several streams at a time. A transient fault is tried again for ever
  * with growing pauses; other failures end in the reactor's own `giveUp`, and if even that fails the event is
@@ -50,24 +55,42 @@ export class ReactorRunner {
   /** The last work queued of each stream that has any. */
   readonly #streams = new Map<string, Promise<void>>();
   readonly #slots: Slots;
-  readonly #cutOff = new CutOff();
+  readonly #work: RepeatedWork;
   /** Resolves when another stream may be begun. */
   #room: PromiseWithResolvers<void> | undefined;
   #running: Promise<void> | undefined;
   #done = 0;
-  #failures = 0;
-  #lastError: RunnerStanding['lastError'] = null;
   #left: Promise<ReadonlySet<string>> | undefined;
 
   constructor(reactor: Reactor, options: RunnerOptions) {
     this.#reactor = reactor;
     this.#options = options;
     this.#slots = new Slots(options.concurrency, PATIENCE_ALONE);
+    this.#work = new RepeatedWork({ ...options, reactor: reactor.name, signal: this.#stop.signal });
   }
 
-  /** `failed` is called if receiving events ends with an error; `after` is where a reactor begins that never ran. */
-  start(failed: (error: unknown) => void, after?: Position): void {
-    this.#running = Promise.all([this.#receive(after), this.#receiveRetried()]).then(() => undefined, failed);
+  /** `failed` is called if receiving events ends with an error. A reactor that never ran begins at `start`. */
+  start(failed: (error: unknown) => void, start?: GroupStart): void {
+    this.#running = Promise.all([this.#receive(start), this.#receiveRetried()]).then(() => undefined, failed);
+  }
+
+  get name(): string {
+    return this.#reactor.name;
+  }
+
+  /** Whether an event of this stream is in work here, or waits for it. */
+  isWorkingOn(stream: string): boolean {
+    return this.#streams.has(stream);
+  }
+
+  /** Handles a delivery like those that are received. Resolves when there is room for more. */
+  handle(delivery: Delivery): Promise<void> {
+    return this.#queue(delivery, delivery.event);
+  }
+
+  /** Ids of the events that wait for an operator now, or that one decided to skip. */
+  parked(): Promise<ReadonlySet<string>> {
+    return this.#options.parking.left(this.#reactor.name);
   }
 
   /** Of the streams it follows. */
@@ -77,8 +100,8 @@ export class ReactorRunner {
 
   /** How it is: for those who watch the service. */
   get standing(): RunnerStanding {
-    const [done, failures, lastError] = [this.#done, this.#failures, this.#lastError];
-    return { name: this.#reactor.name, underWay: this.#streams.size, done, failures, lastError };
+    const { failures, lastError } = this.#work;
+    return { name: this.name, underWay: this.#streams.size, done: this.#done, failures, lastError };
   }
 
   /** Takes no more events and resolves when what is under way has ended or been cut off. */
@@ -86,17 +109,17 @@ export class ReactorRunner {
     this.#stop.abort();
     const timer = setTimeout(() => {
       this.#cut.abort();
-      this.#cutOff.cut(this.#stop.signal.reason);
+      this.#work.cut();
     }, STOP_PATIENCE);
     await this.#running;
     await Promise.all(this.#streams.values());
     clearTimeout(timer);
   }
 
-  async #receive(after?: Position): Promise<void> {
+  async #receive(start?: GroupStart): Promise<void> {
     const { name, streamPrefix } = this.#reactor;
     const { signal } = this.#stop;
-    for await (const delivery of this.#options.deliveries.receive(name, streamPrefix, signal, after)) {
+    for await (const delivery of this.#options.deliveries.receive(name, streamPrefix, signal, start)) {
       if (!this.#reactor.reactsTo(delivery.event)) await delivery.acknowledge();
       else await this.#queue(delivery, delivery.event);
     }
@@ -107,7 +130,7 @@ export class ReactorRunner {
     const { deliveries, parking } = this.#options;
     const { name } = this.#reactor;
     const stream = parking.streamOf(name);
-    for await (const delivery of deliveries.receive(`${name}-retries`, stream, this.#stop.signal)) {
+    for await (const delivery of deliveries.receive(retriesOf(name), stream, this.#stop.signal)) {
       const { event } = delivery;
       if (event.stream !== stream) await delivery.acknowledge();
       else await this.#queue(delivery, (await this.#eventOf(delivery).catch(() => undefined)) ?? event);
@@ -118,15 +141,7 @@ export class ReactorRunner {
   async #queue(delivery: Delivery, event: RecordedEvent): Promise<void> {
     const { stream } = event;
     const before = this.#streams.get(stream) ?? Promise.resolve();
-    const work = before.then(async () => {
-      const owner = await this.#ownerOf(event);
-      let alone: Promise<void> | undefined;
-      await this.#slots.run(owner, async () => {
-        // It is in line to be alone before its place is free: else another would begin there, which it had to wait for.
-        if (!(await this.#handle(delivery, 'beside others'))) alone = this.#handleAlone(delivery);
-      });
-      await alone;
-    });
+    const work = before.then(() => this.#untilHandled(delivery, event));
     this.#streams.set(stream, work);
     void work.then(() => {
       if (this.#streams.get(stream) === work) this.#streams.delete(stream);
@@ -136,8 +151,31 @@ export class ReactorRunner {
     while (this.#streams.size >= MAX_UNDER_WAY) await this.#roomForMore();
   }
 
-  #handleAlone(delivery: Delivery): Promise<void> {
-    return this.#slots.runAlone(async () => void (await this.#handle(delivery, 'alone')));
+  /** Never rejects. Work that ends in an error begins again after a pause, without a slot in between. */
+  async #untilHandled(delivery: Delivery, event: RecordedEvent): Promise<void> {
+    const { signal } = this.#stop;
+    const { firstPause = 300 } = this.#options;
+    for (let failures = 1; !signal.aborted; failures += 1) {
+      if ((await this.#handleInTurn(delivery, event)) === 'handled') return;
+      const pause = firstPause * pauseAfter(failures, AFTER_ERROR);
+      await sleep(pause, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  async #handleInTurn(delivery: Delivery, event: RecordedEvent): Promise<Handled> {
+    const owner = await this.#ownerOf(event);
+    let handled: Handled = 'failed';
+    let alone: Promise<void> | undefined;
+    await this.#slots.run(owner, async () => {
+      handled = await this.#handle(delivery, 'beside others');
+      // It is in line to be alone before its place is free: else another would begin there, which it had to wait for.
+      if (handled === 'must be alone')
+        alone = this.#slots.runAlone(async () => {
+          handled = await this.#handle(delivery, 'alone');
+        });
+    });
+    await alone;
+    return handled;
   }
 
   #roomForMore(): Promise<void> {
@@ -150,27 +188,28 @@ export class ReactorRunner {
     return this.#reactor.ownerOf(event).catch(() => event.stream);
   }
 
-  /** Never rejects: what cannot be done now comes again after the next start. False when it has to be done alone. */
-  async #handle(delivery: Delivery, how: 'alone' | 'beside others'): Promise<boolean> {
+  /** Never rejects. */
+  async #handle(delivery: Delivery, how: 'alone' | 'beside others'): Promise<Handled> {
     let begun: number | undefined;
     try {
       const event = await this.#eventOf(delivery);
       if (event) {
         begun = await this.#begin(delivery, how);
-        if (begun === undefined) return false;
+        if (begun === undefined) return 'must be alone';
         await (begun > MAX_BEGUN ? this.#parkKiller(event, begun - 1) : this.#persist(event));
       }
       await delivery.acknowledge();
       this.#done += 1;
+      return 'handled';
     } catch (error) {
       if (this.#stop.signal.aborted) {
         if (begun !== undefined) await delivery.handBack?.().catch(() => undefined); // then it counts, as after a death
-        return true;
+        return 'handled';
       }
       const fields = { ...this.#about(delivery.event), begun, err: error };
-      this.#options.logger.error(fields, 'event left unacknowledged');
+      this.#options.logger.error(fields, 'event not handled, tried again later');
+      return 'failed';
     }
-    return true;
   }
 
   /**
@@ -185,7 +224,7 @@ export class ReactorRunner {
       if (event.stream === parking.streamOf(name)) original = await parking.retried(event);
       else if (!(await this.#leftBefore()).has(event.id)) original = event;
     };
-    const failure = await this.#attempt(event, find, MAX_TRIES);
+    const failure = await this.#work.run(event, find, MAX_TRIES);
     if (failure) throw failure.error;
     return original;
   }
@@ -205,7 +244,7 @@ export class ReactorRunner {
     const begin = async (): Promise<void> => {
       count = await delivery.begin(how);
     };
-    await this.#attempt(delivery.event, begin, Number.POSITIVE_INFINITY);
+    await this.#work.run(delivery.event, begin, Number.POSITIVE_INFINITY);
     return count;
   }
 
@@ -214,7 +253,7 @@ export class ReactorRunner {
     const cause = new Error(
       `It was begun ${count} times and never done with: the service may have died of it each time.`,
     );
-    const failure = await this.#attempt(
+    const failure = await this.#work.run(
       event,
       () => this.#options.parking.park(this.#reactor.name, event, cause),
       MAX_TRIES,
@@ -227,41 +266,10 @@ export class ReactorRunner {
     const giveUp = (cause: unknown) => (): Promise<void> => this.#reactor.giveUp(event, cause);
     const park = (cause: unknown) => (): Promise<void> =>
       this.#options.parking.park(this.#reactor.name, event, cause);
-    const failure = await this.#attempt(event, react, MAX_TRIES);
-    const second = failure && (await this.#attempt(event, giveUp(failure.error), 1));
-    const third = second && (await this.#attempt(event, park(second.error), MAX_TRIES));
+    const failure = await this.#work.run(event, react, MAX_TRIES);
+    const second = failure && (await this.#work.run(event, giveUp(failure.error), 1));
+    const third = second && (await this.#work.run(event, park(second.error), MAX_TRIES));
     if (third) throw third.error;
-  }
-
-  /** Tries until it works, the tries are used up (then the last error is returned), or the runner stops. */
-  async #attempt(
-    event: RecordedEvent,
-    work: () => Promise<void>,
-    tries: number,
-  ): Promise<{ error: unknown } | undefined> {
-    const { signal } = this.#stop;
-    const { firstPause = 300 } = this.#options;
-    const pauses = { firstPause, longestPause: firstPause * 100 };
-    for (let failures = 0, tried = 1; ; tried += 1) {
-      signal.throwIfAborted();
-      try {
-        await this.#cutOff.unless(work());
-        return undefined;
-      } catch (error) {
-        signal.throwIfAborted();
-        if (!isTransient(error)) failures += 1;
-        this.#warn(event, error, failures);
-        if (failures === tries) return { error };
-        await sleep(pauseAfter(tried, pauses), undefined, { signal });
-      }
-    }
-  }
-
-  #warn(event: RecordedEvent, err: unknown, failures: number): void {
-    this.#failures += 1;
-    const message = err instanceof Error ? err.message : String(err);
-    this.#lastError = { at: new Date().toISOString(), stream: event.stream, message };
-    this.#options.logger.warn({ ...this.#about(event), failures, err }, 'reaction failed');
   }
 
   /** Which event it is, for the log. */

@@ -25,6 +25,10 @@ export class LookedAtView implements Disposable {
     return told(this.#file, () => this.#file.find(query));
   }
 
+  count(query: Omit<ViewQuery, 'limit'>): number {
+    return told(this.#file, () => this.#file.count(query));
+  }
+
   counts(): ReadonlyMap<string, number> {
     return told(this.#file, () => this.#file.counts());
   }

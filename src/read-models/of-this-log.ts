@@ -1,4 +1,4 @@
-import type { EventLog } from '../event-log/event-log.ts';
+import { type EventLog, isInLog } from '../event-log/event-log.ts';
 import type { Seen, ViewTable } from './view-store.ts';
 
 /**
@@ -15,14 +15,6 @@ export async function clearOfOtherLogs(log: EventLog, tables: readonly ViewTable
       if (isEmpty || last === undefined || !(await isInLog(log, last))) table.clear();
     }),
   );
-}
-
-/** Whether the log has this very event there. */
-export async function isInLog(log: EventLog, { stream, revision, id, position }: Seen): Promise<boolean> {
-  for await (const event of log.readStream(stream, { from: revision, limit: 1 })) {
-    return event.id === id && event.position === position;
-  }
-  return false;
 }
 
 /** What the view has seen last; `undefined` where an older release has written, which moves the position alone. */

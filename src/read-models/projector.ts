@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { CutOff } from '../cut-off.ts';
-import type { EventLog, Position, RecordedEvent } from '../event-log/event-log.ts';
+import { type EventLog, isInLog, type Position, type RecordedEvent } from '../event-log/event-log.ts';
 import { applyEvents, isBefore, oldestPosition, prefixesOf, type Shown } from './apply-events.ts';
-import { clearOfOtherLogs, isInLog, markOf } from './of-this-log.ts';
+import { clearOfOtherLogs, markOf } from './of-this-log.ts';
 import type { AnyProjection, Projection } from './projection.ts';
 import { ReachedPosition } from './reached-position.ts';
 import { ViewSaver } from './view-saver.ts';

@@ -1,6 +1,6 @@
-import type { EventLog, Position, RecordedEvent } from '../event-log/event-log.ts';
+import { type EventLog, isInLog, type Position, type RecordedEvent } from '../event-log/event-log.ts';
 import { applyEvents, isBefore, oldestPosition, prefixesOf } from './apply-events.ts';
-import { clearOfOtherLogs, isInLog, markOf } from './of-this-log.ts';
+import { clearOfOtherLogs, markOf } from './of-this-log.ts';
 import type { AnyProjection } from './projection.ts';
 import { SqliteViewStore } from './sqlite-view-store.ts';
 import { differencesBetween, type ViewDifference } from './view-difference.ts';

@@ -13,6 +13,7 @@ import { SqliteViewStore } from '../read-models/sqlite-view-store.ts';
 import { type TracedParts, tracedParts } from '../tracing/traced-parts.ts';
 import { viewsPlace } from '../views-place.ts';
 import { tellOfEmptyStore } from './empty-store.ts';
+import { warnOfLogServer } from './log-server-warning.ts';
 
 /** Milliseconds after which nobody, as a command beside the service, can be writing to a file any more. */
 const NOBODYS = 86_400_000;
@@ -48,7 +49,8 @@ export async function openNode(
   const store = resources.use(traced.store(metrics.measuredStore(opened)));
   if (config.archiveStore.kind === 'file') await tellOfEmptyStore(engine, opened, logger);
   await sweepLeftovers(config, opened, logger);
-  const deliveries = await openDeliveriesOf(config, log);
+  resources.use(warnOfLogServer(config, logger));
+  const deliveries = await openDeliveriesOf(config, log, logger);
   resources.defer(() => deliveries[Symbol.asyncDispose]?.());
   const views = resources.use(SqliteViewStore.open(...viewsPlace(config)));
   const projector = new Projector(log, views);

@@ -3,12 +3,14 @@ import { collections } from '../../projections/collections.ts';
 import { depositStatus } from '../../projections/deposit-status.ts';
 import { loadedObjects } from '../../projections/loaded-objects.ts';
 import { MemberReaders } from '../archives/threads/member-readers.ts';
+import type { EventLogConfig } from '../config.ts';
 import { DepositIds } from '../deposit-ids.ts';
 import { openDryRuns } from '../dry-runs/open-dry-runs.ts';
 import type { ClientOptions } from '../http/app.ts';
 import { Credentials } from '../http/credentials.ts';
 import { DepositDesk } from '../http/deposit-desk.ts';
 import { EventStreams } from '../http/events/event-streams.ts';
+import { RETRY_LIMITS, type RetryLimits } from '../outage-retries.ts';
 import type { ProjectorProgress } from '../read-models/projector.ts';
 import { LoadedDeposits } from '../resolving/loaded-deposits.ts';
 import { ObjectBytes } from '../resolving/object-bytes.ts';
@@ -36,8 +38,9 @@ export async function serveClients(
   const statuses = projector.add(depositStatus);
   const objects = projector.add(loadedObjects);
   const loaded = new LoadedDeposits(objects, projector.queriesOf(loadedObjects.name), log);
+  const [limits, isShared] = [retryLimits(config.eventLog), config.eventLog.kind !== 'sqlite'];
   const parts = {
-    desk: new DepositDesk(log, new DepositIds(log), projector, config.eventLog.kind !== 'sqlite'),
+    desk: new DepositDesk(log, new DepositIds(log, limits), projector, isShared, limits),
     credentials: new Credentials(projector.add(clientLogins), passwordRenewal(log, logger)),
     collections: projector.add(collections),
     eventStreams: new EventStreams({ log, projector, statuses }),
@@ -63,4 +66,15 @@ export async function serveClients(
     await assertUpToDate(projector, log);
   };
   return { ready, projector, statuses, options, upToDate };
+}
+
+/** Requests retry within the limits of the event log itself. */
+function retryLimits(eventLog: EventLogConfig): RetryLimits {
+  if (eventLog.kind === 'sqlite') return RETRY_LIMITS;
+  const { patience: timeLimit, longestPause } = {
+    ...RETRY_LIMITS,
+    patience: RETRY_LIMITS.timeLimit,
+    ...eventLog,
+  };
+  return { ...RETRY_LIMITS, timeLimit, longestPause };
 }

@@ -6,12 +6,10 @@ import { identityOf } from '../operator/folder-identity.ts';
 import { OperatorServer } from '../operator/operator-server.ts';
 import { adoptViews } from './adopt-views.ts';
 import type { Node } from './node.ts';
-import type { serveClients } from './serve-clients.ts';
 import type { startReactors } from './start-reactors.ts';
 
 /** What a node does, as far as its roles go. */
 type Parts = {
-  readonly clients: Awaited<ReturnType<typeof serveClients>> | undefined;
   readonly reactors: ReturnType<typeof startReactors> | undefined;
 };
 
@@ -37,17 +35,16 @@ function about({ config }: Node, url: string) {
   return { ...manifest(), pid: process.pid, url, roles, engines: enginePlaces(config), dataFolder };
 }
 
-async function stateOf({ deliveries }: Node, { clients, reactors }: Parts) {
+async function stateOf({ deliveries, projector }: Node, { reactors }: Parts) {
   const running = reactors ? [...reactors.runners, reactors.notifications.runner] : [];
-  const runners = running
-    .flatMap((runner) => runner ?? [])
-    .map(async ({ standing, streamPrefix }) => {
-      return { ...standing, delivery: await inPatience(deliveries.standing(standing.name, streamPrefix)) };
-    });
+  const runners = running.map(async ({ standing, streamPrefix }) => {
+    return { ...standing, delivery: await inPatience(deliveries.standing(standing.name, streamPrefix)) };
+  });
   return {
-    views: clients?.projector.reached ?? [],
-    following: clients?.projector.trouble ?? null,
+    views: projector.reached,
+    following: projector.trouble ?? null,
     notifications: reactors?.notifications.standing ?? null,
+    sweep: reactors ? { begun: reactors.sweep.begun, unrecorded: reactors.sweep.unrecorded } : null,
     reactors: await Promise.all(runners),
   };
 }

@@ -7,6 +7,7 @@ import { Checker } from '../reactors/checker.ts';
 import { Loader } from '../reactors/loader.ts';
 import { LogParking } from '../reactors/parking.ts';
 import { ReactorRunner } from '../reactors/reactor-runner.ts';
+import { Sweep } from '../sweep/sweep.ts';
 import type { Node } from './node.ts';
 
 /** Streams that a reactor works on at the same time; archives are read by fewer workers still. */
@@ -15,9 +16,9 @@ const REACTOR_CONCURRENCY = 8;
 /** For reactors to stop, in milliseconds: each cuts its work off after three seconds, but a silent log may hold it. */
 const STOP_PATIENCE = 5000;
 
-/** Starts checker, loader and notifications; what is returned tells whether each can do its work. */
-export function startReactors(node: Node, baseUrl: string) {
-  const { config, log, store, deliveries, traced, logger, resources, fail } = node;
+/** Starts checker, loader, notifications and the sweep; what is returned shows whether each can do its work. */
+export function startReactors(node: Node, baseUrl: string, viewsReady: Promise<void>) {
+  const { config, log, store, deliveries, notified, traced, logger, resources, fail } = node;
   const workers = resources.use(
     new ArchiveWorkers({
       size: config.archiveWorkers,
@@ -37,9 +38,23 @@ export function startReactors(node: Node, baseUrl: string) {
     const trouble = deliveries.trouble(name);
     if (trouble !== undefined) throw new Error(trouble);
   };
-  const notifications = new Notifications({ ...node, baseUrl, maker: manifest() });
+  const notifications = new Notifications({ ...node, baseUrl, maker: manifest(), ready: viewsReady });
+  const sweep = new Sweep({
+    log,
+    deliveries,
+    views: notified,
+    ready: viewsReady,
+    logger,
+    runners: [...runners, notifications.runner],
+    stuckAfter: config.stuckAfter,
+    giveUpAfter: config.webhooks.giveUpAfter,
+  });
   const stopAll = async (): Promise<void> => {
-    const stopped = [...runners.map((runner) => runner.stop()), notifications[Symbol.asyncDispose]()];
+    const stopped = [
+      sweep[Symbol.asyncDispose](),
+      ...runners.map((runner) => runner.stop()),
+      notifications[Symbol.asyncDispose](),
+    ];
     await inTime(Promise.all(stopped), STOP_PATIENCE);
     await workers[Symbol.asyncDispose]();
   };
@@ -53,5 +68,5 @@ export function startReactors(node: Node, baseUrl: string) {
     ...Object.fromEntries(reactors.map(({ name }) => [name, check(name)])),
     notifier: () => notifications.assertFollows(),
   };
-  return { runners, readiness, deliveries, workers, notifications, stop };
+  return { runners, readiness, deliveries, workers, notifications, sweep, stop };
 }

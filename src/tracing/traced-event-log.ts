@@ -1,4 +1,4 @@
-import type { Appended, ExpectedRevision, NewEvent } from '../event-log/event-log.ts';
+import type { Appended, CallTimes, ExpectedRevision, NewEvent } from '../event-log/event-log.ts';
 import { ForwardingEventLog } from '../event-log/forwarding-event-log.ts';
 import { inSpan } from './span.ts';
 
@@ -8,9 +8,10 @@ export class TracedEventLog extends ForwardingEventLog {
     stream: string,
     expected: ExpectedRevision,
     events: readonly NewEvent[],
+    options?: CallTimes,
   ): Promise<Appended> {
     const types = events.map(({ type }) => type);
     const attributes = { 'deposit.stream': stream, 'deposit.event_types': types };
-    return inSpan('append', { attributes }, () => super.append(stream, expected, events));
+    return inSpan('append', { attributes }, () => super.append(stream, expected, events, options));
   }
 }

@@ -23,6 +23,7 @@ import { otherObjects } from './other-objects.ts';
 import type { Check, Report } from './report.ts';
 import { type Interrupted, ResumePoint } from './resume-point.ts';
 import { structure } from './structure.ts';
+import { stuckWatcher } from './stuck-watcher.ts';
 import { type ShownViews, viewsCheck } from './views-check.ts';
 
 export type Verification = {
@@ -95,7 +96,11 @@ async function withObjects(
   const proofs = new ObjectProofs(store, report);
   const limits = withoutLimits(config.archiveLimits);
   const sources = { log, store, reader, limits, atOnce: config.archiveWorkers + 1 };
-  const watchers = [objectWatcher(report, store, proofs, resume), identifierWatcher(report, sources, resume)];
+  const watchers = [
+    objectWatcher(report, store, proofs, resume),
+    identifierWatcher(report, sources, resume),
+    stuckWatcher(report, config.stuckAfter),
+  ];
   const { what, progress, views, signal } = verification;
   if (what !== 'all') return [someDeposits(log, what, verification, watchers)];
   return [
@@ -174,7 +179,7 @@ function logWatchers(report: Report, log: LogAudit, order: { readonly alongLog: 
   ];
 }
 
-/** What was accepted once is not refused because of a limit of today; only the time stays bounded. */
+/** What was accepted once is not refused because of a limit or rule of today; only the time stays bounded. */
 function withoutLimits(limits: ArchiveLimits): ArchiveLimits {
   const most = Number.MAX_SAFE_INTEGER;
   return {
@@ -186,5 +191,6 @@ function withoutLimits(limits: ArchiveLimits): ArchiveLimits {
     nameBytes: most,
     depth: most,
     linkTargetBytes: most,
+    rejectReplacedTargets: false,
   };
 }

@@ -268,11 +268,36 @@ test('a late outcome of an earlier check changes nothing after a retry', (t) => 
     .thenTypes('DepositVerified');
 });
 
-test('only a rejected deposit is checked again, only a failed one loaded again', (t) => {
+test('a deposit that waits for a reactor can be retried: an outcome of the attempt before changes nothing', (t) => {
+  const checked: DepositEvent = { type: 'ChecksRetried', data: { depositId: 1, attempt: 2 } };
+  given(t, ...wayTo('DepositCompleted'))
+    .when({ type: 'RetryChecks', depositId: 1 })
+    .thenEvents(checked);
+  given(t, ...wayTo('DepositCompleted'), checked)
+    .when({ type: 'RecordVerified', depositId: 1, attempt: 1, readings: [reading], warnings: [] })
+    .thenNothing();
+  const loaded: DepositEvent = { type: 'LoadingRetried', data: { depositId: 1, attempt: 2 } };
+  for (const past of [wayTo('DepositVerified'), wayTo('LoadingStarted')]) {
+    given(t, ...past)
+      .when({ type: 'RetryLoading', depositId: 1 })
+      .thenEvents(loaded);
+    given(t, ...past, loaded)
+      .when({ type: 'RecordLoaded', loaded: loadedData })
+      .thenNothing();
+    given(t, ...past, loaded)
+      .when({ type: 'StartLoading', depositId: 1, attempt: 2 })
+      .thenTypes('LoadingStarted');
+  }
+});
+
+test('a deposit that is done is neither checked nor loaded again', (t) => {
   given(t, ...wayTo('DepositLoaded'))
     .when({ type: 'RetryChecks', depositId: 1 })
     .thenRefused('DEPOSIT_NOT_REJECTED');
   given(t, ...wayTo('DepositLoaded'))
+    .when({ type: 'RetryLoading', depositId: 1 })
+    .thenRefused('DEPOSIT_NOT_FAILED');
+  given(t, ...wayTo('DepositCompleted'))
     .when({ type: 'RetryLoading', depositId: 1 })
     .thenRefused('DEPOSIT_NOT_FAILED');
   given(t, ...wayTo('LoadingStarted'), loadingFailed)

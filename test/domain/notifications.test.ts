@@ -14,6 +14,16 @@ function held(revision: number, minute = 0): NotificationsEvent {
   return { type: 'NotificationHeld', data };
 }
 
+type HeldData = Extract<NotificationsEvent, { type: 'NotificationHeld' }>['data'];
+
+function accepted(...revisions: number[]): NotificationsEvent {
+  return { type: 'NotificationsDelivered', data: { depositId, upTo: revisions.at(-1) ?? -1, revisions } };
+}
+
+function revisionsOf(held: readonly { readonly revision: number }[]): number[] {
+  return held.map(({ revision }) => revision);
+}
+
 function tried(attempt: number, minute: number): NotificationsEvent {
   return { type: 'DeliveryTried', data: { depositId, attempt, nextTryAt: at(minute) } };
 }
@@ -32,6 +42,7 @@ test('a notification is held once, whatever has become of it since', (t) => {
     .when(hold)
     .thenNothing();
   given(t, held(0)).when(hold).thenEvents(held(3));
+  given(t, held(4)).when(hold).thenEvents(held(3));
 });
 
 test('the first of those that are held tells when to try again, those behind it wait with it', (t) => {
@@ -69,12 +80,47 @@ test('who says that it tries has the deposit for itself until the time that it n
 });
 
 test('what came while others were delivered is still held', (t) => {
-  const delivered = { type: 'RecordDelivered', depositId, upTo: 3 } as const;
-  const event = { type: 'NotificationsDelivered', data: { depositId, upTo: 3 } } as const;
+  const delivered = { type: 'RecordDelivered', depositId, revisions: [0, 3] } as const;
+  const event = accepted(0, 3);
   given(t, held(0), held(3), tried(1, 2), held(4)).when(delivered).thenEvents(event);
   const { held: left, nextTryAt, attempt } = given(t, held(0), held(3), tried(1, 2), held(4), event).state();
   t.deepEqual([left.map(({ revision }) => revision), nextTryAt, attempt], [[4], null, 0]);
   given(t, held(0), held(3), event).when(delivered).thenNothing();
+});
+
+test('an outcome names its revisions: a lower one that was held meanwhile still waits, and comes first', (t) => {
+  const past = [held(0), held(4), held(5), tried(1, 2), held(3)];
+  t.deepEqual(revisionsOf(given(t, ...past).state().held), [0, 3, 4, 5]);
+  const data = { depositId, upTo: 2, revisions: [0, 4, 5] };
+  given(t, ...past)
+    .when({ type: 'RecordDelivered', depositId, revisions: [0, 4, 5] })
+    .thenEvents({ type: 'NotificationsDelivered', data }); // older releases read upTo alone
+  const after = given(t, ...past, { type: 'NotificationsDelivered', data }).state();
+  t.deepEqual([revisionsOf(after.held), after.settled], [[3], [0, 4, 5]]);
+  const over = { type: 'GiveUp', depositId, revisions: [0, 4, 5], reason: 'x' } as const;
+  given(t, ...past)
+    .when(over)
+    .thenTypes('NotificationsGivenUp');
+  const given0: NotificationsEvent = { type: 'NotificationsGivenUp', data: { ...data, reason: 'x' } };
+  t.deepEqual(revisionsOf(given(t, ...past, given0).state().held), [3]);
+});
+
+test('what was accepted at once is recorded once, and leaves the tries of others as they are', (t) => {
+  const sent = { type: 'RecordDelivered', depositId, revisions: [3] } as const;
+  given(t).when(sent).thenEvents(accepted(3));
+  given(t, accepted(3)).when(sent).thenNothing();
+  const { held: left, attempt, nextTryAt } = given(t, held(4), tried(1, 9), accepted(3)).state();
+  t.deepEqual([revisionsOf(left), attempt, nextTryAt], [[4], 1, at(9)]);
+  const { type: _, ...same } = { type: '', ...(held(3).data as HeldData) };
+  given(t, accepted(3))
+    .when({ type: 'HoldNotification', ...same })
+    .thenNothing();
+});
+
+test('what older releases recorded was all that they held up to a revision', (t) => {
+  const old: NotificationsEvent = { type: 'NotificationsDelivered', data: { depositId, upTo: 3 } };
+  const state = given(t, held(0), held(3), held(4), old).state();
+  t.deepEqual([revisionsOf(state.held), state.settled], [[4], [0, 3]]);
 });
 
 test('a failure that is told too late changes nothing', (t) => {
@@ -96,7 +142,7 @@ test('what was given up goes back to where it was when an operator wants it, and
   const over = given(t, ...past).state();
   t.deepEqual([over.held.length, over.givenUp.length, over.reason], [1, 1, 'Too long.']);
   given(t, ...past)
-    .when({ type: 'GiveUp', depositId, upTo: 0, reason: 'x' })
+    .when({ type: 'GiveUp', depositId, revisions: [0], reason: 'x' })
     .thenNothing();
   const requeued: NotificationsEvent = {
     type: 'NotificationsRequeued',

@@ -6,7 +6,9 @@ import {
 } from '../../src/event-log/eventstoredb/eventstoredb-deliveries.ts';
 import { eventually, type LogOnDouble } from './log-on-double.ts';
 
-export const GROUP = 'checker';
+/** The group on the server, and the one receiver that these consumers have. */
+export const GROUP = 'reactors';
+export const RECEIVER = 'checker';
 const TIMES = { callTimeout: 300, firstPause: 10, longestPause: 100, linger: 200 };
 
 /** A consumer of the group that goes on until the test ends. */
@@ -25,7 +27,12 @@ export class Consumer {
     options: Partial<EventStoreDbDeliveriesOptions> = {},
   ) {
     const { connectionString } = double;
-    this.#deliveries = new EventStoreDbDeliveries(log, { connectionString, ...TIMES, ...options });
+    this.#deliveries = new EventStoreDbDeliveries(log, {
+      connectionString,
+      receivers: [RECEIVER],
+      ...TIMES,
+      ...options,
+    });
     this.#receiving = this.#receive(work);
     t.teardown(() => this.stop());
   }
@@ -36,7 +43,7 @@ export class Consumer {
 
   /** What keeps it from its group, if anything does. */
   get trouble(): string | undefined {
-    return this.#deliveries.trouble(GROUP);
+    return this.#deliveries.trouble(RECEIVER);
   }
 
   /** Resolves when it has received so many events. */
@@ -56,7 +63,7 @@ export class Consumer {
   }
 
   async #receive(work: (delivery: Delivery) => Promise<unknown>): Promise<void> {
-    for await (const delivery of this.#deliveries.receive(GROUP, 'deposit-', this.#stop.signal)) {
+    for await (const delivery of this.#deliveries.receive(RECEIVER, 'deposit-', this.#stop.signal)) {
       this.received.push(delivery);
       const count = await work(delivery);
       if (typeof count === 'number') this.counts.push(count);

@@ -4,7 +4,15 @@ import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import { EventStoreDBClient } from '@eventstore/db-client';
 import test, { type ExecutionContext } from 'ava';
-import { acknowledging, beginning, Consumer, GROUP, holding, unacknowledged } from './consumer-on-double.ts';
+import {
+  acknowledging,
+  beginning,
+  Consumer,
+  GROUP,
+  holding,
+  RECEIVER,
+  unacknowledged,
+} from './consumer-on-double.ts';
 import { deliveryFaults } from './eventstoredb-delivery-faults.ts';
 import { eventually, type LogOnDouble, logOnDouble } from './log-on-double.ts';
 import { appendEach, idsOf, listOf, newEvents, revisionsOf, upTo } from './log-under-test.ts';
@@ -71,7 +79,7 @@ test.serial(
     await last.hasBegun(5);
     t.deepEqual(last.counts, [3, 3, 3, 3, 3]);
     t.deepEqual(last.ids, idsOf(events));
-    const attempts = await listOf(server.log.readStream(`attempts-${GROUP}-${events[0]?.id}`));
+    const attempts = await listOf(server.log.readStream(`attempts-${RECEIVER}-${events[0]?.id}`));
     t.deepEqual(revisionsOf(attempts), upTo(3));
   },
 );
@@ -89,7 +97,7 @@ test.serial('an event that is begun at once is not counted, one that waited is',
   const counted = await listOf(server.log.readAll({ streamPrefixes: ['attempts-'] }));
   t.deepEqual(
     counted.map(({ stream }) => stream),
-    [`attempts-${GROUP}-${later.ids[0]}`],
+    [`attempts-${RECEIVER}-${later.ids[0]}`],
   );
   t.deepEqual([...consumer.counts, ...later.counts], [1, 1]);
 });

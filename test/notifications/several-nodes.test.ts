@@ -18,7 +18,7 @@ test('several nodes share the notifications, also when one of them leaves while 
   await nodes.add(['reactors'], { webhooks });
   const alice = await nodes.register(http);
   await notify(http, 'alice', receiver, keyFile);
-  await until(async () => nodes.double.groups.get('notifier')?.consumers === 2);
+  await until(async () => nodes.double.groups.get('reactors')?.consumers === 2);
 
   const depositor = nodes.depositorOver(alice, http);
   const deposit = (turns: readonly number[]) => Promise.all(turns.map((turn) => depositor.deposit(turn)));

@@ -215,9 +215,8 @@ test.serial(
 
 test.serial('what waits until next year, since a clock was ahead, is tried now', async (t) => {
   const { alice, service } = t.context;
+  const id = await deposit(alice, 'software', partial); // before the webhook, so of itself it is not notified
   const receiver = await receiverOf(t, alice);
-  const id = await deposit(alice, 'software', partial);
-  await until(async () => receiver.statusesOf(id).length === 1);
   const [created] = await Array.fromAsync(service.service.log.readStream(`deposit-${id}`));
   const nextYear = new Date(Date.now() + 365 * 86_400_000).toISOString();
   await service.administration.notifications({
@@ -231,8 +230,8 @@ test.serial('what waits until next year, since a clock was ahead, is tried now',
     heldAt: nextYear,
     nextTryAt: nextYear,
   });
-  await until(async () => receiver.taken.length === 2);
-  t.deepEqual(receiver.statusesOf(id), ['partial'], 'of one event, told twice');
+  await until(async () => receiver.taken.length === 1);
+  t.deepEqual(receiver.statusesOf(id), ['partial']);
 });
 
 test.serial('redirects are not followed', async (t) => {

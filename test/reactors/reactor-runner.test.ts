@@ -258,15 +258,38 @@ test('a checkpoint of another log does not count', async (t) => {
   t.pass();
 });
 
-test('an event that is left is told with the reactor, its stream and its place in the log', async (t) => {
+test('an event that cannot be handled is logged with the reactor, its stream and its place in the log', async (t) => {
   await using log = new MemoryEventLog();
   const event = { id: '00000000-0000-4000-9000-000000000001', type: 'Unheard', data: {}, metadata: {} };
   const { position } = await log.append('parked-tested', 'none', [event]);
   const { logger, lines } = keptLines();
-  const told = () => lines.find(({ msg }) => msg === 'event left unacknowledged');
+  const told = () => lines.find(({ msg }) => msg === 'event not handled, tried again later');
   await running(log, await temporaryFolder(t), {}, () => until(async () => told() !== undefined), logger);
   const expected = { reactor: 'tested', stream: 'parked-tested', type: 'Unheard', position };
   t.like(told(), { level: 'error', ...expected });
+});
+
+test('work that could neither be done nor given up nor parked begins again after a pause', async (t) => {
+  await using log = new MemoryEventLog();
+  await work(log, 'job-a');
+  let isMended = false;
+  let done = 0;
+  const react = async (): Promise<void> => {
+    if (!isMended) throw failing('DEADLY');
+    done += 1;
+  };
+  const giveUp = (): Promise<void> => Promise.reject(failing('DEADLY'));
+  const { logger, lines } = keptLines();
+  const append = log.append.bind(log);
+  log.append = (stream, ...rest) =>
+    stream.startsWith('parked-') && !isMended ? Promise.reject(failing('DEADLY')) : append(stream, ...rest);
+  const look = async (): Promise<void> => {
+    await until(async () => lines.some(({ msg }) => msg === 'event not handled, tried again later'));
+    isMended = true;
+    await until(async () => done === 1);
+  };
+  await running(log, await temporaryFolder(t), { react, giveUp }, look, logger);
+  t.is(done, 1);
 });
 
 test('what was parked, or left for good, is not tried again when all events come again', async (t) => {

@@ -131,15 +131,16 @@ async function happen(log: EventLog, random: () => number): Promise<void> {
       { type: 'DescribeCollection', collection, abstract: String(random()) },
     ]);
   } else if (kind < 0.35) {
-    const [revision, upTo] = [Math.floor(random() * 20), Math.floor(random() * 20)];
+    const revision = Math.floor(random() * 20);
+    const revisions = Array.from({ length: 1 + Math.floor(random() * 4) }, () => Math.floor(random() * 20));
     const held = { depositId, client: name, collection: 'software', eventId: randomUUID(), revision };
     await tried(log, notifications, depositId, [
       any([
         { type: 'HoldNotification', ...held, heldAt: now, reason: 'no answer', nextTryAt: any([null, now]) },
         { type: 'TryDelivery', depositId, now, latest: now, nextTryAt: now },
-        { type: 'RecordDelivered', depositId, upTo },
+        { type: 'RecordDelivered', depositId, revisions },
         { type: 'RecordFailed', depositId, attempt: 1, reason: 'no answer', nextTryAt: now },
-        { type: 'GiveUp', depositId, upTo, reason: 'too long' },
+        { type: 'GiveUp', depositId, revisions, reason: 'too long' },
         { type: 'Requeue', depositId, now },
       ]),
     ]);

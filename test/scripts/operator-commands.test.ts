@@ -6,11 +6,12 @@ import type { StatusFacts } from '../../scripts/status-facts.ts';
 import { withRates } from '../../scripts/status-rates.ts';
 import { statusScreen } from '../../scripts/status-screen.ts';
 import { wholeNumber } from '../../scripts/whole-number.ts';
+import { versionWarning } from '../../src/event-log/eventstoredb/server-version.ts';
 import { archivePart, entryPart, formOf, formType } from '../support/deposit-bodies.ts';
 import { DistributedNodes } from '../support/distributed-nodes.ts';
 import { EventStoreDbDouble } from '../support/eventstoredb-double/eventstoredb-double.ts';
 import { runScript } from '../support/run-script.ts';
-import { RunningService, type TestClient } from '../support/running-service.ts';
+import { RunningService, type TestClient, until } from '../support/running-service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const FINAL = {};
@@ -177,7 +178,9 @@ test('status shows lags, deposits by state and what waits, beside the service an
   const untold = { ...parked, reactor: 'notifier', eventId: 'e-2' };
   await service.administration.parking({ type: 'ParkEvent', ...untold });
   const position = await service.service.log.head();
-  const look = async () => JSON.parse((await runScript(service.folder, 'status', ['--json'])).out) as object;
+  const look = async () =>
+    JSON.parse((await runScript(service.folder, 'status', ['--json'])).out) as StatusFacts;
+  await until(async () => (await look()).reactors.every((reactor) => reactor.position === position));
   t.like(await look(), {
     service: { roles: ['http', 'reactors'], following: null },
     silence: null,
@@ -219,8 +222,14 @@ test('a damaged view is named by status with its mend, and hides nothing else', 
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'] });
   for (let count = 0; count < 3; count += 1) await deposit(t, alice, FINAL);
-  await alice.waitFor('/1/software/3/status/', 'done');
+  for (const depositId of [1, 2, 3]) await alice.waitFor(`/1/software/${depositId}/status/`, 'done');
   const position = await service.service.log.head();
+  await until(async () => {
+    const { reactors } = JSON.parse(
+      (await runScript(service.folder, 'status', ['--json'])).out,
+    ) as StatusFacts;
+    return reactors.every((reactor) => reactor.position === position);
+  });
   await service.stop();
   const file = path.join(service.folder, 'views', 'deposit-status.1.sqlite');
   const bytes = await readFile(file);
@@ -243,6 +252,7 @@ test('a damaged view is named by status with its mend, and hides nothing else', 
 });
 
 test('rates are of one run of a service, and the widest status fits into 100 columns', (t) => {
+  const [version, warning] = ['24.10.13', versionWarning('24.10.13') ?? null];
   const at = (seconds: number, done: number, startedAt = '2026-03-01T10:00:00.000Z'): StatusFacts => {
     const behind = {
       position: '0000001fffffff00-0000001fffffff00',
@@ -255,11 +265,12 @@ test('rates are of one run of a service, and the widest status fits into 100 col
       at: new Date(Date.UTC(2026, 2, 2, 0, 0, seconds)).toISOString(),
       service: { ...service, roles: ['http', 'reactors'], startedAt },
       silence: null,
-      log: { engine: 'eventstoredb', position: behind.position },
+      log: { engine: 'eventstoredb', position: behind.position, server: { version, warning } },
       views: [{ name: 'undelivered-notifications', ...behind }],
       reactors: [{ name: 'notifier', ...behind, underWay: 5000, failures: 100_000, lastError: null }],
       deposits: null,
       notifications: null,
+      sweep: null,
       damagedViews: [],
       parked: [],
       store: { engine: 's3', objects: 1, bytes: 1, isWhole: true },
@@ -274,6 +285,7 @@ test('rates are of one run of a service, and the widest status fits into 100 col
   t.deepEqual(rates(withRates(at(2, 5))), [null, null]);
   const screen = statusScreen(running);
   t.regex(screen, /^undelivered-notifications +1fffffff00-1fffffff00 +≥ 1,000 events +3 h +250\.5\/s$/m);
+  t.regex(screen, /^ {2}EventStoreDB 24\.10\.13 may lose deliveries: upgrade to 24\.10\.14/m);
   for (const line of screen.split('\n')) t.true(line.length <= 100, line);
 });
 

@@ -12,6 +12,7 @@ import { readConfig } from '../../src/config.ts';
 import { openLog } from '../../src/engines.ts';
 import { systemErrorText } from '../../src/system-error.ts';
 import { archivePart, entryPart, formOf, formType } from '../support/deposit-bodies.ts';
+import { canSwitchUser } from '../support/other-user.ts';
 import { runScript } from '../support/run-script.ts';
 import { RunningService } from '../support/running-service.ts';
 
@@ -51,7 +52,7 @@ test('what a command does not understand is refused with 2 before anything is do
       /is no position of this event log/,
     ],
     ['test', ['--bogus'], /--bogus/],
-    ['retry', ['1', '--status', 'failed'], /^Name deposits by their ids, or --status\.$/m],
+    ['retry', ['1', '--status', 'failed'], /^Name deposits by their ids, --status or --stuck\.$/m],
     ['retry', ['--status', 'done'], /^--status must be failed or rejected, not done\.$/m],
   ];
   for (const [command, args, message] of cases) {
@@ -137,7 +138,13 @@ test('all deposits that were rejected are checked again in one go', async (t) =>
   }
   const retried = await retry('--status', 'rejected', '--json');
   t.is(retried.code, 0, retried.out);
-  t.deepEqual(JSON.parse(retried.out), { retried: [1, 2], refused: [] });
+  t.deepEqual(JSON.parse(retried.out), {
+    retried: [
+      { depositId: 1, event: 'ChecksRetried', attempt: 3 },
+      { depositId: 2, event: 'ChecksRetried', attempt: 2 },
+    ],
+    refused: [],
+  });
   await service.startAgain();
   for (const id of [1, 2]) await alice.at(service.url).waitFor(`/1/software/${id}/status/`, 'done');
 });
@@ -158,7 +165,7 @@ test('events name the person behind a command as well as it can be told', async 
   });
 });
 
-const asRoot = process.getuid?.() === 0 ? test : test.skip;
+const asRoot = canSwitchUser ? test : test.skip;
 asRoot('a user without a name is named by its number', async (t) => {
   const url = path.join(import.meta.dirname, '../../src/config.ts');
   const program = `import(${JSON.stringify(url)}).then(({ readConfig }) => console.log(readConfig({}).operator))`;

@@ -91,7 +91,12 @@ async function serviceIn(folder: string, overrides: Partial<Config>, logger: Log
   const config = readConfig({ DEPOSIT_PORT: '0', DEPOSIT_DATA_DIR: folder });
   const engines = await enginesFor(folder);
   const service = await startService({ ...config, ...engines, ...overrides }, { logger });
-  await service.ready;
+  try {
+    await service.ready;
+  } catch (error) {
+    await service[Symbol.asyncDispose](); // left running, it would keep the process of the test from ending
+    throw error;
+  }
   return service;
 }
 

@@ -35,22 +35,29 @@ export class WebhookReceiver implements AsyncDisposable {
   delay = 0;
   /** Sent with every refusal. */
   retryAfter: string | undefined;
+  readonly #host: string;
   #server: Server | undefined;
-  #port = 0;
+  #port: number;
 
-  static async start(): Promise<WebhookReceiver> {
-    const receiver = new WebhookReceiver();
+  /** Port 0 picks a free one. */
+  static async start({ host = '127.0.0.1', port = 0 } = {}): Promise<WebhookReceiver> {
+    const receiver = new WebhookReceiver(host, port);
     await receiver.up();
     return receiver;
   }
 
+  private constructor(host: string, port: number) {
+    this.#host = host;
+    this.#port = port;
+  }
+
   get url(): string {
-    return `http://127.0.0.1:${this.#port}/hook`;
+    return `http://${this.#host}:${this.#port}/hook`;
   }
 
   async up(): Promise<void> {
     this.#server = createServer((req, res) => void this.#take(req, res));
-    this.#server.listen(this.#port, '127.0.0.1');
+    this.#server.listen(this.#port, this.#host);
     await once(this.#server, 'listening');
     this.#port = (this.#server.address() as AddressInfo).port; // it listens on TCP
   }

@@ -71,7 +71,7 @@ test('only what has come since is read again, and a lost state changes nothing',
       }
     },
     readStream: (...args: Parameters<EventLog['readStream']>) => place.log.readStream(...args),
-    append: (...args: Parameters<EventLog['append']>) => place.log.append(...args),
+    append: (...args: Parameters<EventLog['append']>) => (place.log as EventLog).append(...args),
   });
   await new Anchorer(counted, place).anchor();
   t.is(read.length, 3, 'the first anchor and two events');

@@ -166,11 +166,11 @@ function recordRejected(command: RecordRejected, deposit: Deposit): readonly Dep
   return [{ type: 'DepositRejected', data: { depositId, attempt, reasons, warnings } }];
 }
 
+/** A check under way is outdated: its outcome names the earlier attempt and changes nothing. */
 function retryChecks({ depositId }: RetryChecks, deposit: Deposit): readonly DepositEvent[] {
   assertExists(depositId, deposit);
-  if (deposit.status === 'deposited') return [];
-  if (deposit.status !== 'rejected') {
-    const text = `Deposit ${depositId} is ${deposit.status}; only a rejected deposit can be checked again.`;
+  if (deposit.status !== 'rejected' && deposit.status !== 'deposited') {
+    const text = `Deposit ${depositId} is ${deposit.status}; only a deposited or rejected deposit can be checked again.`;
     throw new DepositRefusal('DEPOSIT_NOT_REJECTED', text);
   }
   return [{ type: 'ChecksRetried', data: { depositId, attempt: deposit.checkAttempt + 1 } }];
@@ -194,9 +194,8 @@ function recordLoadingFailed(command: RecordLoadingFailed, deposit: Deposit): re
 
 function retryLoading({ depositId }: RetryLoading, deposit: Deposit): readonly DepositEvent[] {
   assertExists(depositId, deposit);
-  if (deposit.status === 'verified' || deposit.status === 'loading') return [];
-  if (deposit.status !== 'failed') {
-    const text = `Deposit ${depositId} is ${deposit.status}; only a failed deposit can be loaded again.`;
+  if (deposit.status !== 'failed' && deposit.status !== 'verified' && deposit.status !== 'loading') {
+    const text = `Deposit ${depositId} is ${deposit.status}; only a verified, loading or failed deposit can be loaded again.`;
     throw new DepositRefusal('DEPOSIT_NOT_FAILED', text);
   }
   return [{ type: 'LoadingRetried', data: { depositId, attempt: deposit.loadAttempt + 1 } }];

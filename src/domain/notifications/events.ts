@@ -1,6 +1,6 @@
 /**
- * What happens to notifications of one deposit that could not be delivered at once. As long as every notification
- * is taken at the first try, nothing happens here. Times are RFC 3339 in UTC.
+ * The delivery of one deposit's notifications: which were accepted, held or given up. A notification is named by the
+ * revision of the deposit's event that it is about. Times are RFC 3339 in UTC.
  */
 export type NotificationsEvent =
   | NotificationHeld
@@ -38,16 +38,19 @@ export type DeliveryFailed = {
   data: { depositId: number; attempt: number; reason: string; nextTryAt: string };
 };
 
-/** All that was held up to this revision has been taken. */
+/**
+ * The receiver has accepted these revisions. Older releases recorded only `upTo`, and only of held notifications:
+ * everything that was held up to it. It is still written for them.
+ */
 export type NotificationsDelivered = {
   type: 'NotificationsDelivered';
-  data: { depositId: number; upTo: number };
+  data: { depositId: number; upTo: number; revisions?: readonly number[] };
 };
 
-/** All that was held up to this revision will not be tried again unless an operator wants it. */
+/** These revisions will not be sent unless an operator wants them to be. `upTo` as in {@link NotificationsDelivered}. */
 export type NotificationsGivenUp = {
   type: 'NotificationsGivenUp';
-  data: { depositId: number; upTo: number; reason: string };
+  data: { depositId: number; upTo: number; revisions?: readonly number[]; reason: string };
 };
 
 /** An operator wants all that was given up or is held to be tried now. */

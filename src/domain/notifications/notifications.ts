@@ -7,16 +7,18 @@ export type NotificationsCommand =
   | ({ type: 'HoldNotification' } & NotificationHeld['data'])
   /** No try is set for after `latest`, unless by a clock that has been set back since: that one does not count. */
   | { type: 'TryDelivery'; depositId: number; now: string; latest: string; nextTryAt: string }
-  | { type: 'RecordDelivered'; depositId: number; upTo: number }
+  | { type: 'RecordDelivered'; depositId: number; revisions: readonly number[] }
   | { type: 'RecordFailed'; depositId: number; attempt: number; reason: string; nextTryAt: string }
-  | { type: 'GiveUp'; depositId: number; upTo: number; reason: string }
+  | { type: 'GiveUp'; depositId: number; revisions: readonly number[]; reason: string }
   | { type: 'Requeue'; depositId: number; now: string };
 
-/** Notifications of one deposit that were not taken at once. */
+/** What has become of the notifications of one deposit. */
 export type Notifications = {
   /** Whose deposit it is; `null` while nothing was ever held. */
   readonly owner: { readonly client: string; readonly collection: string } | null;
-  /** Those that wait, oldest first. */
+  /** Revisions that were accepted by the receiver or given up, in the order in which that happened. */
+  readonly settled: readonly number[];
+  /** Those that wait, in the order of their revisions. */
   readonly held: readonly HeldNotification[];
   readonly givenUp: readonly HeldNotification[];
   /** Tries since the last delivery. */
@@ -27,8 +29,6 @@ export type Notifications = {
   readonly requeuedAt: string | null;
   /** Why the last one was held, failed or was given up. */
   readonly reason: string | null;
-  /** The highest revision that was ever held; -1 for none. */
-  readonly seen: number;
 };
 
 export type HeldNotification = {
@@ -42,17 +42,25 @@ export class NotificationsRefusal extends Refusal<'NOTHING_TO_RETRY'> {}
 export const notificationsDecider: Decider<Notifications, NotificationsCommand, NotificationsEvent> = {
   initial: {
     owner: null,
+    settled: [],
     held: [],
     givenUp: [],
     attempt: 0,
     nextTryAt: null,
     requeuedAt: null,
     reason: null,
-    seen: -1,
   },
   decide,
   evolve,
 };
+
+/** Whether a notification was sent, given up, or waits to be sent. */
+export function isRecorded(
+  { settled, held }: Pick<Notifications, 'settled' | 'held'>,
+  revision: number,
+): boolean {
+  return settled.includes(revision) || includes(held, revision);
+}
 
 function decide(command: NotificationsCommand, state: Notifications): readonly NotificationsEvent[] {
   const { depositId } = command;
@@ -60,7 +68,7 @@ function decide(command: NotificationsCommand, state: Notifications): readonly N
   switch (command.type) {
     case 'HoldNotification': {
       const { type: _, ...data } = command;
-      return command.revision <= state.seen ? [] : [{ type: 'NotificationHeld', data }];
+      return isRecorded(state, command.revision) ? [] : [{ type: 'NotificationHeld', data }];
     }
     case 'TryDelivery': {
       const { now, latest, nextTryAt } = command;
@@ -68,18 +76,19 @@ function decide(command: NotificationsCommand, state: Notifications): readonly N
       if (!oldest || (waitsUntil > now && waitsUntil <= latest)) return [];
       return [{ type: 'DeliveryTried', data: { depositId, attempt: state.attempt + 1, nextTryAt } }];
     }
-    case 'RecordDelivered':
-      if (!oldest || oldest.revision > command.upTo) return [];
-      return [{ type: 'NotificationsDelivered', data: { depositId, upTo: command.upTo } }];
+    case 'RecordDelivered': {
+      const outcome = outcomeOf(command.revisions, state);
+      return outcome ? [{ type: 'NotificationsDelivered', data: { depositId, ...outcome } }] : [];
+    }
     case 'RecordFailed': {
       const { attempt, reason, nextTryAt } = command;
       if (!oldest || attempt !== state.attempt) return [];
       return [{ type: 'DeliveryFailed', data: { depositId, attempt, reason, nextTryAt } }];
     }
     case 'GiveUp': {
-      const { upTo, reason } = command;
-      if (!oldest || oldest.revision > upTo) return [];
-      return [{ type: 'NotificationsGivenUp', data: { depositId, upTo, reason } }];
+      const outcome = outcomeOf(command.revisions, { ...state, givenUp: [] });
+      const { reason } = command;
+      return outcome ? [{ type: 'NotificationsGivenUp', data: { depositId, ...outcome, reason } }] : [];
     }
     case 'Requeue':
       if (!oldest && state.givenUp.length === 0) throw nothingToRetry(depositId);
@@ -87,6 +96,20 @@ function decide(command: NotificationsCommand, state: Notifications): readonly N
     default:
       return command satisfies never;
   }
+}
+
+/** Returns the revisions whose outcome is new, if any. A reader that knows only `upTo` must not lose what stays held. */
+function outcomeOf(
+  revisions: readonly number[],
+  { settled, held, givenUp }: Notifications,
+): { upTo: number; revisions: readonly number[] } | undefined {
+  const isOpen = (revision: number): boolean =>
+    includes(held, revision) || includes(givenUp, revision) || !settled.includes(revision);
+  const fresh = [...new Set(revisions)].filter(isOpen).sort((a, b) => a - b);
+  const last = fresh.at(-1);
+  if (last === undefined) return undefined;
+  const stays = held.find(({ revision }) => !fresh.includes(revision));
+  return { upTo: stays ? Math.min(last, stays.revision - 1) : last, revisions: fresh };
 }
 
 function nothingToRetry(depositId: number): NotificationsRefusal {
@@ -99,26 +122,29 @@ function evolve(state: Notifications, event: NotificationsEvent): Notifications 
     case 'NotificationHeld': {
       const { client, collection, eventId, revision, heldAt, reason } = event.data;
       const { nextTryAt = state.nextTryAt } = state.held.length === 0 ? event.data : state;
-      const held = [...state.held, { eventId, revision, heldAt }];
-      return { ...state, owner: { client, collection }, held, nextTryAt, reason, seen: revision };
+      const held = inOrder([...state.held, { eventId, revision, heldAt }]);
+      return { ...state, owner: { client, collection }, held, nextTryAt, reason };
     }
     case 'DeliveryTried':
       return { ...state, attempt: event.data.attempt, nextTryAt: event.data.nextTryAt };
     case 'DeliveryFailed':
       return { ...state, reason: event.data.reason, nextTryAt: event.data.nextTryAt };
     case 'NotificationsDelivered': {
-      const held = state.held.filter(({ revision }) => revision > event.data.upTo);
-      return { ...state, held, attempt: 0, nextTryAt: null };
+      const { settled, held } = settledBy(event.data, state);
+      const givenUp = state.givenUp.filter(({ revision }) => !event.data.revisions?.includes(revision));
+      // What was sent at once says nothing about the tries of what is held.
+      if (held.length === state.held.length) return { ...state, settled, givenUp };
+      return { ...state, settled, held, givenUp, attempt: 0, nextTryAt: null };
     }
     case 'NotificationsGivenUp': {
-      const { upTo, reason } = event.data;
-      const [over, held] = partition(state.held, ({ revision }) => revision <= upTo);
-      return { ...state, held, givenUp: [...state.givenUp, ...over], reason };
+      const { settled, held } = settledBy(event.data, state);
+      const over = state.held.filter((notification) => !held.includes(notification));
+      const { reason } = event.data;
+      return { ...state, settled, held, givenUp: [...state.givenUp, ...over], reason };
     }
     case 'NotificationsRequeued': {
       const { requeuedAt } = event.data;
-      // What was given up came before what is held.
-      const held = [...state.givenUp, ...state.held].map((one) => ({ ...one, heldAt: requeuedAt }));
+      const held = inOrder([...state.givenUp, ...state.held]).map((one) => ({ ...one, heldAt: requeuedAt }));
       return { ...state, held, givenUp: [], attempt: 0, nextTryAt: null, requeuedAt };
     }
     default:
@@ -126,6 +152,22 @@ function evolve(state: Notifications, event: NotificationsEvent): Notifications 
   }
 }
 
-function partition<Item>(items: readonly Item[], isFirst: (item: Item) => boolean): [Item[], Item[]] {
-  return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
+function settledBy(
+  { upTo, revisions }: { readonly upTo: number; readonly revisions?: readonly number[] },
+  { settled, held }: Notifications,
+): Pick<Notifications, 'settled' | 'held'> {
+  const isOver = (revision: number): boolean => (revisions ? revisions.includes(revision) : revision <= upTo);
+  const over = revisions ?? held.map(({ revision }) => revision).filter(isOver);
+  return {
+    settled: [...new Set([...settled, ...over])],
+    held: held.filter(({ revision }) => !isOver(revision)),
+  };
+}
+
+function inOrder(held: readonly HeldNotification[]): readonly HeldNotification[] {
+  return held.toSorted((a, b) => a.revision - b.revision);
+}
+
+function includes(held: readonly HeldNotification[], revision: number): boolean {
+  return held.some((notification) => notification.revision === revision);
 }

@@ -1,4 +1,4 @@
-import { type EventData, jsonEvent } from '@eventstore/db-client';
+import { type AppendResult, type EventData, jsonEvent } from '@eventstore/db-client';
 import {
   type Appended,
   EventLogUnavailable,
@@ -7,8 +7,8 @@ import {
   WrongExpectedRevision,
 } from '../event-log.ts';
 import { expectedNumber, type NewEventRow, toExpected, toRows } from '../new-event-row.ts';
-import type { EventStoreDbConnection } from './connection.ts';
-import { factsOf } from './faults.ts';
+import type { Action, EventStoreDbConnection } from './connection.ts';
+import { factsOf, refusalOf } from './faults.ts';
 import type { EventStoreDbPages } from './pages.ts';
 import { isKnown, toPosition } from './position.ts';
 
@@ -16,6 +16,11 @@ import { isKnown, toPosition } from './position.ts';
  * Appends whose outcome is unknown are made again with the same ids at the same expected revision, which the
  * server answers like the first time if they are already there. To one stream they go one after the other: calls
  * that run at the same time may overtake each other.
+ *
+ * If the server refuses the expected revision all the same, the events may be there because of an earlier try whose
+ * answer was lost. Therefore the stream is read for them before the refusal is passed on, but only after more than
+ * one try: a first try cannot have been overtaken by itself, so the lost races of the command handler, which reads the
+ * stream anyway, do not pay for another read.
  */
 export class EventStoreDbAppends {
   readonly #connection: EventStoreDbConnection;
@@ -28,8 +33,13 @@ export class EventStoreDbAppends {
     this.#pages = pages;
   }
 
-  append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended> {
-    const [rows, since] = [toRows(events).map(toEventData), performance.now()];
+  append(
+    stream: string,
+    expected: ExpectedRevision,
+    events: readonly NewEvent[],
+    since = performance.now(),
+  ): Promise<Appended> {
+    const rows = toRows(events).map(toEventData);
     expectedNumber(expected);
     const before = this.#last.get(stream);
     const append = () => this.#appendOnce(stream, expected, rows, since);
@@ -56,21 +66,44 @@ export class EventStoreDbAppends {
   ): Promise<Appended> {
     const expectedRevision = expected === 'none' ? 'no_stream' : BigInt(expected);
     const what = `The append to ${stream}`;
-    const result = await this.#connection
-      .persist(
-        what,
-        (client, options) => client.appendToStream(stream, events, { ...options, expectedRevision }),
-        undefined,
-        since,
-      )
-      .catch((error: unknown) => {
-        throw wrongRevision(stream, expected, error) ?? error;
-      });
-    const revision = Number(result.nextExpectedRevision);
-    const { position } = result;
-    // Of events that were already there the server does not tell the position of the last.
+    let tries = 0;
+    try {
+      const action: Action<AppendResult> = (client, options) => {
+        tries += 1;
+        return client.appendToStream(stream, events, { ...options, expectedRevision });
+      };
+      return await this.#answerTo(stream, await this.#connection.persist(what, action, undefined, since));
+    } catch (error) {
+      const cause: unknown = Object(error).cause; // the client's error
+      const refused = wrongRevision(stream, expected, cause);
+      if (!refused) throw refusalOf(what, cause) ?? error;
+      const stored = tries > 1 ? await this.#storedBefore(stream, expected, events, since) : undefined;
+      if (!stored) throw refused;
+      return stored;
+    }
+  }
+
+  async #answerTo(stream: string, { nextExpectedRevision, position }: AppendResult): Promise<Appended> {
+    const revision = Number(nextExpectedRevision);
+    // The server does not name the position of the last event if the events were already there.
     const isExact = isKnown(position) && position.commit === position.prepare;
     return { revision, position: isExact ? toPosition(position) : await this.#positionOf(stream, revision) };
+  }
+
+  /** Returns the answer to an earlier try if the stream has exactly these events behind the expected revision. */
+  async #storedBefore(
+    stream: string,
+    expected: ExpectedRevision,
+    events: readonly EventData[],
+    since: number,
+  ): Promise<Appended | undefined> {
+    const from = expectedNumber(expected) + 1;
+    const page = await this.#pages.ofStream({ stream, from, backwards: false, count: events.length, since });
+    const isStored = events.every(
+      ({ id }, index) => page.events[index]?.id === id && page.events[index]?.revision === from + index,
+    );
+    const last = isStored ? page.events.at(-1) : undefined;
+    return last && { revision: last.revision, position: last.position };
   }
 
   async #positionOf(stream: string, revision: number) {
@@ -87,15 +120,19 @@ function toEventData([id, type, data, metadata]: NewEventRow): EventData {
   return jsonEvent({ id, type, data: JSON.parse(data), metadata: JSON.parse(metadata) });
 }
 
+/**
+ * Returns the refusal of the expected revision, if `error` is one. The actual revision is unknown when the server
+ * does not name it, which the client reports like a stream that does not exist.
+ */
 function wrongRevision(stream: string, expected: ExpectedRevision, error: unknown) {
-  const cause = Object(error).cause as { actualVersion?: unknown } | undefined; // the client's error
-  if (factsOf(cause).type !== 'wrong-expected-version') return undefined;
-  const actual = cause?.actualVersion;
-  if (actual === 'no_stream') return new WrongExpectedRevision(stream, expected, 'none');
-  const isKnownRevision = typeof actual === 'bigint';
+  if (factsOf(error).type !== 'wrong-expected-version') return undefined;
+  const { actualVersion: actual } = error as { actualVersion?: unknown };
+  if (actual === 'no_stream' && expected !== 'none')
+    return new WrongExpectedRevision(stream, expected, 'none');
+  const revision = typeof actual === 'bigint' ? Number(actual) : Number.NaN;
   return new WrongExpectedRevision(
     stream,
     expected,
-    isKnownRevision ? toExpected(Number(actual)) : 'unknown',
+    Number.isSafeInteger(revision) ? toExpected(revision) : 'unknown',
   );
 }

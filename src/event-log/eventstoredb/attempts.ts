@@ -8,8 +8,6 @@ export type AttemptedEvent = {
   readonly event: RecordedEvent;
   /** When the server recorded it. */
   readonly created: Date;
-  /** As the server counts them: refusals and time-outs, but not the deaths of consumers. */
-  readonly retryCount: number;
 };
 
 export type Attempt = { readonly id: string; readonly isAlone: boolean };
@@ -41,11 +39,11 @@ export class EventStoreDbAttempts {
    */
   async next(
     group: string,
-    { event, created, retryCount }: AttemptedEvent,
+    { event, created }: AttemptedEvent,
     { id, isAlone }: Attempt,
   ): Promise<number | undefined> {
     const age = Math.abs(Date.now() - created.getTime()); // a clock that is wrong only makes more be counted
-    if (retryCount === 0 && age < this.#freshFor) return 1;
+    if (age < this.#freshFor) return 1; // the server's retryCount also rises with every lost connection
     const stream = streamOf(group, event);
     let last: RecordedEvent | undefined;
     while (true) {

@@ -1,19 +1,50 @@
 import { type Pauses, pauseAfter } from '../../growing-pause.ts';
 
+export type BackOffSettings = Partial<Pauses> & {
+  /** Milliseconds of failure after which background work waits longer. */
+  readonly outageAfter?: number;
+  /** The longest pause of background work from then on, in milliseconds, before jitter of a quarter. */
+  readonly outagePause?: number;
+};
+
+/** The longest pause of a call that a request waits for, before jitter. */
+export const LONGEST_PAUSE_MS = 2000;
+/** After an outage of minutes a few seconds more do not matter, while attempts every two seconds cost much CPU time. */
+const [OUTAGE_AFTER_MS, OUTAGE_PAUSE_MS] = [120_000, 8000];
+
+const NO_OUTAGE = { outageAfter: Number.POSITIVE_INFINITY, outagePause: 0 };
+
 /** Growing pauses while the server fails. */
 export class BackOff {
   readonly #pauses: Pauses;
+  readonly #outage: Required<Pick<BackOffSettings, 'outageAfter' | 'outagePause'>>;
   #failures = 0;
+  #failingSince = 0;
 
-  /** The longest pause may pass unnoticed when the server is back; checks and loads wait for it. */
-  constructor({ firstPause = 50, longestPause = 2000 }: Partial<Pauses>) {
+  /**
+   * Returns pauses for work that no request waits for. After two minutes of failure they grow to ten seconds at most.
+   * The work must call `reset` whenever it has succeeded: failures count from the first one after that.
+   */
+  static forBackground(settings: BackOffSettings): BackOff {
+    const { outageAfter = OUTAGE_AFTER_MS, outagePause = OUTAGE_PAUSE_MS } = settings;
+    return new BackOff(settings, { outageAfter, outagePause });
+  }
+
+  /** Pauses for a call that a request waits for: the longest one may pass unnoticed when the server is back. */
+  constructor({ firstPause = 50, longestPause = LONGEST_PAUSE_MS }: Partial<Pauses>, outage = NO_OUTAGE) {
     this.#pauses = { firstPause, longestPause };
+    this.#outage = outage;
   }
 
   /** Milliseconds to wait after one more failure. */
   next(): number {
+    if (this.#failures === 0) this.#failingSince = performance.now();
     this.#failures += 1;
-    return pauseAfter(this.#failures, this.#pauses);
+    const { outageAfter, outagePause } = this.#outage;
+    const { firstPause, longestPause } = this.#pauses;
+    const isOutage = performance.now() - this.#failingSince >= outageAfter;
+    const longest = isOutage ? Math.max(longestPause, outagePause) : longestPause;
+    return pauseAfter(this.#failures, { firstPause, longestPause: longest });
   }
 
   reset(): void {

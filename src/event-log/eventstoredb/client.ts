@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { EventStoreDBClient } from '@eventstore/db-client';
 import { inTime } from '../../in-time.ts';
 import { CallLost } from './faults.ts';
@@ -5,42 +6,67 @@ import { BadConnection } from './settings.ts';
 
 type Channel = { close(): void; internalChannel?: { options?: Record<string, unknown> } };
 
-const PATIENCE = 2000;
+/** Parts of the client that have no public name. It looks each of them up at every call, so they can be replaced. */
+type Internals = {
+  createChannel: () => Promise<Channel>;
+  getGRPCClient: (...call: readonly unknown[]) => Promise<unknown>;
+  handleError: (...failure: readonly unknown[]) => Promise<void>;
+};
+
+const DISPOSE_TIMEOUT_MS = 2000;
+/** The client closes a channel while calls may still begin on it; a moment later none does. */
+const CLOSE_DELAY_MS = 1000;
 /** By itself it waits up to two minutes to connect again, across all clients of the process. */
 const RECONNECTING = { 'grpc.initial_reconnect_backoff_ms': 100, 'grpc.max_reconnect_backoff_ms': 2000 };
 
-/** One client of @eventstore/db-client 6.2.1 and the connections it has opened, which it cannot close itself. */
+/**
+ * One client of @eventstore/db-client 6.2.1 and the connections it has opened, which it cannot close itself.
+ *
+ * Two promises of that client have no handler, and their rejection would end the process:
+ * - An append that begins on a closed channel throws inside a promise that the client drops. It happens to appends
+ *   that wait for discovery while the client is dropped. Therefore no call of a dropped client gets a channel, and
+ *   channels close only when every call that got one has begun on it.
+ * - Its own error handler waits for the next channel without handling that discovery of a leader may fail.
+ */
 export class EventStoreDbClient {
   readonly client: EventStoreDBClient;
   readonly #lost = new AbortController();
   readonly #channels = new Set<() => void>();
 
-  /** @throws {BadConnection} the connection string is none. */
+  /** @throws {BadConnection} the connection string is not valid. */
   constructor(connectionString: string) {
     this.client = parsed(connectionString);
-    this.#tendChannels();
+    const internals = this.client as unknown as Internals; // they are not in its types
+    this.#handleRejections(internals);
+    this.#trackChannels(internals);
   }
 
-  /** Aborts, with the reason, when the client is dropped: what runs on it then is given up. */
+  /** Aborts, with the reason, when the client is dropped: its calls and streams are given up then. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }
 
-  /** Ends everything that runs on it, in the background if the client takes longer than two seconds. */
+  /** Ends all its calls and streams; in the background if the client takes longer than two seconds. */
   async drop(reason = new CallLost('The client was dropped.')): Promise<void> {
     if (this.lost.aborted) return;
     this.#lost.abort(reason);
-    await inTime(this.client.dispose(), PATIENCE).catch(() => undefined);
+    await inTime(this.client.dispose(), DISPOSE_TIMEOUT_MS).catch(() => undefined);
+    await setImmediate(); // calls that got a channel before the abort begin within the same turn of the event loop
     for (const close of this.#channels) close();
   }
 
-  /**
-   * There is no official way to any of this. The client closes a channel that failed, but may begin a call on it a
-   * moment later, which throws inside a promise that nobody holds and so ends the process. Therefore channels close a
-   * moment later than it says.
-   */
-  #tendChannels(): void {
-    const internals = this.client as unknown as { createChannel: () => Promise<Channel> };
+  #handleRejections(internals: Internals): void {
+    const { getGRPCClient, handleError } = internals;
+    internals.getGRPCClient = async (...call) => {
+      const grpcClient = await getGRPCClient(...call);
+      this.lost.throwIfAborted();
+      return grpcClient;
+    };
+    // The call that failed reports its error itself, and a discovery that failed is repeated by the next call.
+    internals.handleError = (...failure) => handleError(...failure).catch(() => undefined);
+  }
+
+  #trackChannels(internals: Internals): void {
     const create = internals.createChannel;
     internals.createChannel = async () => {
       const channel = await create();
@@ -51,8 +77,9 @@ export class EventStoreDbClient {
         close();
       };
       this.#channels.add(closeNow);
-      channel.close = () => void setTimeout(closeNow, 1000).unref();
+      channel.close = () => void setTimeout(closeNow, CLOSE_DELAY_MS).unref();
       if (this.lost.aborted) closeNow();
+      this.lost.throwIfAborted();
       return channel;
     };
   }

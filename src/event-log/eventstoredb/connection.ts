@@ -1,9 +1,9 @@
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { EventLogUnavailable } from '../event-log.ts';
 import { pausing } from '../pausing.ts';
-import { BackOff } from './back-off.ts';
+import { BackOff, LONGEST_PAUSE_MS } from './back-off.ts';
 import { EventStoreDbClient } from './client.ts';
-import { CallLost, isTransient, spoilsClient, translated } from './faults.ts';
+import { CallTimedOut, isTransient, spoilsClient, translated } from './faults.ts';
 import { type Credentials, credentialsOf, type EventStoreDbOptions } from './settings.ts';
 
 /** With every call: whose it is, and that only the leader may answer (a follower may lag behind our own appends). */
@@ -24,6 +24,8 @@ export class EventStoreDbConnection implements AsyncDisposable {
   readonly #patience: number;
   readonly #closed = new AbortController();
   readonly #dropping = new Set<Promise<void>>();
+  /** Called at the next call that succeeds. */
+  readonly #onSuccess = new Set<() => void>();
   #current: EventStoreDbClient | undefined;
 
   /** Connects at the first call. @throws {BadConnection}. */
@@ -59,14 +61,16 @@ export class EventStoreDbConnection implements AsyncDisposable {
     this.#dropping.add(dropping);
   }
 
-  /** One try, which ends in time. Fails as the client says, or with CallLost. */
+  /** One try, which ends in time. Rejects with the client's error, or with CallLost. */
   async call<T>(action: Action<T>, signal?: AbortSignal): Promise<T> {
     const client = this.client();
     try {
       const signals = [client.lost, signal].filter((one) => one !== undefined);
-      return await inTime(this.#callTimeout, signals, (stop) =>
+      const outcome = await inTime(this.#callTimeout, signals, (stop) =>
         action(client.client, this.#callOptions, stop),
       );
+      for (const wake of this.#onSuccess) wake();
+      return outcome;
     } catch (error) {
       if (!signal?.aborted && spoilsClient(error)) this.drop(client);
       throw error;
@@ -98,6 +102,21 @@ export class EventStoreDbConnection implements AsyncDisposable {
     }
   }
 
+  /**
+   * Waits between two attempts of background work. A pause longer than that of a request ends as soon as a call on this
+   * connection succeeds: then the server is back.
+   */
+  async pausing(milliseconds: number, signal: AbortSignal): Promise<void> {
+    const { longestPause = LONGEST_PAUSE_MS } = this.#options;
+    const success = new AbortController();
+    const wake = () => success.abort();
+    this.#onSuccess.add(wake);
+    await pausing(Math.min(milliseconds, longestPause), signal);
+    const rest = milliseconds - longestPause;
+    if (rest > 0) await pausing(rest, AbortSignal.any([signal, success.signal]));
+    this.#onSuccess.delete(wake);
+  }
+
   assertOpen(): void {
     if (this.#closed.signal.aborted)
       throw new EventLogUnavailable('The event log in EventStoreDB is closed.');
@@ -119,8 +138,7 @@ async function inTime<T>(
   const stop = new AbortController();
   const any = AbortSignal.any([stop.signal, ...signals]);
   any.throwIfAborted();
-  const late = new CallLost('The server did not answer in time.');
-  const timer = setTimeout(() => stop.abort(late), milliseconds);
+  const timer = setTimeout(() => stop.abort(new CallTimedOut()), milliseconds);
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   any.addEventListener('abort', () => reject(any.reason));
   try {

@@ -1,84 +1,81 @@
-import {
-  type PersistentSubscriptionToAll,
-  type PersistentSubscriptionToAllResolvedEvent,
-  PINNED,
-  persistentSubscriptionToAllSettingsFromDefaults,
-  START,
-  streamNameFilter,
+import type {
+  PersistentSubscriptionToAll,
+  PersistentSubscriptionToAllResolvedEvent,
 } from '@eventstore/db-client';
 import { CutOff } from '../../cut-off.ts';
-import type { Position } from '../event-log.ts';
 import type { AttemptedEvent } from './attempts.ts';
 import type { EventStoreDbClient } from './client.ts';
 import { ClientStream } from './client-stream.ts';
 import type { EventStoreDbConnection } from './connection.ts';
-import { CallLost, factsOf } from './faults.ts';
-import { toLogPosition } from './position.ts';
+import { CallLost } from './faults.ts';
+import { GROUP } from './group.ts';
 import { toRecordedEvent } from './records.ts';
 
 export type ConsumerSettings = {
-  readonly group: string;
-  readonly streamPrefix: string;
-  /** Where a group begins that has to be made. */
-  readonly after?: Position;
+  /** Events that one node may hold without having acknowledged them. */
   readonly bufferSize?: number;
+  /** Milliseconds of silence after which an empty batch is returned. */
   readonly quietTime?: number;
-  /** Called when the server has taken the consumer in. */
-  readonly connected?: () => void;
 };
 
 export type GroupMessage = AttemptedEvent & { readonly copy: PersistentSubscriptionToAllResolvedEvent };
 
-/** Longer than any check: a time-out does not stop the work, it only has another node do it as well. */
-const MESSAGE_TIMEOUT = 3_600_000;
-const QUIET_TIME = 60_000;
+const QUIET_TIME_MS = 60_000;
 /**
- * Clients have their turns among what a node holds, so it is to hold the line of one of them and what comes behind it.
- * But what it holds no other node gets, not even one that comes later and has nothing to do.
+ * One slow reactor must not delay the events of other streams, so a node holds many. What it holds no other node
+ * gets, not even one that connects later and is idle; so it does not hold them all.
  */
-const BUFFER_SIZE = 128;
-/** Whether to give up is decided by our own count; the server is never to park an event by itself. */
-const MAX_RETRY_COUNT = 1_000_000;
-/** The group is there, or another user has to create it: connecting to it tells. */
-const GOES_ON = new Set(['persistent-subscription-exists', 'access-denied']);
+const BUFFER_SIZE = 2000;
 
-/** One connection of a consumer to its group. */
+/** One connection of this node to the group. */
 export class ConsumerSession implements AsyncDisposable {
   readonly client: EventStoreDbClient;
+  readonly bufferSize: number;
   readonly #connection: EventStoreDbConnection;
-  readonly #settings: ConsumerSettings;
+  readonly #quietTime: number;
   readonly #ended = new CutOff();
   #subscription: PersistentSubscriptionToAll | undefined;
   #stream: ClientStream<PersistentSubscriptionToAllResolvedEvent> | undefined;
+  /** Copies to be acknowledged in one message, and the outcome of sending it. */
+  #batch:
+    | { readonly copies: PersistentSubscriptionToAllResolvedEvent[]; readonly sent: Promise<boolean> }
+    | undefined;
 
-  constructor(connection: EventStoreDbConnection, settings: ConsumerSettings) {
+  constructor(
+    connection: EventStoreDbConnection,
+    { bufferSize = BUFFER_SIZE, quietTime = QUIET_TIME_MS }: ConsumerSettings,
+  ) {
     this.#connection = connection;
     this.client = connection.client();
-    this.#settings = settings;
+    this.bufferSize = bufferSize;
+    this.#quietTime = quietTime;
   }
 
-  /** Batches of what the server hands out; an empty one when nothing came for long. */
-  async *messages(signal: AbortSignal): AsyncGenerator<GroupMessage[]> {
-    const { bufferSize = BUFFER_SIZE, quietTime = QUIET_TIME } = this.#settings;
-    await this.#createGroup(signal);
-    this.#stream = new ClientStream(this.#subscribe(bufferSize));
+  /** Yields what the server hands out, in batches; an empty one after a time of silence. */
+  async *messages(signal: AbortSignal, connected: () => void): AsyncGenerator<GroupMessage[]> {
+    const { bufferSize } = this;
+    const options = { ...this.#connection.callOptions, bufferSize };
+    this.#subscription = this.client.client.subscribeToPersistentSubscriptionToAll(GROUP, options);
+    this.#subscription.once('confirmation', connected);
+    this.#stream = new ClientStream(this.#subscription);
     const stop = AbortSignal.any([signal, this.client.lost]);
     while (!signal.aborted) {
-      const copies = await this.#stream.take(bufferSize, quietTime, stop);
+      const copies = await this.#stream.take(bufferSize, this.#quietTime, stop);
       if (copies === undefined) throw new CallLost('The server ended the subscription.');
       const messages = copies.map((copy) => this.#messageOf(copy)).filter((message) => message !== undefined);
       if (messages.length > 0 || copies.length === 0) yield messages;
     }
   }
 
-  /** False when the connection is gone. */
-  async acknowledge({ copy }: Pick<GroupMessage, 'copy'>): Promise<boolean> {
-    if (!this.#stream || this.#stream.isOver || !this.#subscription) return false;
-    const acknowledged = this.#subscription.ack(copy).then(
-      () => true,
-      () => false,
-    );
-    return this.#ended.unless(acknowledged).catch(() => false);
+  /** Acknowledgements of one turn of the event loop share a message. Resolves to false when the connection is gone. */
+  acknowledge({ copy }: Pick<GroupMessage, 'copy'>): Promise<boolean> {
+    if (!this.#batch) {
+      const copies: PersistentSubscriptionToAllResolvedEvent[] = [];
+      const sent = Promise.resolve().then(() => this.#send(copies));
+      this.#batch = { copies, sent };
+    }
+    this.#batch.copies.push(copy);
+    return this.#batch.sent;
   }
 
   /** What was not acknowledged is handed out again. */
@@ -87,42 +84,20 @@ export class ConsumerSession implements AsyncDisposable {
     await this.#stream?.[Symbol.asyncDispose]();
   }
 
-  /** If it is not there yet. */
-  async #createGroup(signal: AbortSignal): Promise<void> {
-    const { group, streamPrefix, after } = this.#settings;
-    const settings = persistentSubscriptionToAllSettingsFromDefaults({
-      startFrom: after === undefined ? START : toLogPosition(after),
-      messageTimeout: MESSAGE_TIMEOUT,
-      maxRetryCount: MAX_RETRY_COUNT,
-      checkPointLowerBound: 1, // else up to nine events that are done with look as if they waited
-      consumerStrategyName: PINNED, // the events of one stream go to one consumer, in order
-    });
-    const filter = streamNameFilter({ prefixes: [streamPrefix] });
-    try {
-      await this.#connection.call(
-        (client, options) =>
-          client.createPersistentSubscriptionToAll(group, settings, { ...options, filter }),
-        signal,
-      );
-    } catch (error) {
-      if (!GOES_ON.has(factsOf(error).type ?? '')) throw error;
-    }
-  }
-
-  #subscribe(bufferSize: number): PersistentSubscriptionToAll {
-    const options = { ...this.#connection.callOptions, bufferSize };
-    this.#subscription = this.client.client.subscribeToPersistentSubscriptionToAll(
-      this.#settings.group,
-      options,
+  async #send(copies: readonly PersistentSubscriptionToAllResolvedEvent[]): Promise<boolean> {
+    this.#batch = undefined;
+    if (!this.#stream || this.#stream.isOver || !this.#subscription) return false;
+    const acknowledged = this.#subscription.ack(...copies).then(
+      () => true,
+      () => false,
     );
-    this.#subscription.once('confirmation', () => this.#settings.connected?.());
-    return this.#subscription;
+    return this.#ended.unless(acknowledged).catch(() => false);
   }
 
-  /** Events that are none of this log are acknowledged unseen. */
+  /** Events that this service did not write are acknowledged unseen. */
   #messageOf(copy: PersistentSubscriptionToAllResolvedEvent): GroupMessage | undefined {
     const event = toRecordedEvent(copy);
-    if (event && copy.event) return { event, copy, created: copy.event.created, retryCount: copy.retryCount };
+    if (event && copy.event) return { event, copy, created: copy.event.created };
     void this.acknowledge({ copy });
     return undefined;
   }

@@ -1,40 +1,44 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout } from 'node:timers/promises';
-import type { Deliveries, Delivery, DeliveryStanding } from '../deliveries.ts';
-import type { EventLog, Position } from '../event-log.ts';
-import { pausing } from '../pausing.ts';
-import { EventStoreDbAttempts } from './attempts.ts';
-import { BackOff } from './back-off.ts';
+import type { Deliveries, Delivery, DeliveryStanding, GroupStart } from '../deliveries.ts';
+import { DeliveryQueue } from '../delivery-queue.ts';
+import type { EventLog, Position, RecordedEvent } from '../event-log.ts';
+import { type AttemptedEvent, EventStoreDbAttempts } from './attempts.ts';
 import { EventStoreDbConnection } from './connection.ts';
-import { ConsumerSession, type GroupMessage } from './consumer-session.ts';
-import { factsOf, troubleOf } from './faults.ts';
+import type { GroupMessage } from './consumer-session.ts';
+import { GroupConsumer, type GroupConsumerOptions } from './group-consumer.ts';
 import { EventStoreDbGroupStanding } from './group-standing.ts';
-import { HandedOut } from './handed-out.ts';
-import type { EventStoreDbOptions } from './settings.ts';
+import { lowest } from './make-group.ts';
+import { RetiredGroups, type RetiredGroupsOptions } from './retired-groups.ts';
 
-/** The client takes an acknowledgement before it sends it, and closing discards what was not sent. */
-const FLUSH_TIME = 100;
+export type EventStoreDbDeliveriesOptions = GroupConsumerOptions &
+  RetiredGroupsOptions & {
+    /** All that receive on a node: nothing is consumed, so nothing acknowledged, before each of them does. */
+    readonly receivers: readonly string[];
+    /** Up to this age, in milliseconds, an event is assumed to come for the first time. */
+    readonly freshFor?: number;
+  };
 
-export type EventStoreDbDeliveriesOptions = EventStoreDbOptions & {
-  /** Events of a group that one node may hold and has not acknowledged. */
-  readonly bufferSize?: number;
-  /** How old an event may be and still be taken to come for the first time, in milliseconds. */
-  readonly freshFor?: number;
-  /** How long acknowledgements may still come when the receiver has stopped, in milliseconds. */
-  readonly linger?: number;
+type Receiver = {
+  readonly group: string;
+  readonly streamPrefix: string;
+  readonly start: GroupStart | undefined;
+  readonly queue: DeliveryQueue;
 };
 
 /**
- * Deliveries that many nodes share: a persistent subscription for each group, on the leader. Events of one stream go
- * to one node as long as the nodes stay the same; when one comes or goes, order may break and events may come
- * again, which reactors bear because they look at the present of the stream first.
+ * Deliveries that many nodes share: one persistent subscription without a filter, on the leader. The one consumer of
+ * this node feeds all receivers, and acknowledges an event when each that it concerns has done so. Events of one stream
+ * go to one node as long as the nodes stay the same; when one comes or goes, order may break and events may come
+ * again. Reactors allow for both: they look at the present of the stream first.
  */
 export class EventStoreDbDeliveries implements Deliveries, AsyncDisposable {
   readonly #options: EventStoreDbDeliveriesOptions;
   readonly #attempts: EventStoreDbAttempts;
-  readonly #receiving = new Set<Promise<void>>();
-  readonly #troubles = new Map<string, string>();
   readonly #standing: EventStoreDbGroupStanding;
+  readonly #receivers = new Map<string, Receiver>();
+  readonly #stop = new AbortController();
+  #consumer: GroupConsumer | undefined;
+  #consuming: Promise<void> | undefined;
 
   /** How often work is begun is counted in `log`, which must be on the same server. */
   constructor(log: EventLog, options: EventStoreDbDeliveriesOptions) {
@@ -44,89 +48,90 @@ export class EventStoreDbDeliveries implements Deliveries, AsyncDisposable {
   }
 
   trouble(group: string): string | undefined {
-    return this.#troubles.get(group);
+    return this.#receivers.has(group) ? this.#consumer?.fault : undefined;
   }
 
   standing(group: string, streamPrefix: string): Promise<DeliveryStanding> {
     return this.#standing.of(group, streamPrefix);
   }
 
+  again(group: string, event: RecordedEvent): Delivery {
+    return { ...this.#counted(group, { event, created: new Date(0) }), acknowledge: async () => undefined };
+  }
+
   async *receive(
     group: string,
     streamPrefix: string,
     signal: AbortSignal,
-    after?: Position,
+    start?: GroupStart,
   ): AsyncGenerator<Delivery> {
-    const connection = new EventStoreDbConnection(this.#options);
-    const handedOut = new HandedOut();
-    const backOff = new BackOff(this.#options);
-    const connected = (): boolean => this.#troubles.delete(group);
-    const settings = { ...this.#options, group, streamPrefix, connected, ...(after && { after }) };
-    let session: ConsumerSession | undefined;
-    try {
-      while (!signal.aborted) {
-        if (session) await changed(session, handedOut);
-        session = new ConsumerSession(connection, settings);
-        try {
-          for await (const messages of session.messages(signal)) {
-            yield* this.#deliveriesOf(group, messages, session, handedOut, signal);
-            if (messages.length > 0) backOff.reset();
-            // Does nothing come because there is nothing? Asking anew costs less than finding out.
-            else if (handedOut.isEmpty) break;
-          }
-          if (!signal.aborted) connection.drop(session.client);
-        } catch (error) {
-          if (error instanceof TypeError) throw error;
-          if (signal.aborted) break;
-          this.#troubles.set(group, troubleOf(`The subscription of ${group}`, error));
-          // Whatever it was passes. A client that found the leader is kept.
-          if (factsOf(error).type !== 'not-leader') connection.drop(session.client);
-          await pausing(backOff.next(), signal);
-        }
-      }
-    } finally {
-      this.#closeLater(connection, handedOut, session);
-    }
+    const { receivers } = this.#options;
+    if (!receivers.includes(group)) throw new TypeError(`${group} is not one of the declared receivers.`);
+    const queue = new DeliveryQueue();
+    // One that stops would hold what concerns it, so all of the node stops.
+    signal.addEventListener('abort', () => this.#end(), { once: true });
+    if (signal.aborted || this.#stop.signal.aborted) return;
+    this.#receivers.set(group, { group, streamPrefix, start, queue });
+    if (this.#receivers.size === receivers.length) this.#consuming ??= this.#consume();
+    yield* queue;
   }
 
   /** Resolves when every connection is closed; receivers are to be stopped before. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([...this.#receiving, this.#standing[Symbol.asyncDispose]()]);
+    this.#end();
+    await Promise.all([this.#consuming, this.#standing[Symbol.asyncDispose]()]);
+    await this.#consumer?.close();
   }
 
-  *#deliveriesOf(
-    group: string,
-    messages: readonly GroupMessage[],
-    session: ConsumerSession,
-    handedOut: HandedOut,
-    signal: AbortSignal,
-  ): Generator<Delivery> {
-    const fresh = messages.filter((message) => handedOut.isNew(message, session));
-    for (const message of fresh) {
-      if (signal.aborted) return;
-      const attempt = randomUUID();
-      yield {
-        event: message.event,
-        begin: (how) => this.#attempts.next(group, message, { id: attempt, isAlone: how === 'alone' }),
-        acknowledge: handedOut.add(message, session),
-        handBack: () => this.#attempts.takeBack(group, message, attempt),
-      };
+  async #consume(): Promise<void> {
+    const { signal } = this.#stop;
+    const retiring = this.#deleteRetiredGroups(signal);
+    const receivers = [...this.#receivers.values()];
+    const consumer = new GroupConsumer(this.#options);
+    this.#consumer = consumer;
+    try {
+      for await (const messages of consumer.messages(() => earliest(receivers), signal)) {
+        for (const message of messages) this.#deliver(message, consumer, receivers);
+      }
+      this.#end();
+    } catch (error) {
+      this.#end({ error });
     }
+    await retiring;
   }
 
-  /** Work under way may still be acknowledged; cut off, it is handed out again. */
-  #closeLater(connection: EventStoreDbConnection, handedOut: HandedOut, session?: ConsumerSession): void {
-    const closing = handedOut
-      .settled(this.#options.linger ?? 3000)
-      .then(() => setTimeout(FLUSH_TIME))
-      .then(() => session?.[Symbol.asyncDispose]())
-      .then(() => connection[Symbol.asyncDispose]())
-      .finally(() => this.#receiving.delete(closing));
-    this.#receiving.add(closing);
+  #deliver(message: GroupMessage, consumer: GroupConsumer, receivers: readonly Receiver[]): void {
+    const { event } = message;
+    const concerned = receivers.filter(({ streamPrefix }) => event.stream.startsWith(streamPrefix));
+    const acknowledge = consumer.take(message, concerned.length);
+    if (!acknowledge) return;
+    for (const { group, queue } of concerned) queue.push({ ...this.#counted(group, message), acknowledge });
+  }
+
+  #counted(group: string, event: AttemptedEvent): Omit<Delivery, 'acknowledge'> {
+    const attempt = randomUUID();
+    return {
+      event: event.event,
+      begin: (how) => this.#attempts.next(group, event, { id: attempt, isAlone: how === 'alone' }),
+      handBack: () => this.#attempts.takeBack(group, event, attempt),
+    };
+  }
+
+  async #deleteRetiredGroups(signal: AbortSignal): Promise<void> {
+    const { retiredGroups = [] } = this.#options;
+    await using connection = new EventStoreDbConnection(this.#options);
+    await new RetiredGroups(connection, retiredGroups, this.#options).deleteWhenUnused(signal);
+  }
+
+  #end(outcome?: { readonly error: unknown }): void {
+    this.#stop.abort();
+    for (const { queue } of this.#receivers.values()) queue.end(outcome);
   }
 }
 
-async function changed(session: ConsumerSession, handedOut: HandedOut): Promise<void> {
-  await session[Symbol.asyncDispose]();
-  handedOut.forgetUnlessFrom(session);
+/** Returns where the receivers begin in a group that is made; `undefined`, the beginning, if one has no such place. */
+async function earliest(receivers: readonly Receiver[]): Promise<Position | undefined> {
+  const starts = receivers.map(({ start }) => start).filter((start) => start !== undefined);
+  if (starts.length < receivers.length) return undefined;
+  return lowest(await Promise.all(starts.map((start) => start())));
 }

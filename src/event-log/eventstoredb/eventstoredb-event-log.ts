@@ -1,6 +1,7 @@
 import { inTime } from '../../in-time.ts';
 import {
   type Appended,
+  type CallTimes,
   type EventLog,
   EventLogUnavailable,
   type ExpectedRevision,
@@ -17,6 +18,7 @@ import { EventStoreDbAppends } from './appends.ts';
 import { EventStoreDbConnection } from './connection.ts';
 import { EventStoreDbPages } from './pages.ts';
 import { toLogPosition } from './position.ts';
+import { serverVersionOf } from './server-version.ts';
 import type { EventStoreDbOptions } from './settings.ts';
 import { EventStoreDbSubscription } from './subscription.ts';
 
@@ -47,18 +49,23 @@ export class EventStoreDbEventLog implements EventLog {
     this.#appends = new EventStoreDbAppends(this.#connection, this.#pages);
   }
 
-  async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended> {
+  async append(
+    stream: string,
+    expected: ExpectedRevision,
+    events: readonly NewEvent[],
+    { since }: CallTimes = {},
+  ): Promise<Appended> {
     this.#assertOpen();
-    return this.#appends.append(stream, expected, events);
+    return this.#appends.append(stream, expected, events, since);
   }
 
   async *readStream(stream: string, options: ReadStreamOptions = {}): AsyncGenerator<RecordedEvent> {
-    const { backwards = false, signal } = options;
+    const { backwards = false, signal, since } = options;
     let { from, limit: left = Number.MAX_SAFE_INTEGER } = options;
     signal?.throwIfAborted();
     this.#assertOpen();
     while (left > 0) {
-      const page = await this.#pages.ofStream({ stream, from, backwards, count: left }, signal);
+      const page = await this.#pages.ofStream({ stream, from, backwards, count: left }, signal, since);
       yield* page.events;
       left -= page.events.length;
       const { upTo = 0, atEnd } = page;
@@ -102,6 +109,12 @@ export class EventStoreDbEventLog implements EventLog {
 
   async ready(): Promise<void> {
     await this.head();
+  }
+
+  /** The version that the server reports; in a cluster that of the leader. */
+  async serverVersion(signal?: AbortSignal): Promise<string> {
+    this.#assertOpen();
+    return this.#connection.persist('Asking the server for its version', serverVersionOf, signal);
   }
 
   /** Ends subscriptions and gives appends under way some time; then their outcome is unknown. */

@@ -1,4 +1,6 @@
 import { EventLogUnavailable } from '../event-log.ts';
+import { InvalidPosition } from '../invalid-position.ts';
+import { BadConnection } from './settings.ts';
 
 /** An append that no repetition will get through: too large, or to a stream that was deleted for good. */
 export class AppendRefused extends Error {
@@ -10,6 +12,18 @@ export class AppendRefused extends Error {
 export class CallLost extends Error {
   override readonly name = 'CallLost';
   readonly type = 'call-lost';
+}
+
+/** The server did not answer within the time limit of one call. */
+export class CallTimedOut extends CallLost {
+  constructor() {
+    super('The server did not answer in time.');
+  }
+}
+
+/** The server's answer breaks its protocol. Another server, or the same one later, may do better. */
+export class UnusableAnswer extends Error {
+  override readonly name = 'UnusableAnswer';
 }
 
 /** What the client says of a failed call. Its classes and messages are not reliable, these two are. */
@@ -28,7 +42,16 @@ const LASTING_TYPES = new Set([
   'persistent-subscription-does-not-exist',
   'persistent-subscription-exists',
 ]);
-const LASTING_CODES = new Set([3 /* invalid argument */, 7 /* permission */, 12 /* unimplemented */, 16]);
+const TOO_LARGE = 8; // resource exhausted
+const LASTING_CODES = new Set([
+  3 /* invalid argument */,
+  7 /* permission */,
+  TOO_LARGE,
+  12 /* unimplemented */,
+  16,
+]);
+/** Text of the gRPC library when the server asks it to slow down, with the same code as for too large a message. */
+const SLOW_DOWN = 'Bandwidth exhausted';
 const REFUSED_APPENDS = new Set(['invalid-argument', 'maximum-append-size-exceeded', 'stream-deleted']);
 
 export function factsOf(error: unknown): FaultFacts {
@@ -44,7 +67,17 @@ export function isTransient(error: unknown): boolean {
   if (isMistake(error)) return false;
   const { type, code } = factsOf(error);
   if (type !== undefined && type !== 'unknown') return !LASTING_TYPES.has(type);
-  return code === undefined || !LASTING_CODES.has(code);
+  return code === undefined || !LASTING_CODES.has(code) || isThrottled(error);
+}
+
+function isThrottled(error: unknown): boolean {
+  return error instanceof Error && error.message.includes(SLOW_DOWN);
+}
+
+/** The server, or the way to it, was too slow for what was asked. */
+export function isTimeout(error: unknown): boolean {
+  const { type, code } = factsOf(error);
+  return error instanceof CallTimedOut || type === 'timeout' || type === 'deadline-exceeded' || code === 4;
 }
 
 /**
@@ -62,11 +95,15 @@ export function spoilsClient(error: unknown): boolean {
 /** In our words: those of the client are empty or of its engine. Mistakes of the caller stay as they are. */
 export function translated(what: string, error: unknown): unknown {
   if (isMistake(error) || error instanceof EventLogUnavailable) return error;
-  const reason = reasonOf(error);
-  const { type } = factsOf(error);
-  if (type && REFUSED_APPENDS.has(type))
-    return new AppendRefused(`${what} was refused: ${reason}.`, { cause: error });
-  return new EventLogUnavailable(`${what} failed: ${reason}.`, { cause: error });
+  return new EventLogUnavailable(`${what} failed: ${reasonOf(error)}.`, { cause: error });
+}
+
+/** Returns the refusal if that is why an append failed, by the error of the client. */
+export function refusalOf(what: string, error: unknown): AppendRefused | undefined {
+  const { type, code } = factsOf(error);
+  const isTooLarge = code === TOO_LARGE && !isThrottled(error);
+  if (!isTooLarge && !REFUSED_APPENDS.has(type ?? '')) return undefined;
+  return new AppendRefused(`${what} was refused: ${reasonOf(error)}.`, { cause: error });
 }
 
 /** The same as a sentence for people. */
@@ -76,8 +113,12 @@ export function troubleOf(what: string, error: unknown): string {
 }
 
 function reasonOf(error: unknown): string {
+  if (error instanceof UnusableAnswer || error instanceof BadConnection) {
+    return error.message.replace(/\.$/, '');
+  }
   const { type, code } = factsOf(error);
-  const text = TEXTS.get(type ?? TYPES.get(code) ?? '');
+  const known = type === undefined || type === 'unknown' ? TYPES.get(code) : type;
+  const text = TEXTS.get(known ?? '');
   return (
     text ?? (type ? `the server answered ${type}` : `the server cannot be used (gRPC code ${code ?? 'none'})`)
   );
@@ -87,6 +128,7 @@ function reasonOf(error: unknown): string {
 const TYPES: ReadonlyMap<number | undefined, string> = new Map([
   [4, 'deadline-exceeded'],
   [7, 'access-denied'],
+  [TOO_LARGE, 'message-too-large'],
   [14, 'unavailable'],
   [16, 'access-denied'],
 ]);
@@ -96,13 +138,17 @@ const TEXTS: ReadonlyMap<string, string> = new Map([
   ['cancelled', 'the server broke it off'],
   ['deadline-exceeded', 'the server did not answer in time'],
   ['maximum-append-size-exceeded', 'it is larger than the server takes in one append'],
+  ['message-too-large', 'it is larger than one message may be'],
   ['not-leader', 'the cluster is changing its leader'],
   ['stream-deleted', 'the stream was deleted for good'],
   ['timeout', 'the server could not finish it in time'],
   ['unavailable', 'the server cannot be reached'],
 ]);
 
-/** Errors of our own code or of its caller. */
-function isMistake(error: unknown): boolean {
-  return error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
+/**
+ * The caller's mistake, which no repetition mends. Any other error, also a `TypeError`, may come from an answer of the
+ * server that the client cannot read, so it must not stop the service.
+ */
+function isMistake(error: unknown): error is InvalidPosition {
+  return error instanceof InvalidPosition;
 }

@@ -1,57 +1,62 @@
 import { inTime } from '../../in-time.ts';
 import type { ConsumerSession, GroupMessage } from './consumer-session.ts';
 
-type Held = { message: GroupMessage; session: ConsumerSession; isDone: boolean };
+type Held = { message: GroupMessage; session: ConsumerSession; parts: number };
 
 /**
- * What a receiver has handed out. The same event may come again while it is worked on, after a lost connection or
- * a time-out of the server: it is not handed out twice at the same time, and what is acknowledged is its newest copy.
+ * The events that this node has handed out and not acknowledged. The same event may come again while it is in work,
+ * after a lost connection or a time-out of the server: it is not handed out twice at the same time, and the newest
+ * copy is the one that is acknowledged.
  */
 export class HandedOut {
   readonly #held = new Map<string, Held>();
   #settled = () => {};
 
-  /** Nothing is being worked on. */
-  get isEmpty(): boolean {
-    return [...this.#held.values()].every(({ isDone }) => isDone);
+  get size(): number {
+    return this.#held.size;
   }
 
-  /** False for another copy of what is being worked on or was done; the latter is acknowledged. */
-  isNew(message: GroupMessage, session: ConsumerSession): boolean {
-    const held = this.#held.get(message.event.id);
-    if (!held) return true;
-    Object.assign(held, { message, session });
-    if (held.isDone) void this.#settle(held);
-    return false;
-  }
-
-  /** Returns what acknowledges it. */
-  add(message: GroupMessage, session: ConsumerSession): () => Promise<void> {
-    const held = { message, session, isDone: false };
+  /**
+   * Takes a copy of an event that `parts` receivers have to be done with. Returns what each of them calls when it is;
+   * `undefined` for another copy of an event that is in work or done. A done one is acknowledged at once.
+   */
+  take(message: GroupMessage, session: ConsumerSession, parts: number): (() => Promise<void>) | undefined {
+    const known = this.#held.get(message.event.id);
+    if (known) {
+      Object.assign(known, { message, session });
+      if (known.parts === 0) void this.#settle(known);
+      return undefined;
+    }
+    const held: Held = { message, session, parts };
     this.#held.set(message.event.id, held);
     return async () => {
-      held.isDone = true;
+      held.parts -= 1;
+      if (held.parts > 0) return;
       await this.#settle(held);
-      if (this.isEmpty) this.#settled();
+      if (this.#isIdle) this.#settled();
     };
   }
 
-  /** What was done when its connection was gone, and did not come again through `session`, is with another node. */
+  /** Forgets what was done when its connection was lost and did not come again through `session`: another node has it. */
   forgetUnlessFrom(session: ConsumerSession): void {
     for (const [id, held] of this.#held) {
-      if (held.isDone && held.session !== session) this.#held.delete(id);
+      if (held.parts === 0 && held.session !== session) this.#held.delete(id);
     }
   }
 
-  /** Resolves when nothing is worked on any more, after `patience` milliseconds at the latest. */
-  async settled(patience: number): Promise<void> {
-    if (this.isEmpty) return;
+  /** Resolves when nothing is in work, after `milliseconds` at the latest. */
+  async settled(milliseconds: number): Promise<void> {
+    if (this.#isIdle) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#settled = resolve;
-    await inTime(promise, patience);
+    await inTime(promise, milliseconds);
   }
 
-  /** Where the connection is gone it cannot be acknowledged; it is when it comes again. */
+  get #isIdle(): boolean {
+    return this.#held.values().every(({ parts }) => parts === 0);
+  }
+
+  /** Without a connection it cannot be acknowledged; it is when it comes again. */
   async #settle({ message, session }: Held): Promise<void> {
     if (await session.acknowledge(message)) this.#held.delete(message.event.id);
   }

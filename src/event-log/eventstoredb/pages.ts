@@ -1,7 +1,9 @@
+import type { EventStoreDBClient } from '@eventstore/db-client';
 import type { Position, RecordedEvent } from '../event-log.ts';
 import { ClientStream } from './client-stream.ts';
-import type { Action, EventStoreDbConnection } from './connection.ts';
-import { factsOf } from './faults.ts';
+import type { Action, CallOptions, EventStoreDbConnection } from './connection.ts';
+import { factsOf, isTimeout } from './faults.ts';
+import { PageSize } from './page-size.ts';
 import { type LogPosition, toLogPosition, toPosition } from './position.ts';
 import { type ClientEvent, toRecordedEvent } from './records.ts';
 
@@ -24,52 +26,58 @@ export type StreamPageRequest = {
   readonly from: number | undefined;
   readonly backwards: boolean;
   readonly count: number;
+  /** Start of the work that needs the page, by `performance.now()`: the time limit counts from there. */
+  readonly since?: number | undefined;
 };
 
-const PAGE = 1000;
 const HEAD_PAGE = 64;
+/** Events that are taken from the client's buffer in one step. */
+const AT_ONCE = 1000;
 
 /** Reads page by page, each a call of its own that may be repeated: a read that breaks off gives nothing. */
 export class EventStoreDbPages {
   readonly #connection: EventStoreDbConnection;
+  readonly #size: PageSize;
+  readonly #repeats: boolean;
 
-  constructor(connection: EventStoreDbConnection) {
+  constructor(connection: EventStoreDbConnection, size = new PageSize(), repeats = true) {
     this.#connection = connection;
+    this.#size = size;
+    this.#repeats = repeats;
+  }
+
+  /** Returns reads that are tried once and fail with the client's error: for work that has pauses of its own. */
+  get tryingOnce(): EventStoreDbPages {
+    return new EventStoreDbPages(this.#connection, this.#size, false);
   }
 
   /** An unknown stream is empty. */
-  async ofStream(request: StreamPageRequest, signal?: AbortSignal): Promise<StreamPage> {
-    const { stream, from, backwards } = request;
-    const maxCount = Math.min(request.count, PAGE);
-    const read = reading((client, options) =>
-      client.readStream(stream, {
-        ...options,
-        maxCount,
-        direction: backwards ? 'backwards' : 'forwards',
-        fromRevision: from === undefined ? (backwards ? 'end' : 'start') : BigInt(from),
-      }),
+  async ofStream(request: StreamPageRequest, signal?: AbortSignal, since?: number): Promise<StreamPage> {
+    const { stream, from, backwards, count } = request;
+    const direction = backwards ? 'backwards' : 'forwards';
+    const fromRevision = from === undefined ? (backwards ? 'end' : 'start') : BigInt(from);
+    const { seen, atEnd } = await this.#read(
+      `Reading ${stream}`,
+      { ...request, signal, count, since },
+      (client, options) => client.readStream(stream, { ...options, direction, fromRevision }),
     );
-    const found = await this.#connection.persist(`Reading ${stream}`, read, signal);
-    const last = found.at(-1)?.event?.revision;
-    return {
-      events: ofThisLog(found),
-      upTo: last === undefined ? undefined : Number(last),
-      atEnd: found.length < maxCount,
-    };
+    const last = seen.at(-1)?.revision;
+    return { events: ofThisLog(seen), upTo: last === undefined ? undefined : Number(last), atEnd };
   }
 
-  /** @throws {TypeError} `after` is no position of this log. */
+  /** @throws {InvalidPosition} */
   async ofAll(after: Position | undefined, signal?: AbortSignal): Promise<AllPage> {
-    // The server begins with the event at the position, which is the one already known.
-    const maxCount = PAGE + 1;
     const fromPosition = after === undefined ? 'start' : toLogPosition(after);
-    const read = reading((client, options) => client.readAll({ ...options, maxCount, fromPosition }));
-    const found = await this.#connection.persist('Reading all events', read, signal);
-    const last = found.at(-1);
+    // The server begins with the event at the position, which is the one already known.
+    const { seen, atEnd } = await this.#read(
+      'Reading all events',
+      { overlap: 1, signal },
+      (client, options) => client.readAll({ ...options, fromPosition }),
+    );
     return {
-      events: ofThisLog(found).filter(({ position }) => after === undefined || position > after),
-      upTo: (last && positionOf(last)) ?? after,
-      atEnd: found.length < maxCount,
+      events: ofThisLog(seen).filter(({ position }) => after === undefined || position > after),
+      upTo: seen.at(-1)?.position ?? after,
+      atEnd,
     };
   }
 
@@ -77,44 +85,86 @@ export class EventStoreDbPages {
   async head(signal?: AbortSignal): Promise<Position | undefined> {
     let fromPosition: LogPosition | 'end' = 'end';
     while (true) {
-      const read = reading((client, options) =>
-        client.readAll({ ...options, maxCount: HEAD_PAGE, fromPosition, direction: 'backwards' }),
+      const bounds = { count: HEAD_PAGE, signal };
+      const { seen, atEnd } = await this.#read('Reading the last event', bounds, (client, options) =>
+        client.readAll({ ...options, fromPosition, direction: 'backwards' }),
       );
-      const found = await this.#connection.persist('Reading the last event', read, signal);
-      const [newest] = ofThisLog(found);
+      const [newest] = ofThisLog(seen);
       if (newest) return newest.position;
-      const oldest = found.at(-1);
-      const position = oldest && positionOf(oldest);
-      if (found.length < HEAD_PAGE || position === undefined) return undefined;
-      fromPosition = toLogPosition(position);
+      const oldest = seen.at(-1)?.position;
+      if (atEnd || oldest === undefined) return undefined;
+      fromPosition = toLogPosition(oldest);
     }
+  }
+
+  async #read(what: string, bounds: Bounds, start: Start): Promise<Found> {
+    const { count = Number.MAX_SAFE_INTEGER, overlap = 0, signal, since } = bounds;
+    const action: Action<Found> = async (client, options, stop) => {
+      const maxCount = Math.min(count, this.#size.current) + overlap;
+      const begun = performance.now();
+      try {
+        const found = await collected(start(client, { ...options, maxCount }), options.deadline, stop);
+        this.#size.succeeded(maxCount, found.length, (performance.now() - begun) / options.deadline);
+        return { seen: found.map(seenIn), atEnd: found.length < maxCount };
+      } catch (error) {
+        if (isTimeout(error)) this.#size.timedOut(maxCount);
+        throw error;
+      }
+    };
+    return this.#repeats
+      ? this.#connection.persist(what, action, signal, since)
+      : this.#connection.call(action, signal);
   }
 }
 
-type Start = (...call: Parameters<Action<unknown>>) => ConstructorParameters<typeof ClientStream>[0];
+type Bounds = {
+  readonly count?: number;
+  /** Events that are read in addition to a page. */
+  readonly overlap?: number;
+  readonly signal?: AbortSignal | undefined;
+  readonly since?: number | undefined;
+};
+
+type Start = (
+  client: EventStoreDBClient,
+  options: CallOptions & { readonly maxCount: number },
+) => ConstructorParameters<typeof ClientStream>[0];
+
+/** One place in the log of the server: an event of this log, or something else. */
+type Seen = {
+  readonly event: RecordedEvent | undefined;
+  readonly revision: bigint | undefined;
+  readonly position: Position | undefined;
+};
+
+type Found = { readonly seen: readonly Seen[]; readonly atEnd: boolean };
 
 /** The events of one bounded read; none when there is no such stream. Reads have no deadline of their own. */
-function reading(start: Start): Action<ClientEvent[]> {
-  return async (client, options, signal) => {
-    await using stream = new ClientStream<ClientEvent>(start(client, options, signal));
-    const events: ClientEvent[] = [];
-    try {
-      while (true) {
-        const more = await stream.take(PAGE, options.deadline, signal);
-        if (more === undefined) return events;
-        events.push(...more);
-      }
-    } catch (error) {
-      if (factsOf(error).type === 'stream-not-found') return [];
-      throw error;
+async function collected(
+  source: ReturnType<Start>,
+  deadline: number,
+  signal: AbortSignal,
+): Promise<ClientEvent[]> {
+  await using stream = new ClientStream<ClientEvent>(source);
+  const events: ClientEvent[] = [];
+  try {
+    while (true) {
+      const more = await stream.take(AT_ONCE, deadline, signal);
+      if (more === undefined) return events;
+      events.push(...more);
     }
-  };
+  } catch (error) {
+    if (factsOf(error).type === 'stream-not-found') return [];
+    throw error;
+  }
 }
 
-function ofThisLog(found: readonly ClientEvent[]): RecordedEvent[] {
-  return found.map(toRecordedEvent).filter((event) => event !== undefined);
+function seenIn(found: ClientEvent): Seen {
+  const { event } = found;
+  const position = event?.position && toPosition(event.position);
+  return { event: toRecordedEvent(found), revision: event?.revision, position };
 }
 
-function positionOf({ event }: ClientEvent): Position | undefined {
-  return event?.position && toPosition(event.position);
+function ofThisLog(seen: readonly Seen[]): RecordedEvent[] {
+  return seen.map(({ event }) => event).filter((event) => event !== undefined);
 }

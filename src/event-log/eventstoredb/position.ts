@@ -1,4 +1,5 @@
 import type { Position } from '../event-log.ts';
+import { InvalidPosition } from '../invalid-position.ts';
 
 /** Where an event lies in the transaction log of the server: unsigned 64-bit numbers. */
 export type LogPosition = { readonly commit: bigint; readonly prepare: bigint };
@@ -11,11 +12,11 @@ export function toPosition({ commit, prepare }: LogPosition): Position {
   return `${hex(commit)}-${hex(prepare)}`;
 }
 
-/** @throws {TypeError} it is a position of another kind of log. */
+/** @throws {InvalidPosition} it is a position of another kind of log. */
 export function toLogPosition(position: Position): LogPosition {
   const [, commit, prepare] = TOKEN.exec(position) ?? [];
   if (commit === undefined || prepare === undefined) {
-    throw new TypeError(`"${position}" is no position of this event log.`);
+    throw new InvalidPosition(position);
   }
   return { commit: BigInt(`0x${commit}`), prepare: BigInt(`0x${prepare}`) };
 }

@@ -1,17 +1,21 @@
 import type { AllStreamResolvedEvent, ResolvedEvent } from '@eventstore/db-client';
 import type { JsonObject, RecordedEvent } from '../event-log.ts';
+import { UnusableAnswer } from './faults.ts';
 import { isKnown, toPosition } from './position.ts';
 
 /** An event as the client gives it; reads of one stream, of all and subscriptions differ only in their types. */
 export type ClientEvent = ResolvedEvent | AllStreamResolvedEvent;
 
-/** Undefined when it is none of this log: an event of the server itself, a link, or not JSON. */
+/**
+ * Returns `undefined` for what is not an event of this log: an event of the server itself, a link, or not JSON.
+ * @throws {UnusableAnswer}
+ */
 export function toRecordedEvent({ event }: ClientEvent): RecordedEvent | undefined {
   if (!event || event.streamId.startsWith('$') || event.type.startsWith('$')) return undefined;
   const { id, type, data, metadata, streamId, revision, position } = event;
   if (!event.isJson || !isJsonObject(data)) return undefined;
   if (!isKnown(position)) {
-    throw new TypeError(`Event ${id} came without its position: the server must be 22.6 or newer.`);
+    throw new UnusableAnswer(`event ${id} came without its position: the server must be 22.6 or newer`);
   }
   return {
     id,

@@ -1,8 +1,8 @@
-import type { Pauses } from '../../growing-pause.ts';
+import type { BackOffSettings } from './back-off.ts';
 
 export type Credentials = { readonly username: string; readonly password: string };
 
-export type EventStoreDbOptions = Partial<Pauses> & {
+export type EventStoreDbOptions = BackOffSettings & {
   /** `esdb://host:2113?tls=false`, or a cluster: `esdb://h1:2113,h2:2113,h3:2113?tls=true&nodePreference=leader`. */
   readonly connectionString: string;
   /** May be in the connection string as well; needed with TLS. */

@@ -11,22 +11,26 @@ import type { EventStoreDbClient } from './client.ts';
 import { ClientStream } from './client-stream.ts';
 import type { CallOptions } from './connection.ts';
 import { CallLost } from './faults.ts';
-import { type LogPosition, toLogPosition, toPosition } from './position.ts';
+import { toLogPosition } from './position.ts';
 import { toRecordedEvent } from './records.ts';
 
 export type News = {
   readonly events: readonly RecordedEvent[];
-  /** Position of the last event sent or filtered out, as far as the server tells. */
-  readonly upTo: Position | undefined;
-  /** The server said that it had sent everything. */
-  readonly isCaughtUp: boolean;
+  /**
+   * What the server says about events that it does not send: that it left out some (`checkpoint`), or that it has sent
+   * all there are (`caughtUp`). The positions of checkpoints are not passed on: servers before 24.10.5 sent some at or
+   * beyond an event that came later.
+   */
+  readonly hint: Hint | undefined;
 };
 
-/** What the client reports beside its events is put among them, so that it keeps its place in their order. */
-type Item = AllStreamResolvedEvent | { readonly checkpoint: LogPosition } | { readonly caughtUp: true };
+export type Hint = 'checkpoint' | 'caughtUp';
+
+/** Hints are put among the events, so that they wake the reader like an event does. */
+type Item = AllStreamResolvedEvent | { readonly hint: Hint };
 
 const BATCH = 500;
-/** Events the server looks at before it tells how far it is; its default of 32 makes long logs slow. */
+/** Events that the server looks at between two checkpoints; its default of 32 makes long logs slow. */
 const SEARCH_WINDOW = 1000;
 
 /** One subscription of the client to all streams with some prefixes, behind a position. */
@@ -49,7 +53,7 @@ export class SubscriptionFeed implements AsyncDisposable {
     return this.#stream.isDrained;
   }
 
-  /** Undefined when nothing came for `quiet` milliseconds. @throws {CallLost} it ended without a word. */
+  /** Resolves to `undefined` when nothing came for `quiet` milliseconds. @throws {CallLost} it ended without an error. */
   async next(quiet: number, signal: AbortSignal): Promise<News | undefined> {
     const items = await this.#stream.take(BATCH, quiet, AbortSignal.any([signal, this.#lost]));
     if (items === undefined) throw new CallLost('The server ended the subscription.');
@@ -72,7 +76,7 @@ function subscribed(
     { ...options, fromPosition, filter: filterFor(prefixes) },
     { highWaterMark: BATCH },
   );
-  subscription.on('caughtUp', () => void subscription.push({ caughtUp: true } satisfies Item));
+  subscription.on('caughtUp', () => void subscription.push({ hint: 'caughtUp' } satisfies Item));
   return subscription;
 }
 
@@ -80,8 +84,8 @@ function filterFor(prefixes: readonly string[] | undefined): Filter {
   const common = {
     maxSearchWindow: SEARCH_WINDOW,
     checkpointInterval: 1,
-    checkpointReached: (subscription: AllStreamSubscription, checkpoint: LogPosition) =>
-      void subscription.push({ checkpoint } satisfies Item),
+    checkpointReached: (subscription: AllStreamSubscription) =>
+      void subscription.push({ hint: 'checkpoint' } satisfies Item),
   };
   // Streams of the server itself begin with a dollar.
   return prefixes
@@ -91,16 +95,14 @@ function filterFor(prefixes: readonly string[] | undefined): Filter {
 
 function newsOf(items: readonly Item[]): News {
   const events: RecordedEvent[] = [];
-  let upTo: Position | undefined;
-  let isCaughtUp = false;
+  let hint: Hint | undefined;
   for (const item of items) {
-    if ('caughtUp' in item) isCaughtUp = true;
-    else {
-      const position = 'checkpoint' in item ? item.checkpoint : item.event?.position;
-      if (position) upTo = toPosition(position);
-      const event = 'checkpoint' in item ? undefined : toRecordedEvent(item);
+    if ('hint' in item) {
+      if (hint !== 'caughtUp') hint = item.hint;
+    } else {
+      const event = toRecordedEvent(item);
       if (event) events.push(event);
     }
   }
-  return { events, upTo, isCaughtUp };
+  return { events, hint };
 }

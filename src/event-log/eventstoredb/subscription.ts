@@ -1,16 +1,22 @@
-import type { Pauses } from '../../growing-pause.ts';
-import type { Position, SubscribeOptions, SubscriptionMessage } from '../event-log.ts';
-import { pausing } from '../pausing.ts';
+import type { Position, RecordedEvent, SubscribeOptions, SubscriptionMessage } from '../event-log.ts';
+import { InvalidPosition } from '../invalid-position.ts';
 import { hasPrefix } from '../stream-prefix.ts';
-import { BackOff } from './back-off.ts';
+import { BackOff, type BackOffSettings } from './back-off.ts';
 import type { EventStoreDbConnection } from './connection.ts';
 import { CallLost, troubleOf } from './faults.ts';
 import type { EventStoreDbPages } from './pages.ts';
-import { SubscriptionFeed } from './subscription-feed.ts';
+import { type Hint, SubscriptionFeed } from './subscription-feed.ts';
 
-export type SubscriptionSettings = Partial<Pauses> & { readonly quietTime?: number };
+export type SubscriptionSettings = BackOffSettings & { readonly quietTime?: number };
 
-/** Follows the log until `signal` aborts. The client ends a subscription at every fault; this one goes on. */
+/**
+ * Follows the log until `signal` aborts. The client ends a subscription at every fault; this one goes on.
+ *
+ * Nothing that the server says about events it has not sent moves a position, since a defect of the server would then
+ * make an event be skipped for good. Positions come from delivered events, and from reads of our own that found nothing
+ * to deliver. This costs such a read of what was filtered out behind the last event: when the server has sent
+ * everything, after each thousand events that it leaves out, and after a time of silence.
+ */
 export class EventStoreDbSubscription {
   readonly #connection: EventStoreDbConnection;
   readonly #pages: EventStoreDbPages;
@@ -19,10 +25,14 @@ export class EventStoreDbSubscription {
   readonly #quietTime: number;
   readonly #backOff: BackOff;
   readonly #onTrouble: (reason: string | undefined) => void;
-  /** All up to here was delivered or filtered out. */
+  /** Position of the last event that was delivered. What comes at or before it is a copy. */
+  #delivered: Position | undefined;
+  /** All up to here was delivered, or read and found to be filtered out. */
   #reached: Position | undefined;
-  /** Null before the first time; on an empty log the position is undefined. */
-  #told: Position | undefined | null = null;
+  /** Everything that was there when the session began has been delivered. */
+  #isLive = false;
+  /** The position that was last reported as caught up with; null if events came since. */
+  #reported: Position | undefined | null = null;
 
   constructor(
     connection: EventStoreDbConnection,
@@ -32,87 +42,113 @@ export class EventStoreDbSubscription {
     settings: SubscriptionSettings,
   ) {
     this.#connection = connection;
-    this.#pages = pages;
+    this.#pages = pages.tryingOnce;
     this.#prefixes = streamPrefixes;
     this.#signal = signal;
     this.#quietTime = settings.quietTime ?? 5000;
-    this.#backOff = new BackOff(settings);
+    this.#backOff = BackOff.forBackground(settings);
     this.#onTrouble = onTrouble;
+    this.#delivered = after;
     this.#reached = after;
   }
 
-  /** @throws {TypeError} it was to begin at what is no position of this log. */
+  /** @throws {InvalidPosition} the position it was to begin at is not one of this log. */
   async *messages(): AsyncGenerator<SubscriptionMessage> {
     while (!this.#signal.aborted) {
       try {
         yield* this.#session();
       } catch (error) {
-        if (error instanceof TypeError) throw error;
+        if (error instanceof InvalidPosition) throw error;
         // Whatever else it was, the subscription goes on from where it is: faults of the server pass.
         if (!this.#signal.aborted) this.#onTrouble(troubleOf('Following the event log', error));
       }
-      if (!this.#signal.aborted) await pausing(this.#backOff.next(), this.#signal);
+      if (!this.#signal.aborted) await this.#connection.pausing(this.#backOff.next(), this.#signal);
     }
   }
 
   /** One subscription of the client, from the position reached until its end. */
   async *#session(): AsyncGenerator<SubscriptionMessage> {
-    const client = this.#connection.client();
     const start = await this.#pages.head(this.#signal);
     await using feed = new SubscriptionFeed(
-      client,
+      this.#connection.client(),
       this.#connection.callOptions,
       this.#reached,
       this.#prefixes,
     );
-    let isLive = this.#hasReached(start);
-    if (isLive) {
+    this.#isLive = this.#hasReached(start);
+    if (this.#isLive) {
       this.#onTrouble(undefined);
       yield* this.#caughtUp();
     }
     while (!this.#signal.aborted) {
       const news = await feed.next(this.#quietTime, this.#signal);
-      if (news === undefined) yield* this.#whileQuiet();
-      else {
+      if (news === undefined) await this.#assertNoneMissing();
+      this.#onTrouble(undefined);
+      if (news !== undefined) {
         this.#backOff.reset();
-        this.#onTrouble(undefined);
-        const events = news.events.filter(({ position }) => !this.#hasReached(position));
-        this.#reach(news.upTo);
+        const events = this.#delivering(news.events);
         if (events.length > 0) yield { kind: 'events', events };
-        if (news.isCaughtUp) this.#reach(start);
-        isLive ||= news.isCaughtUp || this.#hasReached(start);
-        if (isLive && feed.isDrained) yield* this.#caughtUp();
+        this.#isLive ||= this.#hasReached(start);
+        if (!feed.isDrained || !(await this.#isCaughtUp(news.hint, events.length))) continue;
       }
+      yield* this.#caughtUp();
     }
+  }
+
+  /** The watchdog. Servers before 23.10 do not say when all is delivered, and some stop without a word. */
+  async #assertNoneMissing(): Promise<void> {
+    if (!(await this.#hasPassedAll())) throw new CallLost('The server does not deliver what it has.');
+    this.#isLive = true;
+    this.#backOff.reset();
   }
 
   /**
-   * The watchdog. Nothing came: is there nothing to come? Then all up to the head was filtered out, which a
-   * server tells only every thousand events, and those before 23.10 do not even tell when all is delivered.
+   * Returns whether everything there is was delivered. Reads to find out if a hint of the server makes it worth it: to
+   * become live, or to move on although no event came.
    */
-  async *#whileQuiet(): AsyncGenerator<SubscriptionMessage> {
-    const head = await this.#pages.head(this.#signal);
-    if (!this.#hasReached(head) && (await this.#isMissingAny(head))) {
-      throw new CallLost('The server does not deliver what it has.');
-    }
-    this.#reach(head);
-    this.#onTrouble(undefined);
-    yield* this.#caughtUp();
+  async #isCaughtUp(hint: Hint | undefined, count: number): Promise<boolean> {
+    const isWorthReading = this.#isLive ? hint !== undefined && count === 0 : hint === 'caughtUp';
+    if (isWorthReading && !(await this.#hasPassedAll())) return false; // the rest is about to come
+    this.#isLive ||= isWorthReading;
+    return this.#isLive;
   }
 
-  async #isMissingAny(head: Position | undefined): Promise<boolean> {
-    let after = this.#reached;
-    while (true) {
-      const page = await this.#pages.ofAll(after, this.#signal);
-      if (page.events.some(({ stream }) => hasPrefix(stream, this.#prefixes))) return true;
-      after = page.upTo;
-      if (page.atEnd || (head !== undefined && after !== undefined && after >= head)) return false;
+  /** Returns the events that were not delivered before, neither by an earlier batch nor within this one. */
+  #delivering(events: readonly RecordedEvent[]): RecordedEvent[] {
+    const fresh: RecordedEvent[] = [];
+    for (const event of events) {
+      const { position } = event;
+      if (this.#delivered !== undefined && position <= this.#delivered) continue;
+      this.#delivered = position;
+      this.#reach(position);
+      fresh.push(event);
     }
+    if (fresh.length > 0) this.#reported = null;
+    return fresh;
+  }
+
+  /** Reads on to the head. Returns whether that passed no event that the server has yet to send. */
+  async #hasPassedAll(): Promise<boolean> {
+    const head = await this.#pages.head(this.#signal);
+    if (await this.#isMissingAny(head)) return false;
+    this.#reach(head);
+    return true;
+  }
+
+  /** Moves on with each page that has nothing to deliver, so that a read that fails is not all in vain. */
+  async #isMissingAny(head: Position | undefined): Promise<boolean> {
+    while (!this.#hasReached(head)) {
+      const { events, upTo, atEnd } = await this.#pages.ofAll(this.#reached, this.#signal);
+      if (events.some(({ stream }) => hasPrefix(stream, this.#prefixes))) return true;
+      if (atEnd || upTo === undefined || (head !== undefined && upTo >= head)) return false;
+      this.#reach(upTo);
+    }
+    return false;
   }
 
   *#caughtUp(): Generator<SubscriptionMessage> {
-    if (this.#told === this.#reached || this.#signal.aborted) return;
-    this.#told = this.#reached;
+    if (this.#reported === this.#reached || this.#signal.aborted) return;
+    this.#reported = this.#reached;
     yield { kind: 'caught-up', position: this.#reached };
   }
 

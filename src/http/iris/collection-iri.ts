@@ -27,8 +27,8 @@ export function collectionIri(
         const accepted = { archives: await writes.archiveTypes(ctx, collection), entry: true };
         const body = bodyKind(ctx, accepted);
         const content = await writes.receiveDeposit(ctx, request, body, accepted);
-        const deposit = await writes.create(ctx, collection, content, request);
-        await writes.answerCreated(ctx, deposit, 'edit');
+        const written = await writes.create(ctx, collection, content, request);
+        await writes.answerCreated(ctx, written, 'edit');
       },
     },
   });

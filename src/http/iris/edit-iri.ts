@@ -14,7 +14,7 @@ import { assertDigests } from '../receiving/promised-bytes.ts';
 import { assertMd5 } from '../receiving/receive-entry.ts';
 import { holdsBodyBack, turnsOutEmpty } from '../receiving/request-body.ts';
 import { hasCheckedSwhid, updateMetadata } from '../receiving/update-metadata.ts';
-import type { ContentChange, DepositWrites } from '../receiving/write-deposits.ts';
+import type { ContentChange, DepositWrites, Written } from '../receiving/write-deposits.ts';
 import type { Handlers, Method } from '../resource.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 
@@ -47,7 +47,7 @@ export function editIri(writes: DepositWrites, desk: DepositDesk): ServiceMiddle
     const isDone = await writes.isDone(ctx);
     if (deposit.status === 'partial' && !isDone) assertMatches(ctx, deposit);
     const isToDo = deposit.status === 'partial' || isDone;
-    const shown = isToDo ? await writes.complete(ctx, deposit) : await writes.shown(deposit.depositId);
+    const shown = isToDo ? await writes.shown(await writes.complete(ctx, deposit)) : deposit;
     await writes.answerReceipt(ctx, shown);
   }
 
@@ -55,7 +55,7 @@ export function editIri(writes: DepositWrites, desk: DepositDesk): ServiceMiddle
     ctx: ServiceContext,
     deposit: DepositContentView,
     kind: ContentChange,
-  ): Promise<DepositContentView> {
+  ): Promise<Written> {
     // Absent means final here.
     const isFinal = (inProgress: boolean | null) => inProgress !== true;
     return writes.changeContent(ctx, deposit, kind, await acceptedHere(ctx, deposit, kind), isFinal);

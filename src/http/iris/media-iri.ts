@@ -6,7 +6,7 @@ import { answerMediaFeed, prefersFeed } from '../answering/answer-media-feed.ts'
 import type { DepositDesk } from '../deposit-desk.ts';
 import { depositResource } from '../deposit-resource.ts';
 import { assertChangeable } from '../receiving/assert-changeable.ts';
-import type { ContentChange, DepositWrites } from '../receiving/write-deposits.ts';
+import type { ContentChange, DepositWrites, Written } from '../receiving/write-deposits.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 
 /** EM-IRI: the archives of a deposit. */
@@ -39,7 +39,7 @@ export function mediaIri(
     ctx: ServiceContext,
     deposit: DepositContentView,
     kind: ContentChange,
-  ): Promise<DepositContentView> {
+  ): Promise<Written> {
     const accepted = { archives: await writes.archiveTypes(ctx, deposit.collection), entry: false };
     // Absent means unchanged here: several clients add archive after archive without the header.
     return writes.changeContent(ctx, deposit, kind, accepted, (inProgress) => inProgress === false);

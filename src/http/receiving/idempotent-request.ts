@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { KeyedRequest, KeyedRequests } from '../../keyed-requests.ts';
+import type { OutageRetries } from '../../outage-retries.ts';
 import { parseIdempotencyKey } from '../../sword/headers/idempotency-key.ts';
 import { SwordError } from '../../sword/sword-error.ts';
 import type { ServiceContext } from '../service-context.ts';
@@ -34,18 +35,20 @@ export class IdempotentRequest {
   }
 
   /** What was asked for under this key before. */
-  earlier(): Promise<KeyedRequest | undefined> {
-    return this.#requests.find(this.#client, this.#key);
+  earlier(since?: number): Promise<KeyedRequest | undefined> {
+    return this.#requests.find(this.#client, this.#key, since);
   }
 
   /** @throws {SwordError} 409: the key stands for something else. */
-  async begin(asked: Asked, depositId: number, requestId: string): Promise<KeyedRequest> {
+  async begin(
+    asked: Asked,
+    depositId: number,
+    requestId: string,
+    retries: OutageRetries,
+  ): Promise<KeyedRequest> {
     const fingerprint = this.#fingerprintOf(asked);
-    const request = await this.#requests.begin(this.#client, this.#key, {
-      depositId,
-      requestId,
-      fingerprint,
-    });
+    const begun = { depositId, requestId, fingerprint };
+    const request = await this.#requests.begin(this.#client, this.#key, begun, retries);
     if (request.fingerprint === fingerprint) return request;
     const text = 'The Idempotency-Key was used before, for a request with other content.';
     throw new SwordError('Conflict', text, { verboseDescription: 'Take a new key for every new request.' });

@@ -34,7 +34,7 @@ export async function updateMetadata(
     throw notAllowed(ctx.method, ctx.state.allow(), text);
   }
   assertMatches(ctx, deposit);
-  const shown = await desk.status(depositId);
+  const shown = await desk.status(depositId, deposit.revision);
   if (!shown) throw notFound(`Deposit ${depositId} has been deleted.`);
   assertIdentifiedBy(swhid, depositId, identifiersOf(shown)?.refId ?? null);
   const judge = async (facts: Parameters<typeof assertMetadataUpdate>[0]): Promise<void> =>

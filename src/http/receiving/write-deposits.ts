@@ -7,6 +7,7 @@ import type {
   DepositMetadata,
 } from '../../domain/deposit/commands.ts';
 import { assertArchives, assertMayStayPartial } from '../../domain/deposit/limits.ts';
+import type { OutageRetries } from '../../outage-retries.ts';
 import type { View } from '../../read-models/projector.ts';
 import { entityTag } from '../../sword/headers/entity-tag.ts';
 import { TAR_TYPE, ZIP_TYPE } from '../../sword/headers/media-type.ts';
@@ -34,6 +35,15 @@ export type WriteOptions = {
   readonly iris: Iris;
   readonly maxArchives: number;
   readonly things: LoadedThings;
+};
+
+/** A write that is in the log, and the revision that its answer has to show. */
+export type Written = {
+  readonly depositId: number;
+  readonly revision: number;
+  /** The request has a key: each repetition of it gets the answer that it got first. */
+  readonly isRepeatable: boolean;
+  readonly retries: OutageRetries;
 };
 
 /** Of a request without a body. */
@@ -99,7 +109,7 @@ export class DepositWrites {
     collection: string,
     content: ReceivedContent,
     { slug, inProgress }: DepositRequest,
-  ): Promise<DepositContentView> {
+  ): Promise<Written> {
     const { client, providerUrl } = ctx.state.login;
     const { archive, entry } = content;
     const { requestId } = ctx.state;
@@ -112,15 +122,15 @@ export class DepositWrites {
       if (entry && target) return { type: 'DepositMetadata', ...made, entry, target };
       return { type: 'CreateDeposit', ...made, slug, archive, entry, final: inProgress !== true };
     };
-    const repeated = this.#repeated(ctx);
+    const [repeated, retries] = [this.#repeated(ctx), this.#desk.retries()];
     const begin = async (newId: () => Promise<number>) => {
       if (!repeated) return undefined;
-      const depositId = (await repeated.earlier())?.depositId ?? (await newId());
-      return repeated.begin({ inProgress, slug, content }, depositId, requestId);
+      const depositId = (await repeated.earlier(retries.since))?.depositId ?? (await newId());
+      return repeated.begin({ inProgress, slug, content }, depositId, requestId, retries);
     };
-    const creating = () => this.#desk.create(command, requestId, begin);
+    const creating = () => this.#desk.create(command, requestId, begin, retries);
     const { depositId, revision } = await this.#recorded(ctx, creating, (created) => created.depositId);
-    return this.shown(depositId, repeated && revision);
+    return { depositId, revision, isRepeatable: repeated !== undefined, retries };
   }
 
   /**
@@ -133,7 +143,7 @@ export class DepositWrites {
     kind: ContentChange,
     accepted: Accepted,
     isFinal: (inProgress: boolean | null) => boolean,
-  ): Promise<DepositContentView> {
+  ): Promise<Written> {
     const request = parseDepositRequest(ctx);
     const isRepeated = await this.isDone(ctx);
     if (!isRepeated) assertChangeable(ctx, deposit);
@@ -147,14 +157,14 @@ export class DepositWrites {
     return this.change(ctx, deposit, { kind, ...content }, isLast, asked);
   }
 
-  /** Changes a partial deposit, and completes it if this is its final request; what it is after that. */
+  /** Changes a partial deposit, and completes it if this is its final request. */
   async change(
     ctx: ServiceContext,
     deposit: DepositContentView,
     change: Change,
     final: boolean,
     asked: Asked = NOTHING,
-  ): Promise<DepositContentView> {
+  ): Promise<Written> {
     const { providerUrl } = ctx.state.login;
     const { depositId } = deposit;
     const { maxArchives } = this.#options;
@@ -167,17 +177,15 @@ export class DepositWrites {
       now,
       providerUrl,
     });
-    const { revision, shownAt } = await this.carryOut(ctx, deposit, command, asked);
-    ctx.set('ETag', entityTag(depositId, revision));
-    return this.shown(depositId, shownAt);
+    const written = await this.carryOut(ctx, deposit, command, asked);
+    ctx.set('ETag', entityTag(depositId, written.revision));
+    return written;
   }
 
   /** Completes a deposit to which nothing more comes. */
-  async complete(ctx: ServiceContext, deposit: DepositContentView): Promise<DepositContentView> {
+  complete(ctx: ServiceContext, deposit: DepositContentView): Promise<Written> {
     const { depositId } = deposit;
-    const command = (now: string): DepositCommand => ({ type: 'CompleteDeposit', depositId, now });
-    const { shownAt } = await this.carryOut(ctx, deposit, command);
-    return this.shown(depositId, shownAt);
+    return this.carryOut(ctx, deposit, (now) => ({ type: 'CompleteDeposit', depositId, now }));
   }
 
   /** Whether this very request, by its Idempotency-Key, has been carried out before. */
@@ -192,38 +200,39 @@ export class DepositWrites {
     await this.carryOut(ctx, deposit, () => ({ type: 'DeleteDeposit', depositId, reason }));
   }
 
-  /**
-   * Carries out a command that is about the deposit as the client knows it, once if the request has a key: then it is
-   * answered with what is `shownAt` that revision, also when it comes again later.
-   */
+  /** Carries out a command that is about the deposit as the client knows it, once if the request has a key. */
   async carryOut(
     ctx: ServiceContext,
     deposit: DepositContentView,
     command: (now: string) => DepositCommand,
     asked: Asked = NOTHING,
-  ): Promise<{ readonly revision: number; readonly shownAt: number | undefined }> {
+  ): Promise<Written> {
     const { depositId, client } = deposit;
-    const request = await this.#request(ctx, deposit, asked, command);
-    const changing = () => this.#desk.change(depositId, command, client, request, asMatched(ctx, deposit));
+    const options = { ...asMatched(ctx, deposit), retries: this.#desk.retries() };
+    const request = await this.#request(ctx, deposit, asked, command, options);
+    const changing = () => this.#desk.change(depositId, command, client, request, options);
     const { revision } = await this.#recorded(ctx, changing, () => depositId);
-    return { revision, shownAt: request.once ? revision : undefined };
+    return { depositId, revision, isRepeatable: request.once, retries: options.retries };
   }
 
-  /** The content of a deposit that is known to exist: at present, or as it was at a revision. */
-  async shown(depositId: number, revision?: number): Promise<DepositContentView> {
-    const deposit =
-      revision === undefined
-        ? await this.#desk.content(depositId)
-        : await this.#desk.contentAt(depositId, revision);
+  /**
+   * The content of a deposit as a write has left it, or as it is since.
+   * @throws {EventLogUnavailable} only what is older can be read.
+   */
+  async shown({ depositId, revision, isRepeatable, retries }: Written): Promise<DepositContentView> {
+    const deposit = isRepeatable
+      ? await this.#desk.contentAt(depositId, revision, retries)
+      : await this.#desk.content(depositId, revision, retries);
     if (!deposit) throw notFound(`Deposit ${depositId} has been deleted.`);
     return deposit;
   }
 
   /** 201 with the receipt; `Location` is the IRI that the write was about. */
-  answerCreated(ctx: ServiceContext, deposit: DepositContentView, location: 'edit' | 'media'): Promise<void> {
+  async answerCreated(ctx: ServiceContext, written: Written, location: 'edit' | 'media'): Promise<void> {
+    const deposit = await this.shown(written);
     ctx.status = 201;
     ctx.set('Location', this.#options.iris[location](deposit.collection, deposit.depositId));
-    return this.answerReceipt(ctx, deposit);
+    await this.answerReceipt(ctx, deposit);
   }
 
   answerReceipt(ctx: ServiceContext, deposit: DepositContentView): Promise<void> {
@@ -240,12 +249,14 @@ export class DepositWrites {
     deposit: DepositContentView,
     asked: Asked,
     command: (now: string) => DepositCommand,
+    options: { readonly atRevision?: number; readonly retries: OutageRetries },
   ): Promise<Carried> {
     const [{ requestId }, { depositId }, repeated] = [ctx.state, deposit, this.#repeated(ctx)];
     if (!repeated) return { commandId: requestId, requestId, once: false };
-    if (!(await repeated.earlier()))
-      await this.#desk.assertPossible(depositId, command, asMatched(ctx, deposit));
-    return { ...(await repeated.begin(asked, depositId, requestId)), once: true };
+    const { retries } = options;
+    if (!(await repeated.earlier(retries.since)))
+      await this.#desk.assertPossible(depositId, command, options);
+    return { ...(await repeated.begin(asked, depositId, requestId, retries)), once: true };
   }
 
   /** If the archive is an upload that was named, this is what it was for: it can be named no more. */

@@ -4,7 +4,11 @@ import { EventStoreDbEventLog } from '../../../src/event-log/eventstoredb/events
 /** Receives events of deposits for the group `checker`, begins each and names it on a line, and acknowledges none. */
 const [connectionString = ''] = process.argv.slice(2);
 const log = await EventStoreDbEventLog.open({ connectionString });
-const deliveries = new EventStoreDbDeliveries(log, { connectionString, freshFor: 0 });
+const deliveries = new EventStoreDbDeliveries(log, {
+  connectionString,
+  receivers: ['checker'],
+  freshFor: 0,
+});
 for await (const delivery of deliveries.receive('checker', 'deposit-', new AbortController().signal)) {
   process.stdout.write(`${delivery.event.id} ${await delivery.begin('beside others')}\n`);
 }

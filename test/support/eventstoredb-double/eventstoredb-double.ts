@@ -1,58 +1,99 @@
+import { readFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import gossipServices from '@eventstore/db-client/generated/gossip_grpc_pb.js';
+import operationsServices from '@eventstore/db-client/generated/operations_grpc_pb.js';
 import persistentServices from '@eventstore/db-client/generated/persistent_grpc_pb.js';
 import featureServices from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
 import streamServices from '@eventstore/db-client/generated/streams_grpc_pb.js';
-import { Server, ServerCredentials, type UntypedServiceImplementation } from '@grpc/grpc-js';
-import { ConsumerGroups } from './consumer-groups.ts';
-import { FaultSwitches } from './fault-switches.ts';
-import { type DroppedHow, OpenSubscriptions } from './open-subscriptions.ts';
-import { persistentService } from './persistent-service.ts';
-import { featuresService, gossipService } from './server-facts.ts';
-import { StoredLog } from './stored-log.ts';
-import { streamsService } from './streams-service.ts';
+import userServices from '@eventstore/db-client/generated/users_grpc_pb.js';
+import { type Server, ServerCredentials } from '@grpc/grpc-js';
+import { Cluster } from './cluster/cluster.ts';
+import { ClusterFaults } from './cluster/cluster-faults.ts';
+import type { ClusterNode } from './cluster/cluster-node.ts';
+import type { DoubleOptions } from './double-options.ts';
+import type { ConsumerGroups } from './groups/consumer-groups.ts';
+import { countsSkipped } from './groups/pinned-fix.ts';
+import { AccessControl } from './services/access-control.ts';
+import { FaultSwitches } from './services/fault-switches.ts';
+import { featuresService } from './services/features-service.ts';
+import { gossipService } from './services/gossip-service.ts';
+import { type DroppedHow, OpenSubscriptions } from './services/open-subscriptions.ts';
+import { operationsService } from './services/operations-service.ts';
+import { persistentService } from './services/persistent-service.ts';
+import type { ServiceContext } from './services/service-context.ts';
+import { streamsService } from './services/streams-service.ts';
+import { usersService } from './services/users-service.ts';
+import { loadDump } from './storage/log-dump.ts';
+import { SqliteStorage } from './storage/sqlite-storage.ts';
+import { StoredLog } from './storage/stored-log.ts';
 
-export type DoubleOptions = {
-  /** 0: any free one. */
-  readonly port?: number;
-  /** Servers before 23.10 send no `caughtUp`. */
-  readonly sendsCaughtUp?: boolean;
-};
+export type { DoubleOptions } from './double-options.ts';
+
+const VERSION = '24.10.14';
 
 /**
- * A server that speaks the protocol of EventStoreDB over real gRPC, with its state in memory, and with the faults
- * that a real one has no switch for. It is as strict as the real one where that was known; what was assumed is
- * said in the test that relies on it.
+ * A server, or a cluster of them, that speaks the protocol of EventStoreDB over real gRPC and follows the rules of
+ * real servers that docs/eventstoredb-rules.md lists, with faults that a real one has no switch for.
  */
 export class EventStoreDbDouble implements AsyncDisposable {
-  readonly log = new StoredLog();
-  readonly groups = new ConsumerGroups(this.log);
+  readonly log: StoredLog;
   readonly faults = new FaultSwitches();
+  readonly cluster: Cluster;
+  readonly clusterFaults: ClusterFaults;
   readonly sendsCaughtUp: boolean;
+  readonly #options: DoubleOptions;
+  readonly #access: AccessControl;
   readonly #subscriptions = new OpenSubscriptions();
-  #server: Server | undefined;
-  #port: number;
 
   static async start(options: DoubleOptions = {}): Promise<EventStoreDbDouble> {
     const double = new EventStoreDbDouble(options);
+    if (options.load !== undefined && double.log.storage.end === 0n) await loadDump(double.log, options.load);
     await double.listen();
     return double;
   }
 
-  private constructor({ port = 0, sendsCaughtUp = true }: DoubleOptions) {
-    this.#port = port;
-    this.sendsCaughtUp = sendsCaughtUp;
+  private constructor(options: DoubleOptions) {
+    const { port = 0, nodes = 1, times = {}, version = VERSION, file, tls, users } = options;
+    this.#options = options;
+    this.sendsCaughtUp = options.sendsCaughtUp ?? true;
+    this.log = new StoredLog(new SqliteStorage(file));
+    this.#access = new AccessControl(users, this.log.metadata);
+    this.cluster = new Cluster(this.log, {
+      ports: options.ports ?? [port, ...Array<number>(nodes - 1).fill(0)],
+      times,
+      node: {
+        groups: { ...options, countsSkipped: countsSkipped(version) },
+        host: tls ? 'localhost' : '127.0.0.1',
+        credentials: credentialsOf(tls),
+        serve: (server, node) => this.#serve(server, node),
+        compresses: options.compresses ?? true,
+      },
+    });
+    this.clusterFaults = new ClusterFaults(this.cluster);
   }
 
+  /** The port of the first node. */
   get port(): number {
-    return this.#port;
+    return (this.cluster.nodes[0] as ClusterNode).port;
   }
 
+  get ports(): readonly number[] {
+    return this.cluster.nodes.map(({ port }) => port);
+  }
+
+  /** Names every node. */
   get connectionString(): string {
-    return `esdb://127.0.0.1:${this.#port}?tls=false`;
+    const { tls } = this.#options;
+    const hosts = this.cluster.nodes.map(({ host, port }) => `${host}:${port}`).join(',');
+    return `esdb://${hosts}?${tls ? `tls=true&tlsCAFile=${tls.cert}` : 'tls=false'}`;
   }
 
-  /** Subscriptions of both kinds that are open now. */
+  /** The groups of the node that leads, or led last. */
+  get groups(): ConsumerGroups {
+    return this.cluster.groups;
+  }
+
+  /** The number of subscriptions of both kinds that are open now. */
   get openSubscriptions(): number {
     return this.#subscriptions.count;
   }
@@ -62,55 +103,48 @@ export class EventStoreDbDouble implements AsyncDisposable {
     this.#subscriptions.drop(how);
   }
 
-  /** Cuts every connection and refuses new ones, until it listens again; what was stored stays. */
+  /** Cuts every connection and refuses new ones until it listens again; what was stored stays. */
   stop(): void {
-    this.#server?.forceShutdown();
-    this.#server = undefined;
-    this.groups.disconnectAll();
+    this.cluster.close();
   }
 
-  /** On the same port as before. */
+  /** Listens on the same ports as before. Groups are loaded from their checkpoints. */
   async listen(): Promise<void> {
-    const server = new Server();
-    const { faults, log, groups } = this;
-    const subscriptions = this.#subscriptions;
-    const here = () => this.#port;
-    const { sendsCaughtUp } = this;
-    const services = [
-      [
-        streamServices.StreamsService,
-        streamsService({ log, faults, subscriptions, sendsCaughtUp, port: here }),
-      ],
-      [
-        persistentServices.PersistentSubscriptionsService,
-        persistentService({ groups, faults, subscriptions, port: here }),
-      ],
-      [featureServices.ServerFeaturesService, featuresService(faults)],
-      [gossipServices.GossipService, gossipService(here)],
-    ] as const;
-    for (const [definition, implementation] of services) {
-      server.addService(definition, implementation satisfies UntypedServiceImplementation);
-    }
-    this.#port = await bound(server, this.#port);
-    this.#server = server;
+    await this.cluster.listen();
   }
 
   async restart(): Promise<void> {
     this.stop();
-    await setImmediate(); // the port is free in the next turn
     await this.listen();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.stop();
     await setImmediate(); // sockets close in the next turn
+    if (this.#options.file !== undefined) this.log.storage[Symbol.dispose]();
+  }
+
+  #serve(server: Server, node: ClusterNode): void {
+    const context: ServiceContext = {
+      node,
+      cluster: this.cluster,
+      faults: this.faults,
+      subscriptions: this.#subscriptions,
+      access: this.#access,
+      sendsCaughtUp: this.sendsCaughtUp,
+      version: this.#options.version ?? VERSION,
+    };
+    server.addService(streamServices.StreamsService, streamsService(context));
+    server.addService(persistentServices.PersistentSubscriptionsService, persistentService(context));
+    server.addService(featureServices.ServerFeaturesService, featuresService(context));
+    server.addService(gossipServices.GossipService, gossipService(context));
+    server.addService(operationsServices.OperationsService, operationsService(context, this.log));
+    server.addService(userServices.UsersService, usersService(context));
   }
 }
 
-function bound(server: Server, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.bindAsync(`127.0.0.1:${port}`, ServerCredentials.createInsecure(), (error, actual) =>
-      error ? reject(error) : resolve(actual),
-    );
-  });
+function credentialsOf(tls: DoubleOptions['tls']): ServerCredentials {
+  if (!tls) return ServerCredentials.createInsecure();
+  const pair = { cert_chain: readFileSync(tls.cert), private_key: readFileSync(tls.key) };
+  return ServerCredentials.createSsl(null, [pair]);
 }

@@ -1,22 +1,20 @@
 import { createInterface } from 'node:readline';
+import { runLine } from './commands.ts';
 import { EventStoreDbDouble } from './eventstoredb-double.ts';
-import type { Fault, FaultyCall } from './fault-switches.ts';
+import { readMainOptions, USAGE } from './main-options.ts';
+import { writeDump } from './storage/log-dump.ts';
 
-/**
- * The double in a process of its own, so that several services can share it: `node main.ts [port]` prints its
- * port and serves until its input ends. A line of input is `restart`, `stop`, `listen`, `drop`, or a fault as JSON:
- * `{"call": "append", "fault": {"kind": "commit and hang"}, "times": 1}`.
- */
-const double = await EventStoreDbDouble.start({ port: Number(process.argv[2] ?? 0) });
-process.stdout.write(`${double.port}\n`);
-for await (const line of createInterface({ input: process.stdin })) {
-  if (line === 'restart') await double.restart();
-  else if (line === 'stop') double.stop();
-  else if (line === 'listen') await double.listen();
-  else if (line === 'drop') double.dropSubscriptions();
-  else {
-    const { call, fault, times } = JSON.parse(line) as { call: FaultyCall; fault: Fault; times?: number };
-    double.faults.set(call, fault, times);
-  }
+/** The double in a process of its own, so that several services can share it. */
+const { help, load, dump, double: options } = readMainOptions(process.argv.slice(2));
+if (help) {
+  process.stdout.write(USAGE);
+  process.exit(0);
 }
+const double = await EventStoreDbDouble.start({ ...options, ...(load !== undefined && { load }) });
+const reply = (text: string) => void process.stdout.write(`${text}\n`);
+reply(double.ports.join(' '));
+for await (const line of createInterface({ input: process.stdin })) {
+  if (line.trim() !== '') await runLine(double, line, reply);
+}
+if (dump !== undefined) await writeDump(double.log, dump);
 await double[Symbol.asyncDispose]();

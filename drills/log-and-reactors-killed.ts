@@ -1,0 +1,95 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { tarOf } from '../test/support/archive-builders.ts';
+import { amount, type Finding, runDrill, tell } from './drill.ts';
+import { OutageSite } from './outage-site.ts';
+
+const HELP = `All reactor nodes are killed while archives are checked that take seconds, and so is the event log (the double of
+EventStoreDB): seconds later, during which deposits are accepted, or at the same moment, in turn. When both are back, every deposit has to come to its end and every notification to arrive, in order.
+
+  node drills/log-and-reactors-killed.ts [--kills 4] [--large 6] [--main FILE]
+
+--kills N    kills, one after the other
+--large N    archives that take seconds to check, before each kill
+--main FILE  the program of another release: src/main.ts of its checkout
+`;
+
+/** With this number of files, reading an archive takes some seconds. */
+const FILES = 40_000;
+/** Deposits of small archives behind the large ones. */
+const SMALL = 4;
+/** The server writes checkpoints of groups every two seconds. */
+const CHECKPOINTED_MS = 3000;
+
+await runDrill(
+  HELP,
+  { kills: { type: 'string' }, large: { type: 'string' }, main: { type: 'string' } },
+  (values) =>
+    drill({
+      kills: amount(values, 'kills', { full: 4, short: 1 }),
+      large: amount(values, 'large', { full: 6, short: 4 }),
+      main: values.main,
+      isShort: values.short,
+    }),
+);
+
+type Drill = {
+  readonly kills: number;
+  readonly large: number;
+  readonly main: string | undefined;
+  readonly isShort: boolean;
+};
+
+async function drill({ kills, large, main, isShort }: Drill): Promise<Finding> {
+  await using site = await OutageSite.start({
+    name: 'killed-checks',
+    main,
+    roles: ['http', 'reactors', 'reactors'],
+    timeLimit: isShort ? 40_000 : 120_000,
+  });
+  await site.deposit(0);
+  await site.unsettled();
+  let underWay = 0;
+  for (let kill = 1; kill <= kills; kill += 1) {
+    const archives = Array.from({ length: large }, (_, number) => largeTar(`${kill}-${number}`));
+    await Promise.all(archives.map((archive, turn) => site.deposit(turn, archive)));
+    for (let turn = 0; turn < SMALL; turn += 1) await site.deposit(turn);
+    await pause(CHECKPOINTED_MS);
+    const open = await site.open();
+    underWay += open.length;
+    await killAll(site, kill % 2 === 1 ? 'log later' : 'at once');
+    tell(`kill ${kill} of ${kills}, with ${open.length} deposits under way`);
+    await site.engines.log.restart();
+    await site.cluster.add(['reactors', 'reactors']);
+    const stuck = await site.unsettled();
+    tell(`log and reactor nodes are back: ${stuck.length} deposits do not come to their end`);
+    if (stuck.length > 0) break;
+  }
+  const { broken, numbers } = await site.outcome();
+  return {
+    tried: `The log and two reactor nodes were killed ${kills} times, at once or one after the other, while archives with ${FILES} files were checked; ${underWay} deposits were under way.`,
+    held: `Each deposit was done, all ${numbers['notified']} notifications came, in order, ${numbers['notifications repeated']} of them again.`,
+    broken: [...(underWay < kills ? ['No deposit was under way at the kill.'] : []), ...broken],
+    numbers: { kills, 'under way': underWay, ...numbers },
+  };
+}
+
+async function killAll(site: OutageSite, when: 'log later' | 'at once'): Promise<void> {
+  const { cluster, engines } = site;
+  const killed = cluster.remove('reactors', 'SIGKILL');
+  if (when === 'log later') {
+    await killed;
+    for (let turn = 0; turn < SMALL; turn += 1) await site.deposit(turn);
+    await pause(CHECKPOINTED_MS);
+  }
+  await Promise.all([killed, engines.log.kill()]);
+}
+
+/** Quick to send, and some seconds of work. */
+function largeTar(mark: string): Buffer {
+  const files = Array.from({ length: FILES }, (_, file) => ({
+    name: `large/${file % 200}/${file}.txt`,
+    data: `${mark} ${file} `.repeat(40),
+  }));
+  return gzipSync(tarOf(files), { level: 1 });
+}

@@ -1,0 +1,20 @@
+import { Administration } from '../src/administration.ts';
+import { readConfig } from '../src/config.ts';
+import { openLog } from '../src/engines.ts';
+import { WebhookKey } from '../src/notifications/webhook-key.ts';
+import type { WebhookReceiver } from '../test/support/webhook-receiver.ts';
+import { DRILL_PASSWORD, registerIn } from './drilled-service.ts';
+
+/** Registers the client `drill`, whose webhook is the receiver. */
+export async function registerNotified(
+  settings: Readonly<Record<string, string>>,
+  { url, secret }: Pick<WebhookReceiver, 'url' | 'secret'>,
+): Promise<void> {
+  const config = readConfig(settings);
+  const key = await WebhookKey.make(config.webhooks.keyFile);
+  await using log = await openLog(config);
+  await registerIn(log, 'drill', DRILL_PASSWORD);
+  const administration = new Administration(log, { kind: 'operator', name: 'drill' });
+  const sealed = key.seal(secret, 'drill');
+  await administration.client({ type: 'SetWebhook', client: 'drill', url, secret: sealed });
+}

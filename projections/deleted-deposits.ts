@@ -1,0 +1,25 @@
+import { deposits } from '../src/domain/aggregates.ts';
+import type { DepositEvent } from '../src/domain/deposit/events.ts';
+import type { Projection } from '../src/read-models/projection.ts';
+
+/** A deposit that was deleted, so that other views show nothing of it. */
+export type DeletedDeposit = {
+  readonly depositId: number;
+  /** Revision of its last event, and when that happened: RFC 3339, UTC. */
+  readonly revision: number;
+  readonly deletedAt: string;
+};
+
+export const deletedDeposits: Projection<DeletedDeposit, DepositEvent> = {
+  name: 'deleted-deposits',
+  version: 1,
+  source: deposits,
+  indexes: [['deletedAt']],
+  when: {
+    DepositDeleted: (_, { data: { depositId }, revision, occurredAt }) => ({
+      depositId,
+      revision,
+      deletedAt: occurredAt,
+    }),
+  },
+};

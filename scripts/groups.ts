@@ -1,0 +1,82 @@
+import { readConfig } from '../src/config.ts';
+import { openGroupsOf } from '../src/engines.ts';
+import type { GroupAdministration, RetiredGroupsOutcome } from '../src/event-log/group-administration.ts';
+import {
+  type Actions,
+  assertAction,
+  none,
+  readArguments,
+  refused,
+  runCommand,
+  say,
+  UsageError,
+  warn,
+} from './command.ts';
+import { duration } from './duration.ts';
+import { stopSignal } from './stop-signal.ts';
+
+const HELP = `The groups of the reactors (persistent subscriptions) on a server of EventStoreDB or KurrentDB. Nodes make and delete
+them by themselves if their user is in $ops or $admins. Otherwise run these two with such a user in DEPOSIT_EVENT_LOG.
+
+  npm run groups -- create [--json]
+  npm run groups -- delete-retired [--unused-for 10m] [--json]
+
+create: makes the group of this release, before its nodes start. It begins where the groups of an older release have got
+to, or at the beginning of the log. A group that is there stays as it is.
+delete-retired: deletes the groups of older releases after no node was connected to them for this time, 10m by default.
+One with a connected node is left. A node of an older release that starts later makes its groups again from the beginning
+of the log and sends all notifications again.
+Exit codes: 0 done, 1 failed, not permitted, or a group is in use, 2 wrong usage.
+`;
+
+const ACTIONS: Actions = { create: ['json'], 'delete-retired': ['unused-for', 'json'] };
+
+await runCommand(HELP, async ([action = '', ...rest]) => {
+  const { values, positionals } = readArguments(rest, {
+    'unused-for': { type: 'string' },
+    json: { type: 'boolean' },
+  });
+  assertAction(ACTIONS, action, values);
+  none(positionals);
+  const unusedFor = unusedTime(values['unused-for'] ?? '10m');
+  await using groups = await openedGroups();
+  if (action === 'create') {
+    const outcome = await groups.create();
+    if (values.json) say(JSON.stringify({ created: outcome === 'created' }));
+    else
+      say(
+        outcome === 'created' ? 'The group was created.' : 'The group exists already: nothing was changed.',
+      );
+    return 0;
+  }
+  const stop = stopSignal('Stopped: the groups that were not deleted are left.');
+  const outcome = await groups.deleteRetired(unusedFor, stop);
+  report(outcome, values.json);
+  if (stop.aborted) throw stop.reason;
+  return outcome.inUse.length > 0 ? 1 : 0;
+});
+
+/** @throws {UsageError} */
+function unusedTime(text: string): number {
+  try {
+    return duration(text);
+  } catch (error) {
+    throw new UsageError(`--unused-for: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+async function openedGroups(): Promise<GroupAdministration> {
+  const groups = await openGroupsOf(readConfig());
+  if (groups) return groups;
+  throw refused(
+    'NO_SERVER',
+    'The event log is embedded, which has no groups: set DEPOSIT_EVENT_LOG to esdb://….',
+  );
+}
+
+function report({ deleted, inUse }: RetiredGroupsOutcome, json = false): void {
+  if (json) return say(JSON.stringify({ deleted, inUse }));
+  for (const group of deleted) say(`The group ${group} was deleted.`);
+  for (const group of inUse) warn(`The group ${group} is in use: stop the nodes of the older release first.`);
+  if (deleted.length + inUse.length === 0) say('There is no group of an older release.');
+}

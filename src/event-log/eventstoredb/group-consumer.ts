@@ -1,0 +1,112 @@
+import { setTimeout } from 'node:timers/promises';
+import type { GroupStart } from '../deliveries.ts';
+import { InvalidPosition } from '../invalid-position.ts';
+import { BackOff } from './back-off.ts';
+import { EventStoreDbConnection } from './connection.ts';
+import { ConsumerSession, type ConsumerSettings, type GroupMessage } from './consumer-session.ts';
+import { factsOf, troubleOf } from './faults.ts';
+import { GROUP, groupInfo } from './group.ts';
+import { HandedOut } from './handed-out.ts';
+import { makeGroup, unlessDenied } from './make-group.ts';
+import type { EventStoreDbOptions } from './settings.ts';
+
+/** The client takes an acknowledgement before it sends it, and closing discards what was not sent. */
+const FLUSH_TIME_MS = 100;
+const LINGER_MS = 3000;
+
+export type GroupConsumerOptions = EventStoreDbOptions &
+  ConsumerSettings & {
+    /** Groups of older releases: a new group begins where the one that is furthest back has got to. */
+    readonly retiredGroups?: readonly string[];
+    /** How long acknowledgements may still come after the consumer has stopped, in milliseconds. */
+    readonly linger?: number;
+  };
+
+/** The consumer of this node: connects to the group again after every fault, until it is stopped. */
+export class GroupConsumer {
+  readonly #options: GroupConsumerOptions;
+  readonly #connection: EventStoreDbConnection;
+  readonly #handedOut = new HandedOut();
+  #session: ConsumerSession | undefined;
+  #fault: string | undefined;
+
+  constructor(options: GroupConsumerOptions) {
+    this.#options = options;
+    this.#connection = new EventStoreDbConnection(options);
+  }
+
+  /** Why nothing comes at the moment; `undefined` while it is connected. */
+  get fault(): string | undefined {
+    return this.#fault;
+  }
+
+  /** Yields batches of what the server hands out until `signal` aborts. A group that is made begins at `start`. */
+  async *messages(start: GroupStart, signal: AbortSignal): AsyncGenerator<readonly GroupMessage[]> {
+    const backOff = BackOff.forBackground(this.#options);
+    const connected = (): void => {
+      this.#fault = undefined;
+    };
+    while (!signal.aborted) {
+      const session = await this.#nextSession();
+      try {
+        await makeGroup(
+          this.#connection,
+          { retiredGroups: this.#options.retiredGroups ?? [], start },
+          signal,
+        );
+        for await (const messages of session.messages(signal, connected)) {
+          backOff.reset(); // at the latest after a time of silence
+          if (messages.length > 0) yield messages;
+          else if (!(await this.#isServed(session, signal))) break;
+        }
+        if (!signal.aborted) this.#connection.drop(session.client);
+      } catch (error) {
+        if (error instanceof InvalidPosition) throw error;
+        if (signal.aborted) return;
+        this.#fault = troubleOf('The subscription of the reactors', error);
+        // A client that found the leader is good for the next session.
+        if (factsOf(error).type !== 'not-leader') this.#connection.drop(session.client);
+        await this.#connection.pausing(backOff.next(), signal);
+      }
+    }
+  }
+
+  /**
+   * Registers work of `parts` receivers on a message. Returns what each of them calls when it is done; `undefined`
+   * when this copy needs no work, since there are no such receivers or another copy is in work here.
+   */
+  take(message: GroupMessage, parts: number): (() => Promise<void>) | undefined {
+    if (!this.#session) return undefined;
+    if (parts > 0) return this.#handedOut.take(message, this.#session, parts);
+    void this.#session.acknowledge(message);
+    return undefined;
+  }
+
+  /** Closes the connection when work under way has been acknowledged or the time for it is up. */
+  async close(): Promise<void> {
+    await this.#handedOut.settled(this.#options.linger ?? LINGER_MS);
+    await setTimeout(FLUSH_TIME_MS);
+    await this.#session?.[Symbol.asyncDispose]();
+    await this.#connection[Symbol.asyncDispose]();
+  }
+
+  async #nextSession(): Promise<ConsumerSession> {
+    if (this.#session) {
+      await this.#session[Symbol.asyncDispose]();
+      this.#handedOut.forgetUnlessFrom(this.#session);
+    }
+    this.#session = new ConsumerSession(this.#connection, this.#options);
+    return this.#session;
+  }
+
+  /** Silence alone is no fault. Whether the server still serves this connection is asked of the server. */
+  async #isServed(session: ConsumerSession, signal: AbortSignal): Promise<boolean> {
+    const info = await groupInfo(this.#connection, GROUP, signal).catch(unlessDenied);
+    if (info === 'denied') return this.#handedOut.size > 0;
+    const own = info?.connections.find(
+      ({ connectionName }) => connectionName === session.client.client.connectionName,
+    );
+    // What was pushed and never arrived takes slots that nothing here will free.
+    return own !== undefined && session.bufferSize - own.availableSlots <= this.#handedOut.size;
+  }
+}

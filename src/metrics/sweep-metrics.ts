@@ -1,0 +1,44 @@
+import type { DepositStatusView } from '../../projections/deposit-status.ts';
+import type { View } from '../read-models/projector.ts';
+import { countStuck } from '../sweep/stuck-deposits.ts';
+import type { Sweep } from '../sweep/sweep.ts';
+import type { ScrapedMetrics } from './scraped-metrics.ts';
+
+/** Observes the deposits that wait for a reactor for too long, on any node, and what sweeps of this node have begun. */
+export function observeSweep(
+  metrics: ScrapedMetrics,
+  {
+    statuses,
+    stuckAfter,
+    sweep,
+  }: {
+    readonly statuses: View<DepositStatusView>;
+    readonly stuckAfter: number;
+    readonly sweep: Pick<Sweep, 'begun' | 'unrecorded'> | undefined;
+  },
+): void {
+  const { instruments: make } = metrics;
+  const stuck = make.gauge(
+    'stuck_deposits',
+    'Deposits that wait for checks or loading and have not changed for longer than DEPOSIT_STUCK_AFTER',
+    ['status'],
+  );
+  metrics.atScrape('stuck_deposits', () => {
+    const limit = new Date(Date.now() - stuckAfter).toISOString();
+    for (const [status, count] of Object.entries(countStuck(statuses, limit))) stuck.set({ status }, count);
+  });
+  if (!sweep) return;
+  const begun = make.counter(
+    'sweep_begun_total',
+    'Pieces of work that no delivery announced and that a sweep of this node has begun',
+  );
+  const unrecorded = make.gauge(
+    'notifications_unrecorded_deposits',
+    'Deposits whose notifications have no recorded outcome and are too old to be sent',
+  );
+  metrics.atScrape('sweep', () => {
+    begun.reset();
+    begun.inc(sweep.begun);
+    unrecorded.set(sweep.unrecorded.count);
+  });
+}

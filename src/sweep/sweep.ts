@@ -1,0 +1,125 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Deliveries } from '../event-log/deliveries.ts';
+import { type EventLog, occurredAt, type Position, type RecordedEvent } from '../event-log/event-log.ts';
+import type { Logger } from '../logger.ts';
+import type { NotificationViews } from '../notifications/notification-views.ts';
+import type { ReactorRunner } from '../reactors/reactor-runner.ts';
+import { stuckDeposits } from './stuck-deposits.ts';
+import { UnsentNotifications } from './unsent-notifications.ts';
+
+export type SweepOptions = {
+  readonly log: EventLog;
+  readonly deliveries: Pick<Deliveries, 'again' | 'standing'>;
+  readonly views: NotificationViews;
+  /** Resolves when the views have caught up. */
+  readonly ready: Promise<void>;
+  /** The checker, the loader and the notifier. */
+  readonly runners: readonly ReactorRunner[];
+  readonly logger: Logger;
+  /** Milliseconds without a change after which a deposit or a notification is looked at. */
+  readonly stuckAfter: number;
+  readonly giveUpAfter: number;
+};
+
+type GroupPositions = ReadonlyMap<string, Position | undefined>;
+
+/** After the start, and between two runs at the most, in milliseconds. */
+const [FIRST_AFTER_MS, EVERY_MS] = [10_000, 600_000];
+/** For this long what the group has yet to deliver is left to it: after that its holder must have failed. */
+const LEFT_TO_GROUP_MS = 3_600_000;
+
+/**
+ * Finds work that no delivery announced, and begins it: deposits that wait for the checker or the loader, and
+ * notifications that were not sent. Each goes through the same queue as a delivery, is counted and parked like one, and
+ * looks at the present of its stream first. So several nodes may sweep at the same time.
+ */
+export class Sweep implements AsyncDisposable {
+  readonly #options: SweepOptions;
+  readonly #stop = new AbortController();
+  readonly #unsent: UnsentNotifications;
+  readonly #running: Promise<void>;
+  #begun = 0;
+
+  constructor(options: SweepOptions) {
+    this.#options = options;
+    this.#unsent = new UnsentNotifications(options);
+    this.#running = this.#run();
+  }
+
+  /** Pieces of work that sweeps of this node have begun since the start. */
+  get begun(): number {
+    return this.#begun;
+  }
+
+  get unrecorded(): UnsentNotifications['unrecorded'] {
+    return this.#unsent.unrecorded;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { ready, stuckAfter } = this.#options;
+    await Promise.race([ready.catch(() => this.#stop.abort()), aborted(this.#stop.signal)]);
+    await this.#pause(Math.min(FIRST_AFTER_MS, stuckAfter));
+    while (!this.#stop.signal.aborted) {
+      try {
+        await this.#sweep();
+      } catch (err) {
+        if (!this.#stop.signal.aborted) this.#options.logger.warn({ err }, 'sweep failed, repeated later');
+      }
+      await this.#pause(Math.min(EVERY_MS, stuckAfter));
+    }
+  }
+
+  async #sweep(): Promise<void> {
+    const { log, views, stuckAfter, logger } = this.#options;
+    const { signal } = this.#stop;
+    const limit = new Date(Date.now() - stuckAfter).toISOString();
+    const before = this.#begun;
+    const positions = await this.#groupPositions();
+    for await (const { reactor, event } of stuckDeposits(log, views.statuses, limit, signal))
+      await this.#begin(reactor, event, positions);
+    for await (const event of this.#unsent.find(limit, signal))
+      await this.#begin('notifier', event, positions);
+    const [begun, { count: unrecorded }] = [this.#begun - before, this.unrecorded];
+    if (begun > 0) logger.warn({ begun, unrecorded }, 'work that no delivery announced was begun');
+  }
+
+  async #begin(reactor: string, event: RecordedEvent, positions: GroupPositions): Promise<void> {
+    const runner = this.#options.runners.find(({ name }) => name === reactor);
+    if (!runner || runner.isWorkingOn(event.stream)) return;
+    if (isLeftToGroup(event, positions.get(reactor))) return;
+    if ((await runner.parked()).has(event.id)) return;
+    this.#begun += 1;
+    await runner.handle(this.#options.deliveries.again(reactor, event));
+  }
+
+  async #groupPositions(): Promise<GroupPositions> {
+    const { runners, deliveries } = this.#options;
+    const standings = runners.map(async ({ name, streamPrefix }) => {
+      const { position } = await deliveries.standing(name, streamPrefix);
+      return [name, position] as const;
+    });
+    return new Map(await Promise.all(standings));
+  }
+
+  async #pause(milliseconds: number): Promise<void> {
+    await sleep(milliseconds, undefined, { signal: this.#stop.signal }).catch(() => undefined);
+  }
+}
+
+/** Events behind the position of a group are not acknowledged yet, so they are still to come or in work. */
+function isLeftToGroup(event: RecordedEvent, position: Position | undefined): boolean {
+  if (Date.parse(occurredAt(event)) < Date.now() - LEFT_TO_GROUP_MS) return false;
+  return position === undefined || position < event.position;
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,109 @@
+import type { ClientWebhook } from '../../projections/client-webhooks.ts';
+import { load } from '../command-handler.ts';
+import { notifications } from '../domain/aggregates.ts';
+import { STATUSES } from '../domain/deposit/status-detail.ts';
+import { isRecorded } from '../domain/notifications/notifications.ts';
+import { type EventLog, occurredAt, type RecordedEvent } from '../event-log/event-log.ts';
+import { newsUpTo } from '../news/deposit-news.ts';
+import type { NotificationViews } from '../notifications/notification-views.ts';
+import { pagedByTime } from './paged-view.ts';
+
+export type UnsentOptions = {
+  readonly log: EventLog;
+  readonly views: Pick<NotificationViews, 'webhooks' | 'recorded' | 'deleted' | 'statuses'>;
+  /** Milliseconds after which a notification is not sent any longer. */
+  readonly giveUpAfter: number;
+};
+
+/** An event may be recorded later than its time says, since clocks differ and appends are repeated. */
+const OVERLAP_MS = 3_600_000;
+const MOST_NAMED = 1000;
+
+type Candidate = { readonly depositId: number; readonly revision: number; readonly at: string };
+
+/**
+ * Finds status events of which no outcome is recorded: neither sent, nor held, nor given up. Each run looks at what has
+ * changed since the one before; the first looks at every deposit of a client with a webhook.
+ */
+export class UnsentNotifications {
+  readonly #options: UnsentOptions;
+  /** Found in the last run: looked at again until an outcome is recorded. */
+  #open: readonly Candidate[] = [];
+  #examined = '';
+  readonly #unrecorded = new Set<number>();
+
+  constructor(options: UnsentOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Deposits of clients with a webhook whose last status event has no recorded outcome and is too old to be sent: a
+   * release that did not record may have sent it. The first thousand are named.
+   */
+  get unrecorded(): { readonly count: number; readonly depositIds: readonly number[] } {
+    return { count: this.#unrecorded.size, depositIds: [...this.#unrecorded].slice(0, MOST_NAMED) };
+  }
+
+  /** Yields the last unsent status event of each deposit that has not changed since `limit`, RFC 3339. */
+  async *find(limit: string, signal: AbortSignal): AsyncGenerator<RecordedEvent> {
+    const { webhooks } = this.#options.views;
+    const byClient = new Map<string, ClientWebhook>();
+    for (const webhook of webhooks.values()) byClient.set(webhook.client, webhook);
+    if (byClient.size === 0) return;
+    const before = this.#open;
+    const open: Candidate[] = [];
+    for await (const candidate of this.#candidates(before, byClient, limit, signal)) {
+      const event = await this.#unsent(candidate);
+      if (!event) continue;
+      open.push(candidate);
+      yield event;
+    }
+    if (signal.aborted) return;
+    this.#open = open;
+    this.#examined = new Date(Date.parse(limit) - OVERLAP_MS).toISOString();
+  }
+
+  async *#candidates(
+    open: readonly Candidate[],
+    byClient: ReadonlyMap<string, ClientWebhook>,
+    limit: string,
+    signal: AbortSignal,
+  ): AsyncGenerator<Candidate> {
+    const { statuses, deleted } = this.#options.views;
+    yield* open;
+    const range = { from: this.#examined, upTo: limit };
+    for (const status of STATUSES) {
+      const all = pagedByTime(statuses, { equal: { status }, field: 'updatedAt', ...range }, signal);
+      for await (const { depositId, client, revision, updatedAt: at } of all) {
+        // The only status event of a partial deposit is its first event.
+        const expected = status === 'partial' ? 0 : revision;
+        if (byClient.has(client) && !this.#isRecorded(depositId, expected)) yield { depositId, revision, at };
+      }
+    }
+    for await (const { depositId, revision, deletedAt: at } of pagedByTime(
+      deleted,
+      { field: 'deletedAt', ...range },
+      signal,
+    )) {
+      if (!this.#isRecorded(depositId, revision)) yield { depositId, revision, at };
+    }
+  }
+
+  #isRecorded(depositId: number, revision: number): boolean {
+    return this.#options.views.recorded.get(String(depositId))?.revisions.includes(revision) ?? false;
+  }
+
+  /** Reads the streams, which decide: the views may be late. */
+  async #unsent({ depositId, revision, at }: Candidate): Promise<RecordedEvent | undefined> {
+    const { log, giveUpAfter } = this.#options;
+    const tooOld = new Date(Date.now() - giveUpAfter).toISOString();
+    const last = (await newsUpTo(log, depositId, revision)).at(-1);
+    const webhook = last && this.#options.views.webhooks.get(last.deposit.client);
+    if (!last || !webhook || last.event.position <= webhook.since) return undefined;
+    const { state } = await load(log, notifications, depositId);
+    if (isRecorded(state, last.event.revision)) return void this.#unrecorded.delete(depositId);
+    if (at > tooOld && occurredAt(last.event) > tooOld) return last.event;
+    this.#unrecorded.add(depositId);
+    return undefined;
+  }
+}

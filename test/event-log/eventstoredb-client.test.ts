@@ -1,0 +1,67 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import test from 'ava';
+import type { EventStoreDbOptions } from '../../src/event-log/eventstoredb/settings.ts';
+import { startClusterNode } from './cluster-node.ts';
+
+const APPENDER = path.join(import.meta.dirname, 'processes/eventstoredb-appender.ts');
+
+test('an append that waits for discovery while its client is dropped does not end the process', async (t) => {
+  const connectionString = await startClusterNode(t, {
+    leads: async (call) => {
+      if (call === 1) await setTimeout(600);
+      return true;
+    },
+    appends: () => true,
+  });
+  const options = { connectionString, callTimeout: 200, patience: 100 };
+  const { code, lines, errors } = await appender(options, { streams: 3, linger: 1200 });
+  t.is(code, 0, errors);
+  t.true(lines.includes('first-0 EVENT_LOG_UNAVAILABLE'), 'it was given up while discovery took long');
+  t.is(lines.at(-1), 'later appended');
+});
+
+test('a discovery that fails while an earlier call fails, too, does not end the process', async (t) => {
+  let finds = true;
+  const connectionString = await startClusterNode(t, {
+    leads: () => finds,
+    appends: async (call) => {
+      finds = call > 2;
+      if (call === 2) await setTimeout(200); // by then the client looks for a leader, since the first call failed
+      if (call === 2) void setTimeout(2000).then(() => (finds = true));
+      return call > 2;
+    },
+  });
+  const options = { connectionString, callTimeout: 5000, patience: 1200 };
+  const { code, lines, errors } = await appender(options, { streams: 2, linger: 1500 });
+  t.is(code, 0, errors);
+  t.is(lines.at(-1), 'later appended');
+});
+
+test('an unhandled rejection of our own code ends the process', async (t) => {
+  const connectionString = await startClusterNode(t, { leads: () => true, appends: () => true });
+  const { code, lines, errors } = await appender(
+    { connectionString },
+    { streams: 1, linger: 0, env: { SPOILED: 'yes' } },
+  );
+  t.is(code, 1);
+  t.regex(errors, /a defect of our own/);
+  t.deepEqual(lines, ['first-0 appended', 'later appended']);
+});
+
+type Run = {
+  readonly streams: number;
+  readonly linger: number;
+  readonly env?: Readonly<Record<string, string>>;
+};
+
+/** Runs a process that appends; resolves to its exit code and output. */
+function appender(options: EventStoreDbOptions, { streams, linger, env = {} }: Run) {
+  const args = [APPENDER, JSON.stringify(options), `${streams}`, `${linger}`];
+  return new Promise<{ code: unknown; lines: string[]; errors: string }>((resolve) => {
+    execFile(process.execPath, args, { env: { ...process.env, ...env } }, (error, stdout, stderr) =>
+      resolve({ code: error?.code ?? 0, lines: stdout.trim().split('\n').toSorted(), errors: stderr }),
+    );
+  });
+}

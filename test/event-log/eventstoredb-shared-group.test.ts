@@ -1,0 +1,201 @@
+import { setTimeout } from 'node:timers/promises';
+import {
+  EventStoreDBClient,
+  PINNED,
+  persistentSubscriptionToAllSettingsFromDefaults,
+  START,
+} from '@eventstore/db-client';
+import test, { type ExecutionContext } from 'ava';
+import type { Delivery } from '../../src/event-log/deliveries.ts';
+import {
+  EventStoreDbDeliveries,
+  type EventStoreDbDeliveriesOptions,
+} from '../../src/event-log/eventstoredb/eventstoredb-deliveries.ts';
+import { acknowledging, Consumer, GROUP, holding, unacknowledged } from './consumer-on-double.ts';
+import { eventually, type LogOnDouble, logOnDouble } from './log-on-double.ts';
+import { appendEach, listOf, newEvents, upTo } from './log-under-test.ts';
+
+const TIMES = { callTimeout: 1000, firstPause: 10, longestPause: 100, linger: 200 };
+
+/** A node with two receivers of deposits and one of another prefix. */
+class ReceivingNode {
+  readonly received = { checker: [] as Delivery[], loader: [] as Delivery[], retries: [] as Delivery[] };
+  readonly #stop = new AbortController();
+  readonly #deliveries: EventStoreDbDeliveries;
+  readonly #receiving: Promise<unknown>;
+
+  constructor(
+    t: ExecutionContext,
+    { double, log }: LogOnDouble,
+    options: Partial<EventStoreDbDeliveriesOptions> = {},
+  ) {
+    const { connectionString } = double;
+    const receivers = ['checker', 'loader', 'retries'];
+    this.#deliveries = new EventStoreDbDeliveries(log, { connectionString, receivers, ...TIMES, ...options });
+    this.#receiving = Promise.all([
+      this.#receive('checker', 'deposit-'),
+      this.#receive('loader', 'deposit-'),
+      this.#receive('retries', 'parked-'),
+    ]);
+    t.teardown(() => this.stop());
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#receiving;
+    await this.#deliveries[Symbol.asyncDispose]();
+  }
+
+  async #receive(group: keyof ReceivingNode['received'], prefix: string): Promise<void> {
+    for await (const delivery of this.#deliveries.receive(group, prefix, this.#stop.signal))
+      this.received[group].push(delivery);
+  }
+}
+
+test('one consumer feeds all receivers; an event is acknowledged when each that it concerns is done', async (t) => {
+  const server = await logOnDouble(t);
+  const node = new ReceivingNode(t, server);
+  await appendEach(server.log, 'deposit-1', newEvents(1));
+  await appendEach(server.log, 'parked-checker', newEvents(1));
+  await appendEach(server.log, 'ids-deposit', newEvents(3));
+  const { checker, loader, retries } = node.received;
+  await eventually(() => checker.length === 1 && loader.length === 1 && retries.length === 1);
+  await eventually(() => unacknowledged(server) === 2); // those that concern no receiver are acknowledged at once
+  await checker[0]?.acknowledge();
+  await retries[0]?.acknowledge();
+  await eventually(() => unacknowledged(server) === 1);
+  await setTimeout(50);
+  t.is(unacknowledged(server), 1, 'the loader is not done with it');
+  await loader[0]?.acknowledge();
+  await eventually(() => unacknowledged(server) === 0);
+  t.is(server.double.groups.get(GROUP)?.consumers, 1);
+});
+
+test('events that a slow receiver holds delay no event of other streams', async (t) => {
+  const server = await logOnDouble(t);
+  const node = new ReceivingNode(t, server);
+  for (const number of upTo(600)) await server.log.append(`deposit-${number}`, 'none', newEvents(1));
+  await eventually(() => node.received.loader.length === 600);
+  for (const delivery of node.received.loader) await delivery.acknowledge();
+  await server.log.append('parked-checker', 'none', newEvents(1));
+  await server.log.append('deposit-new', 'none', newEvents(1));
+  await eventually(() => node.received.retries.length === 1 && node.received.checker.length === 601);
+  t.is(node.received.loader.at(-1)?.event.stream, 'deposit-new');
+});
+
+test('what was appended while no consumer was connected comes after a restart of the server', async (t) => {
+  const server = await logOnDouble(t);
+  const first = new Consumer(t, server, acknowledging);
+  await appendEach(server.log, 'deposit-0', newEvents(1));
+  await first.has(1);
+  await first.stop();
+  for (const number of upTo(20)) {
+    await server.log.append(`deposit-${number + 1}`, 'none', newEvents(2));
+    await server.log.append(`ids-${number}`, 'none', newEvents(1)); // none of its events
+  }
+  await setTimeout(2500); // the server writes a checkpoint
+  await server.double.restart();
+  const second = new Consumer(t, server, acknowledging);
+  await eventually(() => new Set(second.ids).size >= 40);
+  const all = await listOf(server.log.readAll({ streamPrefixes: ['deposit-'] }));
+  const ids = new Set([...first.ids, ...second.ids]);
+  t.deepEqual(
+    all.filter(({ id }) => !ids.has(id)),
+    [],
+  );
+});
+
+test('lost connections count as no attempt', async (t) => {
+  const server = await logOnDouble(t);
+  const consumer = new Consumer(t, server, holding, { freshFor: 60_000 });
+  await server.log.append('deposit-1', 'none', newEvents(1));
+  await consumer.has(1);
+  for (let times = 0; times < 3; times += 1) {
+    server.double.dropSubscriptions();
+    await eventually(() => server.double.groups.get(GROUP)?.held === 1);
+  }
+  await consumer.stop();
+  const later = new Consumer(t, server, (delivery) => delivery.begin('beside others'), { freshFor: 60_000 });
+  await later.hasBegun(1);
+  t.deepEqual(later.counts, [1]);
+  t.deepEqual(await listOf(server.log.readAll({ streamPrefixes: ['attempts-'] })), []);
+});
+
+test('a consumer that hears nothing stays connected while the server serves it', async (t) => {
+  const server = await logOnDouble(t);
+  const consumer = new Consumer(t, server, holding, { quietTime: 40 });
+  await server.log.append('deposit-1', 'none', newEvents(1));
+  await consumer.has(1);
+  const connected = server.double.faults.seen('consume');
+  await setTimeout(400);
+  t.is(server.double.faults.seen('consume'), connected, 'ten times of silence');
+  server.double.dropSubscriptions('silence'); // the server forgets it, and does not say so
+  await server.log.append('deposit-2', 'none', newEvents(1));
+  await consumer.has(2); // also while work is under way
+  t.true(server.double.faults.seen('consume') > connected);
+});
+
+test('a group that is catching up goes on for the others while one node is full', async (t) => {
+  const server = await logOnDouble(t);
+  for (const number of upTo(1500)) await server.log.append(`deposit-${number}`, 'none', newEvents(1));
+  const full = new Consumer(t, server, holding, { bufferSize: 5 });
+  await full.has(5);
+  const other = new Consumer(t, server, acknowledging);
+  await eventually(() => other.received.length > 600);
+  t.is(full.received.length, 5);
+});
+
+test('the new group begins behind the lowest checkpoint of the old ones, which go once they are unused', async (t) => {
+  const server = await logOnDouble(t);
+  await using client = Object.assign(EventStoreDBClient.connectionString(server.double.connectionString), {
+    [Symbol.asyncDispose]: () => client.dispose(),
+  });
+  for (const number of upTo(4)) await server.log.append(`deposit-${number}`, 'none', newEvents(1));
+  const settings = persistentSubscriptionToAllSettingsFromDefaults({
+    startFrom: START,
+    consumerStrategyName: PINNED,
+    checkPointLowerBound: 1,
+    checkPointAfter: 50,
+  });
+  for (const [group, done] of [
+    ['old-checker', 3],
+    ['old-loader', 2],
+  ] as const) {
+    await client.createPersistentSubscriptionToAll(group, settings);
+    const subscription = client.subscribeToPersistentSubscriptionToAll(group);
+    let acknowledged = 0;
+    for await (const { event } of subscription) {
+      await subscription.ack({ event } as Parameters<typeof subscription.ack>[0]);
+      if (!event?.streamId.startsWith('deposit-')) continue;
+      acknowledged += 1;
+      if (acknowledged < done) continue;
+      await eventually(() => (server.double.groups.get(group)?.checkpoint ?? 0n) >= event.position.commit);
+      break;
+    }
+    await subscription.unsubscribe();
+  }
+  const remaining = client.subscribeToPersistentSubscriptionToAll('old-loader', { bufferSize: 1 });
+  remaining.on('error', () => undefined);
+  await eventually(() => server.double.groups.get('old-loader')?.consumers === 1);
+
+  const deleted: string[] = [];
+  const consumer = new Consumer(t, server, acknowledging, {
+    retiredGroups: ['old-checker', 'old-loader', 'never-made'],
+    lookEvery: 20,
+    unusedFor: 200,
+    onDeleted: (group) => void deleted.push(group),
+  });
+  await consumer.has(3);
+  // The server begins with the event at the position, which had been acknowledged.
+  t.deepEqual(
+    consumer.received.map(({ event }) => event.stream),
+    ['deposit-1', 'deposit-2', 'deposit-3'],
+  );
+  await eventually(() => deleted.length === 1);
+  t.deepEqual(deleted, ['old-checker']);
+  await setTimeout(400);
+  t.truthy(server.double.groups.get('old-loader'), 'a consumer is on it');
+  await remaining.unsubscribe();
+  await eventually(() => deleted.length === 2);
+  t.is(server.double.groups.get('old-loader'), undefined);
+});

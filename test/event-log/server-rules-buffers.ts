@@ -1,0 +1,191 @@
+import { setTimeout } from 'node:timers/promises';
+import type { ExecutionContext } from 'ava';
+import { createGroup, PINNED, ROUND_ROBIN, RulesConsumer, statsOf } from './server-rules-consumer.ts';
+import { accelerated, type RulesServer, readAll, rule, rulesServer } from './server-rules-server.ts';
+
+const [STREAMS, EACH] = [8, 250];
+
+/** Rules about what a group reads ahead, repeats and reports. */
+export function bufferRules(): void {
+  rule(
+    'both',
+    'a group that is behind stops for all once its history buffer waits for a consumer that is full',
+    async (t) => {
+      const server = await rulesServer(t);
+      const group = server.own('group');
+      await server.append(server.own('first'));
+      const startFrom = (await readAll(server, server.own('first')))[0]?.position;
+      await fill(server);
+      await createGroup(server, group, { consumerStrategyName: PINNED, ...(startFrom && { startFrom }) });
+      const { full, free } = await fullAndFree(t, server, group);
+      t.false(isComplete(free), `${free.received.length} of ${STREAMS * EACH}, and then nothing`);
+      const { readBufferCount, retryBufferCount } = await statsOf(server, group);
+      t.true(readBufferCount + retryBufferCount >= 400 && readBufferCount + retryBufferCount <= 600);
+      await full.disconnect();
+      await free.has(STREAMS * EACH);
+      t.true(isComplete(free));
+    },
+  );
+
+  rule('both', 'a group that is live does not stop for a consumer that is full', async (t) => {
+    const server = await rulesServer(t);
+    const group = server.own('group');
+    await createGroup(server, group, { consumerStrategyName: PINNED });
+    await setTimeout(accelerated(1000));
+    const connected = fullAndFree(t, server, group, () => fill(server));
+    const { free } = await connected;
+    t.true(isComplete(free));
+  });
+
+  rule('both', 'retryCount is raised by every lost connection of a consumer', async (t) => {
+    const server = await rulesServer(t);
+    const group = server.own('group');
+    await createGroup(server, group, { maxRetryCount: 1_000_000 });
+    const [id = ''] = await server.append(server.own('stream'));
+    const counts: number[] = [];
+    for (let lost = 0; lost < 20; lost += 1) {
+      const consumer = await RulesConsumer.connect(t, server, group, () => false);
+      await consumer.has(1);
+      counts.push(consumer.received[0]?.retryCount ?? -1);
+      await consumer.disconnect();
+      await setTimeout(accelerated(200));
+    }
+    t.true((counts.at(-1) ?? 0) >= 17, counts.join());
+    const last = await RulesConsumer.connect(t, server, group, () => false);
+    await last.has(1);
+    await last.refuse(id);
+    await last.has(2);
+    t.is(last.received[1]?.retryCount, (last.received[0]?.retryCount ?? 0) + 1, 'a refusal does it, too');
+    t.is((await statsOf(server, group)).parkedMessageCount, 0n);
+  });
+
+  rule(
+    'both',
+    'an event whose time-out is over is pushed again, and parked when its retries are used up',
+    async (t) => {
+      const server = await rulesServer(t);
+      const group = server.own('group');
+      await createGroup(server, group, { messageTimeout: accelerated(1000), maxRetryCount: 2 });
+      await server.append(server.own('stream'));
+      const consumer = await RulesConsumer.connect(t, server, group, () => false);
+      await consumer.has(3);
+      while ((await statsOf(server, group)).parkedMessageCount === 0n) await setTimeout(10);
+      t.deepEqual(
+        consumer.received.map(({ retryCount }) => retryCount),
+        [0, 1, 2],
+      );
+      await server.client.replayParkedMessagesToAll(group, server.options);
+      await consumer.has(4);
+      t.is(consumer.received[3]?.retryCount, 0);
+    },
+  );
+
+  rule('both', 'groups that are idle add no event', async (t) => {
+    const server = await rulesServer(t);
+    const names = Array.from({ length: 6 }, (_, number) => server.own(`group-${number}`));
+    for (const name of names) {
+      await createGroup(server, name, { consumerStrategyName: ROUND_ROBIN });
+      await RulesConsumer.connect(t, server, name);
+      await RulesConsumer.connect(t, server, name);
+    }
+    await server.append(server.own('stream'), 20);
+    await setTimeout(accelerated(8000));
+    const before = await readAll(server);
+    await setTimeout(accelerated(40_000));
+    t.deepEqual((await readAll(server)).length, before.length);
+  });
+
+  rule('both', 'every group is pushed every event', async (t) => {
+    const server = await rulesServer(t);
+    const consumers: RulesConsumer[] = [];
+    for (const number of [1, 2, 3, 4]) {
+      await createGroup(server, server.own(`group-${number}`));
+      consumers.push(await RulesConsumer.connect(t, server, server.own(`group-${number}`)));
+    }
+    const ids = await server.append(server.own('stream'), 20);
+    for (const consumer of consumers) await consumer.has(20);
+    for (const consumer of consumers) t.deepEqual(consumer.ids, ids);
+  });
+
+  rule('both', 'information about a group names its consumers, its buffers and its settings', async (t) => {
+    const server = await rulesServer(t);
+    const { client, options } = server;
+    const group = server.own('group');
+    await createGroup(server, group, { consumerStrategyName: PINNED, historyBufferSize: 700 });
+    const consumer = await RulesConsumer.connect(t, server, group, () => false, 7);
+    await server.append(server.own('stream'), 10);
+    await consumer.has(7);
+    const { settings, connections, stats, ...rest } = await client.getPersistentSubscriptionToAllInfo(
+      group,
+      options,
+    );
+    t.like(rest, { eventSource: '$all', groupName: group, status: 'Live' });
+    t.like(settings, {
+      consumerStrategyName: 'Pinned',
+      historyBufferSize: 700,
+      readBatchSize: 20,
+      maxRetryCount: 1_000_000,
+    });
+    t.is(connections.length, 1);
+    t.like(connections[0], { inFlightMessages: 7, availableSlots: 0 });
+    t.is(stats.outstandingMessagesCount, 7);
+    t.is(stats.readBufferCount + stats.retryBufferCount, 3);
+    const last = (await readAll(server, server.own('stream'))).at(-1);
+    t.is(stats.lastKnownEventPosition?.commit, last?.position.commit);
+    const all = await client.listPersistentSubscriptionsToAll(options);
+    t.true(all.some(({ groupName }) => groupName === group));
+  });
+
+  rule(
+    'both',
+    'the live buffer of a group that is live holds its last events, also those it is done with',
+    async (t) => {
+      const server = await rulesServer(t);
+      const group = server.own('group');
+      await createGroup(server, group);
+      await setTimeout(accelerated(1000));
+      const consumer = await RulesConsumer.connect(t, server, group);
+      await server.append(server.own('stream'), 10);
+      await consumer.has(10);
+      await setTimeout(accelerated(1000));
+      const { liveBufferCount, outstandingMessagesCount, readBufferCount } = await statsOf(server, group);
+      t.deepEqual([outstandingMessagesCount, readBufferCount], [0, 0]);
+      t.true(liveBufferCount >= 10n);
+    },
+  );
+}
+
+/** Connects a consumer that is full with one event, and one with room, which gets what it can. */
+async function fullAndFree(
+  t: ExecutionContext,
+  server: RulesServer,
+  group: string,
+  fill: () => Promise<void> = () => Promise.resolve(),
+): Promise<{ readonly full: RulesConsumer; readonly free: RulesConsumer }> {
+  const full = await RulesConsumer.connect(t, server, group, () => false, 1);
+  const free = await RulesConsumer.connect(t, server, group);
+  await fill();
+  await full.has(1);
+  let before = -1;
+  while (before !== free.received.length) {
+    before = free.received.length;
+    await setTimeout(accelerated(3000));
+  }
+  return { full, free };
+}
+
+/** Returns whether it got all events of each stream of which it got any. */
+function isComplete(consumer: RulesConsumer): boolean {
+  const counts = new Map<string, number>();
+  for (const { event } of consumer.received) {
+    if (event && event.streamId !== '') counts.set(event.streamId, (counts.get(event.streamId) ?? 0) + 1);
+  }
+  const streams = [...counts].filter(([name]) => !name.endsWith('-first'));
+  return streams.length > 1 && streams.every(([, count]) => count === EACH);
+}
+
+/** Appends to the streams in turns, so that each waits for its consumer all the time. */
+async function fill(server: RulesServer): Promise<void> {
+  for (let batch = 0; batch < EACH / 10; batch += 1)
+    for (let stream = 0; stream < STREAMS; stream += 1) await server.append(server.own(`s${stream}`), 10);
+}

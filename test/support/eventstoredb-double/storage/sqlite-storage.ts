@@ -1,0 +1,153 @@
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import type { EventStorage, PageRequest } from './event-storage.ts';
+import { type ProposedEvent, type StoredEvent, sizeOf } from './stored-events.ts';
+
+const SCHEMA = `
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = OFF;
+  CREATE TABLE IF NOT EXISTS streams (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, next INTEGER NOT NULL);
+  CREATE TABLE IF NOT EXISTS events (
+    position INTEGER PRIMARY KEY, stream INTEGER NOT NULL, revision INTEGER NOT NULL, id TEXT NOT NULL,
+    type TEXT NOT NULL, contentType TEXT NOT NULL, data BLOB NOT NULL, metadata BLOB NOT NULL, created INTEGER NOT NULL
+  );
+  CREATE UNIQUE INDEX IF NOT EXISTS revisions ON events (stream, revision);
+`;
+const COLUMNS = 'position, name, revision, id, type, contentType, data, metadata, created';
+const FROM = `SELECT ${COLUMNS} FROM events JOIN streams ON number = stream`;
+const NO_LIMIT = 2n ** 62n;
+
+type Row = Readonly<Record<string, SQLInputValue>>;
+type EventRow = Omit<StoredEvent, 'stream' | 'revision'> & {
+  readonly name: string;
+  readonly revision: bigint;
+};
+
+/** Events in a file of SQLite, or in memory. A killed process leaves every append that was answered in the file. */
+export class SqliteStorage implements EventStorage {
+  readonly #database: DatabaseSync;
+  readonly #prepared = new Map<string, StatementSync>();
+  #end: bigint;
+
+  constructor(file = ':memory:') {
+    this.#database = new DatabaseSync(file);
+    this.#database.exec(SCHEMA);
+    const [last] = this.page(NO_LIMIT, { count: 1, backwards: true });
+    this.#end = last ? last.position + sizeOf(last) : 0n;
+  }
+
+  get end(): bigint {
+    return this.#end;
+  }
+
+  get count(): number {
+    return Number(this.#one('SELECT count(*) AS count FROM events')?.['count']);
+  }
+
+  store(stream: string, events: readonly ProposedEvent[], created: bigint): readonly StoredEvent[] {
+    const first = this.nextRevision(stream);
+    let end = this.#end;
+    const stored = events.map((event, index) => {
+      const recorded = { ...event, stream, revision: first + index, position: end, created };
+      end += sizeOf(recorded);
+      return recorded;
+    });
+    this.together(() => {
+      for (const event of stored) this.#insert(event);
+    });
+    this.#end = end;
+    return stored;
+  }
+
+  load(event: StoredEvent): void {
+    const [last] = this.page(NO_LIMIT, { count: 1, backwards: true });
+    if (last && event.position <= last.position)
+      throw new RangeError(`Event at ${event.position} is not behind ${last.position}.`);
+    this.#insert(event);
+    this.#end = event.position + sizeOf(event);
+  }
+
+  nextRevision(stream: string, upTo?: bigint): number {
+    const sql =
+      upTo === undefined
+        ? 'SELECT next FROM streams WHERE name = ?'
+        : `SELECT max(revision) + 1 AS next FROM events JOIN streams ON number = stream
+           WHERE name = ? AND position <= ?`;
+    return Number(this.#one(sql, stream, ...(upTo === undefined ? [] : [upTo]))?.['next'] ?? 0);
+  }
+
+  eventOf(stream: string, revision: number): StoredEvent | undefined {
+    const row = this.#one(`${FROM} WHERE name = ? AND revision = ?`, stream, revision);
+    return row && toEvent(row);
+  }
+
+  pageOf(stream: string, from: number, { count, backwards, upTo = NO_LIMIT }: PageRequest): StoredEvent[] {
+    const [compared, order] = backwards ? ['<=', 'DESC'] : ['>=', 'ASC'];
+    const sql = `${FROM} WHERE name = ? AND revision ${compared} ? AND position <= ?
+                 ORDER BY revision ${order} LIMIT ?`;
+    return this.#all(sql, stream, from, upTo, count).map(toEvent);
+  }
+
+  page(from: bigint, { count, backwards, upTo = NO_LIMIT }: PageRequest): StoredEvent[] {
+    const [compared, order] = backwards ? ['<=', 'DESC'] : ['>=', 'ASC'];
+    const sql = `${FROM} WHERE position ${compared} ? AND position <= ? ORDER BY position ${order} LIMIT ?`;
+    return this.#all(sql, from, upTo, count).map(toEvent);
+  }
+
+  streams(): string[] {
+    return this.#all('SELECT name FROM streams ORDER BY number').map(({ name }) => name as string);
+  }
+
+  discard(stream: string, before: number, upTo: bigint): number {
+    const sql = `DELETE FROM events WHERE revision < ? AND position < ?
+                 AND stream = (SELECT number FROM streams WHERE name = ?)`;
+    return Number(this.#statement(sql).run(before, upTo, stream).changes);
+  }
+
+  together(work: () => void): void {
+    if (this.#database.isTransaction) return work();
+    this.#database.exec('BEGIN IMMEDIATE');
+    try {
+      work();
+      this.#database.exec('COMMIT');
+    } catch (error) {
+      this.#database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#database.isOpen) this.#database.close();
+  }
+
+  #insert({ stream, revision, position, created, ...event }: StoredEvent): void {
+    const upsert = `INSERT INTO streams (name, next) VALUES (?, ?)
+                    ON CONFLICT (name) DO UPDATE SET next = excluded.next RETURNING number`;
+    const number = this.#one(upsert, stream, revision + 1)?.['number'] as bigint;
+    const { id, type, contentType, data, metadata } = event;
+    const values = [position, number, revision, id, type, contentType, data, metadata, created];
+    this.#statement('INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)').run(...values);
+  }
+
+  #one(sql: string, ...values: SQLInputValue[]): Row | undefined {
+    return this.#statement(sql).get(...values);
+  }
+
+  #all(sql: string, ...values: SQLInputValue[]): Row[] {
+    return this.#statement(sql).all(...values);
+  }
+
+  #statement(sql: string): StatementSync {
+    const known = this.#prepared.get(sql);
+    if (known) return known;
+    const prepared = this.#database.prepare(sql);
+    prepared.setReadBigInts(true); // times in ticks are larger than a number is exact
+    this.#prepared.set(sql, prepared);
+    return prepared;
+  }
+}
+
+/** Converts a row with the columns of the statements above. */
+function toEvent(row: Row): StoredEvent {
+  const { name: stream, revision, ...event } = row as unknown as EventRow;
+  return { ...event, stream, revision: Number(revision) };
+}

@@ -1,0 +1,106 @@
+import { cp, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import test, { type ExecutionContext } from 'ava';
+import { type Ran, runScript } from '../support/run-script.ts';
+import { RunningService, TestClient } from '../support/running-service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { Fixture } from './fixture.ts';
+import { unpackInto } from './fixture-archive.ts';
+import { settled } from './settled.ts';
+
+const fixture = new Fixture('embedded');
+const { expected } = fixture;
+const ANCHORS = ['--anchors', fixture.fileOf('anchors.ndjson'), '--key', fixture.fileOf('anchor-key.pem')];
+
+/** Unpacks archives of the fixture into a temporary folder. */
+async function unpacked(t: ExecutionContext, ...names: readonly string[]): Promise<string> {
+  const folder = await temporaryFolder(t);
+  for (const name of names) await unpackInto(folder, fixture.read(name));
+  return folder;
+}
+
+async function succeeds(t: ExecutionContext, folder: string, ...call: [string, ...string[]]): Promise<Ran> {
+  const [command, ...args] = call;
+  const ran = await runScript(folder, command, args);
+  t.is(ran.code, 0, `${call.join(' ')}: ${ran.out}${ran.err}`);
+  return ran;
+}
+
+/** Starts a service, waits until it has finished all open work, and compares every deposit. */
+async function showsAll(t: ExecutionContext, folder: string): Promise<void> {
+  const service = await RunningService.startIn(folder, { baseUrl: expected.baseUrl });
+  await using _stopped = { [Symbol.asyncDispose]: () => service.stop() };
+  for (const { client, collection, depositId, label, finished } of expected.deposits) {
+    if (finished.document === null) continue;
+    const { updated: _, ...document } = finished.document;
+    const path = `/1/${collection}/${depositId}/status/`;
+    const of = new TestClient(service.url, client, expected.password);
+    const shown = async () => (await of.get(path, { Accept: 'application/json' })).json();
+    await settled(async () => ((await shown()) as typeof document)['deposit_status'] === finished.status);
+    t.like(await shown(), document, label);
+  }
+}
+
+test('a data folder is proven and exported as it was frozen, before a service has run on it', async (t) => {
+  const folder = await unpacked(t, 'data.tar.gz');
+  await succeeds(t, folder, 'verify', '--all', ...ANCHORS);
+  const { out } = await succeeds(t, folder, 'export');
+  t.true(out === gunzipSync(fixture.read('export.ndjson.gz')).toString(), 'every byte of the export');
+});
+
+test('a rebuild of views that was killed is continued', async (t) => {
+  const folder = await temporaryFolder(t);
+  await unpackInto(folder, fixture.read('data.tar.gz'));
+  await unpackInto(path.join(folder, 'views'), fixture.read('half-rebuilt-views.tar.gz'));
+  const { out } = await succeeds(t, folder, 'rebuild', '--all', '--json');
+  const { differences, notCompared } = JSON.parse(out) as Record<string, readonly string[] | number>;
+  t.is(differences, 0);
+  // Views that are new or of a newer version can only be compared once the service has built them.
+  for (const note of notCompared as readonly string[]) t.regex(note, /it is of version|it is not there/);
+  await showsAll(t, folder);
+  const check = await succeeds(t, folder, 'rebuild', '--all', '--check', '--json');
+  t.like(JSON.parse(check.out), { differences: 0, notCompared: [] });
+});
+
+test('a service starts on views whose rebuild was killed', async (t) => {
+  const folder = await temporaryFolder(t);
+  await unpackInto(folder, fixture.read('data.tar.gz'));
+  await unpackInto(path.join(folder, 'views'), fixture.read('half-rebuilt-views.tar.gz'));
+  await showsAll(t, folder);
+});
+
+test('a backup is restored and proven, its deposits are finished, and the next backup continues it', async (t) => {
+  const [backup, folder] = [await unpacked(t, 'backup.tar.gz'), await temporaryFolder(t)];
+  await succeeds(t, folder, 'restore', backup);
+  await succeeds(t, folder, 'verify', '--all', ...ANCHORS);
+  await showsAll(t, folder);
+  const { out } = await succeeds(t, folder, 'backup', backup, '--verify', '--json');
+  const { events, newEvents } = JSON.parse(out) as { readonly events: number; readonly newEvents: number };
+  t.true(newEvents > 0 && newEvents < events, out);
+  await succeeds(t, folder, 'verify', '--all', ...ANCHORS);
+});
+
+test('an export is imported and proven, and its deposits are finished', async (t) => {
+  const [data, folder] = [await unpacked(t, 'data.tar.gz'), await temporaryFolder(t)];
+  const file = path.join(await temporaryFolder(t), 'export.ndjson');
+  await writeFile(file, gunzipSync(fixture.read('export.ndjson.gz')));
+  await succeeds(t, folder, 'import', file);
+  await cp(path.join(data, 'archives'), path.join(folder, 'archives'), { recursive: true });
+  await succeeds(t, folder, 'verify', '--all', ...ANCHORS);
+  const { out } = await succeeds(t, folder, 'export');
+  const [before, after] = [await readFile(file, 'utf8'), out].map(withoutPositions);
+  t.deepEqual(after, before);
+  await showsAll(t, folder);
+});
+
+/** Leaves out positions, which another log does not keep. Ids, contents, hashes and order stay. */
+function withoutPositions(exported: string): readonly unknown[] {
+  return exported
+    .trimEnd()
+    .split('\n')
+    .map((line) => {
+      const { position: _, ...event } = JSON.parse(line) as Record<string, unknown>;
+      return event;
+    });
+}
