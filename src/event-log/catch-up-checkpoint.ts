@@ -10,7 +10,7 @@ export class CatchUpCheckpoint implements AsyncDisposable {
   readonly #file: string;
   readonly #underWay: Map<Position, string | null>; // when each happened, in the order in which they came
   /** What was handed out before the last save. */
-  readonly #savedLast: Position | undefined;
+  #savedLast: Position | undefined;
   #position: Position | undefined;
   #last: Position | undefined;
   /** The last event that was handed out. */
@@ -50,6 +50,17 @@ export class CatchUpCheckpoint implements AsyncDisposable {
   /** Everything up to here was handed out, or is none of the group's. */
   get last(): Position | undefined {
     return this.#last;
+  }
+
+  /**
+   * Goes back to the last event that was handed out, which is known to be in this log. Other events may have been
+   * appended behind it after a restore, also before the position that the group had passed.
+   */
+  resumeBehindSeen(): void {
+    if (this.#seen === undefined) return;
+    this.#last = earlier(this.#last, this.#seen.position);
+    this.#position = earlier(this.#position, this.#seen.position);
+    this.#savedLast = this.#last;
   }
 
   /** How many events are under way, and when the one that came first happened. */
@@ -129,6 +140,10 @@ type Saved = {
 
 function never(): Saved {
   return { position: undefined, last: undefined, seen: undefined, underWay: new Map() };
+}
+
+function earlier(position: Position | undefined, limit: Position): Position | undefined {
+  return position === undefined || position < limit ? position : limit;
 }
 
 function textOf({ underWay, ...reached }: Saved): string {

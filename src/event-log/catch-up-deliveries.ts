@@ -57,6 +57,7 @@ export class CatchUpDeliveries implements Deliveries {
     const head = await this.#log.head();
     await mkdir(this.#folder, { recursive: true });
     await using checkpoint = await CatchUpCheckpoint.open(this.#folder, group, this.#log);
+    checkpoint.resumeBehindSeen();
     if (checkpoint.last === undefined && start) {
       const begin = await Promise.race([start(), once(signal, 'abort')]);
       if (signal.aborted) return;

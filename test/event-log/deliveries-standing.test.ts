@@ -171,6 +171,35 @@ test('a checkpoint whose event is another one in the log is of another log', asy
   t.deepEqual(await acknowledged(other), ['deposit-1', 'deposit-2']);
 });
 
+test('what was appended after a restore is delivered, also where the group had passed something else', async (t) => {
+  const folder = await temporaryFolder(t);
+  const first = { id: crypto.randomUUID(), type: 'Happened', data: {}, metadata: {} };
+  await using log = new MemoryEventLog();
+  await log.append('deposit-1', 'none', [first]);
+  const [passed] = await appendEach(log, ['client-alice']);
+  const [deliveries, stop, received] = [
+    new CatchUpDeliveries(log, folder),
+    new AbortController(),
+    [] as Delivery[],
+  ];
+  const ended = receive(deliveries, stop.signal, received);
+  await eventually(() => received.length === 1);
+  await received[0]?.acknowledge();
+  await eventually(async () => (await deliveries.standing(GROUP, PREFIX)).position === passed);
+  stop.abort();
+  await ended;
+
+  await using restored = new MemoryEventLog();
+  await restored.append('deposit-1', 'none', [first]);
+  t.deepEqual(await appendEach(restored, ['deposit-2']), [passed]);
+  const [again, stopAgain] = [[] as Delivery[], new AbortController()];
+  const endedAgain = receive(new CatchUpDeliveries(restored, folder), stopAgain.signal, again);
+  await eventually(() => again.length === 1);
+  t.is(again[0]?.event.stream, 'deposit-2');
+  stopAgain.abort();
+  await endedAgain;
+});
+
 test('a checkpoint beyond the end of the log is of another log', async (t) => {
   const folder = await temporaryFolder(t);
   await using log = new MemoryEventLog();
