@@ -1,5 +1,7 @@
+import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
+import { Anchorer } from '../src/anchors/anchorer.ts';
 import { execute, load } from '../src/command-handler.ts';
 import { DepositIds } from '../src/deposit-ids.ts';
 import { deposits } from '../src/domain/aggregates.ts';
@@ -16,6 +18,7 @@ import { KeyedRequests } from '../src/keyed-requests.ts';
 import { OutageRetries } from '../src/outage-retries.ts';
 import { anyContext, executeDeposit } from './support/commands.ts';
 import { createDeposit } from './support/example-deposits.ts';
+import { temporaryFolder } from './support/temporary-folder.ts';
 
 const LIMITS = { timeLimit: 1000, firstPause: 5, longestPause: 80 };
 /** When a request may give up at the earliest: pauses vary by a quarter. */
@@ -66,6 +69,24 @@ test('a command that is rejected without a write of another is carried out once 
   const { state } = await execute(log, deposits, 1, complete, anyContext(), { retries: longRetries() });
   t.is(state.status, 'deposited');
   t.is((await load(log, deposits, 1)).revision, 2, 'appended once');
+});
+
+test('an anchor is made once the quorum is back', async (t) => {
+  await using log = new LogWithQuorum();
+  await executeDeposit(log, 1, partial);
+  const dataDir = await temporaryFolder(t);
+  const anchorer = new Anchorer(log, {
+    dataDir,
+    anchorKeyFile: path.join(dataDir, 'anchor.key'),
+    anchorFile: null,
+  });
+  void log.loseFor(OUTAGE);
+  const { anchor, made } = await anchorer.anchor();
+  t.true(made);
+  t.deepEqual(
+    (await Array.fromAsync(log.readStream('anchors'))).map(({ data }) => data),
+    [anchor],
+  );
 });
 
 test('a creation under a new id is carried out once the quorum is back', async (t) => {

@@ -8,6 +8,7 @@ import {
   WrongExpectedRevision,
 } from '../event-log/event-log.ts';
 import { chainHash, sealAfter } from '../event-log/hash-chain.ts';
+import { isBeyond, OutageRetries } from '../outage-retries.ts';
 import { ANCHORS, type Anchor, anchorDigest, asAnchor, NoAnchor, signed } from './anchor.ts';
 import { appendMissing } from './anchor-file.ts';
 import { anchorKey } from './anchor-key.ts';
@@ -48,7 +49,8 @@ export class NothingToAnchor extends Error {
   readonly code = 'NOTHING_TO_ANCHOR';
 }
 
-const ATTEMPTS = 5;
+/** Appends that an anchor may lose to anchors of other processes. */
+const MAX_LOST = 5;
 
 /** Makes anchors: signed statements of what a log holds, kept in its stream `anchors` and in a file. */
 export class Anchorer {
@@ -72,7 +74,8 @@ export class Anchorer {
 
   async #anchored(key: KeyObject, signal?: AbortSignal): Promise<Omit<Anchored, 'written'>> {
     const stateFile = path.join(this.#options.dataDir, 'anchor-state.json');
-    for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    let retries: OutageRetries | undefined;
+    for (let lost = 0; lost < MAX_LOST; ) {
       const covered = await CoveredLog.open(this.#log, stateFile);
       const last = await this.#last();
       await covered.catchUp(signal);
@@ -93,11 +96,17 @@ export class Anchorer {
         key,
       );
       if (await this.#append(anchor, last?.event)) return { anchor, made: true };
+      const shown = await this.#last();
+      if (isBeyond(shown?.event.revision ?? 'none', last?.event.revision ?? 'none')) lost += 1;
+      else {
+        retries ??= new OutageRetries();
+        await retries.pause(`The append to ${ANCHORS} was rejected, and no read shows another anchor`);
+      }
     }
     throw new AnchorsOvertaken('Others make anchors at the same time, again and again: try it later.');
   }
 
-  /** False when another anchor has come meanwhile. */
+  /** Resolves to false when the log has another event there, or rejects appends without a quorum. */
   async #append(anchor: Anchor, last: RecordedEvent | undefined): Promise<boolean> {
     const metadata = { schemaVersion: 1, occurredAt: anchor.madeAt };
     const event = { id: randomUUID(), type: 'AnchorMade', data: anchor satisfies JsonObject, metadata };
