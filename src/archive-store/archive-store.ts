@@ -17,7 +17,8 @@ export interface ArchiveStore extends AsyncDisposable {
   /**
    * The bytes again, hashed on the way: a stream that ends without an error has delivered exactly the object.
    * @throws {ObjectMissing}
-   * The stream itself fails with {@link ObjectCorrupt} when the bytes are not those of the name.
+   * The stream itself fails with {@link ObjectCorrupt} when the bytes are not those of the name, and with
+   * {@link ObjectUnreadable} when the store cannot read them.
    */
   get(sha256: string): Promise<{ readonly length: number; readonly body: Readable }>;
 
@@ -28,6 +29,7 @@ export interface ArchiveStore extends AsyncDisposable {
    * The object where synchronous readers can reach it: a local file, or memory when it is small.
    * To be disposed of: a store that is not local hands out a temporary copy. The bytes are not verified.
    * @throws {ObjectMissing}
+   * @throws {ObjectUnreadable}
    */
   checkOut(sha256: string): Promise<LocalObject>;
 
@@ -108,20 +110,42 @@ export class StoreFormatUnknown extends Error {
   readonly code = 'STORE_FORMAT_UNKNOWN';
 }
 
-export class ObjectMissing extends Error {
+/** One object cannot be read, while the store gives others. Its name is in `sha256`. */
+export abstract class ObjectError extends Error {
+  abstract readonly code: 'OBJECT_MISSING' | 'OBJECT_CORRUPT' | 'OBJECT_UNREADABLE';
+  readonly sha256: string;
+
+  constructor(sha256: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.sha256 = sha256;
+  }
+}
+
+export class ObjectMissing extends ObjectError {
   override readonly name = 'ObjectMissing';
   readonly code = 'OBJECT_MISSING';
 
   constructor(sha256: string) {
-    super(`The archive store holds no object ${sha256}.`);
+    super(sha256, `The archive store holds no object ${sha256}.`);
   }
 }
 
-export class ObjectCorrupt extends Error {
+export class ObjectCorrupt extends ObjectError {
   override readonly name = 'ObjectCorrupt';
   readonly code = 'OBJECT_CORRUPT';
 
   constructor(sha256: string, found: string) {
-    super(`The object ${sha256} of the archive store holds other bytes: ${found}.`);
+    super(sha256, `The object ${sha256} of the archive store holds other bytes: ${found}.`);
+  }
+}
+
+/** The object is there, but reading its bytes fails. {@link unreadable} in unavailable.ts makes one of a cause. */
+export class ObjectUnreadable extends ObjectError {
+  override readonly name = 'ObjectUnreadable';
+  readonly code = 'OBJECT_UNREADABLE';
+
+  constructor(sha256: string, reason: string, options?: ErrorOptions) {
+    const text = `The archive store cannot read the object ${sha256}, which is probably damaged: ${reason}.`;
+    super(sha256, text, options);
   }
 }

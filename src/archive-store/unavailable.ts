@@ -1,4 +1,4 @@
-import { ArchiveStoreUnavailable } from './archive-store.ts';
+import { ArchiveStoreUnavailable, ObjectUnreadable } from './archive-store.ts';
 
 /** Passes on what `work` gives; its failure becomes an {@link ArchiveStoreUnavailable} with the cause. */
 export async function orUnavailable<T>(cannot: string, work: Promise<T>): Promise<T> {
@@ -12,6 +12,12 @@ export async function orUnavailable<T>(cannot: string, work: Promise<T>): Promis
 export function unavailable(cannot: string, cause: unknown): ArchiveStoreUnavailable {
   if (cause instanceof ArchiveStoreUnavailable) return cause;
   return new ArchiveStoreUnavailable(`The archive store cannot ${cannot}: ${inShort(cause)}.`, { cause });
+}
+
+/** The failure to read one object, while the store is available. The cause itself may be an {@link ArchiveStoreUnavailable}. */
+export function unreadable(sha256: string, cause: unknown): ObjectUnreadable {
+  const reason = cause instanceof ArchiveStoreUnavailable ? cause.cause : cause;
+  return new ObjectUnreadable(sha256, inShort(reason), { cause });
 }
 
 /** Messages of file system errors hold paths, which are for operators: they stay in the cause. */

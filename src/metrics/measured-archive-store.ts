@@ -4,8 +4,7 @@ import {
   ArchiveStoreUnavailable,
   BrokenPromise,
   type LocalObject,
-  ObjectCorrupt,
-  ObjectMissing,
+  ObjectError,
   type Promised,
   type StoredObject,
 } from '../archive-store/archive-store.ts';
@@ -15,7 +14,12 @@ import { type Instruments, secondsSince } from './instruments.ts';
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30, 120];
 
 const OPERATIONS = ['put', 'get', 'stat', 'check_out'] as const;
-const FAULTS = ['ARCHIVE_STORE_UNAVAILABLE', 'OBJECT_MISSING', 'OBJECT_CORRUPT'] as const;
+const FAULTS = [
+  'ARCHIVE_STORE_UNAVAILABLE',
+  'OBJECT_MISSING',
+  'OBJECT_CORRUPT',
+  'OBJECT_UNREADABLE',
+] as const;
 const BROKEN = ['MD5_MISMATCH', 'SHA256_MISMATCH', 'LENGTH_MISMATCH', 'TOO_LARGE'] as const;
 
 type Operation = (typeof OPERATIONS)[number];
@@ -90,10 +94,7 @@ export class MeasuredArchiveStore extends ForwardingArchiveStore {
 
   /** What goes wrong with the source of a put, or with who reads a body, is no fault of the store. */
   #countFault(operation: Operation, error: unknown): void {
-    const isFault =
-      error instanceof ArchiveStoreUnavailable ||
-      error instanceof ObjectMissing ||
-      error instanceof ObjectCorrupt;
+    const isFault = error instanceof ArchiveStoreUnavailable || error instanceof ObjectError;
     if (isFault) this.#errors.inc({ operation, code: error.code });
     if (error instanceof BrokenPromise) this.#brokenPromises.inc({ code: error.code });
   }

@@ -1,5 +1,10 @@
 import { createHash } from 'node:crypto';
-import { ArchiveStoreUnavailable, ObjectCorrupt, ObjectMissing } from '../archive-store/archive-store.ts';
+import {
+  ArchiveStoreUnavailable,
+  ObjectCorrupt,
+  ObjectMissing,
+  ObjectUnreadable,
+} from '../archive-store/archive-store.ts';
 import type { StoreAudit } from '../archive-store/store-audit.ts';
 import { KeySet } from './key-set.ts';
 import type { Report } from './report.ts';
@@ -105,6 +110,7 @@ export class ObjectProofs {
   #faultBehind(error: unknown): ObjectFault {
     if (error instanceof ObjectMissing) return faultOfCode('OBJECT_MISSING');
     if (error instanceof ObjectCorrupt) return faultOfCode('OBJECT_CORRUPT');
+    if (error instanceof ObjectUnreadable) return { code: error.code, text: withoutStop(error.message) };
     if (!(error instanceof ArchiveStoreUnavailable)) throw error;
     if (this.#faultsInARow === 0) this.#failingSince = performance.now();
     this.#faultsInARow += 1;
@@ -113,8 +119,12 @@ export class ObjectProofs {
       const text = `The last ${this.#faultsInARow} objects could not be read: ${error.message} With --all, --resume goes on later.`;
       throw new StoreGivenUp(text);
     }
-    return { code: 'OBJECT_UNREADABLE', text: error.message.replace(/\.$/, '') };
+    return { code: 'OBJECT_UNREADABLE', text: withoutStop(error.message) };
   }
+}
+
+function withoutStop(sentence: string): string {
+  return sentence.replace(/\.$/, '');
 }
 
 function faultOfCode(code: string): ObjectFault {
