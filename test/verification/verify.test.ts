@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
-import { copyFile, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { buffer } from 'node:stream/consumers';
@@ -117,6 +117,33 @@ test('a damaged object that no event names is told as well, a whole one is not',
   await flip((await largeObjects(folder)).find((file) => file.endsWith(orphan)) ?? '', 5);
   const { findings } = await verified(folder);
   t.like(findings, [{ code: 'OBJECT_CORRUPT', object: orphan }]);
+});
+
+test('files of the store that lie where no reader looks are named, and are no objects', async (t) => {
+  const folder = await service.copy(t);
+  const [large = ''] = await largeObjects(folder);
+  const sha256 = path.basename(large);
+  const root = path.join(folder, 'archives/v1/sha256');
+  const [otherFolder, top] = [path.join(root, 'zz', sha256), path.join(root, sha256)];
+  const wrongPair = path.join(root, sha256.slice(0, 2), sha256.startsWith('00', 2) ? '01' : '00', sha256);
+  for (const place of [path.dirname(otherFolder), path.dirname(wrongPair)]) await mkdir(place);
+  await copyFile(large, top);
+  await copyFile(large, otherFolder);
+  await rename(large, wrongPair);
+  await writeFile(`${wrongPair}.bak`, '');
+  const { findings } = await verified(folder);
+  const misplaced = findings.filter(({ check }) => check === 'files');
+  t.is(misplaced.length, 4);
+  for (const place of [top, path.dirname(otherFolder), wrongPair, `${wrongPair}.bak`])
+    t.true(
+      misplaced.some(({ file }) => file === place),
+      place,
+    );
+  t.true(misplaced.every(({ code, text }) => code === 'FILE_DAMAGED' && text.includes('is never read')));
+  t.true(findings.some(({ code, object }) => code === 'OBJECT_MISSING' && object === sha256));
+  const { archiveStore, dataDir } = configOf(folder);
+  await using store = await openArchiveStore(archiveStore, dataDir);
+  for await (const object of store.list()) t.not(object.sha256, sha256);
 });
 
 test('every event that was changed in the file is named, whatever was done to the others', async (t) => {

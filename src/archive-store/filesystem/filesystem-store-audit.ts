@@ -17,6 +17,8 @@ const EXPECTED: ExpectedSqliteFile = {
   nothing: [], // nor of when objects were stored: a clock may have been wrong, and has been set right since
 };
 
+const MISPLACED = 'no object of this name belongs here, so it is never read';
+
 /**
  * The store in a folder as an auditor reads it: nothing is written, and rows that cannot be read keep nobody from
  * the files.
@@ -68,8 +70,14 @@ export class FilesystemStoreAudit implements StoreAudit {
   }
 
   async structure(): Promise<readonly { readonly file: string; readonly text: string }[]> {
-    const faults = await faultsOfSqliteFile(this.#database, EXPECTED);
-    return faults.map((text) => ({ file: this.#database, text }));
+    const database = this.#database;
+    const faults = (await faultsOfSqliteFile(database, EXPECTED)).map((text) => ({ file: database, text }));
+    try {
+      for await (const file of this.#files.misplaced()) faults.push({ file, text: MISPLACED });
+    } catch {
+      // A folder that cannot be read is a finding of the list of objects.
+    }
+    return faults;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Stats } from 'node:fs';
+import type { Dirent, Stats } from 'node:fs';
 import { type FileHandle, open, opendir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type ListedObject, ObjectMissing } from '../archive-store.ts';
@@ -38,22 +38,54 @@ export class StoredFiles {
   }
 
   async *list(): AsyncGenerator<ListedObject> {
-    for await (const folder of names(this.root, /^[0-9a-f]{2}$/)) {
-      for await (const subfolder of names(folder, /^[0-9a-f]{2}$/)) {
-        for await (const file of names(subfolder, /^[0-9a-f]{64}$/)) {
-          const found = await orUnavailable('read', statIfThere(file));
-          if (!found) continue; // removed since
-          yield { sha256: path.basename(file), length: found.size, storedAt: found.mtime };
-        }
-      }
+    for await (const { place, isObject } of this.#entries()) {
+      if (!isObject) continue;
+      const found = await orUnavailable('read', statIfThere(place));
+      if (!found) continue; // removed since
+      yield { sha256: path.basename(place), length: found.size, storedAt: found.mtime };
     }
+  }
+
+  /** Paths that are neither objects in the folder of their name nor such folders: no reader looks for them. */
+  async *misplaced(): AsyncGenerator<string> {
+    for await (const { place, isObject } of this.#entries()) if (!isObject) yield place;
+  }
+
+  async *#entries(): AsyncGenerator<Entry> {
+    for await (const first of entriesOf(this.root)) {
+      if (isFolder(first)) yield* this.#entriesBelow(pathOf(first));
+      else yield { place: pathOf(first), isObject: false };
+    }
+  }
+
+  async *#entriesBelow(folder: string): AsyncGenerator<Entry> {
+    for await (const second of entriesOf(folder)) {
+      const place = pathOf(second);
+      if (!isFolder(second)) yield { place, isObject: false };
+      else
+        for await (const file of entriesOf(place))
+          yield { place: pathOf(file), isObject: this.#isObject(file) };
+    }
+  }
+
+  #isObject(file: Dirent): boolean {
+    return /^[0-9a-f]{64}$/.test(file.name) && this.pathOf(file.name) === pathOf(file);
   }
 }
 
-async function* names(folder: string, pattern: RegExp): AsyncGenerator<string> {
-  for await (const { name } of await orUnavailable('read', opendir(folder))) {
-    if (pattern.test(name)) yield path.join(folder, name);
-  }
+type Entry = { readonly place: string; readonly isObject: boolean };
+
+function pathOf({ parentPath, name }: Dirent): string {
+  return path.join(parentPath, name);
+}
+
+/** An operator may have put it on another disk, with a link in its place. */
+function isFolder(found: Dirent): boolean {
+  return /^[0-9a-f]{2}$/.test(found.name) && (found.isDirectory() || found.isSymbolicLink());
+}
+
+async function* entriesOf(folder: string): AsyncGenerator<Dirent> {
+  yield* await orUnavailable('read', opendir(folder));
 }
 
 async function openIfThere(file: string): Promise<FileHandle | undefined> {
