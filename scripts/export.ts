@@ -1,8 +1,6 @@
-import { open, rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { readConfig } from '../src/config.ts';
-import { CutOff } from '../src/cut-off.ts';
 import { counted } from '../src/domain/description.ts';
 import type { AuditedRecord } from '../src/event-log/log-audit.ts';
 import { openLogAudit } from '../src/event-log/open-log-audit.ts';
@@ -13,6 +11,7 @@ import { readOptions, refused, runCommand, say, UsageError, warn } from './comma
 import { ProgressBars } from './progress-bar.ts';
 import { whetherOfTheService } from './service-engines.ts';
 import { stopSignal } from './stop-signal.ts';
+import { writeWholeFile } from './whole-file.ts';
 
 const HELP = `Writes the event log as NDJSON: an event a line in the order of all, each with everything that belongs to it.
 
@@ -59,7 +58,8 @@ await runCommand(
     {
       using bars = new ProgressBars();
       const progress = (events: number): void => bars.at('events exported', (exported = events), total);
-      await toFile(output, chunks(records, part, progress));
+      const signal = stopSignal('Stopped; nothing was exported.');
+      await writeWholeFile(output, chunks(records, part, progress), signal);
     }
     say(`Exported ${counted(exported, 'event')} into ${output}.`);
   },
@@ -107,30 +107,5 @@ async function toStandardOutput(text: AsyncIterable<string>): Promise<void> {
     await pipeline(Readable.from(text), process.stdout);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
-  }
-}
-
-async function toFile(file: string, text: AsyncIterable<string>): Promise<void> {
-  const unfinished = `${file}.${process.pid}.new`;
-  const signal = stopSignal('Stopped; nothing was exported.');
-  try {
-    await using handle = await open(unfinished, 'wx');
-    await handle.writeFile(Readable.from(untilStopped(text, signal)));
-    await handle.sync();
-    await rename(unfinished, file);
-  } finally {
-    await rm(unfinished, { force: true });
-  }
-}
-
-/** Does not wait for what the log still owes. */
-async function* untilStopped(text: AsyncIterable<string>, signal: AbortSignal): AsyncGenerator<string> {
-  const stopped = new CutOff();
-  signal.addEventListener('abort', () => stopped.cut(signal.reason));
-  const pieces = text[Symbol.asyncIterator]();
-  for (;;) {
-    const { value, done } = await stopped.unless(pieces.next());
-    if (done) return;
-    yield value;
   }
 }
