@@ -94,12 +94,12 @@ test('a node is stopped soon while its store says nothing to what it is putting'
   await using proxy = await FaultProxy.start(nodes.s3.port);
   const node = await nodes.add(['http', 'reactors'], { s3Port: proxy.port });
   const alice = await nodes.register(node);
-  proxy.inject({ kind: 'slow', delay: 500 }, /^GET .*v1/); // the checker is not done before
+  proxy.inject({ kind: 'slow', delay: 500 }, /^GET .*v1\//); // the checker is not done before
   const body = new Uint8Array(formOf([archivePart(), entryPart()]));
   t.is((await alice.post('/1/software/', body, { ...formType, ...final })).status, 201);
   proxy.inject({ kind: 'silent' }, /^PUT/);
   const before = proxy.requests.length;
-  await until(async () => proxy.requests.slice(before).some((request) => /^PUT .*v1/.test(request)));
+  await until(async () => proxy.requests.slice(before).some((request) => /^PUT .*v1\//.test(request)));
   const begun = Date.now();
   await node.stop();
   t.true(Date.now() - begun < 15_000, 'the store may say nothing for 30 seconds');

@@ -139,17 +139,39 @@ for (const [what, wrong, code] of [
   });
 }
 
-test('in a bucket that is shared, keys that may list only what is theirs are enough', async (t) => {
-  const server = await serverIn(t, { listable: 'deposits/' });
-  const { store } = await openIn(t, { server, wrong: { prefix: 'deposits/' } });
-  const { sha256 } = await store.put(inChunks(newBody(LARGE)));
-  t.is(await store.stat(sha256Of(Buffer.of())), undefined);
-  t.deepEqual(
-    (await listOf(store)).map((listed) => listed.sha256),
-    [sha256],
-  );
-  t.is(await store.sweepIncoming(later()), 0);
-});
+for (const kind of ['minio', 'aws'] as const) {
+  test(`in a bucket that is shared, keys that may list only what is theirs are enough (${kind})`, async (t) => {
+    const server = await serverIn(t, { listable: 'deposits/', kind });
+    server.makeBucket('archives');
+    const { store } = await openIn(t, { server, wrong: { prefix: 'deposits/' } });
+    const { sha256 } = await store.put(inChunks(newBody(LARGE)));
+    t.is(await store.stat(sha256Of(Buffer.of())), undefined);
+    t.deepEqual(
+      (await listOf(store)).map((listed) => listed.sha256),
+      [sha256],
+    );
+    t.is(await store.sweepIncoming(later()), 0);
+  });
+}
+
+for (const kind of ['aws', 'swift'] as const) {
+  test(`a store that answers as ${kind} takes, gives and removes objects, and ends uploads`, async (t) => {
+    const { store, server, bucket } = await openIn(t, { server: await serverIn(t, { kind }) });
+    for (const length of [SMALL, LARGE]) {
+      const body = newBody(length);
+      const { sha256 } = await store.put(inChunks(body));
+      t.true(body.equals(await bytesOf(store, sha256)));
+      await t.throwsAsync(store.put(breakingAfter(length - 1, body)), { name: 'ConnectionLost' });
+      await store.remove(sha256);
+      t.is(await store.stat(sha256), undefined);
+    }
+    const { sha256 } = await store.put(inChunks(Buffer.of()));
+    bucket().beginUpload('incoming/left');
+    bucket().put('incoming/left', { ...bucket().get(keyOf(sha256)).body, file: 'none' });
+    await store.sweepIncoming(later());
+    t.deepEqual([uploadsOf(server), keysOf(server)], [0, [keyOf(sha256)]]);
+  });
+}
 
 test('a place that cannot be one is told', async (t) => {
   for (const wrong of [{ bucket: 'X' }, { endpoint: { host: 'not a host', port: 1, tls: false } }]) {
@@ -257,15 +279,15 @@ test('a connection that breaks once, or a store that is busy once, is asked agai
   const { store, proxy } = await openBehindProxy(t);
   for (const length of [SMALL, LARGE]) {
     const body = newBody(length);
-    proxy.inject({ kind: 'reset', afterBytes: 500 }, /^PUT .*(v1|partNumber=2)/, 1);
+    proxy.inject({ kind: 'reset', afterBytes: 500 }, /^PUT .*(v1\/|partNumber=2)/, 1);
     await store.put(inChunks(body));
     proxy.inject({ kind: 'status', status: 503, code: 'SlowDown' }, /^GET/, 2);
     t.true(body.equals(await bytesOf(store, sha256Of(body))));
-    proxy.inject({ kind: 'html' }, /^PUT .*(v1|partNumber=2)/, 1);
+    proxy.inject({ kind: 'html' }, /^PUT .*(v1\/|partNumber=2)/, 1);
     await t.notThrowsAsync(store.put(inChunks(body)), 'as Swift answers one of two who write the same');
     proxy.inject(
       { kind: 'status', status: 200, code: 'InternalError' },
-      /^PUT .*v1/,
+      /^PUT .*v1\//,
       length === LARGE ? 1 : 0,
     );
     await t.notThrowsAsync(store.put(inChunks(body)), 'a copy that fails after its answer began');
@@ -286,11 +308,17 @@ test('a store that stays busy, or is full, is told', async (t) => {
   }
 });
 
-for (const request of ['PUT .*v1', 'PUT .*partNumber=1', 'POST .*uploads', 'POST .*uploadId', 'HEAD .*v1']) {
+for (const request of [
+  'PUT .*/v1/',
+  'PUT .*partNumber=1',
+  'POST .*uploads',
+  'POST .*uploadId',
+  'HEAD .*/v1/',
+]) {
   test.serial(`a store that is silent at ${request} does not hold up a put`, async (t) => {
     const { store, proxy } = await openBehindProxy(t, { timeouts: { ...QUICK, total: 1500 } });
     proxy.inject({ kind: 'silent' }, new RegExp(`^${request}`));
-    const body = newBody(request === 'PUT .*v1' ? SMALL : LARGE);
+    const body = newBody(request === 'PUT .*/v1/' ? SMALL : LARGE);
     const begun = Date.now();
     const error = await t.throwsAsync(store.put(inChunks(body)), { instanceOf: ArchiveStoreUnavailable });
     t.regex(error.message, /did not (answer|finish) within/);
@@ -322,7 +350,7 @@ test.serial('a store that is silent does not hold up anything else', async (t) =
 test.serial('a store that sends its answer a byte at a time does not hold up anything', async (t) => {
   const { store, proxy } = await openBehindProxy(t, { timeouts: { ...QUICK, total: 1000 } });
   const { sha256 } = await store.put(inChunks(newBody(SMALL)));
-  proxy.inject({ kind: 'drip', every: 100 }, /^GET .*v1/);
+  proxy.inject({ kind: 'drip', every: 100 }, /^GET .*v1\//);
   const slow = await t.throwsAsync(store.checkOut(sha256), { instanceOf: ArchiveStoreUnavailable });
   t.regex(slow.message, /sent only \d+ bytes in \d+ ms/);
   proxy.inject({ kind: 'drip', every: 100 });
@@ -345,7 +373,7 @@ test.serial('a reader may be slower than the store may be silent', async (t) => 
 test('a web page is not taken for an answer', async (t) => {
   const { store, server, proxy } = await openBehindProxy(t);
   const { sha256 } = await store.put(inChunks(newBody(SMALL)));
-  for (const request of [/./, /uploads/, /partNumber/, /^POST .*uploadId/, /^PUT .*v1/, /^HEAD/, /^GET/]) {
+  for (const request of [/./, /uploads/, /partNumber/, /^POST .*uploadId/, /^PUT .*v1\//, /^HEAD/, /^GET/]) {
     proxy.inject({ kind: 'html' }, request);
     const use = async () => {
       await store.put(inChunks(newBody(LARGE)));
@@ -372,8 +400,8 @@ test('a web page is not taken for an answer', async (t) => {
 test('an ETag that is not that of the bytes is told', async (t) => {
   const { store, proxy } = await openBehindProxy(t);
   for (const [request, length] of [
-    [/^PUT .*v1/, SMALL],
-    [/^HEAD .*v1/, SMALL],
+    [/^PUT .*v1\//, SMALL],
+    [/^HEAD .*v1\//, SMALL],
     [/partNumber=2/, LARGE],
   ] as const) {
     proxy.inject({ kind: 'wrong-etag' }, request);
@@ -458,10 +486,10 @@ test.serial('a store that is closed finishes what it was putting and takes nothi
 });
 
 for (const [request, length] of [
-  ['PUT .*v1', SMALL],
+  ['PUT .*/v1/', SMALL],
   ['PUT .*partNumber=2', LARGE],
   ['POST .*uploadId', LARGE],
-  ['PUT .*v1', LARGE],
+  ['PUT .*/v1/', LARGE],
 ] as const) {
   test(`a store that is silent at ${request} of ${length} bytes is closed soon all the same`, async (t) => {
     const { store, proxy, folder } = await openBehindProxy(t);

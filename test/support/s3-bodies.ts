@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { S3Refusal } from './s3-refusal.ts';
@@ -15,6 +15,7 @@ export type S3Body = {
 
 /** Keeps what a request carries, once it is all of it and what the headers say. */
 export async function receiveBody(request: IncomingMessage, folder: string): Promise<S3Body> {
+  assertMd5(request.headers);
   const sha256 = createHash('sha256');
   const body = await keep(folder, request, (chunk) => sha256.update(chunk));
   const fault = faultIn(request, body, sha256.digest('hex'));
@@ -56,11 +57,17 @@ async function keep(
   return { file, length, md5: md5.digest('hex') };
 }
 
+function assertMd5({ 'content-md5': sent }: IncomingHttpHeaders): void {
+  if (sent === undefined) return;
+  const bytes = Buffer.from(String(sent), 'base64');
+  if (bytes.length !== 16 || bytes.toString('base64') !== sent) throw new S3Refusal(400, 'InvalidDigest');
+}
+
 function faultIn({ headers }: IncomingMessage, { length, md5 }: S3Body, sha256: string): string | undefined {
   const signed = headers['x-amz-content-sha256'];
   const md5Sent = headers['content-md5'];
   if (headers['content-length'] !== String(length)) return 'IncompleteBody';
-  if (signed !== 'UNSIGNED-PAYLOAD' && signed !== sha256) return 'XAmzContentSHA256Mismatch';
   if (md5Sent !== undefined && md5Sent !== Buffer.from(md5, 'hex').toString('base64')) return 'BadDigest';
+  if (signed !== 'UNSIGNED-PAYLOAD' && signed !== sha256) return 'XAmzContentSHA256Mismatch';
   return undefined;
 }

@@ -1,9 +1,8 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { rm } from 'node:fs/promises';
+import { createHash, randomBytes } from 'node:crypto';
 import { joinBodies, type S3Body } from './s3-bodies.ts';
 import { S3Refusal } from './s3-refusal.ts';
+import { discard, type S3Object, S3Versions } from './s3-versions.ts';
 
-export type S3Object = { readonly body: S3Body; readonly etag: string; readonly modified: Date };
 type Upload = { readonly key: string; readonly begun: Date; readonly parts: Map<number, S3Body> };
 type NamedPart = { readonly number: number; readonly etag: string };
 
@@ -12,24 +11,34 @@ const LEAST_PART_BYTES = 5 * 1024 * 1024;
 /** Objects and uploads of one bucket, as S3 has them: an object is replaced in one step. */
 export class S3Bucket {
   readonly objects = new Map<string, S3Object>();
+  readonly versions = new S3Versions(this.objects);
   readonly uploads = new Map<string, Upload>();
+  /** Keys whose object has a flipped bit on its drive; to put it again heals it. */
+  readonly flipped = new Set<string>();
+  /** Keys that are listed but not found, as when a drive was away when they were put and another one is now. */
+  readonly unfound = new Set<string>();
+  /** Keys that lists leave out, as when most drives are away. */
+  readonly unlisted = new Set<string>();
+  /** How many of the next lists of uploads are empty, as one of four drives answers that has none. */
+  emptyUploadLists = 0;
   readonly #folder: string;
+  #newest: string | undefined;
 
   constructor(folder: string) {
     this.#folder = folder;
   }
 
   put(key: string, body: S3Body, etag = body.md5): S3Object {
-    const object = { body, etag, modified: new Date() };
-    this.remove(key);
-    this.objects.set(key, object);
-    return object;
+    this.#newest = key;
+    for (const faulty of [this.flipped, this.unfound]) faulty.delete(key);
+    return this.versions.put(key, { body, etag, modified: new Date() });
   }
 
   get(key: string): S3Object {
-    const object = this.objects.get(key);
-    if (object === undefined) throw new S3Refusal(404, 'NoSuchKey');
-    return object;
+    const object = this.unfound.has(key) ? undefined : this.objects.get(key);
+    if (object !== undefined) return object;
+    const marked = this.versions.isDeleted(key) ? { 'x-amz-delete-marker': 'true' } : {};
+    throw new S3Refusal(404, 'NoSuchKey', marked);
   }
 
   /** A copy is one object, whatever parts the first was made of. */
@@ -38,14 +47,18 @@ export class S3Bucket {
   }
 
   remove(key: string): void {
-    const object = this.objects.get(key);
-    if (object === undefined) return;
-    this.objects.delete(key);
-    discard(object.body); // whoever reads it has the file open
+    this.versions.remove(key);
+  }
+
+  /** Loses the object that was acknowledged last, as a power cut does where names are not synced. */
+  cutPower(): string | undefined {
+    const key = this.#newest;
+    if (key !== undefined) this.objects.delete(key);
+    return key;
   }
 
   beginUpload(key: string): string {
-    const id = `upload-${randomUUID()}`;
+    const id = randomBytes(93).toString('base64url');
     this.uploads.set(id, { key, begun: new Date(), parts: new Map() });
     return id;
   }
@@ -57,17 +70,22 @@ export class S3Bucket {
     parts.set(number, body);
   }
 
+  assertUpload(key: string, id: string): void {
+    this.#upload(key, id);
+  }
+
   async complete(key: string, id: string, named: readonly NamedPart[]): Promise<S3Object> {
     const { parts } = this.#upload(key, id);
+    if (named.length === 0) throw new S3Refusal(400, 'InvalidRequest');
+    if (named.some(({ number }, index) => number <= (named[index - 1]?.number ?? 0)))
+      throw new S3Refusal(400, 'InvalidPartOrder');
     const bodies = named.map(({ number, etag }, index) => {
       const body = parts.get(number);
       if (body === undefined || body.md5 !== etag) throw new S3Refusal(400, 'InvalidPart');
-      if (number <= (named[index - 1]?.number ?? 0)) throw new S3Refusal(400, 'InvalidPartOrder');
       const isLast = index === named.length - 1;
       if (!isLast && body.length < LEAST_PART_BYTES) throw new S3Refusal(400, 'EntityTooSmall');
       return body;
     });
-    if (bodies.length === 0) throw new S3Refusal(400, 'MalformedXML');
     const digests = Buffer.concat(bodies.map(({ md5 }) => Buffer.from(md5, 'hex')));
     const etag = `${createHash('md5').update(digests).digest('hex')}-${bodies.length}`;
     const object = this.put(key, await joinBodies(bodies, this.#folder), etag);
@@ -85,8 +103,4 @@ export class S3Bucket {
     if (upload?.key !== key) throw new S3Refusal(404, 'NoSuchUpload');
     return upload;
   }
-}
-
-function discard({ file }: S3Body): void {
-  rm(file).catch(() => {}); // gone with the folder of the server
 }
