@@ -7,9 +7,11 @@ import { counted } from '../src/domain/description.ts';
 import { openLog, openStore } from '../src/engines.ts';
 import { copyLog } from '../src/event-log/log-copy.ts';
 import { makeFolder } from '../src/make-folder.ts';
+import { setOfObjectsNamed } from '../src/objects-named.ts';
 import { backupPlaces, finishBackup, readBackup } from './backup-folder.ts';
 import { backUpKeys } from './backup-keys.ts';
-import { only, readArguments, refused, runCommand, say, warn } from './command.ts';
+import { only, readArguments, refused, runCommand, say } from './command.ts';
+import { isComplete, reportCopied } from './copied-objects.ts';
 import { liesIn } from './lies-in.ts';
 import { ProgressBars } from './progress-bar.ts';
 import { openServiceLog, openServiceStore } from './service-engines.ts';
@@ -22,9 +24,12 @@ const HELP = `Copies everything that is kept into a folder, from any engine, whi
 First the event log, then the archives, so whatever an event of the backup names is there. Into the same folder again
 it only brings what is new; one that was cut off is gone on with. What is there is compared with the log, never
 overwritten. --verify reads every object of the backup again and replaces what is damaged.
+A backup is complete when it has every object that its events name. Objects that are missing or damaged are named, and
+the others are copied. A damaged object that no event names leaves the backup complete.
 The folder holds the log, the archives and the keys of this service, those that DEPOSIT_WEBHOOK_KEY_FILE and
 DEPOSIT_ANCHOR_KEY_FILE name, too: keep it as safe as the data folder.
-Exit codes: 0 done, 1 failed or an object could not be copied, 2 wrong usage.
+Exit codes: 0 complete, 1 refused, failed or not complete, or the store was not ready before or after its objects were
+listed, 2 wrong usage.
 `;
 
 await runCommand(HELP, async (args) => {
@@ -54,19 +59,20 @@ await runCommand(HELP, async (args) => {
   });
   await using copiedStore = await openStore(places);
   const objects = await copyStore(store, copiedStore, {
+    named: await setOfObjectsNamed(copiedLog, { signal }),
     verify: values.verify ?? false,
     progress: (step, ...counts) => bars.at(`objects ${step}`, ...counts),
     signal,
   });
   const keys = await backUpKeys(config, folder);
-  for (const { sha256, reason } of objects.failed) warn(`Not copied: ${sha256}. ${reason}`);
   const { copied, found } = events;
-  const isWhole = objects.failed.length === 0;
-  if (isWhole) await finishBackup(folder, { events: found + copied, objects: objects.objects });
+  const complete = isComplete(objects);
+  if (complete) await finishBackup(folder, { events: found + copied, objects: objects.objects });
   const facts = {
     folder,
     events: found + copied,
     newEvents: copied,
+    complete,
     ...objects,
     keys,
     since: before?.finishedAt ?? null,
@@ -78,7 +84,7 @@ await runCommand(HELP, async (args) => {
       `The backup holds ${counted(facts.events, 'event')}, ${counted(objects.objects, 'object')} (${counted(objects.bytes, 'byte')}) and ${counted(keys.length, 'key')}; ${news}.`,
     );
   }
-  return isWhole ? 0 : 1;
+  return reportCopied(objects);
 });
 
 function assertElsewhere(folder: string, { dataDir }: Config): void {

@@ -1,25 +1,35 @@
-import { copyStore, type FailedObject } from '../src/archive-store/store-copy.ts';
+import { copyStore, type StoreCopied } from '../src/archive-store/store-copy.ts';
 import { archiveStore, eventLog, secretIn } from '../src/config/setting-values.ts';
-import { type ArchiveStoreConfig, BadConfig, type EventLogConfig, readConfigWith } from '../src/config.ts';
+import {
+  type ArchiveStoreConfig,
+  BadConfig,
+  type EventLogConfig,
+  readConfig,
+  readConfigWith,
+} from '../src/config.ts';
 import { lockFile } from '../src/data-folder-lock.ts';
 import { counted } from '../src/domain/description.ts';
 import { openExistingLog, openExistingStore, openLog, openStore } from '../src/engines.ts';
 import { verifyCopy } from '../src/event-log/copy-verification.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
 import { type CopyOptions, copyLog } from '../src/event-log/log-copy.ts';
+import { setOfObjectsNamed } from '../src/objects-named.ts';
 import { systemErrorText } from '../src/system-error.ts';
-import { readOptions, runCommand, say, UsageError, warn } from './command.ts';
+import { readOptions, runCommand, say, UsageError } from './command.ts';
+import { reportCopied } from './copied-objects.ts';
 import { ProgressBars } from './progress-bar.ts';
 import { stopSignal } from './stop-signal.ts';
 
 const HELP = `Copies a service's event log or archives from one engine to another, and verifies the copy.
 
   npm run migrate -- --from sqlite:FILE --to 'esdb://USER:PASSWORD@HOST:2113?tls=true' [--json]
-  npm run migrate -- --from file:FOLDER --to 's3://HOST:9000/BUCKET?tls=true' [--verify] [--json]
+  npm run migrate -- --from file:FOLDER --to 's3://HOST:9000/BUCKET?tls=true' [--log PLACE] [--verify] [--json]
 
 The event log: sqlite:FILE or esdb://…, from either to either. Every event keeps its id, contents, stream, revision
 and place in the order of all. At the end both logs are compared event by event and every hash is recomputed.
 The archives: file:FOLDER or s3://…, from either to either. What the target holds already is not copied again.
+Objects that are missing or damaged are named, and the others are copied. The objects that the events of --log name must
+be in the target at the end; without --log it is the event log of the settings (DEPOSIT_EVENT_LOG, DEPOSIT_DATA_DIR).
 --verify reads every byte of the target again and replaces what is damaged there.
 
 Instead of a place, @FILE names a file that holds it, for a password that nobody should see in the list of processes.
@@ -34,13 +44,15 @@ command and goes on. A move, with little time without service:
   4. Set DEPOSIT_EVENT_LOG and DEPOSIT_ARCHIVE_STORE to the new places.
   5. Start the service. Each node builds its views again from the new log: what it had is of the old one.
 
-Exit codes: 0 done, 1 refused or failed, or an object could not be copied, 2 wrong usage.
+Exit codes: 0 done, 1 refused or failed, an object that an event names could not be copied, or the source was not ready
+before or after its objects were listed, 2 wrong usage.
 `;
 
 await runCommand(HELP, async (args) => {
   const values = readOptions(args, {
     from: { type: 'string' },
     to: { type: 'string' },
+    log: { type: 'string' },
     verify: { type: 'boolean' },
     json: { type: 'boolean' },
   });
@@ -50,10 +62,13 @@ await runCommand(HELP, async (args) => {
   const signal = stopSignal('Stopped. What the target holds is whole; the same command goes on from there.');
   if ('eventLog' in from && 'eventLog' in to) {
     if (values.verify) throw new UsageError('--verify is for archives; events are compared in any case.');
+    if (values.log !== undefined) throw new UsageError('--log is for archives: it names their event log.');
     return report(await migrateLog(from.eventLog, to.eventLog, signal), values.json);
   }
   if ('archiveStore' in from && 'archiveStore' in to) {
-    return report(await migrateStore(from, to, { signal, verify: values.verify ?? false }), values.json);
+    const log = values.log === undefined ? readConfig() : placeOf('--log', values.log);
+    if (!('eventLog' in log)) throw new UsageError('--log must be an event log.');
+    return report(await migrateStore(from, to, { log, signal, verify: values.verify ?? false }), values.json);
   }
   throw new UsageError('--from and --to must both be event logs or both be archives.');
 });
@@ -65,7 +80,7 @@ type Outcome = {
   readonly facts: { readonly sourceMoved: boolean; readonly [name: string]: unknown };
   /** What was done, in a sentence or two. */
   readonly text: string;
-  readonly failed?: readonly FailedObject[];
+  readonly objects?: Pick<StoreCopied, 'failed' | 'notReady'>;
 };
 
 async function migrateLog(from: EventLogConfig, to: EventLogConfig, signal: AbortSignal): Promise<Outcome> {
@@ -83,39 +98,45 @@ async function migrateLog(from: EventLogConfig, to: EventLogConfig, signal: Abor
   return { facts, text: total === 0 ? 'The source holds no events.' : text };
 }
 
-type StoreOptions = { readonly signal: AbortSignal; readonly verify: boolean };
+type StoreOptions = { readonly log: LogPlace; readonly signal: AbortSignal; readonly verify: boolean };
 
-async function migrateStore(from: StorePlace, to: StorePlace, options: StoreOptions): Promise<Outcome> {
+async function migrateStore(
+  from: StorePlace,
+  to: StorePlace,
+  { log: place, signal, verify }: StoreOptions,
+): Promise<Outcome> {
+  await using log = await opened('--log', openExistingLog(place, { readOnly: true }));
   await using source = await openExistingStore(from);
   await using target = await openStore(to);
   using bars = new ProgressBars();
-  const { failed, cameMeanwhile, ...counts } = await copyStore(source, target, {
-    ...options,
+  const { failed, notReady, cameMeanwhile, ...counts } = await copyStore(source, target, {
+    named: await setOfObjectsNamed(log, { signal }),
+    verify,
+    signal,
     progress: (step, objects, total) => bars.at(`objects ${step}`, objects, total),
   });
   const { objects, bytes, copied, repaired } = counts;
-  const verified = options.verify
+  const verified = verify
     ? ` All were read again; ${repaired} ${repaired === 1 ? 'was damaged and is' : 'were damaged and are'} replaced.`
     : '';
   return {
-    facts: { ...counts, failed, sourceMoved: cameMeanwhile > 0 },
+    facts: { ...counts, failed, notReady, sourceMoved: cameMeanwhile > 0 },
     text:
       objects + failed.length === 0
         ? 'The source holds no objects.'
         : `Copied ${counted(copied, 'object')}. The target holds ${objects} of the source, ${counted(bytes, 'byte')}.${verified}`,
-    failed,
+    objects: { failed, notReady },
   };
 }
 
-function report({ facts, text, failed = [] }: Outcome, json = false): number {
+function report({ facts, text, objects }: Outcome, json = false): number {
   say(json ? JSON.stringify(facts) : text);
   if (facts.sourceMoved && !json) {
     say(
       'The source has changed meanwhile: run it again with the service stopped before switching to the target.',
     );
   }
-  for (const { sha256, reason } of failed) warn(`Not copied: ${sha256}. ${reason}`);
-  return failed.length > 0 ? 1 : 0;
+  return objects ? reportCopied(objects) : 0;
 }
 
 function placeOf(option: string, given: string | undefined): LogPlace | StorePlace {

@@ -5,42 +5,52 @@ import { lockDataFolder } from '../src/data-folder-lock.ts';
 import { counted } from '../src/domain/description.ts';
 import { openExistingLog, openExistingStore, openLog, openStore } from '../src/engines.ts';
 import { verifyCopy } from '../src/event-log/copy-verification.ts';
+import type { EventLog } from '../src/event-log/event-log.ts';
 import { copyEvents } from '../src/event-log/log-copy.ts';
-import { backupPlaces, readBackup } from './backup-folder.ts';
+import { setOfObjectsNamed } from '../src/objects-named.ts';
+import { type BackupFacts, backupPlaces, readBackup } from './backup-folder.ts';
 import { restoreKeys } from './backup-keys.ts';
-import { only, readArguments, refused, runCommand, say, warn } from './command.ts';
+import { only, readArguments, refused, runCommand, say, UsageError, warn } from './command.ts';
+import { reportCopied } from './copied-objects.ts';
 import { ProgressBars } from './progress-bar.ts';
 import { stopSignal } from './stop-signal.ts';
 
 const HELP = `Brings a backup into an empty data folder, or into the engines that the settings name.
 
-  npm run restore -- DIR [--json]
+  npm run restore -- DIR [--last-complete | --latest] [--verify] [--json]
 
 The service must not run. Nothing is overwritten: a log that holds anything else than the beginning of the backup is
 refused. A restore that was cut off is gone on with. Every event is compared and every hash recomputed at the end;
 every object is verified on its way. The keys go to where DEPOSIT_WEBHOOK_KEY_FILE and DEPOSIT_ANCHOR_KEY_FILE have
 them, or into the data folder. Views are built when the service starts: what a node still has of the log as it was, it
 notices then and builds anew.
-Exit codes: 0 done, 1 refused or failed, or something could not be brought, 2 wrong usage.
+If the last backup into DIR was cut off or not complete, choose what to restore:
+--last-complete: the events of the last complete backup, and their objects. Later events are left out.
+--latest: all events, and the objects that are there.
+--verify: reads every restored object again, compares its digest, and replaces what is damaged.
+Exit codes: 0 done, 1 refused or failed, an object that an event names is missing, or a key could not be brought,
+2 wrong usage.
 `;
 
 await runCommand(HELP, async (args) => {
-  const { values, positionals } = readArguments(args, { json: { type: 'boolean' } });
+  const { values, positionals } = readArguments(args, {
+    'last-complete': { type: 'boolean', default: false },
+    latest: { type: 'boolean', default: false },
+    verify: { type: 'boolean', default: false },
+    json: { type: 'boolean' },
+  });
+  if (values['last-complete'] && values.latest)
+    throw new UsageError('--last-complete or --latest, not both.');
   const folder = path.resolve(only(positionals, 'DIR'));
   const backup = readBackup(folder);
-  if (!backup)
-    throw refused(
-      'NO_BACKUP',
-      `${folder} holds no backup that was finished, or its backup.json is damaged: run the backup again.`,
-    );
+  if (!backup && !values.latest) throw refused('NO_BACKUP', noBackup(folder));
   const config = readConfig();
   using _only = lockDataFolder(config.dataDir);
   const signal = stopSignal('Stopped. The same command goes on from there.');
   using bars = new ProgressBars();
   await using source = await openExistingLog(backupPlaces(folder));
   await using target = await openLog(config);
-  // A later backup that was cut off may have brought more events, but not yet all objects that they name.
-  const total = backup.events;
+  const total = await eventsToRestore(source, { folder, backup, ...values });
   await copyEvents(first(total, source.readAll({ signal })), target, {
     engine: config.eventLog.kind,
     progress: (step, events) => bars.at(`events ${step}`, events, total),
@@ -53,21 +63,55 @@ await runCommand(HELP, async (args) => {
   await using sourceStore = await openExistingStore(backupPlaces(folder));
   await using store = await openStore(config);
   const objects = await copyStore(sourceStore, store, {
+    named: await setOfObjectsNamed(target, { signal }),
+    verify: values.verify,
     progress: (step, ...counts) => bars.at(`objects ${step}`, ...counts),
     signal,
   });
   const keyProblems = await restoreKeys(folder, config);
-  for (const { sha256, reason } of objects.failed) warn(`Not restored: ${sha256}. ${reason}`);
   for (const problem of keyProblems) warn(problem);
-  if (values.json) say(JSON.stringify({ events: total, ...objects, keyProblems, backup }));
+  const code = reportCopied(objects, 'Not restored');
+  if (values.json) say(JSON.stringify({ events: total, ...objects, keyProblems, backup: backup ?? null }));
   else {
     say(
-      `Restored ${counted(total, 'event')} and ${counted(objects.objects, 'object')} (${counted(objects.bytes, 'byte')}) of ${backup.finishedAt}.`,
+      `Restored ${counted(total, 'event')} and ${counted(objects.objects, 'object')} (${counted(objects.bytes, 'byte')})${backup?.events === total ? ` of ${backup.finishedAt}` : ''}.`,
     );
     say('"npm run verify -- --all" proves that everything is there and right.');
   }
-  return objects.failed.length + keyProblems.length > 0 ? 1 : 0;
+  return keyProblems.length > 0 ? 1 : code;
 });
+
+type Choice = {
+  readonly folder: string;
+  readonly backup: BackupFacts | undefined;
+  readonly latest: boolean;
+  readonly 'last-complete': boolean;
+};
+
+/** A backup that was not complete may have brought more events than the last complete one, but not all their objects. */
+async function eventsToRestore(
+  source: EventLog,
+  { folder, backup, latest, 'last-complete': lastComplete }: Choice,
+): Promise<number> {
+  const events = await numberOfEvents(source);
+  if (backup === undefined || latest) return events;
+  const later = events - backup.events;
+  if (later <= 0 || lastComplete) return backup.events;
+  throw refused(
+    'BACKUP_NOT_COMPLETE',
+    `${folder} holds the complete backup of ${backup.finishedAt} (${counted(backup.events, 'event')}), and ${counted(later, 'later event')} of a backup that was not complete. Run the backup again; if that is not possible, --last-complete restores the state of ${backup.finishedAt}, --latest all events with the objects that are there.`,
+  );
+}
+
+async function numberOfEvents(log: EventLog): Promise<number> {
+  let events = 0;
+  for await (const _event of log.readAll()) events += 1;
+  return events;
+}
+
+function noBackup(folder: string): string {
+  return `${folder} holds no backup that was finished, or its backup.json is damaged: run the backup again. If that is not possible, --latest restores the events and objects that are there.`;
+}
 
 async function* first<Item>(count: number, items: AsyncIterable<Item>): AsyncGenerator<Item> {
   if (count === 0) return;

@@ -138,8 +138,15 @@ test('archives go to S3 and back; a damaged one stops no other, and what is ther
   const object = path.join(folder, 'v1/sha256', sha256.slice(0, 2), sha256.slice(2, 4), sha256);
   await writeFile(object, randomBytes(65_537));
 
+  const noLog = await migrate(`file:${folder}`, bucket, [], keys);
+  t.is(noLog.code, 1);
+  t.regex(noLog.err, /^There is no event log at /);
+  t.is(s3.buckets.size, 0, 'nothing is copied that is not compared with a log');
+  const eventLog = { kind: 'sqlite', file: path.join(other, 'event-log.sqlite') } as const;
+  await (await openLog({ eventLog }))[Symbol.asyncDispose]();
+
   const broken = await migrate(`file:${folder}`, bucket, ['--json'], keys);
-  t.is(broken.code, 1, broken.err);
+  t.is(broken.code, 0, broken.err);
   t.regex(broken.err, new RegExp(`^Not copied: ${sha256}\\. The object ${sha256} .* holds other bytes`, 'm'));
   t.like(JSON.parse(broken.out), { objects: 4, copied: 4, bytes: 3_001_010, sourceMoved: false });
 
@@ -154,7 +161,9 @@ test('archives go to S3 and back; a damaged one stops no other, and what is ther
   );
 
   const back = path.join(other, 'archives');
-  t.is((await migrate(bucket, `file:${back}`, [], keys)).code, 0);
+  const elsewhere = { ...keys, DEPOSIT_DATA_DIR: folder };
+  const log = ['--log', `sqlite:${eventLog.file}`];
+  t.is((await migrate(bucket, `file:${back}`, log, elsewhere)).code, 0);
   await using target = await store(back);
   const listed = await Array.fromAsync(target.list(), ({ sha256, length }) => ({ sha256, length }));
   t.deepEqual(listed.sort(byName), stored.toSorted(byName));

@@ -77,12 +77,13 @@ export class AlteringProxy implements AsyncDisposable {
 
   async #answer(answer: IncomingMessage, told: string, response: ServerResponse): Promise<void> {
     const own = (text: string): string => text.replaceAll(this.#target.origin, this.url);
+    const body = own((await buffer(answer)).toString());
+    const ofBody = body === '' ? [] : ['content-length', 'transfer-encoding', 'connection'];
     const headers = Object.fromEntries(
       Object.entries(answer.headers)
-        .filter(([name]) => !['content-length', 'transfer-encoding', 'connection'].includes(name))
+        .filter(([name]) => !ofBody.includes(name))
         .map(([name, value]) => [name, own(String(value))]),
     );
-    const body = own((await buffer(answer)).toString());
     const altered = this.#alter({ status: answer.statusCode ?? 502, headers, body }, told);
     if (altered === 'held') return;
     if (altered === 'lost') {

@@ -1,0 +1,18 @@
+import type { StoreCopied } from '../src/archive-store/store-copy.ts';
+import { warn } from './command.ts';
+
+type Outcome = Pick<StoreCopied, 'failed' | 'notReady'>;
+
+/** Whether the copy has every object that an event names. */
+export function isComplete({ failed }: Outcome): boolean {
+  return !failed.some(({ isNamed }) => isNamed);
+}
+
+/** Warns of each object that was not copied. @returns the exit code of the command */
+export function reportCopied({ failed, notReady }: Outcome, notCopied = 'Not copied'): 0 | 1 {
+  for (const { sha256, isNamed, reason } of failed) {
+    warn(`${notCopied}: ${sha256}. ${reason} ${isNamed ? 'An event names it.' : 'No event names it.'}`);
+  }
+  if (notReady !== null) warn(`The list of objects may have been short: ${notReady} Run the command again.`);
+  return isComplete({ failed, notReady }) && notReady === null ? 0 : 1;
+}

@@ -1,0 +1,180 @@
+import { hash, randomBytes } from 'node:crypto';
+import { appendFile, readdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import test from 'ava';
+import type { StoredObject } from '../../src/archive-store/archive-store.ts';
+import { parseS3Url } from '../../src/archive-store/s3-url.ts';
+import { openLog, openStore } from '../../src/engines.ts';
+import { AlteringProxy, type Answer } from '../support/altering-proxy.ts';
+import { zipOf } from '../support/archive-builders.ts';
+import {
+  ATOM_TYPE,
+  archiveHeaders,
+  archivePart,
+  entryPart,
+  formOf,
+  formType,
+  helloEntry,
+  partial,
+} from '../support/deposit-bodies.ts';
+import { type Ran, runScript } from '../support/run-script.ts';
+import { RunningService, TestClient } from '../support/running-service.ts';
+import { S3Server } from '../support/s3-server.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+test('a damaged object that no event names leaves a backup complete', async (t) => {
+  await using service = await serviceWithDeposit();
+  const orphan = await service.service.store.put(pieces(Buffer.alloc(100_000, 'x')));
+  await appendFile(fileOf(service.folder, orphan), 'y');
+  const backup = await temporaryFolder(t);
+  const ran = await runScript(service.folder, 'backup', [backup, '--json']);
+  t.is(ran.code, 0, ran.err);
+  t.regex(ran.err, new RegExp(`^Not copied: ${orphan.sha256}\\..* No event names it\\.$`, 'm'));
+  t.like(JSON.parse(ran.out), { complete: true, failed: [{ sha256: orphan.sha256, isNamed: false }] });
+  t.true((await readdir(backup)).includes('backup.json'));
+  const elsewhere = await temporaryFolder(t);
+  t.is((await runScript(elsewhere, 'restore', [backup])).code, 0);
+});
+
+for (const [how, spoil] of [
+  ['damaged', (file: string) => appendFile(file, 'y')],
+  ['missing', (file: string) => rm(file)],
+] as const) {
+  test(`an object that an event names and that is ${how} is named by backup, restore and migrate`, async (t) => {
+    await using service = await serviceWithDeposit();
+    const backup = await temporaryFolder(t);
+    t.is((await runScript(service.folder, 'backup', [backup])).code, 0);
+    const wanted = await addArchive(service);
+    await spoil(fileOf(service.folder, wanted));
+    const named = (ran: Ran) =>
+      new RegExp(`: ${wanted.sha256}\\..* An event names it\\.$`, 'm').test(ran.err);
+
+    const later = await runScript(service.folder, 'backup', [backup, '--json']);
+    t.is(later.code, 1);
+    t.true(named(later), later.err);
+    const facts = JSON.parse(later.out) as { objects: number; failed: unknown[] };
+    t.like(facts, { complete: false, failed: [{ sha256: wanted.sha256, isNamed: true }] });
+    t.true(facts.objects > 0, 'all others are there');
+
+    const target = path.join(await temporaryFolder(t), 'archives');
+    const places = ['--from', `file:${service.folder}/archives`, '--to', `file:${target}`];
+    const migrated = await runScript(service.folder, 'migrate', places);
+    t.is(migrated.code, 1);
+    t.true(named(migrated), migrated.err);
+
+    const [first, second] = [await temporaryFolder(t), await temporaryFolder(t)];
+    const silent = await runScript(first, 'restore', [backup]);
+    t.is(silent.code, 1, 'an older state is not restored unasked');
+    t.regex(silent.err, /--last-complete restores the state of .*, --latest all events/);
+    t.is((await runScript(first, 'restore', [backup, '--last-complete'])).code, 0);
+    const latest = await runScript(second, 'restore', [backup, '--latest']);
+    t.is(latest.code, 1);
+    t.true(named(latest), latest.err);
+    const [older, newer] = [await eventsIn(first), await eventsIn(second)];
+    t.true(older < newer);
+  });
+}
+
+test('an object that a backup has lost since is named by restore', async (t) => {
+  await using service = await serviceWithDeposit();
+  const wanted = await addArchive(service);
+  const [backup, elsewhere] = [await temporaryFolder(t), await temporaryFolder(t)];
+  t.is((await runScript(service.folder, 'backup', [backup])).code, 0);
+  await rm(fileOf(backup, wanted));
+  const restored = await runScript(elsewhere, 'restore', [backup]);
+  t.is(restored.code, 1);
+  t.regex(restored.err, new RegExp(`^Not restored: ${wanted.sha256}\\..* An event names it\\.$`, 'm'));
+});
+
+test('with --verify a restore compares the digests of what is there, and replaces what is damaged', async (t) => {
+  await using service = await serviceWithDeposit();
+  const wanted = await addArchive(service);
+  const [backup, elsewhere] = [await temporaryFolder(t), await temporaryFolder(t)];
+  t.is((await runScript(service.folder, 'backup', [backup])).code, 0);
+  t.is((await runScript(elsewhere, 'restore', [backup])).code, 0);
+  await writeFile(fileOf(elsewhere, wanted), Buffer.alloc(wanted.length, 'z'));
+  const again = await runScript(elsewhere, 'restore', [backup, '--json']);
+  t.like({ code: again.code, ...JSON.parse(again.out) }, { code: 0, repaired: 0 }, 'lengths are not digests');
+  const verified = await runScript(elsewhere, 'restore', [backup, '--json', '--verify']);
+  t.like({ code: verified.code, ...JSON.parse(verified.out) }, { code: 0, repaired: 1 });
+  await using store = await openStore(placeOf(elsewhere));
+  t.is((await buffer((await store.get(wanted.sha256)).body)).length, wanted.length);
+});
+
+test('an object that the store does not list is copied by its name, and a store that is not ready is reported', async (t) => {
+  await using s3 = await S3Server.start();
+  const { accessKey, secretKey } = s3.options;
+  const place = parseS3Url(`s3://127.0.0.1:${s3.port}/deposits?tls=false`);
+  await using service = await RunningService.start({
+    archiveStore: { kind: 's3', ...place, accessKey, secretKey },
+  });
+  const alice = await service.register('alice', { collections: ['software'] });
+  t.is((await alice.post('/1/software/', helloEntry, { 'Content-Type': ATOM_TYPE, ...partial })).status, 201);
+  await service.stop();
+
+  const short = (answer: Answer, request: string): Answer =>
+    request.includes('list-type=2')
+      ? { ...answer, body: answer.body.replace(/<Contents>.*<\/Contents>/s, '') }
+      : answer;
+  const readOnly = (answer: Answer, request: string): Answer =>
+    request.startsWith('PUT ')
+      ? { status: 403, headers: { 'content-type': 'application/xml' }, body: denied }
+      : answer;
+  for (const [alter, code, objects] of [
+    [short, 0, 1],
+    [readOnly, 1, 1],
+  ] as const) {
+    await using proxy = await AlteringProxy.start(`http://127.0.0.1:${s3.port}`, alter);
+    const env = {
+      DEPOSIT_ARCHIVE_STORE: `s3://${new URL(proxy.url).host}/deposits?tls=false`,
+      DEPOSIT_S3_ACCESS_KEY: accessKey,
+      DEPOSIT_S3_SECRET_KEY: secretKey,
+    };
+    const backup = await temporaryFolder(t);
+    const ran = await runScript(service.folder, 'backup', [backup, '--json'], { env });
+    t.is(ran.code, code, ran.err);
+    t.like(JSON.parse(ran.out), { complete: true, objects });
+    if (code === 1) t.regex(ran.err, /The list of objects may have been short: .*AccessDenied/);
+  }
+  await service.startAgain();
+});
+
+const denied = '<Error><Code>AccessDenied</Code><Message>Access Denied.</Message></Error>';
+
+async function serviceWithDeposit(): Promise<RunningService> {
+  const service = await RunningService.start();
+  const alice = await service.register('alice', { collections: ['software'] });
+  await alice.post('/1/software/', new Uint8Array(formOf([archivePart(), entryPart()])), formType);
+  await alice.waitFor('/1/software/1/status/', 'done');
+  return service;
+}
+
+/** An archive that is a file of the store, in a deposit that stays partial. */
+async function addArchive({ url }: RunningService): Promise<StoredObject> {
+  const bytes = zipOf([{ name: 'random', data: randomBytes(100_000) }]);
+  const headers = { ...archiveHeaders(), ...partial };
+  await new TestClient(url, 'alice').post('/1/software/', new Uint8Array(bytes), headers);
+  return { sha256: hash('sha256', bytes), length: bytes.length };
+}
+
+async function* pieces(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
+}
+
+async function eventsIn(folder: string): Promise<number> {
+  await using log = await openLog(placeOf(folder));
+  return (await Array.fromAsync(log.readAll())).length;
+}
+
+function placeOf(folder: string) {
+  return {
+    eventLog: { kind: 'sqlite', file: path.join(folder, 'event-log.sqlite') },
+    archiveStore: { kind: 'file', folder: path.join(folder, 'archives') },
+    dataDir: folder,
+  } as const;
+}
+
+function fileOf(folder: string, { sha256 }: StoredObject): string {
+  return path.join(folder, 'archives/v1/sha256', sha256.slice(0, 2), sha256.slice(2, 4), sha256);
+}
