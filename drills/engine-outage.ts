@@ -35,10 +35,11 @@ export class EngineOutage implements AsyncDisposable {
   #longest = 0;
   #back = 0;
 
-  static async prepare(engine: Engine): Promise<EngineOutage> {
+  /** `minio`: the program of a real MinIO, to be the store. */
+  static async prepare(engine: Engine, minio?: string): Promise<EngineOutage> {
     await using opened = new AsyncDisposableStack();
     const { dataDir } = opened.use(await drilledFolder(`away-${engine}`));
-    const engines = opened.use(await EngineProcesses.start());
+    const engines = opened.use(await EngineProcesses.start({ minio }));
     const setting = engine === 'log' ? 'DEPOSIT_EVENT_LOG' : 'DEPOSIT_ARCHIVE_STORE';
     const direct = engines.settings[setting] ?? '';
     const port = Number(/127\.0\.0\.1:(\d+)/.exec(direct)?.[1]);

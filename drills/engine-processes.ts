@@ -1,37 +1,42 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import path from 'node:path';
-import { createInterface } from 'node:readline';
+import { MinioProcess } from '../test/support/minio-process.ts';
 import { LogProcess } from './log-process.ts';
+import { StoreProcess } from './store-process.ts';
 
 export type Engine = 'log' | 'store';
 
-const STORE = path.join(import.meta.dirname, '..', 'test', 'support', 's3-process.ts');
+export type EngineOptions = {
+  /** Arguments of the double, such as `--nodes 3`. */
+  readonly logArgs?: readonly string[];
+  /** The program of a real MinIO, to be the store instead of the S3 server of the tests. */
+  readonly minio?: string | undefined;
+};
 
-/** The double of EventStoreDB and the S3 server of the tests, each a process, for services to share. */
+/** The double of EventStoreDB and an S3 server, each a process, for services to share. */
 export class EngineProcesses implements AsyncDisposable {
   readonly log: LogProcess;
-  readonly #store: ChildProcess;
+  readonly #store: StoreProcess | MinioProcess;
   /** What a service needs in its environment to use them. */
   readonly settings: Readonly<Record<string, string>>;
 
-  /** `logArgs` are arguments of the double, such as `--nodes 3`. */
-  static async start(logArgs: readonly string[] = []): Promise<EngineProcesses> {
-    const store = spawn(process.execPath, [STORE], { stdio: ['pipe', 'pipe', 'inherit'] });
-    const [log, line] = await Promise.all([LogProcess.start(logArgs), firstLine(store)]);
-    const s3 = JSON.parse(line) as { port: number; accessKey: string; secretKey: string };
-    return new EngineProcesses(log, store, {
-      DEPOSIT_EVENT_LOG: log.connectionString,
-      DEPOSIT_ARCHIVE_STORE: `s3://127.0.0.1:${s3.port}/deposits?tls=false`,
-      DEPOSIT_S3_ACCESS_KEY: s3.accessKey,
-      DEPOSIT_S3_SECRET_KEY: s3.secretKey,
-    });
+  static async start({ logArgs = [], minio }: EngineOptions = {}): Promise<EngineProcesses> {
+    await using starting = new AsyncDisposableStack();
+    const store = starting.use(
+      await (minio === undefined ? StoreProcess.start() : MinioProcess.start(minio)),
+    );
+    const log = starting.use(await LogProcess.start(logArgs));
+    starting.move();
+    return new EngineProcesses(log, store);
   }
 
-  private constructor(log: LogProcess, store: ChildProcess, settings: Readonly<Record<string, string>>) {
+  private constructor(log: LogProcess, store: StoreProcess | MinioProcess) {
     this.log = log;
     this.#store = store;
-    this.settings = settings;
+    this.settings = {
+      DEPOSIT_EVENT_LOG: log.connectionString,
+      DEPOSIT_ARCHIVE_STORE: `s3://127.0.0.1:${store.port}/deposits?tls=false`,
+      DEPOSIT_S3_ACCESS_KEY: store.accessKey,
+      DEPOSIT_S3_SECRET_KEY: store.secretKey,
+    };
   }
 
   /** Cuts every connection to the log and refuses new ones; what was stored stays. */
@@ -53,26 +58,11 @@ export class EngineProcesses implements AsyncDisposable {
   }
 
   #signal(engine: Engine, signal: NodeJS.Signals): void {
-    if (engine === 'log') this.log.signal(signal);
-    else this.#store.kill(signal);
+    (engine === 'log' ? this.log : this.#store).signal(signal);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const engine of ['log', 'store'] as const) this.thaw(engine); // else it would not end
-    await Promise.all([this.log[Symbol.asyncDispose](), end(this.#store)]);
+    await Promise.all([this.log[Symbol.asyncDispose](), this.#store[Symbol.asyncDispose]()]);
   }
-}
-
-async function firstLine({ stdout }: ChildProcess): Promise<string> {
-  const [line] = (await once(createInterface({ input: stdout as NodeJS.ReadableStream }), 'line')) as [
-    string,
-  ];
-  return line;
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = once(child, 'exit');
-  child.kill('SIGTERM');
-  await exited;
 }

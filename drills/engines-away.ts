@@ -1,10 +1,12 @@
+import { minioProgram } from '../test/support/minio-process.ts';
 import { amount, type Finding, runDrill } from './drill.ts';
 import { AWAYS, EngineOutage, type OutageFound } from './engine-outage.ts';
 
-const HELP = `Takes the event log (the double of EventStoreDB), and beside that in another service the archive store (the S3 server of
-the tests), away under load: refused, reset, silent (stopped by SIGSTOP), slow. Requests must be answered in bounded
-time, with 201 or with 503 and Retry-After; readiness must name what is missing; when the engine is back the service
-must go on by itself, and every deposit must come to its end.
+const HELP = `Takes the event log (the double of EventStoreDB), and beside that in another service the archive store (MinIO if
+MINIO_BIN names one or minio is on the path, else the S3 server of the tests), away under load: refused, reset, silent
+(stopped by SIGSTOP), slow. Requests must be answered in bounded time, with 201 or with 503 and Retry-After; readiness
+must name what is missing; when the engine is back the service must go on by itself, and every deposit must come to its
+end.
 
   node drills/engines-away.ts [--away 60]
 
@@ -16,11 +18,12 @@ await runDrill(HELP, { away: { type: 'string' } }, async (values) =>
 );
 
 async function drill(away: number, isShort: boolean): Promise<Finding> {
+  const minio = minioProgram();
   const ways = isShort ? AWAYS.filter((way) => way === 'silent' || way === 'refused') : AWAYS;
   const seconds = (way: string): number => (way === 'refused' && !isShort ? away : Math.max(4, away / 4));
   const found = await Promise.all(
     (['log', 'store'] as const).map(async (engine) => {
-      await using outage = await EngineOutage.prepare(engine);
+      await using outage = await EngineOutage.prepare(engine, minio);
       for (const way of ways) await outage.take(way, seconds(way));
       return await outage.found();
     }),
@@ -30,7 +33,7 @@ async function drill(away: number, isShort: boolean): Promise<Finding> {
   const longest = (name: keyof OutageFound['numbers']): number =>
     Math.round(Math.max(...found.map(({ numbers }) => numbers[name])));
   return {
-    tried: `The event log and the archive store were away under load, each in a service of its own: ${ways.map((way) => `${way} for ${seconds(way)} s`).join(', ')}.`,
+    tried: `The event log and the archive store (${minio === undefined ? 'the S3 server of the tests' : 'MinIO'}) were away under load, each in a service of its own: ${ways.map((way) => `${way} for ${seconds(way)} s`).join(', ')}.`,
     held: `Every request was answered in ${longest('longest')} ms at the most, with 201 or with 503 and Retry-After; readiness named the engine; the service went on by itself ${longest('back')} ms after the engine at the latest; nothing acknowledged was lost and every deposit came to its end.`,
     broken: found.flatMap(({ broken }) => broken),
     numbers: {

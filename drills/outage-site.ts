@@ -50,7 +50,7 @@ export class OutageSite implements AsyncDisposable {
     await using opened = new AsyncDisposableStack();
     const folder = opened.use(await scratchFolder(options.name)).path;
     const logArgs = ['--file', path.join(folder, 'log.sqlite'), ...(options.logArgs ?? [])];
-    const engines = opened.use(await EngineProcesses.start(logArgs));
+    const engines = opened.use(await EngineProcesses.start({ logArgs }));
     const receiver = opened.use(await WebhookReceiver.start());
     const settings = {
       ...engines.settings,

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { readConfig } from '../src/config.ts';
 import { openLog } from '../src/engines.ts';
 import { depositHistories, judge } from '../test/support/deposit-histories.ts';
+import { minioProgram } from '../test/support/minio-process.ts';
 import { PatientDepositor } from '../test/support/patient-depositor.ts';
 import { killReactors, takeLogAway } from './cluster-hurts.ts';
 import { amount, type Finding, runDrill, tell as say } from './drill.ts';
@@ -12,8 +13,9 @@ import { RunOf } from './run-of.ts';
 import { ServiceCluster } from './service-cluster.ts';
 
 const HELP = `Deposits over two HTTP nodes while two reactor nodes check and load: four processes on one EventStoreDB (the double
-of the tests) and one S3 server. After each 201 the other node is asked for the status. In the end every deposit has
-to be done on both nodes, and in the log once.
+of the tests) and one S3 server (MinIO if MINIO_BIN names one or minio is on the path, else that of the tests). After
+each 201 the other node is asked for the status. In the end every deposit has to be done on both nodes, and in the log
+once.
 
   node drills/two-and-two.ts [--deposits 500] [--writers 8] [--kill-reactors 0] [--log-down 0]
 
@@ -51,7 +53,8 @@ await runDrill(
 );
 
 async function drill({ deposits, writers, kills, logDown }: Drill): Promise<Finding> {
-  await using engines = await EngineProcesses.start();
+  const minio = minioProgram();
+  await using engines = await EngineProcesses.start({ minio });
   await using log = await openLog(readConfig(engines.settings));
   await registerIn(log, 'drill', 'drill');
   await using cluster = await ServiceCluster.start(engines.settings);
@@ -78,7 +81,7 @@ async function drill({ deposits, writers, kills, logDown }: Drill): Promise<Find
   const { lost, doubled, orphans } = judge(await depositHistories(log), depositor);
   const exitCodes = await cluster.stop();
   return {
-    tried: `${deposits} deposits over two HTTP nodes beside two reactor nodes, of which one was killed ${kills} times; the event log was away for ${logDown} s.`,
+    tried: `${deposits} deposits over two HTTP nodes beside two reactor nodes, of which one was killed ${kills} times, with archives in ${minio === undefined ? 'the S3 server of the tests' : 'MinIO'}; the event log was away for ${logDown} s.`,
     held: `All were acknowledged in ${acknowledgedIn.toFixed(1)} s and done on both nodes after ${doneIn.toFixed(1)} s, once each; no status was denied after a 201.`,
     broken: [
       ...depositor.faults,

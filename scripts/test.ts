@@ -12,7 +12,8 @@ const HELP = `Runs the tests: format, types, lint, supply chain, then the suite.
 FILE: test files instead of the suite, as in test/config.test.ts or 'test/http/*.test.ts'.
 --long: what takes longer instead: the HTTP suite again on the other engines, several nodes and their faults, the S3
         store, resumable uploads, the command-line client, tracing, moving between engines, operators' commands in
-        all their ways, archives with costly headers, how services start and what they load, data of older releases.
+        all their ways, archives with costly headers, how services start and what they load, data of older releases;
+        then the archive store and two drills on a real MinIO, if MINIO_BIN names one or minio is on the path.
 The last line counts the tests, and a failed step before them as one more that failed.
 Exit codes: 0 all passed, 1 something failed, 2 wrong usage.
 `;
@@ -40,6 +41,8 @@ const LONG = [
   'test/upgrade/**/*.test.ts',
   'test/verification/{distributed,nothing-hidden,only-reading}.test.ts',
 ];
+/** What runs on a real MinIO, which this program starts. */
+const [ON_MINIO, ON_MINIO_FILES] = ['test/on-minio.ts', 'test/archive-store/real-*.test.ts'];
 /** Files that wait more than they compute. */
 const AT_ONCE = ['--concurrency', '4'];
 
@@ -54,9 +57,12 @@ await runCommand(
       process.stdout.write(`${code === 0 ? 'ok' : 'FAILED'}: ${[command, ...given].join(' ')}\n`);
       if (code !== 0) failed += 1;
     }
-    const suite = await run('ava', [...AT_ONCE, ...files]);
-    passed += count(suite.output, /^\s+✔ /gm);
-    failed += Math.max(count(suite.output, /^\s+✘ /gm), suite.code === 0 ? 0 : 1);
+    const suites = [['ava', ...AT_ONCE, ...files], ...(values.long ? [['node', ON_MINIO]] : [])] as const;
+    for (const [command = '', ...given] of suites) {
+      const suite = await run(command, given);
+      passed += count(suite.output, /^\s+✔ /gm);
+      failed += Math.max(count(suite.output, /^\s+✘ /gm), suite.code === 0 ? 0 : 1);
+    }
     process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
     return failed === 0 && passed > 0 ? 0 : 1;
   },
@@ -64,7 +70,8 @@ await runCommand(
 );
 
 function filesOf(named: readonly string[], long = false): readonly string[] {
-  if (named.length === 0) return long ? LONG : ['test/**/*.test.ts', ...LONG.map((files) => `!${files}`)];
+  if (named.length === 0)
+    return long ? LONG : ['test/**/*.test.ts', ...[...LONG, ON_MINIO_FILES].map((files) => `!${files}`)];
   if (long) throw new UsageError('Name files, or --long.');
   const missing = named.find((file) => !/[*?[{!]/.test(file) && !existsSync(file.replace(/:[\d,-]+$/, '')));
   if (missing !== undefined) throw new UsageError(`There is no ${missing}.`);

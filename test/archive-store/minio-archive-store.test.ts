@@ -1,12 +1,10 @@
 import { execFile } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { ArchiveStoreUnavailable, ObjectCorrupt } from '../../src/archive-store/archive-store.ts';
-import { MinioBucket } from '../../src/archive-store/minio/bucket.ts';
 import { MinioArchiveStore } from '../../src/archive-store/minio/minio-archive-store.ts';
 import { openStoreAudit } from '../../src/archive-store/open-store-audit.ts';
 import { parseS3Url } from '../../src/archive-store/s3-url.ts';
@@ -20,14 +18,14 @@ import {
   keysOf,
   type Opening,
   openBehindProxy,
+  openBelow,
   openIn,
-  PATIENT,
   placeAt,
-  realPlace,
   serverIn,
   serverProcess,
   uploadsOf,
 } from './minio-under-test.ts';
+import { sentInParts } from './sent-in-parts.ts';
 
 const MB = 1_000_000;
 const SMALL = 1000;
@@ -36,31 +34,12 @@ const LARGE = 9 * MB;
 /** Only where nothing else keeps this process busy. */
 const QUICK = { connect: 400, idle: 400, total: 10_000 };
 
-/** A real store to run the contract against: `http://key:secret@host:port/bucket`. */
-const REAL = process.env.S3_URL;
-
 const shared = S3Server.start({ pageSize: 3 });
 test.after.always(async () => (await shared)[Symbol.asyncDispose]());
 
 archiveStoreContract(async (t) => (await openShared(t)).store);
 
-test('what is sent in parts keeps to the contract, too', async (t) => {
-  const { store, place } = await openShared(t);
-  const body = newBody(LARGE);
-  await Promise.all([1, 2, 3].map(() => store.put(inChunks(body))));
-  await t.throwsAsync(store.put(breakingAfter(LARGE - MB / 10, body)), { name: 'ConnectionLost' });
-  t.true(body.equals(await bytesOf(store, sha256Of(body))));
-  t.deepEqual(
-    (await listOf(store)).map(({ sha256 }) => sha256),
-    [sha256Of(body)],
-  );
-  t.is(await store.sweepIncoming(later()), 0);
-  using bucket = new MinioBucket(place);
-  const { uploads } = await bucket.ask('list', (client) =>
-    client.listIncompleteUploadsQuery(bucket.name, `${place.prefix}incoming/`, '', '', '/'),
-  );
-  t.deepEqual(uploads, []);
-});
+sentInParts(openShared);
 
 for (const length of [8 * 1024 ** 2, 8 * 1024 ** 2 + 1, 16 * 1024 ** 2 + 5, 30 * MB]) {
   test(`a body of ${length} bytes comes back as it was put`, async (t) => {
@@ -566,18 +545,8 @@ test('the server of these tests checks signatures as the documentation of AWS ha
 });
 
 async function openShared(t: ExecutionContext) {
-  const { port } = await shared;
-  const place = {
-    ...(REAL === undefined ? placeAt(await shared, port) : realPlace(REAL)),
-    prefix: `${randomUUID()}/`,
-    timeouts: PATIENT,
-  };
-  const store = await MinioArchiveStore.open({ ...place, temporaryFolder: await temporaryFolder(t) });
-  t.teardown(async () => {
-    if (REAL !== undefined) for (const { sha256 } of await listOf(store)) await store.remove(sha256);
-    await store[Symbol.asyncDispose]();
-  });
-  return { store, place };
+  const server = await shared;
+  return openBelow(t, placeAt(server, server.port));
 }
 
 async function refusedAt(t: ExecutionContext, opening: Opening): Promise<ArchiveStoreUnavailable> {

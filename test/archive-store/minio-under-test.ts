@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import path from 'node:path';
 import type { ExecutionContext } from 'ava';
+import type { MinioPlace } from '../../src/archive-store/minio/bucket.ts';
 import {
   MinioArchiveStore,
   type MinioArchiveStoreOptions,
@@ -29,6 +31,17 @@ export async function openIn(t: ExecutionContext, opening: Opening = {}) {
   const store = await MinioArchiveStore.open({ ...place, temporaryFolder: folder });
   t.teardown(() => store[Symbol.asyncDispose]());
   return { store, server, folder, bucket: () => bucketOf(server) };
+}
+
+/** A store in that bucket, below a prefix of its own, empty again after the test. */
+export async function openBelow(t: ExecutionContext, bucket: MinioPlace) {
+  const place = { ...bucket, prefix: `${randomUUID()}/`, timeouts: PATIENT };
+  const store = await MinioArchiveStore.open({ ...place, temporaryFolder: await temporaryFolder(t) });
+  t.teardown(async () => {
+    for await (const { sha256 } of store.list()) await store.remove(sha256);
+    await store[Symbol.asyncDispose]();
+  });
+  return { store, place };
 }
 
 export async function openBehindProxy(t: ExecutionContext, opening: Opening = {}) {

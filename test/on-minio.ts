@@ -1,0 +1,38 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { installed } from './support/installed.ts';
+import { MinioProcess, minioProgram } from './support/minio-process.ts';
+
+/**
+ * Runs on a real MinIO what the other tests run on the S3 server of the tests. Each drill counts as a test. Without
+ * a MinIO it says so, and fails where that could have been built: with CI set and Go installed.
+ */
+const FILES = ['test/archive-store/real-minio.test.ts'];
+const DRILLS = ['engines-away', 'two-and-two'];
+
+const program = minioProgram();
+if (program === undefined) {
+  console.log('NOT RUN: tests on a real MinIO: MINIO_BIN is not set, and no minio is on the path.');
+  if (process.env.CI && installed('go') !== undefined) process.exitCode = 1;
+} else {
+  console.log(`On ${program}:`);
+  {
+    await using minio = await MinioProcess.start(program);
+    if ((await run('ava', FILES, { S3_URL: minio.bucketUrl('contract') })) !== 0) process.exitCode = 1;
+  }
+  for (const name of DRILLS) {
+    const code = await run('node', [`drills/${name}.ts`, '--short']);
+    console.log(code === 0 ? `  ✔ drill ${name}` : `  ✘ drill ${name} ended with ${code}`);
+    if (code !== 0) process.exitCode = 1;
+  }
+}
+
+async function run(
+  command: string,
+  args: readonly string[],
+  settings: Readonly<Record<string, string>> = {},
+): Promise<number | null> {
+  const child = spawn(command, args, { env: { ...process.env, ...settings }, stdio: 'inherit' });
+  const [code] = (await once(child, 'exit')) as [number | null];
+  return code;
+}
