@@ -64,7 +64,7 @@ export async function statusFacts(
     /** A sentence each: what they would tell is `null` here. */
     damagedViews: [...views.faults],
     parked: parked.flat(),
-    store: { engine: config.archiveStore.kind, ...objects },
+    store: { engine: config.archiveStore.kind, note: durabilityNote(config), ...objects },
     diskFreeBytes: disk.bavail * disk.bsize,
   };
 }
@@ -175,6 +175,13 @@ function notificationFacts(views: StoredViews, state?: ServiceState) {
   let waiting = 0;
   for (const [client, count] of counts) if (client !== '') waiting += count;
   return { waiting, taken: null, failed: null, tooOld: null, keyProblem: null };
+}
+
+/** `null` where an answered write survives a power cut. */
+function durabilityNote({ archiveStore, s3Durable }: Config): string | null {
+  if (archiveStore.kind === 'file' || s3Durable) return null;
+  const value = s3Durable === null ? 'not set' : 'no';
+  return `DEPOSIT_S3_DURABLE is ${value}: a power cut may lose objects that the store has acknowledged.`;
 }
 
 async function objectFacts(store: ArchiveStore) {

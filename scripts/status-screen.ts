@@ -24,6 +24,7 @@ export function statusScreen(facts: Status): string {
     ...notificationLines(facts),
     `Parked events: ${facts.parked.length}${facts.parked.length > 0 ? ' ("npm run parked -- list" shows them)' : ''}`,
     storeLine(facts),
+    ...(facts.store.note === null ? [] : [`  ${facts.store.note}`]),
     '',
   ].join('\n');
 }

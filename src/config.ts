@@ -22,6 +22,8 @@ export type Config = {
   readonly roles: readonly Role[];
   readonly eventLog: EventLogConfig;
   readonly archiveStore: ArchiveStoreConfig;
+  /** Whether the operator promises that acknowledged objects of an S3 store survive a power cut; `null`: not known. */
+  readonly s3Durable: boolean | null;
   readonly maxUploadSize: number;
   readonly maxEntrySize: number;
   readonly maxArchives: number;
@@ -156,6 +158,7 @@ function assemble(read: Read): Omit<Config, 'tracing' | 'operator'> {
     roles: read('DEPOSIT_ROLES'),
     eventLog: eventLogConfig(read, dataDir),
     archiveStore: archiveStoreConfig(read, dataDir),
+    s3Durable: read('DEPOSIT_S3_DURABLE'),
     maxUploadSize,
     maxEntrySize: read('DEPOSIT_MAX_ENTRY_SIZE'),
     maxArchives: read('DEPOSIT_MAX_ARCHIVES'),

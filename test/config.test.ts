@@ -291,6 +291,10 @@ test('an S3 store is named by its URL, and its keys come from settings or files,
     secretKey: 'from-a-file',
   });
   t.throws(() => readConfig({ DEPOSIT_ARCHIVE_STORE: url }), { message: /needs DEPOSIT_S3_ACCESS_KEY/ });
+  const durable = (text?: string) =>
+    readConfig(text === undefined ? {} : { DEPOSIT_S3_DURABLE: text }).s3Durable;
+  t.deepEqual([durable(), durable('yes'), durable('no')], [null, true, false]);
+  t.throws(() => durable('maybe'), { message: /DEPOSIT_S3_DURABLE=maybe: must be true or false/ });
   for (const name of ['DEPOSIT_MAX_UPLOAD_SIZE', 'DEPOSIT_MAX_RESUMABLE_SIZE']) {
     const keys = { DEPOSIT_S3_ACCESS_KEY: 'a', DEPOSIT_S3_SECRET_KEY: 'b' };
     const upTo = (size: number) =>

@@ -109,6 +109,17 @@ for (const file of FILES) {
     t.deepEqual(unreachable, []);
   });
 
+  test(`${file} has MinIO sync what it acknowledges, and says so to the service`, (t) => {
+    const { services } = composeFile(file, variables);
+    for (const [name, service] of ourServicesOf(file)) {
+      const { archiveStore, s3Durable } = configOf(service);
+      if (archiveStore.kind === 'file') continue;
+      t.true(s3Durable, name);
+      t.is(services[archiveStore.endpoint.host]?.environment?.['MINIO_FS_OSYNC'], 'on', name);
+    }
+    t.is('minio' in services, file !== 'docker-compose.embedded.yml');
+  });
+
   test(`${file} lets nobody on other machines in, and nobody but the service to engines without users`, (t) => {
     const { services, networks = {} } = composeFile(file, variables);
     const ports = Object.values(services).flatMap((service) => service.ports ?? []);

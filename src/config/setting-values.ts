@@ -21,6 +21,10 @@ export function boolean(text: string): boolean {
   throw new Error('must be true or false');
 }
 
+export function optionalBoolean(text: string): boolean | null {
+  return text === '' ? null : boolean(text);
+}
+
 export function oneOf(...words: readonly string[]): (text: string) => string {
   return (text) => {
     if (words.includes(text)) return text;

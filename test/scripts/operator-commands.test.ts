@@ -6,12 +6,15 @@ import type { StatusFacts } from '../../scripts/status-facts.ts';
 import { withRates } from '../../scripts/status-rates.ts';
 import { statusScreen } from '../../scripts/status-screen.ts';
 import { wholeNumber } from '../../scripts/whole-number.ts';
+import { readConfig } from '../../src/config.ts';
+import { openLog, openStore } from '../../src/engines.ts';
 import { versionWarning } from '../../src/event-log/eventstoredb/server-version.ts';
 import { archivePart, entryPart, formOf, formType } from '../support/deposit-bodies.ts';
 import { DistributedNodes } from '../support/distributed-nodes.ts';
 import { EventStoreDbDouble } from '../support/eventstoredb-double/eventstoredb-double.ts';
 import { runScript } from '../support/run-script.ts';
 import { RunningService, type TestClient, until } from '../support/running-service.ts';
+import { S3Server } from '../support/s3-server.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const FINAL = {};
@@ -198,7 +201,7 @@ test('status shows lags, deposits by state and what waits, beside the service an
     deposits: { byStatus: { done: 1, partial: 1 }, oldest: [{ status: 'partial', depositId: 2 }] },
     notifications: { waiting: 0, taken: 0, keyProblem: null },
     parked: [parked, untold],
-    store: { engine: 'file', isWhole: true },
+    store: { engine: 'file', note: null, isWhole: true },
   });
   const screen = (await runScript(service.folder, 'status', [])).out;
   t.regex(screen, /^Deposits: 1 done, 1 partial$|^Deposits: 1 partial, 1 done$/m);
@@ -251,6 +254,31 @@ test('a damaged view is named by status with its mend, and hides nothing else', 
   await service.startAgain();
 });
 
+test('status notes that a power cut may lose objects of an S3 store, unless its operator promises otherwise', async (t) => {
+  const folder = await temporaryFolder(t);
+  await using server = await S3Server.start();
+  const env = {
+    DEPOSIT_ARCHIVE_STORE: `s3://127.0.0.1:${server.port}/deposits?tls=false`,
+    DEPOSIT_S3_ACCESS_KEY: server.options.accessKey,
+    DEPOSIT_S3_SECRET_KEY: server.options.secretKey,
+  };
+  const config = readConfig({ ...env, DEPOSIT_DATA_DIR: folder });
+  await (await openLog(config))[Symbol.asyncDispose]();
+  await (await openStore(config))[Symbol.asyncDispose]();
+  const note = 'a power cut may lose objects that the store has acknowledged.';
+  for (const [durable, told] of [
+    [{}, `DEPOSIT_S3_DURABLE is not set: ${note}`],
+    [{ DEPOSIT_S3_DURABLE: 'no' }, `DEPOSIT_S3_DURABLE is no: ${note}`],
+    [{ DEPOSIT_S3_DURABLE: 'yes' }, null],
+  ] as const) {
+    const { out, err } = await runScript(folder, 'status', ['--json'], { env: { ...env, ...durable } });
+    t.is((JSON.parse(out) as StatusFacts).store.note, told, err);
+    const screen = (await runScript(folder, 'status', [], { env: { ...env, ...durable } })).out;
+    t.regex(screen, /^Archives \(s3\): 0 objects, /m);
+    t.is(screen.includes(`\n  ${told}\n`), told !== null, screen);
+  }
+});
+
 test('rates are of one run of a service, and the widest status fits into 100 columns', (t) => {
   const [version, warning] = ['24.10.13', versionWarning('24.10.13') ?? null];
   const at = (seconds: number, done: number, startedAt = '2026-03-01T10:00:00.000Z'): StatusFacts => {
@@ -273,7 +301,13 @@ test('rates are of one run of a service, and the widest status fits into 100 col
       sweep: null,
       damagedViews: [],
       parked: [],
-      store: { engine: 's3', objects: 1, bytes: 1, isWhole: true },
+      store: {
+        engine: 's3',
+        note: 'DEPOSIT_S3_DURABLE is not set: a power cut may lose objects that the store has acknowledged.',
+        objects: 1,
+        bytes: 1,
+        isWhole: true,
+      },
       diskFreeBytes: 1,
     };
   };
