@@ -8,6 +8,7 @@ import { ArchiveStoreUnavailable, ObjectCorrupt } from '../../src/archive-store/
 import { MinioArchiveStore } from '../../src/archive-store/minio/minio-archive-store.ts';
 import { openStoreAudit } from '../../src/archive-store/open-store-audit.ts';
 import { parseS3Url } from '../../src/archive-store/s3-url.ts';
+import { FaultProxy } from '../support/fault-proxy.ts';
 import { S3Server } from '../support/s3-server.ts';
 import { signatureFault } from '../support/s3-signature.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -151,6 +152,15 @@ for (const kind of ['aws', 'swift'] as const) {
     t.deepEqual([uploadsOf(server), keysOf(server)], [0, [keyOf(sha256)]]);
   });
 }
+
+test('keys that may list the prefix itself but nothing below it are refused at the start', async (t) => {
+  const server = await serverIn(t);
+  const proxy = await FaultProxy.start(server.port);
+  t.teardown(() => proxy[Symbol.asyncDispose]());
+  proxy.inject({ kind: 'status', status: 403, code: 'AccessDenied' }, /prefix=deposits%2F[^&]/);
+  const error = await refusedAt(t, { server, port: proxy.port, wrong: { prefix: 'deposits/' } });
+  t.regex(error.message, /^The archive store cannot use the bucket archives at .+AccessDenied/);
+});
 
 test('a place that cannot be one is told', async (t) => {
   for (const wrong of [{ bucket: 'X' }, { endpoint: { host: 'not a host', port: 1, tls: false } }]) {

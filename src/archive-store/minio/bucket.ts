@@ -81,12 +81,12 @@ export class MinioBucket implements Disposable {
   }
 
   /**
-   * Lists next to nothing, but tells why it could not: only such an answer has a body that says so. The keys may have
-   * no right to list more of a bucket that is shared.
+   * Lists one object at most. Only a list has an answer with a body that says why it was refused. It lists below the
+   * prefix, as all lists do: a policy that lacks the `*` behind its prefix allows a list of the prefix alone.
    */
   check(): Promise<void> {
     return this.ask(`use the bucket ${this.name} at ${this.#place}`, async (client) => {
-      await client.listObjectsV2Query(this.name, this.prefix, '', '', 1, '');
+      await client.listObjectsV2Query(this.name, `${this.prefix}v1/`, '', '', 1, '');
     });
   }
 
