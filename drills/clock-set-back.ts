@@ -59,7 +59,7 @@ async function drill(minutes: number, ms: number): Promise<Finding> {
   await pause(ms);
   broken.push(...(await before.goOn()));
   await mustPass('anchor', '--file', anchors);
-  await mustPass('gc', '--remove', '--older-than', '1h');
+  await mustPass('gc', '--remove', '--more-than-a-tenth', '--older-than', '1h');
   broken.push(...(await negativeMetrics(dataDir)), ...(await wrongLogins(client.url)));
   must((await first.end('SIGTERM')) === 0, 'The service did not end with 0 after the clock was set back.');
 

@@ -72,7 +72,7 @@ const subjects: Subject[] = [
     name: 'gc',
     alone: true,
     prepare: makeOrphans,
-    args: () => ['--remove', '--older-than', '0s'],
+    args: () => ['--remove', '--more-than-a-tenth', '--older-than', '0s'],
     check: async (folder) => {
       const out = await mustPass(folder, 'gc', ['--older-than', '0s', '--json']);
       if ((JSON.parse(out) as { objects: number }).objects > 0) throw new Error(`orphans are left: ${out}`);

@@ -76,7 +76,13 @@ async function oneMore(ledger: Ledger): Promise<void> {
 
 /** Removes what no event names; what the events name must be there afterwards. */
 async function sweep(dataDir: string): Promise<{ orphans: number; dangling: string[] }> {
-  const { code, out, err } = await runScript(dataDir, 'gc', ['--remove', '--older-than', '0s', '--json']);
+  const { code, out, err } = await runScript(dataDir, 'gc', [
+    '--remove',
+    '--more-than-a-tenth',
+    '--older-than',
+    '0s',
+    '--json',
+  ]);
   if (code !== 0) throw new Error(`gc ended with ${code}: ${err}`);
   const { objects, uploads } = JSON.parse(out) as { objects: number; uploads: number };
   return { orphans: objects + uploads, dangling: await everythingVerified(dataDir) };

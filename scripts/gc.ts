@@ -13,13 +13,15 @@ import { stopSignal } from './stop-signal.ts';
 
 const HELP = `Finds what no event names: objects left by requests that failed, and parts of uploads that were cut off.
 
-  npm run gc -- [--remove] [--older-than 24h] [--json]
+  npm run gc -- [--remove [--more-than-a-tenth]] [--older-than 24h] [--json]
 
 Without --remove it only tells (--dry-run, the default). --older-than: only what was stored longer ago, as in 90m
 or 30d; 24h when not told. It must be longer than any upload takes from its first byte to its answer, for what is
 stored may be named until then; no less than 1h where a service may run on the log: beside one, and where the log is
 not an embedded one in the data folder. With less no service can start until it is done.
-Objects that an event names are never removed.
+Objects that an event names are never removed. Nothing is removed if the store does not list all objects that events
+name, or is not ready before or after its objects are listed.
+--more-than-a-tenth: removes objects even if they are more than a tenth of all objects of the store.
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 `;
 
@@ -32,10 +34,13 @@ await runCommand(
     const values = readOptions(args, {
       remove: { type: 'boolean' },
       'dry-run': { type: 'boolean' },
+      'more-than-a-tenth': { type: 'boolean', default: false },
       'older-than': { type: 'string' },
       json: { type: 'boolean' },
     });
     if (values.remove && values['dry-run']) throw new UsageError('--remove or --dry-run, not both.');
+    if (values['more-than-a-tenth'] && !values.remove)
+      throw new UsageError('--more-than-a-tenth is for --remove.');
     const config = readConfig();
     const age = duration(values['older-than'] ?? '24h');
 
@@ -48,8 +53,9 @@ await runCommand(
     const signal = stopSignal('Stopped. What was not removed so far is found again.');
     const search = { log, store, storedBefore, temporaryFolder: tmpdir(), progress, signal };
     using orphans = await Orphans.find(search);
-    const { objects, bytes } = orphans.totals;
+    const { objects, bytes, listed } = orphans.totals;
     if (objects > 0) await assertNotEmpty(log);
+    if (values.remove && !values['more-than-a-tenth']) assertFew(objects, listed);
     const uploads = await store.sweepIncoming(storedBefore, { dryRun: !values.remove });
     if (values.remove) await removeAll(orphans, search, bars);
     else if (!values.json)
@@ -87,6 +93,15 @@ async function assertNotEmpty(log: EventLog): Promise<void> {
   throw refused(
     'OTHER_ENGINE',
     'The event log holds no event, so it is not that of these objects: see DEPOSIT_EVENT_LOG and DEPOSIT_ARCHIVE_STORE.',
+  );
+}
+
+/** Where most objects are named by no event, the log is probably that of another store. */
+function assertFew(objects: number, listed: number): void {
+  if (objects * 10 <= listed) return;
+  throw refused(
+    'MANY_ORPHANS',
+    `No event names ${objects} of ${counted(listed, 'object')}, which is more than a tenth: nothing is removed. Make sure that the log is that of this store; then --more-than-a-tenth removes them.`,
   );
 }
 

@@ -2,37 +2,51 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { ArchiveStore } from '../src/archive-store/archive-store.ts';
-import { deposits } from '../src/domain/aggregates.ts';
-import { namedObjects } from '../src/domain/deposit/named-objects.ts';
-import type { EventLog } from '../src/event-log/event-log.ts';
+import { readiness } from '../src/archive-store/store-readiness.ts';
+import { counted } from '../src/domain/description.ts';
+import type { EventLog, Position } from '../src/event-log/event-log.ts';
+import { objectsNamed } from '../src/objects-named.ts';
+import { refused } from './command.ts';
 
 export type OrphanSearch = {
   readonly log: EventLog;
   readonly store: ArchiveStore;
   /** Only objects stored before it; further back than any upload may take until the event that names it. */
   readonly storedBefore: Date;
-  /** Where the list of objects is kept meanwhile. */
+  /** Where the lists of objects are kept meanwhile. */
   readonly temporaryFolder: string;
-  readonly progress: (step: 'objects listed' | 'events read', done: number) => void;
+  readonly progress: (step: 'objects listed' | 'objects named', done: number) => void;
   /** Ends the search with its reason. */
   readonly signal: AbortSignal;
 };
 
 export type Orphan = { readonly sha256: string; readonly length: number };
 
+const SCHEMA = `
+  PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
+  CREATE TABLE named (sha256 BLOB PRIMARY KEY) STRICT, WITHOUT ROWID;
+  CREATE TABLE listed (sha256 BLOB PRIMARY KEY, length INTEGER NOT NULL, is_old INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE VIEW orphans AS
+    SELECT sha256, length FROM listed WHERE is_old AND NOT EXISTS (SELECT 1 FROM named WHERE named.sha256 = listed.sha256);
+`;
+
 /**
- * Finds the objects that no event names. First the objects are listed, then the log is read to its end: so what an
- * event comes to name meanwhile is no orphan. The list lies on disk; memory does not grow with it.
+ * Finds the objects that no event names. The log is read before and after the objects are listed. The list must have all
+ * objects that the events before it name, since an object is durable before an event names it. What an event names
+ * meanwhile is no orphan. The lists lie on disk; memory does not grow with them.
  */
 export class Orphans implements Disposable {
   readonly #folder: string;
   readonly #database: DatabaseSync;
 
+  /** @throws an error in one sentence if the store is not ready, or lacks an object that an event names. */
   static async find(search: OrphanSearch): Promise<Orphans> {
     const orphans = new Orphans(search.temporaryFolder);
     try {
+      const upTo = await orphans.#addNamed(search);
       await orphans.#list(search);
-      await orphans.#removeNamed(search);
+      orphans.#assertWhole();
+      await orphans.#addNamed(search, upTo);
       return orphans;
     } catch (error) {
       orphans[Symbol.dispose]();
@@ -43,22 +57,25 @@ export class Orphans implements Disposable {
   private constructor(temporaryFolder: string) {
     this.#folder = mkdtempSync(path.join(temporaryFolder, 'orphans-'));
     this.#database = new DatabaseSync(path.join(this.#folder, 'objects.sqlite'));
-    this.#database.exec(`
-      PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
-      CREATE TABLE objects (sha256 BLOB PRIMARY KEY, length INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-    `);
+    this.#database.exec(SCHEMA);
   }
 
-  get totals(): { readonly objects: number; readonly bytes: number } {
+  get totals(): { readonly objects: number; readonly bytes: number; readonly listed: number } {
     const row = this.#database
-      .prepare('SELECT count(*) AS objects, total(length) AS bytes FROM objects')
+      .prepare(
+        'SELECT count(*) AS objects, total(length) AS bytes, (SELECT count(*) FROM listed) AS listed FROM orphans',
+      )
       .get();
-    return { objects: Number(row?.['objects']), bytes: Number(row?.['bytes']) };
+    return {
+      objects: Number(row?.['objects']),
+      bytes: Number(row?.['bytes']),
+      listed: Number(row?.['listed']),
+    };
   }
 
   *[Symbol.iterator](): IterableIterator<Orphan> {
     const next = this.#database.prepare(
-      'SELECT sha256, length FROM objects WHERE sha256 > ? ORDER BY sha256 LIMIT 500',
+      'SELECT sha256, length FROM orphans WHERE sha256 > ? ORDER BY sha256 LIMIT 500',
     );
     for (let after = Buffer.alloc(0); ; ) {
       const rows = next.all(after);
@@ -75,26 +92,51 @@ export class Orphans implements Disposable {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
+  /** Resolves to the position of the last event that names an object. */
+  async #addNamed({ log, progress, signal }: OrphanSearch, after?: Position): Promise<Position | undefined> {
+    const insert = this.#database.prepare('INSERT OR IGNORE INTO named VALUES (?)');
+    let [read, last] = [0, after];
+    this.#database.exec('BEGIN');
+    for await (const { sha256, position } of objectsNamed(log, { after, signal })) {
+      insert.run(Buffer.from(sha256, 'hex'));
+      last = position;
+      progress('objects named', (read += 1));
+    }
+    this.#database.exec('COMMIT');
+    return last;
+  }
+
   async #list({ store, storedBefore, progress, signal }: OrphanSearch): Promise<void> {
-    const insert = this.#database.prepare('INSERT OR IGNORE INTO objects VALUES (?, ?)');
+    const insert = this.#database.prepare('INSERT OR IGNORE INTO listed VALUES (?, ?, ?)');
     let listed = 0;
+    await assertReady(store);
     this.#database.exec('BEGIN');
     for await (const { sha256, length, storedAt } of store.list()) {
       signal.throwIfAborted();
-      if (storedAt < storedBefore) insert.run(Buffer.from(sha256, 'hex'), length);
+      insert.run(Buffer.from(sha256, 'hex'), length, Number(storedAt < storedBefore));
       progress('objects listed', (listed += 1));
     }
     this.#database.exec('COMMIT');
+    await assertReady(store);
   }
 
-  async #removeNamed({ log, progress, signal }: OrphanSearch): Promise<void> {
-    const remove = this.#database.prepare('DELETE FROM objects WHERE sha256 = ?');
-    let read = 0;
-    this.#database.exec('BEGIN');
-    for await (const stored of log.readAll({ streamPrefixes: [deposits.prefix], signal })) {
-      for (const sha256 of namedObjects(deposits.codec.read(stored))) remove.run(Buffer.from(sha256, 'hex'));
-      progress('events read', (read += 1));
-    }
-    this.#database.exec('COMMIT');
+  #assertWhole(): void {
+    const row = this.#database
+      .prepare(
+        'SELECT count(*) AS lacking, min(lower(hex(sha256))) AS first FROM named WHERE sha256 NOT IN (SELECT sha256 FROM listed)',
+      )
+      .get();
+    const lacking = Number(row?.['lacking']);
+    if (lacking === 0) return;
+    throw refused(
+      'STORE_LACKS_OBJECTS',
+      `The store does not list ${counted(lacking, 'object')} that events name, among them ${String(row?.['first'])}: nothing is removed. "npm run verify -- --all" names what is missing.`,
+    );
   }
+}
+
+async function assertReady(store: ArchiveStore): Promise<void> {
+  const reason = await readiness(store);
+  if (reason === null) return;
+  throw refused('STORE_NOT_READY', `The list of objects may be short, so nothing is removed: ${reason}`);
 }

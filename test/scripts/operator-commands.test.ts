@@ -1,5 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Readable } from 'node:stream';
 import test, { type ExecutionContext } from 'ava';
 import { beginningOf, momentOf } from '../../scripts/moment.ts';
 import type { StatusFacts } from '../../scripts/status-facts.ts';
@@ -127,12 +129,43 @@ test('orphans are told, and removed only when that is asked for; what events nam
   const told = await runScript(service.folder, 'gc', ['--older-than', '0s']);
   t.regex(told.out, new RegExp(`${orphan.sha256}  17 bytes`));
   t.regex(told.out, /Found 2 objects that no event names \(100,017 bytes\), 0 parts/);
-  const removed = await runScript(service.folder, 'gc', ['--older-than', '0s', '--remove', '--json']);
+  const many = await runScript(service.folder, 'gc', ['--older-than', '0s', '--remove']);
+  t.is(many.code, 1);
+  t.regex(many.err, /^No event names 2 of 6 objects, which is more than a tenth: nothing is removed/);
+  const all = ['--older-than', '0s', '--remove', '--more-than-a-tenth', '--json'];
+  const removed = await runScript(service.folder, 'gc', all);
   t.deepEqual(JSON.parse(removed.out), { objects: 2, bytes: 100_017, uploads: 0, removed: true });
   await service.startAgain();
   const left = await Array.fromAsync(service.service.store.list(), ({ sha256 }) => sha256);
   t.false(left.includes(orphan.sha256) || left.includes(large.sha256));
   t.is((await alice.at(service.url).get('/1/software/1/media/')).status, 200);
+});
+
+test('nothing is removed while the store lacks an object that an event names', async (t) => {
+  await using service = await RunningService.start();
+  const alice = await service.register('alice', { collections: ['software'] });
+  await deposit(t, alice, FINAL);
+  await alice.waitFor('/1/software/1/status/', 'done');
+  const { store } = service.service;
+  const orphan = await store.put(Readable.from([Buffer.alloc(100_000, 7)]));
+  await service.stop();
+  const database = path.join(service.folder, 'archives/small.sqlite');
+  const all = ['--older-than', '0s', '--remove', '--more-than-a-tenth'];
+  {
+    using small = new DatabaseSync(database);
+    small.exec('CREATE TABLE kept AS SELECT * FROM small_object ORDER BY sha256 LIMIT 1');
+    small.exec('DELETE FROM small_object WHERE sha256 IN (SELECT sha256 FROM kept)');
+    const { sha256 } = small.prepare('SELECT sha256 FROM kept').get() ?? {};
+    const lacking = await runScript(service.folder, 'gc', all);
+    t.is(lacking.code, 1);
+    t.regex(
+      lacking.err,
+      new RegExp(`^The store does not list 1 object that events name, among them ${String(sha256)}`),
+    );
+    small.exec('INSERT INTO small_object SELECT * FROM kept; DROP TABLE kept');
+  }
+  await service.startAgain();
+  t.truthy(await service.service.store.stat(orphan.sha256));
 });
 
 test('what a command has done is told also when the log takes no more in the middle', async (t) => {
