@@ -1,5 +1,10 @@
 import type { DepositEvent, Reason } from '../src/domain/deposit/events.ts';
-import { metadataDetail, type Status, statusDetail } from '../src/domain/deposit/status-detail.ts';
+import {
+  metadataDetail,
+  type Status,
+  statusDetail,
+  UNREADABLE,
+} from '../src/domain/deposit/status-detail.ts';
 import type { Projection, Recorded } from '../src/read-models/projection.ts';
 
 /** What every view of a deposit tells of its way. */
@@ -18,7 +23,7 @@ export function begun({ revision, occurredAt }: Recorded): OnItsWay {
   return { revision, updatedAt: occurredAt, status: 'partial', statusDetail: statusDetail('partial', []) };
 }
 
-/** The handlers of the events by which a deposit gets another status. */
+/** The handlers of the events by which a deposit gets another status, or another detail. */
 export function statusChanges<View extends OnItsWay>(): Pick<
   Projection<View, DepositEvent>['when'],
   StatusChange
@@ -30,6 +35,8 @@ export function statusChanges<View extends OnItsWay>(): Pick<
     DepositRejected: (view, event) =>
       view &&
       inStatus(view, event, 'rejected', statusDetail('rejected', event.data.reasons, event.data.warnings)),
+    CopyUnreadable: (view, event) =>
+      view && changed(view, event, { statusDetail: UNREADABLE } as Partial<View>),
     ChecksRetried: (view, event) => view && inStatus(view, event, 'deposited'),
     LoadingStarted: (view, event) => view && inStatus(view, event, 'loading'),
     LoadingFailed: (view, event) =>
@@ -59,6 +66,7 @@ type StatusChange =
   | 'DepositCompleted'
   | 'DepositVerified'
   | 'DepositRejected'
+  | 'CopyUnreadable'
   | 'ChecksRetried'
   | 'LoadingStarted'
   | 'LoadingFailed'

@@ -46,6 +46,8 @@ export type Config = {
   readonly logLevel: string;
   readonly archiveLimits: ArchiveLimits;
   readonly archiveWorkers: number;
+  /** After the first failed try of a check or a load, until the second; no setting changes it. */
+  readonly reactionPause: number;
   /** Without a change, until work that no delivery announced is looked for. */
   readonly stuckAfter: number;
   readonly trustProxy: boolean;
@@ -189,6 +191,7 @@ function assemble(read: Read): Omit<Config, 'tracing' | 'operator'> {
     logLevel: read('DEPOSIT_LOG_LEVEL'),
     archiveLimits: limits,
     archiveWorkers: read('DEPOSIT_ARCHIVE_WORKERS'),
+    reactionPause: 300,
     stuckAfter: Math.max(read('DEPOSIT_STUCK_AFTER') * 1000, 2 * longestCheck),
     trustProxy: read('DEPOSIT_TRUST_PROXY'),
     operatorHost: read('DEPOSIT_OPERATOR_HOST'),

@@ -9,6 +9,8 @@ import { Server } from './http/connections/server.ts';
 import type { ReadinessChecks } from './http/health.ts';
 import type { Logger } from './logger.ts';
 import { manifest } from './manifest.ts';
+import { parkedCount } from './metrics/parked-count.ts';
+import { PARKING } from './reactors/reactor-names.ts';
 import type { ProjectorProgress } from './read-models/projector.ts';
 import { openNode } from './service/node.ts';
 import { serveClients } from './service/serve-clients.ts';
@@ -86,7 +88,11 @@ async function start(
     ...(clients && { views: clients.upToDate }),
     ...reactors?.readiness,
   };
-  const handler = createHandler({ ...about, tracing: config.tracing, logger, readiness }, clients?.options);
+  const parked = parkedCount(log, PARKING);
+  const handler = createHandler(
+    { ...about, tracing: config.tracing, logger, readiness, parked },
+    clients?.options,
+  );
   server.serve(handler, about);
   const anchoring = resources.use(startAnchoring(log, config, logger));
   resources.defer(async () => {

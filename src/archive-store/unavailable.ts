@@ -20,6 +20,18 @@ export function unreadable(sha256: string, cause: unknown): ObjectUnreadable {
   return new ObjectUnreadable(sha256, inShort(reason), { cause });
 }
 
+/** The file system cannot read this file, but perhaps others. */
+const FILE_FAULTS = ['EIO', 'EBADMSG', 'EUCLEAN', 'EACCES', 'EPERM'];
+
+/** Passes on what `work` gives. A failure that is the fault of one file becomes an {@link ObjectUnreadable}. */
+export async function orUnreadable<T>(sha256: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (cause) {
+    throw hasCode(cause, ...FILE_FAULTS) ? unreadable(sha256, cause) : unavailable('read', cause);
+  }
+}
+
 /** Messages of file system errors hold paths, which are for operators: they stay in the cause. */
 function inShort(cause: unknown): string {
   if (!(cause instanceof Error)) return 'unknown fault';

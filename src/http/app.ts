@@ -56,6 +56,8 @@ import { traceRequests } from './trace-requests.ts';
 export type AppOptions = {
   readonly logger: Logger;
   readonly readiness: ReadinessChecks;
+  /** Resolves to how many events are parked. */
+  readonly parked: () => Promise<number>;
   readonly depositNamespace: string;
   readonly generator: Generator;
   readonly observer: HttpObserver;
@@ -112,7 +114,7 @@ function createApp(options: AppOptions, clients?: Answering): Koa<ServiceState> 
   app.use(observeRequests(options.logger, options.observer));
   app.use(answerErrors(options.logger, options));
   app.use(readTarget());
-  app.use(health(options.readiness));
+  app.use(health(options.readiness, options.parked));
   if (clients) {
     const iris = new Iris(clients.baseUrl);
     app.use(landingPage(iris));

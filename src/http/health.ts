@@ -11,9 +11,16 @@ const PATIENCE = 2000;
 /** For so many milliseconds what was found is told again: asking is free to everyone, looking is not. */
 const KNOWN_FOR = { ready: 500, notReady: 50 } as const;
 
-/** `/health/live` and `/health/ready`, without credentials; a 503 says what is missing. */
-export function health(checks: ReadinessChecks): ServiceMiddleware {
-  const look = remembering(() => problemsOf(checks));
+/**
+ * `/health/live` and `/health/ready`, without credentials; a 503 says what is missing. A node that is ready says how many
+ * events are parked, on whatever node.
+ */
+export function health(checks: ReadinessChecks, parked: () => Promise<number>): ServiceMiddleware {
+  const look = remembering(async () => {
+    const problems = await problemsOf(checks);
+    if (problems.size > 0) return { problems };
+    return { problems, parked: await inTime(parked(), PATIENCE).catch(() => undefined) };
+  });
   return (ctx, next) => {
     const path = ctx.path.replace(/\/$/, '');
     return path === '/health/live' || path === '/health/ready' ? tell(ctx, path) : next();
@@ -25,8 +32,13 @@ export function health(checks: ReadinessChecks): ServiceMiddleware {
       const headers = { Allow: 'GET, HEAD' };
       throw new SwordError('MethodNotAllowed', `${ctx.method} is not possible here.`, { headers });
     }
-    if (path === '/health/ready') assertReady(await look());
-    ctx.body = { status: path === '/health/live' ? 'live' : 'ready' };
+    if (path === '/health/live') {
+      ctx.body = { status: 'live' };
+      return;
+    }
+    const found = await look();
+    assertReady(found.problems);
+    ctx.body = { status: 'ready', parked: found.parked };
   }
 }
 
@@ -55,15 +67,21 @@ export async function problemsOf(checks: ReadinessChecks): Promise<Problems> {
   return new Map(found.flat());
 }
 
+type Found = {
+  readonly problems: Problems;
+  /** `undefined` when the event log did not answer in time. */
+  readonly parked?: number | undefined;
+};
+
 /** What is under way, or was found a moment ago, is for all who ask. */
-function remembering(look: () => Promise<Problems>): () => Promise<Problems> {
-  let [found, until]: [Promise<Problems> | undefined, number] = [undefined, 0];
+function remembering(look: () => Promise<Found>): () => Promise<Found> {
+  let [found, until]: [Promise<Found> | undefined, number] = [undefined, 0];
   return () => {
     if (found && performance.now() < until) return found;
     until = Infinity;
-    found = look().then((problems) => {
-      until = performance.now() + (problems.size === 0 ? KNOWN_FOR.ready : KNOWN_FOR.notReady);
-      return problems;
+    found = look().then((now) => {
+      until = performance.now() + (now.problems.size === 0 ? KNOWN_FOR.ready : KNOWN_FOR.notReady);
+      return now;
     });
     return found;
   };

@@ -23,3 +23,15 @@ export class ParkedCount {
     return this.#parked.size;
   }
 }
+
+/** Returns what resolves to the number of parked events of all these reactors. */
+export function parkedCount(
+  log: Pick<EventLog, 'readStream'>,
+  reactors: readonly string[],
+): () => Promise<number> {
+  const counts = reactors.map((reactor) => new ParkedCount(log, reactor));
+  return async () => {
+    const now = await Promise.all(counts.map((count) => count.now()));
+    return now.reduce((sum, count) => sum + count, 0);
+  };
+}

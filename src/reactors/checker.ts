@@ -1,4 +1,9 @@
-import type { ArchiveStore } from '../archive-store/archive-store.ts';
+import {
+  type ArchiveStore,
+  ObjectError,
+  ObjectMissing,
+  ObjectUnreadable,
+} from '../archive-store/archive-store.ts';
 import type { ArchiveLimits, ArchiveReader, Inspection } from '../archives/inspection.ts';
 import { execute, load } from '../command-handler.ts';
 import { clients, deposits } from '../domain/aggregates.ts';
@@ -11,6 +16,8 @@ import { causedBy, depositIdOf } from './causation.ts';
 import { chunked } from './chunked.ts';
 import { clientOf } from './client-of.ts';
 import type { Reactor } from './reactor.ts';
+import { recordUnreadable } from './record-unreadable.ts';
+import { isTransient } from './transient-faults.ts';
 
 /** Checks each deposit that is complete: `deposited` → `verified` or `rejected`. */
 export class Checker implements Reactor {
@@ -62,10 +69,14 @@ export class Checker implements Reactor {
   async giveUp(event: RecordedEvent, error: unknown): Promise<void> {
     const deposit = await this.#awaiting(event);
     if (!deposit) return;
+    const { depositId, checkAttempt: attempt } = deposit;
+    if (error instanceof ObjectError) {
+      const { sha256, code } = error;
+      return recordUnreadable(this.#log, this.name, event, { work: 'check', attempt, sha256, code });
+    }
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unexpected error';
     const text = `The checks could not be carried out (${code}); the operator of the service has to repeat them`;
     const reasons = [{ code: 'CHECKS_IMPOSSIBLE', text, fields: ['archive'] }];
-    const { depositId, checkAttempt: attempt } = deposit;
     await this.#record(event, attempt, { type: 'RecordRejected', depositId, attempt, reasons, warnings: [] });
   }
 
@@ -82,7 +93,10 @@ export class Checker implements Reactor {
 
   async #inspect(archive: Archive, client: string): Promise<Inspected> {
     await using object = await this.#store.checkOut(archive.sha256);
-    const inspection = await this.#reader.inspect(object.source, archive.sha256, this.#limits, client);
+    const { sha256 } = archive;
+    const inspection = await this.#reader
+      .inspect(object.source, sha256, this.#limits, client)
+      .catch((error: unknown) => Promise.reject(objectErrorOf(error, sha256)));
     if (inspection.outcome === 'refused') return refused(archive, inspection.faults);
     const stored = await this.#store.put(chunked(inspection.listing));
     return accepted(archive, inspection, stored.sha256);
@@ -101,6 +115,13 @@ export class Checker implements Reactor {
     const { state } = await load(this.#log, clients, client);
     return state.status === 'unknown' ? null : state.domain;
   }
+}
+
+/** Returns the fault of the object when its file could not be read, and any other error as it is. */
+function objectErrorOf(error: unknown, sha256: string): unknown {
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  if (code === undefined || syscall === undefined || isTransient(error)) return error;
+  return code === 'ENOENT' ? new ObjectMissing(sha256) : new ObjectUnreadable(sha256, code, { cause: error });
 }
 
 type Inspected = {

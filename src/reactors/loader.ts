@@ -1,18 +1,20 @@
-import type { ArchiveStore } from '../archive-store/archive-store.ts';
+import { type ArchiveStore, ObjectError } from '../archive-store/archive-store.ts';
 import type { ArchiveReader } from '../archives/inspection.ts';
 import { execute, load } from '../command-handler.ts';
 import { deposits } from '../domain/aggregates.ts';
 import type { DepositCommand } from '../domain/deposit/commands.ts';
 import type { Reason } from '../domain/deposit/events.ts';
-import type { Deposit } from '../domain/deposit/state.ts';
+import type { Deposit, Waiting } from '../domain/deposit/state.ts';
 import type { EventLog, RecordedEvent } from '../event-log/event-log.ts';
 import { causedBy, depositIdOf } from './causation.ts';
 import { chunked, gathered } from './chunked.ts';
 import { clientOf } from './client-of.ts';
 import { loadedAs } from './identifiers.ts';
 import type { Reactor } from './reactor.ts';
+import { recordUnreadable } from './record-unreadable.ts';
 
 type Loading = Extract<Deposit, { status: 'loading' }>;
+type ToLoad = Extract<Waiting, { status: 'verified' | 'loading' }>;
 
 /** Loads each verified deposit, that is computes its identifiers: `verified` → `loading` → `done` or `failed`. */
 export class Loader implements Reactor {
@@ -40,9 +42,12 @@ export class Loader implements Reactor {
   }
 
   async react(event: RecordedEvent): Promise<void> {
-    const deposit = await this.#started(event);
+    const toLoad = await this.#toLoad(event);
+    if (!toLoad) return;
+    const layers = await this.#layers(toLoad); // the deposit stays verified while they cannot be read
+    const deposit = await this.#started(event, toLoad);
     if (!deposit) return;
-    const overlay = await this.#reader.overlay(await this.#layers(deposit), deposit.client);
+    const overlay = await this.#reader.overlay(layers, deposit.client);
     if (overlay.outcome === 'refused') {
       const text = overlay.faults.map((fault) => fault.text).join(' ');
       await this.#fail(event, deposit, {
@@ -58,19 +63,29 @@ export class Loader implements Reactor {
   }
 
   async giveUp(event: RecordedEvent, error: unknown): Promise<void> {
-    const deposit = await this.#started(event);
+    const toLoad = await this.#toLoad(event);
+    if (!toLoad) return;
+    if (error instanceof ObjectError) {
+      const { sha256, code } = error;
+      const about = { work: 'load', attempt: toLoad.loadAttempt, sha256, code } as const;
+      return recordUnreadable(this.#log, this.name, event, about);
+    }
+    const deposit = await this.#started(event, toLoad);
     if (!deposit) return;
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unexpected error';
     const text = `The deposit could not be loaded (${code}); the operator of the service has to repeat it`;
     await this.#fail(event, deposit, { code: 'LOADING_IMPOSSIBLE', text, fields: ['archive'] });
   }
 
-  /** The deposit on its way, be it that it starts now or that an earlier try was cut off. */
-  async #started(event: RecordedEvent): Promise<Loading | undefined> {
+  async #toLoad(event: RecordedEvent): Promise<ToLoad | undefined> {
     const { state } = await load(this.#log, deposits, depositIdOf(event), { atLeast: event.revision });
-    if (state.status === 'loading') return state;
-    if (state.status !== 'verified') return undefined;
-    const { depositId, loadAttempt: attempt } = state;
+    return state.status === 'verified' || state.status === 'loading' ? state : undefined;
+  }
+
+  /** Resolves to the deposit once it is loading; an earlier try that was cut off may have started that. */
+  async #started(event: RecordedEvent, toLoad: ToLoad): Promise<Loading | undefined> {
+    if (toLoad.status === 'loading') return toLoad;
+    const { depositId, loadAttempt: attempt } = toLoad;
     const context = causedBy(event, this.name, `start/${attempt}`);
     const outcome = await execute(
       this.#log,
@@ -83,7 +98,7 @@ export class Loader implements Reactor {
     return outcome.state.status === 'loading' ? outcome.state : undefined;
   }
 
-  async #layers({ readings }: Loading): Promise<{ sha256: string; listing: Uint8Array }[]> {
+  async #layers({ readings }: ToLoad): Promise<{ sha256: string; listing: Uint8Array }[]> {
     const layers = [];
     for (const { archive, listing } of readings) {
       const { body, length } = await this.#store.get(listing);

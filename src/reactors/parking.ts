@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { execute, load } from '../command-handler.ts';
+import { ObjectError } from '../archive-store/archive-store.ts';
+import { type CommandContext, execute, load } from '../command-handler.ts';
 import { parkings } from '../domain/aggregates.ts';
 import { Decisions } from '../domain/parking/decisions.ts';
-import { decisionsIn } from '../domain/parking/parking.ts';
+import { decisionsIn, type ParkedEvent, ParkingRefusal } from '../domain/parking/parking.ts';
 import { type EventLog, type RecordedEvent, staleRead } from '../event-log/event-log.ts';
 import { causedBy } from './causation.ts';
 import type { Parking } from './reactor.ts';
@@ -20,7 +21,8 @@ export class LogParking implements Parking {
   async park(reactor: string, event: RecordedEvent, error: unknown): Promise<void> {
     const { id: eventId, stream, revision } = event;
     const reason = error instanceof Error ? error.message : String(error);
-    const command = { type: 'ParkEvent', reactor, eventId, stream, revision, reason } as const;
+    const object = error instanceof ObjectError ? { object: error.sha256 } : {};
+    const command = { type: 'ParkEvent', reactor, eventId, stream, revision, reason, ...object } as const;
     // The same event may be parked again after a retry: each time is a command of its own.
     const context = { ...causedBy(event, reactor, 'park'), commandId: randomUUID() };
     await execute(this.#log, parkings, reactor, command, context);
@@ -44,6 +46,18 @@ export class LogParking implements Parking {
 
   async left(reactor: string): Promise<ReadonlySet<string>> {
     return (await this.#decided(this.streamOf(reactor))).left;
+  }
+
+  async waiting(reactor: string): Promise<readonly ParkedEvent[]> {
+    return (await this.#decided(this.streamOf(reactor))).waiting;
+  }
+
+  async retry({ reactor, eventId }: ParkedEvent, context: CommandContext): Promise<void> {
+    try {
+      await execute(this.#log, parkings, reactor, { type: 'RetryParked', reactor, eventId }, context);
+    } catch (error) {
+      if (!(error instanceof ParkingRefusal)) throw error; // else another node or an operator was faster
+    }
   }
 
   /** What was decided in a stream of parked events, of which only what is new is read. */

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ObjectError, ObjectMissing } from '../archive-store/archive-store.ts';
 import { type Deliveries, type Delivery, type GroupStart, PATIENCE_ALONE } from '../event-log/deliveries.ts';
 import type { RecordedEvent } from '../event-log/event-log.ts';
 import { pauseAfter } from '../growing-pause.ts';
 import type { Logger } from '../logger.ts';
+import { CountedTries, DeadlyEvent, type TryOnce } from './counted-tries.ts';
 import type { Parking, Reactor } from './reactor.ts';
 import { retriesOf } from './reactor-names.ts';
 import { RepeatedWork } from './repeated-work.ts';
@@ -32,20 +34,18 @@ export type RunnerStanding = {
 const MAX_UNDER_WAY = 5000;
 /** Tries of work that fails for a reason that time alone does not heal. */
 const MAX_TRIES = 5;
-/** An event that was begun so often and never done with is not worked on any more. */
-const MAX_BEGUN = 10;
+/** Tries of work for which an object is missing: about four minutes, in which a store may show it again. */
+const MISSING_TRIES = 15;
 /** How long work under way may go on when the runner stops, in milliseconds; cut off, it comes again. */
 const STOP_PATIENCE = 3000;
 
 /** Pauses after errors that neither the reactor nor the parking of its event could end, in first pauses of a try. */
 const AFTER_ERROR = { firstPause: 100, longestPause: 2000 };
 
-type Handled = 'handled' | 'must be alone' | 'failed';
-
 /**
  * Runs one reactor: in order per stream, several streams at a time. A transient fault is tried again for ever
- * with growing pauses; other failures end in the reactor's own `giveUp`, and if even that fails the event is
- * parked, which blocks nothing else.
+ * with growing pauses, in which other streams are worked on; other failures end in the reactor's own `giveUp`. If even
+ * that fails, or an object cannot be read, the event is parked, which blocks nothing else.
  */
 export class ReactorRunner {
   readonly #reactor: Reactor;
@@ -151,31 +151,15 @@ export class ReactorRunner {
     while (this.#streams.size >= MAX_UNDER_WAY) await this.#roomForMore();
   }
 
-  /** Never rejects. Work that ends in an error begins again after a pause, without a slot in between. */
+  /** Never rejects. Work that ends in an error begins again after a pause. */
   async #untilHandled(delivery: Delivery, event: RecordedEvent): Promise<void> {
     const { signal } = this.#stop;
     const { firstPause = 300 } = this.#options;
     for (let failures = 1; !signal.aborted; failures += 1) {
-      if ((await this.#handleInTurn(delivery, event)) === 'handled') return;
+      if (await this.#handle(delivery, await this.#ownerOf(event))) return;
       const pause = firstPause * pauseAfter(failures, AFTER_ERROR);
       await sleep(pause, undefined, { signal }).catch(() => undefined);
     }
-  }
-
-  async #handleInTurn(delivery: Delivery, event: RecordedEvent): Promise<Handled> {
-    const owner = await this.#ownerOf(event);
-    let handled: Handled = 'failed';
-    let alone: Promise<void> | undefined;
-    await this.#slots.run(owner, async () => {
-      handled = await this.#handle(delivery, 'beside others');
-      // It is in line to be alone before its place is free: else another would begin there, which it had to wait for.
-      if (handled === 'must be alone')
-        alone = this.#slots.runAlone(async () => {
-          handled = await this.#handle(delivery, 'alone');
-        });
-    });
-    await alone;
-    return handled;
   }
 
   #roomForMore(): Promise<void> {
@@ -188,27 +172,26 @@ export class ReactorRunner {
     return this.#reactor.ownerOf(event).catch(() => event.stream);
   }
 
-  /** Never rejects. */
-  async #handle(delivery: Delivery, how: 'alone' | 'beside others'): Promise<Handled> {
-    let begun: number | undefined;
+  /** Resolves to whether the delivery needs nothing more here. Never rejects. */
+  async #handle(delivery: Delivery, owner: string): Promise<boolean> {
+    const { signal } = this.#stop;
+    const tries = new CountedTries({ delivery, owner, slots: this.#slots, signal });
     try {
       const event = await this.#eventOf(delivery);
-      if (event) {
-        begun = await this.#begin(delivery, how);
-        if (begun === undefined) return 'must be alone';
-        await (begun > MAX_BEGUN ? this.#parkKiller(event, begun - 1) : this.#persist(event));
-      }
-      await delivery.acknowledge();
+      if (event) await tries.run((tryOnce) => this.#persist(event, tryOnce));
+      else await delivery.acknowledge();
       this.#done += 1;
-      return 'handled';
+      return true;
     } catch (error) {
-      if (this.#stop.signal.aborted) {
-        if (begun !== undefined) await delivery.handBack?.().catch(() => undefined); // then it counts, as after a death
-        return 'handled';
+      if (signal.aborted) {
+        if (tries.haveBegun) await delivery.handBack?.().catch(() => undefined); // then it counts, as after a death
+        return true;
       }
-      const fields = { ...this.#about(delivery.event), begun, err: error };
-      this.#options.logger.error(fields, 'event not handled, tried again later');
-      return 'failed';
+      this.#options.logger.error(
+        { ...this.#about(delivery.event), err: error },
+        'event not handled, tried again later',
+      );
+      return false;
     }
   }
 
@@ -224,7 +207,7 @@ export class ReactorRunner {
       if (event.stream === parking.streamOf(name)) original = await parking.retried(event);
       else if (!(await this.#leftBefore()).has(event.id)) original = event;
     };
-    const failure = await this.#work.run(event, find, MAX_TRIES);
+    const failure = await this.#work.run(event, find, () => MAX_TRIES);
     if (failure) throw failure.error;
     return original;
   }
@@ -238,37 +221,17 @@ export class ReactorRunner {
     return this.#left;
   }
 
-  /** What cannot be counted is not begun: nobody would know of what the service dies. */
-  async #begin(delivery: Delivery, how: 'alone' | 'beside others'): Promise<number | undefined> {
-    let count: number | undefined;
-    const begin = async (): Promise<void> => {
-      count = await delivery.begin(how);
-    };
-    await this.#work.run(delivery.event, begin, Number.POSITIVE_INFINITY);
-    return count;
-  }
-
-  /** Its workers died of it, or so it seems: nobody tries it again before an operator has looked. */
-  async #parkKiller(event: RecordedEvent, count: number): Promise<void> {
-    const cause = new Error(
-      `It was begun ${count} times and never done with: the service may have died of it each time.`,
-    );
-    const failure = await this.#work.run(
-      event,
-      () => this.#options.parking.park(this.#reactor.name, event, cause),
-      MAX_TRIES,
-    );
-    if (failure) throw failure.error;
-  }
-
-  async #persist(event: RecordedEvent): Promise<void> {
-    const react = (): Promise<void> => this.#reactor.react(event, this.#cut.signal);
-    const giveUp = (cause: unknown) => (): Promise<void> => this.#reactor.giveUp(event, cause);
-    const park = (cause: unknown) => (): Promise<void> =>
-      this.#options.parking.park(this.#reactor.name, event, cause);
-    const failure = await this.#work.run(event, react, MAX_TRIES);
-    const second = failure && (await this.#work.run(event, giveUp(failure.error), 1));
-    const third = second && (await this.#work.run(event, park(second.error), MAX_TRIES));
+  async #persist(event: RecordedEvent, tryOnce: TryOnce): Promise<void> {
+    const react = (): Promise<void> => tryOnce(() => this.#reactor.react(event, this.#cut.signal));
+    const failure = await this.#work.run(event, react, triesOf);
+    if (!failure) return;
+    const { error } = failure;
+    const giveUp = (): Promise<void> => this.#reactor.giveUp(event, error);
+    const second = error instanceof DeadlyEvent ? failure : await this.#work.run(event, giveUp, () => 1);
+    const toPark = error instanceof ObjectError ? failure : second;
+    if (!toPark) return;
+    const park = (): Promise<void> => this.#options.parking.park(this.#reactor.name, event, toPark.error);
+    const third = await this.#work.run(event, park, () => MAX_TRIES);
     if (third) throw third.error;
   }
 
@@ -276,4 +239,9 @@ export class ReactorRunner {
   #about({ stream, type, position }: RecordedEvent) {
     return { reactor: this.#reactor.name, stream, type, position };
   }
+}
+
+function triesOf(error: unknown): number {
+  if (error instanceof DeadlyEvent) return 1;
+  return error instanceof ObjectMissing ? MISSING_TRIES : MAX_TRIES;
 }

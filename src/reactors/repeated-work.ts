@@ -40,13 +40,14 @@ export class RepeatedWork {
   }
 
   /**
-   * Tries until it works or this many tries have failed; then returns the last error. Faults that pass do not count.
+   * Tries until it works or as many tries have failed as `tries` returns for the last error, and then returns that error.
+   * Faults that pass do not count.
    * @throws the reason of the signal
    */
   async run(
     event: RecordedEvent,
     work: () => Promise<void>,
-    tries: number,
+    tries: (error: unknown) => number,
   ): Promise<{ error: unknown } | undefined> {
     const { signal, firstPause = 300 } = this.#options;
     const pauses = { firstPause, longestPause: firstPause * 100 };
@@ -59,7 +60,7 @@ export class RepeatedWork {
         signal.throwIfAborted();
         if (!isTransient(error)) failures += 1;
         this.#warn(event, error, failures);
-        if (failures === tries) return { error };
+        if (!isTransient(error) && failures >= tries(error)) return { error };
         await sleep(pauseAfter(tried, pauses), undefined, { signal });
       }
     }

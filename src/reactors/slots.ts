@@ -81,6 +81,7 @@ export class Slots {
       over();
       this.#fill();
     }, this.#patience);
+    timer.unref(); // work that a stop has cut off may never end
     try {
       await work();
     } finally {

@@ -27,7 +27,9 @@ export function startReactors(node: Node, baseUrl: string, viewsReady: Promise<v
     }),
   );
   const reader = traced.reader(workers);
-  const options = { deliveries, parking: new LogParking(log), logger, concurrency: REACTOR_CONCURRENCY };
+  const parking = new LogParking(log);
+  const { reactionPause: firstPause } = config;
+  const options = { deliveries, parking, logger, concurrency: REACTOR_CONCURRENCY, firstPause };
   const reactors = [
     new Checker(log, store, reader, config.archiveLimits),
     new Loader(log, store, reader, config.loaderIdentity),
@@ -41,6 +43,8 @@ export function startReactors(node: Node, baseUrl: string, viewsReady: Promise<v
   const notifications = new Notifications({ ...node, baseUrl, maker: manifest(), ready: viewsReady });
   const sweep = new Sweep({
     log,
+    store,
+    parking,
     deliveries,
     views: notified,
     ready: viewsReady,

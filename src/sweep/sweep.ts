@@ -4,6 +4,7 @@ import { type EventLog, occurredAt, type Position, type RecordedEvent } from '..
 import type { Logger } from '../logger.ts';
 import type { NotificationViews } from '../notifications/notification-views.ts';
 import type { ReactorRunner } from '../reactors/reactor-runner.ts';
+import { type ReadableAgainOptions, retryReadable } from './readable-again.ts';
 import { stuckDeposits } from './stuck-deposits.ts';
 import { UnsentNotifications } from './unsent-notifications.ts';
 
@@ -19,12 +20,16 @@ export type SweepOptions = {
   /** Milliseconds without a change after which a deposit or a notification is looked at. */
   readonly stuckAfter: number;
   readonly giveUpAfter: number;
-};
+} & Pick<ReadableAgainOptions, 'parking' | 'store'>;
 
 type GroupPositions = ReadonlyMap<string, Position | undefined>;
 
 /** After the start, and between two runs at the most, in milliseconds. */
 const [FIRST_AFTER_MS, EVERY_MS] = [10_000, 600_000];
+/** Between two looks at the objects for which events are parked, in milliseconds. */
+const OBJECTS_EVERY_MS = 60_000;
+/** A piece of work that repeats is at rest ten times as long as it took. */
+const REST = 10;
 /** For this long what the group has yet to deliver is left to it: after that its holder must have failed. */
 const LEFT_TO_GROUP_MS = 3_600_000;
 
@@ -64,14 +69,27 @@ export class Sweep implements AsyncDisposable {
     const { ready, stuckAfter } = this.#options;
     await Promise.race([ready.catch(() => this.#stop.abort()), aborted(this.#stop.signal)]);
     await this.#pause(Math.min(FIRST_AFTER_MS, stuckAfter));
+    await Promise.all([
+      this.#repeat(() => this.#sweep(), Math.min(EVERY_MS, stuckAfter)),
+      this.#repeat(() => this.#retryReadable(), Math.min(OBJECTS_EVERY_MS, stuckAfter)),
+    ]);
+  }
+
+  async #repeat(work: () => Promise<void>, every: number): Promise<void> {
     while (!this.#stop.signal.aborted) {
+      const begun = performance.now();
       try {
-        await this.#sweep();
+        await work();
       } catch (err) {
         if (!this.#stop.signal.aborted) this.#options.logger.warn({ err }, 'sweep failed, repeated later');
       }
-      await this.#pause(Math.min(EVERY_MS, stuckAfter));
+      await this.#pause(Math.max(every, REST * (performance.now() - begun)));
     }
+  }
+
+  async #retryReadable(): Promise<void> {
+    const reactors = this.#options.runners.map(({ name }) => name);
+    await retryReadable({ ...this.#options, reactors }, this.#stop.signal);
   }
 
   async #sweep(): Promise<void> {

@@ -8,6 +8,7 @@ import {
   archiveAdded,
   broken,
   changeDeposit,
+  copyUnreadable,
   createDeposit,
   depositCompleted,
   depositCreated,
@@ -23,6 +24,7 @@ import {
   noArchive,
   reading,
   secondArchive,
+  unreadableCopy,
   wayTo,
 } from '../support/example-deposits.ts';
 import { scenario } from '../support/given.ts';
@@ -287,6 +289,54 @@ test('a deposit that waits for a reactor can be retried: an outcome of the attem
     given(t, ...past, loaded)
       .when({ type: 'StartLoading', depositId: 1, attempt: 2 })
       .thenTypes('LoadingStarted');
+  }
+});
+
+test('an object that cannot be read is recorded once for each object and fault, and changes no status', (t) => {
+  const record = { type: 'RecordUnreadable', depositId: 1, copy: unreadableCopy } as const;
+  const past = wayTo('DepositCompleted');
+  given(t, ...past)
+    .when(record)
+    .thenEvents(copyUnreadable);
+  given(t, ...past, copyUnreadable)
+    .when(record)
+    .thenNothing();
+  const damaged = { ...record, copy: { ...unreadableCopy, code: 'OBJECT_CORRUPT' } } as const;
+  given(t, ...past, copyUnreadable)
+    .when(damaged)
+    .thenTypes('CopyUnreadable');
+  t.like(given(t, ...past, copyUnreadable).state(), { status: 'deposited', unreadable: unreadableCopy });
+  const listing = { ...record, copy: { ...unreadableCopy, work: 'load', object: reading.listing } } as const;
+  for (const status of ['verified', 'loading']) {
+    const waiting = wayTo(status === 'verified' ? 'DepositVerified' : 'LoadingStarted');
+    given(t, ...waiting)
+      .when(listing)
+      .thenTypes('CopyUnreadable');
+    const unread: DepositEvent = { type: 'CopyUnreadable', data: { depositId: 1, ...listing.copy } };
+    t.like(given(t, ...waiting, unread).state(), { status, unreadable: listing.copy });
+  }
+});
+
+test('what ends or begins work anew forgets the object that could not be read', (t) => {
+  const past = [...wayTo('DepositCompleted'), copyUnreadable];
+  const retried: DepositEvent = { type: 'ChecksRetried', data: { depositId: 1, attempt: 2 } };
+  for (const next of [depositVerified, depositRejected, retried]) {
+    t.false('unreadable' in given(t, ...past, next).state(), next.type);
+  }
+});
+
+test('a late fault of an object changes nothing', (t) => {
+  const record = { type: 'RecordUnreadable', depositId: 1, copy: unreadableCopy } as const;
+  const retried: DepositEvent = { type: 'ChecksRetried', data: { depositId: 1, attempt: 2 } };
+  for (const past of [
+    wayTo('MetadataAdded'),
+    [...wayTo('DepositCompleted'), retried],
+    wayTo('DepositVerified'),
+    wayTo('DepositLoaded'),
+  ]) {
+    given(t, ...past)
+      .when(record)
+      .thenNothing();
   }
 });
 

@@ -14,6 +14,7 @@ import {
   aliceEntry,
   archiveAdded,
   broken,
+  copyUnreadable,
   depositCompleted,
   depositCreated,
   depositDeleted,
@@ -56,6 +57,10 @@ const depositSentences: Readonly<Record<DepositEvent['type'], readonly [DepositE
   DepositDeleted: [depositDeleted, 'Deposit deleted.'],
   DepositVerified: [depositVerified, 'Deposit passed check 1: 2 files of 52 bytes in 1 archive.'],
   DepositRejected: [depositRejected, 'Deposit rejected by check 1 for 1 reason.'],
+  CopyUnreadable: [
+    copyUnreadable,
+    'The service cannot read its copy of the archive at the moment; nothing is needed from you.',
+  ],
   ChecksRetried: [
     { type: 'ChecksRetried', data: { depositId: 1, attempt: 2 } },
     'Checks are to be repeated: check 2.',

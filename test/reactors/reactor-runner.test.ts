@@ -1,5 +1,6 @@
 import test from 'ava';
 import { Administration } from '../../src/administration.ts';
+import { ObjectError, ObjectMissing, ObjectUnreadable } from '../../src/archive-store/archive-store.ts';
 import { CatchUpDeliveries } from '../../src/event-log/catch-up-deliveries.ts';
 import type { EventLog, RecordedEvent } from '../../src/event-log/event-log.ts';
 import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
@@ -126,6 +127,54 @@ test('a fault that time heals is tried again until it is over, and never given u
   await running(log, await temporaryFolder(t), { react, giveUp }, () => until(async () => done));
   t.is(tries, 12);
   t.false(givenUp);
+});
+
+test('work that waits after a transient fault gives its slot to others', async (t) => {
+  await using log = new MemoryEventLog();
+  const away = Array.from({ length: 8 }, (_, index) => `job-away-${index}`); // twice as many as there are slots
+  for (const stream of away) await work(log, stream);
+  const tries = new Map<string, number>();
+  const done: string[] = [];
+  let isBack = false;
+  const react = async ({ stream }: RecordedEvent): Promise<void> => {
+    tries.set(stream, (tries.get(stream) ?? 0) + 1);
+    if (stream.startsWith('job-away') && !isBack) throw failing('ARCHIVE_STORE_UNAVAILABLE');
+    done.push(stream);
+  };
+  await running(log, await temporaryFolder(t), { react }, async () => {
+    await until(async () => away.every((stream) => (tries.get(stream) ?? 0) > 1));
+    await work(log, 'job-other');
+    await until(async () => done.includes('job-other'));
+    t.deepEqual(done, ['job-other']);
+    isBack = true;
+    await until(async () => done.length === 9);
+  });
+});
+
+test('an object that is missing is asked for more often than one that is damaged; then both are parked with their object', async (t) => {
+  await using log = new MemoryEventLog();
+  const faults: Readonly<Record<string, ObjectError>> = {
+    'job-damaged': new ObjectUnreadable('d'.repeat(64), 'SlowDownRead'),
+    'job-missing': new ObjectMissing('e'.repeat(64)),
+  };
+  for (const stream of Object.keys(faults)) await work(log, stream);
+  const [tries, givenUp] = [new Map<string, number>(), new Map<string, unknown>()];
+  const react = async ({ stream }: RecordedEvent): Promise<void> => {
+    tries.set(stream, (tries.get(stream) ?? 0) + 1);
+    throw faults[stream];
+  };
+  const giveUp = async ({ stream }: RecordedEvent, error: unknown): Promise<void> =>
+    void givenUp.set(stream, error);
+  const parked = () => parkedEvents(log, 'tested');
+  await running(log, await temporaryFolder(t), { react, giveUp }, () =>
+    until(async () => (await parked()).length === 2),
+  );
+  t.deepEqual(Object.fromEntries(tries), { 'job-damaged': 5, 'job-missing': 15 });
+  t.deepEqual(Object.fromEntries(givenUp), faults);
+  for (const { stream, object, reason } of await parked()) {
+    t.like(faults[stream], { sha256: object, message: reason });
+  }
+  t.regex(faults['job-damaged']?.message ?? '', /probably damaged: SlowDownRead/);
 });
 
 test('work that goes on failing is given up with its error, and the stream goes on', async (t) => {

@@ -6,6 +6,7 @@ import type {
   DepositLoaded,
   EntryFacts,
   MetadataEntry,
+  UnreadableCopy,
 } from '../../src/domain/deposit/events.ts';
 
 const [NOW, LATER] = ['2026-03-01T10:00:00.000Z', '2026-03-01T11:00:00.000Z'];
@@ -125,6 +126,18 @@ export const noArchive = {
 export const depositRejected: DepositEvent = {
   type: 'DepositRejected',
   data: { depositId: 1, attempt: 1, reasons: [noArchive], warnings: [] },
+};
+
+export const unreadableCopy: UnreadableCopy = {
+  work: 'check',
+  attempt: 1,
+  object: aliceArchive.sha256,
+  code: 'OBJECT_MISSING',
+};
+
+export const copyUnreadable: DepositEvent = {
+  type: 'CopyUnreadable',
+  data: { depositId: 1, ...unreadableCopy },
 };
 
 export const loadingStarted: DepositEvent = { type: 'LoadingStarted', data: { depositId: 1, attempt: 1 } };

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import type { ExecutionContext } from 'ava';
 
-type Call = 'writev' | 'write' | 'datasync' | 'sync' | 'truncate';
+type Call = 'read' | 'writev' | 'write' | 'datasync' | 'sync' | 'truncate';
 
 /** Decides by the number of the call, from 1, whether it fails. */
 type Fails = (count: number) => boolean;

@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { isDamage } from '../../sqlite/codes.ts';
 import type { ListedObject } from '../archive-store.ts';
-import { unavailable } from '../unavailable.ts';
+import { unavailable, unreadable } from '../unavailable.ts';
 import { openToRead } from './object-database.ts';
 
 const PAGE = 1000;
@@ -27,11 +28,11 @@ export class ObjectRows implements Disposable {
 
   bytes(sha256: string): Uint8Array | undefined {
     // The type of the column, which is STRICT.
-    return read(() => this.#bytes.get(sha256)?.['bytes'] as Uint8Array | undefined);
+    return this.#row(sha256, () => this.#bytes.get(sha256)?.['bytes'] as Uint8Array | undefined);
   }
 
   length(sha256: string): number | undefined {
-    return read(() => this.#length.get(sha256)?.['length'] as number | undefined);
+    return this.#row(sha256, () => this.#length.get(sha256)?.['length'] as number | undefined);
   }
 
   *list(): Generator<ListedObject> {
@@ -46,7 +47,18 @@ export class ObjectRows implements Disposable {
 
   /** Throws when the database cannot be read. */
   probe(): void {
-    this.length('');
+    read(() => this.#length.get(''));
+  }
+
+  /** A damaged page is the fault of the objects in it, as long as others can be looked up. */
+  #row<T>(sha256: string, query: () => T): T {
+    try {
+      return query();
+    } catch (cause) {
+      if (!isDamage(cause)) throw unavailable('read', cause);
+      this.probe();
+      throw unreadable(sha256, cause);
+    }
   }
 
   [Symbol.dispose](): void {

@@ -2,7 +2,7 @@ import type { Dirent, Stats } from 'node:fs';
 import { type FileHandle, open, opendir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type ListedObject, ObjectMissing } from '../archive-store.ts';
-import { hasCode, orUnavailable } from '../unavailable.ts';
+import { hasCode, orUnavailable, orUnreadable } from '../unavailable.ts';
 
 const READ_BYTES = 128 * 1024;
 
@@ -19,17 +19,17 @@ export class StoredFiles {
   }
 
   async length(sha256: string): Promise<number | undefined> {
-    const found = await orUnavailable('read', statIfThere(this.pathOf(sha256)));
+    const found = await orUnreadable(sha256, statIfThere(this.pathOf(sha256)));
     return found?.size;
   }
 
   /** Opens the file when the first bytes are asked for: a body that nobody reads holds nothing. */
   async *bytes(sha256: string): AsyncGenerator<Uint8Array> {
-    await using handle = await openIfThere(this.pathOf(sha256));
+    await using handle = await orUnreadable(sha256, openIfThere(this.pathOf(sha256)));
     if (handle === undefined) throw new ObjectMissing(sha256);
     for (;;) {
-      const { bytesRead, buffer } = await orUnavailable(
-        'read',
+      const { bytesRead, buffer } = await orUnreadable(
+        sha256,
         handle.read(Buffer.allocUnsafeSlow(READ_BYTES)),
       );
       if (bytesRead === 0) return;
@@ -93,7 +93,7 @@ async function openIfThere(file: string): Promise<FileHandle | undefined> {
     return await open(file, 'r');
   } catch (error) {
     if (isAbsence(error)) return undefined;
-    return orUnavailable('read', Promise.reject(error));
+    throw error;
   }
 }
 

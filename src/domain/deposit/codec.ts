@@ -14,6 +14,7 @@ export const depositCodec = codec<DepositEvent>({
   DepositDeleted: [],
   DepositVerified: [],
   DepositRejected: [],
+  CopyUnreadable: [],
   ChecksRetried: [],
   LoadingStarted: [],
   DepositLoaded: [],

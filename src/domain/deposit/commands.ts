@@ -5,6 +5,7 @@ import type {
   MetadataEntry,
   MetadataTarget,
   Reason,
+  UnreadableCopy,
 } from './events.ts';
 
 export type DepositCommand =
@@ -14,6 +15,7 @@ export type DepositCommand =
   | DeleteDeposit
   | RecordVerified
   | RecordRejected
+  | RecordUnreadable
   | RetryChecks
   | StartLoading
   | RecordLoaded
@@ -82,6 +84,7 @@ export type RecordRejected = {
   warnings: readonly Reason[];
 };
 
+export type RecordUnreadable = { type: 'RecordUnreadable'; depositId: number; copy: UnreadableCopy };
 export type RetryChecks = { type: 'RetryChecks'; depositId: number };
 export type StartLoading = { type: 'StartLoading'; depositId: number; attempt: number };
 export type RecordLoaded = { type: 'RecordLoaded'; loaded: DepositLoaded['data'] };

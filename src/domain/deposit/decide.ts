@@ -10,6 +10,7 @@ import type {
   RecordLoaded,
   RecordLoadingFailed,
   RecordRejected,
+  RecordUnreadable,
   RecordVerified,
   RetryChecks,
   RetryLoading,
@@ -17,10 +18,10 @@ import type {
 } from './commands.ts';
 import { assertNoReference, depositMetadata, updateMetadata } from './decide-metadata.ts';
 import { DepositRefusal } from './errors.ts';
-import type { DepositEvent, MetadataEntry } from './events.ts';
+import type { DepositEvent, MetadataEntry, UnreadableCopy } from './events.ts';
 import { assertArchives, assertEntries, assertMayStayPartial } from './limits.ts';
 import { assertOriginAllowed, originOf } from './origin.ts';
-import { absent, type Deposit, evolve } from './state.ts';
+import { absent, type Deposit, evolve, type Waiting } from './state.ts';
 
 export const depositDecider: Decider<Deposit, DepositCommand, DepositEvent> = {
   initial: absent,
@@ -42,6 +43,8 @@ function decide(command: DepositCommand, deposit: Deposit): readonly DepositEven
       return recordVerified(command, deposit);
     case 'RecordRejected':
       return recordRejected(command, deposit);
+    case 'RecordUnreadable':
+      return recordUnreadable(command, deposit);
     case 'RetryChecks':
       return retryChecks(command, deposit);
     case 'StartLoading':
@@ -164,6 +167,20 @@ function recordRejected(command: RecordRejected, deposit: Deposit): readonly Dep
   const { depositId, attempt, reasons, warnings } = command;
   if (deposit.status !== 'deposited' || deposit.checkAttempt !== attempt) return [];
   return [{ type: 'DepositRejected', data: { depositId, attempt, reasons, warnings } }];
+}
+
+/** What is known already is not recorded again: the work is repeated until it succeeds. */
+function recordUnreadable({ depositId, copy }: RecordUnreadable, deposit: Deposit): readonly DepositEvent[] {
+  if (!isWaitingFor(copy, deposit)) return [];
+  const { unreadable } = deposit;
+  if (unreadable?.object === copy.object && unreadable.code === copy.code) return [];
+  return [{ type: 'CopyUnreadable', data: { depositId, ...copy } }];
+}
+
+function isWaitingFor({ work, attempt }: UnreadableCopy, deposit: Deposit): deposit is Waiting {
+  if (deposit.status === 'deposited') return work === 'check' && attempt === deposit.checkAttempt;
+  const isToLoad = deposit.status === 'verified' || deposit.status === 'loading';
+  return isToLoad && work === 'load' && attempt === deposit.loadAttempt;
 }
 
 /** A check under way is outdated: its outcome names the earlier attempt and changes nothing. */

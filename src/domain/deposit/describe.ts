@@ -7,7 +7,7 @@ import type {
   MetadataTarget,
   Reason,
 } from './events.ts';
-import { reasonText } from './status-detail.ts';
+import { reasonText, UNREADABLE } from './status-detail.ts';
 
 /** What happened to a deposit, told to a person. */
 export const describeDepositEvent: (event: DepositEvent) => Description = describedBy<DepositEvent>({
@@ -47,6 +47,13 @@ export const describeDepositEvent: (event: DepositEvent) => Description = descri
       `Deposit rejected by check ${attempt} for ${counted(reasons.length, 'reason')}.`,
       ...reasonDetails('reason', reasons),
       ...reasonDetails('warning', warnings),
+    ),
+  CopyUnreadable: ({ work, attempt, object, code }) =>
+    saying(
+      UNREADABLE,
+      detail('work', `${work} ${attempt}`, { internal: true }),
+      detail('object', object, { digest: true, internal: true }),
+      detail('fault', code, { internal: true }),
     ),
   ChecksRetried: ({ attempt }) => saying(`Checks are to be repeated: check ${attempt}.`),
   LoadingStarted: ({ attempt }) => saying(`Loading started: load ${attempt}.`),

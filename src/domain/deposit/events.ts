@@ -16,6 +16,7 @@ export type DepositEvent =
   | DepositDeleted
   | DepositVerified
   | DepositRejected
+  | CopyUnreadable
   | ChecksRetried
   | LoadingStarted
   | DepositLoaded
@@ -76,6 +77,9 @@ export type DepositRejected = {
   type: 'DepositRejected';
   data: { depositId: number; attempt: number; reasons: readonly Reason[]; warnings: readonly Reason[] };
 };
+
+/** The service cannot read an object that the checks or the loading need. The status of the deposit stays. */
+export type CopyUnreadable = { type: 'CopyUnreadable'; data: { depositId: number } & UnreadableCopy };
 
 export type ChecksRetried = { type: 'ChecksRetried'; data: { depositId: number; attempt: number } };
 
@@ -201,6 +205,16 @@ export type ArchiveReading = {
   readonly files: number;
   readonly bytes: number;
   readonly listing: string;
+};
+
+/** Which work on a deposit failed, and for the fault of which object of the archive store. */
+export type UnreadableCopy = {
+  readonly work: 'check' | 'load';
+  /** The number of that check or load, from 1. */
+  readonly attempt: number;
+  /** The digest that names the object. */
+  readonly object: string;
+  readonly code: 'OBJECT_MISSING' | 'OBJECT_CORRUPT' | 'OBJECT_UNREADABLE';
 };
 
 /** One line of a status detail. */

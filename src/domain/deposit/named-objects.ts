@@ -21,6 +21,7 @@ export function namedObjects(event: DepositEvent): readonly string[] {
     case 'DepositCompleted':
     case 'DepositDeleted':
     case 'DepositRejected':
+    case 'CopyUnreadable': // an event before it names the object
     case 'ChecksRetried':
     case 'LoadingStarted':
     case 'LoadingFailed':

@@ -5,6 +5,7 @@ import type {
   MetadataEntry,
   MetadataTarget,
   Reason,
+  UnreadableCopy,
 } from './events.ts';
 import { type Archives, added, allRemoved, noArchives, removed, replaced } from './numbered-archives.ts';
 
@@ -39,6 +40,8 @@ export type Completed = Content & {
   readonly origin: string;
   /** The check that is due or was the last, from 1. */
   readonly checkAttempt: number;
+  /** Why the checks or the loading cannot go on; absent once they have. */
+  readonly unreadable?: UnreadableCopy;
 };
 
 export type Verified = Completed & {
@@ -47,6 +50,9 @@ export type Verified = Completed & {
   /** The load that is due, on its way or was the last, from 1. */
   readonly loadAttempt: number;
 };
+
+/** A deposit whose checks or loading are due or under way. */
+export type Waiting = Extract<Deposit, { status: 'deposited' | 'verified' | 'loading' }>;
 
 export type Updated = {
   /** Metadata that came once it was done: the identifiers rest on the `entries` alone. */
@@ -111,8 +117,9 @@ type AfterCompletion = Exclude<
 
 function evolveCompleted(deposit: Existing, event: AfterCompletion): Deposit {
   // Each event implies the status before it: decide has seen to that when the event was made.
-  const completed = deposit as Existing & Completed;
-  const verified = deposit as Existing & Verified;
+  const { unreadable: _, ...readable } = deposit as Existing & Completed;
+  const completed = readable as Existing & Completed;
+  const verified = readable as Existing & Verified;
   switch (event.type) {
     case 'DepositCompleted': {
       const { completedAt, origin } = event.data;
@@ -124,6 +131,10 @@ function evolveCompleted(deposit: Existing, event: AfterCompletion): Deposit {
     }
     case 'DepositRejected':
       return { ...completed, status: 'rejected', reasons: event.data.reasons };
+    case 'CopyUnreadable': {
+      const { depositId: _, ...unreadable } = event.data;
+      return { ...(completed as Waiting), unreadable };
+    }
     case 'ChecksRetried': {
       const { reasons: _, ...others } = completed as Extract<Deposit, { status: 'rejected' }>;
       return { ...others, status: 'deposited', checkAttempt: event.data.attempt };

@@ -13,6 +13,10 @@ const SENTENCES: Readonly<Record<Status, string>> = {
   failed: 'Loading the deposit failed.',
 };
 
+/** The detail while an object of the deposit cannot be read, whatever its status is. */
+export const UNREADABLE =
+  'The service cannot read its copy of the archive at the moment; nothing is needed from you.';
+
 export function isStatus(text: string): text is Status {
   return Object.hasOwn(SENTENCES, text);
 }

@@ -14,6 +14,8 @@ export type ParkedEvent = {
   readonly stream: string;
   readonly revision: number;
   readonly reason: string;
+  /** Digest of the object of the archive store that could not be read: the event is tried again once it can be. */
+  readonly object?: string;
 };
 
 export type ParkingCommand =

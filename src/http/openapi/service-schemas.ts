@@ -24,7 +24,15 @@ export const SERVICE_SCHEMAS = {
     'Why a request was refused: the SWORD error document.',
   ),
   Landing: object({ title: text, service_document: uri, service_description: uri }),
-  Health: object({ status: { enum: ['live', 'ready'] } }),
+  Health: object(
+    { status: { enum: ['live', 'ready'] } },
+    {
+      parked: described(
+        { type: 'integer', minimum: 0 },
+        'Events that are parked, when the service is ready.',
+      ),
+    },
+  ),
   OpenApi: object(
     {
       openapi: { type: 'string', pattern: '^3\\.1\\.' },

@@ -1,0 +1,44 @@
+import { randomUUID } from 'node:crypto';
+import { addAbortSignal } from 'node:stream';
+import { type ArchiveStore, ObjectError } from '../archive-store/archive-store.ts';
+import type { LogParking } from '../reactors/parking.ts';
+
+export type ReadableAgainOptions = {
+  readonly parking: Pick<LogParking, 'waiting' | 'retry'>;
+  readonly store: Pick<ArchiveStore, 'get'>;
+  readonly reactors: readonly string[];
+};
+
+/**
+ * Reads each object for which an event is parked, and has the reactor try the event again if the object is whole.
+ * @throws {ArchiveStoreUnavailable} @throws {EventLogUnavailable} @throws the reason of `signal`
+ */
+export async function retryReadable(
+  { parking, store, reactors }: ReadableAgainOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const reactor of reactors) {
+    for (const parked of await parking.waiting(reactor)) {
+      signal.throwIfAborted();
+      if (parked.object === undefined || !(await isReadable(store, parked.object, signal))) continue;
+      const [commandId, correlationId] = [randomUUID(), randomUUID()];
+      const actor = { kind: 'service', name: 'sweep' } as const;
+      await parking.retry(parked, { commandId, correlationId, actor, now: new Date().toISOString() });
+    }
+  }
+}
+
+async function isReadable(
+  store: Pick<ArchiveStore, 'get'>,
+  sha256: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    const { body } = await store.get(sha256);
+    for await (const _chunk of addAbortSignal(signal, body));
+    return true;
+  } catch (error) {
+    if (error instanceof ObjectError) return false;
+    throw error;
+  }
+}

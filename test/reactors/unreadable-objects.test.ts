@@ -1,0 +1,134 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import type { Config } from '../../src/config.ts';
+import { parkedEvents } from '../../src/reactors/parking.ts';
+import { tarOf } from '../support/archive-builders.ts';
+import { archivePart, entryPart, final, formOf, formType } from '../support/deposit-bodies.ts';
+import { Exposition } from '../support/exposition.ts';
+import { runScript } from '../support/run-script.ts';
+import { RunningService, type TestClient, until } from '../support/running-service.ts';
+
+const UNREADABLE =
+  '<deposit_status_detail>The service cannot read its copy of the archive at the moment; nothing is needed from you.</deposit_status_detail>';
+
+const HTTP_ALONE = { roles: ['http'] } as const;
+/** Pauses of milliseconds in place of minutes. */
+const SOON = { reactionPause: 1, stuckAfter: 200 } as const;
+/** The second try comes when the test is over. */
+const LATER = { reactionPause: 1_000_000, stuckAfter: 3_600_000 } as const;
+
+/** A service without reactors in a folder, in which deposits wait. */
+async function waiting(t: ExecutionContext): Promise<RunningService> {
+  const service = await RunningService.start(HTTP_ALONE);
+  t.teardown(() => service[Symbol.asyncDispose]());
+  return service;
+}
+
+async function restarted(
+  t: ExecutionContext,
+  service: RunningService,
+  overrides: Partial<Config> = {},
+): Promise<RunningService> {
+  await service.stop();
+  const again = await RunningService.startIn(service.folder, overrides);
+  t.teardown(() => again.stop());
+  return again;
+}
+
+/** Deposits an archive that the store has as a file; resolves to its status IRI and that file. */
+async function deposited(service: RunningService, client: TestClient) {
+  const archive = tarOf([{ name: 'paint/noise.bin', data: randomBytes(100_000) }]);
+  const parts = [archivePart(archive, 'paint.tar', 'application/x-tar'), entryPart()];
+  const answer = await client.post('/1/software/', new Uint8Array(formOf(parts)), { ...formType, ...final });
+  const [, id = ''] = /\/1\/software\/(\d+)\//.exec(answer.headers.get('location') ?? '') ?? [];
+  const sha256 = createHash('sha256').update(archive).digest('hex');
+  const file = path.join(
+    service.folder,
+    'archives/v1/sha256',
+    sha256.slice(0, 2),
+    sha256.slice(2, 4),
+    sha256,
+  );
+  return { id, iri: `/1/software/${id}/status/`, archive, sha256, file };
+}
+
+async function parkedObjects({ service }: RunningService): Promise<(string | undefined)[]> {
+  return (await parkedEvents(service.log, 'checker')).map(({ object }) => object);
+}
+
+async function readiness({ url }: RunningService) {
+  const answer = await fetch(`${url}/health/ready`);
+  return [answer.status, await answer.json()];
+}
+
+for (const fault of ['missing', 'damaged'] as const) {
+  test(`a deposit whose archive is ${fault} keeps its status, is parked and counted, and goes on when the archive is back`, async (t) => {
+    const service = await waiting(t);
+    const alice = await service.register('alice', { collections: ['software'] });
+    const { iri, archive, sha256, file } = await deposited(service, alice);
+    await rename(file, `${file}.aside`);
+    if (fault === 'damaged') await writeFile(file, Buffer.concat([archive.subarray(0, -1), Buffer.of(1)]));
+
+    const checking = await restarted(t, service, SOON);
+    const client = alice.at(checking.url);
+    await until(async () => (await parkedObjects(checking)).length === 1);
+    t.deepEqual(await parkedObjects(checking), [sha256]);
+    const status = await (await client.get(iri)).text();
+    t.true(
+      status.includes('<deposit_status>deposited</deposit_status>') && status.includes(UNREADABLE),
+      status,
+    );
+    t.deepEqual(await readiness(checking), [200, { status: 'ready', parked: 1 }]);
+    const metrics = await Exposition.of(service.folder);
+    t.is(metrics.value('deposit_reactor_parked_events', { reactor: 'checker' }), 1);
+    const shown = JSON.parse((await runScript(service.folder, 'status', ['--json'])).out) as {
+      parked: { object: string }[];
+    };
+    t.deepEqual(
+      shown.parked.map(({ object }) => object),
+      [sha256],
+    );
+
+    await rename(`${file}.aside`, file);
+    await client.waitFor(iri, 'done');
+    t.deepEqual(await parkedObjects(checking), []);
+    t.deepEqual(await readiness(checking), [200, { status: 'ready', parked: 0 }]);
+  });
+}
+
+test('views that are built anew say the same of an archive that cannot be read', async (t) => {
+  const service = await waiting(t);
+  const alice = await service.register('alice', { collections: ['software'] });
+  const { iri, file } = await deposited(service, alice);
+  await rm(file);
+  const checking = await restarted(t, service, SOON);
+  await until(async () => (await (await alice.at(checking.url).get(iri)).text()).includes(UNREADABLE));
+  const before = await (await alice.at(checking.url).get(iri)).text();
+  await checking.stop();
+  await rm(path.join(service.folder, 'views'), { recursive: true });
+  const rebuilt = await RunningService.startIn(service.folder, HTTP_ALONE);
+  t.teardown(() => rebuilt.stop());
+  t.is(
+    (await (await alice.at(rebuilt.url).get(iri)).text()).replaceAll(rebuilt.url, ''),
+    before.replaceAll(checking.url, ''),
+  );
+});
+
+test('deposits with damaged archives, more than there are slots, keep no deposit of another client waiting', async (t) => {
+  const service = await waiting(t);
+  const collections = ['software'];
+  const alice = await service.register('alice', { collections });
+  for (const name of ['bob', 'carl']) {
+    const client = await service.register(name, { collections });
+    for (let count = 0; count < 8; count += 1) {
+      const { archive, file } = await deposited(service, client);
+      await writeFile(file, Buffer.concat([archive.subarray(0, -1), Buffer.of(1)]));
+    }
+  }
+  const { iri } = await deposited(service, alice);
+  const checking = await restarted(t, service, LATER);
+  t.regex(await alice.at(checking.url).waitFor(iri, 'done'), /swh:1:dir:/);
+  t.deepEqual(await parkedObjects(checking), [], 'the damaged ones wait for their second try');
+});
