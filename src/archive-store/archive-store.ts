@@ -49,6 +49,15 @@ export interface ArchiveStore extends AsyncDisposable {
   /** Removes what interrupted uploads left and that is older than `olderThan`; tells how many. */
   sweepIncoming(olderThan: Date, options?: { readonly dryRun?: boolean }): Promise<number>;
 
+  /**
+   * Resolves to the id of this store, `undefined` until it has one. The event log names it, too.
+   * @throws {StoreDamaged}
+   */
+  id(): Promise<string | undefined>;
+
+  /** Gives the store an id, durably, in place of the one that it has. */
+  setId(id: string): Promise<void>;
+
   /** Resolves when the store can take an object now, else rejects with {@link ArchiveStoreUnavailable}. */
   ready(): Promise<void>;
 }
@@ -98,7 +107,7 @@ export class ArchiveStoreUnavailable extends Error {
   readonly code = 'ARCHIVE_STORE_UNAVAILABLE';
 }
 
-/** The file that holds small objects is no database any more: no other try goes better until somebody has mended it. */
+/** A file of the store is damaged: no other try succeeds until an operator has repaired it. */
 export class StoreDamaged extends Error {
   override readonly name = 'StoreDamaged';
   readonly code = 'STORE_DAMAGED';

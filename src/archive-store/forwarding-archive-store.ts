@@ -37,6 +37,14 @@ export abstract class ForwardingArchiveStore implements ArchiveStore {
     return this.#store.sweepIncoming(olderThan, options);
   }
 
+  id(): Promise<string | undefined> {
+    return this.#store.id();
+  }
+
+  setId(id: string): Promise<void> {
+    return this.#store.setId(id);
+  }
+
   ready(): Promise<void> {
     return this.#store.ready();
   }

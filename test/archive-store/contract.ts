@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import test, { type ExecutionContext } from 'ava';
 import { type ArchiveStore, BrokenPromise, ObjectMissing } from '../../src/archive-store/archive-store.ts';
@@ -29,6 +30,19 @@ export function archiveStoreContract(open: (t: ExecutionContext) => Promise<Arch
 type Open = (t: ExecutionContext) => Promise<ArchiveStore>;
 
 function keeping(open: Open): void {
+  test('the id of a store is none of its objects, and stays until another one is set', async (t) => {
+    const store = await open(t);
+    t.is(await store.id(), undefined);
+    for (const id of [randomUUID(), randomUUID()]) {
+      await store.setId(id);
+      t.is(await store.id(), id);
+    }
+    const id = await store.id();
+    t.deepEqual(await listOf(store), []);
+    t.is(await store.sweepIncoming(inAMinute()), 0);
+    t.is(await store.id(), id);
+  });
+
   for (const length of SIZES) {
     test(`an object of ${length} bytes comes back as it was put`, async (t) => {
       const store = await open(t);

@@ -1,5 +1,7 @@
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
+import { replaceFile } from '../../replace-file.ts';
 import { isDamage } from '../../sqlite/codes.ts';
 import {
   type ArchiveStore,
@@ -16,6 +18,8 @@ import { HashingThreads } from '../hashing-threads.ts';
 import type { IncomingFile } from '../incoming-file.ts';
 import { IncomingFolder } from '../incoming-folder.ts';
 import { Spool } from '../spool.ts';
+import { formatStoreId, parseStoreId, STORE_ID } from '../store-id.ts';
+import { hasCode, orUnavailable, unavailable } from '../unavailable.ts';
 import { verifiedBody } from '../verified-body.ts';
 import { Verification } from '../verify.ts';
 import { WorkInFlight } from '../work-in-flight.ts';
@@ -47,7 +51,16 @@ export class FilesystemArchiveStore implements ArchiveStore {
     const writer = opened.use(await StoreWriter.open(database).catch(unopened(database)));
     const rows = opened.use(new ObjectRows(database)); // closed before the writer, which tidies up the database
     const files = await ObjectFiles.open(top, writer, hashing);
-    return new FilesystemArchiveStore({ incoming, hashing, writer, rows, files, opened: opened.move() });
+    const idFile = path.join(top, STORE_ID);
+    return new FilesystemArchiveStore({
+      incoming,
+      hashing,
+      writer,
+      rows,
+      files,
+      idFile,
+      opened: opened.move(),
+    });
   }
 
   private constructor(parts: Parts) {
@@ -101,6 +114,21 @@ export class FilesystemArchiveStore implements ArchiveStore {
     return this.#parts.incoming.sweep(olderThan, options);
   }
 
+  async id(): Promise<string | undefined> {
+    const file = this.#parts.idFile;
+    try {
+      return parseStoreId(await readFile(file, 'utf8'), file);
+    } catch (error) {
+      if (hasCode(error, 'ENOENT')) return undefined;
+      throw error instanceof StoreDamaged ? error : unavailable('read its id', error);
+    }
+  }
+
+  setId(id: string): Promise<void> {
+    const written = replaceFile(this.#parts.idFile, formatStoreId(id), { durable: true });
+    return orUnavailable('write its id', written);
+  }
+
   async ready(): Promise<void> {
     this.#work.assertOpen();
     await this.#parts.incoming.probe();
@@ -139,6 +167,7 @@ type Parts = {
   readonly writer: StoreWriter;
   readonly rows: ObjectRows;
   readonly files: ObjectFiles;
+  readonly idFile: string;
   readonly opened: AsyncDisposableStack;
 };
 

@@ -13,6 +13,7 @@ import { HashingThreads } from '../hashing-threads.ts';
 import { IncomingFolder } from '../incoming-folder.ts';
 import { MAX_S3_OBJECT } from '../s3-url.ts';
 import { Spool } from '../spool.ts';
+import { formatStoreId, parseStoreId, STORE_ID } from '../store-id.ts';
 import { unavailable } from '../unavailable.ts';
 import { verifiedBody } from '../verified-body.ts';
 import { Verification } from '../verify.ts';
@@ -21,7 +22,7 @@ import { MinioBucket, type MinioPlace } from './bucket.ts';
 import { isFault, S3Fault } from './fault.ts';
 import { listed } from './listing.ts';
 import { OutgoingBody } from './outgoing-body.ts';
-import { putEmpty, removeIncoming } from './upload.ts';
+import { putBytes, putEmpty, removeIncoming } from './upload.ts';
 
 export type MinioArchiveStoreOptions = MinioPlace & {
   /** A folder of this machine for parts on their way and for objects that are checked out. */
@@ -129,6 +130,19 @@ export class MinioArchiveStore implements ArchiveStore {
       swept += 1;
     }
     return swept;
+  }
+
+  async id(): Promise<string | undefined> {
+    const { name, prefix } = this.#bucket;
+    const key = `${prefix}${STORE_ID}`;
+    if ((await this.#bucket.stat(key)) === undefined) return undefined;
+    const bytes = (await this.#bucket.open(key)) ?? [];
+    const text = Buffer.concat(await Array.fromAsync(bytes)).toString();
+    return parseStoreId(text, `${key} in the bucket ${name}`);
+  }
+
+  async setId(id: string): Promise<void> {
+    await putBytes(this.#bucket, `${this.#bucket.prefix}${STORE_ID}`, Buffer.from(formatStoreId(id)));
   }
 
   async ready(): Promise<void> {

@@ -113,10 +113,13 @@ export async function removeIncoming(bucket: MinioBucket, key: string): Promise<
 }
 
 /** An object of no bytes, as every object that is not made of parts. */
-export async function putEmpty(bucket: MinioBucket, key: string): Promise<void> {
-  const nothing = Buffer.alloc(0);
-  const digests = { sha256: hash('sha256', nothing), md5: hash('md5', nothing) };
-  await bucket.send(key, { length: 0, digests, open: () => nothing });
+export function putEmpty(bucket: MinioBucket, key: string): Promise<void> {
+  return putBytes(bucket, key, Buffer.alloc(0));
+}
+
+export async function putBytes(bucket: MinioBucket, key: string, bytes: Buffer): Promise<void> {
+  const digests = { sha256: hash('sha256', bytes), md5: hash('md5', bytes) };
+  await bucket.send(key, { length: bytes.length, digests, open: () => bytes });
 }
 
 /** The ETag of an object made of parts: the MD5 of their MD5s, and how many they are. */
