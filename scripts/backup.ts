@@ -8,6 +8,7 @@ import { openLog, openStore } from '../src/engines.ts';
 import { copyLog } from '../src/event-log/log-copy.ts';
 import { makeFolder } from '../src/make-folder.ts';
 import { setOfObjectsNamed } from '../src/objects-named.ts';
+import { assertSameStore } from '../src/store-binding.ts';
 import { backupPlaces, finishBackup, readBackup } from './backup-folder.ts';
 import { backUpKeys } from './backup-keys.ts';
 import { only, readArguments, refused, runCommand, say } from './command.ts';
@@ -42,6 +43,7 @@ await runCommand(HELP, async (args) => {
   assertElsewhere(folder, config);
   await using log = await openServiceLog(config);
   await using store = await openServiceStore(config);
+  await assertSameStore(log, store);
   makeFolder(folder);
   using _only = lockFile(
     path.join(folder, 'backup.lock'),

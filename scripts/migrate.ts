@@ -14,9 +14,10 @@ import { verifyCopy } from '../src/event-log/copy-verification.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
 import { type CopyOptions, copyLog } from '../src/event-log/log-copy.ts';
 import { setOfObjectsNamed } from '../src/objects-named.ts';
+import { assertSameId, assertSameStore } from '../src/store-binding.ts';
 import { systemErrorText } from '../src/system-error.ts';
 import { readOptions, runCommand, say, UsageError } from './command.ts';
-import { reportCopied } from './copied-objects.ts';
+import { isComplete, reportCopied } from './copied-objects.ts';
 import { ProgressBars } from './progress-bar.ts';
 import { stopSignal } from './stop-signal.ts';
 
@@ -35,6 +36,9 @@ be in the target at the end; without --log it is the event log of the settings (
 Instead of a place, @FILE names a file that holds it, for a password that nobody should see in the list of processes.
 The keys of an S3 store come from DEPOSIT_S3_ACCESS_KEY and DEPOSIT_S3_SECRET_KEY or their …_FILE; from s3 to s3
 both sides take the same keys.
+
+Log and archives keep the id by which they belong together. A log that does not belong to the archives is refused, and
+so is a target that belongs to another log.
 
 The target must be empty or hold what an earlier run brought: a run that was broken off is begun again with the same
 command and goes on. A move, with little time without service:
@@ -107,7 +111,10 @@ async function migrateStore(
 ): Promise<Outcome> {
   await using log = await opened('--log', openExistingLog(place, { readOnly: true }));
   await using source = await openExistingStore(from);
+  await assertSameStore(log, source);
   await using target = await openStore(to);
+  const [id, there] = [await source.id(), await target.id()];
+  if (there !== undefined) assertSameId(id, there);
   using bars = new ProgressBars();
   const { failed, notReady, cameMeanwhile, ...counts } = await copyStore(source, target, {
     named: await setOfObjectsNamed(log, { signal }),
@@ -115,6 +122,7 @@ async function migrateStore(
     signal,
     progress: (step, objects, total) => bars.at(`objects ${step}`, objects, total),
   });
+  if (id !== undefined && isComplete({ failed, notReady })) await target.setId(id);
   const { objects, bytes, copied, repaired } = counts;
   const verified = verify
     ? ` All were read again; ${repaired} ${repaired === 1 ? 'was damaged and is' : 'were damaged and are'} replaced.`

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { copyStore } from '../src/archive-store/store-copy.ts';
 import { readConfig } from '../src/config.ts';
@@ -5,19 +6,22 @@ import { lockDataFolder } from '../src/data-folder-lock.ts';
 import { counted } from '../src/domain/description.ts';
 import { openExistingLog, openExistingStore, openLog, openStore } from '../src/engines.ts';
 import { verifyCopy } from '../src/event-log/copy-verification.ts';
+import type { CopyableEvent } from '../src/event-log/copyable-event.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
 import { copyEvents } from '../src/event-log/log-copy.ts';
 import { setOfObjectsNamed } from '../src/objects-named.ts';
+import { appendBinding, boundStore } from '../src/store-binding.ts';
 import { type BackupFacts, backupPlaces, readBackup } from './backup-folder.ts';
 import { restoreKeys } from './backup-keys.ts';
 import { only, readArguments, refused, runCommand, say, UsageError, warn } from './command.ts';
 import { reportCopied } from './copied-objects.ts';
 import { ProgressBars } from './progress-bar.ts';
+import { assertFreeStore, bindingOfEarlierRun } from './restored-binding.ts';
 import { stopSignal } from './stop-signal.ts';
 
 const HELP = `Brings a backup into an empty data folder, or into the engines that the settings name.
 
-  npm run restore -- DIR [--last-complete | --latest] [--verify] [--json]
+  npm run restore -- DIR [--last-complete | --latest] [--verify] [--take-over] [--json]
 
 The service must not run. Nothing is overwritten: a log that holds anything else than the beginning of the backup is
 refused. A restore that was cut off is gone on with. Every event is compared and every hash recomputed at the end;
@@ -27,6 +31,8 @@ notices then and builds anew.
 If the last backup into DIR was cut off or not complete, choose what to restore:
 --last-complete: the events of the last complete backup, and their objects. Later events are left out.
 --latest: all events, and the objects that are there.
+Log and archives get a new id, by which they belong together. Archives that have an id already are refused.
+--take-over: gives archives that are there the new id, whatever log they belonged to.
 --verify: reads every restored object again, compares its digest, and replaces what is damaged.
 Exit codes: 0 done, 1 refused or failed, an object that an event names is missing, or a key could not be brought,
 2 wrong usage.
@@ -37,6 +43,7 @@ await runCommand(HELP, async (args) => {
     'last-complete': { type: 'boolean', default: false },
     latest: { type: 'boolean', default: false },
     verify: { type: 'boolean', default: false },
+    'take-over': { type: 'boolean', default: false },
     json: { type: 'boolean' },
   });
   if (values['last-complete'] && values.latest)
@@ -49,25 +56,30 @@ await runCommand(HELP, async (args) => {
   const signal = stopSignal('Stopped. The same command goes on from there.');
   using bars = new ProgressBars();
   await using source = await openExistingLog(backupPlaces(folder));
-  await using target = await openLog(config);
   const total = await eventsToRestore(source, { folder, backup, ...values });
-  await copyEvents(first(total, source.readAll({ signal })), target, {
+  await using target = await openLog(config);
+  await using store = await openStore(config);
+  const earlier = await bindingOfEarlierRun(source, target);
+  if (!values['take-over']) await assertFreeStore(store, earlier, source);
+  const wanted = () => restored(first(total, source.readAll({ signal })), earlier);
+  await copyEvents(wanted(), target, {
     engine: config.eventLog.kind,
     progress: (step, events) => bars.at(`events ${step}`, events, total),
     signal,
   });
-  await verifyCopy(source.readAll({ signal }), target.readAll({ signal }), {
+  await verifyCopy(wanted(), target.readAll({ signal }), {
     total,
     progress: (events) => bars.at('events verified', events, total),
   });
+  if (!earlier) await appendBinding(target, randomUUID());
   await using sourceStore = await openExistingStore(backupPlaces(folder));
-  await using store = await openStore(config);
   const objects = await copyStore(sourceStore, store, {
     named: await setOfObjectsNamed(target, { signal }),
     verify: values.verify,
     progress: (step, ...counts) => bars.at(`objects ${step}`, ...counts),
     signal,
   });
+  await store.setId((await boundStore(target)) as string); // which was appended above
   const keyProblems = await restoreKeys(folder, config);
   for (const problem of keyProblems) warn(problem);
   const code = reportCopied(objects, 'Not restored');
@@ -111,6 +123,14 @@ async function numberOfEvents(log: EventLog): Promise<number> {
 
 function noBackup(folder: string): string {
   return `${folder} holds no backup that was finished, or its backup.json is damaged: run the backup again. If that is not possible, --latest restores the events and objects that are there.`;
+}
+
+async function* restored(
+  events: AsyncIterable<CopyableEvent>,
+  binding: CopyableEvent | undefined,
+): AsyncGenerator<CopyableEvent> {
+  yield* events;
+  if (binding) yield binding;
 }
 
 async function* first<Item>(count: number, items: AsyncIterable<Item>): AsyncGenerator<Item> {

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rename, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -87,24 +87,6 @@ test('a client that goes before its entry is read is no unexpected error', async
     lines.filter(({ level }) => level === 'error'),
     [],
   );
-});
-
-test('a store that holds nothing beside a log with deposits is told at the start', async (t) => {
-  const { service, lines } = await logged(t);
-  const alice = await service.register('alice', { collections: ['software'] });
-  await alice.post('/1/software/', zipOf([{ name: 'a', data: 'a' }]), { ...archiveHeaders(), ...partial });
-  await service.stop();
-  await service.startAgain();
-  const told = (): Line[] => lines.filter(({ msg }) => msg === 'the archive store is empty');
-  t.deepEqual(told(), []);
-  await service.stop();
-  await rm(path.join(service.folder, 'archives'), { recursive: true });
-  await service.startAgain();
-  t.deepEqual(
-    told().map(({ level }) => level),
-    ['error'],
-  );
-  t.regex(String(told()[0]?.['reason']), /^The event log has deposit-1, .* bring the archives back\.$/);
 });
 
 test('what killed processes left on its way into the store goes at a start, once it is a day old', async (t) => {

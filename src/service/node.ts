@@ -1,7 +1,8 @@
 import type { ArchiveStore } from '../archive-store/archive-store.ts';
 import { sweepTemporary } from '../archive-store/open-archive-store.ts';
+import { openBoundStore } from '../bound-store.ts';
 import type { Config } from '../config.ts';
-import { openDeliveriesOf, openLog, openStore } from '../engines.ts';
+import { openDeliveriesOf, openLog } from '../engines.ts';
 import type { Deliveries } from '../event-log/deliveries.ts';
 import type { EventLog } from '../event-log/event-log.ts';
 import { LoggedEventLog } from '../event-log/logged-event-log.ts';
@@ -12,7 +13,6 @@ import { Projector } from '../read-models/projector.ts';
 import { SqliteViewStore } from '../read-models/sqlite-view-store.ts';
 import { type TracedParts, tracedParts } from '../tracing/traced-parts.ts';
 import { viewsPlace } from '../views-place.ts';
-import { tellOfEmptyStore } from './empty-store.ts';
 import { warnOfLogServer } from './log-server-warning.ts';
 
 /** Milliseconds after which nobody, as a command beside the service, can be writing to a file any more. */
@@ -45,9 +45,8 @@ export async function openNode(
   const traced = tracedParts(config.tracing);
   const engine = metrics.measuredLog(await openLog(config));
   const log = resources.use(traced.log(new LoggedEventLog(engine, logger)));
-  const opened = await openStore(config);
+  const opened = await openBoundStore(config, engine);
   const store = resources.use(traced.store(metrics.measuredStore(opened)));
-  if (config.archiveStore.kind === 'file') await tellOfEmptyStore(engine, opened, logger);
   await sweepLeftovers(config, opened, logger);
   resources.use(warnOfLogServer(config, logger));
   const deliveries = await openDeliveriesOf(config, log, logger);

@@ -1,0 +1,40 @@
+import { randomUUID } from 'node:crypto';
+import { assertStoreOf } from '../src/bound-store.ts';
+import { readConfig } from '../src/config.ts';
+import { lockDataFolder } from '../src/data-folder-lock.ts';
+import { openExistingLog, openExistingStore } from '../src/engines.ts';
+import { appendBinding, boundStore } from '../src/store-binding.ts';
+import { readOptions, runCommand, say } from './command.ts';
+
+const HELP = `Gives the event log and the archive store of the settings a new id, which says that they belong together.
+
+  npm run bind -- [--incomplete] [--json]
+
+For a log and a store that were brought back by other means than "npm run restore". The first start of a service and
+restore do this themselves. No service may run on either. A service on another log that used this store is refused from
+then on. The store must have 99 % of the objects that the events of the log name.
+--incomplete: binds them whatever the store has.
+Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
+`;
+
+await runCommand(
+  HELP,
+  async (args) => {
+    const values = readOptions(args, {
+      incomplete: { type: 'boolean', default: false },
+      json: { type: 'boolean' },
+    });
+    const config = readConfig();
+    using _only = lockDataFolder(config.dataDir);
+    await using log = await openExistingLog(config);
+    await using store = await openExistingStore(config);
+    if (!values.incomplete) await assertStoreOf(log, store);
+    const before = { log: (await boundStore(log)) ?? null, store: (await store.id()) ?? null };
+    const storeId = randomUUID();
+    await appendBinding(log, storeId);
+    await store.setId(storeId);
+    if (values.json) say(JSON.stringify({ storeId, before }));
+    else say(`The event log and the archive store have the id ${storeId}.`);
+  },
+  { mayBeBare: true },
+);

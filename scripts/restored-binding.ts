@@ -1,0 +1,28 @@
+import type { ArchiveStore } from '../src/archive-store/archive-store.ts';
+import { type EventLog, lastEvent, type RecordedEvent } from '../src/event-log/event-log.ts';
+import { BINDINGS, boundStore, OtherStore, storeIdOf } from '../src/store-binding.ts';
+
+/** Resolves to the event by which an earlier run of the same restore gave the log its store. */
+export async function bindingOfEarlierRun(
+  source: EventLog,
+  target: EventLog,
+): Promise<RecordedEvent | undefined> {
+  const last = await lastEvent(target, BINDINGS);
+  if (last === undefined) return undefined;
+  for await (const { id } of source.readStream(BINDINGS)) if (id === last.id) return undefined;
+  return last;
+}
+
+/** Checks that the store has no id, or the one from an earlier run. @throws {OtherStore} */
+export async function assertFreeStore(
+  target: Pick<ArchiveStore, 'id'>,
+  earlier: RecordedEvent | undefined,
+  source: EventLog,
+): Promise<void> {
+  const id = await target.id();
+  if (id === undefined || (earlier && storeIdOf(earlier) === id)) return;
+  const bound = earlier ? storeIdOf(earlier) : await boundStore(source);
+  throw new OtherStore(
+    `The archive store has the id ${id}, so it belongs to another event log; the log to restore belongs to ${bound ?? 'none'}. Give an empty store, or let --take-over give this one a new id: a service that uses it now is refused from then on.`,
+  );
+}

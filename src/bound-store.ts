@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto';
+import { type ArchiveStore, ArchiveStoreUnavailable } from './archive-store/archive-store.ts';
+import { readiness } from './archive-store/store-readiness.ts';
+import type { Config } from './config.ts';
+import { openExistingStore, openStore } from './engines.ts';
+import { type EventLog, WrongExpectedRevision } from './event-log/event-log.ts';
+import { objectsNamed } from './objects-named.ts';
+import { isThere } from './permission.ts';
+import { appendBinding, assertSameId, boundStore, OtherStore } from './store-binding.ts';
+import { KeySet } from './verification/key-set.ts';
+
+/** The part of the objects named by events that a store must have to be taken for the store of the log. */
+const ENOUGH = 0.99;
+const DIGEST_BYTES = 32;
+
+/**
+ * Opens the store that belongs to the log. At the first start both get an id. A store that a log should find is never
+ * made anew.
+ * @throws {OtherStore}
+ * @throws {ArchiveStoreUnavailable}
+ */
+export async function openBoundStore(
+  config: Pick<Config, 'archiveStore' | 'dataDir'>,
+  log: EventLog,
+): Promise<ArchiveStore> {
+  const mustExist = (await boundStore(log)) !== undefined || (await namesObjects(log));
+  if (mustExist) assertFolder(config);
+  const store = mustExist ? await openExistingStore(config) : await openStore(config);
+  try {
+    await bind(log, store);
+    return store;
+  } catch (error) {
+    await store[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** The id of the store is read first: another node that starts writes it after its event. */
+async function bind(log: EventLog, store: ArchiveStore): Promise<void> {
+  const id = await store.id();
+  const bound = await boundStore(log);
+  if (id !== undefined) return assertSameId(bound, id);
+  await assertStoreOf(log, store);
+  await store.setId(bound ?? (await newBinding(log)));
+}
+
+async function newBinding(log: EventLog): Promise<string> {
+  const storeId = randomUUID();
+  try {
+    await appendBinding(log, storeId);
+    return storeId;
+  } catch (error) {
+    if (!(error instanceof WrongExpectedRevision)) throw error;
+    const ofOtherNode = await boundStore(log);
+    if (ofOtherNode === undefined) throw error;
+    return ofOtherNode;
+  }
+}
+
+/**
+ * Checks that a store without an id has what the events of the log name.
+ * @throws {OtherStore}
+ * @throws {ArchiveStoreUnavailable} the list of its objects may be short
+ */
+export async function assertStoreOf(log: EventLog, store: ArchiveStore): Promise<void> {
+  const named = new KeySet(DIGEST_BYTES);
+  for await (const { sha256 } of objectsNamed(log)) named.add(Buffer.from(sha256, 'hex'));
+  let [listed, present] = [0, 0];
+  const before = await readiness(store);
+  for await (const { sha256 } of store.list()) {
+    listed += 1;
+    if (named.has(Buffer.from(sha256, 'hex'))) present += 1;
+  }
+  const reason = before ?? (await readiness(store));
+  if (reason !== null) throw new ArchiveStoreUnavailable(`Cannot list the archive store: ${reason}`);
+  if (present < named.size * ENOUGH) throw lacking(present, named.size);
+  if (named.size === 0 && listed > 0 && (await isNew(log))) throw notOfLog(listed);
+}
+
+/** A log that names no object belongs to a store with objects only if uploads failed before its store got an id. */
+async function isNew(log: EventLog): Promise<boolean> {
+  return (await log.head()) === undefined || (await boundStore(log)) !== undefined;
+}
+
+async function namesObjects(log: EventLog): Promise<boolean> {
+  for await (const _named of objectsNamed(log)) return true;
+  return false;
+}
+
+function assertFolder({ archiveStore }: Pick<Config, 'archiveStore'>): void {
+  if (archiveStore.kind !== 'file' || isThere(archiveStore.folder)) return;
+  throw new OtherStore(
+    `The event log belongs to an archive store, but there is none at ${archiveStore.folder}: bring the archives back, or check DEPOSIT_ARCHIVE_STORE.`,
+  );
+}
+
+function lacking(present: number, named: number): OtherStore {
+  return new OtherStore(
+    `The archive store has no id, and only ${present} of the ${named} objects that the event log names: bring the archives back, or check DEPOSIT_EVENT_LOG and DEPOSIT_ARCHIVE_STORE. If the others are lost, "npm run bind -- --incomplete" binds both.`,
+  );
+}
+
+function notOfLog(listed: number): OtherStore {
+  return new OtherStore(
+    `The archive store has no id but ${listed} objects, and the event log names none of them: check DEPOSIT_EVENT_LOG and DEPOSIT_ARCHIVE_STORE. If both are right, "npm run bind -- --incomplete" binds them.`,
+  );
+}

@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import type { ArchiveStore } from './archive-store/archive-store.ts';
+import { type EventLog, lastEvent, type RecordedEvent } from './event-log/event-log.ts';
+import { chainHash, sealAfter } from './event-log/hash-chain.ts';
+
+/** The stream whose last event names the store that belongs to the log. */
+export const BINDINGS = 'archive-store';
+
+/** The log and the store do not belong together. */
+export class OtherStore extends Error {
+  override readonly name = 'OtherStore';
+  readonly code = 'OTHER_STORE';
+}
+
+type Reader = Pick<EventLog, 'readStream'>;
+
+/** Resolves to the id of the store that belongs to the log, `undefined` while the log names none. */
+export async function boundStore(log: Reader): Promise<string | undefined> {
+  const last = await lastEvent(log, BINDINGS);
+  return last && storeIdOf(last);
+}
+
+/** Appends that the store with this id belongs to the log. @throws {WrongExpectedRevision} another process was first */
+export async function appendBinding(log: Reader & Pick<EventLog, 'append'>, storeId: string): Promise<void> {
+  const last = await lastEvent(log, BINDINGS);
+  const expected = last?.revision ?? 'none';
+  const metadata = { schemaVersion: 1, occurredAt: new Date().toISOString() };
+  const event = { id: randomUUID(), type: 'StoreBound', data: { storeId }, metadata };
+  await log.append(BINDINGS, expected, sealAfter(BINDINGS, expected, chainHash(last), [event]));
+}
+
+/** Checks that the log and the store name the same id, or both none, as before their first start. @throws {OtherStore} */
+export async function assertSameStore(log: Reader, store: Pick<ArchiveStore, 'id'>): Promise<void> {
+  assertSameId(await boundStore(log), await store.id());
+}
+
+/** @throws {OtherStore} */
+export function assertSameId(bound: string | undefined, id: string | undefined): void {
+  if (bound === id) return;
+  throw new OtherStore(
+    `The event log belongs to ${bound === undefined ? 'no archive store yet' : `the archive store ${bound}`}, but the archive store has ${id === undefined ? 'no id' : `the id ${id}`}. Check DEPOSIT_EVENT_LOG and DEPOSIT_ARCHIVE_STORE; if both are right, see "Log and store belong together" in docs/operations.md.`,
+  );
+}
+
+/** @throws {OtherStore} the event was not written by this service */
+export function storeIdOf({ type, data, revision }: RecordedEvent): string {
+  const { storeId } = data;
+  if (type === 'StoreBound' && typeof storeId === 'string') return storeId;
+  throw new OtherStore(
+    `Cannot find the archive store of the event log: ${type} at revision ${revision} of ${BINDINGS} is not StoreBound with an id.`,
+  );
+}
