@@ -7,7 +7,7 @@ import { MinioProcess, minioProgram } from './support/minio-process.ts';
  * Runs on a real MinIO what the other tests run on the S3 server of the tests. Each drill counts as a test. Without
  * a MinIO it says so, and fails where that could have been built: with CI set and Go installed.
  */
-const FILES = ['test/archive-store/real-minio.test.ts'];
+const FILES = ['test/archive-store/real-*.test.ts'];
 const DRILLS = ['engines-away', 'two-and-two'];
 
 const program = minioProgram();
