@@ -153,7 +153,7 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
   'src/anchors/': [
     /^node:/,
     /^src\/anchors\//,
-    /^src\/(data-folder-lock|durable-folders|in-time|key-file|logger)\.ts$/,
+    /^src\/(data-folder-lock|durable-folders|in-time|key-file|logger|outage-retries)\.ts$/,
     /^src\/event-log\/(event-log|hash-chain)\.ts$/,
   ],
   'src/verification/': [
