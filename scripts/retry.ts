@@ -1,16 +1,16 @@
-import { type DepositStatusView, depositStatus } from '../projections/deposit-status.ts';
 import { Administration } from '../src/administration.ts';
 import { load } from '../src/command-handler.ts';
-import { type Config, readConfig } from '../src/config.ts';
+import { readConfig } from '../src/config.ts';
 import { deposits } from '../src/domain/aggregates.ts';
 import { Refusal } from '../src/domain/decider.ts';
 import type { RetryChecks, RetryLoading } from '../src/domain/deposit/commands.ts';
 import { DepositRefusal } from '../src/domain/deposit/errors.ts';
-import { openView } from '../src/engines.ts';
+import type { ParkedEvent } from '../src/domain/parking/parking.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
-import { AWAITED } from '../src/sweep/stuck-deposits.ts';
+import { parkedEvents } from '../src/reactors/parking.ts';
+import { REACTORS } from '../src/reactors/reactor-names.ts';
 import { operator, readArguments, runCommand, say, UsageError, warn } from './command.ts';
-import { depositsOfView } from './deposits-of-view.ts';
+import { depositsToRetry, type Wanted } from './deposits-to-retry.ts';
 import { progressBar } from './progress-bar.ts';
 import { openServiceLog } from './service-engines.ts';
 import { wholeNumber } from './whole-number.ts';
@@ -20,18 +20,22 @@ const HELP = `Has the service load failed deposits again, check rejected ones ag
   npm run retry -- ID… [--recheck] [--json]
   npm run retry -- --status failed|rejected [--json]
   npm run retry -- --stuck [--json]
+  npm run retry -- --reason CODE [--json]
 
 --recheck: also deposits that were rejected, after the rule or the configuration at fault was changed.
 --status: all that are in this state, as the views of this node have it; with rejected, --recheck is meant.
 --stuck: all that wait for checks or loading and have not changed for longer than DEPOSIT_STUCK_AFTER.
+--reason: all that were rejected or failed for this reason, or wait for an object that cannot be read: OBJECT_MISSING,
+OBJECT_CORRUPT or OBJECT_UNREADABLE. Those go on by themselves within a minute or two once the object can be read.
 Each gets an event that names you: ChecksRetried for a deposit that is deposited or rejected, LoadingRetried for one
-that is verified, loading or failed. An outcome of the attempt before it then changes nothing.
+that is verified, loading or failed. An outcome of the attempt before it then changes nothing. For a deposit that waits
+for an object the event is ParkedRetried, which begins no new attempt.
 Exit codes: 0 all are tried again, 1 some are not (each with its reason), 2 wrong usage.
 `;
 
 type Retried = {
   readonly depositId: number;
-  readonly event: 'ChecksRetried' | 'LoadingRetried';
+  readonly event: 'ChecksRetried' | 'LoadingRetried' | 'ParkedRetried';
   readonly attempt: number;
 };
 type Refused = { readonly depositId: number; readonly code: string; readonly reason: string };
@@ -41,23 +45,27 @@ await runCommand(HELP, async (args) => {
     recheck: { type: 'boolean' },
     status: { type: 'string' },
     stuck: { type: 'boolean' },
+    reason: { type: 'string' },
     json: { type: 'boolean' },
   });
   const wanted = wantedOf(positionals, values);
   const config = readConfig();
   await using log = await openServiceLog(config);
   const administration = new Administration(log, operator(config));
-  const ids = 'ids' in wanted ? wanted.ids : depositsIn(config, wanted.status);
+  const ids = await depositsToRetry(config, log, wanted);
+  const parked = await unreadableParked(log);
   const commandFor = async (id: number): Promise<RetryChecks | RetryLoading> =>
     'status' in wanted && wanted.status === 'rejected'
       ? { type: 'RetryChecks', depositId: id } // by now it may have been checked again, and be no more rejected
-      : commandFitting(log, id, values.recheck ?? false);
+      : commandFitting(log, id, values.recheck ?? 'reason' in wanted);
   const bar = progressBar({ what: 'deposits looked at', total: ids.length });
   const [retried, refused]: [Retried[], Refused[]] = [[], []];
   try {
     for (const depositId of ids) {
       try {
-        const appended = await administration.retry(depositId, await commandFor(depositId));
+        const appended =
+          (await retryUnreadable(log, administration, depositId, parked)) ??
+          (await administration.retry(depositId, await commandFor(depositId)));
         retried.push({ depositId, ...appended });
         if (!values.json) say(`Deposit ${depositId}: ${appended.event}, attempt ${appended.attempt}.`);
       } catch (error) {
@@ -73,19 +81,26 @@ await runCommand(HELP, async (args) => {
     // What was done is told in any case.
     if (values.json) say(JSON.stringify({ retried, refused }));
   }
-  if (!values.json && ids.length === 0) say(`No deposit is ${'status' in wanted ? wanted.status : 'named'}.`);
+  if (!values.json && ids.length === 0) say(noDeposit(wanted));
   return refused.length > 0 ? 1 : 0;
 });
 
-type Wanted = { readonly ids: readonly number[] } | { readonly status: 'failed' | 'rejected' | 'stuck' };
-
 function wantedOf(
   positionals: readonly string[],
-  { status, stuck = false }: { readonly status?: string | undefined; readonly stuck?: boolean | undefined },
+  {
+    status,
+    stuck = false,
+    reason,
+  }: {
+    readonly status?: string | undefined;
+    readonly stuck?: boolean | undefined;
+    readonly reason?: string | undefined;
+  },
 ): Wanted {
-  const ways = [positionals.length > 0, status !== undefined, stuck].filter(Boolean).length;
-  if (ways !== 1) throw new UsageError('Name deposits by their ids, --status or --stuck.');
+  const ways = [positionals.length > 0, status !== undefined, stuck, reason !== undefined].filter(Boolean);
+  if (ways.length !== 1) throw new UsageError('Name deposits by their ids, --status, --stuck or --reason.');
   if (stuck) return { status: 'stuck' };
+  if (reason !== undefined) return { reason };
   if (status === 'failed' || status === 'rejected') return { status };
   if (status !== undefined) throw new UsageError(`--status must be failed or rejected, not ${status}.`);
   return { ids: positionals.map(idIn) };
@@ -97,18 +112,30 @@ function idIn(text: string): number {
   return id;
 }
 
-function depositsIn(config: Config, status: string): readonly number[] {
-  using view = openView(config, depositStatus);
-  const idsOf = (query: Parameters<typeof depositsOfView>[1]): number[] =>
-    Array.from(depositsOfView<DepositStatusView>(view, query), ({ depositId }) => depositId);
-  if (status !== 'stuck') return idsOf({ equal: { status } }).toReversed();
-  const limit = new Date(Date.now() - config.stuckAfter).toISOString();
-  const stuck = Object.keys(AWAITED).flatMap((awaited) =>
-    [...depositsOfView<DepositStatusView>(view, { equal: { status: awaited } })].filter(
-      ({ updatedAt }) => updatedAt <= limit,
-    ),
-  );
-  return stuck.map(({ depositId }) => depositId).sort((a, b) => a - b);
+/** Resolves to the events that are parked for an object that cannot be read, by the stream of their deposit. */
+async function unreadableParked(log: EventLog): Promise<ReadonlyMap<string, ParkedEvent>> {
+  const parked = (await Promise.all(REACTORS.map((reactor) => parkedEvents(log, reactor)))).flat();
+  return new Map(parked.filter(({ object }) => object).map((event) => [event.stream, event]));
+}
+
+/** Has the parked event of a deposit handled again, if the deposit waits for an object that cannot be read. */
+async function retryUnreadable(
+  log: EventLog,
+  administration: Administration,
+  depositId: number,
+  parked: ReadonlyMap<string, ParkedEvent>,
+): Promise<Pick<Retried, 'event' | 'attempt'> | undefined> {
+  const { state } = await load(log, deposits, depositId);
+  const event = parked.get(`${deposits.prefix}${depositId}`);
+  if (!event || !('unreadable' in state)) return undefined;
+  const { reactor, eventId } = event;
+  await administration.parking({ type: 'RetryParked', reactor, eventId });
+  return { event: 'ParkedRetried', attempt: state.unreadable.attempt };
+}
+
+function noDeposit(wanted: Wanted): string {
+  if ('reason' in wanted) return `No deposit waits, was rejected or failed for the reason ${wanted.reason}.`;
+  return `No deposit is ${'status' in wanted ? wanted.status : 'named'}.`;
 }
 
 /** What fits the deposit as it is; the rules say no to what does not. */

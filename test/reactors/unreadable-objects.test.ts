@@ -1,14 +1,24 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { ObjectMissing } from '../../src/archive-store/archive-store.ts';
+import { FilesystemArchiveStore } from '../../src/archive-store/filesystem/filesystem-archive-store.ts';
+import { execute, load } from '../../src/command-handler.ts';
 import type { Config } from '../../src/config.ts';
+import { deposits } from '../../src/domain/aggregates.ts';
+import type { RecordedEvent } from '../../src/event-log/event-log.ts';
+import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
+import { Checker } from '../../src/reactors/checker.ts';
+import { Loader } from '../../src/reactors/loader.ts';
 import { parkedEvents } from '../../src/reactors/parking.ts';
 import { tarOf } from '../support/archive-builders.ts';
 import { archivePart, entryPart, final, formOf, formType } from '../support/deposit-bodies.ts';
+import { aliceArchive, createDeposit, reading } from '../support/example-deposits.ts';
 import { Exposition } from '../support/exposition.ts';
 import { runScript } from '../support/run-script.ts';
 import { RunningService, type TestClient, until } from '../support/running-service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const UNREADABLE =
   '<deposit_status_detail>The service cannot read its copy of the archive at the moment; nothing is needed from you.</deposit_status_detail>';
@@ -18,6 +28,44 @@ const HTTP_ALONE = { roles: ['http'] } as const;
 const SOON = { reactionPause: 1, stuckAfter: 200 } as const;
 /** The second try comes when the test is over. */
 const LATER = { reactionPause: 1_000_000, stuckAfter: 3_600_000 } as const;
+
+const context = {
+  commandId: '6a1b4f0e-0000-4000-8000-000000000003',
+  actor: { kind: 'client', name: 'alice' },
+  now: '2026-03-01T10:00:00.000Z',
+  correlationId: 'c',
+} as const;
+
+for (const work of ['check', 'load'] as const) {
+  test(`a ${work} that misses an object leaves the status of the deposit, and says once which object it is`, async (t) => {
+    await using log = new MemoryEventLog();
+    await using store = await FilesystemArchiveStore.open({ folder: await temporaryFolder(t) });
+    await execute(log, deposits, 1, createDeposit(), context);
+    if (work === 'load') {
+      const verified = {
+        type: 'RecordVerified',
+        depositId: 1,
+        attempt: 1,
+        readings: [reading],
+        warnings: [],
+      } as const;
+      await execute(log, deposits, 1, verified, { ...context, commandId: randomUUID() });
+    }
+    const [event] = await Array.fromAsync(log.readStream('deposit-1', { backwards: true, limit: 1 }));
+    const unused = {} as never;
+    const reactor =
+      work === 'check' ? new Checker(log, store, unused, unused) : new Loader(log, store, unused, '');
+    const error = await t.throwsAsync(reactor.react(event as RecordedEvent), { instanceOf: ObjectMissing });
+    for (let times = 0; times < 2; times += 1) await reactor.giveUp(event as RecordedEvent, error);
+    const after = await Array.fromAsync(log.readStream('deposit-1', { from: (event?.revision ?? 0) + 1 }));
+    const object = work === 'check' ? aliceArchive.sha256 : reading.listing;
+    t.deepEqual(
+      after.map(({ type, data }) => [type, data]),
+      [['CopyUnreadable', { depositId: 1, work, attempt: 1, object, code: 'OBJECT_MISSING' }]],
+    );
+    t.is((await load(log, deposits, 1)).state.status, work === 'check' ? 'deposited' : 'verified');
+  });
+}
 
 /** A service without reactors in a folder, in which deposits wait. */
 async function waiting(t: ExecutionContext): Promise<RunningService> {
@@ -67,7 +115,7 @@ for (const fault of ['missing', 'damaged'] as const) {
   test(`a deposit whose archive is ${fault} keeps its status, is parked and counted, and goes on when the archive is back`, async (t) => {
     const service = await waiting(t);
     const alice = await service.register('alice', { collections: ['software'] });
-    const { iri, archive, sha256, file } = await deposited(service, alice);
+    const { id, iri, archive, sha256, file } = await deposited(service, alice);
     await rename(file, `${file}.aside`);
     if (fault === 'damaged') await writeFile(file, Buffer.concat([archive.subarray(0, -1), Buffer.of(1)]));
 
@@ -90,6 +138,14 @@ for (const fault of ['missing', 'damaged'] as const) {
       shown.parked.map(({ object }) => object),
       [sha256],
     );
+
+    const retry = async (reason: string) =>
+      JSON.parse((await runScript(service.folder, 'retry', ['--reason', reason, '--json'])).out) as unknown;
+    t.deepEqual(await retry('OBJECT_UNREADABLE'), { retried: [], refused: [] });
+    const retried = [{ depositId: Number(id), event: 'ParkedRetried', attempt: 1 }];
+    const code = fault === 'missing' ? 'OBJECT_MISSING' : 'OBJECT_CORRUPT';
+    t.deepEqual(await retry(code), { retried, refused: [] });
+    await until(async () => (await parkedObjects(checking)).length === 1);
 
     await rename(`${file}.aside`, file);
     await client.waitFor(iri, 'done');

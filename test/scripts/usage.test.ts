@@ -52,7 +52,7 @@ test('what a command does not understand is refused with 2 before anything is do
       /is no position of this event log/,
     ],
     ['test', ['--bogus'], /--bogus/],
-    ['retry', ['1', '--status', 'failed'], /^Name deposits by their ids, --status or --stuck\.$/m],
+    ['retry', ['1', '--status', 'failed'], /^Name deposits by their ids, --status, --stuck or --reason\.$/m],
     ['retry', ['--status', 'done'], /^--status must be failed or rejected, not done\.$/m],
   ];
   for (const [command, args, message] of cases) {
