@@ -17,10 +17,15 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
-import { ArchiveStoreUnavailable, ObjectCorrupt } from '../../src/archive-store/archive-store.ts';
+import {
+  ArchiveStoreUnavailable,
+  ObjectCorrupt,
+  ObjectUnreadable,
+} from '../../src/archive-store/archive-store.ts';
 import { FilesystemArchiveStore } from '../../src/archive-store/filesystem/filesystem-archive-store.ts';
 import { FilesystemStoreAudit } from '../../src/archive-store/filesystem/filesystem-store-audit.ts';
 import { OBJECT_SCHEMA } from '../../src/archive-store/filesystem/object-database.ts';
+import { failFileCalls } from '../support/failing-file-calls.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { breakingAfter, bytesOf, inChunks, listOf, md5Of, newBody, sha256Of } from './bodies.ts';
 import { archiveStoreContract } from './contract.ts';
@@ -189,6 +194,36 @@ test('a damaged row gives no bytes at all, and is replaced when it is put again'
   t.true(body.equals(await bytesOf(store, sha256)));
 });
 
+test.serial('a file that cannot be read is the fault of its object, told as probably damaged', async (t) => {
+  const { store } = await openIn(t, await temporaryFolder(t));
+  const { sha256 } = await store.put(inChunks(newBody(LARGE)));
+  const { works } = await failFileCalls(t, 'read');
+  const error = await t.throwsAsync(bytesOf(store, sha256), { instanceOf: ObjectUnreadable });
+  t.is(error?.message, `The archive store cannot read the object ${sha256}, which is probably damaged: EIO.`);
+  works();
+  t.is((await bytesOf(store, sha256)).length, LARGE);
+});
+
+test('a damaged page of the database is the fault of the objects in it', async (t) => {
+  const folder = await temporaryFolder(t);
+  const body = newBody(SMALL);
+  {
+    const { store } = await openIn(t, folder);
+    await store.put(inChunks(body));
+    await store[Symbol.asyncDispose]();
+  }
+  const { page, pageSize } = inDatabase(folder, (database) => {
+    const root = database.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'small_object'").get();
+    const size = database.prepare('PRAGMA page_size').get();
+    return { page: Number(root?.['rootpage']), pageSize: Number(size?.['page_size']) };
+  });
+  const handle = await open(path.join(folder, 'small.sqlite'), 'r+');
+  await handle.write(Buffer.alloc(pageSize, 0xff), 0, pageSize, (page - 1) * pageSize);
+  await handle.close();
+  const { store } = await openIn(t, folder);
+  await t.throwsAsync(store.get(sha256Of(body)), { instanceOf: ObjectUnreadable, message: /malformed/ });
+});
+
 test('an object that is both a file and a row is one object, and none once it is removed', async (t) => {
   const { store, folder } = await openIn(t, await temporaryFolder(t));
   const small = newBody(SMALL);
@@ -321,10 +356,9 @@ async function madeFileOf(folder: string, sha256: string): Promise<string> {
   return fileOf(folder, sha256);
 }
 
-function inDatabase(folder: string, work: (database: DatabaseSync) => void): void {
-  const database = new DatabaseSync(path.join(folder, 'small.sqlite'));
-  work(database);
-  database.close();
+function inDatabase<Result>(folder: string, work: (database: DatabaseSync) => Result): Result {
+  using database = new DatabaseSync(path.join(folder, 'small.sqlite'));
+  return work(database);
 }
 
 const damaging = {
