@@ -14,11 +14,14 @@ export interface Reactor {
    * any more: a service that stops does so for a while.
    */
   react(event: RecordedEvent, signal: AbortSignal): Promise<void>;
-  /** The work has failed again and again: records an outcome that others see, so that nothing waits for ever. */
+  /**
+   * The work has failed again and again: records an outcome that others see, so that nothing waits for ever; of an object
+   * that cannot be read, why the deposit waits.
+   */
   giveUp(event: RecordedEvent, error: unknown): Promise<void>;
 }
 
-/** Keeps the events that no attempt got through, for an operator. */
+/** Keeps the events that no attempt got through, for an operator, or until the object that they need can be read. */
 export interface Parking {
   park(reactor: string, event: RecordedEvent, error: unknown): Promise<void>;
   /** Where decisions about the parked events of a reactor are recorded. */
