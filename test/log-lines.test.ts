@@ -89,11 +89,11 @@ test('a client that goes before its entry is read is no unexpected error', async
   );
 });
 
-test('what killed processes left on its way into the store goes at a start, once it is a day old', async (t) => {
+test('what killed processes left on its way into the store goes at a start, once it is an hour old', async (t) => {
   const { service, lines } = await logged(t);
   await service.stop();
   const incoming = path.join(service.folder, 'archives', 'incoming');
-  const long = Date.now() / 1000 - 25 * 3600;
+  const long = Date.now() / 1000 - 61 * 60;
   for (const name of ['old', 'young']) await writeFile(path.join(incoming, name), 'cut off');
   await utimes(path.join(incoming, 'old'), long, long);
   await service.startAgain();

@@ -19,15 +19,13 @@ export async function openArchiveStore(
 }
 
 /**
- * Removes what killed processes have left of archives that they were checking or sending to an S3 store; resolves to
- * how many files. For whoever holds the lock of the data folder: commands beside it write theirs within an hour.
+ * Removes what killed processes have left of archives that they were checking or sending to an S3 store, of files that
+ * were not written to for `age` milliseconds; resolves to how many. Call it only where the lock of the data folder is held.
  */
-export async function sweepTemporary(dataDir: string): Promise<number> {
+export async function sweepTemporary(dataDir: string, age: number): Promise<number> {
   const folder = await IncomingFolder.open(temporaryFolder(dataDir));
-  return await folder.sweep(new Date(Date.now() - HOUR), {});
+  return await folder.sweep(new Date(Date.now() - age), {});
 }
-
-const HOUR = 3_600_000;
 
 function temporaryFolder(dataDir: string): string {
   return path.join(dataDir, 'incoming');

@@ -1,5 +1,4 @@
 import type { ArchiveStore } from '../archive-store/archive-store.ts';
-import { sweepTemporary } from '../archive-store/open-archive-store.ts';
 import { openBoundStore } from '../bound-store.ts';
 import type { Config } from '../config.ts';
 import { openDeliveriesOf, openLog } from '../engines.ts';
@@ -13,10 +12,8 @@ import { Projector } from '../read-models/projector.ts';
 import { SqliteViewStore } from '../read-models/sqlite-view-store.ts';
 import { type TracedParts, tracedParts } from '../tracing/traced-parts.ts';
 import { viewsPlace } from '../views-place.ts';
+import { LeftoverSweep } from './leftover-sweep.ts';
 import { warnOfLogServer } from './log-server-warning.ts';
-
-/** Milliseconds after which nobody, as a command beside the service, can be writing to a file any more. */
-const NOBODYS = 86_400_000;
 
 /** What every part of a running node is put together with. */
 export type Node = {
@@ -47,7 +44,7 @@ export async function openNode(
   const log = resources.use(traced.log(new LoggedEventLog(engine, logger)));
   const opened = await openBoundStore(config, engine);
   const store = resources.use(traced.store(metrics.measuredStore(opened)));
-  await sweepLeftovers(config, opened, logger);
+  resources.use(await LeftoverSweep.start({ config, store: opened, logger }));
   resources.use(warnOfLogServer(config, logger));
   const deliveries = await openDeliveriesOf(config, log, logger);
   resources.defer(() => deliveries[Symbol.asyncDispose]?.());
@@ -56,18 +53,4 @@ export async function openNode(
   resources.defer(() => projector.stop());
   const notified = notificationViews(projector);
   return { config, log, store, deliveries, metrics, traced, logger, resources, projector, notified, fail };
-}
-
-/** What cannot be removed now is tried again at the next start. */
-async function sweepLeftovers(config: Config, store: ArchiveStore, logger: Logger): Promise<void> {
-  try {
-    const { archiveStore, dataDir } = config;
-    const files =
-      archiveStore.kind === 'file'
-        ? await store.sweepIncoming(new Date(Date.now() - NOBODYS))
-        : await sweepTemporary(dataDir);
-    if (files > 0) logger.info({ files }, 'temporary archives of a killed process removed');
-  } catch (err) {
-    logger.warn({ err }, 'temporary archives of a killed process not removed');
-  }
 }

@@ -1,0 +1,74 @@
+import type { ArchiveStore } from '../archive-store/archive-store.ts';
+import { sweepTemporary } from '../archive-store/open-archive-store.ts';
+import type { Config } from '../config.ts';
+import type { Logger } from '../logger.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+type Swept = {
+  readonly config: Pick<Config, 'archiveStore' | 'dataDir'>;
+  readonly store: ArchiveStore;
+  readonly logger: Logger;
+};
+
+/**
+ * Removes, at the start and daily, what killed processes and outages of the store have left of archives on their way:
+ * local files after an hour without a write, uploads in a bucket after a day. What cannot be removed waits for the
+ * next time.
+ */
+export class LeftoverSweep implements Disposable {
+  readonly #swept: Swept;
+  readonly #timer: NodeJS.Timeout;
+  #stopped = false;
+
+  /** Resolves when local files are swept; a bucket takes longer. */
+  static async start(swept: Swept, every: number = DAY): Promise<LeftoverSweep> {
+    const sweep = new LeftoverSweep(swept, every);
+    await sweep.#sweepFiles();
+    void sweep.#sweepBucket();
+    return sweep;
+  }
+
+  private constructor(swept: Swept, every: number) {
+    this.#swept = swept;
+    this.#timer = setInterval(() => void this.#sweep(), every).unref();
+  }
+
+  [Symbol.dispose](): void {
+    this.#stopped = true;
+    clearInterval(this.#timer);
+  }
+
+  async #sweep(): Promise<void> {
+    await this.#sweepFiles();
+    await this.#sweepBucket();
+  }
+
+  #sweepFiles(): Promise<void> {
+    const { config, store } = this.#swept;
+    return this.#attempt('files', 'temporary archives of a killed process', () =>
+      config.archiveStore.kind === 'file'
+        ? store.sweepIncoming(new Date(Date.now() - HOUR))
+        : sweepTemporary(config.dataDir, HOUR),
+    );
+  }
+
+  async #sweepBucket(): Promise<void> {
+    const { config, store } = this.#swept;
+    if (config.archiveStore.kind === 'file') return;
+    const before = new Date(Date.now() - DAY);
+    await this.#attempt('uploads', 'uploads left in the bucket', () => store.sweepIncoming(before));
+  }
+
+  /** Never rejects. */
+  async #attempt(unit: string, what: string, sweep: () => Promise<number>): Promise<void> {
+    const { logger } = this.#swept;
+    try {
+      const count = await sweep();
+      if (count > 0) logger.info({ [unit]: count }, `${what} removed`);
+    } catch (err) {
+      if (!this.#stopped) logger.warn({ err }, `${what} not removed`);
+    }
+  }
+}
