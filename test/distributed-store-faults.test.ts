@@ -58,12 +58,7 @@ test('a store that goes down in the middle of an upload: 503, no event, no objec
   t.regex(await ready.text(), /not ready: .*archive store: /);
 
   await proxy.accept();
-  t.is(
-    await node.service.store.sweepIncoming(new Date(Date.now() + 1000)),
-    1,
-    'what the store could not be told',
-  );
-  t.deepEqual([uploads.size, objects.size], [0, 0]);
+  await until(async () => uploads.size + objects.size === 0); // what the store could not be told
   const depositor = nodes.depositorOver(alice, node);
   await depositor.deposit(0);
   t.deepEqual(await nodes.outcome(depositor, node), ALL_HELD);
@@ -113,8 +108,14 @@ test('a start removes what killed processes of its folder have left of archives,
   for (const name of ['left', 'young']) await writeFile(path.join(incoming, name), 'bytes');
   const before = new Date(Date.now() - 2 * 3_600_000);
   await utimes(path.join(incoming, 'left'), before, before);
+  const bucket = nodes.s3.buckets.get('deposits') ?? nodes.s3.makeBucket('unused');
+  const body = { file: path.join(incoming, 'none'), length: 0, md5: '' };
+  const modified = new Date(Date.now() - 25 * 3_600_000);
+  bucket.beginUpload('incoming/left');
+  bucket.objects.set('incoming/left', { body, etag: '0', modified });
   await node.startAgain();
   t.deepEqual(await readdir(incoming), ['young']);
+  await until(async () => !bucket.objects.has('incoming/left') && bucket.uploads.size === 0);
 });
 
 test('a store that says nothing ends a start within ten seconds', async (t) => {
@@ -142,7 +143,7 @@ test('a service whose store cannot be used does not start: it says why and where
   t.deepEqual(told, [
     `${cannot} use the bucket deposits at ${at}: the secret key is wrong, or (OpenStack Swift) the access key (SignatureDoesNotMatch).\n`,
     `${cannot} use the bucket deposits at ${at}: it does not know the access key (InvalidAccessKeyId).\n`,
-    `${cannot} make the bucket deposits, which does not exist: it denies access, so the keys or their rights are not enough (AccessDenied).\n`,
+    `${cannot} make the bucket deposits, which does not exist: it denies access: the keys lack a right, or (MinIO) its drive is read-only (AccessDenied).\n`,
     `${cannot} use the bucket deposits at 127.0.0.1:1: ECONNREFUSED.\n`,
   ]);
 });

@@ -3,12 +3,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { S3Bucket } from '../support/s3-bucket.ts';
 import { type S3Answer, S3Client, type S3Request } from '../support/s3-client.ts';
 import type { S3Server, S3ServerOptions } from '../support/s3-server.ts';
-import { placeAt, realPlace, serverIn } from './minio-under-test.ts';
-
-/** A real MinIO: `http://user:password@host:port/bucket`, keys of an admin. What the tests write there stays. */
-export const SERVER_URL = process.env['S3_URL'];
-/** The folder of its only drive, where the tests flip a bit. */
-export const SERVER_DRIVE = process.env['S3_DRIVE'];
+import { placeAt, realPlace, SERVER_DRIVE, SERVER_URL, serverIn } from './minio-under-test.ts';
 
 /**
  * `both`: the test server, or the server at `S3_URL`. `drive`: the same, but a server needs `S3_DRIVE`, too. `test

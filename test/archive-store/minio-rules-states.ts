@@ -1,4 +1,3 @@
-import { open, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { S3Answer } from '../support/s3-client.ts';
 import type { S3State } from '../support/s3-state.ts';
@@ -9,9 +8,9 @@ import {
   rule,
   rulesServer,
   rulesTestServer,
-  SERVER_DRIVE,
   textsOf,
 } from './minio-rules-server.ts';
+import { flipOnDrive, SERVER_DRIVE } from './minio-under-test.ts';
 
 /** Rules about servers that cannot do their work, and about damaged drives. */
 export function stateRules(): void {
@@ -153,14 +152,4 @@ async function damageable(t: Parameters<typeof rulesTestServer>[0]): Promise<Dam
   }
   const rules = await rulesServer(t);
   return { rules, flip: (key) => flipOnDrive(path.join(SERVER_DRIVE ?? '', rules.bucket, key)) };
-}
-
-/** The bytes of an object are in the file `part.1`, small ones in `xl.meta`. */
-async function flipOnDrive(folder: string): Promise<void> {
-  const files = await readdir(folder, { recursive: true });
-  const name = files.find((file) => path.basename(file) === 'part.1') ?? 'xl.meta';
-  await using file = await open(path.join(folder, name), 'r+');
-  const at = Math.floor((await file.stat()).size / 2);
-  const { buffer } = await file.read(Buffer.alloc(1), 0, 1, at);
-  await file.write(Buffer.of((buffer[0] ?? 0) ^ 1), 0, 1, at);
 }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { open as openFile, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { ExecutionContext } from 'ava';
 import type { MinioPlace } from '../../src/archive-store/minio/bucket.ts';
@@ -9,8 +10,9 @@ import {
   type MinioArchiveStoreOptions,
 } from '../../src/archive-store/minio/minio-archive-store.ts';
 import { FaultProxy } from '../support/fault-proxy.ts';
+import { type S3Answer, S3Client, type S3Request } from '../support/s3-client.ts';
 import { S3Server, type S3ServerOptions } from '../support/s3-server.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { temporaryFolder as newFolder } from '../support/temporary-folder.ts';
 
 export type Opening = {
   readonly server?: S3Server;
@@ -25,7 +27,7 @@ export const PATIENT = { connect: 60_000, idle: 60_000 };
 /** A store of its own on a server of its own, unless there is one. */
 export async function openIn(t: ExecutionContext, opening: Opening = {}) {
   const server = opening.server ?? (await serverIn(t));
-  const folder = await temporaryFolder(t);
+  const folder = await newFolder(t);
   const { timeouts = PATIENT, wrong, port = server.port } = opening;
   const place = { ...placeAt(server, port), timeouts, ...wrong };
   const store = await MinioArchiveStore.open({ ...place, temporaryFolder: folder });
@@ -36,7 +38,7 @@ export async function openIn(t: ExecutionContext, opening: Opening = {}) {
 /** A store in that bucket, below a prefix of its own, empty again after the test. */
 export async function openBelow(t: ExecutionContext, bucket: MinioPlace) {
   const place = { ...bucket, prefix: `${randomUUID()}/`, timeouts: PATIENT };
-  const store = await MinioArchiveStore.open({ ...place, temporaryFolder: await temporaryFolder(t) });
+  const store = await MinioArchiveStore.open({ ...place, temporaryFolder: await newFolder(t) });
   t.teardown(async () => {
     for await (const { sha256 } of store.list()) await store.remove(sha256);
     await store[Symbol.asyncDispose]();
@@ -55,6 +57,73 @@ export async function serverIn(t: ExecutionContext, options: S3ServerOptions = {
   const server = await S3Server.start(options);
   t.teardown(() => server[Symbol.asyncDispose]());
   return server;
+}
+
+/** A real store to run tests on: `http://key:secret@host:port/bucket`. What some of them write there stays. */
+export const SERVER_URL = process.env['S3_URL'];
+
+/** The folder of its only drive, where tests flip a bit. */
+export const SERVER_DRIVE = process.env['S3_DRIVE'];
+
+/** A store with a bucket of its own behind a proxy, on a real server where the environment names one. */
+export async function openAnywhere(t: ExecutionContext, { timeouts = PATIENT }: Opening = {}) {
+  const server = SERVER_URL === undefined ? await serverIn(t) : undefined;
+  const real = server === undefined ? realPlace(SERVER_URL ?? '') : placeAt(server, server.port);
+  const direct = { ...real, bucket: `test-${randomUUID()}` };
+  const proxy = await FaultProxy.start(direct.endpoint.port);
+  t.teardown(() => proxy[Symbol.asyncDispose]());
+  const place = { ...direct, endpoint: { ...direct.endpoint, port: proxy.port } };
+  const open = async (at: typeof place) => {
+    const temporaryFolder = await newFolder(t);
+    const store = await MinioArchiveStore.open({ ...at, timeouts, temporaryFolder });
+    t.teardown(() => store[Symbol.asyncDispose]());
+    return store;
+  };
+  const store = await open(place);
+  const client = new S3Client(direct);
+  const send = (key: string, request: S3Request) =>
+    client.send(key === '' ? direct.bucket : `${direct.bucket}/${key}`, request);
+  return {
+    store,
+    proxy,
+    send,
+    /** A store that does not go through the proxy. */
+    direct: await open(direct),
+    /** All keys, and the uploads in parts to each that is below `incoming/`. */
+    keys: async () => keysIn(send),
+    /** Flips a bit of an object on the drive, where the tests know that. */
+    flip: async (key: string) => {
+      if (server !== undefined) server.buckets.get(direct.bucket)?.flipped.add(key);
+      else if (SERVER_DRIVE === undefined) return t.log('S3_DRIVE is not set');
+      else await flipOnDrive(path.join(SERVER_DRIVE, direct.bucket, key));
+      return undefined;
+    },
+  };
+}
+
+/** Whether a test can flip bits: a real server has to be on this machine. */
+export const CAN_FLIP = SERVER_URL === undefined || SERVER_DRIVE !== undefined;
+
+async function keysIn(send: (key: string, request: S3Request) => Promise<S3Answer>): Promise<string[]> {
+  const found = await send('', { query: 'list-type=2&prefix=' });
+  const keys = Array.from(found.body.toString().matchAll(/<Key>([^<]+)</g), ([, key = '']) => key);
+  const uploads = keys
+    .filter((key) => key.startsWith('incoming/'))
+    .map(async (key) => {
+      const { body } = await send('', { query: `prefix=${encodeURIComponent(key)}&uploads=` });
+      return Array.from(body.toString().matchAll(/<UploadId>/g), () => `upload to ${key}`);
+    });
+  return [...keys, ...(await Promise.all(uploads)).flat()];
+}
+
+/** The bytes of an object are in the file `part.1`, small ones in `xl.meta`. */
+export async function flipOnDrive(folder: string): Promise<void> {
+  const files = await readdir(folder, { recursive: true });
+  const name = files.find((file) => path.basename(file) === 'part.1') ?? 'xl.meta';
+  await using file = await openFile(path.join(folder, name), 'r+');
+  const at = Math.floor((await file.stat()).size / 2);
+  const { buffer } = await file.read(Buffer.alloc(1), 0, 1, at);
+  await file.write(Buffer.of((buffer[0] ?? 0) ^ 1), 0, 1, at);
 }
 
 type ServerPlace = { readonly port: number; readonly accessKey: string; readonly secretKey: string };

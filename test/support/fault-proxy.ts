@@ -21,7 +21,13 @@ export type Fault =
   /** The answer is short but says of itself that it is complete. */
   | { readonly kind: 'shorten'; readonly bytes: number }
   /** Milliseconds before the request is passed on. */
-  | { readonly kind: 'slow'; readonly delay: number };
+  | { readonly kind: 'slow'; readonly delay: number }
+  /** What happens before the request is passed on. */
+  | { readonly kind: 'after'; readonly event: () => Promise<unknown> }
+  /** The server does what it was asked for, something else happens, and the connection breaks without an answer. */
+  | { readonly kind: 'lost'; readonly event?: () => Promise<unknown> }
+  /** An answer of these bytes of XML, which the server was not asked for. */
+  | { readonly kind: 'xml'; readonly xml: string };
 
 type Injected = { readonly fault: Fault; readonly match: RegExp; times: number };
 
@@ -81,6 +87,8 @@ export class FaultProxy implements AsyncDisposable {
     this.requests.push(told);
     const fault = this.#meets(told);
     if (fault?.kind === 'slow') void setTimeout(fault.delay).then(() => this.#forward(request, response));
+    else if (fault?.kind === 'after') void fault.event().then(() => this.#forward(request, response));
+    else if (fault?.kind === 'xml') answerXml(request, response, 200, fault.xml);
     else if (fault?.kind === 'silent') request.resume();
     else if (fault?.kind === 'html') page(request, response);
     else if (fault?.kind === 'status') refuse(request, response, fault);
@@ -114,6 +122,10 @@ function resetAfter(request: IncomingMessage, bytes: number): void {
 }
 
 function back(answer: IncomingMessage, response: ServerResponse, fault?: Fault): void {
+  if (fault?.kind === 'lost') {
+    answer.resume();
+    return void Promise.resolve(fault.event?.()).then(() => response.destroy());
+  }
   const headers = { ...answer.headers };
   if (fault?.kind === 'wrong-etag' && headers.etag) headers.etag = `"${'0'.repeat(32)}"`;
   if (fault?.kind === 'shorten' && headers['content-length']) headers['content-length'] = String(fault.bytes);
@@ -154,12 +166,18 @@ function page(request: IncomingMessage, response: ServerResponse): void {
   response.end('<!DOCTYPE html><html><body>Welcome to the guest network</body></html>');
 }
 
+/** As MinIO, which says in a header why it refuses a HEAD. */
 function refuse(
   request: IncomingMessage,
   response: ServerResponse,
-  fault: { status: number; code: string },
+  { status, code }: { status: number; code: string },
 ): void {
+  if (request.method === 'HEAD') response.setHeader('x-minio-error-code', code);
+  answerXml(request, response, status, `<Error><Code>${code}</Code></Error>`);
+}
+
+function answerXml(request: IncomingMessage, response: ServerResponse, status: number, xml: string): void {
   request.resume();
-  response.writeHead(fault.status, { 'content-type': 'application/xml' });
-  response.end(`<Error><Code>${fault.code}</Code></Error>`);
+  response.writeHead(status, { 'content-type': 'application/xml' });
+  response.end(xml);
 }

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Readable } from 'node:stream';
-import { setTimeout as pause } from 'node:timers/promises';
 import { Client, CopyDestinationOptions, CopySourceOptions } from 'minio';
 import type { S3Place } from '../s3-url.ts';
 import { unavailable } from '../unavailable.ts';
-import { faultOf, isFault, isMissing, isPassing, notS3, S3Fault } from './fault.ts';
+import { faultOf, isDamagedOnWay, isFault, isMissing, listedOnly, notS3, S3Fault } from './fault.ts';
+import { assertFrom, objectBytes } from './object-bytes.ts';
 import type { Sendable } from './part.ts';
+import { withRetries } from './retries.ts';
 import { DEFAULT_TIMEOUTS, TimedTransport, type Timeouts } from './transport.ts';
 
 export type MinioPlace = S3Place & {
@@ -14,13 +14,13 @@ export type MinioPlace = S3Place & {
   readonly timeouts?: Partial<Timeouts> | undefined;
 };
 
-export type KeptObject = { readonly length: number; readonly etag: string; readonly storedAt: Date };
-
-/** Milliseconds before a request is made again after a fault that may be over by then. */
-const PAUSES = [100, 400];
-
-/** Bytes a millisecond of an object that have to come at least, besides the time that any request has. */
-const SLOWEST = 16;
+export type KeptObject = {
+  readonly length: number;
+  readonly etag: string;
+  readonly storedAt: Date;
+  /** Where the bucket has versions. */
+  readonly versionId?: string | undefined;
+};
 
 /** One bucket. Whatever goes wrong with it is an `ArchiveStoreUnavailable` that holds no secrets. */
 export class MinioBucket implements Disposable {
@@ -59,17 +59,18 @@ export class MinioBucket implements Disposable {
     return this.#client.enableSHA256;
   }
 
-  /** Makes one request, and again when the store was busy or the connection broke. */
+  /** Makes one request, and again as {@link withRetries} does. */
   async ask<T>(cannot: string, work: (client: Client) => Promise<T>): Promise<T> {
-    for (const wait of PAUSES) {
-      try {
-        return await work(this.#client);
-      } catch (error) {
-        if (!isPassing(faultOf(error))) throw unavailable(cannot, faultOf(error));
-        await pause(wait);
-      }
+    try {
+      return await withRetries(() => work(this.#client), this.#limits.restart);
+    } catch (error) {
+      throw unavailable(cannot, error);
     }
-    return this.askOnce(cannot, work);
+  }
+
+  /** The same for a request for which the store works on this many bytes before it answers. */
+  askToWorkOn<T>(bytes: number, cannot: string, work: (client: Client) => Promise<T>): Promise<T> {
+    return this.ask(cannot, (client) => this.#transport.workingOn(bytes, () => work(client)));
   }
 
   async askOnce<T>(cannot: string, work: (client: Client) => Promise<T>): Promise<T> {
@@ -102,7 +103,10 @@ export class MinioBucket implements Disposable {
    */
   async send(key: string, sendable: Sendable, query = ''): Promise<{ etag: string; isMd5: boolean }> {
     const { md5 } = sendable.digests;
-    const headers = await this.ask('write', (client) => this.#sendOnce(client, { ...sendable, key, query }));
+    const send = () => this.ask('write', (client) => this.#sendOnce(client, { ...sendable, key, query }));
+    const headers = await send().catch((error: unknown) =>
+      isDamagedOnWay(error) ? send() : Promise.reject(error),
+    );
     const etag = unquoted(headers.etag);
     if (etag === '') throw unavailable('write', notS3('a write without an ETag'));
     const isMd5 = isMd5Of(headers, etag);
@@ -131,53 +135,52 @@ export class MinioBucket implements Disposable {
   }
 
   /** The store itself copies; the name holds the old object until it holds all of the new one. */
-  copy(from: string, to: string): Promise<void> {
+  copy(from: string, to: string, length: number): Promise<void> {
     const source = new CopySourceOptions({ Bucket: this.name, Object: from });
     const target = new CopyDestinationOptions({ Bucket: this.name, Object: to });
-    return this.ask('write', async (client) => void (await client.copyObject(source, target)));
+    return this.askToWorkOn(
+      length,
+      'write',
+      async (client) => void (await client.copyObject(source, target)),
+    );
   }
 
   async stat(key: string): Promise<KeptObject | undefined> {
     const asked = this.ask('read', (client) => orMissing(client.statObject(this.name, key)));
     const found = await asked.catch((error: unknown) => this.#unlessUnlisted(key, error));
-    if (found === undefined) return this.#notInBucket();
-    const { size, etag, lastModified } = found;
+    if (found === undefined) return this.#unlisted(key);
+    const { size, etag, lastModified, versionId } = found;
     if (Number.isSafeInteger(size) && etag !== '' && !Number.isNaN(lastModified.getTime())) {
-      return { length: size, etag, storedAt: lastModified };
+      return { length: size, etag, storedAt: lastModified, versionId: versionId ?? undefined };
     }
     throw unavailable('read', notS3('an object without length, ETag or time'));
   }
 
   /** The bytes as the store sends them; they have to be read, or the connection stays. */
   async open(key: string): Promise<AsyncGenerator<Buffer> | undefined> {
-    const body = await this.ask('read', (client) => orMissing(client.getObject(this.name, key)));
-    return body === undefined ? this.#notInBucket() : this.#bytesOf(body);
-  }
-
-  async *#bytesOf(body: Readable): AsyncGenerator<Buffer> {
-    const chunks: AsyncIterator<Buffer> = body[Symbol.asyncIterator]();
-    const { idle, total } = this.#limits;
-    const silent = new S3Fault('Silent', `it sent nothing for ${idle} ms`);
-    try {
-      for (let awaited = 0, length = 0; ; ) {
-        const begun = performance.now();
-        const timer = setTimeout(() => body.destroy(silent), idle);
-        const next = await chunks.next().finally(() => clearTimeout(timer));
-        if (next.done) return;
-        awaited += performance.now() - begun;
-        length += next.value.length;
-        if (awaited > total + length / SLOWEST) throw tooSlow(length, awaited);
-        yield next.value;
-      }
-    } catch (error) {
-      throw unavailable('read', faultOf(error));
-    } finally {
-      body.destroy();
-    }
+    const open = (from: number) =>
+      this.ask('read', async (client) => {
+        const body = await orMissing(client.getPartialObject(this.name, key, from));
+        if (body) assertFrom(from, body);
+        return body;
+      });
+    const reopen = async (from: number) => {
+      const body = await open(from);
+      if (body === undefined) throw unavailable('read', missingSince());
+      return body;
+    };
+    const body = await open(0);
+    return body === undefined ? this.#unlisted(key) : objectBytes(body, reopen, this.#limits);
   }
 
   remove(key: string): Promise<void> {
     return this.ask('remove', (client) => client.removeObject(this.name, key));
+  }
+
+  /** Asked once only: what is there after a lost answer may be another object. */
+  removeOnce(key: string, versionId: string | undefined): Promise<void> {
+    const version = versionId === undefined ? {} : { versionId };
+    return this.askOnce('remove', (client) => client.removeObject(this.name, key, version));
   }
 
   /** Cuts what is under way: it fails soon. */
@@ -187,16 +190,19 @@ export class MinioBucket implements Disposable {
 
   /** Keys that may not list the whole bucket are told that they have no access to what is not there. */
   async #unlessUnlisted(key: string, error: unknown): Promise<undefined> {
-    if (!isFault(error, 'AccessDenied')) throw error;
+    if (!isFault(error, 'AccessDenied') || (await this.#lists(key))) throw error;
+  }
+
+  /** An object that is not found is missing only if no list has it either: some drives of the store may be away. */
+  async #unlisted(key: string): Promise<undefined> {
+    if (await this.#lists(key)) throw unavailable('read', listedOnly());
+  }
+
+  async #lists(key: string): Promise<boolean> {
     const { objects } = await this.ask('read', (client) =>
       client.listObjectsV2Query(this.name, key, '', '', 1, ''),
     );
-    if (objects.length > 0) throw error;
-  }
-
-  /** An answer that an object is missing is worth nothing when the whole bucket is. */
-  async #notInBucket(): Promise<undefined> {
-    await this.check();
+    return objects.some(({ name }) => name === key);
   }
 }
 
@@ -227,6 +233,6 @@ function otherBytes(sent: string, etag: string): S3Fault {
   return new S3Fault('OtherBytes', `it was sent bytes with the MD5 ${sent} but has the ETag ${etag}`);
 }
 
-function tooSlow(length: number, ms: number): S3Fault {
-  return new S3Fault('Silent', `it sent only ${length} bytes in ${Math.round(ms)} ms`);
+function missingSince(): S3Fault {
+  return new S3Fault('NotFound', 'the object was removed while it was read');
 }

@@ -17,28 +17,43 @@ export class S3Fault extends Error {
 }
 
 const SENTENCES: Readonly<Record<string, string>> = {
-  AccessDenied: 'it denies access, so the keys or their rights are not enough',
+  AccessDenied: 'it denies access: the keys lack a right, or (MinIO) its drive is read-only',
   AuthorizationHeaderMalformed: 'its region is another than the configured one',
   BadDigest: 'the bytes were damaged on their way',
-  BucketAlreadyExists: 'the bucket belongs to somebody else',
+  BucketAlreadyExists: 'the bucket belongs to another owner',
+  ClientDisconnected: 'it broke off the request, as a server does that stops',
+  InternalError: 'it failed; its own log says why',
   InvalidAccessKeyId: 'it does not know the access key',
   InvalidLocationConstraint: 'it has no region of the configured name',
+  ListedOnly: 'its list names the object but it does not find it, as when some of its drives are away',
   NoSuchBucket: 'the bucket does not exist',
+  NoSuchUpload: 'it no longer has the upload in parts: it was ended there, or was older than a day',
   NotFound: 'the bucket or object does not exist',
   QuotaExceeded: 'it is full: its quota for the bucket or for these keys is',
   RequestTimeTooSkewed: 'its clock and ours differ too much',
   SignatureDoesNotMatch: 'the secret key is wrong, or (OpenStack Swift) the access key',
+  SlowDownRead: 'it cannot read the object: the object is damaged, or too few of its drives answer',
+  SlowDownWrite: 'it cannot write: too few of its drives answer',
+  TooManyRequests: 'it has too many requests',
   XAmzContentSHA256Mismatch: 'the bytes were damaged on their way',
+  XMinioAdminBucketQuotaExceeded: 'it is full: its quota for the bucket is',
+  XMinioServerNotInitialized: 'it is starting, or too few of its drives answer',
   XMinioStorageFull: 'it is full',
 };
+
+/** What an answer without a code says by its status, as that to a HEAD has none. */
+const CODES: Readonly<Record<number, string>> = { 403: 'AccessDenied', 404: 'NotFound' };
+
+/** Statuses below 500 of an answer that may be another one in a moment: 499 is of a MinIO that stops. */
+const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 429, 499]);
 
 /** Told in an answer with status 200, too: that begins before all of an object is copied. */
 const PASSING_CODES: ReadonlySet<string> = new Set(['InternalError', 'ServiceUnavailable', 'SlowDown']);
 
 /** The store refused, with this HTTP status and this code of S3, if it told one. */
 export function refusal(status: number, code: string | undefined): S3Fault {
-  const told = code ?? `status ${status}`;
-  return new S3Fault(told, sentence(told), { passing: status >= 500 || status === 429 || status === 408 });
+  const told = code ?? CODES[status] ?? `status ${status}`;
+  return new S3Fault(told, sentence(told), { passing: status >= 500 || PASSING_STATUSES.has(status) });
 }
 
 export function notS3(found: string, { passing = false } = {}): S3Fault {
@@ -63,9 +78,34 @@ export function isPassing(fault: Error): boolean {
   return (fault instanceof S3Fault && fault.passing) || code === 'ECONNRESET' || code === 'EPIPE';
 }
 
+/** Whether what made the store unavailable may be over by now. */
+export function mayBeOver(error: unknown): boolean {
+  return error instanceof Error && error.cause instanceof Error && isPassing(error.cause);
+}
+
 /** Whether this made the store unavailable. */
 export function isFault(error: unknown, code: string): boolean {
   return error instanceof Error && error.cause instanceof S3Fault && error.cause.code === code;
+}
+
+/** The store lists an object that it does not find. */
+export function listedOnly(): S3Fault {
+  return new S3Fault('ListedOnly', sentence('ListedOnly'));
+}
+
+export function isBrokenOff(fault: Error): boolean {
+  return ['BrokenOff', 'ECONNRESET', 'EPIPE'].includes(codeOf(fault) ?? '');
+}
+
+/** Whether reading an object broke off, or the store says that it cannot read it. */
+export function isUnread(error: unknown): boolean {
+  const broke = error instanceof Error && error.cause instanceof Error && isBrokenOff(error.cause);
+  return broke || isFault(error, 'SlowDownRead');
+}
+
+/** Whether the bytes that arrived at the store were not those that were sent. */
+export function isDamagedOnWay(error: unknown): boolean {
+  return isFault(error, 'BadDigest') || isFault(error, 'XAmzContentSHA256Mismatch');
 }
 
 export function isMissing(error: unknown): boolean {

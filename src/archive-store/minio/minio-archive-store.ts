@@ -14,15 +14,17 @@ import { IncomingFolder } from '../incoming-folder.ts';
 import { MAX_S3_OBJECT } from '../s3-url.ts';
 import { Spool } from '../spool.ts';
 import { formatStoreId, parseStoreId, STORE_ID } from '../store-id.ts';
-import { unavailable } from '../unavailable.ts';
+import { unavailable, unreadable } from '../unavailable.ts';
 import { verifiedBody } from '../verified-body.ts';
 import { Verification } from '../verify.ts';
 import { WorkInFlight } from '../work-in-flight.ts';
 import { MinioBucket, type MinioPlace } from './bucket.ts';
-import { isFault, S3Fault } from './fault.ts';
+import { isFault, isUnread, S3Fault } from './fault.ts';
+import { putBytes, putEmpty, removeIncoming } from './incoming-keys.ts';
+import { Leftovers } from './leftovers.ts';
 import { listed } from './listing.ts';
 import { OutgoingBody } from './outgoing-body.ts';
-import { putBytes, putEmpty, removeIncoming } from './upload.ts';
+import { removeStored } from './remove-stored.ts';
 
 export type MinioArchiveStoreOptions = MinioPlace & {
   /** A folder of this machine for parts on their way and for objects that are checked out. */
@@ -42,10 +44,13 @@ const [CLOSE_PATIENCE, CUT_PATIENCE] = [2000, 1000];
  * so it is stored from then on, and whole again if it was damaged.
  *
  * S3 cannot look and remove in one step: a `put` that ends between these two requests of {@link remove}, which
- * are one round trip apart, loses its object.
+ * are one round trip apart, loses its object, unless the bucket has versions.
  */
 export class MinioArchiveStore implements ArchiveStore {
   readonly #bucket: MinioBucket;
+  /** The same one for requests that do not wait for a restart of the store. */
+  readonly #probed: MinioBucket;
+  readonly #leftovers: Leftovers;
   readonly #folder: IncomingFolder;
   readonly #hashing: HashingThreads;
   readonly #incomingKeys = new Set<string>();
@@ -60,13 +65,15 @@ export class MinioArchiveStore implements ArchiveStore {
   static async open(options: MinioArchiveStoreOptions): Promise<MinioArchiveStore> {
     const folder = await IncomingFolder.open(options.temporaryFolder);
     const idle = options.timeouts?.idle ?? OPENING_IDLE;
-    using asked = bucketAt({ ...options, timeouts: { ...options.timeouts, idle } });
+    using asked = bucketAt({ ...options, timeouts: { ...options.timeouts, idle, restart: 0 } });
     await (options.mustExist ? asked.check() : makeWhereMissing(asked));
-    return new MinioArchiveStore(bucketAt(options), folder);
+    return new MinioArchiveStore(options, folder);
   }
 
-  private constructor(bucket: MinioBucket, folder: IncomingFolder) {
-    this.#bucket = bucket;
+  private constructor(place: MinioPlace, folder: IncomingFolder) {
+    this.#bucket = bucketAt(place);
+    this.#probed = bucketAt({ ...place, timeouts: { ...place.timeouts, restart: 0 } });
+    this.#leftovers = new Leftovers(this.#probed);
     this.#folder = folder;
     this.#hashing = new HashingThreads();
   }
@@ -108,14 +115,7 @@ export class MinioArchiveStore implements ArchiveStore {
   }
 
   remove(sha256: string, { storedBefore }: { readonly storedBefore?: Date } = {}): Promise<void> {
-    return this.#work.track(async () => {
-      const found = await this.#bucket.stat(this.#keyOf(sha256));
-      if (found === undefined) return;
-      const latest = found.storedAt.getTime() + 999; // S3 tells seconds here
-      if (storedBefore === undefined || latest < storedBefore.getTime()) {
-        await this.#bucket.remove(this.#keyOf(sha256));
-      }
-    });
+    return this.#work.track(() => removeStored(this.#bucket, this.#keyOf(sha256), storedBefore));
   }
 
   /** Leaves alone what this process is writing; of other processes it knows only when their uploads began. */
@@ -126,7 +126,7 @@ export class MinioArchiveStore implements ArchiveStore {
     let swept = await this.#folder.sweep(olderThan, { dryRun });
     for await (const { key, storedAt } of listed(this.#bucket, `${this.#bucket.prefix}incoming/`)) {
       if (this.#incomingKeys.has(key) || storedAt >= olderThan) continue;
-      if (!dryRun) await removeIncoming(this.#bucket, key);
+      if (!dryRun) await removeIncoming(this.#probed, key);
       swept += 1;
     }
     return swept;
@@ -148,10 +148,7 @@ export class MinioArchiveStore implements ArchiveStore {
   async ready(): Promise<void> {
     this.#work.assertOpen();
     await this.#folder.probe();
-    await this.#withIncomingKey(async (key) => {
-      await putEmpty(this.#bucket, key);
-      await this.#bucket.remove(key);
-    });
+    await this.#probe();
   }
 
   /**
@@ -165,7 +162,8 @@ export class MinioArchiveStore implements ArchiveStore {
 
   async #close(): Promise<void> {
     await this.#work.close(CLOSE_PATIENCE);
-    this.#bucket[Symbol.dispose]();
+    this.#leftovers[Symbol.dispose]();
+    for (const bucket of [this.#bucket, this.#probed]) bucket[Symbol.dispose]();
     await this.#work.close(CUT_PATIENCE);
     await this.#hashing[Symbol.asyncDispose]();
   }
@@ -178,7 +176,8 @@ export class MinioArchiveStore implements ArchiveStore {
     const maxLength = Math.min(promised.maxLength ?? Infinity, MAX_S3_OBJECT);
     const verification = new Verification({ ...promised, maxLength }, this.#hashing);
     const createFile = () => this.#folder.create();
-    const sending = { bucket: this.#bucket, hashing: this.#hashing, createFile, incomingKey };
+    const [bucket, leftovers, hashing] = [this.#bucket, this.#leftovers, this.#hashing];
+    const sending = { bucket, leftovers, hashing, createFile, incomingKey };
     await using body = new OutgoingBody(sending);
     for await (const chunk of verification.check(source)) await body.write(chunk);
     const { stored } = verification;
@@ -204,9 +203,37 @@ export class MinioArchiveStore implements ArchiveStore {
 
   /** Asked for when they are read, so that a reader who never begins keeps no connection. */
   async *#bytes(sha256: string): AsyncGenerator<Uint8Array> {
-    const bytes = await this.#bucket.open(this.#keyOf(sha256));
-    if (bytes === undefined) throw new ObjectMissing(sha256);
-    yield* bytes;
+    try {
+      const bytes = await this.#bucket.open(this.#keyOf(sha256));
+      if (bytes === undefined) throw new ObjectMissing(sha256);
+      yield* bytes;
+    } catch (error) {
+      throw isUnread(error) && (await this.#works(sha256)) ? unreadable(sha256, error) : error;
+    }
+  }
+
+  /** Whether the store works, and has this object: MinIO answers for a damaged object as if it were away. */
+  async #works(sha256: string): Promise<boolean> {
+    try {
+      const found = await this.#probed.stat(this.#keyOf(sha256));
+      await this.#probe();
+      return found !== undefined;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Resolves when the store has written and removed something. */
+  #probe(): Promise<void> {
+    return this.#withIncomingKey(async (key) => {
+      try {
+        await putEmpty(this.#probed, key);
+        await this.#probed.remove(key);
+      } catch (error) {
+        await this.#leftovers.remove(key, { id: undefined });
+        throw error;
+      }
+    });
   }
 
   #keyOf(sha256: string): string {

@@ -1,6 +1,7 @@
 import type { HashingThreads } from '../hashing-threads.ts';
 import type { IncomingFile } from '../incoming-file.ts';
 import type { MinioBucket } from './bucket.ts';
+import type { Leftovers } from './leftovers.ts';
 import { Part } from './part.ts';
 import { MultipartUpload } from './upload.ts';
 
@@ -10,6 +11,7 @@ const PART_BYTES = 8 * 1024 * 1024;
 /** What one body is sent with. */
 export type Sending = {
   readonly bucket: MinioBucket;
+  readonly leftovers: Leftovers;
   readonly hashing: HashingThreads;
   readonly createFile: () => Promise<IncomingFile>;
   /** Where the body is until it is known to be what was promised. */
@@ -52,8 +54,8 @@ export class OutgoingBody implements AsyncDisposable {
       return isMd5 ? { md5: sealed.digests.md5 } : {};
     }
     await this.#sendPart();
-    await this.#upload.complete();
-    await this.#sending.bucket.copy(this.#sending.incomingKey, key);
+    const length = await this.#upload.complete();
+    await this.#sending.bucket.copy(this.#sending.incomingKey, key, length);
     return {};
   }
 
@@ -63,8 +65,8 @@ export class OutgoingBody implements AsyncDisposable {
   }
 
   async #sendPart(): Promise<void> {
-    const { bucket, incomingKey } = this.#sending;
-    this.#upload ??= await MultipartUpload.begin(bucket, incomingKey);
+    const { bucket, leftovers, incomingKey } = this.#sending;
+    this.#upload ??= await MultipartUpload.begin(bucket, leftovers, incomingKey);
     const part = this.#part;
     const sealed = await part.seal();
     this.#part = this.#newPart();

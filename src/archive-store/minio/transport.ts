@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import http, { type ClientRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import https from 'node:https';
 import { notS3, refusal, S3Fault } from './fault.ts';
@@ -10,9 +11,14 @@ export type Timeouts = {
   readonly idle: number;
   /** For one request and its answer; a body that is read has more, as long as it comes. */
   readonly total: number;
+  /** To accept connections again after it refused them, as a server does that restarts. */
+  readonly restart: number;
 };
 
-export const DEFAULT_TIMEOUTS: Timeouts = { connect: 5_000, idle: 30_000, total: 300_000 };
+export const DEFAULT_TIMEOUTS: Timeouts = { connect: 5_000, idle: 30_000, total: 300_000, restart: 8_000 };
+
+/** Bytes a millisecond of an object that the store copies, or puts together from parts, at least. */
+const COPIED_BYTES_PER_MS = 2000;
 
 type OnResponse = (response: IncomingMessage) => void;
 
@@ -24,6 +30,7 @@ export class TimedTransport {
   readonly #send: (options: RequestOptions) => ClientRequest;
   readonly #timeouts: Timeouts;
   readonly agent: http.Agent;
+  readonly #silentWork = new AsyncLocalStorage<number>();
   #closed = false;
 
   constructor(tls: boolean, timeouts: Timeouts) {
@@ -39,11 +46,16 @@ export class TimedTransport {
     const release = this.#limit(request, options);
     request.once('response', (response) => {
       if (isObjectBody(options, response)) release();
-      if (isBelievable(response)) onResponse(response);
+      if (isBelievable(response, options)) onResponse(response);
       else void faultIn(response).then((fault) => request.emit('error', fault));
     });
     return request;
   }) as typeof http.request;
+
+  /** Makes requests for which the store works on this many bytes before it answers: their time depends on that. */
+  workingOn<T>(bytes: number, requests: () => Promise<T>): Promise<T> {
+    return this.#silentWork.run(this.#timeouts.idle + Math.ceil(bytes / COPIED_BYTES_PER_MS), requests);
+  }
 
   /** Cuts what is under way, also what is read, and sends nothing any more. */
   close(): void {
@@ -53,13 +65,15 @@ export class TimedTransport {
 
   /** Ends the request when it takes too long; the function it gives lifts the limits. */
   #limit(request: ClientRequest, options: RequestOptions): () => void {
-    const { connect, idle, total } = this.#timeouts;
+    const { connect } = this.#timeouts;
+    const silent = isSilentWork(options) ? this.#silentWork.getStore() : undefined;
+    const { idle, total } = silent === undefined ? this.#timeouts : { idle: silent, total: silent };
     let atWork: { destroy(error: Error): unknown } = request;
     const end = (what: string, limit: number) => {
       atWork.destroy(new S3Fault('Silent', `it did not ${what} within ${limit} ms`));
     };
     const timer = setTimeout(end, total, 'finish', total);
-    request.setTimeout(isSilentWork(options) ? total : idle, () => end('answer', idle));
+    request.setTimeout(idle, () => end('answer', idle));
     request.once('socket', (socket) => {
       if (!socket.connecting) return;
       const connecting = setTimeout(end, connect, 'accept a connection', connect);
@@ -79,7 +93,7 @@ export class TimedTransport {
 
 /** Whoever reads the body of an object sets the pace. */
 function isObjectBody({ method, path }: RequestOptions, { statusCode }: IncomingMessage): boolean {
-  return method === 'GET' && !path?.includes('?') && statusCode === 200;
+  return method === 'GET' && !path?.includes('?') && (statusCode === 200 || statusCode === 206);
 }
 
 /** Copying an object and putting one together from its parts takes the store time in which it says nothing. */
@@ -88,11 +102,15 @@ function isSilentWork({ method, path, headers }: RequestOptions): boolean {
   return copies || (method === 'POST' && path?.includes('uploadId=') === true);
 }
 
-/** minio takes a web page for an answer, and forgets answers with these statuses without reading them. */
-function isBelievable(response: IncomingMessage): boolean {
+/**
+ * minio takes a web page for an answer, forgets answers with these statuses without reading them, and does not look
+ * for the header in which MinIO says why it refuses a HEAD.
+ */
+function isBelievable(response: IncomingMessage, { method }: RequestOptions): boolean {
   const { statusCode = 0 } = response;
   const isForgotten = statusCode >= 500 || [408, 429, 499].includes(statusCode);
-  return !isForgotten && !isPage(response);
+  const isRefusedHead = method === 'HEAD' && statusCode >= 400;
+  return !isForgotten && !isRefusedHead && !isPage(response);
 }
 
 /** OpenStack Swift calls it text/html where it answers nothing. */
@@ -106,7 +124,9 @@ async function faultIn(response: IncomingMessage): Promise<S3Fault> {
   const text = await beginningOf(response);
   // Passing, since Swift answers a write so that crosses a later one of the same key, and leaves it undone.
   if (statusCode < 300) return notS3('a web page', { passing: true });
-  return refusal(statusCode, /<Code>(\w+)<\/Code>/.exec(text)?.[1]);
+  const { 'x-minio-error-code': told } = response.headers;
+  const code = typeof told === 'string' && /^\w+$/.test(told) ? told : undefined;
+  return refusal(statusCode, code ?? /<Code>(\w+)<\/Code>/.exec(text)?.[1]);
 }
 
 async function beginningOf(response: IncomingMessage): Promise<string> {

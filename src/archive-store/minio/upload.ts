@@ -1,11 +1,23 @@
-import { createHash, hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
+import type { Client } from 'minio';
 import { unavailable } from '../unavailable.ts';
 import { type MinioBucket, orMissing } from './bucket.ts';
 import { S3Fault } from './fault.ts';
+import { putEmpty } from './incoming-keys.ts';
+import type { Leftovers } from './leftovers.ts';
 import type { Part, Sendable } from './part.ts';
 
 /** Parts on their way to the store at a time, for one upload. */
 const PARTS_IN_FLIGHT = 2;
+
+type Begun = {
+  readonly bucket: MinioBucket;
+  readonly leftovers: Leftovers;
+  readonly key: string;
+  readonly id: string;
+  /** Whether no other upload to the key can have begun whose id did not arrive here. */
+  readonly isOnly: boolean;
+};
 
 type SentPart = { readonly part: number; readonly etag: string; readonly isMd5: boolean };
 
@@ -18,33 +30,35 @@ type SentPart = { readonly part: number; readonly etag: string; readonly isMd5: 
 export class MultipartUpload implements AsyncDisposable {
   readonly key: string;
   readonly #bucket: MinioBucket;
+  readonly #leftovers: Leftovers;
   readonly #id: string;
   readonly #isOnly: boolean;
   readonly #inFlight = new Set<Promise<void>>();
   readonly #sent: SentPart[] = [];
   #parts = 0;
+  #length = 0;
   #failure: unknown;
   #completed = false;
 
-  static async begin(bucket: MinioBucket, key: string): Promise<MultipartUpload> {
-    await putEmpty(bucket, key);
+  static async begin(bucket: MinioBucket, leftovers: Leftovers, key: string): Promise<MultipartUpload> {
     let asked = 0;
     try {
+      await putEmpty(bucket, key);
       const headers = { 'content-type': 'application/octet-stream' };
       const id = await bucket.ask('write', (client) => {
         asked += 1;
         return client.initiateNewMultipartUpload(bucket.name, key, headers);
       });
-      return new MultipartUpload(bucket, key, id, asked === 1);
+      return new MultipartUpload({ bucket, leftovers, key, id, isOnly: asked === 1 });
     } catch (error) {
-      await removeIncoming(bucket, key).catch(() => {}); // it is swept, then
+      await leftovers.remove(key);
       throw error;
     }
   }
 
-  /** `isOnly`: whether no other upload to the key can have begun whose id did not arrive here. */
-  private constructor(bucket: MinioBucket, key: string, id: string, isOnly: boolean) {
+  private constructor({ bucket, leftovers, key, id, isOnly }: Begun) {
     this.#bucket = bucket;
+    this.#leftovers = leftovers;
     this.key = key;
     this.#id = id;
     this.#isOnly = isOnly;
@@ -54,31 +68,41 @@ export class MultipartUpload implements AsyncDisposable {
   async send(part: Part, sealed: Sendable): Promise<void> {
     while (this.#inFlight.size >= PARTS_IN_FLIGHT) await Promise.race(this.#inFlight);
     this.#parts += 1;
+    this.#length += sealed.length;
     const sending = this.#send(part, sealed, this.#parts).finally(() => this.#inFlight.delete(sending));
     this.#inFlight.add(sending);
     this.#assertSent();
   }
 
-  /** Resolves when the object is there under the key of the upload. */
-  async complete(): Promise<void> {
+  /** Resolves to the length when the object is there under the key of the upload. */
+  async complete(): Promise<number> {
     await Promise.all(this.#inFlight);
     this.#assertSent();
     const parts = this.#sent.toSorted((a, b) => a.part - b.part);
-    // Not asked twice: the second answer would be that there is no such upload.
-    const { etag } = await this.#bucket.askOnce('write', (client) =>
-      client.completeMultipartUpload(this.#bucket.name, this.key, this.#id, parts),
+    const etag = await this.#bucket.askToWorkOn(this.#length, 'write', (client) =>
+      this.#complete(client, parts),
     );
     assertEtag(etag, parts);
     this.#completed = true;
+    return this.#length;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#inFlight); // a part that arrives later than the end of its upload would stay
-    const removed =
-      this.#completed && this.#isOnly
-        ? this.#bucket.remove(this.key)
-        : removeIncoming(this.#bucket, this.key);
-    await removed.catch(() => {}); // it is swept later, and must not hide why the upload failed
+    const own = { id: this.#completed ? undefined : this.#id };
+    await this.#leftovers.remove(this.key, this.#isOnly ? own : undefined);
+  }
+
+  /** After a lost answer only the object itself tells: a second completion finds no such upload. */
+  async #complete(client: Client, parts: SentPart[]): Promise<string> {
+    const [bucket, key] = [this.#bucket.name, this.key];
+    try {
+      return (await client.completeMultipartUpload(bucket, key, this.#id, parts)).etag;
+    } catch (error) {
+      const found = await orMissing(client.statObject(bucket, key));
+      if (found?.size === this.#length) return found.etag;
+      throw error;
+    }
   }
 
   /** Never rejects: a failure is told to whoever sends or completes next. */
@@ -95,31 +119,6 @@ export class MultipartUpload implements AsyncDisposable {
   #assertSent(): void {
     if (this.#failure !== undefined) throw this.#failure;
   }
-}
-
-/** Ends the uploads to this key that were never completed, then removes the key, by which alone they are found. */
-export async function removeIncoming(bucket: MinioBucket, key: string): Promise<void> {
-  const delimiter = '/'; // Swift finds an empty one in every key, and lists no upload
-  const { uploads } = await bucket.ask('sweep', (client) =>
-    client.listIncompleteUploadsQuery(bucket.name, key, '', '', delimiter),
-  );
-  for (const { uploadId } of uploads.filter((upload) => upload.key === key)) {
-    // Somebody else who sweeps may have been quicker.
-    await bucket.ask('remove', (client) =>
-      orMissing(client.abortMultipartUpload(bucket.name, key, uploadId)),
-    );
-  }
-  await bucket.remove(key);
-}
-
-/** An object of no bytes, as every object that is not made of parts. */
-export function putEmpty(bucket: MinioBucket, key: string): Promise<void> {
-  return putBytes(bucket, key, Buffer.alloc(0));
-}
-
-export async function putBytes(bucket: MinioBucket, key: string, bytes: Buffer): Promise<void> {
-  const digests = { sha256: hash('sha256', bytes), md5: hash('md5', bytes) };
-  await bucket.send(key, { length: bytes.length, digests, open: () => bytes });
 }
 
 /** The ETag of an object made of parts: the MD5 of their MD5s, and how many they are. */

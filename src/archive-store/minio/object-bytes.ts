@@ -1,0 +1,86 @@
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import { unavailable } from '../unavailable.ts';
+import { faultOf, isBrokenOff, S3Fault } from './fault.ts';
+import type { Timeouts } from './transport.ts';
+
+/** Bytes a millisecond of an object that have to come at least, besides the time that any request has. */
+const SLOWEST = 16;
+
+/** Asks for the bytes of an object from this one on. */
+export type Opening = (from: number) => Promise<Readable>;
+
+/**
+ * The bytes of an object as the store sends them. When the connection breaks, the rest is asked for, as long as more
+ * comes of it: a store may have been restarted.
+ */
+export async function* objectBytes(
+  first: Readable,
+  reopen: Opening,
+  limits: Pick<Timeouts, 'idle' | 'total'>,
+): AsyncGenerator<Buffer> {
+  const pace = new Pace(limits);
+  for (let body = first, broken = -1; ; ) {
+    try {
+      for await (const chunk of paced(body, pace)) yield chunk;
+      return;
+    } catch (error) {
+      const fault = faultOf(error);
+      if (!isBrokenOff(fault) || broken === pace.length) throw unavailable('read', fault);
+    }
+    broken = pace.length;
+    body = await reopen(pace.length);
+  }
+}
+
+/** Whether these are the bytes that were asked for: a store may ignore where they should begin. */
+export function assertFrom(from: number, body: Readable): void {
+  const { statusCode } = body as IncomingMessage; // minio's type is wider
+  if (from === 0 || statusCode === 206) return;
+  body.destroy();
+  throw new S3Fault('NoRange', 'the connection broke off, and it does not send the rest of an object alone');
+}
+
+async function* paced(body: Readable, pace: Pace): AsyncGenerator<Buffer> {
+  const chunks: AsyncIterator<Buffer> = body[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = await pace.next(chunks, (fault) => body.destroy(fault));
+      if (next.done) return;
+      yield next.value;
+    }
+  } finally {
+    body.destroy();
+  }
+}
+
+/** How much came and how long that was waited for, over all connections. */
+class Pace {
+  length = 0;
+  readonly #limits: Pick<Timeouts, 'idle' | 'total'>;
+  #awaited = 0;
+
+  constructor(limits: Pick<Timeouts, 'idle' | 'total'>) {
+    this.#limits = limits;
+  }
+
+  async next(
+    chunks: AsyncIterator<Buffer>,
+    end: (fault: S3Fault) => void,
+  ): Promise<IteratorResult<Buffer, unknown>> {
+    const { idle, total } = this.#limits;
+    const begun = performance.now();
+    const silent = new S3Fault('Silent', `it sent nothing for ${idle} ms`);
+    const timer = setTimeout(end, idle, silent);
+    const next = await chunks.next().finally(() => clearTimeout(timer));
+    if (next.done) return next;
+    this.#awaited += performance.now() - begun;
+    this.length += next.value.length;
+    if (this.#awaited > total + this.length / SLOWEST) throw tooSlow(this.length, this.#awaited);
+    return next;
+  }
+}
+
+function tooSlow(length: number, ms: number): S3Fault {
+  return new S3Fault('Silent', `it sent only ${length} bytes in ${Math.round(ms)} ms`);
+}
