@@ -3,7 +3,6 @@ import { type Config, readConfig } from '../src/config.ts';
 import { lockDataFolder } from '../src/data-folder-lock.ts';
 import { counted } from '../src/domain/description.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
-import { assertSameStore } from '../src/store-binding.ts';
 import { readOptions, refused, runCommand, say, UsageError } from './command.ts';
 import { duration } from './duration.ts';
 import { liesIn } from './lies-in.ts';
@@ -47,7 +46,6 @@ await runCommand(
 
     await using log = await openServiceLog(config);
     await using store = await openServiceStore(config);
-    await assertSameStore(log, store);
     using _alone = await aloneFor(config, age);
     using bars = new ProgressBars();
     const storedBefore = new Date(Date.now() - age);

@@ -6,6 +6,7 @@ import { readiness } from '../src/archive-store/store-readiness.ts';
 import { counted } from '../src/domain/description.ts';
 import type { EventLog, Position } from '../src/event-log/event-log.ts';
 import { objectsNamed } from '../src/objects-named.ts';
+import { assertSameStore } from '../src/store-binding.ts';
 import { refused } from './command.ts';
 
 export type OrphanSearch = {
@@ -39,10 +40,11 @@ export class Orphans implements Disposable {
   readonly #folder: string;
   readonly #database: DatabaseSync;
 
-  /** @throws an error in one sentence if the store is not ready, or lacks an object that an event names. */
+  /** @throws an error in one sentence if the store is not that of the log, is not ready, or lacks an object that an event names. */
   static async find(search: OrphanSearch): Promise<Orphans> {
     const orphans = new Orphans(search.temporaryFolder);
     try {
+      await assertSameStore(search.log, search.store, search.signal);
       const upTo = await orphans.#addNamed(search);
       await orphans.#list(search);
       orphans.#assertWhole();

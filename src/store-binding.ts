@@ -15,9 +15,10 @@ export class OtherStore extends Error {
 type Reader = Pick<EventLog, 'readStream'>;
 
 /** Resolves to the id of the store that belongs to the log, `undefined` while the log names none. */
-export async function boundStore(log: Reader): Promise<string | undefined> {
-  const last = await lastEvent(log, BINDINGS);
-  return last && storeIdOf(last);
+export async function boundStore(log: Reader, signal?: AbortSignal): Promise<string | undefined> {
+  const options = { backwards: true, limit: 1, ...(signal && { signal }) };
+  for await (const last of log.readStream(BINDINGS, options)) return storeIdOf(last);
+  return undefined;
 }
 
 /** Appends that the store with this id belongs to the log. @throws {WrongExpectedRevision} another process was first */
@@ -30,8 +31,12 @@ export async function appendBinding(log: Reader & Pick<EventLog, 'append'>, stor
 }
 
 /** Checks that the log and the store name the same id, or both none, as before their first start. @throws {OtherStore} */
-export async function assertSameStore(log: Reader, store: Pick<ArchiveStore, 'id'>): Promise<void> {
-  assertSameId(await boundStore(log), await store.id());
+export async function assertSameStore(
+  log: Reader,
+  store: Pick<ArchiveStore, 'id'>,
+  signal?: AbortSignal,
+): Promise<void> {
+  assertSameId(await boundStore(log, signal), await store.id());
 }
 
 /** @throws {OtherStore} */
