@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type ArchiveStore, ArchiveStoreUnavailable } from './archive-store/archive-store.ts';
+import type { OpeningOptions } from './archive-store/open-archive-store.ts';
 import { readiness } from './archive-store/store-readiness.ts';
 import type { Config } from './config.ts';
 import { openExistingStore, openStore } from './engines.ts';
@@ -22,10 +23,11 @@ const DIGEST_BYTES = 32;
 export async function openBoundStore(
   config: Pick<Config, 'archiveStore' | 'dataDir'>,
   log: EventLog,
+  options: Pick<OpeningOptions, 'onLost'> = {},
 ): Promise<ArchiveStore> {
   const mustExist = (await boundStore(log)) !== undefined || (await namesObjects(log));
   if (mustExist) assertFolder(config);
-  const store = mustExist ? await openExistingStore(config) : await openStore(config);
+  const store = await (mustExist ? openExistingStore(config, options) : openStore(config, options));
   try {
     await bind(log, store);
     return store;

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import type { ArchiveStore } from './archive-store/archive-store.ts';
-import { openArchiveStore } from './archive-store/open-archive-store.ts';
+import { type OpeningOptions, openArchiveStore } from './archive-store/open-archive-store.ts';
 import type { S3Place } from './archive-store/s3-url.ts';
 import type { Config } from './config.ts';
 import type { Deliveries } from './event-log/deliveries.ts';
@@ -32,12 +32,12 @@ export async function openLog(
 }
 
 /** The archive store alone; an embedded one that is not there is made. @throws {NotPermitted} */
-export async function openStore({
-  archiveStore,
-  dataDir,
-}: Pick<Config, 'archiveStore' | 'dataDir'>): Promise<ArchiveStore> {
+export async function openStore(
+  { archiveStore, dataDir }: Pick<Config, 'archiveStore' | 'dataDir'>,
+  options: OpeningOptions = {},
+): Promise<ArchiveStore> {
   assertStoreNotBarred(archiveStore);
-  return await openArchiveStore(archiveStore, dataDir);
+  return await openArchiveStore(archiveStore, dataDir, options);
 }
 
 function assertStoreNotBarred(archiveStore: Config['archiveStore']): void {
@@ -62,11 +62,11 @@ export async function openExistingLog(
  */
 export async function openExistingStore(
   config: Pick<Config, 'archiveStore' | 'dataDir'>,
+  options: OpeningOptions = {},
 ): Promise<ArchiveStore> {
-  const { archiveStore, dataDir } = config;
+  const { archiveStore } = config;
   if (archiveStore.kind === 'file') assertThere('archive store', archiveStore.folder);
-  assertStoreNotBarred(archiveStore);
-  return await openArchiveStore(archiveStore, dataDir, { mustExist: true });
+  return await openStore(config, { ...options, mustExist: true });
 }
 
 /** What feeds the reactors of this configuration. @throws {NotPermitted} */

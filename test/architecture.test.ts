@@ -39,7 +39,7 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
     /^@eventstore\/db-client$/,
     /^src\/event-log\//,
     /^src\/(cut-off|growing-pause|in-time|logger|replace-file)\.ts$/,
-    /^src\/sqlite\/(codes|integrity|reading|transaction)\.ts$/,
+    /^src\/sqlite\/(codes|integrity|reading|slots|transaction)\.ts$/,
   ],
   'src/archive-store/open-': [/^node:path$/, /^src\/(archive-store\/|config\.ts$)/],
   'src/archive-store/': [
@@ -47,7 +47,7 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
     /^minio$/,
     /^src\/archive-store\//,
     /^src\/(durable-folders|growing-pause|in-time|replace-file)\.ts$/,
-    /^src\/sqlite\/(codes|integrity|reading|transaction)\.ts$/,
+    /^src\/sqlite\/(codes|integrity|reading|slots|transaction)\.ts$/,
   ],
   'src/dry-runs/': [
     /^node:/,

@@ -1,18 +1,22 @@
 import path from 'node:path';
 import type { ArchiveStoreConfig } from '../config.ts';
 import type { ArchiveStore } from './archive-store.ts';
+import type { FilesystemStoreOptions } from './filesystem/filesystem-archive-store.ts';
 import { IncomingFolder } from './incoming-folder.ts';
 import type { MinioArchiveStoreOptions } from './minio/minio-archive-store.ts';
+
+export type OpeningOptions = Pick<MinioArchiveStoreOptions, 'mustExist'> &
+  Pick<FilesystemStoreOptions, 'onLost'>;
 
 /** Opens the configured engine; one that is not in use is not even loaded. Parts on their way lie below `dataDir`. */
 export async function openArchiveStore(
   config: ArchiveStoreConfig,
   dataDir: string,
-  options: Pick<MinioArchiveStoreOptions, 'mustExist'> = {},
+  { onLost, ...options }: OpeningOptions = {},
 ): Promise<ArchiveStore> {
   if (config.kind === 'file') {
     const { FilesystemArchiveStore } = await import('./filesystem/filesystem-archive-store.ts');
-    return FilesystemArchiveStore.open({ folder: config.folder });
+    return FilesystemArchiveStore.open({ folder: config.folder, onLost });
   }
   const { MinioArchiveStore } = await import('./minio/minio-archive-store.ts');
   return MinioArchiveStore.open({ ...config, temporaryFolder: temporaryFolder(dataDir), ...options });

@@ -42,7 +42,9 @@ export async function openNode(
   const traced = tracedParts(config.tracing);
   const engine = metrics.measuredLog(await openLog(config));
   const log = resources.use(traced.log(new LoggedEventLog(engine, logger)));
-  const opened = await openBoundStore(config, engine);
+  const opened = await openBoundStore(config, engine, {
+    onLost: (reason) => logger.error({ reason }, 'the archive store lost objects'),
+  });
   const store = resources.use(traced.store(metrics.measuredStore(opened)));
   resources.use(await LeftoverSweep.start({ config, store: opened, logger }));
   resources.use(warnOfLogServer(config, logger));

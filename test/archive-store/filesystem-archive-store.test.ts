@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import {
   appendFile,
+  cp,
   mkdir,
   open,
   readdir,
@@ -156,6 +157,51 @@ test('objects are there when the store is opened again', async (t) => {
   t.false(existsSync(path.join(folder, 'small.sqlite-wal')));
   const { store } = await openIn(t, folder);
   for (const body of bodies) t.true(body.equals(await bytesOf(store, sha256Of(body))));
+});
+
+test('small objects that went with the WAL are noticed at the next opening, removed ones are not', async (t) => {
+  const folder = await temporaryFolder(t);
+  const copyOf = async (name: string, ...without: readonly string[]): Promise<string> => {
+    const copy = path.join(await temporaryFolder(t), name);
+    await cp(folder, copy, { recursive: true });
+    for (const suffix of without) await rm(path.join(copy, `small.sqlite${suffix}`));
+    return copy;
+  };
+  const lossesIn = async (place: string): Promise<string[]> => {
+    const losses: string[] = [];
+    await using _store = await FilesystemArchiveStore.open({
+      folder: place,
+      onLost: (why) => losses.push(why),
+    });
+    return losses;
+  };
+  const bodies = [10, 20, 30].map(newBody);
+  {
+    await using store = await FilesystemArchiveStore.open({ folder });
+    await store.put(inChunks(bodies[0] as Buffer));
+  }
+  {
+    await using store = await FilesystemArchiveStore.open({ folder });
+    for (const body of bodies) await store.put(inChunks(body));
+    await store.ready(); // the record of the last commit is written by then
+    t.deepEqual(await lossesIn(await copyOf('whole')), []);
+    const cut = await copyOf('cut', '-wal', '-shm');
+    await using audit = new FilesystemStoreAudit(cut);
+    t.regex(
+      (await audit.structure())[0]?.text ?? '',
+      /^it ends at row 1, but .*small\.sqlite\.head records row 3/,
+    );
+    t.regex((await lossesIn(cut))[0] ?? '', /small\.sqlite lost small objects: it ends at row 1, but/);
+    t.regex((await lossesIn(await copyOf('none', '', '-wal', '-shm')))[0] ?? '', /it is missing, but/);
+    await store.remove(sha256Of(bodies[2] as Buffer));
+    await store.ready();
+    t.deepEqual(await lossesIn(await copyOf('removed')), []);
+  }
+  t.deepEqual(await lossesIn(folder), []);
+  await using store = await FilesystemArchiveStore.open({ folder });
+  for (const body of bodies) await store.remove(sha256Of(body));
+  await store.ready();
+  t.deepEqual(await lossesIn(await copyOf('empty')), []);
 });
 
 test('a store that is closed finishes what it was putting and takes nothing more', async (t) => {

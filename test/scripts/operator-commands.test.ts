@@ -153,7 +153,7 @@ test('nothing is removed while the store lacks an object that an event names', a
   const all = ['--older-than', '0s', '--remove', '--more-than-a-tenth'];
   {
     using small = new DatabaseSync(database);
-    small.exec('CREATE TABLE kept AS SELECT * FROM small_object ORDER BY sha256 LIMIT 1');
+    small.exec('CREATE TABLE kept AS SELECT * FROM small_object ORDER BY id LIMIT 1');
     small.exec('DELETE FROM small_object WHERE sha256 IN (SELECT sha256 FROM kept)');
     const { sha256 } = small.prepare('SELECT sha256 FROM kept').get() ?? {};
     const lacking = await runScript(service.folder, 'gc', all);

@@ -23,10 +23,17 @@ import { hasCode, orUnavailable, unavailable } from '../unavailable.ts';
 import { verifiedBody } from '../verified-body.ts';
 import { Verification } from '../verify.ts';
 import { WorkInFlight } from '../work-in-flight.ts';
-import { assertKnownFormat } from './object-database.ts';
+import { lostRows } from './last-row.ts';
+import { assertKnownFormat, openToRead } from './object-database.ts';
 import { ObjectFiles } from './object-files.ts';
 import { ObjectRows } from './object-rows.ts';
 import { StoreWriter } from './store-writer.ts';
+
+export type FilesystemStoreOptions = {
+  readonly folder: string;
+  /** Called at the opening if objects that were stored are gone, as after the loss of `small.sqlite-wal`. */
+  readonly onLost?: ((reason: string) => void) | undefined;
+};
 
 /**
  * The archive store in a folder: small objects as rows of `small.sqlite`, larger ones as files.
@@ -41,12 +48,14 @@ export class FilesystemArchiveStore implements ArchiveStore {
    * @throws {StoreDamaged}
    * @throws {StoreFormatUnknown}
    */
-  static async open({ folder }: { readonly folder: string }): Promise<FilesystemArchiveStore> {
+  static async open({ folder, onLost }: FilesystemStoreOptions): Promise<FilesystemArchiveStore> {
     const top = path.resolve(folder);
     await using opened = new AsyncDisposableStack();
     const incoming = await IncomingFolder.open(top);
     const database = path.join(top, 'small.sqlite');
     assertKnownFormat(database);
+    const lost = lostRows(database, openToRead);
+    if (lost !== undefined) onLost?.(`${database} lost small objects: ${lost}.`);
     const hashing = opened.use(new HashingThreads());
     const writer = opened.use(await StoreWriter.open(database).catch(unopened(database)));
     const rows = opened.use(new ObjectRows(database)); // closed before the writer, which tidies up the database

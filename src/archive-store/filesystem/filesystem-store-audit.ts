@@ -7,7 +7,8 @@ import { HashingThreads } from '../hashing-threads.ts';
 import type { StoreAudit } from '../store-audit.ts';
 import { unavailable } from '../unavailable.ts';
 import { verifiedBody } from '../verified-body.ts';
-import { FORMAT, OBJECT_SCHEMA } from './object-database.ts';
+import { lostRows } from './last-row.ts';
+import { FORMAT, OBJECT_SCHEMA, openToRead } from './object-database.ts';
 import { ObjectRows } from './object-rows.ts';
 import { StoredFiles } from './stored-files.ts';
 
@@ -72,6 +73,8 @@ export class FilesystemStoreAudit implements StoreAudit {
   async structure(): Promise<readonly { readonly file: string; readonly text: string }[]> {
     const database = this.#database;
     const faults = (await faultsOfSqliteFile(database, EXPECTED)).map((text) => ({ file: database, text }));
+    const lost = lostRows(database, openToRead);
+    if (lost !== undefined) faults.push({ file: database, text: lost });
     try {
       for await (const file of this.#files.misplaced()) faults.push({ file, text: MISPLACED });
     } catch {

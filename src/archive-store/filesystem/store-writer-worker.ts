@@ -6,6 +6,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { inTransaction } from '../../sqlite/transaction.ts';
 import { type Answer, type Call, faultOf } from '../worker-calls.ts';
 import { changeFile, type FileChange } from './file-change.ts';
+import { LastRowRecord } from './last-row.ts';
 import { openToWrite } from './object-database.ts';
 import { type RowChange, rowChanger } from './row-change.ts';
 
@@ -13,6 +14,7 @@ export type StoreChange = RowChange | FileChange | { readonly kind: 'probe' | 'c
 
 const database = openToWrite(String(workerData));
 const changeRow = rowChanger(database);
+const lastRow = new LastRowRecord(String(workerData), database);
 let waiting: Call<StoreChange>[] = [];
 
 parentPort?.on('message', (call: Call<StoreChange>) => {
@@ -25,6 +27,7 @@ function changeAll(): void {
   const rows = calls.filter(isOfRow);
   const answers = [...together(rows), ...calls.filter((call) => !isOfRow(call)).map(alone)];
   parentPort?.postMessage(answers);
+  if (rows.length > 0) lastRow.update();
 }
 
 function isOfRow(call: Call<StoreChange>): call is Call<RowChange> {
@@ -35,9 +38,10 @@ function isOfRow(call: Call<StoreChange>): call is Call<RowChange> {
 function together(calls: Call<RowChange>[]): Answer<boolean>[] {
   if (calls.length === 0) return [];
   try {
-    return inTransaction(database, () =>
-      calls.map(({ call, request }) => ({ call, reply: changeRow(request) })),
-    );
+    return inTransaction(database, () => {
+      if (calls.some(({ request }) => request.kind === 'remove-row')) lastRow.forget();
+      return calls.map(({ call, request }) => ({ call, reply: changeRow(request) }));
+    });
   } catch (error) {
     return calls.map(({ call }) => ({ call, fault: faultOf(error) }));
   }
