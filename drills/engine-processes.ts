@@ -14,7 +14,7 @@ export type EngineOptions = {
 /** The double of EventStoreDB and an S3 server, each a process, for services to share. */
 export class EngineProcesses implements AsyncDisposable {
   readonly log: LogProcess;
-  readonly #store: StoreProcess | MinioProcess;
+  readonly store: StoreProcess | MinioProcess;
   /** What a service needs in its environment to use them. */
   readonly settings: Readonly<Record<string, string>>;
 
@@ -30,7 +30,7 @@ export class EngineProcesses implements AsyncDisposable {
 
   private constructor(log: LogProcess, store: StoreProcess | MinioProcess) {
     this.log = log;
-    this.#store = store;
+    this.store = store;
     this.settings = {
       DEPOSIT_EVENT_LOG: log.connectionString,
       DEPOSIT_ARCHIVE_STORE: `s3://127.0.0.1:${store.port}/deposits?tls=false`,
@@ -58,11 +58,11 @@ export class EngineProcesses implements AsyncDisposable {
   }
 
   #signal(engine: Engine, signal: NodeJS.Signals): void {
-    (engine === 'log' ? this.log : this.#store).signal(signal);
+    (engine === 'log' ? this.log : this.store).signal(signal);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const engine of ['log', 'store'] as const) this.thaw(engine); // else it would not end
-    await Promise.all([this.log[Symbol.asyncDispose](), this.#store[Symbol.asyncDispose]()]);
+    await Promise.all([this.log[Symbol.asyncDispose](), this.store[Symbol.asyncDispose]()]);
   }
 }

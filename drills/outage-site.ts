@@ -16,7 +16,11 @@ export type OutageSiteOptions = {
   readonly name: string;
   /** Arguments of the double; `--file` is added. */
   readonly logArgs?: readonly string[];
+  /** The program of a real MinIO, to be the store. */
+  readonly minio?: string | undefined;
   readonly roles?: readonly NodeRole[];
+  /** Settings of nodes, besides those of engines and webhooks. */
+  readonly more?: Readonly<Record<string, string>>;
   readonly main?: string | undefined;
   /** For deposits to come to their end and notifications to arrive, in milliseconds. */
   readonly timeLimit?: number;
@@ -50,10 +54,11 @@ export class OutageSite implements AsyncDisposable {
     await using opened = new AsyncDisposableStack();
     const folder = opened.use(await scratchFolder(options.name)).path;
     const logArgs = ['--file', path.join(folder, 'log.sqlite'), ...(options.logArgs ?? [])];
-    const engines = opened.use(await EngineProcesses.start({ logArgs }));
+    const engines = opened.use(await EngineProcesses.start({ logArgs, minio: options.minio }));
     const receiver = opened.use(await WebhookReceiver.start());
     const settings = {
       ...engines.settings,
+      ...options.more,
       DEPOSIT_WEBHOOK_ALLOW_PRIVATE: 'true',
       DEPOSIT_WEBHOOK_KEY_FILE: path.join(folder, 'webhook.key'),
     };

@@ -198,6 +198,13 @@ export const PROGRAMME: readonly PlannedDrill[] = [
     limit: [300, 120],
   },
   {
+    name: 'store-restarts',
+    what: 'Kills MinIO and starts it again under load, with archives of 1 kB to 30 MB.',
+    full: [],
+    short: SHORT,
+    limit: [900, 300],
+  },
+  {
     name: 'rolling-upgrade',
     what: 'Upgrades four nodes one by one from an older release under load, goes back, and upgrades again.',
     full: [],

@@ -12,7 +12,7 @@ import { installed } from './installed.ts';
 /** Returns the program `MINIO_BIN`, else `minio` on the path. @throws if `MINIO_BIN` cannot be run. */
 export function minioProgram(): string | undefined {
   const { MINIO_BIN } = process.env;
-  if (MINIO_BIN === undefined) return installed('minio');
+  if (!MINIO_BIN) return installed('minio');
   accessSync(MINIO_BIN, constants.X_OK);
   return path.resolve(MINIO_BIN);
 }
@@ -39,6 +39,11 @@ export class MinioProcess implements AsyncDisposable {
   private constructor(program: string, folder: string) {
     this.#program = program;
     this.#folder = folder;
+  }
+
+  /** The folder in which it stores everything. */
+  get drive(): string {
+    return path.join(this.#folder, 'drive');
   }
 
   get port(): number {
@@ -71,11 +76,10 @@ export class MinioProcess implements AsyncDisposable {
 
   /** Resolves to `true` when it serves requests, to `false` when another process has its port. */
   async #begin(): Promise<boolean> {
-    const child = spawn(
-      this.#program,
-      ['server', '--address', `127.0.0.1:${this.#port}`, path.join(this.#folder, 'drive')],
-      { env: this.#settings, stdio: ['ignore', 'pipe', 'pipe'] },
-    );
+    const child = spawn(this.#program, ['server', '--address', `127.0.0.1:${this.#port}`, this.drive], {
+      env: this.#settings,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     this.#child = child;
     const { promise, resolve, reject } = Promise.withResolvers<boolean>();
     let said = '';
