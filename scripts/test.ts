@@ -13,7 +13,7 @@ FILE: test files instead of the suite, as in test/config.test.ts or 'test/http/*
 --long: what takes longer instead: the HTTP suite again on the other engines, several nodes and their faults, the S3
         store, resumable uploads, the command-line client, tracing, moving between engines, operators' commands in
         all their ways, archives with costly headers, how services start and what they load, data of older releases;
-        then the archive store and two drills on a real MinIO, if MINIO_BIN names one or minio is on the path.
+        then the archive store and some drills on a real MinIO, if MINIO_BIN names one or minio is on the path.
 The last line counts the tests, and a failed step before them as one more that failed.
 Exit codes: 0 all passed, 1 something failed, 2 wrong usage.
 `;
