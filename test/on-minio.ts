@@ -7,7 +7,7 @@ import { MinioProcess, minioProgram } from './support/minio-process.ts';
  * Runs on a real MinIO what the other tests run on the S3 server of the tests. Each drill counts as a test. Without
  * a MinIO it says so, and fails where that could have been built: with CI set and Go installed.
  */
-const FILES = ['test/archive-store/real-*.test.ts'];
+const FILES = ['test/archive-store/real-*.test.ts', 'test/archive-store/minio-rules.test.ts'];
 const DRILLS = ['engines-away', 'two-and-two', 'store-restarts'];
 
 const program = minioProgram();
@@ -18,7 +18,8 @@ if (program === undefined) {
   console.log(`On ${program}:`);
   {
     await using minio = await MinioProcess.start(program);
-    if ((await run('ava', FILES, { S3_URL: minio.bucketUrl('contract') })) !== 0) process.exitCode = 1;
+    const settings = { S3_URL: minio.bucketUrl('contract'), S3_DRIVE: minio.drive };
+    if ((await run('ava', FILES, settings)) !== 0) process.exitCode = 1;
   }
   for (const name of DRILLS) {
     const code = await run('node', [`drills/${name}.ts`, '--short']);
