@@ -36,7 +36,7 @@ test('objects that a bucket has lost or that are damaged reject nothing on any n
 
   await Promise.all([nodes.add(['reactors'], SOON), nodes.add(['reactors'], SOON)]);
   const { log } = http.service;
-  const parked = async () => (await parkedEvents(log, 'checker')).map(({ object }) => object).sort();
+  const parked = async () => (await parkedEvents(log, 'checker')).map(({ object }) => String(object)).sort();
   await until(async () => (await parked()).length === 2);
   t.deepEqual(await parked(), [lost.sha256, damaged.sha256].sort());
   for (const { id, iri } of [lost, damaged]) {
