@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
 import type { StoredObject } from '../../src/archive-store/archive-store.ts';
 import { lockFile } from '../../src/data-folder-lock.ts';
@@ -20,6 +21,7 @@ import {
   partial,
 } from '../support/deposit-bodies.ts';
 import { EventStoreDbDouble } from '../support/eventstoredb-double/eventstoredb-double.ts';
+import { FaultProxy } from '../support/fault-proxy.ts';
 import { runScript } from '../support/run-script.ts';
 import { RunningService, TestClient } from '../support/running-service.ts';
 import type { S3Bucket } from '../support/s3-bucket.ts';
@@ -170,6 +172,37 @@ test('archives go to S3 and back; a damaged one stops no other, and what is ther
   for (const [index, { sha256 }] of stored.entries()) {
     t.true((bodies[index] as Buffer).equals(await buffer((await target.get(sha256)).body)));
   }
+});
+
+test('archives go to S3 and back while it restarts', async (t) => {
+  await using s3 = await S3Server.start();
+  await using proxy = await FaultProxy.start(s3.port);
+  const [folder, other] = [await temporaryFolder(t), await temporaryFolder(t)];
+  const { accessKey, secretKey } = s3.options;
+  const keys = {
+    DEPOSIT_S3_ACCESS_KEY: accessKey,
+    DEPOSIT_S3_SECRET_KEY: secretKey,
+    DEPOSIT_DATA_DIR: other,
+  };
+  const bucket = `s3://127.0.0.1:${proxy.port}/archives?tls=false`;
+  {
+    await using source = await openStore({ archiveStore: { kind: 'file', folder }, dataDir: folder });
+    for (const length of [10, 65_537, 3_000_000]) await source.put(pieces(randomBytes(length)));
+  }
+  let restarts = 0;
+  const restart = async () => {
+    restarts += 1;
+    await proxy.refuse();
+    void pause(1500).then(() => proxy.accept());
+  };
+  proxy.inject({ kind: 'after', event: restart }, /^PUT .*v1\//, 1);
+  const there = await migrate(`file:${folder}`, bucket, [], keys);
+  t.is(there.code, 0, there.err);
+  proxy.inject({ kind: 'after', event: restart }, /^GET .*v1\//, 1);
+  const back = await migrate(bucket, `file:${path.join(other, 'archives')}`, ['--verify'], keys);
+  t.is(back.code, 0, back.err);
+  t.regex(back.out, /^Copied 3 objects\./);
+  t.is(restarts, 2);
 });
 
 test('what cannot be copied is refused in a sentence, and nothing is made by the way', async (t) => {
