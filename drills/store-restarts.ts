@@ -49,7 +49,7 @@ async function drill(restarts: number, main?: string): Promise<Finding> {
     await minio.restart();
     const ms = await site.firstSuccessAfter(performance.now());
     tell(
-      `restart ${restart} of ${restarts}: the first 201 after ${Math.round(ms)} ms, the ${site.acknowledged}th in all`,
+      `restart ${restart} of ${restarts}: the first 201 after ${Math.round(ms)} ms, ${site.acknowledged} acknowledged in all`,
     );
     if (ms >= STANDSTILL_MS)
       standstills.push(`After restart ${restart} the first 201 came after ${Math.round(ms)} ms.`);
