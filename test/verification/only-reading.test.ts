@@ -40,7 +40,7 @@ test('what is altered is found by an auditor who may only read, too', async (t) 
   if (!(await canRunAsAuditor())) return t.pass('nobody may not read the program here');
   change(
     path.join(folder, 'event-log.sqlite'),
-    `UPDATE events SET data = replace(data, 'a', 'b') WHERE position = 5`,
+    `UPDATE events SET data = replace(data, 'a', 'b') WHERE position = 6`,
   );
   change(path.join(folder, 'event-log.sqlite'), 'PRAGMA journal_mode = delete');
   change(path.join(folder, 'archives', 'small.sqlite'), `UPDATE small_object SET bytes = x'00' WHERE id = 1`);
