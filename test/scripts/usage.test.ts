@@ -23,6 +23,14 @@ test('what a command does not understand is refused with 2 before anything is do
   const cases: readonly (readonly [string, readonly string[], RegExp])[] = [
     ['expire', ['--older-than', '0s', '2'], /^Only options are expected, not 2\.$/m],
     ['gc', ['--older-than', '1h', 'x'], /not x/],
+    ['gc', ['--more-than-a-tenth'], /^--more-than-a-tenth is for --remove\.$/m],
+    ['bind', ['x'], /not x/],
+    ['restore', ['x', '--latest', '--last-complete'], /^--last-complete or --latest, not both\.$/m],
+    [
+      'migrate',
+      ['--from', 'sqlite:x', '--to', 'sqlite:y', '--log', 'sqlite:x'],
+      /^--log is for archives: it names their event log\.$/m,
+    ],
     ['deposits', ['--status', 'faild'], /^--status must be one of partial, deposited, .*, not faild\.$/m],
     ['status', ['now'], /not now/],
     ['demo', ['--what'], /--what/],
