@@ -17,7 +17,7 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
     /^node:/,
     /^src\/(process\/|[^/]+\.ts$)/,
     /^src\/sqlite\/codes\.ts$/,
-    /^src\/event-log\/event-log-refused\.ts$/,
+    /^src\/event-log\/(event-log|event-log-refused)\.ts$/,
     /^src\/read-models\/projector\.ts$/,
   ],
   // Puts everything together, but for the engines: see the test below.

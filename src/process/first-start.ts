@@ -1,7 +1,9 @@
 import { Administration } from '../administration.ts';
 import type { Config } from '../config.ts';
+import type { EventLog } from '../event-log/event-log.ts';
 import { generatePassword } from '../password.ts';
 import type { Service } from '../service.ts';
+import { BINDINGS } from '../store-binding.ts';
 
 /**
  * Says where the service is; on the first start on this machine alone, with something to try it with. It is for a
@@ -11,12 +13,18 @@ export async function introduce({ url, log }: Pick<Service, 'url' | 'log'>, conf
   const base = config.baseUrl ?? url;
   const listens = base === url ? base : `${url}, for clients ${base}`;
   process.stderr.write(`The deposit service listens at ${listens}/1/servicedocument/\n`);
-  if (config.eventLog.kind !== 'sqlite' || isPublic(url, config) || (await log.head()) !== undefined) return;
+  if (config.eventLog.kind !== 'sqlite' || isPublic(url, config) || !(await isUnused(log))) return;
   const password = generatePassword();
   const administration = new Administration(log, { kind: 'service', name: 'first start' });
   await administration.registerClient('demo', password);
   await administration.grant('demo', 'demo');
   process.stderr.write(firstSteps(base, password));
+}
+
+/** Whether nothing was written yet, apart from the id of the archive store. */
+async function isUnused(log: Pick<EventLog, 'readAll'>): Promise<boolean> {
+  for await (const { stream } of log.readAll()) if (stream !== BINDINGS) return false;
+  return true;
 }
 
 /** Behind a proxy it is, too: nobody who was not registered on purpose gets in there. */
