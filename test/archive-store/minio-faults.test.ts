@@ -137,6 +137,13 @@ test('an object that is not found but listed is not missing: the store is unavai
   }
 });
 
+test('an object that is put between a HEAD and the list after it is found', async (t) => {
+  const { store, direct, proxy } = await openAnywhere(t);
+  const body = newBody(SMALL);
+  proxy.inject({ kind: 'after', event: () => direct.put(inChunks(body)) }, /^GET .*list-type/, 1);
+  t.deepEqual(await store.stat(sha256Of(body)), { length: SMALL });
+});
+
 test('an object that was put while a drive was away is unavailable until the drives are back', async (t) => {
   const { store, bucket } = await openIn(t);
   const { sha256 } = await store.put(inChunks(newBody(SMALL)));

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { Client, CopyDestinationOptions, CopySourceOptions } from 'minio';
+import { type BucketItemStat, Client, CopyDestinationOptions, CopySourceOptions } from 'minio';
 import type { S3Place } from '../s3-url.ts';
 import { unavailable } from '../unavailable.ts';
 import { faultOf, isDamagedOnWay, isFault, isMissing, listedOnly, notS3, S3Fault } from './fault.ts';
@@ -146,9 +146,8 @@ export class MinioBucket implements Disposable {
   }
 
   async stat(key: string): Promise<KeptObject | undefined> {
-    const asked = this.ask('read', (client) => orMissing(client.statObject(this.name, key)));
-    const found = await asked.catch((error: unknown) => this.#unlessUnlisted(key, error));
-    if (found === undefined) return this.#unlisted(key);
+    const found = (await this.#head(key)) ?? (await this.#headWhereListed(key));
+    if (found === undefined) return undefined;
     const { size, etag, lastModified, versionId } = found;
     if (Number.isSafeInteger(size) && etag !== '' && !Number.isNaN(lastModified.getTime())) {
       return { length: size, etag, storedAt: lastModified, versionId: versionId ?? undefined };
@@ -186,6 +185,17 @@ export class MinioBucket implements Disposable {
   /** Cuts what is under way: it fails soon. */
   [Symbol.dispose](): void {
     this.#transport.close();
+  }
+
+  #head(key: string): Promise<BucketItemStat | undefined> {
+    const asked = this.ask('read', (client) => orMissing(client.statObject(this.name, key)));
+    return asked.catch((error: unknown) => this.#unlessUnlisted(key, error));
+  }
+
+  /** An object that is not found, but listed, may have been put in the meantime. */
+  async #headWhereListed(key: string): Promise<BucketItemStat | undefined> {
+    if (!(await this.#lists(key))) return undefined;
+    return (await this.#head(key)) ?? Promise.reject(unavailable('read', listedOnly()));
   }
 
   /** Keys that may not list the whole bucket are told that they have no access to what is not there. */
