@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import {
   type ArchiveStore,
   ObjectError,
@@ -57,6 +58,7 @@ export class Checker implements Reactor {
       clientDomain: await this.#domainOf(deposit.client),
     });
     const { warnings } = outcome;
+    if (outcome.verified) await this.#storeListings(inspected);
     await this.#record(
       event,
       attempt,
@@ -98,15 +100,21 @@ export class Checker implements Reactor {
       .inspect(object.source, sha256, this.#limits, client)
       .catch((error: unknown) => Promise.reject(objectErrorOf(error, sha256)));
     if (inspection.outcome === 'refused') return refused(archive, inspection.faults);
-    const stored = await this.#store.put(chunked(inspection.listing));
-    return accepted(archive, inspection, stored.sha256);
+    return accepted(archive, inspection);
+  }
+
+  /** Only a deposit that is verified names listings; those of a rejected one would be orphans. */
+  async #storeListings(inspected: readonly Inspected[]): Promise<void> {
+    const listings = inspected.flatMap(({ layer }) => layer?.listing ?? []);
+    await Promise.all(listings.map((listing) => this.#store.put(chunked(listing))));
   }
 
   /** Whether the archives fit on top of each other; one alone fits by itself. */
   async #conflicts(inspected: readonly Inspected[], client: string): Promise<readonly Finding[]> {
     const layers = inspected.flatMap(({ layer }) => layer ?? []);
     if (layers.length < 2 || layers.length < inspected.length) return [];
-    const overlay = await this.#reader.overlay(layers, client);
+    const copies = layers.map((layer) => ({ ...layer, listing: layer.listing.slice() })); // they are handed over
+    const overlay = await this.#reader.overlay(copies, client);
     return overlay.outcome === 'refused' ? overlay.faults : [];
   }
 
@@ -136,9 +144,8 @@ function refused(archive: Archive, faults: readonly Finding[]): Inspected {
 function accepted(
   archive: Archive,
   { format, files, bytes, warnings, listing }: Extract<Inspection, { outcome: 'accepted' }>,
-  listingSha256: string,
 ): Inspected {
-  const reading = { archive: archive.sha256, format, files, bytes, listing: listingSha256 };
+  const reading = { archive: archive.sha256, format, files, bytes, listing: hash('sha256', listing) };
   const layer = { sha256: archive.sha256, listing, name: archive.filename };
   return { verdict: { archive, reading, faults: [], warnings }, layer };
 }

@@ -1,0 +1,36 @@
+import test from 'ava';
+import { setOfObjectsNamed } from '../../src/objects-named.ts';
+import { zipOf } from '../support/archive-builders.ts';
+import {
+  archiveHeaders,
+  archivePart,
+  entryPart,
+  final,
+  formOf,
+  formType,
+  partial,
+} from '../support/deposit-bodies.ts';
+import { RunningService } from '../support/running-service.ts';
+
+const PAN = zipOf([{ name: 'pan', data: 'a file' }]);
+const BELOW_PAN = zipOf([{ name: 'pan/x', data: 'below a file' }]);
+const POT = zipOf([{ name: 'pot', data: 'another file' }]);
+
+for (const [what, second, outcome] of [
+  ['is verified', POT, 'done'],
+  ['is rejected for one of its archives', POT.subarray(0, -5), 'rejected'],
+  ['is rejected since its archives do not fit together', BELOW_PAN, 'rejected'],
+] as const) {
+  test(`of a deposit that ${what} the store has the objects that events name, and no other`, async (t) => {
+    await using service = await RunningService.start();
+    const alice = await service.register('alice', { collections: ['software'] });
+    const first = new Uint8Array(formOf([archivePart(PAN, 'pan.zip'), entryPart()]));
+    t.is((await alice.post('/1/software/', first, { ...formType, ...partial })).status, 201);
+    const headers = { ...archiveHeaders('second.zip'), ...final };
+    t.is((await alice.post('/1/software/1/media/', new Uint8Array(second), headers)).status, 201);
+    await alice.waitFor('/1/software/1/status/', outcome);
+    const { log, store } = service.service;
+    const stored = await Array.fromAsync(store.list(), ({ sha256 }) => sha256);
+    t.deepEqual(stored.sort(), [...(await setOfObjectsNamed(log))].sort());
+  });
+}
