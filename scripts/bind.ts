@@ -3,7 +3,7 @@ import { assertStoreOf } from '../src/bound-store.ts';
 import { readConfig } from '../src/config.ts';
 import { lockDataFolder } from '../src/data-folder-lock.ts';
 import { openExistingLog, openExistingStore } from '../src/engines.ts';
-import { appendBinding, boundStore } from '../src/store-binding.ts';
+import { appendBinding, lastBinding } from '../src/store-binding.ts';
 import { readOptions, runCommand, say } from './command.ts';
 
 const HELP = `Gives the event log and the archive store of the settings a new id, which says that they belong together.
@@ -29,11 +29,10 @@ await runCommand(
     await using log = await openExistingLog(config);
     await using store = await openExistingStore(config);
     if (!values.incomplete) await assertStoreOf(log, store);
-    const before = { log: (await boundStore(log)) ?? null, store: (await store.id()) ?? null };
     const storeId = randomUUID();
-    await appendBinding(log, storeId);
+    await appendBinding(log, storeId, await lastBinding(log));
     await store.setId(storeId);
-    if (values.json) say(JSON.stringify({ storeId, before }));
+    if (values.json) say(JSON.stringify({ storeId }));
     else say(`The event log and the archive store have the id ${storeId}.`);
   },
   { mayBeBare: true },

@@ -1,13 +1,13 @@
 import type { ArchiveStore } from '../src/archive-store/archive-store.ts';
-import { type EventLog, lastEvent, type RecordedEvent } from '../src/event-log/event-log.ts';
-import { BINDINGS, boundStore, OtherStore, storeIdOf } from '../src/store-binding.ts';
+import type { EventLog, RecordedEvent } from '../src/event-log/event-log.ts';
+import { BINDINGS, boundStore, lastBinding, OtherStore, storeIdOf } from '../src/store-binding.ts';
 
 /** Resolves to the event by which an earlier run of the same restore gave the log its store. */
 export async function bindingOfEarlierRun(
   source: EventLog,
   target: EventLog,
 ): Promise<RecordedEvent | undefined> {
-  const last = await lastEvent(target, BINDINGS);
+  const last = await lastBinding(target);
   if (last === undefined) return undefined;
   for await (const { id } of source.readStream(BINDINGS)) if (id === last.id) return undefined;
   return last;

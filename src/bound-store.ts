@@ -46,10 +46,11 @@ async function bind(log: EventLog, store: ArchiveStore): Promise<void> {
   await store.setId(bound ?? (await newBinding(log)));
 }
 
+/** Resolves to the id that the log has from now on, which may be that of another node. */
 async function newBinding(log: EventLog): Promise<string> {
   const storeId = randomUUID();
   try {
-    await appendBinding(log, storeId);
+    await appendBinding(log, storeId, undefined);
     return storeId;
   } catch (error) {
     if (!(error instanceof WrongExpectedRevision)) throw error;

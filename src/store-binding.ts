@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ArchiveStore } from './archive-store/archive-store.ts';
-import { type EventLog, lastEvent, type RecordedEvent } from './event-log/event-log.ts';
+import type { EventLog, RecordedEvent } from './event-log/event-log.ts';
 import { chainHash, sealAfter } from './event-log/hash-chain.ts';
 
 /** The stream whose last event names the store that belongs to the log. */
@@ -14,16 +14,29 @@ export class OtherStore extends Error {
 
 type Reader = Pick<EventLog, 'readStream'>;
 
-/** Resolves to the id of the store that belongs to the log, `undefined` while the log names none. */
-export async function boundStore(log: Reader, signal?: AbortSignal): Promise<string | undefined> {
+/** Resolves to the event that names the store that belongs to the log. */
+export async function lastBinding(log: Reader, signal?: AbortSignal): Promise<RecordedEvent | undefined> {
   const options = { backwards: true, limit: 1, ...(signal && { signal }) };
-  for await (const last of log.readStream(BINDINGS, options)) return storeIdOf(last);
+  for await (const last of log.readStream(BINDINGS, options)) return last;
   return undefined;
 }
 
-/** Appends that the store with this id belongs to the log. @throws {WrongExpectedRevision} another process was first */
-export async function appendBinding(log: Reader & Pick<EventLog, 'append'>, storeId: string): Promise<void> {
-  const last = await lastEvent(log, BINDINGS);
+/** Resolves to the id of the store that belongs to the log, `undefined` while the log names none. */
+export async function boundStore(log: Reader, signal?: AbortSignal): Promise<string | undefined> {
+  const last = await lastBinding(log, signal);
+  return last && storeIdOf(last);
+}
+
+/**
+ * Appends that the store with this id belongs to the log from now on.
+ * @param last what {@link lastBinding} resolved to when this was decided
+ * @throws {WrongExpectedRevision} another process was first
+ */
+export async function appendBinding(
+  log: Pick<EventLog, 'append'>,
+  storeId: string,
+  last: RecordedEvent | undefined,
+): Promise<void> {
   const expected = last?.revision ?? 'none';
   const metadata = { schemaVersion: 1, occurredAt: new Date().toISOString() };
   const event = { id: randomUUID(), type: 'StoreBound', data: { storeId }, metadata };

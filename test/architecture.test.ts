@@ -46,7 +46,7 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
     /^node:/,
     /^minio$/,
     /^src\/archive-store\//,
-    /^src\/(durable-folders|growing-pause|in-time|replace-file)\.ts$/,
+    /^src\/(durable-folders|growing-pause|in-time)\.ts$/,
     /^src\/sqlite\/(codes|integrity|reading|slots|transaction)\.ts$/,
   ],
   'src/dry-runs/': [

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
-import { replaceFile } from '../../replace-file.ts';
+import { syncFolder } from '../../durable-folders.ts';
 import { isDamage } from '../../sqlite/codes.ts';
 import {
   type ArchiveStore,
@@ -133,9 +133,14 @@ export class FilesystemArchiveStore implements ArchiveStore {
     }
   }
 
-  setId(id: string): Promise<void> {
-    const written = replaceFile(this.#parts.idFile, formatStoreId(id), { durable: true });
-    return orUnavailable('write its id', written);
+  async setId(id: string): Promise<void> {
+    const { incoming, writer, idFile } = this.#parts;
+    await using file = await incoming.create();
+    await file.write(Buffer.from(formatStoreId(id)));
+    await file.flush();
+    await writer.change({ kind: 'place-file', from: file.path, file: idFile });
+    file.keep();
+    await orUnavailable('write its id', syncFolder(path.dirname(idFile)));
   }
 
   async ready(): Promise<void> {
