@@ -53,3 +53,25 @@ test('objects that a bucket has lost or that are damaged reject nothing on any n
   for (const { iri } of [lost, damaged]) await alice.waitFor(iri, 'done');
   await until(async () => (await parked()).length === 0);
 });
+
+test('eight objects with a flipped bit are parked as probably damaged, and keep no other client waiting', async (t) => {
+  await using nodes = await DistributedNodes.start();
+  const node = await nodes.add(['http']);
+  const alice = await nodes.register(node);
+  const bob = await node.register('bob', { collections: ['software'] });
+  const bucket = nodes.s3.buckets.get('deposits') ?? nodes.s3.makeBucket('unused');
+  const damaged = await Promise.all(Array.from({ length: 8 }, () => deposited(alice, node)));
+  for (const { key } of damaged) bucket.flipped.add(key);
+  const other = await deposited(bob, node);
+
+  await nodes.add(['reactors'], SOON);
+  await bob.waitFor(other.iri, 'done');
+  const parked = async () => parkedEvents(node.service.log, 'checker');
+  await until(async () => (await parked()).length === 8);
+  for (const { object, reason } of await parked()) {
+    t.regex(reason, new RegExp(`cannot read the object ${object}, which is probably damaged`));
+  }
+  for (const { iri } of damaged) {
+    await until(async () => (await (await alice.get(iri)).text()).includes(UNREADABLE));
+  }
+});
