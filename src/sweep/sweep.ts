@@ -28,8 +28,8 @@ type GroupPositions = ReadonlyMap<string, Position | undefined>;
 const [FIRST_AFTER_MS, EVERY_MS] = [10_000, 600_000];
 /** Between two looks at the objects for which events are parked, in milliseconds. */
 const OBJECTS_EVERY_MS = 60_000;
-/** A piece of work that repeats is at rest ten times as long as it took. */
-const REST = 10;
+/** After a look that took long the pause is four times as long, up to that between two sweeps. */
+const REST = 4;
 /** For this long what the group has yet to deliver is left to it: after that its holder must have failed. */
 const LEFT_TO_GROUP_MS = 3_600_000;
 
@@ -70,12 +70,19 @@ export class Sweep implements AsyncDisposable {
     await Promise.race([ready.catch(() => this.#stop.abort()), aborted(this.#stop.signal)]);
     await this.#pause(Math.min(FIRST_AFTER_MS, stuckAfter));
     await Promise.all([
-      this.#repeat(() => this.#sweep(), Math.min(EVERY_MS, stuckAfter)),
-      this.#repeat(() => this.#retryReadable(), Math.min(OBJECTS_EVERY_MS, stuckAfter)),
+      this.#repeat(
+        () => this.#sweep(),
+        () => Math.min(EVERY_MS, stuckAfter),
+      ),
+      this.#repeat(
+        () => this.#retryReadable(),
+        (took) => Math.max(Math.min(OBJECTS_EVERY_MS, stuckAfter), Math.min(REST * took, EVERY_MS)),
+      ),
     ]);
   }
 
-  async #repeat(work: () => Promise<void>, every: number): Promise<void> {
+  /** `pauseAfter` gets how long the work took. Both are in milliseconds. */
+  async #repeat(work: () => Promise<void>, pauseAfter: (took: number) => number): Promise<void> {
     while (!this.#stop.signal.aborted) {
       const begun = performance.now();
       try {
@@ -83,7 +90,7 @@ export class Sweep implements AsyncDisposable {
       } catch (err) {
         if (!this.#stop.signal.aborted) this.#options.logger.warn({ err }, 'sweep failed, repeated later');
       }
-      await this.#pause(Math.max(every, REST * (performance.now() - begun)));
+      await this.#pause(pauseAfter(performance.now() - begun));
     }
   }
 
