@@ -462,10 +462,10 @@ test('no answer to an authenticated request is kept by a cache or sniffed', asyn
 test('health needs no credentials and tells ready once the views have caught up', async (t) => {
   const { url } = t.context.service;
   await until(async () => (await fetch(`${url}/health/ready`)).ok); // on a busy machine a look at the disk may take too long
-  for (const state of ['live', 'ready']) {
+  for (const [state, facts] of Object.entries({ live: {}, ready: { parked: 0 } })) {
     const answer = await fetch(`${url}/health/${state}`);
     t.is(answer.status, 200);
-    t.deepEqual(await answer.json(), { status: state });
+    t.deepEqual(await answer.json(), { status: state, ...facts });
     const refused = await fetch(`${url}/health/${state}`, { method: 'POST' });
     t.is(refused.headers.get('allow'), 'GET, HEAD');
     await assertSwordError(t, refused, 405, 'MethodNotAllowed');
