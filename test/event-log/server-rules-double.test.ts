@@ -5,14 +5,18 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { binaryEvent, EventStoreDBClient } from '@eventstore/db-client';
 import test, { type ExecutionContext } from 'ava';
+import { HurtConnection } from '../../drills/hurt-connection.ts';
 import { EventStoreDbDouble } from '../support/eventstoredb-double/eventstoredb-double.ts';
 import { writeDump } from '../support/eventstoredb-double/storage/log-dump.ts';
 import type { StoredEvent } from '../support/eventstoredb-double/storage/stored-events.ts';
+import { until } from '../support/running-service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { untilAppended } from './server-rules-appends.ts';
 import { notes } from './server-rules-server.ts';
 
 const MAIN = path.join(import.meta.dirname, '../support/eventstoredb-double/main.ts');
+/** Elsewhere the machine has no other address without being set up for it. */
+const onLinux = process.platform === 'linux' ? test : test.skip;
 const OPTIONS = { credentials: { username: 'ignored', password: 'ignored' }, requiresLeader: true };
 
 test('a dump holds every event, and a log that is loaded from it is the same', async (t) => {
@@ -32,6 +36,23 @@ test('a dump holds every event, and a log that is loaded from it is the same', a
     [4, 5],
   );
 });
+
+onLinux(
+  'nodes are named at the address at which a client asked, so that proxies there stay in between',
+  async (t) => {
+    await using double = await EventStoreDbDouble.start({ nodes: 3 });
+    const host = '127.0.0.9'; // another address of this machine
+    await using opened = new AsyncDisposableStack();
+    for (const port of double.ports) opened.use(await HurtConnection.to(port, { host, port }));
+    const client = EventStoreDBClient.connectionString(double.connectionString.replaceAll('127.0.0.1', host));
+    t.teardown(() => client.dispose());
+    await client.appendToStream('notes', notes(1), OPTIONS);
+    await double.clusterFaults.killLeader({ electionMs: 0, returnMs: 0 });
+    await until(() => client.appendToStream('notes', notes(1), OPTIONS).then(Boolean, () => false));
+    await opened.disposeAsync();
+    await t.throwsAsync(client.appendToStream('notes', notes(1), { ...OPTIONS, deadline: 2000 }));
+  },
+);
 
 test('a dump needs no more than streams, types and data', async (t) => {
   const file = path.join(await temporaryFolder(t), 'dump.ndjson');

@@ -6,7 +6,7 @@ import type { Expected } from '../storage/append-check.ts';
 import type { ProposedEvent } from '../storage/stored-events.ts';
 import type { AppendOutcome } from '../storage/stored-log.ts';
 import { type Refusal, refusal } from './fault-switches.ts';
-import { refusalOf, type ServiceContext } from './service-context.ts';
+import { hostOf, refusalOf, type ServiceContext } from './service-context.ts';
 import { fromWire, streamOf } from './wire-events.ts';
 
 type Options = AppendReq.Options | undefined;
@@ -26,7 +26,8 @@ export async function answerAppend(
   const stream = streamOf(options?.getStreamIdentifier());
   const fault = context.faults.meet('append');
   const deed = { do: 'write', stream } as const;
-  const refused = (await refusalOf(context, call.metadata, { fault, deed })) ?? tooLarge(events);
+  const refused =
+    (await refusalOf(context, call.metadata, { fault, deed, host: hostOf(call) })) ?? tooLarge(events);
   const writer = context.cluster.writer(context.node);
   if (refused || !writer) return answer(refused ?? refusal(status.UNAVAILABLE));
   const appending = writer.append(stream, expectedOf(options), events);

@@ -5,7 +5,7 @@ import type { ConsumerGroup, NackAction } from '../groups/consumer-group.ts';
 import { GroupConsumer } from '../groups/group-consumer.ts';
 import type { Message } from '../groups/message.ts';
 import { groupRefusal } from './group-refusals.ts';
-import { refusalOf, type ServiceContext } from './service-context.ts';
+import { hostOf, refusalOf, type ServiceContext } from './service-context.ts';
 import { fillRecord, uuidText } from './wire-events.ts';
 
 export type ConsumeCall = ServerDuplexStream<ReadReq, ReadResp>;
@@ -42,7 +42,12 @@ async function connected(
   const name = options.getGroupName();
   const fault = faults.meet('consume');
   const deed = { do: 'read', stream: '$all' } as const;
-  const refused = await refusalOf(context, call.metadata, { fault, deed, isForLeader: true });
+  const refused = await refusalOf(context, call.metadata, {
+    fault,
+    deed,
+    isForLeader: true,
+    host: hostOf(call),
+  });
   if (call.cancelled) return undefined;
   const group = node.groups?.get(name);
   if (refused || !group || group.isFull) {

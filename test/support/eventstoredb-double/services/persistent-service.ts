@@ -23,7 +23,7 @@ import { type ConsumeCall, serveConsumer } from './consume-call.ts';
 import type { FaultyCall, Refusal } from './fault-switches.ts';
 import { groupRefusal } from './group-refusals.ts';
 import { createdSettings, infoOf, updatedSettings } from './group-wire.ts';
-import { refusalOf, type ServiceContext } from './service-context.ts';
+import { hostOf, refusalOf, type ServiceContext } from './service-context.ts';
 
 type Work<Request, Answer> = (groups: ConsumerGroups, request: Request) => Promise<Answer | Refusal>;
 type Rules = { readonly deed: Deed; readonly fault?: FaultyCall };
@@ -57,12 +57,17 @@ export function persistentService(context: ServiceContext) {
 async function serveUnary<Request, Answer>(
   context: ServiceContext,
   { deed, fault }: Rules,
-  { request, metadata }: ServerUnaryCall<Request, Answer>,
+  call: ServerUnaryCall<Request, Answer>,
   work: Work<Request, Answer>,
 ): Promise<Answer | Refusal> {
   const met = fault && context.faults.meet(fault);
-  const refused = await refusalOf(context, metadata, { fault: met, deed, isForLeader: true });
-  return refused ?? work(context.node.groups as ConsumerGroups, request);
+  const refused = await refusalOf(context, call.metadata, {
+    fault: met,
+    deed,
+    isForLeader: true,
+    host: hostOf(call),
+  });
+  return refused ?? work(context.node.groups as ConsumerGroups, call.request);
 }
 
 async function create(groups: ConsumerGroups, request: CreateReq): Promise<CreateResp | Refusal> {

@@ -4,7 +4,7 @@ import type { ServerWritableStream } from '@grpc/grpc-js';
 import type { LogView } from '../storage/log-view.ts';
 import { isHiddenFromAll, type StoredEvent } from '../storage/stored-events.ts';
 import { serveSubscription } from './catch-up-subscription.ts';
-import { refusalOf, type ServiceContext } from './service-context.ts';
+import { hostOf, refusalOf, type ServiceContext } from './service-context.ts';
 import { fillRecord, streamOf } from './wire-events.ts';
 
 export type ReadCall = ServerWritableStream<ReadReq, ReadResp>;
@@ -20,7 +20,11 @@ export async function serveRead(context: ServiceContext, call: ReadCall): Promis
   const isSubscription = options.hasSubscription();
   const fault = context.faults.meet(isSubscription ? 'subscribe' : 'read');
   const stream = options.hasAll() ? '$all' : streamOf(options.getStream()?.getStreamIdentifier());
-  const refused = await refusalOf(context, call.metadata, { fault, deed: { do: 'read', stream } });
+  const refused = await refusalOf(context, call.metadata, {
+    fault,
+    deed: { do: 'read', stream },
+    host: hostOf(call),
+  });
   if (call.cancelled) return;
   if (refused) return void call.emit('error', refused);
   if (isSubscription) return serveSubscription(context, call, options);
