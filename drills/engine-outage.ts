@@ -5,6 +5,7 @@ import { DRILL_PASSWORD, drilledFolder, registerDrill, unsettled } from './drill
 import { type Engine, EngineProcesses } from './engine-processes.ts';
 import { freePort } from './free-port.ts';
 import { type Hurt, HurtConnection } from './hurt-connection.ts';
+import { notReadyBecause } from './readiness.ts';
 import { ServiceProcess } from './service-process.ts';
 
 /** `silent`: its process is stopped. */
@@ -145,10 +146,3 @@ type Parts = {
   readonly service: ServiceProcess;
   readonly opened: AsyncDisposableStack;
 };
-
-/** Empty when it says that it is ready. */
-async function notReadyBecause(url: string): Promise<string> {
-  const answer = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(10_000) });
-  const text = await answer.text();
-  return answer.ok ? '' : (/<summary>([^<]*)</.exec(text)?.[1] ?? text);
-}

@@ -1,10 +1,16 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from './free-port.ts';
 import { SERVICE_MAIN, ServiceProcess } from './service-process.ts';
 
 export type NodeRole = 'http' | 'reactors';
+
+/** What a node has in its environment; a function when nodes differ, by their number in the order of their start. */
+export type NodeSettings = Settings | ((node: number) => Settings);
+
+type Settings = Readonly<Record<string, string>>;
 
 export type ClusterOptions = {
   /** What each node does. */
@@ -13,7 +19,14 @@ export type ClusterOptions = {
   readonly main?: string | undefined;
 };
 
-type Node = { readonly folder: string; readonly role: NodeRole; process: ServiceProcess };
+type Node = {
+  /** In the order in which nodes were added. */
+  readonly number: number;
+  readonly folder: string;
+  readonly role: NodeRole;
+  readonly settings: Settings;
+  process: ServiceProcess;
+};
 
 const TWO_AND_TWO: readonly NodeRole[] = ['http', 'http', 'reactors', 'reactors'];
 /** How much of what a node wrote is quoted. */
@@ -21,14 +34,14 @@ const QUOTED = 1500;
 
 /** Nodes that serve clients and nodes that check and load, a process and a data folder each; two and two by default. */
 export class ServiceCluster implements AsyncDisposable {
-  readonly #settings: Readonly<Record<string, string>>;
+  readonly #settings: NodeSettings;
   readonly #main: string;
   readonly #folder: string;
   readonly #nodes: Node[] = [];
   #added = 0;
 
   static async start(
-    settings: Readonly<Record<string, string>>,
+    settings: NodeSettings,
     { roles = TWO_AND_TWO, main = SERVICE_MAIN }: ClusterOptions = {},
   ): Promise<ServiceCluster> {
     await using starting = new AsyncDisposableStack();
@@ -39,7 +52,7 @@ export class ServiceCluster implements AsyncDisposable {
     return cluster;
   }
 
-  private constructor(settings: Readonly<Record<string, string>>, main: string, folder: string) {
+  private constructor(settings: NodeSettings, main: string, folder: string) {
     this.#settings = settings;
     this.#main = main;
     this.#folder = folder;
@@ -65,6 +78,7 @@ export class ServiceCluster implements AsyncDisposable {
   /** Starts a node for each role. Resolves when all are ready. */
   async add(roles: readonly NodeRole[]): Promise<void> {
     const added = await Promise.allSettled(roles.map((role) => this.#add(role)));
+    this.#nodes.sort((one, other) => one.number - other.number); // they are ready in any order
     const failed = added.find((outcome) => outcome.status === 'rejected');
     if (failed) throw failed.reason;
   }
@@ -87,9 +101,20 @@ export class ServiceCluster implements AsyncDisposable {
   /** Kills one of those that check and load, whatever it is at, and starts it again. */
   async killReactors(): Promise<void> {
     const reactors = this.#of('reactors');
-    const node = reactors[Math.floor(Math.random() * reactors.length)] as Node;
+    await this.kill('reactors', Math.floor(Math.random() * reactors.length));
+  }
+
+  /** Kills one node of the role and starts it again after this time. */
+  async kill(role: NodeRole, index: number, downMs = 0): Promise<void> {
+    const node = this.#of(role)[index] as Node;
     await node.process.end('SIGKILL');
+    await pause(downMs);
     node.process = await this.#startProcess(node);
+  }
+
+  /** Returns where one node of the role listens. */
+  urlOf(role: NodeRole, index: number): string {
+    return (this.#of(role)[index] as Node).process.url;
   }
 
   /** How many of the nodes say that they are ready. */
@@ -113,12 +138,17 @@ export class ServiceCluster implements AsyncDisposable {
   }
 
   async #add(role: NodeRole): Promise<void> {
-    const place = { folder: path.join(this.#folder, `node-${this.#added++}`), role };
+    const number = this.#added++;
+    const settings = typeof this.#settings === 'function' ? this.#settings(number) : this.#settings;
+    const place = { number, folder: path.join(this.#folder, `node-${number}`), role, settings };
     this.#nodes.push({ ...place, process: await this.#startProcess(place) });
   }
 
   /** On another port each time: while a node is down, its port may go to somebody else. */
-  async #startProcess({ folder, role }: Omit<Node, 'process'>, main = this.#main): Promise<ServiceProcess> {
-    return ServiceProcess.start(folder, await freePort(), { ...this.#settings, DEPOSIT_ROLES: role }, main);
+  async #startProcess(
+    { folder, role, settings }: Omit<Node, 'process' | 'number'>,
+    main = this.#main,
+  ): Promise<ServiceProcess> {
+    return ServiceProcess.start(folder, await freePort(), { ...settings, DEPOSIT_ROLES: role }, main);
   }
 }

@@ -1,0 +1,65 @@
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import type { Operation } from './operation.ts';
+
+/** What the checker says of a history. */
+export type Judgement = {
+  readonly deposits: number;
+  readonly operations: number;
+  readonly unknown: number;
+  /** Answers of nodes that may lag behind the log that only an earlier state explains. */
+  readonly stale: number;
+  readonly violations: readonly Violation[];
+  /** Deposits of which the checker could not say in time whether their histories are linearizable. */
+  readonly undecided: readonly number[];
+};
+
+export type Violation = {
+  readonly deposit: number;
+  /** The fewest operations that contradict each other. */
+  readonly text: string;
+  /** The file with Porcupine's visualization. */
+  readonly html: string;
+};
+
+const SOURCES = path.join(import.meta.dirname, '..', 'linearizability');
+/** For its modules to be downloaded and compiled, and for a history to be checked, in milliseconds. */
+const [BUILD_MS, CHECK_MS] = [300_000, 600_000];
+const run = promisify(execFile);
+
+/** Why a program could not be built: there is no Go, or the build failed. */
+export class NotBuilt extends Error {
+  override readonly name = 'NotBuilt';
+  readonly isGoMissing: boolean;
+
+  constructor(error: NodeJS.ErrnoException & { readonly stderr?: string }) {
+    const isGoMissing = error.code === 'ENOENT';
+    super(isGoMissing ? 'go is not installed' : `go build failed: ${error.stderr ?? error.message}`);
+    this.isGoMissing = isGoMissing;
+  }
+}
+
+/** Builds the checker in the folder. Resolves to its path. @throws {NotBuilt} */
+export async function builtChecker(folder: string): Promise<string> {
+  const program = path.join(folder, 'linearizability');
+  await run('go', ['build', '-o', program, '.'], { cwd: SOURCES, timeout: BUILD_MS }).catch(
+    (error: unknown) => {
+      throw new NotBuilt(error as NodeJS.ErrnoException);
+    },
+  );
+  return program;
+}
+
+/** Writes the history as JSON lines into the folder and has it checked; visualizations of violations are put there. */
+export async function judged(
+  program: string,
+  operations: readonly Operation[],
+  folder: string,
+): Promise<Judgement> {
+  const file = path.join(folder, 'history.jsonl');
+  await writeFile(file, operations.map((operation) => `${JSON.stringify(operation)}\n`).join(''));
+  const { stdout } = await run(program, ['-html', folder, file], { timeout: CHECK_MS, maxBuffer: 1024 ** 3 });
+  return JSON.parse(stdout) as Judgement;
+}
