@@ -13,6 +13,7 @@ import type { Operation } from './histories/operation.ts';
 import { ProxiedSite } from './histories/proxied-site.ts';
 import { RecordedRequests } from './histories/recorded-requests.ts';
 import { SiteFaults } from './histories/site-faults.ts';
+import { outputFolder } from './kept-output.ts';
 
 const HELP = `Concurrent clients work on the same deposits over two nodes, beside two reactor nodes, on three event log servers (the
 double of EventStoreDB) and one S3 server. Meanwhile connections are cut, silent or slow, nodes are killed, and the
@@ -78,7 +79,8 @@ async function drill({ keep, isStrict, ...options }: Drill): Promise<Finding> {
     results,
   );
   const isBroken = judgement.violations.length + judgement.undecided.length + faults.length > 0;
-  const kept = keep ?? (isBroken ? await mkdtemp(path.join(tmpdir(), 'history-')) : undefined);
+  const kept =
+    keep ?? (isBroken ? await mkdtemp(path.join(outputFolder ?? tmpdir(), 'history-')) : undefined);
   if (kept !== undefined) await cp(results, kept, { recursive: true });
   return finding({ ...options, judgement, faults, counts, kept });
 }

@@ -5,9 +5,9 @@ import path from 'node:path';
  * With `DRILL_OUTPUT_DIR` set, what the services of a drill say, the files of their event logs and the refusals they
  * answer are kept there, for the scan that looks for secrets in them.
  */
-const folder = process.env['DRILL_OUTPUT_DIR'];
+export const outputFolder = process.env['DRILL_OUTPUT_DIR'];
 /** Whether what is said will be looked at. */
-export const isKept = folder !== undefined;
+export const isKept = outputFolder !== undefined;
 /** Larger logs on other disks are not copied. */
 const MOST_COPIED = 256 * 1024 ** 2;
 
@@ -19,7 +19,7 @@ export function keep(name: string, text: string | Buffer): void {
 
 /** The files stay when the data folder goes: as links, or where that is not possible as copies of what they are now. */
 export function keepLog(dataDir: string): void {
-  if (folder === undefined) return;
+  if (outputFolder === undefined) return;
   for (const name of ['event-log.sqlite', 'event-log.sqlite-wal']) {
     const from = path.join(dataDir, name);
     const { ino, size } = statSync(from, { throwIfNoEntry: false }) ?? {};
@@ -35,7 +35,7 @@ export function keepLog(dataDir: string): void {
 
 /** From now on every answer from 400 up that this process is given is kept. */
 export function keepRefusals(): void {
-  if (folder === undefined) return;
+  if (outputFolder === undefined) return;
   const ask = globalThis.fetch;
   globalThis.fetch = async (...request) => {
     const answer = await ask(...request);
@@ -48,7 +48,7 @@ export function keepRefusals(): void {
 
 /** By the name of the drill, so that what is found can be traced. */
 function placeOf(name: string): string | undefined {
-  if (folder === undefined) return undefined;
-  mkdirSync(folder, { recursive: true });
-  return path.join(folder, `${path.basename(process.argv[1] ?? 'drill', '.ts')}.${name}`);
+  if (outputFolder === undefined) return undefined;
+  mkdirSync(outputFolder, { recursive: true });
+  return path.join(outputFolder, `${path.basename(process.argv[1] ?? 'drill', '.ts')}.${name}`);
 }

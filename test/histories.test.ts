@@ -60,8 +60,11 @@ test('a refusal for the state of a deposit is an outcome, one for anything else 
 
 test('a request repeated with its key is answered with the same deposit', async (t) => {
   const { requests, target } = await depositing(t);
-  const wish = { kind: 'create', archive: 'a1', entry: 'e1', key: 'k' } as const;
-  const [first, second] = [await requests.send(wish, target, 0), await requests.send(wish, target, 1)];
+  const invocation = { kind: 'create', archive: 'a1', entry: 'e1', key: 'k' } as const;
+  const [first, second] = [
+    await requests.send(invocation, target, 0),
+    await requests.send(invocation, target, 1),
+  ];
   t.deepEqual(second.shown, first.shown);
 });
 

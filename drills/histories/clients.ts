@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { isRead, type Operation, outcomeOf, type Wish } from './operation.ts';
+import { type Invocation, isRead, type Operation, outcomeOf } from './operation.ts';
 import type { RecordedRequests, Target } from './recorded-requests.ts';
 import { type SharedDeposit, SharedDeposits } from './shared-deposits.ts';
 
@@ -39,7 +39,7 @@ export class Clients {
     while (!this.#isOver) {
       const deposit = this.deposits.pick(random);
       const isNew = deposit === undefined || (this.deposits.needsMore && random() < 0.3);
-      const operation = await this.#carryOut(isNew ? this.#creation() : this.#wish(deposit), client);
+      const operation = await this.#carryOut(isNew ? this.#creation() : this.#invocation(deposit), client);
       if (!isRead(operation) && random() < 0.5) await this.#readElsewhere(operation);
       await pause(operation.code === 0 ? 200 : 5 + random() * 40);
     }
@@ -54,14 +54,14 @@ export class Clients {
   }
 
   /** A request with a key is sent again until it is answered, at times over two nodes at once. */
-  async #carryOut(wish: Wish, client: number): Promise<Operation> {
+  async #carryOut(invocation: Invocation, client: number): Promise<Operation> {
     const { random } = this.#options;
-    const isDoubled = wish.key !== undefined && random() < 0.3;
-    const doubled = isDoubled ? this.#send(wish, client, 1) : undefined;
+    const isDoubled = invocation.key !== undefined && random() < 0.3;
+    const doubled = isDoubled ? this.#send(invocation, client, 1) : undefined;
     for (let tries = 1; ; tries += 1) {
-      const operation = await this.#send(wish, client, 0);
+      const operation = await this.#send(invocation, client, 0);
       const isAnswered = outcomeOf(operation) !== 'unknown';
-      if (isAnswered || wish.key === undefined || tries === MOST_TRIES) {
+      if (isAnswered || invocation.key === undefined || tries === MOST_TRIES) {
         await doubled;
         return operation;
       }
@@ -69,27 +69,27 @@ export class Clients {
     }
   }
 
-  async #send(wish: Wish, client: number, turn: number): Promise<Operation> {
+  async #send(invocation: Invocation, client: number, turn: number): Promise<Operation> {
     const { requests, targets, random } = this.#options;
     let nodes = targets();
     for (; nodes.length === 0; nodes = targets()) await pause(20);
     const first = Math.floor(random() * nodes.length);
-    const operation = await requests.send(wish, nodes[(first + turn) % nodes.length] as Target, client);
+    const operation = await requests.send(invocation, nodes[(first + turn) % nodes.length] as Target, client);
     this.deposits.note(operation);
     return operation;
   }
 
-  #creation(): Wish {
+  #creation(): Invocation {
     const { random } = this.#options;
     const content = random();
     const isFinal = random() < 0.1;
-    const wish = { kind: 'create', isFinal, ...(random() < 0.5 && { key: this.#key() }) } as const;
-    if (content < 0.3) return { ...wish, archive: this.#mark('a') };
-    if (content < 0.6) return { ...wish, entry: this.#mark('e') };
-    return { ...wish, archive: this.#mark('a'), entry: this.#mark('e') };
+    const invocation = { kind: 'create', isFinal, ...(random() < 0.5 && { key: this.#key() }) } as const;
+    if (content < 0.3) return { ...invocation, archive: this.#mark('a') };
+    if (content < 0.6) return { ...invocation, entry: this.#mark('e') };
+    return { ...invocation, archive: this.#mark('a'), entry: this.#mark('e') };
   }
 
-  #wish({ id: deposit, revision }: SharedDeposit): Wish {
+  #invocation({ id: deposit, revision }: SharedDeposit): Invocation {
     const { random } = this.#options;
     const turn = random();
     if (turn < 0.25) return { kind: 'status', deposit };
@@ -99,7 +99,7 @@ export class Clients {
     return { kind: turn < 0.975 ? 'complete' : 'delete', deposit };
   }
 
-  #change(kind: 'add' | 'replace', matched: Pick<Wish, 'deposit' | 'ifMatch'>): Wish {
+  #change(kind: 'add' | 'replace', matched: Pick<Invocation, 'deposit' | 'ifMatch'>): Invocation {
     const { random } = this.#options;
     const key = kind === 'add' && random() < 0.3 ? { key: this.#key() } : {};
     const content = random() < 0.5 ? { archive: this.#mark('a') } : { entry: this.#mark('e') };

@@ -1,7 +1,7 @@
-/** What a client asks for. Marks name contents; no two wishes have the same mark, unless one repeats the other. */
-export type Wish = {
+/** A request of a client. Marks name contents; two invocations have the same mark only if one repeats the other. */
+export type Invocation = {
   readonly kind: 'create' | 'add' | 'replace' | 'complete' | 'delete' | 'status' | 'receipt';
-  /** Missing when the wish creates a deposit. */
+  /** Missing in a creation. */
   readonly deposit?: number;
   /** Marks of the archive and of the entry that the request brings. */
   readonly archive?: string;
@@ -26,7 +26,7 @@ export type Shown = {
 };
 
 /** One request as its client saw it: a line of the history. Times are microseconds of a monotonic clock. */
-export type Operation = Wish & {
+export type Operation = Invocation & {
   readonly client: number;
   readonly node: string;
   readonly call: number;
@@ -46,6 +46,6 @@ export function outcomeOf({ code }: Pick<Operation, 'code'>): Outcome {
   return code < 400 ? 'done' : 'refused';
 }
 
-export function isRead({ kind }: Pick<Wish, 'kind'>): boolean {
+export function isRead({ kind }: Pick<Invocation, 'kind'>): boolean {
   return kind === 'status' || kind === 'receipt';
 }

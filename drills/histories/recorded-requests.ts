@@ -8,7 +8,7 @@ import {
   formOf,
   formType,
 } from '../../test/support/deposit-bodies.ts';
-import { isRead, type Operation, outcomeOf, type Shown, type Wish } from './operation.ts';
+import { type Invocation, isRead, type Operation, outcomeOf, type Shown } from './operation.ts';
 
 export type RecordedRequestsOptions = {
   readonly authorization: string;
@@ -20,11 +20,11 @@ export type RecordedRequestsOptions = {
 /** A node as clients reach it. */
 export type Target = { readonly name: string; readonly url: string };
 
-/** Codes that refuse a wish for the state of its deposit. All others from 400 to 499, and 500, are faults of the service. */
+/** Codes that refuse a request for the state of its deposit. All others from 400 to 500 are faults of the service. */
 const REFUSALS: ReadonlySet<number> = new Set([404, 405, 412]);
 const TAR = 'application/x-tar';
 
-/** Sends wishes to nodes and records each with its answer. */
+/** Sends invocations to nodes and records each with its answer. */
 export class RecordedRequests {
   readonly operations: Operation[] = [];
   /** Answers that no state of a deposit explains, a sentence each. */
@@ -35,14 +35,22 @@ export class RecordedRequests {
     this.#options = options;
   }
 
-  async send(wish: Wish, { name: node, url }: Target, client: number): Promise<Operation> {
+  async send(invocation: Invocation, { name: node, url }: Target, client: number): Promise<Operation> {
     const call = microseconds();
-    const { code, shown, text } = await this.#answer(wish, url);
-    const operation = { ...wish, client, node, call, return: microseconds(), code, ...(shown && { shown }) };
+    const { code, shown, text } = await this.#answer(invocation, url);
+    const operation = {
+      ...invocation,
+      client,
+      node,
+      call,
+      return: microseconds(),
+      code,
+      ...(shown && { shown }),
+    };
     this.operations.push(operation);
     const isExplained = outcomeOf(operation) !== 'refused' || REFUSALS.has(code);
     if (!isExplained || code === 500)
-      this.faults.push(`${wish.kind} was answered ${code} at ${node}: ${text}`);
+      this.faults.push(`${invocation.kind} was answered ${code} at ${node}: ${text}`);
     return operation;
   }
 
@@ -61,10 +69,13 @@ export class RecordedRequests {
     return ids;
   }
 
-  async #answer(wish: Wish, url: string): Promise<{ code: number; shown?: Shown; text?: string }> {
+  async #answer(
+    invocation: Invocation,
+    url: string,
+  ): Promise<{ code: number; shown?: Shown; text?: string }> {
     const { authorization, collection, timeLimit } = this.#options;
-    const { method, path, headers, body } = requestOf(wish);
-    const place = wish.deposit === undefined ? '' : `${wish.deposit}/`;
+    const { method, path, headers, body } = requestOf(invocation);
+    const place = invocation.deposit === undefined ? '' : `${invocation.deposit}/`;
     try {
       const answer = await fetch(`${url}/1/${collection}/${place}${path}`, {
         method,
@@ -96,19 +107,19 @@ const METHODS = {
   delete: 'DELETE',
   status: 'GET',
   receipt: 'GET',
-} as const satisfies Readonly<Record<Wish['kind'], string>>;
+} as const satisfies Readonly<Record<Invocation['kind'], string>>;
 
-function requestOf(wish: Wish): Request {
-  const { kind, deposit, key, ifMatch, isFinal = false } = wish;
+function requestOf(invocation: Invocation): Request {
+  const { kind, deposit, key, ifMatch, isFinal = false } = invocation;
   const method = METHODS[kind];
   const conditions = {
     ...(key !== undefined && { 'Idempotency-Key': key }),
     ...(ifMatch !== undefined && { 'If-Match': `"${deposit}-${ifMatch}"` }),
   };
-  if (isRead(wish)) return { method, path: kind === 'status' ? 'status/' : 'metadata/', headers: {} };
+  if (isRead(invocation)) return { method, path: kind === 'status' ? 'status/' : 'metadata/', headers: {} };
   if (kind === 'delete') return { method, path: 'metadata/', headers: conditions };
   const progress = { 'In-Progress': String(!isFinal && kind !== 'complete') };
-  const { path, headers, body } = contentOf(wish);
+  const { path, headers, body } = contentOf(invocation);
   const request = {
     method,
     path: kind === 'create' ? '' : path,
@@ -118,7 +129,7 @@ function requestOf(wish: Wish): Request {
 }
 
 /** Returns the body that brings the contents, and the resource of a deposit to which it goes. */
-function contentOf({ archive, entry }: Wish): {
+function contentOf({ archive, entry }: Invocation): {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;

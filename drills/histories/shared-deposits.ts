@@ -49,8 +49,8 @@ export class SharedDeposits {
     const isEnded =
       (status !== undefined && status !== 'partial') || (outcome === 'refused' && operation.code !== 412);
     if (isEnded || (operation.kind === 'delete' && outcome === 'done')) this.#close(deposit);
-    const isWorn = deposit.operations > MOST_OPERATIONS || deposit.unknown > MOST_UNKNOWN;
-    if (isWorn) this.#open = this.#open.filter((open) => open !== deposit);
+    const isRetired = deposit.operations > MOST_OPERATIONS || deposit.unknown > MOST_UNKNOWN;
+    if (isRetired) this.#open = this.#open.filter((open) => open !== deposit);
   }
 
   #add(id: number): SharedDeposit {

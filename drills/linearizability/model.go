@@ -8,7 +8,8 @@ import (
 )
 
 // Operations of one deposit take effect at one moment between their call and their return, one after the other. Reads
-// and refusals of a node that may lag behind the log may show any earlier state.
+// and refusals of a node that may lag behind the log may show any earlier revision, also one between two events of the
+// same request.
 var depositModel = porcupine.Model{
 	Init: func() interface{} { return deposit{} },
 	Step: func(state, input, _ interface{}) (bool, interface{}) {
