@@ -85,7 +85,7 @@ async function drill({ keep, isStrict, ...options }: Drill): Promise<Finding> {
   return finding({ ...options, judgement, faults, counts, kept });
 }
 
-/** A machine without Go skips the drill. In continuous integration a build that fails is a fault. */
+/** A machine without Go skips the drill. In continuous integration a checker that is not built is a fault. */
 function notRun({ message, isGoMissing }: NotBuilt): Finding {
   const finding = skipped(`NOT RUN: ${message}`);
   if (isGoMissing || !process.env['CI']) return finding;
@@ -115,7 +115,13 @@ async function recorded({
   clients.stop();
   await working;
   tell(`${requests.operations.length} operations; deposits come to their end`);
-  const unsettled = await lastReads({ requests, targets: site.targets, client: number, timeLimit: END_MS });
+  const unsettled = await lastReads({
+    requests,
+    targets: site.targets,
+    known: clients.deposits.ids,
+    client: number,
+    timeLimit: END_MS,
+  });
   const ended = site.cluster.ended;
   const codes = ended.length > 0 ? [] : await site.cluster.stop();
   const operations = requests.operations.map((operation) =>

@@ -25,31 +25,40 @@ export type Violation = {
 };
 
 const SOURCES = path.join(import.meta.dirname, '..', 'linearizability');
-/** For its modules to be downloaded and compiled, and for a history to be checked, in milliseconds. */
+/** For its modules to be downloaded and for each command of Go, and for a history to be checked, in milliseconds. */
 const [BUILD_MS, CHECK_MS] = [300_000, 600_000];
 const run = promisify(execFile);
 
-/** Why a program could not be built: there is no Go, or the build failed. */
+/** The checker could not be built, or does not pass its tests. */
 export class NotBuilt extends Error {
   override readonly name = 'NotBuilt';
   readonly isGoMissing: boolean;
 
-  constructor(error: NodeJS.ErrnoException & { readonly stderr?: string }) {
+  constructor(
+    what: string,
+    error: NodeJS.ErrnoException & { readonly stdout?: string; readonly stderr?: string },
+  ) {
     const isGoMissing = error.code === 'ENOENT';
-    super(isGoMissing ? 'go is not installed' : `go build failed: ${error.stderr ?? error.message}`);
+    const { stdout = '', stderr = error.message } = error;
+    super(isGoMissing ? 'go is not installed' : `${what} failed: ${stdout}${stderr}`);
     this.isGoMissing = isGoMissing;
   }
 }
 
-/** Builds the checker in the folder. Resolves to its path. @throws {NotBuilt} */
+/** Tests the checker and builds it in the folder. Resolves to its path. @throws {NotBuilt} */
 export async function builtChecker(folder: string): Promise<string> {
   const program = path.join(folder, 'linearizability');
-  await run('go', ['build', '-o', program, '.'], { cwd: SOURCES, timeout: BUILD_MS }).catch(
-    (error: unknown) => {
-      throw new NotBuilt(error as NodeJS.ErrnoException);
-    },
-  );
+  await go('test', '.');
+  await go('build', '-o', program, '.');
   return program;
+}
+
+async function go(...args: readonly string[]): Promise<void> {
+  try {
+    await run('go', args, { cwd: SOURCES, timeout: BUILD_MS });
+  } catch (error) {
+    throw new NotBuilt(`go ${args[0]}`, error as NodeJS.ErrnoException);
+  }
 }
 
 /** Writes the history as JSON lines into the folder and has it checked; visualizations of violations are put there. */

@@ -1,11 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Operation } from './operation.ts';
 import type { RecordedRequests, Target } from './recorded-requests.ts';
 
-const FINAL: ReadonlySet<string | undefined> = new Set(['partial', 'done', 'rejected', 'failed', undefined]);
+const FINAL: ReadonlySet<string> = new Set(['partial', 'done', 'rejected', 'failed', '404']);
 
 export type LastReadsOptions = {
   readonly requests: RecordedRequests;
   readonly targets: readonly Target[];
+  /** The deposits that clients know of. */
+  readonly known: readonly number[];
   readonly client: number;
   /** For all deposits to come to their end, in milliseconds. */
   readonly timeLimit: number;
@@ -16,25 +19,42 @@ export type LastReadsOptions = {
  * were never answered. Resolves to what is wrong, a sentence each.
  */
 export async function lastReads(options: LastReadsOptions): Promise<string[]> {
-  const { requests, targets, client, timeLimit } = options;
+  const { requests, targets, known, client, timeLimit } = options;
   const deadline = performance.now() + timeLimit;
+  const listed = await inTheEnd(() => requests.listed((targets[0] as Target).url), deadline);
   const faults: string[] = [];
-  for (const deposit of await requests.listed((targets[0] as Target).url)) {
-    for (const target of targets) {
-      for (;;) {
-        const { shown, code } = await requests.send({ kind: 'status', deposit }, target, client);
-        const isAnswered = code !== 0 && code < 500;
-        if (isAnswered && FINAL.has(shown?.status)) break;
-        if (performance.now() > deadline) {
-          faults.push(
-            `Deposit ${deposit} is ${shown?.status ?? `answered ${code}`} at ${target.name} in the end.`,
-          );
-          break;
-        }
-        await pause(200);
-      }
+  for (const deposit of new Set([...known, ...listed])) {
+    const read = async (target: Target) => {
+      const status = await lastStatus(
+        () => requests.send({ kind: 'status', deposit }, target, client),
+        deadline,
+      );
+      if (!FINAL.has(status)) faults.push(`Deposit ${deposit} is ${status} at ${target.name} in the end.`);
       await requests.send({ kind: 'receipt', deposit }, target, client);
-    }
+    };
+    await Promise.all(targets.map(read));
   }
   return faults;
+}
+
+/** Resolves to the status that does not change any more, `404` for a deposit that was deleted, or what it is at the deadline. */
+async function lastStatus(read: () => Promise<Operation>, deadline: number): Promise<string> {
+  for (;;) {
+    const { shown, code } = await read();
+    const status = shown?.status ?? String(code);
+    if (FINAL.has(status) || performance.now() > deadline) return status;
+    await pause(200);
+  }
+}
+
+/** Repeats what fails until the deadline. */
+async function inTheEnd<Result>(work: () => Promise<Result>, deadline: number): Promise<Result> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+      await pause(200);
+    }
+  }
 }

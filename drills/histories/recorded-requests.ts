@@ -54,13 +54,14 @@ export class RecordedRequests {
     return operation;
   }
 
-  /** Resolves to the ids of all deposits of the collection. */
+  /** Resolves to the ids of all deposits of the collection that the node lists. @throws if it cannot list them now */
   async listed(url: string): Promise<number[]> {
     const { authorization, collection } = this.#options;
     const headers = { Authorization: authorization, Accept: 'application/json' };
     const ids: number[] = [];
     for (let page = `${url}/1/${collection}/?page_size=1000`; page !== ''; ) {
       const answer = await fetch(page, { headers });
+      if (!answer.ok) throw new Error(`The list of deposits was answered ${answer.status}.`);
       const { entries } = (await answer.json()) as { entries: readonly { deposit_id: number }[] };
       ids.push(...entries.map(({ deposit_id: id }) => id));
       const next = /<([^>]+)>; rel="?next/.exec(answer.headers.get('link') ?? '')?.[1];
