@@ -521,6 +521,8 @@ test('after a restart the terms are read where entries are kept; a receipt goes 
   t.is(await tag(), '', 'nobody is to hold it for the whole one');
   const again = await before.at(service.url).get(`${deposit}metadata/`, { 'If-None-Match': held });
   t.deepEqual([again.status, again.headers.get('etag')], [304, held], 'who holds the whole one may keep it');
+  const added = await before.at(service.url).post(`${deposit}media/`, helloTar, tarHeaders('hello.tar'));
+  t.deepEqual([added.status, added.headers.get('etag')], [201, null], 'nor the answer to a change');
 });
 
 test('each collection has a service document of its own', async (t) => {

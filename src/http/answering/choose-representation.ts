@@ -23,6 +23,7 @@ export function chooseRepresentation<Format extends string>(
   const tag = entityTag(depositId, revision, made);
   const isHeld = isRead(ctx) && !isOvertaken && isNotModified(ctx.req.headers['if-none-match'], tag);
   if (isWhole || isHeld) ctx.set('ETag', tag);
+  else ctx.remove('ETag'); // that of the change that is answered
   ctx.vary('Accept');
   if (isHeld) {
     ctx.status = 304;
