@@ -50,7 +50,7 @@ for (const role of ['http', 'reactors'] as const) {
     const config = readConfig({ DEPOSIT_PORT: '0', DEPOSIT_DATA_DIR: await temporaryFolder(t) });
     const options = { logger: silentLogger };
     const start = startService({ ...config, eventLog, archiveStore, roles: [role] }, options);
-    await t.throwsAsync(start, { code: 'EVENT_LOG_UNAVAILABLE', message: /the server cannot be reached/ });
+    await t.throwsAsync(start, { code: 'EVENT_LOG_UNAVAILABLE' });
     t.is(nodes.s3.buckets.size, 0, 'whether the log names objects is not known');
   });
 }

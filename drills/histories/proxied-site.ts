@@ -39,7 +39,7 @@ export class ProxiedSite implements AsyncDisposable {
     await using opened = new AsyncDisposableStack();
     const folder = opened.use(await scratchFolder('histories')).path;
     const logArgs = ['--nodes', '3', '--file', path.join(folder, 'log.sqlite')];
-    const engines = opened.use(await EngineProcesses.start(logArgs));
+    const engines = opened.use(await EngineProcesses.start({ logArgs }));
     await using log = await openLog(readConfig(engines.settings));
     await registerIn(log, 'drill', DRILL_PASSWORD);
     const nodes: ProxiedNode[] = [];

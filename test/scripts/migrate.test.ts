@@ -189,6 +189,9 @@ test('archives go to S3 and back while it restarts', async (t) => {
     await using source = await openStore({ archiveStore: { kind: 'file', folder }, dataDir: folder });
     for (const length of [10, 65_537, 3_000_000]) await source.put(pieces(randomBytes(length)));
   }
+  const file = path.join(other, 'log.sqlite');
+  const log = ['--log', `sqlite:${file}`];
+  await (await openLog({ eventLog: { kind: 'sqlite', file } }))[Symbol.asyncDispose]();
   let restarts = 0;
   const restart = async () => {
     restarts += 1;
@@ -196,10 +199,10 @@ test('archives go to S3 and back while it restarts', async (t) => {
     void pause(1500).then(() => proxy.accept());
   };
   proxy.inject({ kind: 'after', event: restart }, /^PUT .*v1\//, 1);
-  const there = await migrate(`file:${folder}`, bucket, [], keys);
+  const there = await migrate(`file:${folder}`, bucket, log, keys);
   t.is(there.code, 0, there.err);
   proxy.inject({ kind: 'after', event: restart }, /^GET .*v1\//, 1);
-  const back = await migrate(bucket, `file:${path.join(other, 'archives')}`, ['--verify'], keys);
+  const back = await migrate(bucket, `file:${path.join(other, 'archives')}`, [...log, '--verify'], keys);
   t.is(back.code, 0, back.err);
   t.regex(back.out, /^Copied 3 objects\./);
   t.is(restarts, 2);
