@@ -1,0 +1,159 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { INVARIANTS } from '../simulation/invariants/invariants.ts';
+import { makePlan } from '../simulation/plan/make-plan.ts';
+import { parsePlan } from '../simulation/plan/parse-plan.ts';
+import type { Plan } from '../simulation/plan/plan.ts';
+import { storyOf, summary, violationReport } from '../simulation/report.ts';
+import { Simulators } from '../simulation/simulators.ts';
+import { Tally } from '../simulation/tally.ts';
+import { readOptions, runCommand, say, UsageError, warn } from './command.ts';
+import { progressBar } from './progress-bar.ts';
+import { stopSignal } from './stop-signal.ts';
+import { wholeNumber } from './whole-number.ts';
+
+const HELP = `Runs the code of the service in simulated clusters with faults, and checks what must hold.
+
+  npm run simulate -- --seeds N [--seed S] | --minutes M [--seed S] | --seed S | --plan FILE
+
+--seeds      number of histories
+--minutes    histories until this time is over
+--seed       the first seed; random if --seeds or --minutes are given without it. Alone: this one history
+--plan       replays a saved plan
+--shrink     shrinks every history with a violation; without it, only the first of each kind
+--save       writes the last shrunk plan, or with --seed and --plan alone the plan, into this file
+--ignore     a kind of violation that is known: counted, but no failure; may be repeated
+--mutation   puts in a known defect, to see whether it is found
+--trace      also prints calls and log lines
+--processes  number of processes; two if there are two cores
+--json       one line of JSON for each history, then one for all
+Exit codes: 0 nothing found, 1 a violation, or something never occurred in thousands of histories, 2 wrong usage.
+`;
+
+const OPTIONS = {
+  seeds: { type: 'string' },
+  minutes: { type: 'string' },
+  seed: { type: 'string' },
+  plan: { type: 'string' },
+  shrink: { type: 'boolean', default: false },
+  save: { type: 'string' },
+  ignore: { type: 'string', multiple: true, default: [] as string[] },
+  mutation: { type: 'string' },
+  trace: { type: 'boolean', default: false },
+  processes: { type: 'string' },
+  json: { type: 'boolean', default: false },
+} as const;
+
+type Values = ReturnType<typeof readOptions<typeof OPTIONS>>;
+
+await runCommand(HELP, async (args) => {
+  const values = readOptions(args, OPTIONS);
+  const unknown = values.ignore.find((kind) => !Object.hasOwn(INVARIANTS, kind));
+  if (unknown !== undefined)
+    throw new UsageError(
+      `There is no violation ${unknown}; there are ${Object.keys(INVARIANTS).join(', ')}.`,
+    );
+  const { seeds, minutes, seed, plan } = values;
+  if (plan !== undefined && (seeds ?? minutes ?? seed) !== undefined)
+    throw new UsageError('--plan is a history of its own: give no seeds with it.');
+  if ((seeds ?? minutes ?? seed ?? plan) === undefined)
+    throw new UsageError('--seeds, --minutes, --seed or --plan is missing.');
+  const isSingle = seeds === undefined && minutes === undefined;
+  const processes = isSingle ? 1 : (optional('processes', values) ?? Math.min(2, availableParallelism()));
+  await using simulators = new Simulators({ processes, mutation: values.mutation });
+  return await (isSingle ? runOne(simulators, values) : runMany(simulators, values)); // before they are disposed of
+});
+
+/** Runs one history with a trace. Resolves to the exit code. */
+async function runOne(simulators: Simulators, values: Values): Promise<number> {
+  const plan = values.plan === undefined ? makePlan(number('seed', values)) : await readPlan(values.plan);
+  const result = await simulators.run(plan);
+  const kinds = result.violations.map(({ kind }) => kind).filter((kind) => !values.ignore.includes(kind));
+  const [violation] = kinds;
+  const shrunk =
+    violation !== undefined && values.shrink ? await simulators.shrink(plan, violation) : undefined;
+  const shown = shrunk ? await simulators.run(shrunk.plan) : result;
+  const { notes: _notes, ...facts } = shown;
+  if (values.json) say(JSON.stringify({ ...facts, plan: shrunk?.plan ?? plan }));
+  else if (violation !== undefined)
+    say(violationReport(shrunk?.plan ?? plan, shown, { isComplete: values.trace }));
+  else say(`${storyOf(shown, { isComplete: values.trace })}\n\nNothing found. Hash ${shown.hash}.`);
+  if (values.save !== undefined) await savePlan(values.save, shrunk?.plan ?? plan);
+  return violation === undefined ? 0 : 1;
+}
+
+async function runMany(simulators: Simulators, values: Values): Promise<number> {
+  const first = values.seed === undefined ? randomSeed() : number('seed', values);
+  const count = optional('seeds', values) ?? Infinity;
+  const end = performance.now() + (optional('minutes', values) ?? Infinity) * 60_000;
+  if (!values.json) say(`First seed: ${first}`);
+  const tally = new Tally(values.ignore);
+  const bar = progressBar({ what: 'histories', ...(Number.isFinite(count) && { total: count }) });
+  const stop = stopSignal('The simulation was stopped.');
+  const begun = performance.now();
+  await simulators.runSeeds(numbersFrom(first, count), ({ plan, result }) => {
+    tally.add(plan, result);
+    bar.at(tally.histories);
+    const { seed, hash, steps, events, violations } = result;
+    if (values.json) say(JSON.stringify({ seed, hash, steps, events, violations }));
+    return performance.now() < end && !stop.aborted;
+  });
+  bar.end();
+  const seconds = (performance.now() - begun) / 1000;
+  if (!stop.aborted) await reportBad(simulators, tally, values);
+  const { histories, steps, counts, missing, bad } = tally;
+  if (values.json) say(JSON.stringify({ first, histories, steps, counts, missing, bad: bad.length }));
+  else say(summary(tally, seconds));
+  return tally.isGood && !stop.aborted ? 0 : 1;
+}
+
+/** Shrinks and prints histories with violations: the first of each kind, or all. */
+async function reportBad(simulators: Simulators, { bad }: Tally, values: Values): Promise<void> {
+  const reported = new Set<string>();
+  for (const { plan, kinds } of bad) {
+    const kind = kinds.find((one) => !reported.has(one)) ?? (values.shrink ? kinds[0] : undefined);
+    if (kind === undefined) continue;
+    reported.add(kind);
+    warn(`Shrinking seed ${plan.seed}, ${kind}`);
+    const shrunk = await simulators.shrink(plan, kind);
+    const result = await simulators.run(shrunk.plan);
+    const { notes: _notes, ...facts } = result;
+    if (values.json) say(JSON.stringify({ ...facts, plan: shrunk.plan }));
+    else
+      say(
+        `\nSeed ${plan.seed}, ${kind}, shrunk in ${shrunk.runs} runs\n${violationReport(shrunk.plan, result, { isComplete: values.trace })}\n`,
+      );
+    if (values.save !== undefined) await savePlan(values.save, shrunk.plan);
+  }
+}
+
+async function readPlan(file: string): Promise<Plan> {
+  const text = await readFile(file, 'utf8');
+  try {
+    return parsePlan(text);
+  } catch (error) {
+    throw new UsageError(`${file} is no plan: ${(error as Error).message}`);
+  }
+}
+
+async function savePlan(file: string, plan: Plan): Promise<void> {
+  await writeFile(file, `${JSON.stringify(plan, null, 2)}\n`);
+}
+
+function number(name: 'seed' | 'seeds' | 'minutes' | 'processes', values: Values): number {
+  const found = wholeNumber(values[name] ?? '');
+  if (found === undefined) throw new UsageError(`--${name} must be a whole number from 1.`);
+  return found;
+}
+
+function optional(name: 'seeds' | 'minutes' | 'processes', values: Values): number | undefined {
+  return values[name] === undefined ? undefined : number(name, values);
+}
+
+function randomSeed(): number {
+  return 1 + Math.floor(Math.random() * 2 ** 31);
+}
+
+function* numbersFrom(first: number, count: number): Generator<number> {
+  for (let index = 0; index < count; index++) yield first + index;
+}

@@ -1,0 +1,49 @@
+/** Stands in for `src/archives/threads/archive-workers.ts`. */
+import { createHash } from 'node:crypto';
+import type { LocalSource } from '../../src/archive-store/archive-store.ts';
+import type { ArchiveReader, Inspection, Overlay, OverlayListing } from '../../src/archives/inspection.ts';
+import { SeededRandom } from '../world/seeded-random.ts';
+import { world } from '../world/world.ts';
+
+/** What an archive of the simulation is like; its text begins with this word. */
+export type ArchiveKind = 'good' | 'damaged' | 'clashing';
+
+const LONGEST_MS = 6000;
+
+/** Reads archives in a random time. The outcome depends on their bytes alone. */
+export class ArchiveWorkers implements ArchiveReader {
+  readonly load = { running: 0, waiting: 0 };
+  readonly #random = new SeededRandom(world().codeRandom.int(2 ** 31), 'archives');
+
+  async inspect(source: LocalSource, sha256: string): Promise<Inspection> {
+    if (source.kind !== 'bytes') throw new Error('Archives of the simulation are small.');
+    await this.#work();
+    const text = Buffer.from(source.bytes).toString();
+    if (text.startsWith('damaged'))
+      return { outcome: 'refused', format: 'tar', faults: [{ code: 'DAMAGED', text: 'It is damaged.' }] };
+    const listing = Buffer.from(`${text.startsWith('clashing') ? 'clashing' : 'good'} listing of ${sha256}`);
+    const bytes = source.bytes.length;
+    return { outcome: 'accepted', format: 'tar', files: 1, bytes, warnings: [], listing };
+  }
+
+  async overlay(listings: readonly OverlayListing[]): Promise<Overlay> {
+    await this.#work();
+    const texts = listings.map(({ listing }) => Buffer.from(listing).toString());
+    if (texts.some((text) => text.startsWith('clashing')))
+      return { outcome: 'refused', faults: [{ code: 'CLASH', text: 'Two members have one name.' }] };
+    const text = texts.join('\n');
+    const directory = createHash('sha1').update(text).digest('hex');
+    const manifest = Buffer.from(`manifest ${text}`);
+    return { outcome: 'accepted', directory, files: listings.length, bytes: text.length, manifest };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    // There are no threads.
+  }
+
+  #work(): Promise<void> {
+    const isSlow = this.#random.chance(0.25);
+    const ms = isSlow ? this.#random.between(100, LONGEST_MS) : this.#random.between(1, 40);
+    return new Promise((resolve) => void setTimeout(resolve, ms));
+  }
+}

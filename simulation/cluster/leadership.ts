@@ -1,0 +1,64 @@
+import type { Incarnation } from '../world/host.ts';
+import { world } from '../world/world.ts';
+import type { NewEvent, StoredEvent } from './stored-event.ts';
+
+/** What a client object of the library knows of the cluster. Each has connections of its own. */
+export type Connection = {
+  readonly process: Incarnation;
+  readonly connectionName: string;
+  /** The leadership it is connected to; `undefined` before its next call has found the leader. */
+  epoch: number | undefined;
+  /** In a partition: it remains on the side of the old leader. */
+  staysWithOld: boolean;
+  isDisposed: boolean;
+};
+
+/** An append that is not replicated, so that no read shows it. */
+export type PendingAppend = {
+  readonly stream: string;
+  readonly events: readonly NewEvent[];
+  readonly answers: ((last: StoredEvent) => void)[];
+};
+
+/** A leader that was deposed by a partition, and does not know it. */
+export type OldLeader = {
+  readonly epoch: number;
+  /** Whether the other side of the partition has a leader. */
+  hasSuccessor: boolean;
+  /** The last event it has. */
+  readonly upTo: number;
+  readonly until: number;
+  readonly pending: PendingAppend[];
+};
+
+/** Who serves a call: the leader, or one that was deposed. */
+export type Side = { readonly old: OldLeader | undefined };
+
+/** Which node leads the cluster, and whether it has a quorum. */
+export class Leadership {
+  epoch = 1;
+  hasQuorum = true;
+  /** No node leads before this time. */
+  downUntil = 0;
+  old: OldLeader | undefined;
+  /** Appends without a quorum. */
+  pending: PendingAppend[] = [];
+
+  /** Whether the cluster is in order, so that a fault may begin. */
+  get isStable(): boolean {
+    return !this.old && this.hasQuorum && this.downUntil <= world().now;
+  }
+
+  /** Whether a leader with a quorum leads all. */
+  get hasLeader(): boolean {
+    return this.downUntil <= world().now && (!this.old || this.old.hasSuccessor);
+  }
+
+  /** Returns who answers a call on this connection; `undefined` if no node does. */
+  sideOf({ epoch, staysWithOld }: Connection): Side | undefined {
+    if (epoch === this.epoch && this.hasLeader) return { old: undefined };
+    const { old } = this;
+    const isOld = old !== undefined && epoch === old.epoch && staysWithOld && world().now < old.until;
+    return isOld ? { old } : undefined;
+  }
+}

@@ -1,0 +1,44 @@
+import { world } from '../world/world.ts';
+import { type NewEvent, nameOf, positionOf, type StoredEvent } from './stored-event.ts';
+
+/** What the leader has committed. Nothing leaves it. */
+export class ServerLog {
+  readonly events: StoredEvent[] = [];
+  readonly streams = new Map<string, StoredEvent[]>();
+
+  /** The number of the last event; 0 if there is none. */
+  get last(): number {
+    return this.events.at(-1)?.number ?? 0;
+  }
+
+  /** Returns the events of a stream, up to a number. */
+  stream(name: string, upTo = Infinity): readonly StoredEvent[] {
+    const events = this.streams.get(name) ?? [];
+    return upTo === Infinity ? events : events.filter(({ number }) => number <= upTo);
+  }
+
+  commit(stream: string, events: readonly NewEvent[]): StoredEvent[] {
+    const stored = this.streams.getOrInsertComputed(stream, () => []);
+    const committed = events.map((event, index) => this.#stored(event, stream, stored.length + index));
+    stored.push(...committed);
+    return committed;
+  }
+
+  #stored(event: NewEvent, streamId: string, revision: number): StoredEvent {
+    const { now } = world();
+    const number = this.last + 10;
+    const stored = {
+      ...event,
+      streamId,
+      revision: BigInt(revision),
+      position: positionOf(number),
+      isJson: true,
+      created: new Date(),
+      number,
+      committedAt: now,
+    } as const;
+    this.events.push(stored);
+    world().note('commit', `commit ${nameOf(stored)} ${stored.type}`);
+    return stored;
+  }
+}

@@ -1,0 +1,32 @@
+import type { Role } from '../world/host.ts';
+import type { CallMoment, CallName } from '../world/world.ts';
+
+export type CrashPoint = {
+  readonly call: CallName;
+  readonly moment: CallMoment;
+  /** Which nodes make such calls. */
+  readonly role: Role | 'any';
+};
+
+const OF_REQUESTS: readonly CallMoment[] = ['sent', 'done', 'answered'];
+
+const CALLS: Readonly<
+  Record<CallName, { readonly moments: readonly CallMoment[]; readonly role: Role | 'any' }>
+> = {
+  append: { moments: OF_REQUESTS, role: 'any' },
+  read: { moments: OF_REQUESTS, role: 'any' },
+  subscribe: { moments: OF_REQUESTS, role: 'any' },
+  consume: { moments: OF_REQUESTS, role: 'reactors' },
+  delivery: { moments: ['done', 'answered'], role: 'reactors' },
+  ack: { moments: ['sent', 'done'], role: 'reactors' },
+  put: { moments: OF_REQUESTS, role: 'any' },
+  get: { moments: OF_REQUESTS, role: 'reactors' },
+  head: { moments: OF_REQUESTS, role: 'any' },
+  post: { moments: OF_REQUESTS, role: 'reactors' },
+  'view save': { moments: ['done'], role: 'any' },
+};
+
+/** Every call and moment after which a process is made to crash. */
+export const CRASH_POINTS: readonly CrashPoint[] = Object.entries(CALLS).flatMap(
+  ([call, { moments, role }]) => moments.map((moment) => ({ call: call as CallName, moment, role })),
+);

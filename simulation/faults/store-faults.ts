@@ -1,0 +1,48 @@
+import type { Outage } from '../network/s3-server.ts';
+import { defineFault, during } from './fault-definition.ts';
+
+type Lasting = { readonly time: number };
+
+/** The store refuses connections, answers that it is busy, or does not answer. */
+export const storeOutage = defineFault<Lasting & { readonly how: Outage }>({
+  draw: (random) => ({
+    time: random.between(100, 8000),
+    how: random.pick<Outage>(['refused', 'busy', 'silent']),
+  }),
+  begin: ({ time, how }, scene) => during(scene.store.outages, how, time, scene),
+  duration: ({ time }) => time,
+});
+
+/** Objects are answered 404 although they are there and listed: drives are away. */
+export const hiddenObjects = defineFault<Lasting & { readonly share: number }>({
+  draw: (random) => ({ time: random.between(500, 8000), share: random.between(0.3, 1) }),
+  begin: ({ time, share }, scene) => during(scene.store.hidden, share, time, scene),
+  duration: ({ time }) => time,
+});
+
+/** Lists leave out objects that are there. */
+export const shortLists = defineFault<Lasting & { readonly share: number }>({
+  draw: (random) => ({ time: random.between(500, 8000), share: random.between(0.3, 1) }),
+  begin: ({ time, share }, scene) => during(scene.store.unlisted, share, time, scene),
+  duration: ({ time }) => time,
+});
+
+/** The store loses its power, and with it what it answered in the last moments. */
+export const storePowerCut = defineFault<Lasting & { readonly unsynced: number }>({
+  draw: (random) => ({ time: random.between(500, 5000), unsynced: random.between(0, 1500) }),
+  begin: ({ time, unsynced }, scene) => {
+    scene.store.cutPower(unsynced);
+    return during(scene.store.outages, 'refused', time, scene);
+  },
+  duration: ({ time }) => time,
+});
+
+/** An operator removes what no event names, as `npm run gc -- --remove` does. */
+export const garbageCollection = defineFault<object>({
+  draw: () => ({}),
+  begin: (_none, scene) => {
+    scene.collectGarbage();
+    return true;
+  },
+  duration: () => 0,
+});

@@ -1,0 +1,202 @@
+import type { ArchiveStore } from '../../src/archive-store/archive-store.ts';
+import type { EventLog } from '../../src/event-log/event-log.ts';
+import { setSite } from '../current-site.ts';
+import { FAULTS } from '../faults/faults.ts';
+import { judge, type Violation } from '../invariants/invariants.ts';
+import { asOperator, boot, type SimulatedNode } from '../nodes/simulated-node.ts';
+import type { Plan } from '../plan/plan.ts';
+import { running } from '../world/host.ts';
+import { realImmediate } from '../world/real-time.ts';
+import { stackOf } from '../world/stack-of.ts';
+import { type Note, setWorld, World } from '../world/world.ts';
+import { archiveKinds } from './archive-bytes.ts';
+import { Clients } from './clients.ts';
+import type { EndedHistory, FaultWindow } from './ended-history.ts';
+import { Scene } from './scene.ts';
+import { collectGarbage, registerClients, storeOrphans } from './set-up.ts';
+import { isSettled } from './settled.ts';
+import { Standings } from './standings.ts';
+
+export type Counts = Readonly<Record<string, number>>;
+
+export type HistoryResult = {
+  readonly seed: number;
+  /** Over everything that happened: equal for equal plans on the same code. */
+  readonly hash: string;
+  readonly steps: number;
+  readonly events: number;
+  readonly simulatedMs: number;
+  readonly violations: readonly Violation[];
+  readonly counts: { readonly faults: Counts; readonly crashPoints: Counts; readonly eventTypes: Counts };
+  /** What the model knows of the causes: which event a checkpoint made the server forget, which object a power cut lost. */
+  readonly causes: readonly string[];
+  /** With tracing. */
+  readonly notes: readonly Note[] | undefined;
+};
+
+/** Milliseconds after the last fault and request in which everything has to end. */
+const CALM_MS = 150_000;
+/** Looks whether everything has ended, and how long it is watched from then on. */
+const [FIRST_LOOK_MS, LOOK_EVERY_MS, AFTERMATH_MS] = [3000, 500, 2500];
+const MOST_STEPS = 600_000;
+
+/** Runs a history to its end and judges it. Only one runs in a process at a time. */
+export async function runHistory(
+  plan: Plan,
+  { isTraced = false }: { readonly isTraced?: boolean } = {},
+): Promise<HistoryResult> {
+  const world = new World(plan.seed, { isTraced });
+  setWorld(world);
+  const onRejection = (error: unknown): void => void world.unhandled.push(stackOf(error));
+  process.on('unhandledRejection', onRejection);
+  try {
+    return await new History(world, plan).run();
+  } finally {
+    process.off('unhandledRejection', onRejection);
+    setSite(undefined);
+    setWorld(undefined);
+  }
+}
+
+class History {
+  readonly #world: World;
+  readonly #plan: Plan;
+  readonly #scene: Scene;
+  readonly #standings: Standings;
+  readonly #clients: Clients;
+  /** Nodes that are ready, by the name of their host. */
+  readonly #nodes = new Map<string, SimulatedNode>();
+  readonly #faults: FaultWindow[] = [];
+  readonly #failures: string[] = [];
+  readonly #errors: string[] = [];
+  #operatorLog: EventLog | undefined;
+
+  constructor(world: World, plan: Plan) {
+    this.#world = world;
+    this.#plan = plan;
+    this.#scene = new Scene(world);
+    setSite(this.#scene.site);
+    this.#standings = new Standings(this.#scene);
+    this.#clients = new Clients(this.#scene, plan, this.#nodes, () => this.#operatorLog as EventLog);
+    this.#scene.boot = (host) => boot(host, this.#nodeOptions());
+  }
+
+  async run(): Promise<HistoryResult> {
+    const { cluster } = this.#scene;
+    storeOrphans(this.#scene, this.#plan);
+    void asOperator(this.#scene.operator, (log, store) => this.#operate(log, store));
+    this.#planFaults();
+    this.#clients.begin();
+    const isCutOff = await this.#live();
+    const ended = this.#ended(isCutOff);
+    const violations = judge(ended);
+    for (const { kind, text } of violations) this.#world.note('violation', `${kind}: ${text}`);
+    for (const { process } of this.#scene.hosts) if (process) process.isAlive = false;
+    this.#scene.operator.isAlive = false;
+    return {
+      seed: this.#plan.seed,
+      hash: this.#world.hash,
+      steps: this.#world.steps,
+      events: cluster.log.events.length,
+      simulatedMs: this.#world.now,
+      violations,
+      counts: {
+        faults: countOf(this.#faults.map(({ kind }) => kind)),
+        crashPoints: Object.fromEntries(this.#scene.crashPoints),
+        eventTypes: countOf(cluster.log.events.map(({ type }) => type)),
+      },
+      causes: [
+        ...cluster.groups.forgotten,
+        ...[...this.#scene.store.lost].map((key) => `a power cut lost ${key}`),
+      ],
+      notes: this.#world.notes,
+    };
+  }
+
+  /** Prepares the site, starts the nodes, and then waits for what an operator has to do. */
+  async #operate(log: EventLog, store: ArchiveStore): Promise<never> {
+    this.#operatorLog = log;
+    await registerClients(log);
+    this.#scene.collectGarbage = () =>
+      void running.run(this.#scene.operator, () => collectGarbage(log, store).catch(() => undefined)); // an engine is away
+    for (const host of this.#scene.hosts) this.#scene.boot(host);
+    return new Promise(() => undefined);
+  }
+
+  #nodeOptions() {
+    return {
+      stuckAfter: this.#plan.stuckAfter,
+      onError: (text: string) => void this.#errors.push(text),
+      onFailure: ({ name }: { readonly name: string }, error: unknown) =>
+        void this.#failures.push(`${name}: ${stackOf(error)}`),
+      onReady: (node: SimulatedNode) => {
+        this.#nodes.set(node.process.name, node);
+        if (node.deliveries) this.#standings.follow(node);
+      },
+    };
+  }
+
+  #planFaults(): void {
+    for (const { kind, at, parameters } of this.#plan.faults) {
+      this.#scene.later(at, () => {
+        this.#world.note('fault', `${kind} ${JSON.stringify(parameters)}`);
+        if (!FAULTS[kind].begin(parameters, this.#scene)) return;
+        this.#faults.push({ kind, from: at, until: at + FAULTS[kind].duration(parameters) });
+      });
+    }
+  }
+
+  /** Resolves when everything has ended, or is late; to true if it took too many steps. */
+  #live(): Promise<boolean> {
+    const { faults, deposits } = this.#plan;
+    const faultEnds = faults.map(({ kind, at, parameters }) => at + FAULTS[kind].duration(parameters));
+    const calmFrom = Math.max(0, ...faultEnds, ...deposits.map(({ at }) => at));
+    let [nextLook, endAt] = [calmFrom + FIRST_LOOK_MS, calmFrom + CALM_MS];
+    let hasSettled = false;
+    return new Promise((resolve) => {
+      const step = (): void => {
+        this.#world.end();
+        const { now, steps } = this.#world;
+        if (!hasSettled && now > nextLook) {
+          nextLook = now + LOOK_EVERY_MS;
+          hasSettled = this.#clients.areDone && isSettled(this.#scene, this.#nodes);
+          if (hasSettled) endAt = now + AFTERMATH_MS;
+        }
+        if (now > endAt || steps > MOST_STEPS || !this.#world.begin()) resolve(steps > MOST_STEPS);
+        else realImmediate(step); // a macrotask: all microtasks of a step run before the next one
+      };
+      realImmediate(step);
+    });
+  }
+
+  #ended(isCutOff: boolean): EndedHistory {
+    const { cluster, store, receiver, hosts } = this.#scene;
+    const nodes = hosts.flatMap(({ name, process }) => {
+      const node = this.#nodes.get(name);
+      return node && node.process === process && process.isAlive ? [node] : [];
+    });
+    return {
+      plan: this.#plan,
+      log: cluster.log,
+      store,
+      received: receiver.received,
+      answers: this.#clients.answers,
+      unanswered: this.#clients.unanswered,
+      nodes,
+      faults: this.#faults,
+      standings: this.#standings.all,
+      archiveKinds: archiveKinds(this.#plan),
+      unhandled: this.#world.unhandled,
+      failures: this.#failures,
+      errors: this.#errors,
+      steps: this.#world.steps,
+      isCutOff,
+    };
+  }
+}
+
+function countOf(names: readonly string[]): Counts {
+  const counts: Record<string, number> = {};
+  for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
+  return counts;
+}

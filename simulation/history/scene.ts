@@ -1,0 +1,106 @@
+import type { Cluster } from '../cluster/cluster.ts';
+import { Site } from '../current-site.ts';
+import type { NetworkServer } from '../network/network-server.ts';
+import { S3Server } from '../network/s3-server.ts';
+import { WebhookReceiver } from '../network/webhook-receiver.ts';
+import { RECEIVER_HOST, STORE_HOST } from '../nodes/site-settings.ts';
+import { HTTP_NODES, REACTOR_NODES } from '../plan/plan.ts';
+import { Host, Incarnation } from '../world/host.ts';
+import type { CallMoment, CallName, World } from '../world/world.ts';
+
+/** `down`: milliseconds until the process is started again; `seen`: until the servers notice its end. */
+export type Killing = { readonly down: number; readonly seen: number };
+
+export type CallToDieAfter = {
+  readonly host: number;
+  readonly call: CallName;
+  readonly moment: CallMoment;
+  /** Such calls that are passed over first. */
+  readonly skip: number;
+  /** Milliseconds in which the call has to come. */
+  readonly until: number;
+};
+
+/** The machines and servers of a history, as faults and clients handle them. */
+export class Scene {
+  readonly world: World;
+  readonly site: Site;
+  readonly store = new S3Server();
+  readonly receiver = new WebhookReceiver();
+  readonly hosts: readonly Host[];
+  readonly operator = new Incarnation(new Host('operator', 'operator'));
+  /** Shares of requests and answers that are lost at the moment. */
+  readonly losses = new Set<number>();
+  /** Counts of calls after which a process was killed. */
+  readonly crashPoints = new Map<string, number>();
+  /** Starts the process of a host. */
+  boot: (host: Host) => void = () => undefined;
+  collectGarbage: () => void = () => undefined;
+
+  constructor(world: World) {
+    this.world = world;
+    const servers = new Map<string, NetworkServer>([
+      [STORE_HOST, this.store],
+      [RECEIVER_HOST, this.receiver],
+    ]);
+    const lossOf = (process: Incarnation): number =>
+      process === this.operator ? 0 : Math.max(0, ...this.losses);
+    this.site = new Site(servers, lossOf);
+    this.hosts = [
+      ...Array.from({ length: HTTP_NODES }, (_, index) => new Host(`http-${index + 1}`, 'http')),
+      ...Array.from({ length: REACTOR_NODES }, (_, index) => new Host(`reactors-${index + 1}`, 'reactors')),
+    ];
+  }
+
+  get cluster(): Cluster {
+    return this.site.cluster;
+  }
+
+  host(index: number): Host {
+    return this.hosts[index] as Host; // plans number them from 0
+  }
+
+  later(ms: number, work: () => void): void {
+    this.world.schedule(ms, undefined, work);
+  }
+
+  /** Kills the process of a host. Returns false if none runs. */
+  kill(index: number, { down, seen }: Killing): boolean {
+    const host = this.host(index);
+    const { process } = host;
+    if (!process?.isAlive) return false;
+    process.isAlive = false;
+    this.world.note('fault', `kill ${host.name} after ${process.lastCall}`);
+    this.crashPoints.set(process.lastCall, (this.crashPoints.get(process.lastCall) ?? 0) + 1);
+    this.later(seen, () => this.cluster.closeConnectionsOf(process));
+    this.later(down, () => {
+      host.pausedUntil = 0;
+      this.boot(host);
+    });
+    return true;
+  }
+
+  /** Kills the process of a host behind a call of it. */
+  killAfter({ host, call, moment, skip, until }: CallToDieAfter, killing: Killing): void {
+    let left = skip;
+    const disarm = this.world.onCall(({ host: caller }, madeCall, atMoment) => {
+      if (caller !== this.host(host) || madeCall !== call || atMoment !== moment) return;
+      left -= 1;
+      if (left >= 0) return;
+      disarm();
+      this.world.afterStep(() => this.kill(host, killing));
+    });
+    this.later(until, disarm);
+  }
+
+  pause(index: number, time: number): boolean {
+    const host = this.host(index);
+    host.pausedUntil = Math.max(host.pausedUntil, this.world.now + time);
+    return host.process?.isAlive ?? false;
+  }
+
+  moveClock(index: number, by: number): true {
+    this.host(index).clockOffset += by;
+    return true;
+  }
+}

@@ -1,0 +1,56 @@
+import { hash } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { Orphans } from '../../scripts/orphans.ts';
+import { Administration } from '../../src/administration.ts';
+import type { ArchiveStore } from '../../src/archive-store/archive-store.ts';
+import type { EventLog } from '../../src/event-log/event-log.ts';
+import { WebhookKey } from '../../src/notifications/webhook-key.ts';
+import { RECEIVER_HOST } from '../nodes/site-settings.ts';
+import { CLIENTS, type Plan } from '../plan/plan.ts';
+import { KEY_FILE } from '../world/simulated-files.ts';
+import { archiveOf } from './archive-bytes.ts';
+import type { Scene } from './scene.ts';
+
+const CREDENTIAL = { scheme: 'scrypt', N: 1, r: 1, p: 1, salt: 'AA==', digest: 'AA==' } as const;
+/** How old orphans are, and how old they must be to be removed. */
+const [ORPHAN_AGE_MS, LEAST_AGE_MS] = [172_800_000, 3_600_000];
+
+/** Registers the clients; all but the last get a webhook. */
+export async function registerClients(log: EventLog): Promise<void> {
+  const administration = new Administration(log, { kind: 'operator', name: 'olivia' });
+  const key = await WebhookKey.read(KEY_FILE);
+  for (const client of CLIENTS) {
+    await administration.client({ type: 'RegisterClient', client, credential: CREDENTIAL });
+    await administration.grant(client, 'software');
+    if (client === CLIENTS.at(-1)) continue;
+    const secret = key.seal('s'.repeat(32), client);
+    await administration.client({ type: 'SetWebhook', client, url: `https://${RECEIVER_HOST}/`, secret });
+  }
+}
+
+/** Stores the bytes of some archives as old objects that no event names. */
+export function storeOrphans({ store }: Scene, { seed, deposits }: Plan): void {
+  for (const { name, archive, isOrphan } of deposits) {
+    if (!isOrphan) continue;
+    const bytes = archiveOf(archive, seed, name);
+    const sha256 = hash('sha256', bytes);
+    const key = `v1/sha256/${sha256.slice(0, 2)}/${sha256.slice(2, 4)}/${sha256}`;
+    store.put(key, bytes, new Date(Date.now() - ORPHAN_AGE_MS));
+  }
+}
+
+/** Removes old objects that no event names, as `npm run gc -- --remove --older-than 1h` does. */
+export async function collectGarbage(log: EventLog, store: ArchiveStore): Promise<void> {
+  const storedBefore = new Date(Date.now() - LEAST_AGE_MS);
+  const { signal } = new AbortController();
+  const progress = (): void => undefined;
+  using orphans = await Orphans.find({
+    log,
+    store,
+    storedBefore,
+    temporaryFolder: tmpdir(),
+    progress,
+    signal,
+  });
+  for (const { sha256 } of orphans) await store.remove(sha256, { storedBefore });
+}

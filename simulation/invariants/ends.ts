@@ -1,0 +1,53 @@
+import type { Deposit } from '../../src/domain/deposit/state.ts';
+import type { EndedHistory } from '../history/ended-history.ts';
+import { depositStreams, stateOf } from './deposit-streams.ts';
+
+type Ended = Extract<Deposit, { readonly status: 'done' | 'rejected' | 'failed' }>;
+
+/** A deposit that is complete comes to an end. */
+export function* deadlocks(history: EndedHistory): Generator<string> {
+  for (const [stream, events] of depositStreams(history)) {
+    const state = stateOf(events);
+    if (['deposited', 'verified', 'loading'].includes(state.status))
+      yield `${stream} is still ${state.status}`;
+  }
+}
+
+/** What a deposit ends as depends on its archives alone: faults of engines are never the client's. */
+export function* expectedEnds(history: EndedHistory): Generator<string> {
+  for (const [stream, events] of depositStreams(history)) {
+    const state = stateOf(events);
+    if (!isEnded(state)) continue;
+    const expected = endOf(state, history);
+    if (expected !== undefined && state.status !== expected)
+      yield `${stream} is ${state.status} and should be ${expected}${reasonOf(state)}`;
+  }
+}
+
+/** Nothing is left to an operator. */
+export function* parkedEvents({ log }: EndedHistory): Generator<string> {
+  for (const [stream, events] of log.streams) {
+    if (!stream.startsWith('parked-')) continue;
+    for (const { data } of events)
+      yield `${stream}: ${String(data['stream'])}@${String(data['revision'])}, ${String(data['reason'])}`;
+  }
+}
+
+function isEnded(state: Deposit): state is Ended {
+  return ['done', 'rejected', 'failed'].includes(state.status);
+}
+
+/** Returns `undefined` if the store lost an archive in a power cut. */
+function endOf({ archives }: Ended, { archiveKinds, store }: EndedHistory): Ended['status'] | undefined {
+  const lost = [...store.lost];
+  if (archives.some(({ sha256 }) => lost.some((key) => key.endsWith(sha256)))) return undefined;
+  const kinds = archives.map(({ sha256 }) => archiveKinds.get(sha256));
+  if (kinds.length === 0 || kinds.includes('damaged')) return 'rejected';
+  if (!kinds.includes('clashing')) return 'done';
+  return kinds.length > 1 ? 'rejected' : 'failed'; // several are merged when they are checked
+}
+
+function reasonOf(state: Ended): string {
+  if (state.status === 'rejected') return `: ${state.reasons.map(({ text }) => text).join('; ')}`;
+  return state.status === 'failed' ? `: ${state.reason.text}` : '';
+}

@@ -1,0 +1,63 @@
+import type { EndedHistory } from '../history/ended-history.ts';
+import { distinctIds, distinctRanges } from './deposit-ids.ts';
+import { isLegal, isOnce } from './deposit-streams.ts';
+import { deadlocks, expectedEnds, parkedEvents } from './ends.ts';
+import { unbrokenChains } from './hash-chains.ts';
+import { keptAcknowledgements, keptKeys, keptObjects } from './kept-promises.ts';
+import { inOrder, notifiedOfAll, notifiedOnce } from './notified.ts';
+import { earlyOutages, falseConflicts, surprisingAnswers } from './outages.ts';
+import { ownWrites } from './own-writes.ts';
+import { honestStandings } from './standing.ts';
+import { surprises } from './surprises.ts';
+import { viewsOfLog } from './views.ts';
+
+/** Yields a sentence for each violation, with the values. */
+export type Invariant = (history: EndedHistory) => Iterable<string>;
+
+export type Violation = { readonly kind: string; readonly text: string };
+
+/** What holds in every history, by the name under which a violation is reported. */
+export const INVARIANTS = {
+  // 1. Nothing lost
+  lost: keptAcknowledgements,
+  'object-lost': keptObjects,
+  // 2. Nothing twice
+  twice: isOnce,
+  'key-twice': keptKeys,
+  // 3. Ids
+  'ids-overlap': distinctRanges,
+  'id-twice': distinctIds,
+  // 4. Chain
+  chain: unbrokenChains,
+  // 5. Legal
+  illegal: isLegal,
+  // 6. Ends
+  stuck: deadlocks,
+  'wrong-end': expectedEnds,
+  parked: parkedEvents,
+  // 7. Notified
+  unnotified: notifiedOfAll,
+  // 8. In order
+  order: inOrder,
+  // 9. Read your writes
+  'old-answer': ownWrites,
+  // 10. Outages look like outages
+  'early-outage': earlyOutages,
+  'false-conflict': falseConflicts,
+  answer: surprisingAnswers,
+  // 11. Views
+  view: viewsOfLog,
+  // 12. No surprise
+  surprise: surprises,
+  // 13. Repetitions have a cause, standings are honest
+  repeated: notifiedOnce,
+  standing: honestStandings,
+} as const satisfies Readonly<Record<string, Invariant>>;
+
+export type InvariantName = keyof typeof INVARIANTS;
+
+export function judge(history: EndedHistory): Violation[] {
+  return Object.entries(INVARIANTS).flatMap(([kind, invariant]) =>
+    Array.from(invariant(history), (text) => ({ kind, text })),
+  );
+}

@@ -1,0 +1,43 @@
+import { deposits } from '../../src/domain/aggregates.ts';
+import { namedObjects } from '../../src/domain/deposit/named-objects.ts';
+import type { EndedHistory } from '../history/ended-history.ts';
+import { recorded } from '../history/recorded.ts';
+import { successes } from './successes.ts';
+
+/** What was acknowledged to a client is in the log. */
+export function* keptAcknowledgements(history: EndedHistory): Generator<string> {
+  for (const { command, isFinal, outcome } of successes(history)) {
+    const { depositId, revision } = outcome;
+    const stored = history.log.stream(`deposit-${depositId}`);
+    if (stored.length <= revision)
+      yield `${command} of deposit ${depositId} was acknowledged at revision ${revision}, but the stream has ${stored.length} events`;
+    else if (isFinal && !stored.some(({ type }) => type === 'DepositCompleted'))
+      yield `the completion of deposit ${depositId} was acknowledged, but is not in the log`;
+  }
+}
+
+/** What events name is in the store, unless a power cut of the store lost it. */
+export function* keptObjects({ log, store }: EndedHistory): Generator<string> {
+  for (const event of log.events) {
+    if (!event.streamId.startsWith(deposits.prefix)) continue;
+    for (const sha256 of namedObjects(deposits.codec.read(recorded(event)))) {
+      const key = keyOf(sha256);
+      if (store.objects.has(key) || store.lost.has(key)) continue;
+      yield `${event.type} ${event.streamId}@${event.revision} names ${sha256}, which is not in the store`;
+    }
+  }
+}
+
+/** All answers to one key name one deposit. */
+export function* keptKeys(history: EndedHistory): Generator<string> {
+  const deposits = new Map<string, number>();
+  for (const { key, outcome } of successes(history)) {
+    if (key === undefined) continue;
+    const first = deposits.getOrInsert(key, outcome.depositId);
+    if (first !== outcome.depositId) yield `${key} made deposits ${first} and ${outcome.depositId}`;
+  }
+}
+
+function keyOf(sha256: string): string {
+  return `v1/sha256/${sha256.slice(0, 2)}/${sha256.slice(2, 4)}/${sha256}`;
+}

@@ -1,0 +1,51 @@
+import type { Failure } from '../history/answer.ts';
+import type { EndedHistory } from '../history/ended-history.ts';
+
+/** A request is tried for 20 seconds; the last pause, of two seconds and a quarter at most, is not begun beyond that. */
+const LEAST_PATIENCE_MS = 17_500;
+/** Writes of others without which no request is refused as outrun by them. */
+const LEAST_WRITES = 15;
+
+const EXPECTED_CODES = new Set([
+  'ARCHIVE_STORE_UNAVAILABLE',
+  'CONCURRENT_WRITES',
+  'EVENT_LOG_UNAVAILABLE',
+  'DEPOSIT_NOT_DONE',
+  'DEPOSIT_NOT_FOUND',
+  'DEPOSIT_NOT_PARTIAL',
+]);
+
+/** The log is reported as unavailable only after all retries. */
+export function* earlyOutages(history: EndedHistory): Generator<string> {
+  for (const { command, deposit, node, took, wasPaused, outcome } of failures(history)) {
+    if (outcome.code !== 'EVENT_LOG_UNAVAILABLE' || wasPaused || took >= LEAST_PATIENCE_MS) continue;
+    yield `${command} of ${deposit} by ${node} gave up after ${(took / 1000).toFixed(1)} s: ${outcome.message}`;
+  }
+}
+
+/** A conflict is reported only if others have written to the stream. */
+export function* falseConflicts(history: EndedHistory): Generator<string> {
+  for (const { command, deposit, begunAt, outcome } of failures(history)) {
+    if (outcome.code !== 'CONCURRENT_WRITES') continue;
+    const [stream = ''] = outcome.message.split(' ');
+    const writes = history.log.stream(stream).filter(({ committedAt }) => committedAt >= begunAt).length;
+    if (writes < LEAST_WRITES)
+      yield `${command} of ${deposit} was refused after ${writes} writes of others: ${outcome.message}`;
+  }
+}
+
+/** A request is refused for its own reasons, or because an engine is away. */
+export function* surprisingAnswers(history: EndedHistory): Generator<string> {
+  for (const { command, deposit, node, outcome } of failures(history))
+    if (!EXPECTED_CODES.has(outcome.code))
+      yield `${command} of ${deposit} by ${node}: ${outcome.name} ${outcome.code} ${outcome.message}`;
+  for (const text of history.unanswered) yield text;
+}
+
+function* failures({ answers }: EndedHistory) {
+  for (const answer of answers) {
+    const { outcome, begunAt, endedAt } = answer;
+    if (outcome.kind === 'failure')
+      yield { ...answer, outcome: outcome satisfies Failure, took: endedAt - begunAt };
+  }
+}

@@ -1,0 +1,157 @@
+/** Stands in for `node:http` and `node:https` where the service sends requests. */
+import { EventEmitter } from 'node:events';
+import { Readable } from 'node:stream';
+import { currentSite, type Site } from '../current-site.ts';
+import { type Incarnation, running } from '../world/host.ts';
+import { type CallName, world } from '../world/world.ts';
+import type { NetworkAnswer, NetworkOutcome } from './network-server.ts';
+
+type Options = {
+  readonly method?: string;
+  readonly host?: string;
+  readonly path?: string;
+  readonly headers?: Readonly<Record<string, unknown>>;
+  readonly agent?: Agent | false;
+  readonly signal?: AbortSignal;
+};
+
+class Agent {
+  readonly requests = new Set<SimulatedRequest>();
+
+  destroy(): void {
+    for (const request of this.requests) request.destroy(networkError('ECONNRESET'));
+  }
+}
+
+/** The part of `http.ClientRequest` that the service uses. */
+class SimulatedRequest extends EventEmitter {
+  readonly reusedSocket = false;
+  readonly #process = running.getStore() as Incarnation; // only processes send requests
+  readonly #site: Site = currentSite();
+  readonly #options: Options;
+  readonly #agent: Agent | undefined;
+  #idle: { readonly ms: number; readonly onTimeout: () => void } | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isOver = false;
+
+  constructor(options: Options) {
+    super();
+    const { agent, signal } = options;
+    this.#options = options;
+    this.#agent = agent || undefined;
+    this.#agent?.requests.add(this);
+    const abort = (): void => {
+      this.destroy(abortError(signal));
+    };
+    signal?.addEventListener('abort', abort, { once: true });
+    this.once('close', () => signal?.removeEventListener('abort', abort));
+  }
+
+  setTimeout(ms: number, onTimeout: () => void = () => undefined): this {
+    clearTimeout(this.#timer);
+    this.#idle = ms === 0 ? undefined : { ms, onTimeout };
+    return this;
+  }
+
+  end(body: Buffer | string = ''): this {
+    const { method = 'GET', path = '/', host = '', headers = {} } = this.#options;
+    const server = this.#site.servers.get(host);
+    if (!server) throw new Error(`No server of the simulation is called ${host}.`);
+    const call = server.callOf({ method });
+    if (call) world().called(this.#process, call, 'sent');
+    if (this.#idle) this.#timer = setTimeout(this.#idle.onTimeout, this.#idle.ms);
+    const request = {
+      process: this.#process,
+      method,
+      path,
+      headers: textsOf(headers),
+      body: Buffer.from(body),
+    };
+    this.#after(undefined, () => {
+      if (this.#isOver || this.#process.isGone) return;
+      const outcome = this.#site.isLost(this.#process)
+        ? ({ kind: 'error', code: 'ECONNRESET' } as const)
+        : server.handle(request);
+      if (outcome.kind === 'answer' && call) world().called(this.#process, call, 'done');
+      this.#settle(outcome, call);
+    });
+    return this;
+  }
+
+  destroy(error?: Error): this {
+    if (this.#isOver) return this;
+    this.#finish();
+    process.nextTick(() => {
+      if (error) this.emit('error', error);
+      this.emit('close');
+    });
+    return this;
+  }
+
+  #settle(outcome: NetworkOutcome, call: CallName | undefined): void {
+    if (outcome.kind === 'silence') return;
+    const isLost = this.#site.isLost(this.#process);
+    if (outcome.kind === 'error' || isLost) {
+      const code = outcome.kind === 'error' ? outcome.code : 'ECONNRESET';
+      this.#after(this.#process, () => this.destroy(networkError(code)));
+      return;
+    }
+    this.#after(
+      this.#process,
+      () => {
+        if (this.#isOver) return;
+        if (call) world().called(this.#process, call, 'answered');
+        this.#respond(outcome.answer);
+      },
+      outcome.delay,
+    );
+  }
+
+  #respond({ status, headers, body }: NetworkAnswer): void {
+    clearTimeout(this.#timer);
+    const response = Readable.from(body.length > 0 ? [body] : [], { objectMode: false });
+    Object.assign(response, { statusCode: status, headers });
+    response.once('close', () => {
+      if (this.#isOver) return;
+      this.#finish();
+      this.emit('close');
+    });
+    this.emit('response', response);
+  }
+
+  #finish(): void {
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    this.#agent?.requests.delete(this);
+  }
+
+  #after(incarnation: Incarnation | undefined, work: () => void, delay = 0): void {
+    const { networkRandom } = world();
+    const latency =
+      networkRandom.between(0.2, 2) + (networkRandom.chance(0.03) ? networkRandom.next() * 60 : 0);
+    world().schedule(delay + latency, incarnation, work);
+  }
+}
+
+function request(first: URL | Options, second: Options = {}): SimulatedRequest {
+  if (!(first instanceof URL)) return new SimulatedRequest(first);
+  return new SimulatedRequest({ ...second, host: first.hostname, path: `${first.pathname}${first.search}` });
+}
+
+function textsOf(headers: Readonly<Record<string, unknown>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]),
+  );
+}
+
+function networkError(code: string): Error {
+  return Object.assign(new Error(`connect ${code}`), { code, syscall: 'connect' });
+}
+
+function abortError(signal: AbortSignal | undefined): Error {
+  const error = new Error('The operation was aborted', { cause: signal?.reason });
+  return Object.assign(error, { name: 'AbortError', code: 'ABORT_ERR' });
+}
+
+// oxlint-disable-next-line import/no-default-export -- as the module that it stands in for
+export default { Agent, request };

@@ -1,0 +1,135 @@
+import { hash } from 'node:crypto';
+import type { CallName } from '../world/world.ts';
+import { world } from '../world/world.ts';
+import type { NetworkAnswer, NetworkOutcome, NetworkRequest, NetworkServer } from './network-server.ts';
+import { contentsOf, errorDocument, listDocument } from './s3-documents.ts';
+
+export type S3Object = {
+  readonly bytes: Buffer;
+  readonly etag: string;
+  /** Wall clock of the server. */
+  readonly modified: Date;
+  /** Virtual time at which the put was answered. */
+  readonly answeredAt: number;
+};
+
+export type Outage = 'refused' | 'busy' | 'silent';
+
+/** The name of the one bucket that there is. */
+export const BUCKET = 'deposits';
+
+const CALLS: Readonly<Record<string, CallName>> = { PUT: 'put', GET: 'get', HEAD: 'head' };
+
+/** A server of MinIO with one bucket, by the rules of real servers; see docs/simulation.md. */
+export class S3Server implements NetworkServer {
+  readonly objects = new Map<string, S3Object>();
+  /** How it fails at the moment. */
+  readonly outages = new Set<Outage>();
+  /** Shares of the keys that are answered 404 at the moment, although they are listed: drives are away. */
+  readonly hidden = new Set<number>();
+  /** Shares of the keys that lists leave out at the moment, with status 200. */
+  readonly unlisted = new Set<number>();
+  /** Keys of objects that a power cut has lost although their put was answered. */
+  readonly lost = new Set<string>();
+
+  callOf({ method }: Pick<NetworkRequest, 'method'>): CallName | undefined {
+    return CALLS[method];
+  }
+
+  /** Loses what was stored in the last milliseconds: the rename of an object is not synced before the answer. */
+  cutPower(unsyncedFor: number): void {
+    for (const [key, { answeredAt }] of this.objects) {
+      if (answeredAt < world().now - unsyncedFor) continue;
+      this.objects.delete(key);
+      this.lost.add(key);
+      world().note('store', `the power cut lost ${key}`);
+    }
+  }
+
+  put(key: string, bytes: Buffer, modified = new Date()): S3Object {
+    const object = { bytes, etag: hash('md5', bytes), modified, answeredAt: world().now };
+    this.objects.set(key, object);
+    this.lost.delete(key);
+    return object;
+  }
+
+  handle(request: NetworkRequest): NetworkOutcome {
+    const [outage] = this.outages;
+    if (outage === 'refused') return { kind: 'error', code: 'ECONNREFUSED' };
+    if (outage === 'silent') return { kind: 'silence' };
+    if (outage === 'busy') return answered(503, errorDocument('SlowDownRead'), { 'retry-after': '60' });
+    const { pathname, searchParams } = new URL(request.path, 'http://s3');
+    const [, bucket, ...rest] = decodeURIComponent(pathname).split('/');
+    const key = rest.join('/');
+    world().note('call', `${request.process.name} ${request.method} ${key}`);
+    if (bucket !== BUCKET) return answered(404, errorDocument('NoSuchBucket'));
+    if (key === '') return this.#list(searchParams);
+    if (request.method === 'PUT') return this.#put(key, request);
+    if (request.method === 'DELETE') return this.#delete(key, request);
+    return this.#get(key, request.method === 'HEAD');
+  }
+
+  #put(key: string, { body, headers, process }: NetworkRequest): NetworkOutcome {
+    if (headers['content-md5'] !== Buffer.from(hash('md5', body), 'hex').toString('base64'))
+      return answered(400, errorDocument('BadDigest'));
+    const { etag } = this.put(key, body);
+    world().note('store', `${process.name} stored ${key}`);
+    return answered(200, '', { etag: `"${etag}"` });
+  }
+
+  #delete(key: string, { process }: NetworkRequest): NetworkOutcome {
+    world().note('store', `${process.name} removed ${key}`);
+    this.objects.delete(key);
+    return answered(204, '');
+  }
+
+  #get(key: string, isHead: boolean): NetworkOutcome {
+    const object = this.objects.get(key);
+    if (!object || isInShare(key, this.hidden)) {
+      if (object) world().note('store', `${key} is hidden`);
+      return isHead
+        ? answered(404, '', { 'x-minio-error-code': 'NoSuchKey' })
+        : answered(404, errorDocument('NoSuchKey'));
+    }
+    const { bytes, etag, modified } = object;
+    const headers = {
+      etag: `"${etag}"`,
+      'content-type': 'application/octet-stream',
+      'last-modified': modified.toUTCString(),
+    };
+    const answer = answerOf(200, isHead ? Buffer.alloc(0) : bytes, headers);
+    return {
+      kind: 'answer',
+      answer: { ...answer, headers: { ...answer.headers, 'content-length': String(bytes.length) } },
+    };
+  }
+
+  /** Pages are not needed: no bucket of the simulation has a thousand objects. */
+  #list(query: URLSearchParams): NetworkOutcome {
+    const prefix = query.get('prefix') ?? '';
+    const keys = [...this.objects.keys()].filter((key) => key.startsWith(prefix)).sort();
+    const listed = keys.filter((key) => !isInShare(key, this.unlisted));
+    if (listed.length < keys.length)
+      world().note('store', `a list is short by ${keys.length - listed.length}`);
+    const contents = listed.map((key) => {
+      const { bytes, etag, modified } = this.objects.get(key) as S3Object;
+      return contentsOf({ key, modified, etag, size: bytes.length });
+    });
+    return answered(200, listDocument(contents.slice(0, Number(query.get('max-keys') ?? 1000))));
+  }
+}
+
+/** Decides by the key, so that an object that is hidden stays so for the whole time. */
+function isInShare(key: string, shares: ReadonlySet<number>): boolean {
+  const place = Number.parseInt(key.slice(-4), 16) / 65_536;
+  return [...shares].some((share) => place < share);
+}
+
+function answered(status: number, text: string, headers: Record<string, string> = {}): NetworkOutcome {
+  const type = text === '' ? {} : { 'content-type': 'application/xml' };
+  return { kind: 'answer', answer: answerOf(status, Buffer.from(text), { ...type, ...headers }) };
+}
+
+function answerOf(status: number, body: Buffer, headers: Record<string, string>): NetworkAnswer {
+  return { status, body, headers: { 'content-length': String(body.length), ...headers } };
+}

@@ -1,0 +1,41 @@
+import type { MinioArchiveStoreOptions } from '../../src/archive-store/minio/minio-archive-store.ts';
+import { defaultArchiveLimits } from '../../src/archives/inspection.ts';
+import type { Config } from '../../src/config.ts';
+import type { EventStoreDbOptions } from '../../src/event-log/eventstoredb/settings.ts';
+import { BUCKET } from '../network/s3-server.ts';
+import { KEY_FILE, SIMULATED_FOLDER } from '../world/simulated-files.ts';
+
+export const STORE_HOST = 'store.example.org';
+export const RECEIVER_HOST = 'receiver.example.org';
+export const BASE_URL = 'https://deposit.example.org';
+
+export const LOG_OPTIONS: EventStoreDbOptions = { connectionString: 'esdb://log.example.org:2113?tls=false' };
+
+export const STORE_OPTIONS: MinioArchiveStoreOptions = {
+  endpoint: { host: STORE_HOST, port: 9000, tls: false },
+  bucket: BUCKET,
+  region: 'us-east-1',
+  prefix: '',
+  accessKey: 'simulated-key',
+  secretKey: 'simulated-secret',
+  temporaryFolder: SIMULATED_FOLDER,
+};
+
+/** Returns the part of a configuration that reactors and notifications read. */
+export function reactorConfig(stuckAfter: number): Config {
+  const config = {
+    archiveWorkers: 2,
+    archiveLimits: defaultArchiveLimits,
+    loaderIdentity: 'Simulation <simulation@example.org>',
+    refIdAliases: false,
+    stuckAfter,
+    webhooks: {
+      firstPause: 500,
+      longestPause: 5000,
+      keyFile: KEY_FILE,
+      allowPrivate: true,
+      giveUpAfter: 86_400_000,
+    },
+  };
+  return config as unknown as Config; // the rest is of parts that a simulated node does not have
+}

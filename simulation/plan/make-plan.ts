@@ -1,0 +1,48 @@
+import { FAULTS, type FaultName } from '../faults/faults.ts';
+import { SeededRandom } from '../world/seeded-random.ts';
+import { makeDeposit } from './make-deposit.ts';
+import { commandsOf, type Plan, type PlannedDeposit, type PlannedFault } from './plan.ts';
+
+/** What every history has at least. */
+export const LEAST = { commands: 20, deposits: 5, faults: 5, faultKinds: 3 };
+
+const [FIRST_FAULT_MS, LAST_FAULT_MS] = [1000, 30_000];
+const FIRST_REQUEST_MS = 700;
+/** The sweep in histories that have one, and in those that have none. */
+const [SWEPT_MS, NOT_SWEPT_MS] = [30_000, 86_400_000];
+/** Around a fault, where most requests are placed. */
+const NEAR_FAULT_MS = [-1500, 4500] as const;
+
+/** Makes the plan of a seed. Each history has some of the kinds of faults only, so that none hides another. */
+export function makePlan(seed: number): Plan {
+  const random = new SeededRandom(seed, 'plan');
+  const faults = makeFaults(random);
+  const deposits: PlannedDeposit[] = [];
+  while (deposits.length < LEAST.deposits || commandsOf({ deposits }) < LEAST.commands) {
+    const at = placeOf(random, faults);
+    const burst = random.chance(0.06) ? 2 + random.int(12) : 1;
+    for (let index = 0; index < burst; index++)
+      deposits.push(makeDeposit(random, `d${deposits.length + 1}`, at + random.between(0, 30), burst > 1));
+  }
+  return { seed, stuckAfter: random.chance(0.4) ? SWEPT_MS : NOT_SWEPT_MS, faults, deposits };
+}
+
+function makeFaults(random: SeededRandom): PlannedFault[] {
+  const names = Object.keys(FAULTS) as FaultName[];
+  const kinds = random.shuffled(names).slice(0, LEAST.faultKinds + random.int(3));
+  const count = LEAST.faults + random.int(4);
+  return Array.from({ length: count }, (_, index) => {
+    const kind = index < kinds.length ? (kinds[index] as FaultName) : random.pick(kinds);
+    return {
+      kind,
+      at: random.between(FIRST_FAULT_MS, LAST_FAULT_MS),
+      parameters: FAULTS[kind].draw(random),
+    };
+  });
+}
+
+function placeOf(random: SeededRandom, faults: readonly PlannedFault[]): number {
+  if (!random.chance(0.6)) return random.between(FIRST_REQUEST_MS, LAST_FAULT_MS);
+  const [earliest, latest] = NEAR_FAULT_MS;
+  return Math.max(FIRST_REQUEST_MS, random.pick(faults).at + random.between(earliest, latest));
+}

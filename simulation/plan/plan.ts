@@ -1,0 +1,62 @@
+import type { ArchiveKind } from '../archives/archive-workers.ts';
+import type { FaultName } from '../faults/faults.ts';
+
+/**
+ * Everything that happens in a history, as plain data: it can be saved, replayed and shrunk. Times are milliseconds
+ * since the beginning of the history, or since the step before.
+ */
+export type Plan = {
+  /** Seeds what the plan leaves open: latencies, losses, ids, pauses. */
+  readonly seed: number;
+  /** Milliseconds after which the sweep looks at work; a day in histories without it. */
+  readonly stuckAfter: number;
+  readonly faults: readonly PlannedFault[];
+  readonly deposits: readonly PlannedDeposit[];
+};
+
+export type PlannedFault = {
+  readonly kind: FaultName;
+  readonly at: number;
+  /** By name, as the definition of the fault has them. */
+  readonly parameters: Readonly<Record<string, number | string | boolean>>;
+};
+
+/** A deposit and what its client does with it. */
+export type PlannedDeposit = {
+  /** Tells deposits apart when others are removed from the plan. */
+  readonly name: string;
+  readonly at: number;
+  /** Of the nodes that serve HTTP. */
+  readonly node: number;
+  readonly client: number;
+  readonly archive: ArchiveKind;
+  /** Requests have an Idempotency-Key, so they are repeated until they succeed. */
+  readonly isKeyed: boolean;
+  /** The creation is sent to both nodes at the same time. */
+  readonly isTwofold: boolean;
+  readonly isFinal: boolean;
+  /** The store has the bytes of the archive already, named by no event. */
+  readonly isOrphan: boolean;
+  readonly steps: readonly PlannedStep[];
+};
+
+export type StepKind = 'add' | 'replace' | 'remove' | 'complete' | 'delete' | 'annotate' | 'retry';
+
+export type PlannedStep = {
+  readonly kind: StepKind;
+  readonly after: number;
+  readonly node: number;
+  readonly archive: ArchiveKind;
+  /** The client does not wait for its answer. */
+  readonly isParallel: boolean;
+};
+
+/** How many nodes serve HTTP, and how many run reactors. */
+export const [HTTP_NODES, REACTOR_NODES] = [2, 2];
+/** Clients, of which the last has no webhook. */
+export const CLIENTS = ['alice', 'bob', 'carol'] as const;
+
+/** Returns the number of commands that clients send, repetitions apart. */
+export function commandsOf({ deposits }: Pick<Plan, 'deposits'>): number {
+  return deposits.reduce((sum, { steps }) => sum + 1 + steps.length, 0);
+}

@@ -1,0 +1,53 @@
+/** A process that runs histories for {@link Simulators}; `hooks.ts` is preloaded. */
+import { runHistory } from './history/run-history.ts';
+import { makePlan } from './plan/make-plan.ts';
+import { shrink } from './shrink.ts';
+import type { SimulatorReply, SimulatorRequest } from './simulator-messages.ts';
+import { stackOf } from './world/stack-of.ts';
+
+/** Of errors, when a single history is looked at; bulk runs have none. */
+const STACK_LINES = 10;
+
+let work = Promise.resolve();
+
+process.on('message', (message) => {
+  work = work.then(() => serve(message as SimulatorRequest)); // as `Simulators` sends it
+});
+process.on('disconnect', () => process.exit());
+
+async function serve(request: SimulatorRequest): Promise<void> {
+  try {
+    reply(await answerTo(request));
+  } catch (error) {
+    reply({ kind: 'error', text: stackOf(error) });
+  }
+}
+
+async function answerTo(request: SimulatorRequest): Promise<SimulatorReply> {
+  switch (request.kind) {
+    case 'seed': {
+      const plan = makePlan(request.seed);
+      return { kind: 'result', plan, result: await runHistory(plan) };
+    }
+    case 'plan': {
+      const { plan } = request;
+      Error.stackTraceLimit = STACK_LINES;
+      const result = await runHistory(plan, { isTraced: true });
+      Error.stackTraceLimit = 0;
+      return { kind: 'result', plan, result };
+    }
+    case 'shrink': {
+      const isBad = async (candidate: typeof request.plan): Promise<boolean> => {
+        const { violations } = await runHistory(candidate);
+        return violations.some(({ kind }) => kind === request.violation);
+      };
+      return { kind: 'shrunk', ...(await shrink(request.plan, isBad)) };
+    }
+    default:
+      return request satisfies never;
+  }
+}
+
+function reply(message: SimulatorReply): void {
+  process.send?.(message);
+}

@@ -1,0 +1,88 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import type { HistoryResult } from './history/run-history.ts';
+import type { Plan } from './plan/plan.ts';
+import type { SimulatorReply, SimulatorRequest } from './simulator-messages.ts';
+
+const PROGRAM = new URL('./simulator.ts', import.meta.url);
+const HOOKS = new URL('./hooks.ts', import.meta.url);
+
+export type RunHistory = { readonly plan: Plan; readonly result: HistoryResult };
+
+export type SimulatorsOptions = {
+  readonly processes: number;
+  /** The defect that is put in. */
+  readonly mutation?: string | undefined;
+};
+
+/** Processes that run histories, one at a time each. */
+export class Simulators implements AsyncDisposable {
+  readonly #processes: readonly ChildProcess[];
+
+  constructor({ processes, mutation }: SimulatorsOptions) {
+    const args = mutation === undefined ? [] : [`--mutation=${mutation}`];
+    const execArgv = ['--stack-trace-limit=0', '--import', HOOKS.href];
+    const start = (): ChildProcess => fork(PROGRAM, args, { execArgv, serialization: 'advanced' });
+    this.#processes = Array.from({ length: processes }, start);
+  }
+
+  /** Calls `onResult` for the history of every seed, in the order in which they end; stops when it returns false. */
+  async runSeeds(seeds: Iterable<number>, onResult: (history: RunHistory) => boolean): Promise<void> {
+    const iterator = seeds[Symbol.iterator]();
+    let isOver = false;
+    const serve = async (simulator: ChildProcess): Promise<void> => {
+      for (let next = iterator.next(); !isOver && !next.done; next = iterator.next()) {
+        const reply = await ask(simulator, { kind: 'seed', seed: next.value });
+        if (!isOver && !onResult(asResult(reply))) isOver = true;
+      }
+    };
+    await Promise.all(this.#processes.map(serve));
+  }
+
+  /** Runs a plan with a trace. */
+  async run(plan: Plan): Promise<HistoryResult> {
+    return asResult(await ask(this.#first, { kind: 'plan', plan })).result;
+  }
+
+  /** Resolves to a simpler plan with a violation of the same kind. */
+  async shrink(plan: Plan, violation: string): Promise<{ readonly plan: Plan; readonly runs: number }> {
+    const reply = await ask(this.#first, { kind: 'shrink', plan, violation });
+    if (reply.kind !== 'shrunk') throw new TypeError(`The simulator replied ${reply.kind} to shrink.`);
+    return reply;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const ends = this.#processes.map(async (simulator) => {
+      if (simulator.exitCode !== null || simulator.signalCode !== null) return;
+      const end = once(simulator, 'exit');
+      simulator.kill('SIGKILL');
+      await end;
+    });
+    await Promise.all(ends);
+  }
+
+  get #first(): ChildProcess {
+    return this.#processes[0] as ChildProcess; // there is at least one
+  }
+}
+
+function asResult(reply: SimulatorReply): RunHistory {
+  if (reply.kind !== 'result') throw new TypeError(`The simulator replied ${reply.kind} to a history.`);
+  return reply;
+}
+
+/** @throws {Error} the simulator failed or ended. */
+async function ask(simulator: ChildProcess, request: SimulatorRequest): Promise<SimulatorReply> {
+  const { promise, resolve, reject } = Promise.withResolvers<SimulatorReply>();
+  const onExit = (): void =>
+    reject(new Error(`A simulator ended during ${JSON.stringify(request).slice(0, 200)}.`));
+  simulator.once('message', (message) => resolve(message as SimulatorReply));
+  simulator.once('exit', onExit);
+  simulator.send(request);
+  const reply = await promise.finally(() => {
+    simulator.removeAllListeners('message');
+    simulator.off('exit', onExit);
+  });
+  if (reply.kind === 'error') throw new Error(`A simulator failed: ${reply.text}`);
+  return reply;
+}

@@ -1,0 +1,28 @@
+/** A hash of 64 bits over a trace: fast rather than secure. */
+export class TraceHash {
+  #first = 1;
+  #second = 2;
+
+  addText(text: string): void {
+    for (let index = 0; index < text.length; index++) this.#add(text.charCodeAt(index));
+  }
+
+  addStep(number: number, time: number): void {
+    this.#add(number & 0xffff);
+    this.#add(Math.floor(time * 1000) | 0);
+  }
+
+  /** Sixteen hex digits. */
+  get digest(): string {
+    return hex(this.#first) + hex(this.#second);
+  }
+
+  #add(value: number): void {
+    this.#first = Math.imul(this.#first ^ value, 0x01000193);
+    this.#second = Math.imul(this.#second + value, 0x85ebca6b) ^ (this.#second >>> 13);
+  }
+}
+
+function hex(number: number): string {
+  return (number >>> 0).toString(16).padStart(8, '0');
+}
