@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { INVARIANTS } from '../simulation/invariants/invariants.ts';
+import { MUTATIONS } from '../simulation/mutations/mutations.ts';
 import { makePlan } from '../simulation/plan/make-plan.ts';
 import { parsePlan } from '../simulation/plan/parse-plan.ts';
 import type { Plan } from '../simulation/plan/plan.ts';
@@ -52,6 +53,10 @@ await runCommand(HELP, async (args) => {
   if (unknown !== undefined)
     throw new UsageError(
       `There is no violation ${unknown}; there are ${Object.keys(INVARIANTS).join(', ')}.`,
+    );
+  if (values.mutation !== undefined && !Object.hasOwn(MUTATIONS, values.mutation))
+    throw new UsageError(
+      `There is no mutation ${values.mutation}; there are ${Object.keys(MUTATIONS).join(', ')}.`,
     );
   const { seeds, minutes, seed, plan } = values;
   if (plan !== undefined && (seeds ?? minutes ?? seed) !== undefined)

@@ -6,7 +6,7 @@ import { patchGlobals } from './world/patch-globals.ts';
 
 const ROOT = new URL('../', import.meta.url).href;
 
-/** What is loaded instead, by who imports it. `undefined`: whoever does. */
+/** Modules that are replaced: for one importer, or, without one, for all. */
 const STAND_INS: readonly {
   readonly specifier: RegExp;
   readonly importer?: RegExp;

@@ -4,6 +4,8 @@ import type { Plan, PlannedDeposit } from './plan/plan.ts';
 export type IsBad = (plan: Plan) => Promise<boolean>;
 
 const MOST_RUNS = 400;
+/** Nothing is moved to before it. */
+const NODES_ARE_READY_MS = 700;
 
 /**
  * Makes a plan simpler as long as it stays bad: removes faults, deposits and steps, halves first, then tries simpler
@@ -91,7 +93,7 @@ class Shrinking {
     put: (changed: object) => Plan,
   ): Promise<void> {
     for (const [name, value] of Object.entries(fields))
-      for (const simpler of simplerThan(value)) if (await this.#try(put({ [name]: simpler }))) break;
+      for (const simpler of simplerThan(name, value)) if (await this.#try(put({ [name]: simpler }))) break;
   }
 
   async #try(plan: Plan): Promise<boolean> {
@@ -103,11 +105,12 @@ class Shrinking {
   }
 }
 
-function simplerThan(value: unknown): unknown[] {
+function simplerThan(name: string, value: unknown): unknown[] {
   if (value === true) return [false];
   if (typeof value !== 'number') return [];
-  const candidates = [0, Math.round(value / 2), Math.round(value / 1000) * 1000, Math.round(value)];
+  const least = name === 'at' ? NODES_ARE_READY_MS : 0;
+  const candidates = [least, Math.round(value / 2), Math.round(value / 1000) * 1000, Math.round(value)];
   return [...new Set(candidates)].filter(
-    (candidate) => candidate !== value && Math.abs(candidate) <= Math.abs(value),
+    (candidate) => candidate !== value && candidate >= least && candidate <= Math.abs(value),
   );
 }

@@ -1,20 +1,14 @@
-/** A change of one source text; `find` must occur in it. */
-export type Edit = {
-  /** Relative to the project. */
-  readonly file: string;
-  readonly find: string;
-  readonly replace: string;
-};
+import { LOG_MUTATIONS } from './log-mutations.ts';
+import type { Mutation } from './mutation.ts';
+import { REACTOR_MUTATIONS } from './reactor-mutations.ts';
 
-/** A defect that is put in on purpose, to see whether the invariants find it. */
-export type Mutation = { readonly name: string; readonly edits: readonly Edit[] };
+/** Every mutation, by its name. */
+export const MUTATIONS: Readonly<Record<string, Mutation>> = { ...LOG_MUTATIONS, ...REACTOR_MUTATIONS };
 
-export const MUTATIONS: readonly Mutation[] = [];
-
-/** Returns the mutation with a name; `undefined` for no name. @throws {Error} there is none with that name. */
+/** Returns a mutation; `undefined` for no name. @throws {Error} there is none with that name. */
 export function mutationNamed(name: string | undefined): Mutation | undefined {
   if (name === undefined) return undefined;
-  const found = MUTATIONS.find((mutation) => mutation.name === name);
+  const found = Object.hasOwn(MUTATIONS, name) ? MUTATIONS[name] : undefined;
   if (!found) throw new Error(`There is no mutation ${name}.`);
   return found;
 }

@@ -57,7 +57,7 @@ class SimulatedRequest extends EventEmitter {
     const { method = 'GET', path = '/', host = '', headers = {} } = this.#options;
     const server = this.#site.servers.get(host);
     if (!server) throw new Error(`No server of the simulation is called ${host}.`);
-    const call = server.callOf({ method });
+    const call = server.callOf({ method, path });
     if (call) world().called(this.#process, call, 'sent');
     if (this.#idle) this.#timer = setTimeout(this.#idle.onTimeout, this.#idle.ms);
     const request = {

@@ -27,6 +27,6 @@ export type NetworkOutcome =
 /** A simulated HTTP server. */
 export interface NetworkServer {
   /** Returns the call that a request counts as. */
-  callOf(request: Pick<NetworkRequest, 'method'>): CallName | undefined;
+  callOf(request: Pick<NetworkRequest, 'method' | 'path'>): CallName | undefined;
   handle(request: NetworkRequest): NetworkOutcome;
 }

@@ -1,0 +1,139 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import test from 'ava';
+import type { Plan, PlannedDeposit } from '../../simulation/plan/plan.ts';
+import { Simulators } from '../../simulation/simulators.ts';
+import { runScript } from '../support/run-script.ts';
+
+const SEEDS = [1, 2, 3];
+const DEPOSIT: PlannedDeposit = {
+  name: 'd1',
+  at: 1000,
+  node: 0,
+  client: 0,
+  archive: 'good',
+  isKeyed: true,
+  isTwofold: false,
+  isFinal: true,
+  isOrphan: false,
+  steps: [],
+};
+/** Three deposits, and the death of a node with reactors that has nothing to do with the defect. */
+const PLAN: Plan = {
+  seed: 7,
+  stuckAfter: 86_400_000,
+  faults: [{ kind: 'crash', at: 9000, parameters: { host: 2, down: 300, seen: 1 } }],
+  deposits: [DEPOSIT, { ...DEPOSIT, name: 'd2', isFinal: false }, { ...DEPOSIT, name: 'd3', at: 1500 }],
+};
+
+async function hashesOf(seeds: readonly number[]): Promise<Readonly<Record<number, string>>> {
+  await using simulators = new Simulators({ processes: 1 });
+  const hashes: Record<number, string> = {};
+  await simulators.runSeeds(seeds, ({ plan, result }) => {
+    hashes[plan.seed] = result.hash;
+    return true;
+  });
+  return hashes;
+}
+
+test.serial('the same seed is the same history, in another process and after other histories', async (t) => {
+  t.timeout(300_000);
+  const hashes = await hashesOf(SEEDS);
+  t.is(new Set(Object.values(hashes)).size, SEEDS.length);
+  t.deepEqual(await hashesOf(SEEDS.toReversed()), hashes);
+});
+
+test.serial('a history runs until everything has ended, and counts what happened in it', async (t) => {
+  t.timeout(300_000);
+  await using simulators = new Simulators({ processes: 1 });
+  const { violations, counts, notes = [], events } = await simulators.run(PLAN);
+  t.deepEqual(violations, []);
+  t.is(counts.eventTypes['DepositLoaded'], 2, 'the second deposit was not completed');
+  t.is(counts.eventTypes['DepositCreated'], 3);
+  t.deepEqual(counts.faults, { crash: 1 });
+  t.is(
+    Object.values(counts.crashPoints).reduce((sum, count) => sum + count, 0),
+    1,
+  );
+  t.is(notes.filter(({ kind }) => kind === 'commit').length, events);
+});
+
+test.serial('a defect is found, its plan is made simpler, and the simpler plan shows it again', async (t) => {
+  t.timeout(300_000);
+  await using simulators = new Simulators({ processes: 1, mutation: 'acknowledged-before-work' });
+  const found = await simulators.run(KILLED_AT_WORK);
+  t.true(found.violations.some(({ kind }) => kind === 'stuck'));
+  const { plan } = await simulators.shrink(KILLED_AT_WORK, 'stuck');
+  t.is(plan.deposits.length, 1);
+  t.true(plan.faults.length < KILLED_AT_WORK.faults.length);
+  const again = await simulators.run(plan);
+  t.true(again.violations.some(({ kind }) => kind === 'stuck'));
+  t.is((await simulators.run(plan)).hash, again.hash);
+});
+
+/** Both nodes with reactors die as soon as one has begun to read an archive. */
+const KILLED_AT_WORK: Plan = {
+  ...PLAN,
+  faults: [
+    ...PLAN.faults,
+    ...[2, 3].map((host) => ({
+      kind: 'crash-point' as const,
+      at: 900,
+      parameters: { host, call: 'get', moment: 'sent', skip: 0, down: 300, seen: 1 },
+    })),
+  ],
+};
+
+test.serial('the code without that defect finishes the work of a node that died', async (t) => {
+  t.timeout(300_000);
+  await using simulators = new Simulators({ processes: 1 });
+  const { violations, counts } = await simulators.run(KILLED_AT_WORK);
+  t.deepEqual(violations, []);
+  t.true((counts.crashPoints['get sent'] ?? 0) >= 1);
+});
+
+test.serial('npm run simulate saves a plan and replays it', async (t) => {
+  t.timeout(300_000);
+  const folder = await mkdtemp(path.join(tmpdir(), 'simulation-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const file = path.join(folder, 'plan.json');
+  await writeFile(file, JSON.stringify(PLAN));
+  const ran = await runScript(folder, 'simulate', ['--plan', file, '--json', '--save', `${file}.again`]);
+  t.is(ran.code, 0, ran.err);
+  const { hash, plan } = JSON.parse(ran.out) as { hash: string; plan: Plan };
+  t.deepEqual(plan, PLAN);
+  t.deepEqual(JSON.parse(await readFile(`${file}.again`, 'utf8')), PLAN);
+  const again = await runScript(folder, 'simulate', ['--plan', file]);
+  t.true(again.out.endsWith(`Nothing found. Hash ${hash}.\n`));
+});
+
+test.serial(
+  'npm run simulate runs seeds in several processes, and refuses what it does not know',
+  async (t) => {
+    t.timeout(300_000);
+    const ran = await runScript(tmpdir(), 'simulate', [
+      '--seeds',
+      '2',
+      '--seed',
+      '1',
+      '--ignore',
+      'wrong-end',
+      '--json',
+    ]);
+    const lines = ran.out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    t.deepEqual(new Set(lines.slice(0, 2).map(({ seed }) => seed)), new Set([1, 2]));
+    t.is(lines.at(-1)?.['histories'], 2);
+    for (const wrong of [
+      ['--seeds', '0'],
+      ['--ignore', 'all'],
+      ['--mutation', 'none'],
+      ['--json'],
+      ['--plan', 'x', '--seed', '1'],
+    ])
+      t.is((await runScript(tmpdir(), 'simulate', wrong)).code, 2, wrong.join(' '));
+  },
+);

@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import test from 'ava';
+import { FAULTS } from '../../simulation/faults/faults.ts';
+import { MUTATIONS } from '../../simulation/mutations/mutations.ts';
+import { LEAST, makePlan } from '../../simulation/plan/make-plan.ts';
+import { parsePlan } from '../../simulation/plan/parse-plan.ts';
+import { CLIENTS, commandsOf, HTTP_NODES, REACTOR_NODES } from '../../simulation/plan/plan.ts';
+
+const PLANS = Array.from({ length: 300 }, (_, seed) => makePlan(seed + 1));
+
+test('a history has at least 2 nodes, 3 clients, 20 commands on 5 deposits and 5 faults of 3 kinds', (t) => {
+  t.true(HTTP_NODES + REACTOR_NODES >= 2);
+  t.true(CLIENTS.length >= 3);
+  t.deepEqual(LEAST, { commands: 20, deposits: 5, faults: 5, faultKinds: 3 });
+  for (const plan of PLANS) {
+    t.true(commandsOf(plan) >= LEAST.commands, `seed ${plan.seed}`);
+    t.true(plan.deposits.length >= LEAST.deposits, `seed ${plan.seed}`);
+    t.true(plan.faults.length >= LEAST.faults, `seed ${plan.seed}`);
+    t.true(new Set(plan.faults.map(({ kind }) => kind)).size >= LEAST.faultKinds, `seed ${plan.seed}`);
+  }
+});
+
+test('plans have every kind of fault and every client', (t) => {
+  const kinds = new Set(PLANS.flatMap(({ faults }) => faults.map(({ kind }) => kind)));
+  t.deepEqual([...kinds].toSorted(), Object.keys(FAULTS).toSorted());
+  const clients = new Set(PLANS.flatMap(({ deposits }) => deposits.map(({ client }) => client)));
+  t.is(clients.size, CLIENTS.length);
+});
+
+test('a plan is plain data: it is the same when it is saved and read', (t) => {
+  for (const plan of PLANS.slice(0, 20)) t.deepEqual(parsePlan(JSON.stringify(plan)), plan);
+  t.throws(() => parsePlan('{"seed":1}'), { message: /seed, stuckAfter, faults and deposits/ });
+  t.throws(() => parsePlan('{"seed":1,"stuckAfter":1,"deposits":[],"faults":[{"kind":"flood"}]}'), {
+    message: /no fault flood/,
+  });
+});
+
+test('every mutation changes exactly one place of each source that it names', (t) => {
+  for (const [name, { edits }] of Object.entries(MUTATIONS)) {
+    for (const { file, find, replace } of edits) {
+      const source = readFileSync(path.join(import.meta.dirname, '../..', file), 'utf8');
+      t.is(source.split(find).length, 2, `${name} in ${file}`);
+      t.not(find, replace, name);
+    }
+  }
+});
