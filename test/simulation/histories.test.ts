@@ -125,7 +125,7 @@ test.serial(
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as Record<string, unknown>);
-    t.deepEqual(new Set(lines.slice(0, 2).map(({ seed }) => seed)), new Set([1, 2]));
+    for (const seed of [1, 2]) t.true(lines.some((line) => line['seed'] === seed), `seed ${seed}`);
     t.is(lines.at(-1)?.['histories'], 2);
     for (const wrong of [
       ['--seeds', '0'],
