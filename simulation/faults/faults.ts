@@ -1,13 +1,14 @@
 import { leaderKilled, partition, quorumLost } from './cluster-faults.ts';
 import type { FaultDefinition } from './fault-definition.ts';
 import { noise, receiver } from './network-faults.ts';
-import { clock, crash, crashPoint, pause, reactorsAway } from './node-faults.ts';
+import { clock, crash, crashPoint, pause, reactorsAway, restart } from './node-faults.ts';
 import { garbageCollection, hiddenObjects, shortLists, storeOutage, storePowerCut } from './store-faults.ts';
 
 const DEFINITIONS = {
   crash,
   'crash-point': crashPoint,
   'reactors-away': reactorsAway,
+  restart,
   pause,
   clock,
   'leader-killed': leaderKilled,

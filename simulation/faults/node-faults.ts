@@ -1,3 +1,4 @@
+import { STOP_LIMIT_MS } from '../history/stop-limit.ts';
 import type { CallMoment, CallName } from '../world/world.ts';
 import { CRASH_POINTS } from './crash-points.ts';
 import { defineFault } from './fault-definition.ts';
@@ -46,6 +47,13 @@ export const reactorsAway = defineFault<Outage>({
     return killed.includes(true);
   },
   duration: ({ down }) => down,
+});
+
+/** A node with reactors is stopped in order, and started again, as in an upgrade. */
+export const restart = defineFault<OfHost & Outage>({
+  draw: (random) => ({ host: 2 + random.int(2), down: random.between(100, 5000) }),
+  begin: ({ host, down }, scene) => scene.restart(host, down),
+  duration: ({ down }) => STOP_LIMIT_MS + down,
 });
 
 /** A process is stopped and continued, as by SIGSTOP and SIGCONT. */

@@ -79,6 +79,7 @@ class History {
     this.#standings = new Standings(this.#scene);
     this.#clients = new Clients(this.#scene, plan, this.#nodes, () => this.#operatorLog as EventLog);
     this.#scene.boot = (host) => boot(host, this.#nodeOptions());
+    this.#scene.stop = async ({ name }) => this.#nodes.get(name)?.resources.disposeAsync();
   }
 
   async run(): Promise<HistoryResult> {

@@ -5,8 +5,9 @@ import { S3Server } from '../network/s3-server.ts';
 import { WebhookReceiver } from '../network/webhook-receiver.ts';
 import { RECEIVER_HOST, STORE_HOST } from '../nodes/site-settings.ts';
 import { HTTP_NODES, REACTOR_NODES } from '../plan/plan.ts';
-import { Host, Incarnation } from '../world/host.ts';
+import { Host, Incarnation, running } from '../world/host.ts';
 import type { CallMoment, CallName, World } from '../world/world.ts';
+import { STOP_LIMIT_MS } from './stop-limit.ts';
 
 /** `down`: milliseconds until the process is started again; `seen`: until the servers notice its end. */
 export type Killing = { readonly down: number; readonly seen: number };
@@ -35,6 +36,8 @@ export class Scene {
   readonly crashPoints = new Map<string, number>();
   /** Starts the process of a host. */
   boot: (host: Host) => void = () => undefined;
+  /** Stops the process of a host in order. */
+  stop: (host: Host) => Promise<void> = () => Promise.resolve();
   collectGarbage: () => void = () => undefined;
 
   constructor(world: World) {
@@ -64,14 +67,18 @@ export class Scene {
     this.world.schedule(ms, undefined, work);
   }
 
-  /** Kills the process of a host. Returns false if none runs. */
-  kill(index: number, { down, seen }: Killing): boolean {
+  /** Kills the process of a host, after a call. Returns false if none runs. */
+  kill(
+    index: number,
+    { down, seen }: Killing,
+    after: string | undefined = this.host(index).process?.lastCall,
+  ): boolean {
     const host = this.host(index);
     const { process } = host;
-    if (!process?.isAlive) return false;
+    if (!process?.isAlive || after === undefined) return false;
     process.isAlive = false;
-    this.world.note('fault', `kill ${host.name} after ${process.lastCall}`);
-    this.crashPoints.set(process.lastCall, (this.crashPoints.get(process.lastCall) ?? 0) + 1);
+    this.world.note('fault', `kill ${host.name} after ${after}`);
+    this.crashPoints.set(after, (this.crashPoints.get(after) ?? 0) + 1);
     this.later(seen, () => this.cluster.closeConnectionsOf(process));
     this.later(down, () => {
       host.pausedUntil = 0;
@@ -88,9 +95,27 @@ export class Scene {
       left -= 1;
       if (left >= 0) return;
       disarm();
-      this.world.afterStep(() => this.kill(host, killing));
+      this.world.afterStep(() => this.kill(host, killing, `${call} ${moment}`));
     });
     this.later(until, disarm);
+  }
+
+  /** Stops the process of a host in order, and starts it again. Returns false if it does not serve. */
+  restart(index: number, down: number): boolean {
+    const host = this.host(index);
+    const { process } = host;
+    if (!process?.isReady || !process.isAlive) return false;
+    this.world.note('fault', `stop ${host.name}`);
+    const end = (): void => {
+      if (!process.isAlive) return;
+      process.isAlive = false;
+      this.world.note('node', `${host.name} has stopped`);
+      this.cluster.closeConnectionsOf(process);
+      this.later(down, () => this.boot(host));
+    };
+    void running.run(process, () => this.stop(host)).then(end, end);
+    this.later(STOP_LIMIT_MS, end);
+    return true;
   }
 
   pause(index: number, time: number): boolean {

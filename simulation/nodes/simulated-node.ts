@@ -25,6 +25,8 @@ export type SimulatedNode = {
   readonly views: MemoryViewStore;
   readonly projector: Projector;
   readonly store: ArchiveStore;
+  /** Closed in the order of the service when the node stops. */
+  readonly resources: AsyncDisposableStack;
   /** On HTTP nodes. */
   readonly desk?: DepositDesk;
   /** On nodes with reactors. */
@@ -76,27 +78,29 @@ async function startHttp(process: Incarnation, options: NodeOptions): Promise<vo
 
 async function startReactorNode(process: Incarnation, options: NodeOptions): Promise<void> {
   const parts = await openParts(process, options);
-  const { log, store, projector, logger, notified } = parts;
+  const { log, store, projector, logger, notified, resources } = parts;
   const groups = { receivers: RECEIVERS, retiredGroups: RECEIVERS };
-  const deliveries = new EventStoreDbDeliveries(log, { ...LOG_OPTIONS, ...groups });
+  const deliveries = resources.use(new EventStoreDbDeliveries(log, { ...LOG_OPTIONS, ...groups }));
   const fail = (error: unknown): void => options.onFailure(process.host, error);
   const viewsReady = persistently(() => projector.start(fail));
   const config = reactorConfig(options.stuckAfter);
   const traced = tracedParts(false);
-  const resources = new AsyncDisposableStack();
   const node = { config, log, store, deliveries, traced, logger, resources, projector, notified, fail };
   startReactors(node as unknown as Node, BASE_URL, viewsReady); // metrics have timers of their own
   await viewsReady;
   ready({ process, deliveries, ...parts }, options);
 }
 
+/** Opens what every node has, in the order of `src/service/node.ts`. */
 async function openParts(process: Incarnation, { onError }: NodeOptions) {
+  const resources = new AsyncDisposableStack();
   const logger = nodeLogger(onError);
-  const log = new LoggedEventLog(await EventStoreDbEventLog.open(LOG_OPTIONS), logger);
-  const store = await persistently(() => MinioArchiveStore.open(STORE_OPTIONS));
+  const log = resources.use(new LoggedEventLog(await EventStoreDbEventLog.open(LOG_OPTIONS), logger));
+  const store = resources.use(await persistently(() => MinioArchiveStore.open(STORE_OPTIONS)));
   const views = new MemoryViewStore(process.host);
   const projector = new Projector(log, views);
-  return { log, store, views, projector, logger, notified: notificationViews(projector) };
+  resources.defer(() => projector.stop());
+  return { log, store, views, projector, logger, resources, notified: notificationViews(projector) };
 }
 
 function ready(node: SimulatedNode, { onReady }: NodeOptions): void {
