@@ -10,6 +10,8 @@ const [FIRST_FAULT_MS, LAST_FAULT_MS] = [1000, 30_000];
 const FIRST_REQUEST_MS = 700;
 /** The sweep in histories that have one, and in those that have none. */
 const [SWEPT_MS, NOT_SWEPT_MS] = [30_000, 86_400_000];
+/** What a search for orphans and their removal take, about. */
+const COLLECTION_MS = 40;
 /** Around a fault, where most requests are placed. */
 const NEAR_FAULT_MS = [-1500, 4500] as const;
 
@@ -24,6 +26,7 @@ export function makePlan(seed: number): Plan {
     for (let index = 0; index < burst; index++)
       deposits.push(makeDeposit(random, `d${deposits.length + 1}`, at + random.between(0, 30), burst > 1));
   }
+  deposits.push(...duringCollections(random, faults));
   return { seed, stuckAfter: random.chance(0.4) ? SWEPT_MS : NOT_SWEPT_MS, faults, deposits };
 }
 
@@ -39,6 +42,16 @@ function makeFaults(random: SeededRandom): PlannedFault[] {
       parameters: FAULTS[kind].draw(random),
     };
   });
+}
+
+/** Deposits of bytes that an operator is about to remove: each is stored within moments of a search for orphans. */
+function duringCollections(random: SeededRandom, faults: readonly PlannedFault[]): PlannedDeposit[] {
+  return faults
+    .filter(({ kind }) => kind === 'garbage-collection')
+    .map(({ at }, index) => ({
+      ...makeDeposit(random, `g${index + 1}`, at + random.between(0, COLLECTION_MS), true),
+      isOrphan: true,
+    }));
 }
 
 function placeOf(random: SeededRandom, faults: readonly PlannedFault[]): number {
