@@ -13,7 +13,7 @@ import { archiveKinds } from './archive-bytes.ts';
 import { Clients } from './clients.ts';
 import type { EndedHistory, FaultWindow } from './ended-history.ts';
 import { Scene } from './scene.ts';
-import { collectGarbage, registerClients, storeOrphans } from './set-up.ts';
+import { bindStore, collectGarbage, registerClients, storeOrphans } from './set-up.ts';
 import { isSettled } from './settled.ts';
 import { Standings } from './standings.ts';
 
@@ -117,6 +117,7 @@ class History {
   /** Prepares the site, starts the nodes, and then waits for what an operator has to do. */
   async #operate(log: EventLog, store: ArchiveStore): Promise<never> {
     this.#operatorLog = log;
+    await bindStore(log, store);
     await registerClients(log);
     this.#scene.collectGarbage = () =>
       void running.run(this.#scene.operator, () => collectGarbage(log, store).catch(() => undefined)); // an engine is away

@@ -1,19 +1,28 @@
-import { hash } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { Orphans } from '../../scripts/orphans.ts';
 import { Administration } from '../../src/administration.ts';
 import type { ArchiveStore } from '../../src/archive-store/archive-store.ts';
 import type { EventLog } from '../../src/event-log/event-log.ts';
 import { WebhookKey } from '../../src/notifications/webhook-key.ts';
+import { appendBinding } from '../../src/store-binding.ts';
 import { RECEIVER_HOST } from '../nodes/site-settings.ts';
 import { CLIENTS, type Plan } from '../plan/plan.ts';
 import { KEY_FILE } from '../world/simulated-files.ts';
 import { archiveOf } from './archive-bytes.ts';
+import { keyOf } from './lost-objects.ts';
 import type { Scene } from './scene.ts';
 
 const CREDENTIAL = { scheme: 'scrypt', N: 1, r: 1, p: 1, salt: 'AA==', digest: 'AA==' } as const;
 /** How old orphans are, and how old they must be to be removed. */
 const [ORPHAN_AGE_MS, LEAST_AGE_MS] = [172_800_000, 3_600_000];
+
+/** Binds the store to the log, as the first start of a node does it. */
+export async function bindStore(log: EventLog, store: ArchiveStore): Promise<void> {
+  const id = randomUUID();
+  await appendBinding(log, id);
+  await store.setId(id);
+}
 
 /** Registers the clients; all but the last get a webhook. */
 export async function registerClients(log: EventLog): Promise<void> {
@@ -33,9 +42,7 @@ export function storeOrphans({ store }: Scene, { seed, deposits }: Plan): void {
   for (const { name, archive, isOrphan } of deposits) {
     if (!isOrphan) continue;
     const bytes = archiveOf(archive, seed, name);
-    const sha256 = hash('sha256', bytes);
-    const key = `v1/sha256/${sha256.slice(0, 2)}/${sha256.slice(2, 4)}/${sha256}`;
-    store.put(key, bytes, new Date(Date.now() - ORPHAN_AGE_MS));
+    store.put(keyOf(hash('sha256', bytes)), bytes, new Date(Date.now() - ORPHAN_AGE_MS));
   }
 }
 

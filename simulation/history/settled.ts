@@ -3,6 +3,7 @@ import type { StoredEvent } from '../cluster/stored-event.ts';
 import type { SimulatedNode } from '../nodes/simulated-node.ts';
 import { CLIENTS } from '../plan/plan.ts';
 import { numberOf } from './log-number.ts';
+import { namesLostObject } from './lost-objects.ts';
 import type { Scene } from './scene.ts';
 
 const BEGINS = new Set([
@@ -23,8 +24,10 @@ const ENDS = new Set([
 /** Returns whether everything that was begun has ended, on all nodes. */
 export function isSettled(scene: Scene, nodes: ReadonlyMap<string, SimulatedNode>): boolean {
   const { log } = scene.cluster;
+  const isOver = (events: readonly StoredEvent[]): boolean =>
+    namesLostObject(events, scene.store) || (hasEnded(events) && isNotified(events, scene));
   for (const [stream, events] of log.streams)
-    if (stream.startsWith('deposit-') && !(hasEnded(events) && isNotified(events, scene))) return false;
+    if (stream.startsWith('deposit-') && !isOver(events)) return false;
   const last = scene.cluster.log.events.findLast(({ streamId }) =>
     /^(deposit|client|notifications)-/.test(streamId),
   );

@@ -30,6 +30,7 @@ const LEGAL: Readonly<Record<DepositEvent['type'], readonly Status[]>> = {
   DepositDeleted: ['partial'],
   DepositVerified: ['deposited'],
   DepositRejected: ['deposited'],
+  CopyUnreadable: ['deposited', 'verified', 'loading'],
   ChecksRetried: ['deposited', 'rejected'],
   LoadingStarted: ['verified'],
   DepositLoaded: ['loading'],

@@ -1,12 +1,14 @@
 import type { Deposit } from '../../src/domain/deposit/state.ts';
 import type { EndedHistory } from '../history/ended-history.ts';
+import { namesLostObject } from '../history/lost-objects.ts';
 import { depositStreams, stateOf } from './deposit-streams.ts';
 
 type Ended = Extract<Deposit, { readonly status: 'done' | 'rejected' | 'failed' }>;
 
-/** A deposit that is complete comes to an end. */
+/** A deposit that is complete comes to an end, unless the store lost what it needs. */
 export function* deadlocks(history: EndedHistory): Generator<string> {
   for (const [stream, events] of depositStreams(history)) {
+    if (namesLostObject(events, history.store)) continue;
     const state = stateOf(events);
     if (['deposited', 'verified', 'loading'].includes(state.status))
       yield `${stream} is still ${state.status}`;
@@ -19,17 +21,20 @@ export function* expectedEnds(history: EndedHistory): Generator<string> {
     const state = stateOf(events);
     if (!isEnded(state)) continue;
     const expected = endOf(state, history);
-    if (expected !== undefined && state.status !== expected)
+    if (state.status !== expected)
       yield `${stream} is ${state.status} and should be ${expected}${reasonOf(state)}`;
   }
 }
 
-/** Nothing is left to an operator. */
-export function* parkedEvents({ log }: EndedHistory): Generator<string> {
+/** Nothing is left to an operator, unless the store lost what it needs. */
+export function* parkedEvents({ log, store }: EndedHistory): Generator<string> {
   for (const [stream, events] of log.streams) {
     if (!stream.startsWith('parked-')) continue;
-    for (const { data } of events)
-      yield `${stream}: ${String(data['stream'])}@${String(data['revision'])}, ${String(data['reason'])}`;
+    for (const { data } of events) {
+      const parked = String(data['stream']);
+      if (namesLostObject(log.stream(parked), store)) continue;
+      yield `${stream}: ${parked}@${String(data['revision'])}, ${String(data['reason'])}`;
+    }
   }
 }
 
@@ -37,10 +42,7 @@ function isEnded(state: Deposit): state is Ended {
   return ['done', 'rejected', 'failed'].includes(state.status);
 }
 
-/** Returns `undefined` if the store lost an archive in a power cut. */
-function endOf({ archives }: Ended, { archiveKinds, store }: EndedHistory): Ended['status'] | undefined {
-  const lost = [...store.lost];
-  if (archives.some(({ sha256 }) => lost.some((key) => key.endsWith(sha256)))) return undefined;
+function endOf({ archives }: Ended, { archiveKinds }: EndedHistory): Ended['status'] {
   const kinds = archives.map(({ sha256 }) => archiveKinds.get(sha256));
   if (kinds.length === 0 || kinds.includes('damaged')) return 'rejected';
   if (!kinds.includes('clashing')) return 'done';

@@ -1,6 +1,7 @@
 import { deposits } from '../../src/domain/aggregates.ts';
 import { namedObjects } from '../../src/domain/deposit/named-objects.ts';
 import type { EndedHistory } from '../history/ended-history.ts';
+import { keyOf } from '../history/lost-objects.ts';
 import { recorded } from '../history/recorded.ts';
 import { successes } from './successes.ts';
 
@@ -36,8 +37,4 @@ export function* keptKeys(history: EndedHistory): Generator<string> {
     const first = deposits.getOrInsert(key, outcome.depositId);
     if (first !== outcome.depositId) yield `${key} made deposits ${first} and ${outcome.depositId}`;
   }
-}
-
-function keyOf(sha256: string): string {
-  return `v1/sha256/${sha256.slice(0, 2)}/${sha256.slice(2, 4)}/${sha256}`;
 }

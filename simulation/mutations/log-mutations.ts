@@ -1,6 +1,6 @@
 import type { Mutation } from './mutation.ts';
 
-/** Defects of appends, ids, keyed requests and views. */
+/** Defects of appends, ids, keyed requests, views and the object store. */
 export const LOG_MUTATIONS = {
   'revision-not-checked': {
     edits: [
@@ -81,6 +81,15 @@ export const LOG_MUTATIONS = {
         file: 'src/event-log/eventstoredb/subscription.ts',
         find: 'await using feed = new SubscriptionFeed(',
         replace: 'if (this.#delivered) this.#reach(start);\n    await using feed = new SubscriptionFeed(',
+      },
+    ],
+  },
+  'newer-version-removed': {
+    edits: [
+      {
+        file: 'src/archive-store/minio/remove-stored.ts',
+        find: 'bucket.removeOnce(key, found.versionId)',
+        replace: 'bucket.removeOnce(key, undefined)',
       },
     ],
   },

@@ -6,8 +6,8 @@ export const REACTOR_MUTATIONS = {
     edits: [
       {
         file: 'src/reactors/reactor-runner.ts',
-        find: 'await (begun > MAX_BEGUN ?',
-        replace: 'await delivery.acknowledge();\n        await (begun > MAX_BEGUN ?',
+        find: 'if (event) await tries.run(',
+        replace: 'if (event) await delivery.acknowledge();\n      if (event) await tries.run(',
       },
     ],
   },

@@ -5,6 +5,7 @@ import type { NetworkAnswer, NetworkOutcome, NetworkRequest, NetworkServer } fro
 import { contentsOf, errorDocument, listDocument } from './s3-documents.ts';
 
 export type S3Object = {
+  readonly version: string;
   readonly bytes: Buffer;
   readonly etag: string;
   /** Wall clock of the server. */
@@ -20,9 +21,13 @@ export const BUCKET = 'deposits';
 
 const CALLS: Readonly<Record<string, CallName>> = { PUT: 'put', GET: 'get', HEAD: 'head' };
 
-/** A server of MinIO with one bucket, by the rules of real servers; see docs/simulation.md. */
+/** A server of MinIO with one bucket, which has versions, by the rules of real servers; see docs/simulation.md. */
 export class S3Server implements NetworkServer {
+  /** The current versions. */
   readonly objects = new Map<string, S3Object>();
+  /** All versions by key, the oldest first. */
+  readonly #versions = new Map<string, S3Object[]>();
+  #versionNumbers = 0;
   /** How it fails at the moment. */
   readonly outages = new Set<Outage>();
   /** Shares of the keys that are answered 404 at the moment, although they are listed: drives are away. */
@@ -39,16 +44,20 @@ export class S3Server implements NetworkServer {
 
   /** Loses what was stored in the last milliseconds: the rename of an object is not synced before the answer. */
   cutPower(unsyncedFor: number): void {
-    for (const [key, { answeredAt }] of this.objects) {
-      if (answeredAt < world().now - unsyncedFor) continue;
-      this.objects.delete(key);
-      this.lost.add(key);
-      world().note('store', `the power cut lost ${key}`);
+    const isLost = ({ answeredAt }: S3Object): boolean => answeredAt >= world().now - unsyncedFor;
+    for (const [key, versions] of this.#versions) {
+      if (!versions.some(isLost)) continue;
+      this.#keep(key, (version) => !isLost(version));
+      if (!this.objects.has(key)) this.lost.add(key);
+      world().note('store', `the power cut lost what was last stored as ${key}`);
     }
   }
 
   put(key: string, bytes: Buffer, modified = new Date()): S3Object {
-    const object = { bytes, etag: hash('md5', bytes), modified, answeredAt: world().now };
+    this.#versionNumbers += 1;
+    const version = `version-${this.#versionNumbers}`;
+    const object = { version, bytes, etag: hash('md5', bytes), modified, answeredAt: world().now };
+    this.#versions.getOrInsertComputed(key, () => []).push(object);
     this.objects.set(key, object);
     this.lost.delete(key);
     return object;
@@ -66,22 +75,31 @@ export class S3Server implements NetworkServer {
     if (bucket !== BUCKET) return answered(404, errorDocument('NoSuchBucket'));
     if (key === '') return this.#list(searchParams);
     if (request.method === 'PUT') return this.#put(key, request);
-    if (request.method === 'DELETE') return this.#delete(key, request);
+    if (request.method === 'DELETE') return this.#delete(key, searchParams.get('versionId'), request);
     return this.#get(key, request.method === 'HEAD');
   }
 
   #put(key: string, { body, headers, process }: NetworkRequest): NetworkOutcome {
     if (headers['content-md5'] !== Buffer.from(hash('md5', body), 'hex').toString('base64'))
       return answered(400, errorDocument('BadDigest'));
-    const { etag } = this.put(key, body);
+    const { etag, version } = this.put(key, body);
     world().note('store', `${process.name} stored ${key}`);
-    return answered(200, '', { etag: `"${etag}"` });
+    return answered(200, '', { etag: `"${etag}"`, 'x-amz-version-id': version });
   }
 
-  #delete(key: string, { process }: NetworkRequest): NetworkOutcome {
-    world().note('store', `${process.name} removed ${key}`);
-    this.objects.delete(key);
+  /** Without a version the key is gone, whatever it had. */
+  #delete(key: string, version: string | null, { process }: NetworkRequest): NetworkOutcome {
+    world().note('store', `${process.name} removed ${version ?? 'all versions'} of ${key}`);
+    this.#keep(key, (kept) => version !== null && kept.version !== version);
     return answered(204, '');
+  }
+
+  #keep(key: string, isKept: (version: S3Object) => boolean): void {
+    const versions = (this.#versions.get(key) ?? []).filter(isKept);
+    const current = versions.at(-1);
+    this.#versions.set(key, versions);
+    if (current) this.objects.set(key, current);
+    else this.objects.delete(key);
   }
 
   #get(key: string, isHead: boolean): NetworkOutcome {
@@ -92,8 +110,9 @@ export class S3Server implements NetworkServer {
         ? answered(404, '', { 'x-minio-error-code': 'NoSuchKey' })
         : answered(404, errorDocument('NoSuchKey'));
     }
-    const { bytes, etag, modified } = object;
+    const { bytes, etag, modified, version } = object;
     const headers = {
+      'x-amz-version-id': version,
       etag: `"${etag}"`,
       'content-type': 'application/octet-stream',
       'last-modified': modified.toUTCString(),

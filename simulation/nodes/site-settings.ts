@@ -29,6 +29,7 @@ export function reactorConfig(stuckAfter: number): Config {
     loaderIdentity: 'Simulation <simulation@example.org>',
     refIdAliases: false,
     stuckAfter,
+    reactionPause: 300,
     webhooks: {
       firstPause: 500,
       longestPause: 5000,

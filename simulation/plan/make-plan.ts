@@ -10,8 +10,8 @@ const [FIRST_FAULT_MS, LAST_FAULT_MS] = [1000, 30_000];
 const FIRST_REQUEST_MS = 700;
 /** The sweep in histories that have one, and in those that have none. */
 const [SWEPT_MS, NOT_SWEPT_MS] = [30_000, 86_400_000];
-/** What a search for orphans and their removal take, about. */
-const COLLECTION_MS = 40;
+/** When, after its beginning, a search for orphans comes to their removal. */
+const COLLECTION_MS = [10, 35] as const;
 /** Around a fault, where most requests are placed. */
 const NEAR_FAULT_MS = [-1500, 4500] as const;
 
@@ -49,7 +49,7 @@ function duringCollections(random: SeededRandom, faults: readonly PlannedFault[]
   return faults
     .filter(({ kind }) => kind === 'garbage-collection')
     .map(({ at }, index) => ({
-      ...makeDeposit(random, `g${index + 1}`, at + random.between(0, COLLECTION_MS), true),
+      ...makeDeposit(random, `g${index + 1}`, at + random.between(...COLLECTION_MS), true),
       isOrphan: true,
     }));
 }

@@ -3,7 +3,7 @@ import crypto from 'node:crypto';
 import filesystem from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { patchTimers } from './patch-timers.ts';
-import { isSimulated, openSimulatedFolder, readSimulatedFile } from './simulated-files.ts';
+import { isSimulated, openSimulatedFile, readSimulatedFile } from './simulated-files.ts';
 import { currentWorld } from './world.ts';
 
 /**
@@ -85,12 +85,13 @@ function patchSignals(): void {
 }
 
 function patchFiles(): void {
-  const { mkdir, open, readFile } = filesystem;
+  const { mkdir, open, readFile, rm } = filesystem;
   const isOurs = (file: unknown): boolean => currentWorld() !== undefined && isSimulated(file);
   Object.assign(filesystem, {
     mkdir: (...args: Parameters<typeof mkdir>) =>
       isOurs(args[0]) ? Promise.resolve(undefined) : mkdir(...args),
-    open: (...args: Parameters<typeof open>) => (isOurs(args[0]) ? openSimulatedFolder() : open(...args)),
+    open: (...args: Parameters<typeof open>) => (isOurs(args[0]) ? openSimulatedFile() : open(...args)),
+    rm: (...args: Parameters<typeof rm>) => (isOurs(args[0]) ? Promise.resolve() : rm(...args)),
     readFile: (...args: Parameters<typeof readFile>) =>
       isOurs(args[0]) ? readSimulatedFile(args[0] as string) : readFile(...args),
   });

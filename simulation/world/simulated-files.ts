@@ -9,12 +9,17 @@ export function isSimulated(file: unknown): file is string {
   return typeof file === 'string' && file.startsWith(SIMULATED_FOLDER);
 }
 
-/** Resolves to the handle of a folder, which can only be synced and closed: bodies of the simulation stay in memory. */
-export async function openSimulatedFolder() {
+/** Resolves to a handle that accepts everything: bodies of the simulation stay in memory, so nothing is read from files. */
+export async function openSimulatedFile() {
+  const done = async (): Promise<void> => undefined;
   return {
-    sync: async (): Promise<void> => undefined,
-    close: async (): Promise<void> => undefined,
-    [Symbol.asyncDispose]: async (): Promise<void> => undefined,
+    writev: async (chunks: readonly Uint8Array[]) => ({
+      bytesWritten: chunks.reduce((sum, { byteLength }) => sum + byteLength, 0),
+    }),
+    datasync: done,
+    sync: done,
+    close: done,
+    [Symbol.asyncDispose]: done,
   };
 }
 

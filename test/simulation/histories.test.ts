@@ -72,7 +72,7 @@ test.serial('a defect is found, its plan is made simpler, and the simpler plan s
   t.is((await simulators.run(plan)).hash, again.hash);
 });
 
-/** Both nodes with reactors die as soon as one has begun to read an archive. */
+/** Both nodes with reactors die when one stores what it has found in an archive. */
 const KILLED_AT_WORK: Plan = {
   ...PLAN,
   faults: [
@@ -80,7 +80,7 @@ const KILLED_AT_WORK: Plan = {
     ...[2, 3].map((host) => ({
       kind: 'crash-point' as const,
       at: 900,
-      parameters: { host, call: 'get', moment: 'sent', skip: 0, down: 300, seen: 1 },
+      parameters: { host, call: 'put', moment: 'sent', skip: 0, down: 300, seen: 1 },
     })),
   ],
 };
@@ -90,7 +90,7 @@ test.serial('the code without that defect finishes the work of a node that died'
   await using simulators = new Simulators({ processes: 1 });
   const { violations, counts } = await simulators.run(KILLED_AT_WORK);
   t.deepEqual(violations, []);
-  t.true((counts.crashPoints['get sent'] ?? 0) >= 1);
+  t.true((counts.crashPoints['put sent'] ?? 0) >= 1);
 });
 
 test.serial('npm run simulate saves a plan and replays it', async (t) => {
@@ -125,7 +125,11 @@ test.serial(
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as Record<string, unknown>);
-    for (const seed of [1, 2]) t.true(lines.some((line) => line['seed'] === seed), `seed ${seed}`);
+    for (const seed of [1, 2])
+      t.true(
+        lines.some((line) => line['seed'] === seed),
+        `seed ${seed}`,
+      );
     t.is(lines.at(-1)?.['histories'], 2);
     for (const wrong of [
       ['--seeds', '0'],

@@ -1,0 +1,18 @@
+import { deposits } from '../../src/domain/aggregates.ts';
+import { namedObjects } from '../../src/domain/deposit/named-objects.ts';
+import type { StoredEvent } from '../cluster/stored-event.ts';
+import type { S3Server } from '../network/s3-server.ts';
+import { recorded } from './recorded.ts';
+
+/** Returns whether a power cut of the store lost an object that events of a deposit name: it waits for an operator. */
+export function namesLostObject(events: readonly StoredEvent[], { lost }: Pick<S3Server, 'lost'>): boolean {
+  if (lost.size === 0) return false;
+  return events.some((event) =>
+    [...namedObjects(deposits.codec.read(recorded(event)))].some((sha256) => lost.has(keyOf(sha256))),
+  );
+}
+
+/** Returns the key under which the store has an object. */
+export function keyOf(sha256: string): string {
+  return `v1/sha256/${sha256.slice(0, 2)}/${sha256.slice(2, 4)}/${sha256}`;
+}
