@@ -3,7 +3,7 @@ import type { NetworkServer } from './network/network-server.ts';
 import type { Incarnation } from './world/host.ts';
 import { world } from './world/world.ts';
 
-/** What the simulated machines share: the servers that they talk to. */
+/** The servers that all simulated machines share. */
 export class Site {
   readonly cluster: Cluster;
   /** HTTP servers by host name. */

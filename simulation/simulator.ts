@@ -5,7 +5,7 @@ import { shrink } from './shrink.ts';
 import type { SimulatorReply, SimulatorRequest } from './simulator-messages.ts';
 import { stackOf } from './world/stack-of.ts';
 
-/** Of errors, when a single history is looked at; bulk runs have none. */
+/** Lines of a stack when a single history is examined; bulk runs have none. */
 const STACK_LINES = 10;
 
 let work = Promise.resolve();

@@ -5,7 +5,7 @@ import type { ArchiveReader, Inspection, Overlay, OverlayListing } from '../../s
 import { SeededRandom } from '../world/seeded-random.ts';
 import { world } from '../world/world.ts';
 
-/** What an archive of the simulation is like; its text begins with this word. */
+/** Kinds of archives in the simulation; the text of an archive begins with its kind. */
 export type ArchiveKind = 'good' | 'damaged' | 'clashing';
 
 const LONGEST_MS = 6000;

@@ -92,7 +92,7 @@ export class Appends {
 type Outcome =
   | { readonly kind: 'new' }
   | { readonly kind: 'stored'; readonly last: StoredEvent }
-  /** The same append waits for the quorum. */
+  /** An equal append waits for the quorum. */
   | { readonly kind: 'pending'; readonly append: PendingAppend }
   | { readonly kind: 'refused'; readonly error: Error };
 

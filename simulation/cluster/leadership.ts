@@ -2,13 +2,13 @@ import type { Incarnation } from '../world/host.ts';
 import { world } from '../world/world.ts';
 import type { NewEvent, StoredEvent } from './stored-event.ts';
 
-/** What a client object of the library knows of the cluster. Each has connections of its own. */
+/** The state of one client object of the library. Each has connections of its own. */
 export type Connection = {
   readonly process: Incarnation;
   readonly connectionName: string;
   /** The leadership it is connected to; `undefined` before its next call has found the leader. */
   epoch: number | undefined;
-  /** In a partition: it remains on the side of the old leader. */
+  /** True for a client that remains on the side of the old leader in a partition. */
   staysWithOld: boolean;
   isDisposed: boolean;
 };
@@ -23,7 +23,7 @@ export type PendingAppend = {
 /** A leader that was deposed by a partition, and does not know it. */
 export type OldLeader = {
   readonly epoch: number;
-  /** Whether the other side of the partition has a leader. */
+  /** True once the other side of the partition has a leader. */
   hasSuccessor: boolean;
   /** The last event it has. */
   readonly upTo: number;
@@ -31,7 +31,7 @@ export type OldLeader = {
   readonly pending: PendingAppend[];
 };
 
-/** Who serves a call: the leader, or one that was deposed. */
+/** The node that serves a call: the leader, or one that was deposed. */
 export type Side = { readonly old: OldLeader | undefined };
 
 /** Which node leads the cluster, and whether it has a quorum. */
@@ -44,12 +44,12 @@ export class Leadership {
   /** Appends without a quorum. */
   pending: PendingAppend[] = [];
 
-  /** Whether the cluster is in order, so that a fault may begin. */
+  /** True if the cluster is in order, so that a fault may begin. */
   get isStable(): boolean {
     return !this.old && this.hasQuorum && this.downUntil <= world().now;
   }
 
-  /** Whether a leader with a quorum leads all. */
+  /** True if one leader is known to all clients that do not stay with an old one. */
   get hasLeader(): boolean {
     return this.downUntil <= world().now && (!this.old || this.old.hasSuccessor);
   }

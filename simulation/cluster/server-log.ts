@@ -1,7 +1,7 @@
 import { world } from '../world/world.ts';
 import { type NewEvent, nameOf, positionOf, type StoredEvent } from './stored-event.ts';
 
-/** What the leader has committed. Nothing leaves it. */
+/** The committed events. None is ever removed. */
 export class ServerLog {
   readonly events: StoredEvent[] = [];
   readonly streams = new Map<string, StoredEvent[]>();

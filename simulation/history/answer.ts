@@ -1,4 +1,4 @@
-/** What a client was answered, and when. */
+/** The answer to a request of a client. */
 export type Answer = {
   readonly begunAt: number;
   readonly endedAt: number;

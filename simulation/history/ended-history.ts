@@ -29,7 +29,7 @@ export type EndedHistory = {
   readonly unhandled: readonly string[];
   /** Nodes that could not go on. */
   readonly failures: readonly string[];
-  /** What nodes logged as errors. */
+  /** Errors that nodes logged. */
   readonly errors: readonly string[];
   readonly steps: number;
   /** It took more steps than any history should. */

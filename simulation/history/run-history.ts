@@ -6,7 +6,7 @@ import { judge, type Violation } from '../invariants/invariants.ts';
 import { asOperator, boot, type SimulatedNode } from '../nodes/simulated-node.ts';
 import type { Plan } from '../plan/plan.ts';
 import { running } from '../world/host.ts';
-import { realImmediate } from '../world/real-time.ts';
+import { realImmediate } from '../world/real-immediate.ts';
 import { stackOf } from '../world/stack-of.ts';
 import { type Note, setWorld, World } from '../world/world.ts';
 import { archiveKinds } from './archive-bytes.ts';
@@ -28,7 +28,7 @@ export type HistoryResult = {
   readonly simulatedMs: number;
   readonly violations: readonly Violation[];
   readonly counts: { readonly faults: Counts; readonly crashPoints: Counts; readonly eventTypes: Counts };
-  /** What the model knows of the causes: which event a checkpoint made the server forget, which object a power cut lost. */
+  /** Causes that the model knows: events that a checkpoint made the server forget, objects that a power cut lost. */
   readonly causes: readonly string[];
   /** With tracing. */
   readonly notes: readonly Note[] | undefined;
@@ -107,6 +107,7 @@ class History {
         eventTypes: countOf(cluster.log.events.map(({ type }) => type)),
       },
       causes: [
+        ...(cluster.truncated > 0 ? [`${cluster.truncated} appends were lost with their leader`] : []),
         ...cluster.groups.forgotten,
         ...[...this.#scene.store.lost].map((key) => `a power cut lost ${key}`),
       ],

@@ -15,7 +15,7 @@ export function* deadlocks(history: EndedHistory): Generator<string> {
   }
 }
 
-/** What a deposit ends as depends on its archives alone: faults of engines are never the client's. */
+/** Checks that only its archives decide how a deposit ends: faults of engines are never the client's. */
 export function* expectedEnds(history: EndedHistory): Generator<string> {
   for (const [stream, events] of depositStreams(history)) {
     const state = stateOf(events);

@@ -16,7 +16,7 @@ export type Invariant = (history: EndedHistory) => Iterable<string>;
 
 export type Violation = { readonly kind: string; readonly text: string };
 
-/** What holds in every history, by the name under which a violation is reported. */
+/** All invariants, by the name under which a violation is reported. */
 export const INVARIANTS = {
   // 1. Nothing lost
   lost: keptAcknowledgements,

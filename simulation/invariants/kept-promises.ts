@@ -5,7 +5,7 @@ import { keyOf } from '../history/lost-objects.ts';
 import { recorded } from '../history/recorded.ts';
 import { successes } from './successes.ts';
 
-/** What was acknowledged to a client is in the log. */
+/** Checks that everything acknowledged to a client is in the log. */
 export function* keptAcknowledgements(history: EndedHistory): Generator<string> {
   for (const { command, isFinal, outcome } of successes(history)) {
     const { depositId, revision } = outcome;
@@ -17,7 +17,7 @@ export function* keptAcknowledgements(history: EndedHistory): Generator<string> 
   }
 }
 
-/** What events name is in the store, unless a power cut of the store lost it. */
+/** Checks that every object named by an event is in the store, unless a power cut of the store lost it. */
 export function* keptObjects({ log, store }: EndedHistory): Generator<string> {
   for (const event of log.events) {
     if (!event.streamId.startsWith(deposits.prefix)) continue;

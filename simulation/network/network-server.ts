@@ -16,7 +16,7 @@ export type NetworkAnswer = {
   readonly body: Buffer;
 };
 
-/** What becomes of a request that arrives. */
+/** The outcome of a request that arrives. */
 export type NetworkOutcome =
   | { readonly kind: 'answer'; readonly answer: NetworkAnswer; readonly delay?: number }
   /** The connection is refused, or breaks. */

@@ -28,7 +28,7 @@ export function makeDeposit(
   };
 }
 
-/** What happens to a partial deposit, up to its completion or deletion. */
+/** Draws the steps of a partial deposit, up to its completion or deletion. */
 function changes(random: SeededRandom): PlannedStep[] {
   const steps: PlannedStep[] = [];
   for (let left = random.int(4); left > 0; left--) {
@@ -40,7 +40,7 @@ function changes(random: SeededRandom): PlannedStep[] {
   return [...steps, step(random, 'complete')];
 }
 
-/** What happens after the completion. */
+/** Draws the steps after the completion. */
 function aftermath(random: SeededRandom, archive: ArchiveKind): PlannedStep[] {
   if (archive !== 'good') return random.chance(0.7) ? [step(random, 'retry')] : [];
   return random.chance(0.3) ? [step(random, 'annotate')] : [];

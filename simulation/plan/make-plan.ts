@@ -3,7 +3,7 @@ import { SeededRandom } from '../world/seeded-random.ts';
 import { makeDeposit } from './make-deposit.ts';
 import { commandsOf, type Plan, type PlannedDeposit, type PlannedFault } from './plan.ts';
 
-/** What every history has at least. */
+/** The least that every history has. */
 export const LEAST = { commands: 20, deposits: 5, faults: 5, faultKinds: 3 };
 
 const [FIRST_FAULT_MS, LAST_FAULT_MS] = [1000, 30_000];

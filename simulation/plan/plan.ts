@@ -26,7 +26,7 @@ export type PlannedDeposit = {
   /** Tells deposits apart when others are removed from the plan. */
   readonly name: string;
   readonly at: number;
-  /** Of the nodes that serve HTTP. */
+  /** Number of a node that serves HTTP. */
   readonly node: number;
   readonly client: number;
   readonly archive: ArchiveKind;

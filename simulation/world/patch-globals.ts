@@ -1,4 +1,4 @@
-import './real-time.ts'; // before anything is replaced
+import './real-immediate.ts'; // before anything is replaced
 import crypto from 'node:crypto';
 import filesystem from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';

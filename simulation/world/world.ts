@@ -4,7 +4,7 @@ import { stackOf } from './stack-of.ts';
 import { type Task, TaskQueue } from './task-queue.ts';
 import { TraceHash } from './trace-hash.ts';
 
-/** What a line of the trace is about. The story of a history leaves out `call` and `log`. */
+/** The subject of a line of the trace. The story of a history leaves out `call` and `log`. */
 export type NoteKind =
   | 'fault'
   | 'commit'

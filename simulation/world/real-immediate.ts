@@ -1,4 +1,2 @@
 /** The macrotask of the real event loop, as it was before the globals were replaced. */
 export const realImmediate: (work: () => void) => void = globalThis.setImmediate;
-/** Milliseconds of the real clock. */
-export const realNow: () => number = performance.now.bind(performance);
