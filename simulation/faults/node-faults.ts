@@ -22,6 +22,9 @@ export const crash = defineFault<Crash>({
 /** How long it is waited for the call after which a process crashes. */
 const ARMED_MS = 8000;
 
+/** Calls that a process makes when it starts, and seldom again: it is restarted for them. */
+const AT_STARTS: ReadonlySet<CallName> = new Set(['subscribe', 'consume']);
+
 /** A process crashes at a certain call; `skip` calls later than the first one. */
 export const crashPoint = defineFault<
   Crash & { readonly call: CallName; readonly moment: CallMoment; readonly skip: number }
@@ -29,10 +32,11 @@ export const crashPoint = defineFault<
   draw: (random) => {
     const { call, moment, role } = random.pick(CRASH_POINTS);
     const host = (role === 'reactors' ? 2 : role === 'http' ? 0 : random.int(2) * 2) + random.int(2);
-    const skip = random.chance(0.5) ? 0 : random.int(12);
+    const skip = AT_STARTS.has(call) || random.chance(0.5) ? 0 : random.int(12);
     return { host, call, moment, skip, down: random.between(200, 4000), seen: random.between(0.1, 5) };
   },
   begin: ({ host, call, moment, skip, down, seen }, scene) => {
+    if (AT_STARTS.has(call)) scene.kill(host, { down: 200, seen });
     scene.killAfter({ host, call, moment, skip, until: ARMED_MS }, { down, seen });
     return true;
   },
