@@ -20,7 +20,7 @@ const [ORPHAN_AGE_MS, LEAST_AGE_MS] = [172_800_000, 3_600_000];
 /** Binds the store to the log, as the first start of a node does it. */
 export async function bindStore(log: EventLog, store: ArchiveStore): Promise<void> {
   const id = randomUUID();
-  await appendBinding(log, id);
+  await appendBinding(log, id, undefined);
   await store.setId(id);
 }
 
