@@ -1,0 +1,53 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import test from 'ava';
+import { parseS3Url } from '../../src/archive-store/s3-url.ts';
+import { archivePart, entryPart, formOf, formType } from '../support/deposit-bodies.ts';
+import { FaultProxy } from '../support/fault-proxy.ts';
+import { runScript } from '../support/run-script.ts';
+import { RunningService } from '../support/running-service.ts';
+import { S3Server } from '../support/s3-server.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+test('a backup from S3 and a restore into S3 go on while the store restarts', async (t) => {
+  await using s3 = await S3Server.start();
+  await using proxy = await FaultProxy.start(s3.port);
+  const { accessKey, secretKey } = s3.options;
+  const urlOf = (bucket: string) => `s3://127.0.0.1:${proxy.port}/${bucket}?tls=false`;
+  const storeIn = (bucket: string) => ({
+    DEPOSIT_ARCHIVE_STORE: urlOf(bucket),
+    DEPOSIT_S3_ACCESS_KEY: accessKey,
+    DEPOSIT_S3_SECRET_KEY: secretKey,
+  });
+  const archiveStore = { kind: 's3', ...parseS3Url(urlOf('originals')), accessKey, secretKey } as const;
+  await using service = await RunningService.start({ archiveStore });
+  const alice = await service.register('alice', { collections: ['software'] });
+  const body = new Uint8Array(formOf([archivePart(), entryPart()]));
+  t.is((await alice.post('/1/software/', body, formType)).status, 201);
+  await alice.waitFor('/1/software/1/status/', 'done');
+  await service.stop();
+
+  let restarts = 0;
+  const restart = async () => {
+    restarts += 1;
+    await proxy.refuse();
+    void pause(1500).then(() => proxy.accept());
+  };
+  const backup = await temporaryFolder(t);
+  proxy.inject({ kind: 'after', event: restart }, /^GET .*v1\/sha256\//, 1);
+  const backedUp = await runScript(service.folder, 'backup', [backup, '--json'], {
+    env: storeIn('originals'),
+  });
+  t.is(backedUp.code, 0, backedUp.err);
+  t.like(JSON.parse(backedUp.out), { complete: true, objects: 4, copied: 4 });
+  t.is(restarts, 1);
+
+  const elsewhere = await temporaryFolder(t);
+  proxy.inject({ kind: 'after', event: restart }, /^PUT .*v1\/sha256\//, 1);
+  const restored = await runScript(elsewhere, 'restore', [backup, '--verify', '--json'], {
+    env: storeIn('copies'),
+  });
+  t.is(restored.code, 0, restored.err);
+  t.like(JSON.parse(restored.out), { objects: 4, copied: 4 });
+  t.is(restarts, 2);
+  await service.startAgain();
+});
