@@ -212,6 +212,13 @@ export const PROGRAMME: readonly PlannedDrill[] = [
     limit: [1200, 240],
   },
   {
+    name: 'flipped-bits',
+    what: 'Flips a bit in eight objects of one client, and looks whether the deposits of others go on.',
+    full: [],
+    short: SHORT,
+    limit: [600, 180],
+  },
+  {
     name: 'rolling-upgrade',
     what: 'Upgrades four nodes one by one from an older release under load, goes back, and upgrades again.',
     full: [],

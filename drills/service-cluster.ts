@@ -63,9 +63,19 @@ export class ServiceCluster implements AsyncDisposable {
     return this.#of('http').map(({ process }) => process.url);
   }
 
+  /** Where every node says whether it is ready. */
+  get everyUrl(): readonly string[] {
+    return this.#nodes.map(({ process }) => process.url);
+  }
+
   /** The data folder of the first node that serves clients. */
   get dataDir(): string {
-    return this.#of('http')[0]?.folder as string;
+    return this.dataDirOf('http');
+  }
+
+  /** Returns the data folder of the first node of the role. */
+  dataDirOf(role: NodeRole): string {
+    return this.#of(role)[0]?.folder as string;
   }
 
   /** A sentence for each node that ended by itself. */

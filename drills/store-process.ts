@@ -1,32 +1,48 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
+import { createInterface, type Interface } from 'node:readline';
 
 const PROGRAM = path.join(import.meta.dirname, '..', 'test', 'support', 's3-process.ts');
 
-/** The S3 server of the tests in a process of its own. */
+/** The S3 server of the tests in a process of its own, which commands damage. */
 export class StoreProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
+  readonly #lines: Interface;
   readonly port: number;
   readonly accessKey: string;
   readonly secretKey: string;
 
   static async start(): Promise<StoreProcess> {
     const child = spawn(process.execPath, [PROGRAM], { stdio: ['pipe', 'pipe', 'inherit'] });
-    const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
-    return new StoreProcess(child, JSON.parse(line) as Served);
+    const lines = createInterface({ input: child.stdout });
+    const [line] = (await once(lines, 'line')) as [string];
+    return new StoreProcess(child, lines, JSON.parse(line) as Served);
   }
 
-  private constructor(child: ChildProcess, { port, accessKey, secretKey }: Served) {
+  private constructor(child: ChildProcess, lines: Interface, { port, accessKey, secretKey }: Served) {
     this.#child = child;
+    this.#lines = lines;
     this.port = port;
     this.accessKey = accessKey;
     this.secretKey = secretKey;
   }
 
+  /** Flips a bit of the object, or flips it back. */
+  async flip(bucket: string, key: string): Promise<void> {
+    await this.#command('flip', bucket, key);
+  }
+
   signal(signal: NodeJS.Signals): void {
     this.#child.kill(signal);
+  }
+
+  /** Commands are answered in their order, one at a time. */
+  async #command(...words: readonly string[]): Promise<unknown> {
+    const answered = once(this.#lines, 'line');
+    this.#child.stdin?.write(`${words.join(' ')}\n`);
+    const [line] = (await answered) as [string];
+    return JSON.parse(line);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

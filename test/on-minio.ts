@@ -8,7 +8,7 @@ import { MinioProcess, minioProgram } from './support/minio-process.ts';
  * a MinIO it says so, and fails where that could have been built: with CI set and Go installed.
  */
 const FILES = ['test/archive-store/real-*.test.ts', 'test/archive-store/minio-rules.test.ts'];
-const DRILLS = ['engines-away', 'two-and-two', 'store-restarts'];
+const DRILLS = ['engines-away', 'two-and-two', 'store-restarts', 'flipped-bits'];
 
 const program = minioProgram();
 if (program === undefined) {

@@ -1,4 +1,5 @@
 import path from 'node:path';
+import { flipOnDrive } from '../support/flip-on-drive.ts';
 import type { S3Answer } from '../support/s3-client.ts';
 import type { S3State } from '../support/s3-state.ts';
 import {
@@ -10,7 +11,7 @@ import {
   rulesTestServer,
   textsOf,
 } from './minio-rules-server.ts';
-import { flipOnDrive, SERVER_DRIVE } from './minio-under-test.ts';
+import { SERVER_DRIVE } from './minio-under-test.ts';
 
 /** Rules about servers that cannot do their work, and about damaged drives. */
 export function stateRules(): void {

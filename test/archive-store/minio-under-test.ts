@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { open as openFile, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { ExecutionContext } from 'ava';
 import type { MinioPlace } from '../../src/archive-store/minio/bucket.ts';
@@ -10,6 +9,7 @@ import {
   type MinioArchiveStoreOptions,
 } from '../../src/archive-store/minio/minio-archive-store.ts';
 import { FaultProxy } from '../support/fault-proxy.ts';
+import { flipOnDrive } from '../support/flip-on-drive.ts';
 import { type S3Answer, S3Client, type S3Request } from '../support/s3-client.ts';
 import { S3Server, type S3ServerOptions } from '../support/s3-server.ts';
 import { temporaryFolder as newFolder } from '../support/temporary-folder.ts';
@@ -114,16 +114,6 @@ async function keysIn(send: (key: string, request: S3Request) => Promise<S3Answe
       return Array.from(body.toString().matchAll(/<UploadId>/g), () => `upload to ${key}`);
     });
   return [...keys, ...(await Promise.all(uploads)).flat()];
-}
-
-/** The bytes of an object are in the file `part.1`, small ones in `xl.meta`. */
-export async function flipOnDrive(folder: string): Promise<void> {
-  const files = await readdir(folder, { recursive: true });
-  const name = files.find((file) => path.basename(file) === 'part.1') ?? 'xl.meta';
-  await using file = await openFile(path.join(folder, name), 'r+');
-  const at = Math.floor((await file.stat()).size / 2);
-  const { buffer } = await file.read(Buffer.alloc(1), 0, 1, at);
-  await file.write(Buffer.of((buffer[0] ?? 0) ^ 1), 0, 1, at);
 }
 
 type ServerPlace = { readonly port: number; readonly accessKey: string; readonly secretKey: string };

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../../drills/free-port.ts';
+import { flipOnDrive } from './flip-on-drive.ts';
 import { installed } from './installed.ts';
 
 /** Returns the program `MINIO_BIN`, else `minio` on the path. @throws if `MINIO_BIN` cannot be run. */
@@ -63,6 +64,11 @@ export class MinioProcess implements AsyncDisposable {
   /** Starts it after {@link kill}, on the same port and folder. Resolves when it serves requests. */
   async restart(): Promise<void> {
     if (!(await this.#begin())) throw new Error(`MinIO was not started again: port ${this.#port} is in use.`);
+  }
+
+  /** Flips a bit of the object, or flips it back. */
+  flip(bucket: string, key: string): Promise<void> {
+    return flipOnDrive(path.join(this.drive, bucket, key));
   }
 
   signal(signal: NodeJS.Signals): void {

@@ -1,7 +1,24 @@
+import { createInterface } from 'node:readline';
+import type { S3Bucket } from './s3-bucket.ts';
 import { S3Server } from './s3-server.ts';
 
-/** An S3 server of its own, for several services to share: tells where it listens as one line of JSON. */
+/**
+ * An S3 server in a process of its own, for several services to share. It prints where it listens as one line of JSON,
+ * then one line for each line of its input: a command, the bucket and a key.
+ */
 const server = await S3Server.start();
 const { accessKey, secretKey } = server.options;
-console.log(JSON.stringify({ port: server.port, accessKey, secretKey }));
+const reply = (value: unknown): void => console.log(JSON.stringify(value ?? null));
 process.once('SIGTERM', () => void server[Symbol.asyncDispose]().then(() => process.exit(0)));
+reply({ port: server.port, accessKey, secretKey });
+
+const COMMANDS: Readonly<Record<string, (bucket: S3Bucket, key: string) => unknown>> = {
+  /** Flips a bit of the object, or flips it back. */
+  flip: ({ flipped }, key) => flipped.delete(key) || flipped.add(key).has(key),
+};
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const [command = '', bucketName = '', key = ''] = line.split(' ');
+  const bucket = server.buckets.get(bucketName);
+  reply(bucket && COMMANDS[command]?.(bucket, key));
+}

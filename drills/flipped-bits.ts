@@ -1,0 +1,75 @@
+import { hash } from 'node:crypto';
+import path from 'node:path';
+import { minioProgram } from '../test/support/minio-process.ts';
+import { type Finding, runDrill, tell } from './drill.ts';
+import { eventually, ObjectFaultSite } from './object-fault-site.ts';
+import { keyOf, newDeposit } from './storing-client.ts';
+
+const HELP = `Flips one bit in the archives of eight deposits of one client, in the bucket of a real MinIO (that of MINIO_BIN, or minio
+on the path) or else of the S3 server of the tests, with two reactor nodes beside two HTTP nodes. The deposits of another
+client have to be done within seconds; the eight have to wait, shown as such, and to go on by themselves once their bits
+are flipped back, or their bytes are deposited again.
+
+  node drills/flipped-bits.ts`;
+
+/** As many as a reactor of a node works on at the same time. */
+const DAMAGED = 8;
+const ARCHIVE_BYTES = 10_000;
+/** From completion to done of another client's deposit: one that waited for the eight would wait for ever. */
+const LONGEST_MS = 30_000;
+const BUCKET = 'deposits';
+const HASTY = path.join(import.meta.dirname, 'hasty-service.ts');
+
+await runDrill(HELP, {}, ({ short }) => drill(short));
+
+async function drill(isShort: boolean): Promise<Finding> {
+  const minio = minioProgram();
+  const main = isShort ? HASTY : undefined;
+  await using site = await ObjectFaultSite.start({ minio, main, roles: ['http', 'http'] });
+  const { owner, engines, cluster } = site;
+  const damaged = [];
+  for (let turn = 0; turn < DAMAGED; turn += 1) damaged.push(await owner.deposit(newDeposit(ARCHIVE_BYTES)));
+  const digests = damaged.map(({ archive }) => hash('sha256', archive));
+  for (const digest of digests) await engines.store.flip(BUCKET, keyOf(digest));
+  await cluster.add(['reactors', 'reactors']);
+  const load = site.load();
+  tell(`${DAMAGED} objects have a flipped bit`);
+  await eventually(async () => (await site.parked()).length === DAMAGED);
+  const parked = (await site.parked()).length;
+  tell(`${parked} events are parked, ${site.acknowledged} other deposits are acknowledged`);
+  const hidden = await site.hidden(
+    damaged.map(({ id }) => id),
+    digests,
+  );
+  const meanwhile = site.acknowledged;
+
+  for (const [turn, deposit] of damaged.entries()) {
+    if (turn % 2 === 0) await engines.store.flip(BUCKET, keyOf(deposit.archive));
+    else await owner.deposit(deposit);
+  }
+  tell('the bytes are back');
+  const mended = performance.now();
+  await eventually(async () => (await site.parked()).length === 0);
+  const seconds = Math.round((performance.now() - mended) / 1000);
+  site.stopLoad();
+  await load;
+  const broken = await site.outcome();
+  const longest = await site.longest();
+  return {
+    tried: `One bit was flipped in the archives of ${DAMAGED} deposits of one client, in ${minio === undefined ? 'the S3 server of the tests' : 'MinIO'}, beside ${site.acknowledged} deposits of another.`,
+    held: `The ${DAMAGED} waited, were parked and counted, and were done within ${seconds} s of their bytes being back; the others were done after ${longest} ms at the most.`,
+    broken: [
+      ...hidden,
+      ...broken,
+      ...(parked === DAMAGED ? [] : [`${parked} events were parked in place of ${DAMAGED}.`]),
+      ...(longest < LONGEST_MS ? [] : [`A deposit of another client took ${longest} ms.`]),
+    ],
+    numbers: {
+      damaged: DAMAGED,
+      parked,
+      acknowledged: site.acknowledged,
+      'acknowledged meanwhile': meanwhile,
+      'longest until done, ms': longest,
+    },
+  };
+}
