@@ -3,15 +3,18 @@ import { readConfig } from '../src/config.ts';
 import { createLogger } from '../src/logger.ts';
 import { startService } from '../src/service.ts';
 
-/** In milliseconds: ten minutes and a minute, and a quarter of an hour, in a service of users. */
+/** In milliseconds: ten minutes and a minute, a quarter of an hour, and 300, in a service of users. */
 const TIMES = { unusedFor: 3000, lookEvery: 500 };
 const STUCK_AFTER_MS = 5000;
+const REACTION_PAUSE_MS = 10;
 
-// The service of this tree as a program that deletes groups of older releases, and looks for stuck work, after seconds.
+// The service of this tree as a program that deletes groups of older releases, looks for stuck work and gives up an object
+// that is missing, after seconds.
 const config = readConfig();
 const eventLog = { ...config.eventLog, ...TIMES };
 const logger = createLogger(config.logLevel);
-const service = await startService({ ...config, eventLog, stuckAfter: STUCK_AFTER_MS }, { logger });
+const times = { stuckAfter: STUCK_AFTER_MS, reactionPause: REACTION_PAUSE_MS };
+const service = await startService({ ...config, ...times, eventLog }, { logger });
 const failed = service.failed.catch((err: unknown) => {
   logger.error({ err }, 'the service cannot go on');
   process.exitCode = 1;

@@ -219,6 +219,13 @@ export const PROGRAMME: readonly PlannedDrill[] = [
     limit: [600, 180],
   },
   {
+    name: 'store-power-cut',
+    what: 'Cuts the power of a store that loses what it acknowledged last, before and during load.',
+    full: [],
+    short: SHORT,
+    limit: [900, 240],
+  },
+  {
     name: 'rolling-upgrade',
     what: 'Upgrades four nodes one by one from an older release under load, goes back, and upgrades again.',
     full: [],

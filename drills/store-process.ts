@@ -33,6 +33,21 @@ export class StoreProcess implements AsyncDisposable {
     await this.#command('flip', bucket, key);
   }
 
+  /** Loses one object, by default the one that was stored last, and breaks every connection. */
+  async cutPower(bucket: string, key = ''): Promise<void> {
+    await this.#command('cut-power', bucket, key);
+  }
+
+  /** Resolves to the keys of the objects that power cuts have lost, also of those that are there again. */
+  async lost(bucket: string): Promise<readonly string[]> {
+    return (await this.#command('lost', bucket)) as readonly string[];
+  }
+
+  /** Brings an object back that a power cut has lost, unless it is there again. */
+  async bringBack(bucket: string, key: string): Promise<void> {
+    await this.#command('bring-back', bucket, key);
+  }
+
   signal(signal: NodeJS.Signals): void {
     this.#child.kill(signal);
   }

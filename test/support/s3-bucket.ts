@@ -19,17 +19,17 @@ export class S3Bucket {
   readonly unfound = new Set<string>();
   /** Keys that lists leave out, as when most drives are away. */
   readonly unlisted = new Set<string>();
+  /** What power cuts have lost. */
+  readonly lost = new Map<string, S3Object>();
   /** How many of the next lists of uploads are empty, as one of four drives answers that has none. */
   emptyUploadLists = 0;
   readonly #folder: string;
-  #newest: string | undefined;
 
   constructor(folder: string) {
     this.#folder = folder;
   }
 
   put(key: string, body: S3Body, etag = body.md5): S3Object {
-    this.#newest = key;
     for (const faulty of [this.flipped, this.unfound]) faulty.delete(key);
     return this.versions.put(key, { body, etag, modified: new Date() });
   }
@@ -50,11 +50,19 @@ export class S3Bucket {
     this.versions.remove(key);
   }
 
-  /** Loses the object that was acknowledged last, as a power cut does where names are not synced. */
-  cutPower(): string | undefined {
-    const key = this.#newest;
-    if (key !== undefined) this.objects.delete(key);
+  /** Loses an object as a power cut does where names are not synced: by default the one that was stored last. */
+  cutPower(key = this.#newest()): string | undefined {
+    const object = key === undefined ? undefined : this.objects.get(key);
+    if (key === undefined || object === undefined) return undefined;
+    this.lost.set(key, object);
+    this.objects.delete(key);
     return key;
+  }
+
+  /** Brings an object back that a power cut has lost, as an operator does from a backup. */
+  bringBack(key: string): void {
+    const object = this.lost.get(key);
+    if (object !== undefined && !this.objects.has(key)) this.objects.set(key, object);
   }
 
   beginUpload(key: string): string {
@@ -96,6 +104,16 @@ export class S3Bucket {
   abort(key: string, id: string): void {
     for (const part of this.#upload(key, id).parts.values()) discard(part);
     this.uploads.delete(id);
+  }
+
+  /** Returns the key that was stored last, of those that are not removed again soon. */
+  #newest(): string | undefined {
+    let newest: readonly [key: string, modified: Date] | undefined;
+    for (const [key, { modified }] of this.objects) {
+      if (key.includes('incoming/') || (newest && modified < newest[1])) continue;
+      newest = [key, modified];
+    }
+    return newest?.[0];
   }
 
   #upload(key: string, id: string): Upload {

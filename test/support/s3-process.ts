@@ -15,6 +15,9 @@ reply({ port: server.port, accessKey, secretKey });
 const COMMANDS: Readonly<Record<string, (bucket: S3Bucket, key: string) => unknown>> = {
   /** Flips a bit of the object, or flips it back. */
   flip: ({ flipped }, key) => flipped.delete(key) || flipped.add(key).has(key),
+  'cut-power': (bucket, key) => server.cutPower(bucket, key === '' ? undefined : key),
+  'bring-back': (bucket, key) => bucket.bringBack(key),
+  lost: ({ lost }) => [...lost.keys()],
 };
 
 for await (const line of createInterface({ input: process.stdin })) {

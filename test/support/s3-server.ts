@@ -78,6 +78,12 @@ export class S3Server implements AsyncDisposable {
     bucket.objects.set(key, { ...object, body: { ...object.body, file, length: bytes.length } });
   }
 
+  /** Loses one object as {@link S3Bucket.cutPower} does, and breaks every connection. Returns its key. */
+  cutPower(bucket: S3Bucket, key?: string): string | undefined {
+    this.#server.closeAllConnections();
+    return bucket.cutPower(key);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#server.closeAllConnections();
     this.#server.close();
