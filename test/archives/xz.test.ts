@@ -8,6 +8,7 @@ import { contentId } from '../../src/swhid/content.ts';
 import { xzOf } from '../corpus/xz-stream.ts';
 import { codeTar, codeTarsXz } from '../support/code-tars.ts';
 import { demoTarXz } from '../support/demo-tars.ts';
+import { riscVTar, riscVTarsXz } from '../support/riscv-tars.ts';
 import { accepted, inspect, refused } from './reading.ts';
 
 const withSha256 = codeTarsXz['SHA-256']!;
@@ -30,13 +31,15 @@ async function unpacked(bytes: Buffer): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-for (const [packed, bytes] of Object.entries(codeTarsXz)) {
-  test(`a tar that xz packed with ${packed} has the same members as the plain tar`, async (t) => {
-    t.true((await unpacked(bytes)).equals(codeTar));
-    const [found, plain] = [await accepted(t, bytes), await accepted(t, codeTar)];
-    t.is(found.format, 'tar.xz');
-    t.deepEqual([...decodeListing(found.listing)], [...decodeListing(plain.listing)]);
-  });
+for (const [tar, packings] of [[codeTar, codeTarsXz] as const, [riscVTar, riscVTarsXz] as const]) {
+  for (const [packed, bytes] of Object.entries(packings)) {
+    test(`a tar that xz packed with ${packed} has the same members as the plain tar`, async (t) => {
+      t.true((await unpacked(bytes)).equals(tar));
+      const [found, plain] = [await accepted(t, bytes), await accepted(t, tar)];
+      t.is(found.format, 'tar.xz');
+      t.deepEqual([...decodeListing(found.listing)], [...decodeListing(plain.listing)]);
+    });
+  }
 }
 
 test('streams with different checks and filters may follow each other, with padding', async (t) => {
@@ -75,14 +78,17 @@ for (const [title, bytes, code, text] of hostile) {
   test(`filtered xz data with ${title} is refused`, (t) => refused(t, bytes, code, text));
 }
 
-test('an xz filter that is not known is refused with what to use instead', async (t) => {
-  const { crc32 } = await import('node:zlib');
-  const plain = xzOf(codeTar);
-  const header = Buffer.from([3, 1, 0x0b, 0, 0x21, 1, 0x16, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-  header.writeUInt32LE(crc32(header.subarray(0, 12)), 12);
-  const riscV = Buffer.concat([plain.subarray(0, 12), header, plain.subarray(24)]);
-  await refused(t, riscV, 'UNSUPPORTED', /without filters and with CRC32, CRC64 or SHA-256/);
-});
+const [riscV, unknown] = [0x0b, 0x0c];
+const refusedFilters: { readonly [title: string]: readonly number[] } = {
+  'that is not known': [unknown, 0],
+  'whose start offset has three bytes': [riscV, 3, 0, 0, 0],
+  'whose start offset has five bytes': [riscV, 5, 0, 0, 0, 0, 0],
+  'whose start offset is cut': [riscV, 100, 0, 0],
+};
+for (const [title, fields] of Object.entries(refusedFilters)) {
+  test(`an xz filter ${title} is refused with what to use instead`, (t) =>
+    refused(t, xzOf(codeTar, fields), 'UNSUPPORTED', /without filters and with CRC32, CRC64 or SHA-256/));
+}
 
 test('filtered xz data with any byte changed is either accepted or refused, and never fails', async (t) => {
   for (const packed of [withSha256, x86]) {

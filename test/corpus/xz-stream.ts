@@ -4,9 +4,12 @@ import { uint32 } from './byte-surgery.ts';
 const flags = Buffer.of(0, 1); // its check is a CRC32
 const longestChunk = 65_536;
 
-/** An xz stream that packs nothing: enough to hold any bytes, and to be wrong in any place. */
-export function xzOf(data: Buffer): Buffer {
-  const block = blockOf(data);
+/**
+ * An xz stream that packs nothing: enough to hold any bytes, and to be wrong in any place.
+ * @param filter the fields of a filter before LZMA2, for the header only: id, length of the properties, properties.
+ */
+export function xzOf(data: Buffer, filter: readonly number[] = []): Buffer {
+  const block = blockOf(data, filter);
   const index = indexOf(block.length, data.length);
   const size = Buffer.concat([uint32(index.length / 4 - 1), flags]);
   return Buffer.concat([
@@ -22,9 +25,10 @@ export function xzOf(data: Buffer): Buffer {
 }
 
 /** Header, chunks and check, without the padding before the check. */
-function blockOf(data: Buffer): Buffer {
-  const header = withCrc(Buffer.of(2, 0, 0x21, 1, 0x16, 0, 0, 0));
-  return Buffer.concat([header, ...chunksOf(data), Buffer.of(0), uint32(crc32(data))]);
+function blockOf(data: Buffer, filter: readonly number[]): Buffer {
+  const fields = padded(Buffer.from([0, filter.length > 0 ? 1 : 0, ...filter, 0x21, 1, 0x16]));
+  fields[0] = fields.length / 4;
+  return Buffer.concat([withCrc(fields), ...chunksOf(data), Buffer.of(0), uint32(crc32(data))]);
 }
 
 function* chunksOf(data: Buffer): Generator<Buffer> {

@@ -1,3 +1,5 @@
+import { decodeRiscV } from './riscv-filter.ts';
+
 /** A filter of executables: converts absolute addresses back to relative ones, in place. */
 export type BranchFilter = {
   /** Converts `bytes`, the first of which is at `position`; returns how many are done. The rest needs more bytes. */
@@ -102,6 +104,7 @@ const decoders: { readonly [id: number]: Decode | undefined } = {
   8: armThumb,
   9: sparc,
   10: arm64,
+  11: decodeRiscV,
 };
 
 const allowed = [true, true, true, false, true, false, false, false];

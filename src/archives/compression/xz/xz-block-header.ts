@@ -14,7 +14,7 @@ export type XzBlockHeader = {
 
 const lzma2 = 0x21;
 const delta = 3;
-const [firstBranchFilter, lastBranchFilter] = [4, 10];
+const [firstBranchFilter, lastBranchFilter] = [4, 11];
 const mostDigits = 9;
 
 /** Reads numbers of variable length out of a buffer. */
