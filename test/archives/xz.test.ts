@@ -78,12 +78,14 @@ for (const [title, bytes, code, text] of hostile) {
   test(`filtered xz data with ${title} is refused`, (t) => refused(t, bytes, code, text));
 }
 
-const [riscV, unknown] = [0x0b, 0x0c];
+const [ia64, riscV, unknown] = [0x06, 0x0b, 0x0c];
 const refusedFilters: { readonly [title: string]: readonly number[] } = {
   'that is not known': [unknown, 0],
   'whose start offset has three bytes': [riscV, 3, 0, 0, 0],
   'whose start offset has five bytes': [riscV, 5, 0, 0, 0, 0, 0],
   'whose start offset is cut': [riscV, 100, 0, 0],
+  'whose start offset is odd': [riscV, 4, 1, 0, 0, 0],
+  'of IA-64 whose start offset is no multiple of 16': [ia64, 4, 8, 0, 0, 0],
 };
 for (const [title, fields] of Object.entries(refusedFilters)) {
   test(`an xz filter ${title} is refused with what to use instead`, (t) =>

@@ -14,7 +14,17 @@ export type XzBlockHeader = {
 
 const lzma2 = 0x21;
 const delta = 3;
-const [firstBranchFilter, lastBranchFilter] = [4, 11];
+/** The filters of executables by their id: their start offset is a multiple of this, the alignment of instructions. */
+const alignments: { readonly [id: number]: number | undefined } = {
+  4: 1,
+  5: 4,
+  6: 16,
+  7: 4,
+  8: 2,
+  9: 4,
+  10: 4,
+  11: 2,
+};
 const mostDigits = 9;
 
 /** Reads numbers of variable length out of a buffer. */
@@ -70,9 +80,9 @@ export function parseBlockHeader(bytes: Buffer): XzBlockHeader {
 
 function isSupported({ id, properties }: XzFilter): boolean {
   if (id === delta) return properties.length === 1;
-  return (
-    id >= firstBranchFilter && id <= lastBranchFilter && (properties.length === 0 || properties.length === 4)
-  );
+  const alignment = alignments[id];
+  if (alignment === undefined) return false;
+  return properties.length === 0 || (properties.length === 4 && properties.readUInt32LE(0) % alignment === 0);
 }
 
 export function invalidXz(): Unreadable {
