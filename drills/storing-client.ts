@@ -8,6 +8,9 @@ import { DRILL_PASSWORD } from './drilled-service.ts';
 /** What a client sends as one deposit. */
 export type Sent = { readonly archive: Buffer; readonly entry: string };
 
+/** A connection for each request: one that was idle may be closed by the server while a request is sent on it. */
+const OWN_CONNECTION = { Connection: 'close' };
+
 export type Acknowledged = Sent & { readonly id: string };
 
 /** Returns an archive and an entry that no other deposit has. */
@@ -44,7 +47,7 @@ export class StoringClient {
     const parts = [archivePart(sent.archive, 'a.tar', 'application/x-tar'), entryPart(sent.entry)];
     const body = new Uint8Array(formOf(parts));
     for (;;) {
-      const answer = await this.#client.post('/1/drill/', body, { ...formType, ...final });
+      const answer = await this.#client.post('/1/drill/', body, { ...formType, ...final, ...OWN_CONNECTION });
       const text = await answer.text();
       if (answer.status === 201) return { ...sent, id: /<deposit_id>(\d+)</.exec(text)?.[1] ?? '' };
       if (answer.status !== 503) throw new Error(`A create was answered ${answer.status}: ${text}`);
@@ -54,7 +57,7 @@ export class StoringClient {
 
   /** Resolves to the status of a deposit and its detail. */
   async status(id: string): Promise<{ readonly status: string; readonly detail: string }> {
-    const text = await (await this.#client.get(`/1/drill/${id}/status/`)).text();
+    const text = await (await this.#client.get(`/1/drill/${id}/status/`, OWN_CONNECTION)).text();
     return {
       status: /<deposit_status>(\w+)</.exec(text)?.[1] ?? 'none',
       detail: /<deposit_status_detail>([^<]+)</.exec(text)?.[1] ?? '',

@@ -158,7 +158,9 @@ export class PatientDepositor implements Told {
   #send(method: string, url: string, body?: Body, headers: Record<string, string> = {}): Promise<Response> {
     const { authorization } = this.#options;
     const sent = body === undefined ? {} : { body: typeof body === 'string' ? body : new Uint8Array(body) };
-    return fetch(url, { method, headers: { ...headers, Authorization: authorization }, ...sent });
+    // An idle connection may be closed by the server while a request is sent on it.
+    const own = { Authorization: authorization, Connection: 'close' };
+    return fetch(url, { method, headers: { ...headers, ...own }, ...sent });
   }
 }
 
