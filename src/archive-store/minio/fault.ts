@@ -50,10 +50,10 @@ const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 429, 499]);
 /** Told in an answer with status 200, too: that begins before all of an object is copied. */
 const PASSING_CODES: ReadonlySet<string> = new Set(['InternalError', 'ServiceUnavailable', 'SlowDown']);
 
-/** The store refused, with this HTTP status and this code of S3, if it told one. */
+/** Returns the fault for a refusal with this HTTP status and, if the answer has one, this S3 error code. */
 export function refusal(status: number, code: string | undefined): S3Fault {
-  const told = code ?? CODES[status] ?? `status ${status}`;
-  return new S3Fault(told, sentence(told), { passing: status >= 500 || PASSING_STATUSES.has(status) });
+  const reason = code ?? CODES[status] ?? `status ${status}`;
+  return new S3Fault(reason, sentence(reason), { passing: status >= 500 || PASSING_STATUSES.has(status) });
 }
 
 export function notS3(found: string, { passing = false } = {}): S3Fault {

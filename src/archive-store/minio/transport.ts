@@ -124,8 +124,8 @@ async function faultIn(response: IncomingMessage): Promise<S3Fault> {
   const text = await beginningOf(response);
   // Passing, since Swift answers a write so that crosses a later one of the same key, and leaves it undone.
   if (statusCode < 300) return notS3('a web page', { passing: true });
-  const { 'x-minio-error-code': told } = response.headers;
-  const code = typeof told === 'string' && /^\w+$/.test(told) ? told : undefined;
+  const { 'x-minio-error-code': header } = response.headers;
+  const code = typeof header === 'string' && /^\w+$/.test(header) ? header : undefined;
   return refusal(statusCode, code ?? /<Code>(\w+)<\/Code>/.exec(text)?.[1]);
 }
 
