@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { random } from '../src/tools/random.ts';
 import { Fault, reasonOf, UsageFault } from './faults.ts';
 
 /** What `deposit login` keeps. */
@@ -25,7 +25,7 @@ export function readKeptLogin(folder: string): KeptLogin | undefined {
 /** Readable for this user only, and whole or not at all; tells where it is. */
 export function keepLogin({ server, user, password }: KeptLogin, folder: string): string {
   const file = fileIn(folder);
-  const incoming = `${file}.${randomUUID()}`;
+  const incoming = `${file}.${random.uuid()}`;
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const content = JSON.stringify({ server, user, password }, null, 2);

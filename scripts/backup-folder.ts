@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { Config } from '../src/config.ts';
 import { isThere } from '../src/permission.ts';
 import { replaceFile } from '../src/replace-file.ts';
+import { clock } from '../src/tools/clock.ts';
 
 /** What a backup holds, written when it is whole. */
 export type BackupFacts = { readonly finishedAt: string; readonly events: number; readonly objects: number };
@@ -33,6 +34,6 @@ function factsIn(text: string): BackupFacts | undefined {
 }
 
 export async function finishBackup(folder: string, facts: Omit<BackupFacts, 'finishedAt'>): Promise<void> {
-  const text = JSON.stringify({ finishedAt: new Date().toISOString(), ...facts });
+  const text = JSON.stringify({ finishedAt: clock.date().toISOString(), ...facts });
   await replaceFile(path.join(folder, 'backup.json'), `${text}\n`, { durable: true });
 }

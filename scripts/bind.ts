@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { assertStoreOf } from '../src/bound-store.ts';
 import { readConfig } from '../src/config.ts';
 import { lockDataFolder } from '../src/data-folder-lock.ts';
 import { openExistingLog, openExistingStore } from '../src/engines.ts';
 import { appendBinding, lastBinding } from '../src/store-binding.ts';
+import { random } from '../src/tools/random.ts';
 import { readOptions, runCommand, say } from './command.ts';
 
 const HELP = `Gives the event log and the archive store of the settings a new id, which says that they belong together.
@@ -29,7 +29,7 @@ await runCommand(
     await using log = await openExistingLog(config);
     await using store = await openExistingStore(config);
     if (!values.incomplete) await assertStoreOf(log, store);
-    const storeId = randomUUID();
+    const storeId = random.uuid();
     await appendBinding(log, storeId, await lastBinding(log));
     await store.setId(storeId);
     if (values.json) say(JSON.stringify({ storeId }));

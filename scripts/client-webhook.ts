@@ -9,6 +9,7 @@ import { openView } from '../src/engines.ts';
 import { assertReachable } from '../src/notifications/receiver-address.ts';
 import { generateSecret, isSecret } from '../src/notifications/signature.ts';
 import { WebhookKey } from '../src/notifications/webhook-key.ts';
+import { clock } from '../src/tools/clock.ts';
 import { refused, say, UsageError } from './command.ts';
 import { depositsOfView } from './deposits-of-view.ts';
 import { liesIn } from './lies-in.ts';
@@ -103,7 +104,7 @@ async function retry(
   const wanted = ids.length === 0 ? found : ids.map((id) => named(found, client, id));
   if (wanted.length === 0) say(`Nothing waits for ${client}, and nothing was given up.`);
   for (const { depositId, held, givenUp } of wanted) {
-    const now = new Date().toISOString();
+    const now = clock.date().toISOString();
     await administration.notifications({ type: 'Requeue', depositId, now });
     const count = held.length + givenUp.length;
     say(`deposit ${depositId}: ${count} ${count === 1 ? 'notification is' : 'notifications are'} tried now.`);

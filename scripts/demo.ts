@@ -12,6 +12,7 @@ import type { DepositLoaded } from '../src/domain/deposit/events.ts';
 import { silentLogger } from '../src/logger.ts';
 import { generatePassword } from '../src/password.ts';
 import { type Service, startService } from '../src/service.ts';
+import { clock } from '../src/tools/clock.ts';
 import { readOptions, runCommand, say } from './command.ts';
 
 const HELP = `Shows the main job: starts a service on a free port and in a temporary folder, deposits the
@@ -112,7 +113,7 @@ async function outcome(statusIri: string, authorization: string): Promise<Record
     const answer = await fetch(statusIri, { headers: { Authorization: authorization } });
     const status = (await entryOf(answer)) as Record<string, string>; // every value we look at is text
     if (['done', 'rejected', 'failed'].includes(status['deposit_status'] ?? '')) return status;
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await clock.sleep(100);
   }
 }
 

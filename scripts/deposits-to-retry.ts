@@ -6,6 +6,7 @@ import type { Deposit } from '../src/domain/deposit/state.ts';
 import { openView } from '../src/engines.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
 import { AWAITED } from '../src/sweep/stuck-deposits.ts';
+import { clock } from '../src/tools/clock.ts';
 import { depositsOfView } from './deposits-of-view.ts';
 
 /** Which deposits are to be retried. `reason` is the code of a reason or fault. */
@@ -33,7 +34,7 @@ export async function depositsToRetry(
     return found;
   }
   if (wanted.status !== 'stuck') return inStatuses(config, [wanted.status]).map(({ depositId }) => depositId);
-  const limit = new Date(Date.now() - config.stuckAfter).toISOString();
+  const limit = new Date(clock.now() - config.stuckAfter).toISOString();
   const stuck = inStatuses(config, WAITING).filter(({ updatedAt }) => updatedAt <= limit);
   return stuck.map(({ depositId }) => depositId);
 }

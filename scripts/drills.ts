@@ -4,6 +4,7 @@ import path from 'node:path';
 import { type PlannedDrill, PROGRAMME } from '../drills/programme.ts';
 import { isBroken, markdownReport, summary, told } from '../drills/report.ts';
 import { type DrillRun, runPlanned } from '../drills/run-drill.ts';
+import { clock } from '../src/tools/clock.ts';
 import { readArguments, runCommand, say, UsageError } from './command.ts';
 import { stopSignal } from './stop-signal.ts';
 
@@ -36,7 +37,7 @@ await runCommand(
         say(values.json ? JSON.stringify({ name, what }) : `${name}: ${what}`);
       return 0;
     }
-    const begunAt = new Date().toISOString();
+    const begunAt = clock.date().toISOString();
     const runs = await runAll(drills, {
       ...values,
       onRun: (run) => say(values.json ? JSON.stringify(run) : told(run)),

@@ -3,6 +3,7 @@ import { Administration } from '../src/administration.ts';
 import { type Config, readConfig } from '../src/config.ts';
 import { counted } from '../src/domain/description.ts';
 import { openView } from '../src/engines.ts';
+import { clock } from '../src/tools/clock.ts';
 import { type AbandonedDeposit, abandonedDeposits } from './abandoned-deposits.ts';
 import { operator, readOptions, runCommand, say, UsageError } from './command.ts';
 import { duration } from './duration.ts';
@@ -25,7 +26,7 @@ await runCommand(HELP, async (args) => {
   });
   const age = values['older-than'];
   if (age === undefined) throw new UsageError('--older-than is missing, as in --older-than 30d.');
-  const changedBefore = new Date(Date.now() - duration(age)).toISOString();
+  const changedBefore = new Date(clock.now() - duration(age)).toISOString();
   const config = readConfig();
   await using log = await openServiceLog(config);
   const administration = new Administration(log, operator(config));

@@ -3,6 +3,7 @@ import { type Config, readConfig } from '../src/config.ts';
 import { lockDataFolder } from '../src/data-folder-lock.ts';
 import { counted } from '../src/domain/description.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
+import { clock } from '../src/tools/clock.ts';
 import { readOptions, refused, runCommand, say, UsageError } from './command.ts';
 import { duration } from './duration.ts';
 import { liesIn } from './lies-in.ts';
@@ -48,7 +49,7 @@ await runCommand(
     await using store = await openServiceStore(config);
     using _alone = await aloneFor(config, age);
     using bars = new ProgressBars();
-    const storedBefore = new Date(Date.now() - age);
+    const storedBefore = new Date(clock.now() - age);
     const progress = (step: string, done: number): void => bars.at(step, done);
     const signal = stopSignal('Stopped. What was not removed so far is found again.');
     const search = { log, store, storedBefore, temporaryFolder: tmpdir(), progress, signal };

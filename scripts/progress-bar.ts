@@ -1,3 +1,4 @@
+import { clock } from '../src/tools/clock.ts';
 export type ProgressBar = {
   /** How much is done; may be called as often as there is something to say. */
   at(done: number, total?: number): void;
@@ -26,7 +27,7 @@ export function progressBar({ what, total }: ProgressBarOptions): ProgressBar {
   const { stderr } = process;
   const pause = stderr.isTTY ? REDRAW : NEXT_LINE;
   const reached: Reached[] = [];
-  let shownAt = performance.now();
+  let shownAt = clock.monotonic();
   let last = { done: 0, total };
   let shown = false;
 
@@ -38,7 +39,7 @@ export function progressBar({ what, total }: ProgressBarOptions): ProgressBar {
   return {
     at(done, of = last.total) {
       last = { done, total: of };
-      const now = performance.now();
+      const now = clock.monotonic();
       if (reached.length === 0) reached.push({ time: now, done });
       if (now - shownAt < pause) return;
       shownAt = now;
@@ -96,7 +97,7 @@ function drawn(text: string, { done, total }: Progress, columns: number): string
 
 function rateOf(reached: readonly Reached[], done: number): number {
   const [first] = reached;
-  const seconds = first ? (performance.now() - first.time) / 1000 : 0;
+  const seconds = first ? (clock.monotonic() - first.time) / 1000 : 0;
   return first && seconds > 0 ? (done - first.done) / seconds : 0;
 }
 

@@ -10,6 +10,7 @@ import { estimatedTotal } from '../src/event-log/estimated-total.ts';
 import type { EventLog, Position } from '../src/event-log/event-log.ts';
 import { Rebuild } from '../src/read-models/rebuild.ts';
 import type { ViewDifference } from '../src/read-models/view-difference.ts';
+import { clock } from '../src/tools/clock.ts';
 import { readArguments, runCommand, say, UsageError } from './command.ts';
 import { progressBar } from './progress-bar.ts';
 import { openServiceLog, serviceOn } from './service-engines.ts';
@@ -48,7 +49,7 @@ await runCommand(HELP, async (args) => {
   const service = await serviceOn(config);
   using _alone = service ? undefined : lockDataFolder(config.dataDir);
   const projections = everyView.filter(({ name }) => values.all || positionals.includes(name));
-  const started = performance.now();
+  const started = clock.monotonic();
   const bar = await eventBar(log);
   const signal = stopSignal(
     values.check ? 'Stopped.' : 'Stopped: nothing was switched. The same command goes on from there.',
@@ -61,7 +62,7 @@ await runCommand(HELP, async (args) => {
   bar.end();
 
   const { events } = rebuild;
-  const seconds = (performance.now() - started) / 1000;
+  const seconds = (clock.monotonic() - started) / 1000;
   const facts = {
     views: projections.map(({ name }) => name),
     events,

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { copyStore } from '../src/archive-store/store-copy.ts';
 import { readConfig } from '../src/config.ts';
@@ -11,6 +10,7 @@ import type { EventLog } from '../src/event-log/event-log.ts';
 import { copyEvents } from '../src/event-log/log-copy.ts';
 import { setOfObjectsNamed } from '../src/objects-named.ts';
 import { appendBinding, boundStore, lastBinding } from '../src/store-binding.ts';
+import { random } from '../src/tools/random.ts';
 import { type BackupFacts, backupPlaces, readBackup } from './backup-folder.ts';
 import { restoreKeys } from './backup-keys.ts';
 import { only, readArguments, refused, runCommand, say, UsageError, warn } from './command.ts';
@@ -71,7 +71,7 @@ await runCommand(HELP, async (args) => {
     total,
     progress: (events) => bars.at('events verified', events, total),
   });
-  if (!earlier) await appendBinding(target, randomUUID(), await lastBinding(target));
+  if (!earlier) await appendBinding(target, random.uuid(), await lastBinding(target));
   await using sourceStore = await openExistingStore(backupPlaces(folder));
   const objects = await copyStore(sourceStore, store, {
     named: await setOfObjectsNamed(target, { signal }),

@@ -8,6 +8,8 @@ import type { Plan } from '../simulation/plan/plan.ts';
 import { storyOf, summary, violationReport } from '../simulation/report.ts';
 import { Simulators } from '../simulation/simulators.ts';
 import { Tally } from '../simulation/tally.ts';
+import { clock } from '../src/tools/clock.ts';
+import { random } from '../src/tools/random.ts';
 import { readOptions, runCommand, say, UsageError, warn } from './command.ts';
 import { progressBar } from './progress-bar.ts';
 import { stopSignal } from './stop-signal.ts';
@@ -90,21 +92,21 @@ async function runOne(simulators: Simulators, values: Values): Promise<number> {
 async function runMany(simulators: Simulators, values: Values): Promise<number> {
   const first = values.seed === undefined ? randomSeed() : number('seed', values);
   const count = optional('seeds', values) ?? Infinity;
-  const end = performance.now() + (optional('minutes', values) ?? Infinity) * 60_000;
+  const end = clock.monotonic() + (optional('minutes', values) ?? Infinity) * 60_000;
   if (!values.json) say(`First seed: ${first}`);
   const tally = new Tally(values.ignore);
   const bar = progressBar({ what: 'histories', ...(Number.isFinite(count) && { total: count }) });
   const stop = stopSignal('The simulation was stopped.');
-  const begun = performance.now();
+  const begun = clock.monotonic();
   await simulators.runSeeds(numbersFrom(first, count), ({ plan, result }) => {
     tally.add(plan, result);
     bar.at(tally.histories);
     const { seed, hash, steps, events, violations } = result;
     if (values.json) say(JSON.stringify({ seed, hash, steps, events, violations }));
-    return performance.now() < end && !stop.aborted;
+    return clock.monotonic() < end && !stop.aborted;
   });
   bar.end();
-  const seconds = (performance.now() - begun) / 1000;
+  const seconds = (clock.monotonic() - begun) / 1000;
   if (!stop.aborted) await reportBad(simulators, tally, values);
   const { histories, steps, counts, missing, bad } = tally;
   if (values.json) say(JSON.stringify({ first, histories, steps, counts, missing, bad: bad.length }));
@@ -156,7 +158,7 @@ function optional(name: 'seeds' | 'minutes' | 'processes', values: Values): numb
 }
 
 function randomSeed(): number {
-  return 1 + Math.floor(Math.random() * 2 ** 31);
+  return 1 + Math.floor(random.fraction() * 2 ** 31);
 }
 
 function* numbersFrom(first: number, count: number): Generator<number> {

@@ -22,6 +22,7 @@ import { PARKING, REACTORS } from '../src/reactors/reactor-names.ts';
 import type { LookedAtView } from '../src/read-models/looked-at-view.ts';
 import { ViewUnavailable } from '../src/read-models/view-unavailable.ts';
 import { countStuck } from '../src/sweep/stuck-deposits.ts';
+import { clock } from '../src/tools/clock.ts';
 import { refused } from './command.ts';
 
 /** How long the objects of the store are counted; of a large store only a part is. */
@@ -41,7 +42,7 @@ export async function statusFacts(
 ) {
   const { state, silence } = await asked(config);
   const views = new StoredViews(config);
-  const at = new Date().toISOString(); // the counts are of this moment
+  const at = clock.date().toISOString(); // the counts are of this moment
   const [reactors, parked, objects, disk] = await Promise.all([
     reactorFacts(config, log, state),
     Promise.all(PARKING.map((reactor) => parkedEvents(log, reactor))),
@@ -147,7 +148,7 @@ function depositFacts(views: StoredViews, stuckAfter: number) {
 }
 
 function depositsIn(view: LookedAtView, stuckAfter: number) {
-  const stuck = countStuck(view, new Date(Date.now() - stuckAfter).toISOString());
+  const stuck = countStuck(view, new Date(clock.now() - stuckAfter).toISOString());
   const oldest = PASSING.flatMap((status) => {
     const found = view.find({ equal: { status }, orderBy: 'updatedAt', limit: 1 }) as DepositStatusView[];
     return found.map(({ depositId, updatedAt }) => ({
@@ -185,12 +186,12 @@ function durabilityNote({ archiveStore, s3Durable }: Config): string | null {
 }
 
 async function objectFacts(store: ArchiveStore) {
-  const until = performance.now() + COUNTING_TIME;
+  const until = clock.monotonic() + COUNTING_TIME;
   let [objects, bytes] = [0, 0];
   for await (const { length } of store.list()) {
     objects += 1;
     bytes += length;
-    if (performance.now() > until) return { objects, bytes, isWhole: false };
+    if (clock.monotonic() > until) return { objects, bytes, isWhole: false };
   }
   return { objects, bytes, isWhole: true };
 }
@@ -227,5 +228,5 @@ class StoredViews {
 }
 
 function ageOf(time: string | undefined): number {
-  return time === undefined ? 0 : Math.max(0, Math.round((Date.now() - Date.parse(time)) / 100) / 10);
+  return time === undefined ? 0 : Math.max(0, Math.round((clock.now() - Date.parse(time)) / 100) / 10);
 }

@@ -1,6 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { readConfig } from '../src/config.ts';
 import { logServerOf, openExistingLog, openExistingStore } from '../src/engines.ts';
+import { clock } from '../src/tools/clock.ts';
 import { readOptions, runCommand, say } from './command.ts';
 import { whetherOfTheService } from './service-engines.ts';
 import { statusFacts } from './status-facts.ts';
@@ -34,7 +34,7 @@ await runCommand(
     let before = await look();
     let facts = before;
     if (before.service) {
-      await pause(FIRST_RATE);
+      await clock.sleep(FIRST_RATE);
       facts = await look();
     }
     for (;;) {
@@ -45,7 +45,7 @@ await runCommand(
         process.stdout.write(statusScreen(status));
       }
       if (!values.watch) return;
-      await pause(WATCH);
+      await clock.sleep(WATCH);
       [before, facts] = [facts, await look()];
     }
   },

@@ -6,18 +6,12 @@ import { patchGlobals } from './world/patch-globals.ts';
 
 const ROOT = new URL('../', import.meta.url).href;
 
-/** Modules that are replaced: for one importer, or, without one, for all. */
+/** Modules that are replaced. */
 const STAND_INS: readonly {
   readonly specifier: RegExp;
-  readonly importer?: RegExp;
   readonly file: string;
 }[] = [
   { specifier: /^@eventstore\/db-client$/, file: 'cluster/db-client.ts' },
-  {
-    specifier: /^node:https?$/,
-    importer: /\/src\/(archive-store\/minio\/transport|notifications\/postman)\.ts$/,
-    file: 'network/http.ts',
-  },
   { specifier: /\/archives\/threads\/archive-workers\.ts$/, file: 'archives/archive-workers.ts' },
 ];
 
@@ -26,10 +20,7 @@ const mutation = mutationNamed(
 );
 
 const resolve: ResolveHookSync = (specifier, context, next) => {
-  const { parentURL = '' } = context;
-  const found = STAND_INS.find(
-    (one) => one.specifier.test(specifier) && (one.importer?.test(parentURL) ?? true),
-  );
+  const found = STAND_INS.find((one) => one.specifier.test(specifier));
   if (!found) return next(specifier, context);
   return { url: new URL(found.file, import.meta.url).href, shortCircuit: true };
 };

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { type Actor, type CommandContext, execute, type Loaded, load } from './command-handler.ts';
 import { clients, collections, deposits, notifications, parkings } from './domain/aggregates.ts';
 import { type ClientCommand, ClientRefusal } from './domain/client/client.ts';
@@ -8,6 +7,8 @@ import type { NotificationsCommand } from './domain/notifications/notifications.
 import type { ParkedEvent, Parking, ParkingCommand } from './domain/parking/parking.ts';
 import type { EventLog } from './event-log/event-log.ts';
 import { credentialOf } from './password.ts';
+import { clock } from './tools/clock.ts';
+import { random } from './tools/random.ts';
 
 /** What an operator does: each step a command, so each an event that names the operator. */
 export class Administration {
@@ -108,7 +109,7 @@ export class Administration {
   }
 
   #context(): CommandContext {
-    const [commandId, correlationId] = [randomUUID(), randomUUID()];
-    return { commandId, correlationId, actor: this.#actor, now: new Date().toISOString() };
+    const [commandId, correlationId] = [random.uuid(), random.uuid()];
+    return { commandId, correlationId, actor: this.#actor, now: clock.date().toISOString() };
   }
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { type ArchiveStore, ArchiveStoreUnavailable } from './archive-store/archive-store.ts';
 import type { OpeningOptions } from './archive-store/open-archive-store.ts';
 import { readiness } from './archive-store/store-readiness.ts';
@@ -8,6 +7,7 @@ import { type EventLog, WrongExpectedRevision } from './event-log/event-log.ts';
 import { objectsNamed } from './objects-named.ts';
 import { isThere } from './permission.ts';
 import { appendBinding, assertSameId, boundStore, OtherStore } from './store-binding.ts';
+import { random } from './tools/random.ts';
 import { KeySet } from './verification/key-set.ts';
 
 /** The part of the objects named by events that a store must have to be taken for the store of the log. */
@@ -48,7 +48,7 @@ async function bind(log: EventLog, store: ArchiveStore): Promise<void> {
 
 /** Resolves to the id that the log has from now on, which may be that of another node. */
 async function newBinding(log: EventLog): Promise<string> {
-  const storeId = randomUUID();
+  const storeId = random.uuid();
   try {
     await appendBinding(log, storeId, undefined);
     return storeId;

@@ -10,6 +10,8 @@ import {
 import { chainHash, eventId, sealAfter } from './event-log/hash-chain.ts';
 import { isBeyond, OutageRetries } from './outage-retries.ts';
 import { type Loaded, type LoadOptions, load, nothing, type Outcome, replay } from './stream-states.ts';
+import { clock } from './tools/clock.ts';
+import { random } from './tools/random.ts';
 import { traceparent } from './tracing/span.ts';
 
 export { carriedOut, type Loaded, load, type Outcome } from './stream-states.ts';
@@ -156,5 +158,5 @@ function described<Event extends { type: string; data: object }>(
 
 /** A little longer each time, and never in step with the others. */
 function pause(attempt: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, Math.random() * Math.min(attempt * 2, 50)));
+  return clock.sleep(random.fraction() * Math.min(attempt * 2, 50));
 }

@@ -1,9 +1,9 @@
-import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { operatorFile } from './operator/operator-file.ts';
 import { isBarred, isOfPermission, notPermitted } from './permission.ts';
 import { isBusy, isDamage } from './sqlite/codes.ts';
+import { files } from './tools/files.ts';
 
 /** The log holds the digests of passwords, the store what nobody has published yet. */
 const PRIVATE = 0o700;
@@ -37,7 +37,7 @@ export function lockDataFolder(folder: string): Disposable {
 function inUse(folder: string): string {
   const elsewhere = 'or set DEPOSIT_DATA_DIR to another folder.';
   try {
-    const { pid } = JSON.parse(readFileSync(operatorFile(folder), 'utf8')) as { pid: number };
+    const { pid } = JSON.parse(files.readFileSync(operatorFile(folder), 'utf8')) as { pid: number };
     process.kill(pid, 0);
     return `Another service runs on the data folder ${folder} (process ${pid}): stop it, ${elsewhere}`;
   } catch (error) {
@@ -64,7 +64,7 @@ export function lockFile(file: string, inUse: string): Disposable {
   const folder = path.dirname(file);
   let database: DatabaseSync | undefined;
   try {
-    mkdirSync(folder, { recursive: true, mode: PRIVATE });
+    files.mkdirSync(folder, { recursive: true, mode: PRIVATE });
     database = new DatabaseSync(file, { timeout: 0 });
     database.exec('BEGIN EXCLUSIVE');
   } catch (cause) {

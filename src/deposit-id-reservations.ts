@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import {
   type EventLog,
   EventLogUnavailable,
@@ -10,6 +9,8 @@ import {
 } from './event-log/event-log.ts';
 import { chainHash, sealAfter } from './event-log/hash-chain.ts';
 import { isBeyond, OutageRetries, type RetryLimits } from './outage-retries.ts';
+import { clock } from './tools/clock.ts';
+import { random } from './tools/random.ts';
 
 const STREAM = 'ids-deposit';
 const UNEXPLAINED = `Could not reserve a deposit id: the append to ${STREAM} was rejected, and no read shows another event`;
@@ -30,7 +31,7 @@ export class DepositIdReservations {
    * @throws {EventLogUnavailable} the log accepts no reservation within the time limit.
    */
   async reserve(count: number, since: number): Promise<number> {
-    const id = randomUUID();
+    const id = random.uuid();
     const retries = new OutageRetries(this.#limits, since);
     let tail = this.#tail ?? (await this.#readTail(since));
     for (let lost = 1; ; ) {
@@ -66,7 +67,7 @@ type Tail = { readonly revision: ExpectedRevision; readonly hash: string | null;
 
 /** A little longer each time, and never in step with other nodes. */
 function pause(lost: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, Math.random() * Math.max(10, lost / 2)));
+  return clock.sleep(random.fraction() * Math.max(10, lost / 2));
 }
 
 function outrun(lost: number, { revision }: Tail): EventLogUnavailable {
@@ -87,7 +88,7 @@ function isNatural(value: unknown): value is number {
 }
 
 function reservation(id: string, tail: Tail, count: number): NewEvent {
-  const metadata = { schemaVersion: 1, occurredAt: new Date().toISOString() };
+  const metadata = { schemaVersion: 1, occurredAt: clock.date().toISOString() };
   const event = { id, type: 'DepositIdsReserved', data: { first: tail.next, count }, metadata };
   return sealAfter(STREAM, tail.revision, tail.hash, [event])[0] as NewEvent;
 }

@@ -1,6 +1,7 @@
 import { DepositIdReservations } from './deposit-id-reservations.ts';
 import { type EventLog, EventLogUnavailable } from './event-log/event-log.ts';
 import { RETRY_LIMITS, type RetryLimits } from './outage-retries.ts';
+import { clock } from './tools/clock.ts';
 
 /** Ids that are reserved ahead at most, and how long they may be handed out, in milliseconds. */
 const [MOST_AHEAD, KEPT] = [64, 100];
@@ -30,10 +31,10 @@ export class DepositIds {
 
   /**
    * The next id, from 1.
-   * @param since when the request began that asks for it, by `performance.now()`.
+   * @param since when the request began that asks for it, by `clock.monotonic()`.
    * @throws {EventLogUnavailable} at the latest when the time limit of the request is over.
    */
-  next(since = performance.now()): Promise<number> {
+  next(since = clock.monotonic()): Promise<number> {
     this.#asked += 1;
     const reserved = this.#takeAhead();
     const id = reserved ?? this.#wait(since);
@@ -52,7 +53,7 @@ export class DepositIds {
 
   /** Of those that were reserved ahead. */
   get #left(): number {
-    return performance.now() > this.#ahead.until ? 0 : this.#ahead.end - this.#ahead.next;
+    return clock.monotonic() > this.#ahead.until ? 0 : this.#ahead.end - this.#ahead.next;
   }
 
   #wait(since: number): Promise<number> {
@@ -62,15 +63,15 @@ export class DepositIds {
       this.#waiting = this.#waiting.filter((each) => each !== waiting);
       reject(noIdInTime(timeLimit));
     };
-    const timer = setTimeout(end, since + timeLimit - performance.now()).unref();
+    const timer = clock.setTimeout(end, since + timeLimit - clock.monotonic()).unref();
     const waiting: Waiting = {
       since,
       resolve: (id) => {
-        clearTimeout(timer);
+        clock.clearTimeout(timer);
         resolve(id);
       },
       reject: (error) => {
-        clearTimeout(timer);
+        clock.clearTimeout(timer);
         reject(error);
       },
     };
@@ -98,7 +99,7 @@ export class DepositIds {
     this.#ahead = {
       next: end === first ? next : first, // behind another node's ids, what was left goes unused
       end: first + count,
-      until: performance.now() + KEPT,
+      until: clock.monotonic() + KEPT,
     };
   }
 
@@ -123,7 +124,7 @@ export class DepositIds {
 }
 
 type Waiting = {
-  /** When the request began, by `performance.now()`. */
+  /** When the request began, by `clock.monotonic()`. */
   readonly since: number;
   readonly resolve: (id: number) => void;
   readonly reject: (error: unknown) => void;
@@ -132,7 +133,7 @@ type Range = { readonly next: number; readonly end: number; readonly until: numb
 
 /** When the last of the requests began. */
 function latest(served: readonly Waiting[]): number {
-  return served.length === 0 ? performance.now() : Math.max(...served.map(({ since }) => since));
+  return served.length === 0 ? clock.monotonic() : Math.max(...served.map(({ since }) => since));
 }
 
 function noIdInTime(timeLimit: number): EventLogUnavailable {

@@ -1,5 +1,5 @@
-import { mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
+import { files } from './tools/files.ts';
 
 /** Folders below one top folder that are still there after a power cut. */
 export class DurableFolders {
@@ -12,7 +12,7 @@ export class DurableFolders {
 
   /** Makes the folder where it is missing, and its name and those of its parents durable. */
   async make(folder: string): Promise<void> {
-    const made = await mkdir(folder, { recursive: true, mode: 0o700 });
+    const made = await files.mkdir(folder, { recursive: true, mode: 0o700 });
     const madeTop = made !== undefined && made.length <= this.#top.length;
     const last = madeTop ? path.dirname(made) : this.#top;
     const synced: string[] = [];
@@ -28,6 +28,6 @@ export class DurableFolders {
 
 /** Makes the names in a folder durable. */
 export async function syncFolder(folder: string): Promise<void> {
-  await using handle = await open(folder, 'r');
+  await using handle = await files.open(folder, 'r');
   await handle.sync();
 }

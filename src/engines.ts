@@ -1,4 +1,3 @@
-import { existsSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import type { ArchiveStore } from './archive-store/archive-store.ts';
 import { type OpeningOptions, openArchiveStore } from './archive-store/open-archive-store.ts';
@@ -18,6 +17,7 @@ import { type Logger, silentLogger } from './logger.ts';
 import { assertThere } from './missing-engine.ts';
 import { assertNotBarred } from './permission.ts';
 import { RECEIVERS } from './reactors/reactor-names.ts';
+import { files } from './tools/files.ts';
 import { originOf } from './views-place.ts';
 
 export { openView, viewsPlace } from './views-place.ts';
@@ -115,7 +115,7 @@ export function enginePlaces({
 }
 
 function realPath(place: string): string {
-  return existsSync(place) ? realpathSync(place) : place;
+  return files.existsSync(place) ? files.realpathSync(place) : place;
 }
 
 function s3Place({ endpoint: { host, port }, bucket, prefix }: S3Place): string {

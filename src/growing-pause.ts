@@ -1,3 +1,4 @@
+import { random } from './tools/random.ts';
 /** In milliseconds. */
 export type Pauses = {
   /** After the first failure; doubled each time. */
@@ -7,5 +8,5 @@ export type Pauses = {
 
 /** Milliseconds to wait after so many failures in a row, with jitter, so that what failed together is not tried together. */
 export function pauseAfter(failures: number, { firstPause, longestPause }: Pauses): number {
-  return Math.min(firstPause * 2 ** (failures - 1), longestPause) * (0.75 + Math.random() / 2);
+  return Math.min(firstPause * 2 ** (failures - 1), longestPause) * (0.75 + random.fraction() / 2);
 }

@@ -1,12 +1,12 @@
-import { randomUUID } from 'node:crypto';
-import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { syncFolder } from './durable-folders.ts';
+import { files } from './tools/files.ts';
+import { random } from './tools/random.ts';
 
 /** The text of a key's file; `undefined` when there is none. */
 export async function readKeyFile(file: string): Promise<string | undefined> {
   try {
-    return await readFile(file, 'utf8');
+    return await files.readFile(file, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
@@ -19,15 +19,15 @@ export async function readKeyFile(file: string): Promise<string | undefined> {
  */
 export async function makeKeyFile(file: string, text: string | Buffer): Promise<void> {
   const folder = path.dirname(file);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const made = `${file}.${randomUUID()}`;
+  await files.mkdir(folder, { recursive: true, mode: 0o700 });
+  const made = `${file}.${random.uuid()}`;
   try {
-    await using handle = await open(made, 'wx', 0o600);
+    await using handle = await files.open(made, 'wx', 0o600);
     await handle.writeFile(text);
     await handle.sync();
-    await link(made, file).catch(unlessThere);
+    await files.link(made, file).catch(unlessThere);
   } finally {
-    await rm(made, { force: true });
+    await files.rm(made, { force: true });
   }
   await syncFolder(folder);
 }

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import {
   type EventLog,
   type NewEvent,
@@ -7,6 +7,8 @@ import {
 } from './event-log/event-log.ts';
 import { sealAfter } from './event-log/hash-chain.ts';
 import { OutageRetries } from './outage-retries.ts';
+import { clock } from './tools/clock.ts';
+import { random } from './tools/random.ts';
 
 /** What a request was to do that its client has given a key, decided before it is done. */
 export type KeyedRequest = {
@@ -52,10 +54,10 @@ export class KeyedRequests {
     request: Pick<KeyedRequest, 'depositId' | 'requestId' | 'fingerprint'>,
     retries = new OutageRetries(),
   ): Promise<KeyedRequest> {
-    const [stream, now] = [streamOf(client, key), new Date().toISOString()];
-    const data = { ...request, client, uuid: randomUUID(), now };
+    const [stream, now] = [streamOf(client, key), clock.date().toISOString()];
+    const data = { ...request, client, uuid: random.uuid(), now };
     const metadata = { schemaVersion: 1, occurredAt: now, $correlationId: request.requestId };
-    const event = { id: randomUUID(), type: 'RequestBegun', data, metadata };
+    const event = { id: random.uuid(), type: 'RequestBegun', data, metadata };
     const [begun] = sealAfter(stream, 'none', null, [event]) as [NewEvent];
     const { since } = retries;
     while (true) {

@@ -1,5 +1,5 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { files } from './tools/files.ts';
 
 /**
  * Makes a folder for its owner alone, and those it lies in, with names that survive a power cut. The recursive `mkdir` of Node never returns where the system
@@ -11,7 +11,7 @@ export function makeFolder(folder: string): void {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST' && isFolder(folder)) return;
-    if (code !== 'ENOENT' || existsSync(path.dirname(folder))) throw error;
+    if (code !== 'ENOENT' || files.existsSync(path.dirname(folder))) throw error;
     makeFolder(path.dirname(folder));
     makeOne(folder);
   }
@@ -21,22 +21,22 @@ export function makeFolder(folder: string): void {
 export function syncName(folder: string): void {
   let parent: number;
   try {
-    parent = openSync(path.dirname(folder), 'r');
+    parent = files.openSync(path.dirname(folder), 'r');
   } catch {
     return; // a parent that may not be read
   }
   try {
-    fsyncSync(parent);
+    files.fsyncSync(parent);
   } finally {
-    closeSync(parent);
+    files.closeSync(parent);
   }
 }
 
 function makeOne(folder: string): void {
-  mkdirSync(folder, { mode: 0o700 });
+  files.mkdirSync(folder, { mode: 0o700 });
   syncName(folder);
 }
 
 function isFolder(place: string): boolean {
-  return statSync(place, { throwIfNoEntry: false })?.isDirectory() === true;
+  return files.statSync(place, { throwIfNoEntry: false })?.isDirectory() === true;
 }

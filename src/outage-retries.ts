@@ -1,6 +1,6 @@
-import { setTimeout as pausing } from 'node:timers/promises';
 import { EventLogUnavailable, type ExpectedRevision } from './event-log/event-log.ts';
 import { type Pauses, pauseAfter } from './growing-pause.ts';
+import { clock } from './tools/clock.ts';
 
 export type RetryLimits = Pauses & {
   /** Milliseconds from the beginning of a request until its retries end. */
@@ -15,18 +15,18 @@ export const RETRY_LIMITS: RetryLimits = { timeLimit: 20_000, firstPause: 50, lo
  * are not replicated yet, and its reads do not show these events. This is an outage, not a conflict with another writer.
  */
 export class OutageRetries {
-  /** When the request began, by `performance.now()`. */
+  /** When the request began, by `clock.monotonic()`. */
   readonly since: number;
   readonly #limits: RetryLimits;
   #failures = 0;
 
-  constructor(limits: RetryLimits = RETRY_LIMITS, since = performance.now()) {
+  constructor(limits: RetryLimits = RETRY_LIMITS, since = clock.monotonic()) {
     this.#limits = limits;
     this.since = since;
   }
 
   get isOver(): boolean {
-    return performance.now() - this.since > this.#limits.timeLimit;
+    return clock.monotonic() - this.since > this.#limits.timeLimit;
   }
 
   /**
@@ -37,9 +37,9 @@ export class OutageRetries {
   async pause(failure: string): Promise<void> {
     this.#failures += 1;
     const pause = pauseAfter(this.#failures, this.#limits);
-    const elapsed = performance.now() - this.since;
+    const elapsed = clock.monotonic() - this.since;
     if (elapsed + pause > this.#limits.timeLimit) throw outage(failure, elapsed);
-    await pausing(pause);
+    await clock.sleep(pause);
   }
 }
 

@@ -1,6 +1,7 @@
-import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Credential } from './domain/client/client.ts';
+import { random } from './tools/random.ts';
 
 const derive = promisify<string, Buffer, number, object, Buffer>(scrypt);
 
@@ -20,7 +21,7 @@ export async function credentialOf(password: string): Promise<Credential> {
     const text = `A password has 1 to ${MAX_PASSWORD_BYTES} bytes; this one has ${Buffer.byteLength(password)}.`;
     throw new BadPassword(text);
   }
-  const salt = randomBytes(16);
+  const salt = random.bytes(16);
   const digest = await scryptOf(normalized, salt, COST);
   return { scheme: 'scrypt', ...COST, salt: salt.toString('base64'), digest: digest.toString('base64') };
 }
@@ -42,13 +43,13 @@ export function isCheap({ N, r, p }: Credential): boolean {
 export const nobody: Credential = {
   scheme: 'scrypt',
   ...COST,
-  salt: randomBytes(16).toString('base64'),
-  digest: randomBytes(DIGEST_BYTES).toString('base64'),
+  salt: random.bytes(16).toString('base64'),
+  digest: random.bytes(DIGEST_BYTES).toString('base64'),
 };
 
 /** 144 bits, typeable. */
 export function generatePassword(): string {
-  return randomBytes(18).toString('base64url');
+  return random.bytes(18).toString('base64url');
 }
 
 /** The same characters typed on another system are the same password. */

@@ -1,5 +1,5 @@
-import { accessSync, constants } from 'node:fs';
 import { personBehind } from './person-behind.ts';
+import { files } from './tools/files.ts';
 
 /** Something is there, but is not for whoever runs this. */
 export class NotPermitted extends Error {
@@ -17,7 +17,7 @@ export function notPermitted(place: string, what: 'read' | 'written to', cause?:
 /** Whether there is such a file or folder. @throws {NotPermitted} it may not be read, or not even be looked for. */
 export function isThere(place: string): boolean {
   try {
-    accessSync(place, constants.R_OK);
+    files.accessSync(place, files.constants.R_OK);
     return true;
   } catch (error) {
     if (isOfPermission(error)) throw notPermitted(place, 'read', error);
@@ -28,7 +28,7 @@ export function isThere(place: string): boolean {
 /** Whether what is there, or whatever would be made there, may not be written to. */
 export function isBarred(place: string): boolean {
   try {
-    accessSync(place, constants.W_OK);
+    files.accessSync(place, files.constants.W_OK);
     return false;
   } catch (error) {
     return isOfPermission(error);

@@ -8,6 +8,7 @@ import { assertTlsFiles, listenFault, logFault, makeDataFolder } from './process
 import { uncaughtExceptions } from './process/uncaught-exceptions.ts';
 import { type Service, startService } from './service.ts';
 import { systemErrorText } from './system-error.ts';
+import { clock } from './tools/clock.ts';
 
 const HELP = `Starts the deposit service.
 
@@ -120,7 +121,7 @@ async function serve(config: Config, logger: Logger): Promise<number> {
 function endedBy({ signal }: AbortController): (error: unknown) => undefined {
   return (error) => {
     if (!signal.aborted) throw error;
-    setTimeout(() => process.exit(0), LAST_STEPS).unref();
+    clock.setTimeout(() => process.exit(0), LAST_STEPS).unref();
   };
 }
 
@@ -134,7 +135,7 @@ function stopAsked(logger: Logger): Promise<'stopped'> {
       isStopping = true;
       logger.info({ signal }, 'stopping');
       resolve('stopped');
-      setTimeout(() => process.off(signal, stop), SAME_WISH).unref();
+      clock.setTimeout(() => process.off(signal, stop), SAME_WISH).unref();
     };
     process.on(signal, stop);
   }

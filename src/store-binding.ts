@@ -1,7 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import type { ArchiveStore } from './archive-store/archive-store.ts';
 import type { EventLog, RecordedEvent } from './event-log/event-log.ts';
 import { chainHash, sealAfter } from './event-log/hash-chain.ts';
+import { clock } from './tools/clock.ts';
+import { random } from './tools/random.ts';
 
 /** The stream whose last event names the store that belongs to the log. */
 export const BINDINGS = 'archive-store';
@@ -38,8 +39,8 @@ export async function appendBinding(
   last: RecordedEvent | undefined,
 ): Promise<void> {
   const expected = last?.revision ?? 'none';
-  const metadata = { schemaVersion: 1, occurredAt: new Date().toISOString() };
-  const event = { id: randomUUID(), type: 'StoreBound', data: { storeId }, metadata };
+  const metadata = { schemaVersion: 1, occurredAt: clock.date().toISOString() };
+  const event = { id: random.uuid(), type: 'StoreBound', data: { storeId }, metadata };
   await log.append(BINDINGS, expected, sealAfter(BINDINGS, expected, chainHash(last), [event]));
 }
 

@@ -24,7 +24,7 @@ export type Outcome<State, Event> = {
 export type LoadOptions = {
   /** A revision that the stream is known to have: a read that ends before it is stale. */
   readonly atLeast?: number | undefined;
-  /** When the request began, by `performance.now()`. */
+  /** When the request began, by `clock.monotonic()`. */
   readonly since?: number | undefined;
 };
 

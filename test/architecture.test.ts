@@ -4,17 +4,20 @@ import test from 'ava';
 
 const root = path.join(import.meta.dirname, '..');
 
+/** Node, and the room through which the outside world is reached. */
+const OUTSIDE = [/^node:/, /^src\/tools\//];
+
 /** Who may import whom, as docs/architecture.md has it. The first room whose folder fits a file is its room. */
 const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
   'src/config/': [
-    /^node:/,
+    ...OUTSIDE,
     /^src\/(config\/|config\.ts$|loopback\.ts$)/,
     /^src\/archive-store\/s3-url\.ts$/,
     /^src\/archives\/inspection\.ts$/,
     /^src\/sword\/namespaces\.ts$/,
   ],
   'src/process/': [
-    /^node:/,
+    ...OUTSIDE,
     /^src\/(process\/|[^/]+\.ts$)/,
     /^src\/sqlite\/codes\.ts$/,
     /^src\/event-log\/(event-log|event-log-refused)\.ts$/,
@@ -22,53 +25,54 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
   ],
   // Puts everything together, but for the engines: see the test below.
   'src/service/': [/^src\/(?!process)/, /^projections\//],
-  'src/sqlite/': [/^node:/, /^src\/sqlite\//],
+  'src/tools/': [...OUTSIDE],
+  'src/sqlite/': [...OUTSIDE, /^src\/sqlite\//],
   'src/domain/': [/^src\/domain\//],
-  'src/swhid/': [/^node:/, /^src\/swhid\//],
+  'src/swhid/': [...OUTSIDE, /^src\/swhid\//],
   'src/archives/': [
-    /^node:/,
+    ...OUTSIDE,
     /^(xz-decompress)$/,
     /^src\/(archives|swhid)\//,
     /^src\/(garbage|in-turn|places)\.ts$/,
     /^src\/archive-store\/archive-store\.ts$/,
   ],
-  'src/sword/': [/^node:/, /^(saxes|xmlbuilder2)$/, /^src\/sword\//, /^src\/domain\//],
+  'src/sword/': [...OUTSIDE, /^(saxes|xmlbuilder2)$/, /^src\/sword\//, /^src\/domain\//],
   'src/event-log/open-': [/^src\/(event-log\/|config\.ts$)/],
   'src/event-log/': [
-    /^node:/,
+    ...OUTSIDE,
     /^@eventstore\/db-client$/,
     /^src\/event-log\//,
     /^src\/(cut-off|growing-pause|in-time|logger|replace-file)\.ts$/,
     /^src\/sqlite\/(codes|integrity|reading|slots|transaction)\.ts$/,
   ],
-  'src/archive-store/open-': [/^node:path$/, /^src\/(archive-store\/|config\.ts$)/],
+  'src/archive-store/open-': [/^node:path$/, /^src\/tools\//, /^src\/(archive-store\/|config\.ts$)/],
   'src/archive-store/': [
-    /^node:/,
+    ...OUTSIDE,
     /^minio$/,
     /^src\/archive-store\//,
     /^src\/(durable-folders|growing-pause|in-time)\.ts$/,
     /^src\/sqlite\/(codes|integrity|reading|slots|transaction)\.ts$/,
   ],
   'src/dry-runs/': [
-    /^node:/,
+    ...OUTSIDE,
     /^src\/(dry-runs|archives)\//,
     /^src\/archive-store\/(archive-store|hashing-threads|unavailable|verify)\.ts$/,
   ],
   'src/uploads/': [
-    /^node:/,
+    ...OUTSIDE,
     /^src\/uploads\//,
     /^src\/(durable-folders|logger|replace-file)\.ts$/,
     /^src\/archive-store\/chunks-after\.ts$/,
   ],
   'src/read-models/': [
-    /^node:/,
+    ...OUTSIDE,
     /^src\/(read-models|domain)\//,
     /^src\/event-log\/event-log\.ts$/,
     /^src\/(cut-off|recently-used)\.ts$/,
     /^src\/sqlite\/(codes|reading|transaction)\.ts$/,
   ],
   'src/reactors/': [
-    /^node:/,
+    ...OUTSIDE,
     /^src\/(reactors|domain|swhid)\//,
     /^src\/(command-handler|cut-off|growing-pause|in-turn|logger)\.ts$/,
     /^src\/archives\/inspection\.ts$/,
@@ -83,7 +87,7 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
     /^src\/event-log\/event-log\.ts$/,
   ],
   'src/notifications/': [
-    /^node:/,
+    ...OUTSIDE,
     /^projections\//,
     /^src\/(notifications|news|domain|reactors)\//,
     /^src\/(command-handler|growing-pause|in-time|key-file|logger)\.ts$/,
@@ -92,7 +96,7 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
     /^src\/event-log\/(event-log|deliveries)\.ts$/,
   ],
   'src/sweep/': [
-    /^node:/,
+    ...OUTSIDE,
     /^projections\//,
     /^src\/(sweep|news|domain)\//,
     /^src\/(command-handler|logger)\.ts$/,
@@ -103,7 +107,7 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
     /^src\/event-log\/(event-log|deliveries)\.ts$/,
   ],
   'src/resolving/': [
-    /^node:/,
+    ...OUTSIDE,
     /^src\/(resolving|domain|swhid)\//,
     /^src\/archives\/(inspection|manifest-search|threads\/member-readers|tar\/tar-writer)\.ts$/,
     /^src\/event-log\/event-log\.ts$/,
@@ -112,7 +116,7 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
     /^projections\/loaded-objects\.ts$/,
   ],
   'src/http/': [
-    /^node:/,
+    ...OUTSIDE,
     /^(koa|@koa\/router|koa-body|yazl)$/,
     /^src\/notifications\/notification-views\.ts$/,
     /^src\/(http|resolving|news|domain|sword|swhid|uploads)\//,
@@ -125,7 +129,7 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
     /^projections\//,
   ],
   'src/metrics/': [
-    /^node:/,
+    ...OUTSIDE,
     /^prom-client$/,
     /^projections\//,
     /^src\/(metrics|domain)\//,
@@ -142,7 +146,7 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
   // The SDK: loaded only when tracing is switched on.
   'src/tracing/start-': [/^@opentelemetry\//, /^src\/logger\.ts$/],
   'src/tracing/': [
-    /^node:/,
+    ...OUTSIDE,
     /^@opentelemetry\/api$/,
     /^src\/tracing\/(?!start-)/,
     /^src\/event-log\/(event-log|forwarding-event-log)\.ts$/,
@@ -151,13 +155,13 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
     /^src\/reactors\/reactor\.ts$/,
   ],
   'src/anchors/': [
-    /^node:/,
+    ...OUTSIDE,
     /^src\/anchors\//,
     /^src\/(data-folder-lock|durable-folders|in-time|key-file|logger|outage-retries)\.ts$/,
     /^src\/event-log\/(event-log|hash-chain)\.ts$/,
   ],
   'src/verification/': [
-    /^node:/,
+    ...OUTSIDE,
     /^src\/(verification|anchors|domain)\//,
     /^src\/(config|permission|replace-file)\.ts$/,
     /^src\/archives\/(inspection|threads\/archive-workers)\.ts$/,
@@ -168,16 +172,16 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
     /^projections\/every-view\.ts$/,
   ],
   'projections/': [/^projections\//, /^src\/domain\//, /^src\/read-models\/projection\.ts$/],
-  'scripts/drills.ts': [/^node:/, /^(drills|scripts)\//],
-  'scripts/simulate.ts': [/^node:/, /^(simulation|scripts)\//],
+  'scripts/drills.ts': [...OUTSIDE, /^(drills|scripts)\//],
+  'scripts/simulate.ts': [...OUTSIDE, /^(simulation|scripts)\//],
   // Nodes are put together of the service's parts, engines included; nothing of the service imports it.
-  'simulation/': [/^node:/, /^(simulation|projections)\//, /^scripts\/orphans\.ts$/, /^src\/(?!process)/],
+  'simulation/': [...OUTSIDE, /^(simulation|projections)\//, /^scripts\/orphans\.ts$/, /^src\/(?!process)/],
   // Engines are out of their reach, too: see the test below.
-  'scripts/': [/^node:/, /^(fast-xml-parser|tar-stream)$/, /^(scripts|projections)\//, /^src\/(?!http\/)/],
-  'src/operator/': [/^node:/, /^src\/(operator\/|permission\.ts$)/],
+  'scripts/': [...OUTSIDE, /^(fast-xml-parser|tar-stream)$/, /^(scripts|projections)\//, /^src\/(?!http\/)/],
+  'src/operator/': [...OUTSIDE, /^src\/(operator\/|permission\.ts$)/],
   // Runs where depositors are: nothing of the service but what is the same on both sides.
   'client/': [
-    /^node:/,
+    ...OUTSIDE,
     /^(fast-xml-parser|node-stream-zip|tar-stream)$/,
     /^client\//,
     /^src\/(archives|swhid)\//,
@@ -186,6 +190,16 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
     /^scripts\/progress-bar\.ts$/,
   ],
 };
+
+const CLOCK_AND_CHANCE = [
+  /performance\.now|(?<![\w.])new Date\(\)|(?<![\w.])Date\.now|AbortSignal\.timeout/,
+  /(?<![\w.#])(set|clear)(Timeout|Interval|Immediate)\b|node:timers/,
+  /Math\.random|randomUUID|randomBytes|getRandomValues/,
+];
+const FILES_AND_REQUESTS = [
+  /import (?!type)[^;]*from 'node:fs/,
+  /(?<![\w.#])fetch\(|\bhttps?\.(request|get)\(|new Worker\(/,
+];
 
 /** Everything a file imports: paths of this project relative to its root, packages as they are named. */
 function importsOf(file: string): string[] {
@@ -233,6 +247,16 @@ test('the domain and the projections use nothing of the machine', (t) => {
       file,
     );
   }
+});
+
+test('time, timers, randomness, files, workers and requests are used through src/tools alone', (t) => {
+  const outside = files.filter((file) => !/^(src\/tools|simulation)\//.test(file));
+  const uses = outside.flatMap((file) => {
+    const source = readFileSync(path.join(root, file), 'utf8');
+    const banned = file.startsWith('src/') ? [...CLOCK_AND_CHANCE, ...FILES_AND_REQUESTS] : CLOCK_AND_CHANCE;
+    return banned.filter((pattern) => pattern.test(source)).map((pattern) => `${file}: ${pattern}`);
+  });
+  t.deepEqual(uses, []);
 });
 
 test('only the configuration reads the environment', (t) => {

@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import { SIMPLE_ZIP } from '../../src/sword/namespaces.ts';
+import { random } from '../../src/tools/random.ts';
 import type { PreparedArchive } from '../archives/prepare-archive.ts';
 import type { Collection } from '../documents/service-document.ts';
 import { bytesBody, fileBody } from '../http/bodies.ts';
@@ -29,7 +29,7 @@ export function requestOf(step: Step, options: StepRequestOptions): StepRequest 
     headers: {
       ...headers,
       'In-Progress': String(!step.final),
-      'Idempotency-Key': randomUUID(),
+      'Idempotency-Key': random.uuid(),
       ...(slug !== undefined && { Slug: encodeURIComponent(slug) }),
     },
     body,

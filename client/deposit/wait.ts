@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { clock } from '../../src/tools/clock.ts';
 import { isFinal, readStatus, type Status } from '../documents/deposit-documents.ts';
 import { Fault } from '../faults.ts';
 import type { Answer } from '../http/answer.ts';
@@ -33,7 +33,7 @@ async function finalStatus(
     if (status.status === 'partial') throw stillPartial(status);
     if (status.status !== last) note(`Deposit ${status.deposit} is ${status.status}.`);
     last = status.status;
-    await pause(looks === 0 ? FIRST_LOOK : secondsToWait(answer) * 1000);
+    await clock.sleep(looks === 0 ? FIRST_LOOK : secondsToWait(answer) * 1000);
   }
 }
 

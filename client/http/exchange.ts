@@ -1,6 +1,6 @@
 import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
-import { setTimeout as pause } from 'node:timers/promises';
+import { clock } from '../../src/tools/clock.ts';
 import type { Watch } from './watch.ts';
 
 /** Bytes whose number is known before, and that can be read again when they have to be sent again. */
@@ -135,7 +135,8 @@ async function askFirst(sent: ClientRequest, patience: number): Promise<void> {
   const continued = new Promise<void>((resolve) => sent.once('continue', resolve));
   sent.flushHeaders();
   await connected(sent);
-  await Promise.race([continued, pause(patience, undefined, { ref: false })]);
+  const over = new Promise<void>((resolve) => clock.setTimeout(() => resolve(), patience).unref());
+  await Promise.race([continued, over]);
 }
 
 function connected(sent: ClientRequest): Promise<void> {

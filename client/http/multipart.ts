@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { random } from '../../src/tools/random.ts';
 import { bytesBody, joinedBody } from './bodies.ts';
 import type { Body } from './exchange.ts';
 
@@ -6,7 +6,7 @@ export type Part = { readonly headers: Readonly<Record<string, string>>; readonl
 
 /** `multipart/form-data` of these parts in their order. */
 export function multipart(parts: readonly Part[]): { readonly contentType: string; readonly body: Body } {
-  const boundary = `deposit-${randomUUID()}`;
+  const boundary = `deposit-${random.uuid()}`;
   const pieces = parts.flatMap(({ headers, body }) => [
     text(`--${boundary}\r\n${headerLines(headers)}\r\n`),
     body,

@@ -1,4 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { clock } from '../../src/tools/clock.ts';
+import { random } from '../../src/tools/random.ts';
 import { Watch } from './watch.ts';
 
 /** Milliseconds: how long the server is waited for. */
@@ -36,14 +37,14 @@ export class Pauses {
 
   constructor(patience: Patience) {
     this.#patience = patience;
-    this.#over = performance.now() + patience.total;
+    this.#over = clock.monotonic() + patience.total;
     this.#next = patience.firstPause;
   }
 
   /** Watches over a try: it ends with the patience, or before. */
   watch(isRead: boolean): Watch {
     const { silence, silenceOfReads, shortestTry } = this.#patience;
-    const left = Math.max(this.#over - performance.now(), shortestTry);
+    const left = Math.max(this.#over - clock.monotonic(), shortestTry);
     return new Watch(Math.min(left, isRead ? silenceOfReads : silence), (flowed) => {
       this.#over += flowed;
     });
@@ -52,16 +53,16 @@ export class Pauses {
   /** Waits before the next try, at least `asked` seconds; `false` when there shall be none. */
   async next(asked = 0): Promise<boolean> {
     // Not all who lost the connection at the same moment come back at the same moment.
-    const length = Math.max(this.#next * (0.75 + Math.random() / 2), asked * 1000);
-    if (length > this.#over - performance.now()) return false;
+    const length = Math.max(this.#next * (0.75 + random.fraction() / 2), asked * 1000);
+    if (length > this.#over - clock.monotonic()) return false;
     this.#next = Math.min(this.#next * 2, this.#patience.longestPause);
-    await pause(length);
+    await clock.sleep(length);
     return true;
   }
 
   /** There was progress: what comes now begins anew. */
   reset(): void {
-    this.#over = performance.now() + this.#patience.total;
+    this.#over = clock.monotonic() + this.#patience.total;
     this.#next = this.#patience.firstPause;
   }
 }

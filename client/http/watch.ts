@@ -1,17 +1,18 @@
+import { clock } from '../../src/tools/clock.ts';
 /** Ends a try in which nothing has moved on for too long, whatever the server says meanwhile to be waited for. */
 export class Watch implements Disposable {
   /** Milliseconds. */
   readonly limit: number;
   readonly #onFlow: (milliseconds: number) => void;
   readonly #timer: NodeJS.Timeout;
-  #since = performance.now();
+  #since = clock.monotonic();
   #watched: { destroy(error: Error): unknown } | undefined;
 
   /** `onFlow` is told for how long something was on its way that then arrived. */
   constructor(limit: number, onFlow: (milliseconds: number) => void) {
     this.limit = limit;
     this.#onFlow = onFlow;
-    this.#timer = setTimeout(() => this.#watched?.destroy(silence(limit)), limit);
+    this.#timer = clock.setTimeout(() => this.#watched?.destroy(silence(limit)), limit);
   }
 
   /** What is ended when the time has come: this, and nothing that was named before. */
@@ -21,14 +22,14 @@ export class Watch implements Disposable {
 
   /** A piece of an archive has gone its way. */
   movedOn(): void {
-    const now = performance.now();
+    const now = clock.monotonic();
     this.#onFlow(now - this.#since);
     this.#since = now;
     this.#timer.refresh();
   }
 
   [Symbol.dispose](): void {
-    clearTimeout(this.#timer);
+    clock.clearTimeout(this.#timer);
   }
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import path from 'node:path';
+import { clock } from '../../src/tools/clock.ts';
 import type { PreparedArchive } from '../archives/prepare-archive.ts';
 import { readEnvironment } from '../environment.ts';
 import type { Login } from '../settings.ts';
@@ -39,13 +40,13 @@ export class KeptUploads {
       mkdirSync(path.dirname(this.#file), { recursive: true, mode: 0o700 });
       writeFileSync(this.#file, `${content.join('\n')}\n`, { mode: 0o600 });
     });
-    this.#touchedAt = Date.now();
+    this.#touchedAt = clock.now();
     for (const file of this.#others()) if (ageOf(file) > LONGEST_KEPT) forget(file);
   }
 
   /** It goes on. */
   touch(): void {
-    const now = Date.now();
+    const now = clock.now();
     if (now - this.#touchedAt < TOUCHED_EVERY) return;
     this.#touchedAt = now;
     quietly(() => utimesSync(this.#file, now / 1000, now / 1000));
@@ -94,7 +95,7 @@ function linesOf(file: string): string[] {
 
 /** Milliseconds since it was touched; what is gone is new. */
 function ageOf(file: string): number {
-  return Date.now() - (quietly(() => statSync(file).mtimeMs) ?? Date.now());
+  return clock.now() - (quietly(() => statSync(file).mtimeMs) ?? clock.now());
 }
 
 function forget(file: string): void {

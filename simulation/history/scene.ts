@@ -5,7 +5,8 @@ import { S3Server } from '../network/s3-server.ts';
 import { WebhookReceiver } from '../network/webhook-receiver.ts';
 import { RECEIVER_HOST, STORE_HOST } from '../nodes/site-settings.ts';
 import { HTTP_NODES, REACTOR_NODES } from '../plan/plan.ts';
-import { Host, Incarnation, running } from '../world/host.ts';
+import { Host, type Incarnation, running } from '../world/host.ts';
+import { newProcess } from '../world/outside-world.ts';
 import type { CallMoment, CallName, World } from '../world/world.ts';
 import { STOP_LIMIT_MS } from './stop-limit.ts';
 
@@ -29,7 +30,7 @@ export class Scene {
   readonly store = new S3Server();
   readonly receiver = new WebhookReceiver();
   readonly hosts: readonly Host[];
-  readonly operator = new Incarnation(new Host('operator', 'operator'));
+  readonly operator = newProcess(new Host('operator', 'operator'));
   /** Shares of requests and answers that are lost at the moment. */
   readonly losses = new Set<number>();
   /** Counts of calls after which a process was killed. */

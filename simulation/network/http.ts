@@ -1,14 +1,17 @@
-/** Stands in for `node:http` and `node:https` where the service sends requests. */
 import { EventEmitter } from 'node:events';
+import type http from 'node:http';
 import { Readable } from 'node:stream';
+import type { OutgoingRequests } from '../../src/tools/outside-world.ts';
 import { currentSite, type Site } from '../current-site.ts';
-import { type Incarnation, running } from '../world/host.ts';
+import type { Incarnation } from '../world/host.ts';
+import { after, type SimulatedTimer } from '../world/simulated-timers.ts';
 import { type CallName, world } from '../world/world.ts';
 import type { NetworkAnswer, NetworkOutcome } from './network-server.ts';
 
 type Options = {
   readonly method?: string;
   readonly host?: string;
+  readonly hostname?: string;
   readonly path?: string;
   readonly headers?: Readonly<Record<string, unknown>>;
   readonly agent?: Agent | false;
@@ -23,19 +26,29 @@ class Agent {
   }
 }
 
+/** Returns what the service sends requests with, to the servers of the simulation. */
+export function simulatedRequests(process: Incarnation): OutgoingRequests {
+  return {
+    agent: () => new Agent() as unknown as http.Agent,
+    request: (options) => new SimulatedRequest(process, options as Options) as unknown as http.ClientRequest,
+    fetch: () => Promise.reject(new Error('The simulation has no fetch.')),
+  };
+}
+
 /** The part of `http.ClientRequest` that the service uses. */
 class SimulatedRequest extends EventEmitter {
   readonly reusedSocket = false;
-  readonly #process = running.getStore() as Incarnation; // only processes send requests
+  readonly #process: Incarnation;
   readonly #site: Site = currentSite();
   readonly #options: Options;
   readonly #agent: Agent | undefined;
   #idle: { readonly ms: number; readonly onTimeout: () => void } | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: SimulatedTimer | undefined;
   #isOver = false;
 
-  constructor(options: Options) {
+  constructor(process: Incarnation, options: Options) {
     super();
+    this.#process = process;
     const { agent, signal } = options;
     this.#options = options;
     this.#agent = agent || undefined;
@@ -48,18 +61,18 @@ class SimulatedRequest extends EventEmitter {
   }
 
   setTimeout(ms: number, onTimeout: () => void = () => undefined): this {
-    clearTimeout(this.#timer);
+    this.#timer?.close();
     this.#idle = ms === 0 ? undefined : { ms, onTimeout };
     return this;
   }
 
   end(body: Buffer | string = ''): this {
-    const { method = 'GET', path = '/', host = '', headers = {} } = this.#options;
+    const { method = 'GET', path = '/', hostname = '', host = hostname, headers = {} } = this.#options;
     const server = this.#site.servers.get(host);
     if (!server) throw new Error(`No server of the simulation is called ${host}.`);
     const call = server.callOf({ method, path });
     if (call) world().called(this.#process, call, 'sent');
-    if (this.#idle) this.#timer = setTimeout(this.#idle.onTimeout, this.#idle.ms);
+    if (this.#idle) this.#timer = after(this.#process, this.#idle.ms, this.#idle.onTimeout);
     const request = {
       process: this.#process,
       method,
@@ -108,7 +121,7 @@ class SimulatedRequest extends EventEmitter {
   }
 
   #respond({ status, headers, body }: NetworkAnswer): void {
-    clearTimeout(this.#timer);
+    this.#timer?.close();
     const response = Readable.from(body.length > 0 ? [body] : [], { objectMode: false });
     Object.assign(response, { statusCode: status, headers });
     response.once('close', () => {
@@ -121,7 +134,7 @@ class SimulatedRequest extends EventEmitter {
 
   #finish(): void {
     this.#isOver = true;
-    clearTimeout(this.#timer);
+    this.#timer?.close();
     this.#agent?.requests.delete(this);
   }
 
@@ -131,11 +144,6 @@ class SimulatedRequest extends EventEmitter {
       networkRandom.between(0.2, 2) + (networkRandom.chance(0.03) ? networkRandom.next() * 60 : 0);
     world().schedule(delay + latency, incarnation, work);
   }
-}
-
-function request(first: URL | Options, second: Options = {}): SimulatedRequest {
-  if (!(first instanceof URL)) return new SimulatedRequest(first);
-  return new SimulatedRequest({ ...second, host: first.hostname, path: `${first.pathname}${first.search}` });
 }
 
 function textsOf(headers: Readonly<Record<string, unknown>>): Record<string, string> {
@@ -152,6 +160,3 @@ function abortError(signal: AbortSignal | undefined): Error {
   const error = new Error('The operation was aborted', { cause: signal?.reason });
   return Object.assign(error, { name: 'AbortError', code: 'ABORT_ERR' });
 }
-
-// oxlint-disable-next-line import/no-default-export -- as the module that it stands in for
-export default { Agent, request };

@@ -14,7 +14,8 @@ import type { Node } from '../../src/service/node.ts';
 import { startReactors } from '../../src/service/start-reactors.ts';
 import { tracedParts } from '../../src/tracing/traced-parts.ts';
 import { MemoryViewStore } from '../views/memory-view-store.ts';
-import { type Host, Incarnation, running } from '../world/host.ts';
+import { type Host, type Incarnation, running } from '../world/host.ts';
+import { newProcess } from '../world/outside-world.ts';
 import { world } from '../world/world.ts';
 import { nodeLogger } from './node-logger.ts';
 import { BASE_URL, LOG_OPTIONS, reactorConfig, STORE_OPTIONS } from './site-settings.ts';
@@ -46,7 +47,7 @@ const RESTART_PAUSE_MS = 500;
 
 /** Starts a process on a host. It is built from the parts of the service, as `src/service.ts` does it. */
 export function boot(host: Host, options: NodeOptions): void {
-  const process = new Incarnation(host);
+  const process = newProcess(host);
   host.process = process;
   world().note('node', `boot ${host.name}`);
   const start = host.role === 'http' ? startHttp : startReactorNode;

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { type OutsideWorld, runInWorld } from '../../src/tools/outside-world.ts';
 import type { Task } from './task-queue.ts';
 
 export type Role = 'http' | 'reactors' | 'operator';
@@ -32,6 +33,7 @@ export class Incarnation {
   isReady = false;
   /** Its connections are closed: what it has sent, and has not arrived, never does. */
   isGone = false;
+  outsideWorld: Partial<OutsideWorld> = {};
   /** The call it made or completed last, such as `append sent`. */
   lastCall = 'start';
 
@@ -44,5 +46,12 @@ export class Incarnation {
   }
 }
 
-/** Holds the process whose code runs at the moment; empty for the environment. */
-export const running = new AsyncLocalStorage<Incarnation | undefined>();
+const processes = new AsyncLocalStorage<Incarnation | undefined>();
+
+/** Knows the process whose code runs at the moment; `undefined` is the environment. */
+export const running = {
+  getStore: (): Incarnation | undefined => processes.getStore(),
+  run<Result>(process: Incarnation | undefined, work: () => Result): Result {
+    return processes.run(process, () => runInWorld(process?.outsideWorld ?? {}, work));
+  },
+};

@@ -66,9 +66,9 @@ export class World {
     this.notes = isTraced ? [] : undefined;
   }
 
-  /** Returns the wall clock, in milliseconds, of the host whose code runs. */
-  wallClock(): number {
-    return Math.floor(BEGINNING + this.now + (running.getStore()?.host.clockOffset ?? 0));
+  /** Returns the wall clock, in milliseconds, of the host of a process. */
+  wallClock(process: Incarnation | undefined): number {
+    return Math.floor(BEGINNING + this.now + (process?.host.clockOffset ?? 0));
   }
 
   /** Returns the hash of everything that has happened. */

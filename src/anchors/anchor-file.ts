@@ -1,6 +1,7 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { syncFolder } from '../durable-folders.ts';
+import { files } from '../tools/files.ts';
 import { type Anchor, anchorDigest, anchorIn, anchorLine } from './anchor.ts';
 
 /** The file does not go with this log. */
@@ -18,7 +19,7 @@ const TAIL_BYTES = 16 * 1024;
  * @throws {ForeignAnchorFile} its last anchor is not one of the log: it is another log's, or this log has lost some.
  */
 export async function appendMissing(file: string, newestFirst: AsyncIterable<Anchor>): Promise<number> {
-  await using handle = await open(file, 'a+');
+  await using handle = await files.open(file, 'a+');
   const { last, end } = await tailOf(handle, file);
   const missing: string[] = [];
   let found = last === undefined;

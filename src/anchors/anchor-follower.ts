@@ -1,6 +1,7 @@
 import type { EventLog } from '../event-log/event-log.ts';
 import { inTime } from '../in-time.ts';
 import type { Logger } from '../logger.ts';
+import { clock } from '../tools/clock.ts';
 import { Anchorer, type AnchorerOptions, NothingToAnchor } from './anchorer.ts';
 
 export type AnchoringOptions = AnchorerOptions & {
@@ -28,11 +29,11 @@ const STOP_PATIENCE = 3000;
 export function startAnchoring(log: EventLog, options: AnchoringOptions, logger: Logger): Anchoring {
   const stopped = new AbortController();
   const anchorer = new Anchorer(log, options);
-  let [underWay, anchoredAt] = [Promise.resolve(), performance.now()];
+  let [underWay, anchoredAt] = [Promise.resolve(), clock.monotonic()];
   const anchorOnce = async (): Promise<void> => {
     try {
       await anchorIfNeeded();
-      anchoredAt = performance.now();
+      anchoredAt = clock.monotonic();
     } catch (error) {
       if (stopped.signal.aborted) return;
       logger.error({ error: error instanceof Error ? error.message : String(error) }, 'no anchor made');
@@ -51,17 +52,17 @@ export function startAnchoring(log: EventLog, options: AnchoringOptions, logger:
   };
   const interval = options.anchorInterval * MINUTE;
   const timers = [
-    ...(interval > 0 ? [setInterval(again, interval)] : []),
-    ...(interval > MINUTE ? [setTimeout(again, MINUTE)] : []),
+    ...(interval > 0 ? [clock.setInterval(again, interval)] : []),
+    ...(interval > MINUTE ? [clock.setTimeout(again, MINUTE)] : []),
   ];
   for (const timer of timers) timer.unref();
   return {
     interval: interval / 1000,
     get age() {
-      return interval > 0 ? (performance.now() - anchoredAt) / 1000 : 0;
+      return interval > 0 ? (clock.monotonic() - anchoredAt) / 1000 : 0;
     },
     async [Symbol.asyncDispose](): Promise<void> {
-      timers.forEach(clearTimeout);
+      timers.forEach((timer) => clock.clearTimeout(timer));
       stopped.abort();
       await inTime(underWay, STOP_PATIENCE); // it fails when the log is closed
     },

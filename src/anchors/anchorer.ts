@@ -1,4 +1,4 @@
-import { type KeyObject, randomUUID } from 'node:crypto';
+import { type KeyObject } from 'node:crypto';
 import path from 'node:path';
 import {
   type EventLog,
@@ -9,6 +9,8 @@ import {
 } from '../event-log/event-log.ts';
 import { chainHash, sealAfter } from '../event-log/hash-chain.ts';
 import { isBeyond, OutageRetries } from '../outage-retries.ts';
+import { clock } from '../tools/clock.ts';
+import { random } from '../tools/random.ts';
 import { ANCHORS, type Anchor, anchorDigest, asAnchor, NoAnchor, signed } from './anchor.ts';
 import { appendMissing } from './anchor-file.ts';
 import { anchorKey } from './anchor-key.ts';
@@ -91,7 +93,7 @@ export class Anchorer {
           events: covered.events,
           root: covered.root(),
           previous: last ? anchorDigest(last.anchor) : null,
-          madeAt: new Date().toISOString(),
+          madeAt: clock.date().toISOString(),
         },
         key,
       );
@@ -109,7 +111,7 @@ export class Anchorer {
   /** Resolves to false when the log has another event there, or rejects appends without a quorum. */
   async #append(anchor: Anchor, last: RecordedEvent | undefined): Promise<boolean> {
     const metadata = { schemaVersion: 1, occurredAt: anchor.madeAt };
-    const event = { id: randomUUID(), type: 'AnchorMade', data: anchor satisfies JsonObject, metadata };
+    const event = { id: random.uuid(), type: 'AnchorMade', data: anchor satisfies JsonObject, metadata };
     const expected = last?.revision ?? 'none';
     const sealed = sealAfter(ANCHORS, expected, chainHash(last), [event]);
     try {

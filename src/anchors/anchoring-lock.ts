@@ -1,5 +1,5 @@
-import { setTimeout } from 'node:timers/promises';
 import { DataFolderInUse, lockFile } from '../data-folder-lock.ts';
+import { clock } from '../tools/clock.ts';
 
 const PATIENCE = 60_000;
 const PAUSE = 50;
@@ -9,13 +9,13 @@ const PAUSE = 50;
  * @throws {DataFolderInUse} another process has been making an anchor for a minute.
  */
 export async function lockAnchoring(file: string): Promise<Disposable> {
-  const deadline = performance.now() + PATIENCE;
+  const deadline = clock.monotonic() + PATIENCE;
   for (;;) {
     try {
       return lockFile(file, 'Another process is making an anchor: try it when that one is done.');
     } catch (error) {
-      if (!(error instanceof DataFolderInUse) || performance.now() > deadline) throw error;
-      await setTimeout(PAUSE);
+      if (!(error instanceof DataFolderInUse) || clock.monotonic() > deadline) throw error;
+      await clock.sleep(PAUSE);
     }
   }
 }

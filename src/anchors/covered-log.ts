@@ -1,6 +1,6 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
 import type { EventLog, Position, RecordedEvent } from '../event-log/event-log.ts';
 import { chainHash } from '../event-log/hash-chain.ts';
+import { files } from '../tools/files.ts';
 import { ANCHORS } from './anchor.ts';
 import { coveredEvent } from './covered-event.ts';
 import { MerkleTree, type MerkleTreeState } from './merkle-tree.ts';
@@ -57,8 +57,8 @@ export class CoveredLog {
   async #save(): Promise<void> {
     const { tree, other, last } = this.#reached;
     const temporary = `${this.#file}.${process.pid}.new`;
-    await writeFile(temporary, JSON.stringify({ version: VERSION, tree: tree.state, other, last }));
-    await rename(temporary, this.#file);
+    await files.writeFile(temporary, JSON.stringify({ version: VERSION, tree: tree.state, other, last }));
+    await files.rename(temporary, this.#file);
   }
 }
 
@@ -90,7 +90,7 @@ async function holds(log: EventLog, last: LastEvent): Promise<boolean> {
 
 async function savedState(file: string): Promise<Saved | undefined> {
   try {
-    const saved = JSON.parse(await readFile(file, 'utf8')) as Partial<Saved>;
+    const saved = JSON.parse(await files.readFile(file, 'utf8')) as Partial<Saved>;
     const isOurs = saved.version === VERSION && saved.tree !== undefined && saved.last !== undefined;
     return isOurs ? (saved as Saved) : undefined; // written here, whole
   } catch {

@@ -1,14 +1,14 @@
-import { access, constants, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { files } from '../tools/files.ts';
 
 /** Where objects lie while they are audited: the data folder, or a temporary one for whoever may only read that or has none. */
 export async function auditFolder(dataDir: string): Promise<AsyncDisposable & { readonly path: string }> {
   try {
-    await access(dataDir, constants.W_OK);
+    await files.access(dataDir, files.constants.W_OK);
     return { path: dataDir, [Symbol.asyncDispose]: () => Promise.resolve() };
   } catch {
-    const made = await mkdtemp(path.join(tmpdir(), 'deposit-audit-'));
-    return { path: made, [Symbol.asyncDispose]: () => rm(made, { recursive: true, force: true }) };
+    const made = await files.mkdtemp(path.join(tmpdir(), 'deposit-audit-'));
+    return { path: made, [Symbol.asyncDispose]: () => files.rm(made, { recursive: true, force: true }) };
   }
 }

@@ -1,4 +1,5 @@
-import { type FileHandle, open, rm } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { files } from '../tools/files.ts';
 import { chunksAfter } from './chunks-after.ts';
 import { orUnavailable, unavailable } from './unavailable.ts';
 
@@ -26,7 +27,7 @@ export class IncomingFile implements AsyncDisposable {
 
   /** @throws {ArchiveStoreUnavailable} as every method of it. */
   static async create(path: string, onDisposed: () => void): Promise<IncomingFile> {
-    return new IncomingFile(path, await orUnavailable('write', open(path, 'wx')), onDisposed);
+    return new IncomingFile(path, await orUnavailable('write', files.open(path, 'wx')), onDisposed);
   }
 
   private constructor(path: string, handle: FileHandle, onDisposed: () => void) {
@@ -68,7 +69,7 @@ export class IncomingFile implements AsyncDisposable {
     await this.#syncing;
     // Whatever fails here leaves a file that is swept later, and must not hide why the upload failed.
     await this.#handle.close().catch(() => {});
-    if (!this.#kept) await rm(this.path, { force: true }).catch(() => {});
+    if (!this.#kept) await files.rm(this.path, { force: true }).catch(() => {});
     this.#onDisposed();
   }
 

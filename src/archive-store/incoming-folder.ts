@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
-import { opendir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { DurableFolders } from '../durable-folders.ts';
+import { files } from '../tools/files.ts';
+import { random } from '../tools/random.ts';
 import { IncomingFile } from './incoming-file.ts';
 import { hasCode, orUnavailable } from './unavailable.ts';
 
@@ -21,7 +21,7 @@ export class IncomingFolder {
   }
 
   async create(): Promise<IncomingFile> {
-    const file = path.join(this.#folder, randomUUID());
+    const file = path.join(this.#folder, random.uuid());
     this.#inUse.add(file);
     try {
       return await IncomingFile.create(file, () => this.#inUse.delete(file));
@@ -34,10 +34,10 @@ export class IncomingFolder {
   /** Leaves alone what this process is writing; of other processes it knows only how old their files are. */
   async sweep(olderThan: Date, { dryRun = false }: { readonly dryRun?: boolean }): Promise<number> {
     let swept = 0;
-    for await (const { name } of await orUnavailable('read', opendir(this.#folder))) {
+    for await (const { name } of await orUnavailable('read', files.opendir(this.#folder))) {
       const file = path.join(this.#folder, name);
       if (this.#inUse.has(file) || !(await orUnavailable('read', isOlder(file, olderThan)))) continue;
-      if (!dryRun) await orUnavailable('write', rm(file, { force: true }));
+      if (!dryRun) await orUnavailable('write', files.rm(file, { force: true }));
       swept += 1;
     }
     return swept;
@@ -53,7 +53,7 @@ export class IncomingFolder {
 
 async function isOlder(file: string, than: Date): Promise<boolean> {
   try {
-    return (await stat(file)).mtimeMs < than.getTime();
+    return (await files.stat(file)).mtimeMs < than.getTime();
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return false;
     throw error;

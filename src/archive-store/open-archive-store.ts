@@ -1,5 +1,6 @@
 import path from 'node:path';
 import type { ArchiveStoreConfig } from '../config.ts';
+import { clock } from '../tools/clock.ts';
 import type { ArchiveStore } from './archive-store.ts';
 import type { FilesystemStoreOptions } from './filesystem/filesystem-archive-store.ts';
 import { IncomingFolder } from './incoming-folder.ts';
@@ -28,7 +29,7 @@ export async function openArchiveStore(
  */
 export async function sweepTemporary(dataDir: string, age: number): Promise<number> {
   const folder = await IncomingFolder.open(temporaryFolder(dataDir));
-  return await folder.sweep(new Date(Date.now() - age), {});
+  return await folder.sweep(new Date(clock.now() - age), {});
 }
 
 function temporaryFolder(dataDir: string): string {

@@ -1,4 +1,5 @@
 import { type Transferable, Worker } from 'node:worker_threads';
+import { workers } from '../tools/workers.ts';
 import { unavailable } from './unavailable.ts';
 
 export type Call<Request> = { readonly call: number; readonly request: Request };
@@ -51,7 +52,7 @@ export class WorkerCalls<Request, Reply> implements AsyncDisposable {
   }
 
   #start(): Worker {
-    const worker = new Worker(this.#program, {
+    const worker = workers.start(this.#program, {
       workerData: this.#workerData,
       resourceLimits: LITTLE_GARBAGE,
     });

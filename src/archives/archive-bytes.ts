@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import type { LocalSource } from '../archive-store/archive-store.ts';
+import { files } from '../tools/files.ts';
 import { Unreadable } from './faults.ts';
 import { sniffFormat, sniffLength } from './format.ts';
 import type { ArchiveFormat } from './inspection.ts';
@@ -25,8 +25,8 @@ export class ArchiveBytes implements Disposable {
   /** @throws the error of the file system, when the file cannot be opened. */
   static open(source: LocalSource): ArchiveBytes {
     if (source.kind === 'bytes') return new ArchiveBytes(source.bytes, source.bytes.length);
-    const file = openSync(source.path, 'r');
-    return new ArchiveBytes(file, fstatSync(file).size);
+    const file = files.openSync(source.path, 'r');
+    return new ArchiveBytes(file, files.fstatSync(file).size);
   }
 
   /** Fills `target` from `position` on. */
@@ -76,7 +76,7 @@ export class ArchiveBytes implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    if (typeof this.#source === 'number') closeSync(this.#source);
+    if (typeof this.#source === 'number') files.closeSync(this.#source);
   }
 
   #copy(target: Uint8Array, position: number): void {
@@ -85,7 +85,7 @@ export class ArchiveBytes implements Disposable {
       return;
     }
     for (let filled = 0; filled < target.length; ) {
-      const count = readSync(this.#source, target, filled, target.length - filled, position + filled);
+      const count = files.readSync(this.#source, target, filled, target.length - filled, position + filled);
       if (count === 0) throw new BecameShorter(this.length);
       filled += count;
     }

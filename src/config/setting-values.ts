@@ -1,7 +1,7 @@
-import { accessSync, constants, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseS3Url, type S3Place } from '../archive-store/s3-url.ts';
 import type { EventLogConfig, Role } from '../config.ts';
+import { files } from '../tools/files.ts';
 
 /** How the text of a setting becomes its value; what it must be instead is said in the error. */
 
@@ -68,7 +68,7 @@ export function optionalName(text: string): string | null {
 /** What a file holds, without the line break at its end; nothing for no file. */
 export function secretIn(file: string): string {
   if (file === '') return '';
-  const secret = readFileSync(file, 'utf8').trim();
+  const secret = files.readFileSync(file, 'utf8').trim();
   if (secret === '') throw new Error('the file holds nothing'); // what it stands for would quietly be the default
   return secret;
 }
@@ -96,6 +96,6 @@ export function optionalFile(file: string): string | null {
 
 /** A file that can be read; nothing for no file. */
 export function readableFile(file: string): string {
-  if (file !== '') accessSync(file, constants.R_OK);
+  if (file !== '') files.accessSync(file, files.constants.R_OK);
   return file;
 }

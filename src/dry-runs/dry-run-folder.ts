@@ -1,12 +1,11 @@
-import { randomUUID } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { LocalSource, Promised, StoredObject } from '../archive-store/archive-store.ts';
 import { HashingThreads } from '../archive-store/hashing-threads.ts';
 import { hasCode, unavailable } from '../archive-store/unavailable.ts';
 import { Verification } from '../archive-store/verify.ts';
+import { files } from '../tools/files.ts';
+import { random } from '../tools/random.ts';
 
 /** Where bodies lie that are looked at and not kept; what a crash leaves here is removed when it is opened. */
 export class DryRunFolder implements AsyncDisposable {
@@ -15,7 +14,7 @@ export class DryRunFolder implements AsyncDisposable {
 
   /** The folder belongs to this process alone. */
   static async open(folder: string): Promise<DryRunFolder> {
-    await rm(folder, { recursive: true, force: true });
+    await files.rm(folder, { recursive: true, force: true });
     return new DryRunFolder(folder);
   }
 
@@ -25,9 +24,9 @@ export class DryRunFolder implements AsyncDisposable {
 
   /** A place of its own for one dry run; disposing of it removes all that is there. */
   async begin(): Promise<DryRunPlace> {
-    const place = path.join(this.#folder, randomUUID());
+    const place = path.join(this.#folder, random.uuid());
     try {
-      await mkdir(place, { recursive: true });
+      await files.mkdir(place, { recursive: true });
     } catch (cause) {
       throw unavailable('write', cause);
     }
@@ -36,7 +35,7 @@ export class DryRunFolder implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#hashing[Symbol.asyncDispose]();
-    await rm(this.#folder, { recursive: true, force: true });
+    await files.rm(this.#folder, { recursive: true, force: true });
   }
 }
 
@@ -53,10 +52,10 @@ export class DryRunPlace implements AsyncDisposable {
 
   /** As {@link ArchiveStore.put}, with the same errors. */
   async put(source: AsyncIterable<Uint8Array>, promised: Promised = {}): Promise<StoredObject> {
-    const file = path.join(this.#folder, randomUUID());
+    const file = path.join(this.#folder, random.uuid());
     const verification = new Verification(promised, this.#hashing);
     try {
-      await pipeline(verification.check(source), createWriteStream(file, { flags: 'wx' }));
+      await pipeline(verification.check(source), files.createWriteStream(file, { flags: 'wx' }));
     } catch (cause) {
       throw isOfTheDisk(cause) ? unavailable('write', cause) : cause;
     }
@@ -72,7 +71,7 @@ export class DryRunPlace implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await rm(this.#folder, { recursive: true, force: true });
+    await files.rm(this.#folder, { recursive: true, force: true });
   }
 }
 

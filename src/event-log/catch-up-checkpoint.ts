@@ -1,6 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { replaceFile } from '../replace-file.ts';
+import { clock } from '../tools/clock.ts';
+import { files } from '../tools/files.ts';
 import { type EventLog, isInLog, type Position, type RecordedEvent, type SeenEvent } from './event-log.ts';
 
 const SAVE_INTERVAL = 1000;
@@ -29,7 +30,7 @@ export class CatchUpCheckpoint implements AsyncDisposable {
     log: Pick<EventLog, 'head' | 'readStream'>,
   ): Promise<CatchUpCheckpoint> {
     const file = path.join(folder, `${group}.json`);
-    const saved = await readFile(file, 'utf8').then(savedIn).catch(never); // none, or damaged
+    const saved = await files.readFile(file, 'utf8').then(savedIn).catch(never); // none, or damaged
     return new CatchUpCheckpoint(file, (await isOf(log, saved)) ? saved : never());
   }
 
@@ -97,7 +98,7 @@ export class CatchUpCheckpoint implements AsyncDisposable {
 
   /** Now, and not within a second. */
   async save(): Promise<void> {
-    clearTimeout(this.#timer);
+    clock.clearTimeout(this.#timer);
     await this.#save();
   }
 
@@ -109,7 +110,7 @@ export class CatchUpCheckpoint implements AsyncDisposable {
     const [oldest] = this.#underWay.keys();
     if (oldest === undefined) this.#position = this.#last;
     else if (done < oldest) this.#position = done;
-    this.#timer ??= setTimeout(() => void this.#save(), SAVE_INTERVAL).unref();
+    this.#timer ??= clock.setTimeout(() => void this.#save(), SAVE_INTERVAL).unref();
   }
 
   #save(): Promise<void> {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdir } from 'node:fs/promises';
+import { files } from '../tools/files.ts';
 import { CatchUpCheckpoint } from './catch-up-checkpoint.ts';
 import { Deaths } from './deaths.ts';
 import type { Deliveries, Delivery, DeliveryStanding, GroupStart } from './deliveries.ts';
@@ -55,7 +55,7 @@ export class CatchUpDeliveries implements Deliveries {
     start?: GroupStart,
   ): AsyncGenerator<Delivery> {
     const head = await this.#log.head();
-    await mkdir(this.#folder, { recursive: true });
+    await files.mkdir(this.#folder, { recursive: true });
     await using checkpoint = await CatchUpCheckpoint.open(this.#folder, group, this.#log);
     checkpoint.resumeBehindSeen();
     if (checkpoint.last === undefined && start) {

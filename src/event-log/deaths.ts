@@ -1,6 +1,6 @@
-import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { replaceFile } from '../replace-file.ts';
+import { files } from '../tools/files.ts';
 import { DEATHS_OF_CHANCE } from './deliveries.ts';
 import type { Position } from './event-log.ts';
 import { uncaughtExceptions } from './uncaught.ts';
@@ -38,7 +38,8 @@ export class Deaths implements AsyncDisposable {
     const nothingUnderWay = head === undefined || (position !== undefined && position >= head);
     const last = nothingUnderWay
       ? NONE
-      : await readFile(file, 'utf8')
+      : await files
+          .readFile(file, 'utf8')
           .then(countsIn)
           .catch(() => NONE); // none, or damaged
     const deaths = new Deaths(file, head, last);
@@ -104,7 +105,7 @@ export class Deaths implements AsyncDisposable {
 
   async #write(): Promise<void> {
     const [running, deaths] = [this.#running, this.#deaths];
-    if (!running && deaths === 0) return rm(this.#file, { force: true });
+    if (!running && deaths === 0) return files.rm(this.#file, { force: true });
     const counts: Counts = { running, deaths, handedOut: Object.fromEntries(this.#handedOut) };
     await replaceFile(this.#file, JSON.stringify(counts));
   }

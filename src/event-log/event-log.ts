@@ -78,7 +78,7 @@ export async function lastEvent(
 
 /** When the time limit begins of a call that the log retries while its engine cannot be reached. */
 export type CallTimes = {
-  /** By `performance.now()`; by default the moment of the call. A request with several calls has one time limit. */
+  /** By `clock.monotonic()`; by default the moment of the call. A request with several calls has one time limit. */
   readonly since?: number | undefined;
 };
 

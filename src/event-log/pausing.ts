@@ -1,9 +1,9 @@
-import { setTimeout } from 'node:timers/promises';
+import { clock } from '../tools/clock.ts';
 
 /** Unlike the plain timer, ends normally when the signal aborts. */
 export async function pausing(milliseconds: number, signal: AbortSignal): Promise<void> {
   try {
-    await setTimeout(milliseconds, undefined, { signal });
+    await clock.sleep(milliseconds, signal);
   } catch (error) {
     if (!signal.aborted) throw error;
   }

@@ -1,5 +1,5 @@
-import { setImmediate } from 'node:timers/promises';
 import { pauseAfter } from '../growing-pause.ts';
+import { clock } from '../tools/clock.ts';
 import type { CommitSignal } from './commit-signal.ts';
 import { ElementsOf } from './elements-of.ts';
 import {
@@ -45,7 +45,7 @@ async function* pagesOf(
     yield page.events;
     if (page.atEnd) return;
     after = page.upTo;
-    await setImmediate();
+    await clock.nextTurn();
   }
 }
 
@@ -73,7 +73,7 @@ export async function* follow(
     reached = page.upTo;
     if (page.events.length > 0) yield { kind: 'events', events: page.events };
     if (!page.atEnd) {
-      await setImmediate();
+      await clock.nextTurn();
       continue;
     }
     if (told !== reached && !signal.aborted) {

@@ -1,3 +1,4 @@
+import { clock } from '../tools/clock.ts';
 import type { EventLog, Position } from './event-log.ts';
 
 /** Events of some streams that somebody has still to get to. */
@@ -22,7 +23,7 @@ export async function waitingAfter(
 ): Promise<WaitingEvents> {
   const head = await log.head();
   if (head === undefined || (after !== undefined && after >= head)) return NONE_WAITING;
-  const signal = AbortSignal.timeout(PATIENCE);
+  const signal = clock.timeoutSignal(PATIENCE);
   let [count, oldest]: [number, string | undefined] = [0, undefined];
   try {
     for await (const { metadata } of log.readAll({ after, streamPrefixes: [streamPrefix], signal })) {

@@ -1,4 +1,4 @@
-import { hash, randomBytes } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import type { ClientLogin } from '../../projections/client-logins.ts';
 import { InTurn } from '../in-turn.ts';
@@ -6,6 +6,7 @@ import { isCheap, matches, nobody } from '../password.ts';
 import type { View } from '../read-models/projector.ts';
 import { RecentlyUsed } from '../recently-used.ts';
 import { SwordError } from '../sword/sword-error.ts';
+import { random } from '../tools/random.ts';
 import { LoginAttempts, networkOf } from './login-attempts.ts';
 
 /** Keeps a password, just found right, at today's costs. Never rejects. */
@@ -28,7 +29,7 @@ export class Credentials {
   readonly #renew: RenewPassword;
   readonly #attempts = new LoginAttempts();
   /** 144 bits, since it is hashed with every request. */
-  readonly #key = randomBytes(18).toString('base64');
+  readonly #key = random.bytes(18).toString('base64');
   readonly #verified = new RecentlyUsed<Verified>(MAX_REMEMBERED);
   readonly #verifying = new Map<string, Promise<boolean>>();
   /** By network: whoever guesses keeps nobody else waiting. */

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { type DepositContentView, depositContent } from '../../projections/deposit-content.ts';
 import { type DepositStatementView, depositStatement } from '../../projections/deposit-statement.ts';
 import { type DepositStatusView, depositStatus } from '../../projections/deposit-status.ts';
@@ -22,6 +21,8 @@ import { type KeyedRequest, KeyedRequests } from '../keyed-requests.ts';
 import { OutageRetries, RETRY_LIMITS, type RetryLimits } from '../outage-retries.ts';
 import type { Projector, View } from '../read-models/projector.ts';
 import type { DepositConditions } from '../resolving/deposit-conditions.ts';
+import { clock } from '../tools/clock.ts';
+import { random } from '../tools/random.ts';
 import type { SeenEvent } from '../uploads/upload-record.ts';
 import { type DepositPage, type DepositQuery, depositPage } from './answering/deposit-page.ts';
 import { DepositReads, type DepositView } from './deposit-reads.ts';
@@ -178,7 +179,7 @@ export class DepositDesk {
     request: Carried,
     options: Pick<ExecuteOptions, 'atRevision' | 'retries'>,
   ): Promise<Outcome<Deposit, DepositEvent>> {
-    const [now, retries] = [new Date().toISOString(), this.retries()];
+    const [now, retries] = [clock.date().toISOString(), this.retries()];
     const context = contextOf({ kind: 'client', name: client }, request, now);
     const { once } = request;
     return this.#shown(
@@ -192,7 +193,7 @@ export class DepositDesk {
     command: (now: string) => DepositCommand,
     options: Pick<ExecuteOptions, 'atRevision' | 'retries'>,
   ): Promise<void> {
-    return assertPossible(this.#log, deposits, depositId, [command(new Date().toISOString())], options);
+    return assertPossible(this.#log, deposits, depositId, [command(clock.date().toISOString())], options);
   }
 
   /** Whether the request has changed the deposit already. */
@@ -241,7 +242,7 @@ export class DepositDesk {
 }
 
 function unkeyed(depositId: number, requestId: string): Omit<KeyedRequest, 'fingerprint'> {
-  return { commandId: requestId, depositId, uuid: randomUUID(), now: new Date().toISOString(), requestId };
+  return { commandId: requestId, depositId, uuid: random.uuid(), now: clock.date().toISOString(), requestId };
 }
 
 function contextOf(

@@ -6,6 +6,7 @@ import type { OutageRetries } from '../outage-retries.ts';
 import { apply } from '../read-models/fold.ts';
 import type { Projection } from '../read-models/projection.ts';
 import type { Projector, View } from '../read-models/projector.ts';
+import { clock } from '../tools/clock.ts';
 
 /** How long a read waits for the log to say whether a view is current, in milliseconds. */
 const CURRENT_TIMEOUT_MS = 1000;
@@ -120,7 +121,7 @@ export class DepositReads {
 
   async #isCurrent({ revision }: Revised, depositId: number): Promise<boolean> {
     try {
-      const signal = AbortSignal.timeout(CURRENT_TIMEOUT_MS);
+      const signal = clock.timeoutSignal(CURRENT_TIMEOUT_MS);
       const [last] = await Array.fromAsync(this.events(depositId, { backwards: true, limit: 1, signal }));
       return last === undefined || last.revision <= revision;
     } catch {

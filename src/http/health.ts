@@ -1,5 +1,6 @@
 import { inTime } from '../in-time.ts';
 import { SwordError } from '../sword/sword-error.ts';
+import { clock } from '../tools/clock.ts';
 import type { ServiceContext, ServiceMiddleware } from './service-context.ts';
 
 /** Each rejects, with the reason, while the service cannot do its work. */
@@ -77,10 +78,10 @@ type Found = {
 function remembering(look: () => Promise<Found>): () => Promise<Found> {
   let [found, until]: [Promise<Found> | undefined, number] = [undefined, 0];
   return () => {
-    if (found && performance.now() < until) return found;
+    if (found && clock.monotonic() < until) return found;
     until = Infinity;
     found = look().then((now) => {
-      until = performance.now() + (now.problems.size === 0 ? KNOWN_FOR.ready : KNOWN_FOR.notReady);
+      until = clock.monotonic() + (now.problems.size === 0 ? KNOWN_FOR.ready : KNOWN_FOR.notReady);
       return now;
     });
     return found;

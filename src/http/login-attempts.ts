@@ -1,4 +1,5 @@
 import { isIPv6 } from 'node:net';
+import { clock } from '../tools/clock.ts';
 
 /** Milliseconds since some fixed moment, never backwards. */
 export type Clock = () => number;
@@ -14,7 +15,7 @@ export class LoginAttempts {
   /** Attempts of which nobody knows yet how they end, by network. */
   readonly #underWay = new Map<string, number>();
 
-  constructor(now: Clock = () => performance.now()) {
+  constructor(now: Clock = () => clock.monotonic()) {
     this.#now = now;
   }
 

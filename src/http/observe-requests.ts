@@ -1,6 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from '../logger.ts';
+import { clock } from '../tools/clock.ts';
+import { random } from '../tools/random.ts';
 import type { HttpObserver } from './http-observer.ts';
 import { routeOf } from './route-of.ts';
 import type { ServiceMiddleware } from './service-context.ts';
@@ -29,12 +30,12 @@ export function observeRequest(
   { logger, observer }: { readonly logger: Logger; readonly observer: HttpObserver },
   answeredAs: () => AnsweredAs,
 ): string {
-  const started = performance.now();
-  const requestId = randomUUID();
+  const started = clock.monotonic();
+  const requestId = random.uuid();
   observer.began();
   res.once('close', () => {
     const { client, route } = answeredAs();
-    const passed = performance.now() - started;
+    const passed = clock.monotonic() - started;
     const ms = Math.round(passed * 10) / 10;
     const { method = '', url } = req;
     const path = url?.startsWith('/') ? url.split('?', 1)[0] : undefined;

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { clock } from '../tools/clock.ts';
 
 /** Makes the metrics of one service; every name begins with `deposit_` and ends with its unit. */
 export class Instruments {
@@ -27,12 +28,12 @@ export class Instruments {
   }
 }
 
-/** Seconds since a moment of `performance.now()`. */
+/** Seconds since a moment of `clock.monotonic()`. */
 export function secondsSince(started: number): number {
-  return (performance.now() - started) / 1000;
+  return (clock.monotonic() - started) / 1000;
 }
 
 /** Seconds since an RFC 3339 time; never below 0, since clocks differ. */
 export function ageOf(time: string): number {
-  return Math.max(0, (Date.now() - Date.parse(time)) / 1000);
+  return Math.max(0, (clock.now() - Date.parse(time)) / 1000);
 }

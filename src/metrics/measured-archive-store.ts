@@ -9,6 +9,7 @@ import {
   type StoredObject,
 } from '../archive-store/archive-store.ts';
 import { ForwardingArchiveStore } from '../archive-store/forwarding-archive-store.ts';
+import { clock } from '../tools/clock.ts';
 import { type Instruments, secondsSince } from './instruments.ts';
 
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30, 120];
@@ -81,7 +82,7 @@ export class MeasuredArchiveStore extends ForwardingArchiveStore {
     work: () => Promise<Result>,
     waiting = { seconds: 0 },
   ): Promise<Result> {
-    const started = performance.now();
+    const started = clock.monotonic();
     try {
       const result = await work();
       this.#durations.observe({ operation }, Math.max(0, secondsSince(started) - waiting.seconds));
@@ -110,11 +111,11 @@ class Waiting implements AsyncIterable<Uint8Array> {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void> {
-    let asked = performance.now();
+    let asked = clock.monotonic();
     for await (const piece of this.#source) {
       this.seconds += secondsSince(asked);
       yield piece;
-      asked = performance.now();
+      asked = clock.monotonic();
     }
     this.seconds += secondsSince(asked);
   }

@@ -8,6 +8,7 @@ import {
   WrongExpectedRevision,
 } from '../event-log/event-log.ts';
 import { ForwardingEventLog } from '../event-log/forwarding-event-log.ts';
+import { clock } from '../tools/clock.ts';
 import { type Instruments, secondsSince } from './instruments.ts';
 
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 20];
@@ -49,7 +50,7 @@ export class MeasuredEventLog extends ForwardingEventLog {
     events: readonly NewEvent[],
     options?: CallTimes,
   ): Promise<Appended> {
-    const started = performance.now();
+    const started = clock.monotonic();
     this.#inFlight.inc();
     let outcome: AppendOutcome = 'appended';
     try {

@@ -1,6 +1,6 @@
-import { statfs } from 'node:fs/promises';
 import path from 'node:path';
 import type { Config } from '../config.ts';
+import { files } from '../tools/files.ts';
 import type { ScrapedMetrics } from './scraped-metrics.ts';
 
 export type ObservedNode = {
@@ -44,7 +44,7 @@ export function observeNode(metrics: ScrapedMetrics, node: ObservedNode): void {
   const size = make.gauge('disk_size_bytes', 'Size of the disk where this is kept', ['kept']);
   for (const [kept, folder] of Object.entries(foldersOf(config))) {
     metrics.atScrape(`disk_${kept}`, async () => {
-      const { bavail, blocks, bsize } = await statfs(folder);
+      const { bavail, blocks, bsize } = await files.statfs(folder);
       free.set({ kept }, bavail * bsize);
       size.set({ kept }, blocks * bsize);
     });

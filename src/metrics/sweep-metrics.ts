@@ -2,6 +2,7 @@ import type { DepositStatusView } from '../../projections/deposit-status.ts';
 import type { View } from '../read-models/projector.ts';
 import { countStuck } from '../sweep/stuck-deposits.ts';
 import type { Sweep } from '../sweep/sweep.ts';
+import { clock } from '../tools/clock.ts';
 import type { ScrapedMetrics } from './scraped-metrics.ts';
 
 /** Observes the deposits that wait for a reactor for too long, on any node, and what sweeps of this node have begun. */
@@ -24,7 +25,7 @@ export function observeSweep(
     ['status'],
   );
   metrics.atScrape('stuck_deposits', () => {
-    const limit = new Date(Date.now() - stuckAfter).toISOString();
+    const limit = new Date(clock.now() - stuckAfter).toISOString();
     for (const [status, count] of Object.entries(countStuck(statuses, limit))) stuck.set({ status }, count);
   });
   if (!sweep) return;

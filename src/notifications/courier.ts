@@ -2,6 +2,7 @@ import type { ClientWebhook } from '../../projections/client-webhooks.ts';
 import type { Pauses } from '../growing-pause.ts';
 import type { Logger } from '../logger.ts';
 import { type NewsEvent, type NewsLanguage, tell } from '../news/deposit-news.ts';
+import { clock } from '../tools/clock.ts';
 import type { Outcome, Postman } from './postman.ts';
 import { ReceiverLine } from './receiver-line.ts';
 import { signatureHeaders } from './signature.ts';
@@ -78,7 +79,7 @@ export class Courier {
   async #send(webhook: ClientWebhook, news: NewsEvent, signal: AbortSignal): Promise<Outcome> {
     const { postman, language } = this.#options;
     const body = JSON.stringify(tell(news, language));
-    const seconds = Math.floor(Date.now() / 1000);
+    const seconds = Math.floor(clock.now() / 1000);
     try {
       const secret = await this.#secretOf(webhook);
       const headers = signatureHeaders(secret, { id: news.event.id, body, seconds });

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { ClientWebhook } from '../../projections/client-webhooks.ts';
 import { type CommandContext, execute, load, type Outcome } from '../command-handler.ts';
 import { notifications } from '../domain/aggregates.ts';
@@ -12,6 +11,8 @@ import type {
 import type { EventLog, Position } from '../event-log/event-log.ts';
 import type { Pauses } from '../growing-pause.ts';
 import { type NewsEvent, newsAt } from '../news/deposit-news.ts';
+import { clock } from '../tools/clock.ts';
+import { random } from '../tools/random.ts';
 import type { Courier } from './courier.ts';
 import type { Outcome as Delivery, Failure } from './postman.ts';
 import { LONGEST_WAIT, pauseOf, type ReceiverLine } from './receiver-line.ts';
@@ -59,8 +60,8 @@ export class DepositDeliveries {
     line: ReceiverLine,
     signal: AbortSignal,
   ): Promise<Position | undefined> {
-    const now = Date.now();
-    const deadline = performance.now() + CLAIM - ONE_TRY; // of the claim, not of the moment when it was recorded
+    const now = clock.now();
+    const deadline = clock.monotonic() + CLAIM - ONE_TRY; // of the claim, not of the moment when it was recorded
     const claimed = await this.#execute({
       type: 'TryDelivery',
       depositId,
@@ -104,7 +105,7 @@ export class DepositDeliveries {
   ): Promise<Sent> {
     const revisions: number[] = [];
     for (const { revision } of held) {
-      if (performance.now() > deadline) break;
+      if (clock.monotonic() > deadline) break;
       const found = await this.#find(depositId, revision);
       if (found instanceof UnreadableEvent) return { revisions, failure: unread(found) };
       const { news, forbidden } = found;
@@ -143,7 +144,7 @@ export class DepositDeliveries {
 
   async #failed(depositId: number, attempt: number, failure: Failure): Promise<Position> {
     const { reason } = failure;
-    const nextTryAt = iso(Date.now() + pauseOf(failure, attempt, this.#pauses));
+    const nextTryAt = iso(clock.now() + pauseOf(failure, attempt, this.#pauses));
     const outcome = await this.#execute({ type: 'RecordFailed', depositId, attempt, reason, nextTryAt });
     return outcome.position;
   }
@@ -158,7 +159,7 @@ function unread({ message: reason }: UnreadableEvent): Failure {
 }
 
 function context(): CommandContext {
-  const [commandId, correlationId, now] = [randomUUID(), randomUUID(), iso(Date.now())];
+  const [commandId, correlationId, now] = [random.uuid(), random.uuid(), iso(clock.now())];
   return { commandId, correlationId, now, actor: { kind: 'reactor', name: 'notifier' } };
 }
 

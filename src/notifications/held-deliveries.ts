@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { UndeliveredNotifications } from '../../projections/undelivered-notifications.ts';
 import { counted } from '../domain/description.ts';
 import type { Position } from '../event-log/event-log.ts';
 import { inTime } from '../in-time.ts';
 import type { Logger } from '../logger.ts';
 import type { Projector, View } from '../read-models/projector.ts';
+import { clock } from '../tools/clock.ts';
 import type { Courier } from './courier.ts';
 import type { DepositDeliveries } from './deposit-deliveries.ts';
 import { LONGEST_WAIT, type ReceiverLine } from './receiver-line.ts';
@@ -76,7 +76,7 @@ export class HeldDeliveries {
       } catch (error) {
         this.#warn(error);
       }
-      await sleep(LOOK_EVERY, undefined, { signal }).catch(() => undefined);
+      await clock.sleep(LOOK_EVERY, signal).catch(() => undefined);
     }
   }
 
@@ -115,7 +115,7 @@ export class HeldDeliveries {
     if (room <= 0) return [];
     const limit = room + this.#underWay.size;
     const waiting = { equal: { waitingFor: client }, orderBy: 'dueAt', limit } as const;
-    const at = (wait: number) => ({ field: 'dueAt', value: new Date(Date.now() + wait).toISOString() });
+    const at = (wait: number) => ({ field: 'dueAt', value: new Date(clock.now() + wait).toISOString() });
     const due = [
       ...this.#options.undelivered.find({ ...waiting, upTo: at(0) }),
       ...this.#options.undelivered.find({ ...waiting, from: at(LONGEST_WAIT) }), // by a clock that was set back since
@@ -151,9 +151,9 @@ export class HeldDeliveries {
 
   async #expire(): Promise<void> {
     const { undelivered, deliveries, giveUpAfter } = this.#options;
-    if (performance.now() - this.#expiredAt < Math.min(giveUpAfter / 10, LONGEST_EXPIRY_PAUSE)) return;
-    this.#expiredAt = performance.now();
-    const limit = new Date(Date.now() - giveUpAfter).toISOString();
+    if (clock.monotonic() - this.#expiredAt < Math.min(giveUpAfter / 10, LONGEST_EXPIRY_PAUSE)) return;
+    this.#expiredAt = clock.monotonic();
+    const limit = new Date(clock.now() - giveUpAfter).toISOString();
     const upTo = { field: 'heldSince', value: limit };
     for (const client of this.#waitingClients()) {
       const over = undelivered.find({ equal: { waitingFor: client }, upTo, limit: EXPIRED_AT_ONCE });

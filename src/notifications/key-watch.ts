@@ -1,5 +1,6 @@
 import type { ClientWebhook } from '../../projections/client-webhooks.ts';
 import type { Logger } from '../logger.ts';
+import { clock } from '../tools/clock.ts';
 import { WebhookKey, WebhookKeyProblem } from './webhook-key.ts';
 
 export type KeyWatchOptions = {
@@ -37,7 +38,7 @@ export class KeyWatch implements Disposable {
     if (this.#isOver) return;
     void this.look();
     const again = (): void => void (this.#problem !== undefined && this.look());
-    this.#timer = setInterval(again, LOOK_EVERY).unref();
+    this.#timer = clock.setInterval(again, LOOK_EVERY).unref();
   }
 
   /** Never rejects. Who comes meanwhile gets the look that is under way. */
@@ -50,7 +51,7 @@ export class KeyWatch implements Disposable {
 
   [Symbol.dispose](): void {
     this.#isOver = true;
-    clearInterval(this.#timer);
+    clock.clearInterval(this.#timer);
   }
 
   async #find(): Promise<void> {

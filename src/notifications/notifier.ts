@@ -13,6 +13,7 @@ import { isNews, type NewsEvent, newsUpTo } from '../news/deposit-news.ts';
 import { causedBy, depositIdOf } from '../reactors/causation.ts';
 import { clientOf } from '../reactors/client-of.ts';
 import type { Parking, Reactor } from '../reactors/reactor.ts';
+import { clock } from '../tools/clock.ts';
 import type { Courier } from './courier.ts';
 import type { Failure } from './postman.ts';
 import { pauseOf } from './receiver-line.ts';
@@ -145,7 +146,7 @@ export class Notifier implements Reactor {
 
   /** A log restored from a backup, without the position of this reactor, must not send everything once more. */
   #isTooOld(event: RecordedEvent): boolean {
-    return Date.parse(occurredAt(event)) < Date.now() - this.#settings.giveUpAfter;
+    return Date.parse(occurredAt(event)) < clock.now() - this.#settings.giveUpAfter;
   }
 
   /** Resolves to how it is to be held if the receiver did not accept it. */
@@ -163,7 +164,7 @@ export class Notifier implements Reactor {
 
   #heldAfter(failure: Failure): Held {
     const pause = pauseOf(failure, 1, this.#settings);
-    return pause === 0 ? anyTime(failure.reason) : notBefore(Date.now() + pause, failure.reason);
+    return pause === 0 ? anyTime(failure.reason) : notBefore(clock.now() + pause, failure.reason);
   }
 
   /** Holds the event and, before it, every earlier one without an outcome: so nothing is sent before it. */
@@ -171,7 +172,7 @@ export class Notifier implements Reactor {
     for (const { event, deposit } of [...missing, news]) {
       const { depositId, client, collection } = deposit;
       const { id: eventId, revision } = event;
-      const heldAt = new Date().toISOString();
+      const heldAt = clock.date().toISOString();
       const about = { depositId, client, collection, eventId, revision, heldAt, ...held };
       await this.#record(cause, depositId, { type: 'HoldNotification', ...about }, `hold/${revision}`);
     }
@@ -190,9 +191,9 @@ export class Notifier implements Reactor {
 
 /** Behind an earlier notification that another node may be sending right now. */
 function afterFlight(earlier: RecordedEvent): Held {
-  const sentAt = Math.min(Date.parse(occurredAt(earlier)), Date.now()); // the clock of its node may be ahead
+  const sentAt = Math.min(Date.parse(occurredAt(earlier)), clock.now()); // the clock of its node may be ahead
   const landed = sentAt + IN_FLIGHT_MS;
-  return landed > Date.now() ? notBefore(landed, BEHIND_OTHERS) : anyTime(BEHIND_OTHERS);
+  return landed > clock.now() ? notBefore(landed, BEHIND_OTHERS) : anyTime(BEHIND_OTHERS);
 }
 
 function notBefore(milliseconds: number, reason: string): Held {

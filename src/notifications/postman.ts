@@ -1,10 +1,7 @@
-import http, {
-  type ClientRequest,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type RequestOptions,
-} from 'node:http';
-import https from 'node:https';
+import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http';
+import { urlToHttpOptions } from 'node:url';
+import { clock } from '../tools/clock.ts';
+import { outgoing } from '../tools/outgoing.ts';
 import {
   assertMayBeReceiver,
   checkedLookup,
@@ -36,7 +33,7 @@ const SOCKETS = { keepAlive: true, maxFreeSockets: 8, timeout: 30_000 };
 /** Sends notifications. Follows no redirect, and connects to nothing but the addresses that it has checked. */
 export class Postman implements Disposable {
   readonly #rules: ReceiverRules;
-  readonly #agents = { 'http:': new http.Agent(SOCKETS), 'https:': new https.Agent(SOCKETS) };
+  readonly #agents = { 'http:': outgoing.agent(false, SOCKETS), 'https:': outgoing.agent(true, SOCKETS) };
   readonly #userAgent: string;
 
   constructor(rules: ReceiverRules, userAgent: string) {
@@ -51,7 +48,7 @@ export class Postman implements Disposable {
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<Outcome> {
-    const patience = AbortSignal.timeout(PATIENCE);
+    const patience = clock.timeoutSignal(PATIENCE);
     try {
       const url = new URL(address);
       assertMayBeReceiver(url, this.#rules);
@@ -74,6 +71,7 @@ export class Postman implements Disposable {
     signal: AbortSignal,
   ): Promise<IncomingMessage> {
     const options: RequestOptions = {
+      ...urlToHttpOptions(url),
       method: 'POST',
       headers: {
         'Content-Type': 'application/json',
@@ -85,19 +83,15 @@ export class Postman implements Disposable {
       agent: this.#agents[url.protocol === 'https:' ? 'https:' : 'http:'],
       signal,
     };
-    const request = begin(url, options);
+    const request = outgoing.request(options);
     try {
       return await answerOf(request, body);
     } catch (error) {
       // A connection that was kept may have been closed at the other end: that says nothing of the receiver.
       if (!request.reusedSocket || signal.aborted) throw error;
-      return await answerOf(begin(url, { ...options, agent: false }), body);
+      return await answerOf(outgoing.request({ ...options, agent: false }), body);
     }
   }
-}
-
-function begin(url: URL, options: RequestOptions): ClientRequest {
-  return (url.protocol === 'https:' ? https : http).request(url, options);
 }
 
 /** Resolves when the connection is free again or gone: what is under way at the same time are connections in use. */
@@ -121,8 +115,8 @@ function answerOf(request: ClientRequest, body: string): Promise<IncomingMessage
 /** Reads it to its end, so that the connection can be used again, unless it is long or slow. */
 function dropBody(answer: IncomingMessage): void {
   let bytes = 0;
-  const late = setTimeout(() => answer.destroy(), BODY_PATIENCE);
-  answer.once('close', () => clearTimeout(late));
+  const late = clock.setTimeout(() => answer.destroy(), BODY_PATIENCE);
+  answer.once('close', () => clock.clearTimeout(late));
   answer.on('error', () => undefined);
   answer.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
@@ -136,7 +130,7 @@ function outcomeOf({ statusCode = 0, headers }: IncomingMessage): Outcome {
   const reason = isRedirect
     ? `It was answered with the redirect ${statusCode}: the webhook has to be set to where that leads.`
     : `It was answered ${statusCode}.`;
-  return { taken: false, reason, isUnreachable: false, retryAfter: retryAfterIn(headers, Date.now()) };
+  return { taken: false, reason, isUnreachable: false, retryAfter: retryAfterIn(headers, clock.now()) };
 }
 
 /** Seconds or a date (RFC 9110, 10.2.3); anything else asks for nothing. */

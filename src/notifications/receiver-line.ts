@@ -1,4 +1,5 @@
 import { type Pauses, pauseAfter } from '../growing-pause.ts';
+import { clock } from '../tools/clock.ts';
 import type { Failure, Outcome } from './postman.ts';
 
 /** No pause is longer, in milliseconds, neither our own with its jitter nor one that a receiver asks for. */
@@ -31,7 +32,7 @@ export class ReceiverLine {
 
   /** Deliveries that may begin now. */
   get room(): number {
-    if (performance.now() < this.#closedUntil) return 0;
+    if (clock.monotonic() < this.#closedUntil) return 0;
     return Math.max(0, (this.#closings > 0 ? 1 : LANES) - this.#underWay);
   }
 
@@ -49,10 +50,10 @@ export class ReceiverLine {
 
   /** The same, but waits a little for others to finish; resolves to why there is no place, if there is none. */
   async takeSoon(): Promise<string | undefined> {
-    const deadline = performance.now() + WAITING_PATIENCE;
+    const deadline = clock.monotonic() + WAITING_PATIENCE;
     while (!this.take()) {
       if (this.#closings > 0) return this.#reason;
-      const patience = deadline - performance.now();
+      const patience = deadline - clock.monotonic();
       if (patience <= 0 || this.#waiting.size >= MAX_WAITING) return 'The receiver is slower than the news.';
       await this.#change(patience);
     }
@@ -89,23 +90,23 @@ export class ReceiverLine {
 
   #failed({ reason, isUnreachable, retryAfter }: Failure): void {
     this.#refusals += 1;
-    const isClosed = performance.now() < this.#closedUntil; // by another that was under way at the same time
+    const isClosed = clock.monotonic() < this.#closedUntil; // by another that was under way at the same time
     if (isClosed || (!isUnreachable && this.#refusals < MAX_REFUSALS && this.#closings === 0)) return;
     this.#closings += 1;
     this.#reason = reason;
-    this.#closedAt = new Date().toISOString();
-    this.#closedUntil = performance.now() + Math.max(pauseAfter(this.#closings, this.#pauses), retryAfter);
+    this.#closedAt = clock.date().toISOString();
+    this.#closedUntil = clock.monotonic() + Math.max(pauseAfter(this.#closings, this.#pauses), retryAfter);
   }
 
   /** Resolves when a delivery has ended, at the latest after so many milliseconds. */
   async #change(patience: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const wake = () => resolve();
-    const timer = setTimeout(wake, patience);
+    const timer = clock.setTimeout(wake, patience);
     this.#waiting.add(wake);
     await promise;
     this.#waiting.delete(wake);
-    clearTimeout(timer);
+    clock.clearTimeout(timer);
   }
 }
 

@@ -1,4 +1,5 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac } from 'node:crypto';
+import { random } from '../tools/random.ts';
 
 const PREFIX = 'whsec_';
 /** Bytes of a secret; those of our own have the middle number. */
@@ -6,7 +7,7 @@ const [SHORTEST, OWN, LONGEST] = [24, 32, 64];
 
 /** A new secret, as receivers write it: `whsec_` and base64. */
 export function generateSecret(): string {
-  return `${PREFIX}${randomBytes(OWN).toString('base64')}`;
+  return `${PREFIX}${random.bytes(OWN).toString('base64')}`;
 }
 
 /** Whether it is `whsec_` and 24 to 64 bytes in base64. */

@@ -1,6 +1,7 @@
-import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, hash } from 'node:crypto';
 import type { SealedSecret } from '../domain/client/webhook.ts';
 import { makeKeyFile, readKeyFile } from '../key-file.ts';
+import { random } from '../tools/random.ts';
 
 /** The key is missing, is none, or is another one than the secret was sealed with. */
 export class WebhookKeyProblem extends Error {
@@ -19,7 +20,7 @@ export class WebhookKey {
   /** The key in the file; made, durable and for its owner's eyes only, when there is none. */
   static async make(file: string): Promise<WebhookKey> {
     if ((await textIn(file)) === undefined)
-      await makeKeyFile(file, `${randomBytes(KEY_BYTES).toString('base64')}\n`);
+      await makeKeyFile(file, `${random.bytes(KEY_BYTES).toString('base64')}\n`);
     return WebhookKey.read(file);
   }
 
@@ -38,7 +39,7 @@ export class WebhookKey {
   }
 
   seal(secret: string, client: string): SealedSecret {
-    const iv = randomBytes(IV_BYTES);
+    const iv = random.bytes(IV_BYTES);
     const cipher = createCipheriv('aes-256-gcm', this.#key, iv).setAAD(Buffer.from(client));
     const ciphertext = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
     return {

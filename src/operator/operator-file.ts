@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isOfPermission, notPermitted } from '../permission.ts';
+import { files } from '../tools/files.ts';
 
 /** Tells where the running service listens to operators, and the token it asks for. */
 export function operatorFile(dataDir: string): string {
@@ -28,7 +28,7 @@ export async function readOperatorFile(
   dataDir: string,
 ): Promise<{ readonly url: string; readonly token: string } | undefined> {
   const file = operatorFile(dataDir);
-  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+  const text = await files.readFile(file, 'utf8').catch((error: unknown) => {
     if (isOfPermission(error)) throw notPermitted(file, 'read', error);
     if (!isOfNothingThere(error)) throw error; // whether one runs is not known
     return undefined;

@@ -1,8 +1,9 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { timingSafeEqual } from 'node:crypto';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
+import { files } from '../tools/files.ts';
+import { random } from '../tools/random.ts';
 import { operatorFile } from './operator-file.ts';
 
 /** Answers a command of an operator; what it returns is sent as JSON. */
@@ -22,7 +23,7 @@ export type OperatorServerOptions = {
 /** Where commands meet the running service: a port of its own, told in a file that only its user can read. */
 export class OperatorServer implements AsyncDisposable {
   readonly #options: OperatorServerOptions;
-  readonly #token = randomBytes(32).toString('base64url');
+  readonly #token = random.bytes(32).toString('base64url');
   readonly #server: http.Server;
 
   static async listen(options: OperatorServerOptions): Promise<OperatorServer> {
@@ -51,7 +52,7 @@ export class OperatorServer implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    rmSync(operatorFile(this.#options.dataDir), { force: true });
+    files.rmSync(operatorFile(this.#options.dataDir), { force: true });
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#server.close(() => resolve());
     this.#server.closeAllConnections();
@@ -61,8 +62,8 @@ export class OperatorServer implements AsyncDisposable {
   #tell(): void {
     const file = operatorFile(this.#options.dataDir);
     const facts = { url: this.url, token: this.#token, pid: process.pid };
-    writeFileSync(`${file}.new`, JSON.stringify(facts), { mode: 0o600 });
-    renameSync(`${file}.new`, file);
+    files.writeFileSync(`${file}.new`, JSON.stringify(facts), { mode: 0o600 });
+    files.renameSync(`${file}.new`, file);
   }
 
   async #answer(req: IncomingMessage, res: ServerResponse): Promise<void> {

@@ -1,3 +1,5 @@
+import { clock } from '../tools/clock.ts';
+import { outgoing } from '../tools/outgoing.ts';
 import { type FolderIdentity, identityOf } from './folder-identity.ts';
 import { operatorFile, readOperatorFile } from './operator-file.ts';
 
@@ -137,9 +139,9 @@ export class RunningService {
    */
   async #ask(method: string, target: string, patience: number, body?: unknown): Promise<unknown> {
     const headers = { Authorization: `Bearer ${this.#token}`, 'Content-Type': 'application/json' };
-    const signal = AbortSignal.timeout(patience);
+    const signal = clock.timeoutSignal(patience);
     try {
-      const answer = await fetch(new URL(target, this.#url), {
+      const answer = await outgoing.fetch(new URL(target, this.#url), {
         method,
         headers,
         signal,

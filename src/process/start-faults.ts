@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { BadConfig, type Config } from '../config.ts';
 import { EventLogRefused } from '../event-log/event-log-refused.ts';
 import { makeFolder, syncName } from '../make-folder.ts';
 import { isDamage } from '../sqlite/codes.ts';
+import { files } from '../tools/files.ts';
 import { originOf } from '../views-place.ts';
 
 /** Somebody else listens there, or a name has no address at present: a later start may go well. */
@@ -75,7 +75,7 @@ export function assertTlsFiles({ tls }: Config): void {
   const fault = `is not the key of DEPOSIT_TLS_CERT=${tls.cert}`;
   const problem = tlsProblem('DEPOSIT_TLS_KEY', tls.key, fault, (key) => ({
     key,
-    cert: readFileSync(tls.cert),
+    cert: files.readFileSync(tls.cert),
   }));
   if (problem !== undefined) throw new BadConfig([problem]);
 }
@@ -87,7 +87,7 @@ function tlsProblem(
   options: (pem: Buffer) => { readonly cert?: Buffer; readonly key?: Buffer },
 ): string | undefined {
   try {
-    createSecureContext(options(readFileSync(file)));
+    createSecureContext(options(files.readFileSync(file)));
     return undefined;
   } catch (error) {
     return `${setting}=${file}: it ${fault} (${(error as Error).message})`;

@@ -1,4 +1,5 @@
 import type { Logger } from '../logger.ts';
+import { clock } from '../tools/clock.ts';
 
 /** For requests under way to end, in milliseconds; a little more than the service grants them. */
 const PATIENCE = 30_000;
@@ -15,7 +16,7 @@ export function uncaughtExceptions(logger: Logger): Promise<never> {
     logger.error({ err: error, origin }, 'uncaught exception');
     if (stopping) process.exit(1);
     stopping = true;
-    setTimeout(() => process.exit(1), PATIENCE).unref();
+    clock.setTimeout(() => process.exit(1), PATIENCE).unref();
     reject(error);
   });
   return promise;

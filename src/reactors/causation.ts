@@ -1,5 +1,6 @@
 import type { CommandContext } from '../command-handler.ts';
 import type { RecordedEvent } from '../event-log/event-log.ts';
+import { clock } from '../tools/clock.ts';
 
 /**
  * The context of what a reactor does about an event. The same step of the same reaction has the same
@@ -10,7 +11,7 @@ export function causedBy(event: RecordedEvent, reactor: string, step: string): C
   return {
     commandId: `${reactor}/${event.id}/${step}`,
     actor: { kind: 'reactor', name: reactor },
-    now: new Date().toISOString(),
+    now: clock.date().toISOString(),
     correlationId: typeof correlationId === 'string' ? correlationId : event.id,
     causationId: event.id,
   };

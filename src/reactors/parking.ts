@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { ObjectError } from '../archive-store/archive-store.ts';
 import { type CommandContext, execute, load } from '../command-handler.ts';
 import { parkings } from '../domain/aggregates.ts';
 import { Decisions } from '../domain/parking/decisions.ts';
 import { decisionsIn, type ParkedEvent, ParkingRefusal } from '../domain/parking/parking.ts';
 import { type EventLog, type RecordedEvent, staleRead } from '../event-log/event-log.ts';
+import { random } from '../tools/random.ts';
 import { causedBy } from './causation.ts';
 import type { Parking } from './reactor.ts';
 
@@ -24,7 +24,7 @@ export class LogParking implements Parking {
     const object = error instanceof ObjectError ? { object: error.sha256 } : {};
     const command = { type: 'ParkEvent', reactor, eventId, stream, revision, reason, ...object } as const;
     // The same event may be parked again after a retry: each time is a command of its own.
-    const context = { ...causedBy(event, reactor, 'park'), commandId: randomUUID() };
+    const context = { ...causedBy(event, reactor, 'park'), commandId: random.uuid() };
     await execute(this.#log, parkings, reactor, command, context);
   }
 

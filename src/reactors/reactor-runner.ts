@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ObjectError, ObjectMissing } from '../archive-store/archive-store.ts';
 import { type Deliveries, type Delivery, type GroupStart, PATIENCE_ALONE } from '../event-log/deliveries.ts';
 import type { RecordedEvent } from '../event-log/event-log.ts';
 import { pauseAfter } from '../growing-pause.ts';
 import type { Logger } from '../logger.ts';
+import { clock } from '../tools/clock.ts';
 import { CountedTries, DeadlyEvent, type TryOnce } from './counted-tries.ts';
 import type { Parking, Reactor } from './reactor.ts';
 import { retriesOf } from './reactor-names.ts';
@@ -107,13 +107,13 @@ export class ReactorRunner {
   /** Takes no more events and resolves when what is under way has ended or been cut off. */
   async stop(): Promise<void> {
     this.#stop.abort();
-    const timer = setTimeout(() => {
+    const timer = clock.setTimeout(() => {
       this.#cut.abort();
       this.#work.cut();
     }, STOP_PATIENCE);
     await this.#running;
     await Promise.all(this.#streams.values());
-    clearTimeout(timer);
+    clock.clearTimeout(timer);
   }
 
   async #receive(start?: GroupStart): Promise<void> {
@@ -158,7 +158,7 @@ export class ReactorRunner {
     for (let failures = 1; !signal.aborted; failures += 1) {
       if (await this.#handle(delivery, await this.#ownerOf(event))) return;
       const pause = firstPause * pauseAfter(failures, AFTER_ERROR);
-      await sleep(pause, undefined, { signal }).catch(() => undefined);
+      await clock.sleep(pause, signal).catch(() => undefined);
     }
   }
 

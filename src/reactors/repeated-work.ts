@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { CutOff } from '../cut-off.ts';
 import type { RecordedEvent } from '../event-log/event-log.ts';
 import { pauseAfter } from '../growing-pause.ts';
 import type { Logger } from '../logger.ts';
+import { clock } from '../tools/clock.ts';
 import { isTransient } from './transient-faults.ts';
 
 export type RepeatedWorkOptions = {
@@ -61,7 +61,7 @@ export class RepeatedWork {
         if (!isTransient(error)) failures += 1;
         this.#warn(event, error, failures);
         if (!isTransient(error) && failures >= tries(error)) return { error };
-        await sleep(pauseAfter(tried, pauses), undefined, { signal });
+        await clock.sleep(pauseAfter(tried, pauses), signal);
       }
     }
   }
@@ -70,7 +70,7 @@ export class RepeatedWork {
     const { logger, reactor } = this.#options;
     this.#failures += 1;
     const message = err instanceof Error ? err.message : String(err);
-    this.#lastError = { at: new Date().toISOString(), stream, message };
+    this.#lastError = { at: clock.date().toISOString(), stream, message };
     logger.warn({ reactor, stream, type, position, failures, err }, 'reaction failed');
   }
 }

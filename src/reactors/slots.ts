@@ -1,4 +1,5 @@
 import { InTurn } from '../in-turn.ts';
+import { clock } from '../tools/clock.ts';
 
 /** A number of places, of which one owner may have half; who finds none waits in line. */
 export class Slots {
@@ -75,7 +76,7 @@ export class Slots {
   /** `over` is called once: when it has ended, or when nobody waits for it any more. */
   async #timed(work: () => Promise<void>, over = (): unknown => undefined): Promise<void> {
     let isOverdue = false;
-    const timer = setTimeout(() => {
+    const timer = clock.setTimeout(() => {
       isOverdue = true;
       this.#overdue += 1;
       over();
@@ -85,7 +86,7 @@ export class Slots {
     try {
       await work();
     } finally {
-      clearTimeout(timer);
+      clock.clearTimeout(timer);
       if (isOverdue) this.#overdue -= 1;
       else over();
     }

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { files } from '../tools/files.ts';
 import { ViewFile, type ViewFileOptions } from './view-file.ts';
 import { ViewUnavailable, viewUnavailable } from './view-unavailable.ts';
 
@@ -9,7 +9,7 @@ import { ViewUnavailable, viewUnavailable } from './view-unavailable.ts';
  */
 export function assertBuilt(file: string, options: ViewFileOptions): void {
   const { name, version, origin } = options;
-  if (!existsSync(file))
+  if (!files.existsSync(file))
     throw new ViewUnavailable(`There is no ${file} that the view ${name} could be switched to.`);
   const about = aboutOf(file, options);
   if (about?.name === name && about.version === version && about.origin === origin) return;

@@ -1,6 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { CutOff } from '../cut-off.ts';
 import { type EventLog, isInLog, type Position, type RecordedEvent } from '../event-log/event-log.ts';
+import { clock } from '../tools/clock.ts';
 import { applyEvents, isBefore, oldestPosition, prefixesOf, type Shown } from './apply-events.ts';
 import { clearOfOtherLogs, markOf } from './of-this-log.ts';
 import type { AnyProjection, Projection } from './projection.ts';
@@ -150,11 +150,11 @@ export class Projector {
     const table = unlessUsed.use(this.#store.openGeneration(shown.projection, generation));
     while (isBefore(table.position, shown.table.position)) await this.#catchUp({ ...shown, table });
     this.#store.addLookups(table);
-    const begun = performance.now();
+    const begun = clock.monotonic();
     this.#store.replace(shown.table, table);
     unlessUsed.move();
     this.#switches += 1;
-    return performance.now() - begun;
+    return clock.monotonic() - begun;
   }
 
   /** How many generations have been adopted. */
@@ -228,7 +228,7 @@ export class Projector {
     while (!this.#stop.signal.aborted) {
       const head = await this.#cutOff.unless(this.#log.head()).catch(() => undefined);
       if (head !== undefined) return head;
-      await pause(AGAIN, undefined, { signal: this.#stop.signal }).catch(() => undefined);
+      await clock.sleep(AGAIN, this.#stop.signal).catch(() => undefined);
     }
     return undefined;
   }

@@ -1,4 +1,5 @@
 import type { Position } from '../event-log/event-log.ts';
+import { clock } from '../tools/clock.ts';
 import { isBefore } from './apply-events.ts';
 
 /** How far somebody has got in the log, also for those who wait for it. */
@@ -24,11 +25,11 @@ export class ReachedPosition {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const waiter: Waiter = { position, resolve };
     this.#waiters.add(waiter);
-    const timer = setTimeout(() => resolve(false), patience);
+    const timer = clock.setTimeout(() => resolve(false), patience);
     try {
       return await promise;
     } finally {
-      clearTimeout(timer);
+      clock.clearTimeout(timer);
       this.#waiters.delete(waiter);
     }
   }

@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { files } from '../tools/files.ts';
 import { isDamaged } from './sqlite-fault.ts';
 import { ViewDamaged } from './view-unavailable.ts';
 
@@ -7,13 +7,13 @@ export const markOfDamage = (file: string): string => `${file}.damaged`;
 
 export function removeViewFile(file: string): void {
   for (const suffix of ['', '-wal', '-shm', '-journal', '.damaged'])
-    rmSync(`${file}${suffix}`, { force: true });
+    files.rmSync(`${file}${suffix}`, { force: true });
 }
 
 /** For the next start, which begins the view anew. Where it cannot be made, whoever meets the damage again makes it. */
 export function markDamaged(file: string): void {
   try {
-    writeFileSync(markOfDamage(file), '');
+    files.writeFileSync(markOfDamage(file), '');
   } catch {
     // as said
   }

@@ -1,9 +1,9 @@
-import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Position } from '../event-log/event-log.ts';
 import { RecentlyUsed } from '../recently-used.ts';
 import { openSqliteToRead } from '../sqlite/reading.ts';
+import { files } from '../tools/files.ts';
 import { markingDamage, markOfDamage, removeViewFile } from './remove-view-file.ts';
 import { isOfSqlite, isOfTheDisk, isOfTheFile } from './sqlite-fault.ts';
 import { type HandedOver, UnwrittenViews } from './unwritten-views.ts';
@@ -34,9 +34,9 @@ export class ViewFile implements ViewTable, Disposable {
    * @throws {ViewUnavailable} it cannot be opened now: what is there stays.
    */
   static open(file: string, options: ViewFileOptions): ViewFile {
-    mkdirSync(path.dirname(file), { recursive: true });
+    files.mkdirSync(path.dirname(file), { recursive: true });
     try {
-      const found = existsSync(markOfDamage(file)) ? undefined : ViewFile.#ifReadable(file, options);
+      const found = files.existsSync(markOfDamage(file)) ? undefined : ViewFile.#ifReadable(file, options);
       if (found?.isOf(options)) return found;
       found?.[Symbol.dispose]();
       removeViewFile(file);

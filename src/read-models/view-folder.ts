@@ -1,5 +1,5 @@
-import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import path from 'node:path';
+import { files } from '../tools/files.ts';
 import { removeViewFile } from './remove-view-file.ts';
 
 /** What `current.json` says of a view: the generation in use; `nothing`, as before the first rebuild; no sense. */
@@ -36,17 +36,17 @@ export class ViewFolder {
   /** Durable before it returns: a crash leaves the old pointer or the new one. */
   use(generations: Readonly<Record<string, number>>): void {
     const file = path.join(this.path, 'current.json');
-    const descriptor = openSync(`${file}.new`, 'w');
-    writeSync(descriptor, `${JSON.stringify({ ...this.#pointer(), ...generations })}\n`);
-    fsyncSync(descriptor);
-    closeSync(descriptor);
-    renameSync(`${file}.new`, file);
+    const descriptor = files.openSync(`${file}.new`, 'w');
+    files.writeSync(descriptor, `${JSON.stringify({ ...this.#pointer(), ...generations })}\n`);
+    files.fsyncSync(descriptor);
+    files.closeSync(descriptor);
+    files.renameSync(`${file}.new`, file);
   }
 
   /** Removes all generations of the view but these. */
   keepOnly(name: string, generations: readonly number[]): void {
     const kept = new Set(generations.map((generation) => path.basename(this.fileOf(name, generation))));
-    for (const file of readdirSync(this.path)) {
+    for (const file of files.readdirSync(this.path)) {
       const isGeneration = file.startsWith(`${name}.`) && file.endsWith('.sqlite');
       if (isGeneration && !kept.has(file)) removeViewFile(path.join(this.path, file));
     }
@@ -55,7 +55,7 @@ export class ViewFolder {
   /** `undefined` when it cannot be read, which counts as nothing: the first generation is used, or built. */
   #pointer(): Record<string, unknown> | undefined {
     try {
-      const pointer: unknown = JSON.parse(readFileSync(path.join(this.path, 'current.json'), 'utf8'));
+      const pointer: unknown = JSON.parse(files.readFileSync(path.join(this.path, 'current.json'), 'utf8'));
       return typeof pointer === 'object' && pointer !== null
         ? (pointer as Record<string, unknown>)
         : undefined;

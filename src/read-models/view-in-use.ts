@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { files } from '../tools/files.ts';
 import { ViewFile, type ViewFileOptions } from './view-file.ts';
 import type { ViewFolder } from './view-folder.ts';
 
@@ -13,7 +13,7 @@ export type ViewInUse =
 export function viewInUse(folder: ViewFolder, options: ViewFileOptions): ViewInUse {
   const generation = folder.current(options.name);
   const file = folder.fileOf(options.name, generation);
-  if (!existsSync(file)) return withoutFile(folder, options.name, generation);
+  if (!files.existsSync(file)) return withoutFile(folder, options.name, generation);
   let table: ViewFile | undefined;
   try {
     table = ViewFile.openReadOnly(file, options);
@@ -81,8 +81,10 @@ function judged(table: ViewFile, { name, version, origin }: ViewFileOptions): Vi
 }
 
 function generationsOf(folder: ViewFolder, name: string): number[] {
-  const numbers = readdirSync(folder.path).map((file) =>
-    file.startsWith(`${name}.`) ? Number(/^(\d+)\.sqlite$/.exec(file.slice(name.length + 1))?.[1] ?? 0) : 0,
-  );
+  const numbers = files
+    .readdirSync(folder.path)
+    .map((file) =>
+      file.startsWith(`${name}.`) ? Number(/^(\d+)\.sqlite$/.exec(file.slice(name.length + 1))?.[1] ?? 0) : 0,
+    );
   return numbers.filter((number) => number > 0).sort((a, b) => a - b);
 }

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { clock } from '../tools/clock.ts';
 import type { ViewStore, ViewTable } from './view-store.ts';
 import { ViewUnavailable } from './view-unavailable.ts';
 
@@ -56,18 +56,18 @@ export class ViewSaver {
   /** Resolves when tables may take more, or nothing is to be taken any more. */
   async room(): Promise<void> {
     while (this.isFull && !this.#stopped.aborted) {
-      await pause(AGAIN, undefined, { signal: this.#stopped }).catch(() => undefined);
+      await clock.sleep(AGAIN, this.#stopped).catch(() => undefined);
     }
   }
 
   /** Writes all that is left, if the disk takes it. */
   end(): void {
-    clearTimeout(this.#timer);
+    clock.clearTimeout(this.#timer);
     this.#save(this.#tables());
   }
 
   #schedule(milliseconds: number): void {
-    this.#timer ??= setTimeout(() => {
+    this.#timer ??= clock.setTimeout(() => {
       this.#timer = undefined;
       try {
         this.#saveChanged();
@@ -79,9 +79,9 @@ export class ViewSaver {
 
   /** One table at a time: requests are answered between them. Now and then also the positions of tables without changes. */
   #saveChanged(): void {
-    const isTimeForAll = performance.now() - this.#savedAll >= LATER;
+    const isTimeForAll = clock.monotonic() - this.#savedAll >= LATER;
     const others = isTimeForAll ? this.#tables().filter(({ unsaved }) => unsaved === 0) : [];
-    if (isTimeForAll) this.#savedAll = performance.now();
+    if (isTimeForAll) this.#savedAll = clock.monotonic();
     this.#save([this.#fullest(), ...others]);
     if (this.#trouble !== undefined) this.#schedule(AGAIN);
     else if (this.#fullest().unsaved > 0) this.#schedule(SOON);

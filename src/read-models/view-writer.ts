@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { workers } from '../tools/workers.ts';
 import { errorOf, type SqliteFault } from './sqlite-fault.ts';
 import type { ViewFile } from './view-file.ts';
 import type { TableShape } from './view-store.ts';
@@ -21,7 +22,7 @@ export class ViewWriter implements AsyncDisposable {
 
   constructor() {
     const program = `./view-writer-worker${path.extname(import.meta.filename)}`;
-    this.#worker = new Worker(new URL(program, import.meta.url), { name: 'view-writer' });
+    this.#worker = workers.start(new URL(program, import.meta.url), { name: 'view-writer' });
     this.#worker.on('message', ({ fault }: ViewJobDone) => {
       const job = this.#jobs.shift();
       if (fault === undefined) job?.resolve();

@@ -2,6 +2,7 @@ import { type LoadedObjects, objectIndexes } from '../../projections/loaded-obje
 import { deposits } from '../domain/aggregates.ts';
 import { type EventLog, EventLogUnavailable, type Position } from '../event-log/event-log.ts';
 import type { Projector, View } from '../read-models/projector.ts';
+import { clock } from '../tools/clock.ts';
 import type { DepositConditions } from './deposit-conditions.ts';
 
 /** Who asks: what of a collection that is not granted to it is not there for it. */
@@ -79,7 +80,7 @@ export class LoadedDeposits {
    * @throws {EventLogUnavailable} that is not to be known now
    */
   async catchUp(): Promise<boolean> {
-    const signal = AbortSignal.timeout(this.#patience);
+    const signal = clock.timeoutSignal(this.#patience);
     const latest = await this.#latestLoaded(this.#projector.position, signal).catch((cause: unknown) => {
       if (!signal.aborted) throw cause;
       throw unknown(cause);

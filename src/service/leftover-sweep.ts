@@ -2,6 +2,7 @@ import type { ArchiveStore } from '../archive-store/archive-store.ts';
 import { sweepTemporary } from '../archive-store/open-archive-store.ts';
 import type { Config } from '../config.ts';
 import type { Logger } from '../logger.ts';
+import { clock } from '../tools/clock.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -32,12 +33,12 @@ export class LeftoverSweep implements Disposable {
 
   private constructor(swept: Swept, every: number) {
     this.#swept = swept;
-    this.#timer = setInterval(() => void this.#sweep(), every).unref();
+    this.#timer = clock.setInterval(() => void this.#sweep(), every).unref();
   }
 
   [Symbol.dispose](): void {
     this.#stopped = true;
-    clearInterval(this.#timer);
+    clock.clearInterval(this.#timer);
   }
 
   async #sweep(): Promise<void> {
@@ -49,7 +50,7 @@ export class LeftoverSweep implements Disposable {
     const { config, store } = this.#swept;
     return this.#attempt('files', 'temporary archives of a killed process', () =>
       config.archiveStore.kind === 'file'
-        ? store.sweepIncoming(new Date(Date.now() - HOUR))
+        ? store.sweepIncoming(new Date(clock.now() - HOUR))
         : sweepTemporary(config.dataDir, HOUR),
     );
   }
@@ -57,7 +58,7 @@ export class LeftoverSweep implements Disposable {
   async #sweepBucket(): Promise<void> {
     const { config, store } = this.#swept;
     if (config.archiveStore.kind === 'file') return;
-    const before = new Date(Date.now() - DAY);
+    const before = new Date(clock.now() - DAY);
     await this.#attempt('uploads', 'uploads left in the bucket', () => store.sweepIncoming(before));
   }
 

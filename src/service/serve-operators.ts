@@ -4,6 +4,7 @@ import { inTime } from '../in-time.ts';
 import { manifest } from '../manifest.ts';
 import { identityOf } from '../operator/folder-identity.ts';
 import { OperatorServer } from '../operator/operator-server.ts';
+import { clock } from '../tools/clock.ts';
 import { adoptViews } from './adopt-views.ts';
 import type { Node } from './node.ts';
 import type { startReactors } from './start-reactors.ts';
@@ -19,7 +20,7 @@ const PATIENCE = 2000;
 /** Where commands ask how this node is, hand it views that they have built, and metrics are scraped. */
 export async function serveOperators(node: Node, url: string, parts: Parts): Promise<void> {
   const { config, logger, metrics, projector, resources } = node;
-  const startedAt = new Date().toISOString();
+  const startedAt = clock.date().toISOString();
   const routes = {
     'GET /state': async () => ({ ...about(node, url), startedAt, ...(await stateOf(node, parts)) }),
     'POST /views': (generations: unknown) => adoptViews(projector, generations, logger),

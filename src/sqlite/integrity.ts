@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { Worker } from 'node:worker_threads';
+import { workers } from '../tools/workers.ts';
 
 /** What a SQLite file of ours looks like when nobody has changed it. */
 export type ExpectedSqliteFile = {
@@ -23,7 +23,7 @@ export async function faultsOfSqliteFile(
 ): Promise<readonly string[]> {
   const entry = new URL(`./integrity-worker${path.extname(import.meta.filename)}`, import.meta.url);
   const workerData: IntegrityRequest = { file, expected };
-  const worker = new Worker(entry, { name: 'sqlite-integrity', workerData });
+  const worker = workers.start(entry, { name: 'sqlite-integrity', workerData });
   const { promise, resolve, reject } = Promise.withResolvers<readonly string[]>();
   worker.once('message', resolve);
   worker.once('error', reject);

@@ -1,6 +1,6 @@
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
+import { files } from '../tools/files.ts';
 import { isOfRoom, primaryCode } from './codes.ts';
 
 /** Only whoever can write can read the file: part of it lies in a WAL that nobody has an index of. */
@@ -78,17 +78,17 @@ function notReadable(file: string, cause: unknown): WalNotReadable {
 }
 
 function sizeOf(file: string): number {
-  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  return files.statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 function journalModeInHeader(file: string): 'wal' | 'delete' {
   const [WRITE_VERSION, WAL] = [18, 2];
   const versions = Buffer.alloc(2);
-  const descriptor = openSync(file, 'r'); // drops no lock: a file that is taken as it lies is not locked
+  const descriptor = files.openSync(file, 'r'); // drops no lock: a file that is taken as it lies is not locked
   try {
-    readSync(descriptor, versions, 0, versions.length, WRITE_VERSION);
+    files.readSync(descriptor, versions, 0, versions.length, WRITE_VERSION);
   } finally {
-    closeSync(descriptor);
+    files.closeSync(descriptor);
   }
   return versions.every((version) => version === WAL) ? 'wal' : 'delete';
 }

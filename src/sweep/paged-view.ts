@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { View } from '../read-models/projector.ts';
+import { clock } from '../tools/clock.ts';
 
 const PAGE = 500;
 /** Between two pages, in milliseconds: requests come first. */
@@ -35,6 +35,6 @@ export async function* pagedByTime<Row>(
     const ties = rows.filter((row) => row[field] === last).length;
     skip = last === start ? skip + ties : ties;
     start = last;
-    await sleep(PAUSE_MS, undefined, { signal }).catch(() => undefined);
+    await clock.sleep(PAUSE_MS, signal).catch(() => undefined);
   }
 }

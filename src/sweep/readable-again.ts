@@ -1,7 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { addAbortSignal } from 'node:stream';
 import { type ArchiveStore, ObjectError } from '../archive-store/archive-store.ts';
 import type { LogParking } from '../reactors/parking.ts';
+import { clock } from '../tools/clock.ts';
+import { random } from '../tools/random.ts';
 
 export type ReadableAgainOptions = {
   readonly parking: Pick<LogParking, 'waiting' | 'retry'>;
@@ -21,9 +22,9 @@ export async function retryReadable(
     for (const parked of await parking.waiting(reactor)) {
       signal.throwIfAborted();
       if (parked.object === undefined || !(await isReadable(store, parked.object, signal))) continue;
-      const [commandId, correlationId] = [randomUUID(), randomUUID()];
+      const [commandId, correlationId] = [random.uuid(), random.uuid()];
       const actor = { kind: 'service', name: 'sweep' } as const;
-      await parking.retry(parked, { commandId, correlationId, actor, now: new Date().toISOString() });
+      await parking.retry(parked, { commandId, correlationId, actor, now: clock.date().toISOString() });
     }
   }
 }

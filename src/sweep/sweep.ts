@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Deliveries } from '../event-log/deliveries.ts';
 import { type EventLog, occurredAt, type Position, type RecordedEvent } from '../event-log/event-log.ts';
 import type { Logger } from '../logger.ts';
 import type { NotificationViews } from '../notifications/notification-views.ts';
 import type { ReactorRunner } from '../reactors/reactor-runner.ts';
+import { clock } from '../tools/clock.ts';
 import { type ReadableAgainOptions, retryReadable } from './readable-again.ts';
 import { stuckDeposits } from './stuck-deposits.ts';
 import { UnsentNotifications } from './unsent-notifications.ts';
@@ -84,13 +84,13 @@ export class Sweep implements AsyncDisposable {
   /** `pauseAfter` gets how long the work took. Both are in milliseconds. */
   async #repeat(work: () => Promise<void>, pauseAfter: (took: number) => number): Promise<void> {
     while (!this.#stop.signal.aborted) {
-      const begun = performance.now();
+      const begun = clock.monotonic();
       try {
         await work();
       } catch (err) {
         if (!this.#stop.signal.aborted) this.#options.logger.warn({ err }, 'sweep failed, repeated later');
       }
-      await this.#pause(pauseAfter(performance.now() - begun));
+      await this.#pause(pauseAfter(clock.monotonic() - begun));
     }
   }
 
@@ -102,7 +102,7 @@ export class Sweep implements AsyncDisposable {
   async #sweep(): Promise<void> {
     const { log, views, stuckAfter, logger } = this.#options;
     const { signal } = this.#stop;
-    const limit = new Date(Date.now() - stuckAfter).toISOString();
+    const limit = new Date(clock.now() - stuckAfter).toISOString();
     const before = this.#begun;
     const positions = await this.#groupPositions();
     for await (const { reactor, event } of stuckDeposits(log, views.statuses, limit, signal))
@@ -132,13 +132,13 @@ export class Sweep implements AsyncDisposable {
   }
 
   async #pause(milliseconds: number): Promise<void> {
-    await sleep(milliseconds, undefined, { signal: this.#stop.signal }).catch(() => undefined);
+    await clock.sleep(milliseconds, this.#stop.signal).catch(() => undefined);
   }
 }
 
 /** Events behind the position of a group are not acknowledged yet, so they are still to come or in work. */
 function isLeftToGroup(event: RecordedEvent, position: Position | undefined): boolean {
-  if (Date.parse(occurredAt(event)) < Date.now() - LEFT_TO_GROUP_MS) return false;
+  if (Date.parse(occurredAt(event)) < clock.now() - LEFT_TO_GROUP_MS) return false;
   return position === undefined || position < event.position;
 }
 

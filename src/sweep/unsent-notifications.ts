@@ -6,6 +6,7 @@ import { isRecorded } from '../domain/notifications/notifications.ts';
 import { type EventLog, occurredAt, type RecordedEvent } from '../event-log/event-log.ts';
 import { newsUpTo } from '../news/deposit-news.ts';
 import type { NotificationViews } from '../notifications/notification-views.ts';
+import { clock } from '../tools/clock.ts';
 import { pagedByTime } from './paged-view.ts';
 
 export type UnsentOptions = {
@@ -96,7 +97,7 @@ export class UnsentNotifications {
   /** Reads the streams, which decide: the views may be late. */
   async #unsent({ depositId, revision, at }: Candidate): Promise<RecordedEvent | undefined> {
     const { log, giveUpAfter } = this.#options;
-    const tooOld = new Date(Date.now() - giveUpAfter).toISOString();
+    const tooOld = new Date(clock.now() - giveUpAfter).toISOString();
     const last = (await newsUpTo(log, depositId, revision)).at(-1);
     const webhook = last && this.#options.views.webhooks.get(last.deposit.client);
     if (!last || !webhook || last.event.position <= webhook.since) return undefined;

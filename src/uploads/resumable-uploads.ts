@@ -1,5 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import type { Logger } from '../logger.ts';
+import { clock } from '../tools/clock.ts';
+import { random } from '../tools/random.ts';
 import { Upload } from './upload.ts';
 import { UploadFault } from './upload-fault.ts';
 import { type Hold, UploadHolds } from './upload-holds.ts';
@@ -66,14 +67,14 @@ export class ResumableUploads implements AsyncDisposable {
     this.limits = limits;
     this.#logger = logger;
     this.#holds = new UploadHolds(stalledAfter);
-    this.#sweeping = setInterval(() => void this.sweep(), SWEEP_INTERVAL).unref();
+    this.#sweeping = clock.setInterval(() => void this.sweep(), SWEEP_INTERVAL).unref();
   }
 
   /** @throws {UploadFault} TOO_MANY_UPLOADS, NO_ROOM_FOR_UPLOAD, UPLOADS_UNAVAILABLE */
   async create({ client, collection, length, metadata }: NewUpload): Promise<Upload> {
     this.#assertRoom(client, length);
-    const id = randomUUID();
-    const createdAt = new Date().toISOString();
+    const id = random.uuid();
+    const createdAt = clock.date().toISOString();
     const record = {
       id,
       client,
@@ -164,12 +165,12 @@ export class ResumableUploads implements AsyncDisposable {
 
   /** The service is about to stop: senders that are not through soon are cut off, and go on when it is back. */
   hurry(): void {
-    setTimeout(() => this.#holds.interruptAll(), LAST_PIECES).unref();
+    clock.setTimeout(() => this.#holds.interruptAll(), LAST_PIECES).unref();
   }
 
   /** Resolves when nobody changes any of them. */
   async [Symbol.asyncDispose](): Promise<void> {
-    clearInterval(this.#sweeping);
+    clock.clearInterval(this.#sweeping);
     await this.#holds.allReleased();
   }
 
@@ -179,7 +180,7 @@ export class ResumableUploads implements AsyncDisposable {
   }
 
   #isPast(upload: Upload): boolean {
-    return this.expiresAt(upload).getTime() <= Date.now();
+    return this.expiresAt(upload).getTime() <= clock.now();
   }
 
   #assertRoom(client: string, length: number): void {

@@ -1,3 +1,4 @@
+import { clock } from '../tools/clock.ts';
 import { UploadFault } from './upload-fault.ts';
 
 /** A sender from whom nothing has come for so long, in milliseconds, gives way to the next request. */
@@ -56,7 +57,7 @@ export class UploadHolds {
   }
 
   #givesWay(holder: Hold, always: boolean): boolean {
-    return holder.canBeInterrupted && (always || performance.now() - holder.progressAt >= this.#stalledAfter);
+    return holder.canBeInterrupted && (always || clock.monotonic() - holder.progressAt >= this.#stalledAfter);
   }
 }
 
@@ -65,7 +66,7 @@ export class Hold implements Disposable {
   readonly released: Promise<void>;
   readonly #release: () => void;
   #interrupt: (() => void) | undefined;
-  #progressAt = performance.now();
+  #progressAt = clock.monotonic();
 
   constructor(interrupt: (() => void) | undefined, onReleased: () => void) {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -92,9 +93,9 @@ export class Hold implements Disposable {
   /** The same pieces; while they come the holder has not stalled, and when all have come it is no longer interrupted. */
   async *watched(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const piece of pieces) {
-      this.#progressAt = performance.now();
+      this.#progressAt = clock.monotonic();
       yield piece;
-      this.#progressAt = performance.now(); // the disk was slow, not the sender
+      this.#progressAt = clock.monotonic(); // the disk was slow, not the sender
     }
     this.#interrupt = undefined;
   }

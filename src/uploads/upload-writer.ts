@@ -1,5 +1,6 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { chunksAfter } from '../archive-store/chunks-after.ts';
+import { files } from '../tools/files.ts';
 
 /** Bytes that may wait for the disk before the source has to. */
 const HIGH_WATER = 1024 ** 2;
@@ -27,7 +28,7 @@ export class UploadWriter implements AsyncDisposable {
 
   /** Drops what the file has behind `length`. Calls `record` with each length up to which the bytes are synced. */
   static async open(file: string, length: number, record: RecordLength): Promise<UploadWriter> {
-    const handle = await open(file, 'r+');
+    const handle = await files.open(file, 'r+');
     try {
       if ((await handle.stat()).size !== length) await handle.truncate(length);
       return new UploadWriter(handle, length, record);

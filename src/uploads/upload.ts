@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { open } from 'node:fs/promises';
+import { clock } from '../tools/clock.ts';
+import { files } from '../tools/files.ts';
 import { type Checksum, mismatch } from './checksum.ts';
 import { orUploadsUnavailable, UploadFault, uploadsUnavailable } from './upload-fault.ts';
 import type { UploadRecord, UploadState } from './upload-record.ts';
@@ -21,7 +22,7 @@ export class Upload {
   static async restored(record: UploadRecord, folder: UploadsFolder): Promise<Upload> {
     const { state } = record;
     if (state.status === 'used') return new Upload(record, folder, record.length, Date.parse(state.usedAt));
-    await using handle = await open(folder.bytesOf(record.id), 'a'); // made again if somebody removed it
+    await using handle = await files.open(folder.bytesOf(record.id), 'a'); // made again if somebody removed it
     const { size, mtimeMs } = await handle.stat();
     const durable = record.durableLength ?? record.length;
     const length = Math.min(size, durable, state.status === 'verifying' ? state.from : record.length);
@@ -110,7 +111,7 @@ export class Upload {
 
   /** All that is here. */
   async *bytes(): AsyncGenerator<Buffer> {
-    await using handle = await orUploadsUnavailable(open(this.#folder.bytesOf(this.id), 'r'));
+    await using handle = await orUploadsUnavailable(files.open(this.#folder.bytesOf(this.id), 'r'));
     for (;;) {
       const reading = handle.read(Buffer.allocUnsafeSlow(READ_BYTES));
       const { bytesRead, buffer } = await orUploadsUnavailable(reading);
@@ -128,8 +129,8 @@ export class Upload {
 
   /** It has become an archive of the deposit: the bytes go, only that is remembered. */
   async use(depositId: number, sha256: string): Promise<void> {
-    await this.become({ status: 'used', depositId, usedAt: new Date().toISOString(), sha256 });
-    this.#touchedAt = Date.now();
+    await this.become({ status: 'used', depositId, usedAt: clock.date().toISOString(), sha256 });
+    this.#touchedAt = clock.now();
     await this.#folder.removeBytes(this.id);
   }
 
@@ -149,7 +150,7 @@ export class Upload {
       if (writer.length + chunk.byteLength > this.length) throw this.#tooLong();
       hash?.update(chunk);
       await writer.write(chunk);
-      this.#touchedAt = Date.now();
+      this.#touchedAt = clock.now();
       if (writer.failure !== undefined) return; // told when what could be written is kept
     }
     const found = hash?.digest();
@@ -204,7 +205,7 @@ export class Upload {
 }
 
 async function truncateFile(file: string, length: number): Promise<void> {
-  await using handle = await open(file, 'r+');
+  await using handle = await files.open(file, 'r+');
   await handle.truncate(length);
   await handle.datasync();
 }

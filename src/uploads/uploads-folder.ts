@@ -1,7 +1,7 @@
-import { open, readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { DurableFolders, syncFolder } from '../durable-folders.ts';
 import { replaceFile } from '../replace-file.ts';
+import { files } from '../tools/files.ts';
 import { orUploadsUnavailable } from './upload-fault.ts';
 import {
   LENGTH_POSITION,
@@ -42,7 +42,7 @@ export class UploadsFolder {
    * with their bytes: a newer release continues them. Only for the one process that has the folder.
    */
   async records(): Promise<FoundRecords> {
-    const names = await readdir(this.#folder);
+    const names = await files.readdir(this.#folder);
     const records: UploadRecord[] = [];
     const unknown: string[] = [];
     for (const name of names.filter((one) => RECORD.test(one))) {
@@ -52,7 +52,7 @@ export class UploadsFolder {
     }
     const retained = new Set([...records.flatMap(namesOf), ...unknown.map(bytesNameOf)]);
     const left = names.filter((name) => LEFT_BY_CRASH.test(name) && !retained.has(name));
-    for (const name of left) await rm(path.join(this.#folder, name), { force: true });
+    for (const name of left) await files.rm(path.join(this.#folder, name), { force: true });
     return { records, unknown };
   }
 
@@ -61,7 +61,7 @@ export class UploadsFolder {
     const bytes = this.bytesOf(record.id);
     const making = async (): Promise<void> => {
       try {
-        const handle = await open(bytes, 'wx');
+        const handle = await files.open(bytes, 'wx');
         await handle.close();
         await this.#write(record);
       } catch (error) {
@@ -82,7 +82,7 @@ export class UploadsFolder {
    * one block and no space: a new file for each piece would take two syncs and fail on a full disk.
    */
   async writeLength(id: string, length: number): Promise<void> {
-    await using handle = await open(this.#recordOf(id), 'r+');
+    await using handle = await files.open(this.#recordOf(id), 'r+');
     await handle.write(paddedLength(length), LENGTH_POSITION);
     await handle.datasync();
   }
@@ -90,7 +90,7 @@ export class UploadsFolder {
   /** The record goes first: bytes without one are removed at the next start. */
   async remove(id: string): Promise<void> {
     const removing = async (): Promise<void> => {
-      await rm(this.#recordOf(id), { force: true });
+      await files.rm(this.#recordOf(id), { force: true });
       await syncFolder(this.#folder);
       await this.removeBytes(id);
     };
@@ -98,7 +98,7 @@ export class UploadsFolder {
   }
 
   async removeBytes(id: string): Promise<void> {
-    await rm(this.bytesOf(id), { force: true });
+    await files.rm(this.bytesOf(id), { force: true });
   }
 
   #recordOf(id: string): string {
@@ -112,7 +112,7 @@ export class UploadsFolder {
   /** Returns `undefined` for what this release does not understand. */
   async #read(name: string): Promise<UploadRecord | undefined> {
     try {
-      const record = parsedRecord(await readFile(path.join(this.#folder, name), 'utf8'));
+      const record = parsedRecord(await files.readFile(path.join(this.#folder, name), 'utf8'));
       return record && `${record.id}.json` === name ? record : undefined;
     } catch (error) {
       if (error instanceof SyntaxError) return undefined;
@@ -122,8 +122,8 @@ export class UploadsFolder {
 }
 
 /** What cannot be removed is removed at the next start, and must not hide why it has to be. */
-async function removeIfThere(...files: readonly string[]): Promise<void> {
-  await Promise.allSettled(files.map((file) => rm(file, { force: true })));
+async function removeIfThere(...paths: readonly string[]): Promise<void> {
+  await Promise.allSettled(paths.map((file) => files.rm(file, { force: true })));
 }
 
 function bytesNameOf(record: string): string {

@@ -1,4 +1,3 @@
-import { createReadStream } from 'node:fs';
 import {
   ANCHORS,
   type Anchor,
@@ -10,6 +9,7 @@ import {
 import { counted } from '../domain/description.ts';
 import { EventLogUnavailable } from '../event-log/event-log.ts';
 import type { LogAudit } from '../event-log/log-audit.ts';
+import { files } from '../tools/files.ts';
 import { type AnchorKeys, AnchorSigners } from './anchor-keys.ts';
 import { lines } from './lines.ts';
 import type { Report } from './report.ts';
@@ -97,7 +97,7 @@ async function* anchorsOfLog(log: Pick<LogAudit, 'stream'>, report: Report): Asy
 
 async function* anchorsOfFile(file: string, report: Report): AsyncGenerator<PlacedAnchor> {
   let number = 0;
-  for await (const { bytes, hasEnd } of lines(createReadStream(file))) {
+  for await (const { bytes, hasEnd } of lines(files.createReadStream(file))) {
     const line = bytes.toString().replace(/\r$/, '');
     if (!hasEnd && !isWhole(line)) {
       report.notes.push(

@@ -1,5 +1,6 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { LogAudit } from '../event-log/log-audit.ts';
+import { random } from '../tools/random.ts';
 import { aboutEvent } from './event-finding.ts';
 import type { Watcher } from './history.ts';
 import { KeySet } from './key-set.ts';
@@ -13,7 +14,7 @@ const KEY_BYTES = 8;
  */
 export function eventIdWatcher(report: Report, log: Pick<LogAudit, 'stream'>): Watcher {
   const seen = new KeySet(KEY_BYTES);
-  const secret = randomBytes(16); // nobody can make ids that meet in the set
+  const secret = random.bytes(16); // nobody can make ids that meet in the set
   return {
     async see(event) {
       const key = createHash('sha256').update(secret).update(`${event.stream}/${event.id}`).digest();

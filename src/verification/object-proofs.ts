@@ -6,6 +6,7 @@ import {
   ObjectUnreadable,
 } from '../archive-store/archive-store.ts';
 import type { StoreAudit } from '../archive-store/store-audit.ts';
+import { clock } from '../tools/clock.ts';
 import { KeySet } from './key-set.ts';
 import type { Report } from './report.ts';
 
@@ -112,9 +113,9 @@ export class ObjectProofs {
     if (error instanceof ObjectCorrupt) return faultOfCode('OBJECT_CORRUPT');
     if (error instanceof ObjectUnreadable) return { code: error.code, text: withoutStop(error.message) };
     if (!(error instanceof ArchiveStoreUnavailable)) throw error;
-    if (this.#faultsInARow === 0) this.#failingSince = performance.now();
+    if (this.#faultsInARow === 0) this.#failingSince = clock.monotonic();
     this.#faultsInARow += 1;
-    const failing = performance.now() - this.#failingSince;
+    const failing = clock.monotonic() - this.#failingSince;
     if (this.#faultsInARow >= FAULTS_IN_A_ROW && failing > PATIENCE) {
       const text = `The last ${this.#faultsInARow} objects could not be read: ${error.message} With --all, --resume goes on later.`;
       throw new StoreGivenUp(text);

@@ -1,8 +1,9 @@
-import { readFile, rm } from 'node:fs/promises';
 import { coveredEvent } from '../anchors/covered-event.ts';
 import { MerkleTree } from '../anchors/merkle-tree.ts';
 import { counted } from '../domain/description.ts';
 import { replaceFile } from '../replace-file.ts';
+import { clock } from '../tools/clock.ts';
+import { files } from '../tools/files.ts';
 import type { Watcher } from './history.ts';
 
 /** Of the file. In the first one those beyond the limit of what is told were not among `again`. */
@@ -54,7 +55,7 @@ export class ResumePoint {
   #isWhole = true;
   #brokeOff = false;
   #trouble: string | undefined;
-  #savedAt = performance.now();
+  #savedAt = clock.monotonic();
 
   /** Without a file nothing is remembered. `before`: go on there. */
   constructor(file: string | undefined, before?: Interrupted, paces = PACES) {
@@ -62,14 +63,14 @@ export class ResumePoint {
     this.#before = before;
     this.#paces = paces;
     this.#againFromBefore = new Set(before?.again);
-    this.#begunAt = before?.begunAt ?? new Date().toISOString();
+    this.#begunAt = before?.begunAt ?? clock.date().toISOString();
     this.#again = new Set(before?.again);
   }
 
   /** What an interrupted run left; `undefined` when there is nothing. */
   static async interrupted(file: string): Promise<Interrupted | undefined> {
     try {
-      const found = JSON.parse(await readFile(file, 'utf8')) as Interrupted | null;
+      const found = JSON.parse(await files.readFile(file, 'utf8')) as Interrupted | null;
       return found?.version === VERSION ? found : undefined; // written here, whole
     } catch (error) {
       if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT')
@@ -112,7 +113,7 @@ export class ResumePoint {
         if (number % this.#paces.markEvery === 0 && this.#isWhole) {
           this.#marks.push({ events: number, root: this.#tree.root() });
         }
-        if (this.#trouble === undefined && performance.now() - this.#savedAt > this.#paces.saveEvery)
+        if (this.#trouble === undefined && clock.monotonic() - this.#savedAt > this.#paces.saveEvery)
           await this.#save(this.#file, number);
       },
       miss: () => {
@@ -132,7 +133,7 @@ export class ResumePoint {
   /** All is done: nothing is left to resume, unless the log could not be read to its end. */
   async done(): Promise<void> {
     if (this.#file === undefined || this.#trouble !== undefined || this.#brokeOff) return;
-    await rm(this.#file, { force: true }).catch(unlessNotAllowed); // then it is of somebody else
+    await files.rm(this.#file, { force: true }).catch(unlessNotAllowed); // then it is of somebody else
   }
 
   /** Why it cannot be remembered how far the verification is. */
@@ -141,7 +142,7 @@ export class ResumePoint {
   }
 
   async #save(file: string, number: number): Promise<void> {
-    this.#savedAt = performance.now();
+    this.#savedAt = clock.monotonic();
     const [oldest = number + 1] = this.#held.keys();
     const reached = this.#marks.findLast(({ events }) => events < oldest);
     if (reached === undefined || reached.events <= (this.#before?.events ?? 0)) return;

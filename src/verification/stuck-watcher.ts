@@ -1,6 +1,7 @@
 import { deposits } from '../domain/aggregates.ts';
 import { counted } from '../domain/description.ts';
 import { occurredAt } from '../event-log/event-log.ts';
+import { clock } from '../tools/clock.ts';
 import type { Watcher } from './history.ts';
 import type { Report } from './report.ts';
 
@@ -22,7 +23,7 @@ const ENDS = new Set([
 ]);
 
 /** Notes the deposits that wait for checks or loading and have not changed for longer than `stuckAfter` milliseconds. */
-export function stuckWatcher(report: Report, stuckAfter: number, now = Date.now()): Watcher {
+export function stuckWatcher(report: Report, stuckAfter: number, now = clock.now()): Watcher {
   const waiting = new Map<string, number>();
   return {
     see(event) {

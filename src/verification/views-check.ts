@@ -1,4 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { everyView } from '../../projections/every-view.ts';
@@ -6,6 +5,7 @@ import type { EventLog } from '../event-log/event-log.ts';
 import { isThere } from '../permission.ts';
 import { Rebuild } from '../read-models/rebuild.ts';
 import type { ViewDifference } from '../read-models/view-difference.ts';
+import { files } from '../tools/files.ts';
 import type { Check } from './report.ts';
 
 /** The views of this node, and the log whose positions they keep. */
@@ -28,7 +28,7 @@ export function viewsCheck(
       );
       return;
     }
-    const checkIn = await mkdtemp(path.join(tmpdir(), 'views-'));
+    const checkIn = await files.mkdtemp(path.join(tmpdir(), 'views-'));
     try {
       await using log = await openLog();
       const options = { folder, origin, checkIn, projections: everyView, progress };
@@ -49,7 +49,7 @@ export function viewsCheck(
       if (report.findings === 0) throw error;
       report.notes.push(`The views were not compared: ${(error as Error).message}`);
     } finally {
-      await rm(checkIn, { recursive: true, force: true });
+      await files.rm(checkIn, { recursive: true, force: true });
     }
   };
 }

@@ -1,14 +1,6 @@
-import {
-  closeSync,
-  fsyncSync,
-  futimesSync,
-  openSync,
-  renameSync,
-  statSync,
-  unlinkSync,
-  utimesSync,
-} from 'node:fs';
 import path from 'node:path';
+import { clock } from '../../tools/clock.ts';
+import { files } from '../../tools/files.ts';
 import { hasCode } from '../unavailable.ts';
 
 export type FileChange =
@@ -32,33 +24,33 @@ export function changeFile(change: FileChange): boolean {
 
 /** The time of its last write may be older than the object, which begins now. */
 function place(from: string, file: string): true {
-  const now = new Date();
-  utimesSync(from, now, now);
-  renameSync(from, file);
+  const now = clock.date();
+  files.utimesSync(from, now, now);
+  files.renameSync(from, file);
   return true;
 }
 
 /** Also what an interrupted put wrote, or another process a moment ago, is durable after this. */
 function touch(file: string): true {
-  const now = new Date();
-  synced(file, 'r+', (descriptor) => futimesSync(descriptor, now, now));
+  const now = clock.date();
+  synced(file, 'r+', (descriptor) => files.futimesSync(descriptor, now, now));
   return true;
 }
 
 function remove(file: string, storedBefore: number): boolean {
-  if (statSync(file).mtimeMs >= storedBefore) return false;
-  unlinkSync(file);
+  if (files.statSync(file).mtimeMs >= storedBefore) return false;
+  files.unlinkSync(file);
   synced(path.dirname(file), 'r', () => {});
   return true;
 }
 
 function synced(file: string, flags: 'r' | 'r+', change: (descriptor: number) => void): void {
-  const descriptor = openSync(file, flags);
+  const descriptor = files.openSync(file, flags);
   try {
     change(descriptor);
-    fsyncSync(descriptor);
+    files.fsyncSync(descriptor);
   } finally {
-    closeSync(descriptor);
+    files.closeSync(descriptor);
   }
 }
 

@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { syncFolder } from '../../durable-folders.ts';
 import { isDamage } from '../../sqlite/codes.ts';
+import { files } from '../../tools/files.ts';
 import {
   type ArchiveStore,
   ArchiveStoreUnavailable,
@@ -126,7 +126,7 @@ export class FilesystemArchiveStore implements ArchiveStore {
   async id(): Promise<string | undefined> {
     const file = this.#parts.idFile;
     try {
-      return parseStoreId(await readFile(file, 'utf8'), file);
+      return parseStoreId(await files.readFile(file, 'utf8'), file);
     } catch (error) {
       if (hasCode(error, 'ENOENT')) return undefined;
       throw error instanceof StoreDamaged ? error : unavailable('read its id', error);

@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { primaryCode } from '../../sqlite/codes.ts';
 import { newestSlot, type Slotted, writeSlot } from '../../sqlite/slots.ts';
 import { rollback } from '../../sqlite/transaction.ts';
+import { files } from '../../tools/files.ts';
 
 type LastRow = { readonly id: number; readonly sha256: string };
 
@@ -40,7 +40,7 @@ export class LastRowRecord {
   }
 
   #newest(): Slotted | undefined {
-    return existsSync(this.#file) ? newestSlot(this.#file) : undefined;
+    return files.existsSync(this.#file) ? newestSlot(this.#file) : undefined;
   }
 
   #write(row: LastRow | undefined): void {
@@ -51,7 +51,7 @@ export class LastRowRecord {
 
 /** Returns how the database falls short of the record. The record is read first, since rows may come meanwhile. */
 export function lostRows(file: string, open: (file: string) => DatabaseSync): string | undefined {
-  const record = existsSync(headOf(file)) ? newestSlot(headOf(file)) : undefined;
+  const record = files.existsSync(headOf(file)) ? newestSlot(headOf(file)) : undefined;
   const [id, sha256] = [Number(record?.words[0] ?? 0), record?.words[1]];
   if (id === 0) return undefined;
   const how = shortcoming(file, open, (row) => row?.id === id && row.sha256 === sha256, id);
@@ -64,7 +64,7 @@ function shortcoming(
   isRecorded: (row: LastRow | undefined) => boolean,
   id: number,
 ): string | undefined {
-  if (!existsSync(file)) return 'it is missing';
+  if (!files.existsSync(file)) return 'it is missing';
   try {
     using database = open(file);
     const row = database.prepare('SELECT id, sha256 FROM small_object WHERE id = ?').get(id);

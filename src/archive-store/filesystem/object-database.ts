@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { openSqliteToRead } from '../../sqlite/reading.ts';
+import { files } from '../../tools/files.ts';
 import { StoreFormatUnknown } from '../archive-store.ts';
 
 /** How long a connection waits for another process that writes. */
@@ -27,7 +27,7 @@ export const FORMAT = 0;
 
 /** Before anything may write to the file. What else is wrong with it is for whoever uses it. @throws {StoreFormatUnknown} */
 export function assertKnownFormat(file: string): void {
-  const format = existsSync(file) ? formatOf(file) : FORMAT;
+  const format = files.existsSync(file) ? formatOf(file) : FORMAT;
   if (format === FORMAT) return;
   throw new StoreFormatUnknown(
     `${file} holds objects in format ${format}, this release reads format ${FORMAT}: start the release that made it.`,

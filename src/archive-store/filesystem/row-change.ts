@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { clock } from '../../tools/clock.ts';
 
 export type RowChange =
   | { readonly kind: 'put-rows'; readonly rows: PackedRows }
@@ -24,7 +25,7 @@ export function rowChanger(database: DatabaseSync): (change: RowChange) => boole
   const putAll = ({ names, lengths, bytes }: PackedRows): void => {
     let start = 0;
     for (const [index, length] of lengths.entries()) {
-      put.run(names[index] as string, Date.now(), new Uint8Array(bytes, start, length)); // as many as lengths
+      put.run(names[index] as string, clock.now(), new Uint8Array(bytes, start, length)); // as many as lengths
       start += length;
     }
   };

@@ -2,8 +2,10 @@
  * The thread that makes every change of what the store shows, under the write lock of its database, which
  * other processes on the same folder take too. Rows that come during one commit share the next.
  */
+
 import { parentPort, workerData } from 'node:worker_threads';
 import { inTransaction } from '../../sqlite/transaction.ts';
+import { clock } from '../../tools/clock.ts';
 import { type Answer, type Call, faultOf } from '../worker-calls.ts';
 import { changeFile, type FileChange } from './file-change.ts';
 import { LastRowRecord } from './last-row.ts';
@@ -18,7 +20,7 @@ const lastRow = new LastRowRecord(String(workerData), database);
 let waiting: Call<StoreChange>[] = [];
 
 parentPort?.on('message', (call: Call<StoreChange>) => {
-  if (waiting.push(call) === 1) setImmediate(changeAll);
+  if (waiting.push(call) === 1) clock.setImmediate(changeAll);
 });
 
 function changeAll(): void {

@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { clock } from '../../tools/clock.ts';
 import { WorkerCalls } from '../worker-calls.ts';
 import type { FileChange } from './file-change.ts';
 import { type NewRow, packRows, type RowChange } from './row-change.ts';
@@ -47,7 +47,7 @@ export class StoreWriter implements AsyncDisposable {
 
   #newGroup(): RowGroup {
     const rows: NewRow[] = [];
-    const put = setImmediate().then(() => {
+    const put = clock.nextTurn().then(() => {
       this.#group = undefined;
       const packed = packRows(rows);
       return this.#calls.call({ kind: 'put-rows', rows: packed }, [packed.bytes]);

@@ -1,6 +1,7 @@
 import type { Dirent, Stats } from 'node:fs';
-import { type FileHandle, open, opendir, stat } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
+import { files } from '../../tools/files.ts';
 import { type ListedObject, ObjectMissing } from '../archive-store.ts';
 import { hasCode, orUnavailable, orUnreadable } from '../unavailable.ts';
 
@@ -85,12 +86,12 @@ function isFolder(found: Dirent): boolean {
 }
 
 async function* entriesOf(folder: string): AsyncGenerator<Dirent> {
-  yield* await orUnavailable('read', opendir(folder));
+  yield* await orUnavailable('read', files.opendir(folder));
 }
 
 async function openIfThere(file: string): Promise<FileHandle | undefined> {
   try {
-    return await open(file, 'r');
+    return await files.open(file, 'r');
   } catch (error) {
     if (isAbsence(error)) return undefined;
     throw error;
@@ -100,7 +101,7 @@ async function openIfThere(file: string): Promise<FileHandle | undefined> {
 /** Nothing but a file is an object: who opened a pipe would wait for ever. */
 async function statIfThere(file: string): Promise<Stats | undefined> {
   try {
-    const found = await stat(file);
+    const found = await files.stat(file);
     return found.isFile() ? found : undefined;
   } catch (error) {
     if (isAbsence(error)) return undefined;

@@ -1,4 +1,5 @@
 import { pauseAfter } from '../../growing-pause.ts';
+import { clock } from '../../tools/clock.ts';
 import type { MinioBucket } from './bucket.ts';
 import { abortUpload, removeIncoming } from './incoming-keys.ts';
 
@@ -31,13 +32,13 @@ export class Leftovers implements Disposable {
 
   [Symbol.dispose](): void {
     this.#closed = true;
-    clearTimeout(this.#timer);
+    clock.clearTimeout(this.#timer);
   }
 
   #schedule(): void {
     if (this.#closed || this.#timer !== undefined) return;
     this.#failures += 1;
-    this.#timer = setTimeout(() => void this.#retry(), pauseAfter(this.#failures, PAUSES)).unref();
+    this.#timer = clock.setTimeout(() => void this.#retry(), pauseAfter(this.#failures, PAUSES)).unref();
   }
 
   async #retry(): Promise<void> {

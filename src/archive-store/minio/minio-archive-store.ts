@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
+import { random } from '../../tools/random.ts';
 import {
   type ArchiveStore,
   type ListedObject,
@@ -241,7 +241,7 @@ export class MinioArchiveStore implements ArchiveStore {
   }
 
   async #withIncomingKey<T>(work: (key: string) => Promise<T>): Promise<T> {
-    const key = `${this.#bucket.prefix}incoming/${randomUUID()}`;
+    const key = `${this.#bucket.prefix}incoming/${random.uuid()}`;
     this.#incomingKeys.add(key);
     try {
       return await work(key);

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
+import { clock } from '../../tools/clock.ts';
 import { unavailable } from '../unavailable.ts';
 import { faultOf, isBrokenOff, S3Fault } from './fault.ts';
 import type { Timeouts } from './transport.ts';
@@ -69,12 +70,12 @@ class Pace {
     end: (fault: S3Fault) => void,
   ): Promise<IteratorResult<Buffer, unknown>> {
     const { idle, total } = this.#limits;
-    const begun = performance.now();
+    const begun = clock.monotonic();
     const silent = new S3Fault('Silent', `it sent nothing for ${idle} ms`);
-    const timer = setTimeout(end, idle, silent);
-    const next = await chunks.next().finally(() => clearTimeout(timer));
+    const timer = clock.setTimeout(end, idle, silent);
+    const next = await chunks.next().finally(() => clock.clearTimeout(timer));
     if (next.done) return next;
-    this.#awaited += performance.now() - begun;
+    this.#awaited += clock.monotonic() - begun;
     this.length += next.value.length;
     if (this.#awaited > total + this.length / SLOWEST) throw tooSlow(this.length, this.#awaited);
     return next;

@@ -1,5 +1,5 @@
-import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
+import { files } from '../../tools/files.ts';
 import type { BodyHash } from '../body-hash.ts';
 import type { IncomingFile } from '../incoming-file.ts';
 import { Spool } from '../spool.ts';
@@ -50,7 +50,7 @@ export class Part implements AsyncDisposable {
 
   #open(): Readable | Buffer {
     const { file } = this.#spool;
-    if (file !== undefined) return createReadStream(file.path, { highWaterMark: 256 * 1024 });
+    if (file !== undefined) return files.createReadStream(file.path, { highWaterMark: 256 * 1024 });
     const { buffer, byteOffset, byteLength } = this.#spool.bytes();
     return Buffer.from(buffer, byteOffset, byteLength);
   }

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { clock } from '../../tools/clock.ts';
 import { hasCode } from '../unavailable.ts';
 import { faultOf, isPassing } from './fault.ts';
 
@@ -14,7 +14,7 @@ const REFUSED_PAUSE = 250;
  * @throws what went wrong in the end, as {@link faultOf} has it
  */
 export async function withRetries<T>(work: () => Promise<T>, restart: number): Promise<T> {
-  const begun = performance.now();
+  const begun = clock.monotonic();
   let failures = 0;
   for (;;) {
     try {
@@ -22,11 +22,11 @@ export async function withRetries<T>(work: () => Promise<T>, restart: number): P
     } catch (error) {
       const fault = faultOf(error);
       const isRefused = hasCode(fault, 'ECONNREFUSED');
-      const isOver = isRefused ? performance.now() - begun > restart : !isPassing(fault);
+      const isOver = isRefused ? clock.monotonic() - begun > restart : !isPassing(fault);
       const wait = isRefused ? REFUSED_PAUSE : PAUSES[failures];
       if (isOver || wait === undefined) throw fault;
       failures = isRefused ? 0 : failures + 1; // a server that is back may be busy at first
-      await pause(wait);
+      await clock.sleep(wait);
     }
   }
 }

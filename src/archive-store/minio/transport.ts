@@ -1,6 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import http, { type ClientRequest, type IncomingMessage, type RequestOptions } from 'node:http';
-import https from 'node:https';
+import type http from 'node:http';
+import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
+import { clock } from '../../tools/clock.ts';
+import { outgoing } from '../../tools/outgoing.ts';
 import { notS3, refusal, S3Fault } from './fault.ts';
 
 /** How long the store may take, in milliseconds. */
@@ -27,22 +29,20 @@ const ERROR_BYTES = 64 * 1024;
 
 /** Sends what minio asks to be sent: within the time limits, and refusing answers that minio takes for good. */
 export class TimedTransport {
-  readonly #send: (options: RequestOptions) => ClientRequest;
   readonly #timeouts: Timeouts;
   readonly agent: http.Agent;
   readonly #silentWork = new AsyncLocalStorage<number>();
   #closed = false;
 
   constructor(tls: boolean, timeouts: Timeouts) {
-    this.#send = tls ? https.request : http.request;
     this.#timeouts = timeouts;
-    this.agent = new (tls ? https : http).Agent({ keepAlive: true, maxFreeSockets: 16 });
+    this.agent = outgoing.agent(tls, { keepAlive: true, maxFreeSockets: 16 });
   }
 
   // minio calls it with options and a listener only, never with a URL.
   readonly request = ((options: RequestOptions, onResponse: OnResponse): ClientRequest => {
     if (this.#closed) throw new S3Fault('Closed', 'this service has closed it');
-    const request = this.#send(options);
+    const request = outgoing.request(options);
     const release = this.#limit(request, options);
     request.once('response', (response) => {
       if (isObjectBody(options, response)) release();
@@ -72,20 +72,20 @@ export class TimedTransport {
     const end = (what: string, limit: number) => {
       atWork.destroy(new S3Fault('Silent', `it did not ${what} within ${limit} ms`));
     };
-    const timer = setTimeout(end, total, 'finish', total);
+    const timer = clock.setTimeout(end, total, 'finish', total);
     request.setTimeout(idle, () => end('answer', idle));
     request.once('socket', (socket) => {
       if (!socket.connecting) return;
-      const connecting = setTimeout(end, connect, 'accept a connection', connect);
-      socket.once('connect', () => clearTimeout(connecting));
-      socket.once('close', () => clearTimeout(connecting));
+      const connecting = clock.setTimeout(end, connect, 'accept a connection', connect);
+      socket.once('connect', () => clock.clearTimeout(connecting));
+      socket.once('close', () => clock.clearTimeout(connecting));
     });
     request.once('response', (response) => {
       atWork = response;
     });
-    request.once('close', () => clearTimeout(timer));
+    request.once('close', () => clock.clearTimeout(timer));
     return () => {
-      clearTimeout(timer);
+      clock.clearTimeout(timer);
       request.setTimeout(0);
     };
   }

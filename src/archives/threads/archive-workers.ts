@@ -1,6 +1,6 @@
-import { stat } from 'node:fs/promises';
 import { extname } from 'node:path';
 import type { LocalSource } from '../../archive-store/archive-store.ts';
+import { files } from '../../tools/files.ts';
 import type { FaultCode } from '../faults.ts';
 import {
   type ArchiveLimits,
@@ -103,7 +103,7 @@ function archivesOf(job: ArchiveJob): readonly string[] {
 
 /** Milliseconds; an archive that cannot be reached rejects here already. */
 async function wallTime(source: LocalSource, limits: ArchiveLimits): Promise<number> {
-  const length = source.kind === 'bytes' ? source.bytes.length : (await stat(source.path)).size;
+  const length = source.kind === 'bytes' ? source.bytes.length : (await files.stat(source.path)).size;
   return limits.wallTime + Math.ceil(length / limits.wallBytesPerMs);
 }
 

@@ -1,5 +1,5 @@
-import { setImmediate } from 'node:timers/promises';
 import type { MessagePort } from 'node:worker_threads';
+import { clock } from '../../tools/clock.ts';
 
 const pieceLength = 256 * 1024;
 /** So many calls may go by without a look at what the other side says. */
@@ -51,7 +51,7 @@ export class PieceSender {
   /** @throws {ReadingAbandoned} */
   async drained(): Promise<void> {
     this.#calls += 1;
-    if (this.#calls % callsBetweenTurns === 0) await setImmediate();
+    if (this.#calls % callsBetweenTurns === 0) await clock.nextTurn();
     for (let piece = this.#full.shift(); piece; piece = this.#full.shift()) await this.#send(piece);
     if (this.#closed) throw new ReadingAbandoned('Nobody reads the rest.');
   }

@@ -1,4 +1,5 @@
 import { Places } from '../../places.ts';
+import { clock } from '../../tools/clock.ts';
 
 export type ReadingTurnsOptions = {
   /** Readings at the same time; half of them at most are for the same one who asks. */
@@ -47,12 +48,12 @@ export class ReadingTurns {
     using _place = this.#waiting.take(who);
     const { promise, resolve, reject } = Promise.withResolvers<Disposable>();
     const waiter = { who, begin: resolve };
-    const timer = setTimeout(() => reject(busy()), patience);
+    const timer = clock.setTimeout(() => reject(busy()), patience);
     this.#line.add(waiter);
     try {
       return await promise;
     } finally {
-      clearTimeout(timer);
+      clock.clearTimeout(timer);
       this.#line.delete(waiter);
     }
   }

@@ -1,5 +1,7 @@
 import { type Transferable, Worker, type WorkerOptions } from 'node:worker_threads';
 import { InTurn } from '../../in-turn.ts';
+import { clock } from '../../tools/clock.ts';
+import { workers } from '../../tools/workers.ts';
 
 export type PoolOptions = {
   /** Threads at most. They are started when they are first needed. */
@@ -110,7 +112,7 @@ export class WorkerPool<Job, Reply> implements AsyncDisposable {
   /** There may be no thread left for it. */
   #newWorker(): Worker | PoolBusy {
     try {
-      return new Worker(this.#entry, this.#options.worker);
+      return workers.start(this.#entry, this.#options.worker);
     } catch (cause) {
       return new PoolBusy('No worker could begin.', { cause });
     }
@@ -121,8 +123,8 @@ export class WorkerPool<Job, Reply> implements AsyncDisposable {
     worker.removeAllListeners();
     const late = () => abort(new JobAborted(`It took more than ${milliseconds} ms.`));
     let stopClock = this.#begun.has(worker)
-      ? clock(milliseconds, late)
-      : clock(PATIENCE_TO_BEGIN, () => abort(new PoolBusy('No worker could begin in time.')));
+      ? alarm(milliseconds, late)
+      : alarm(PATIENCE_TO_BEGIN, () => abort(new PoolBusy('No worker could begin in time.')));
     const release = () => {
       stopClock();
       worker.removeAllListeners();
@@ -146,7 +148,7 @@ export class WorkerPool<Job, Reply> implements AsyncDisposable {
       if (reply === BEGUN) {
         this.#begun.add(worker);
         stopClock();
-        stopClock = clock(milliseconds, late);
+        stopClock = alarm(milliseconds, late);
         return;
       }
       if (this.#closed) return; // too late: it is being ended, and its exit is waited for
@@ -169,16 +171,16 @@ export class WorkerPool<Job, Reply> implements AsyncDisposable {
 }
 
 /** Calls `late` once so many milliseconds have passed in which this process ran; what is returned ends that. */
-function clock(milliseconds: number, late: () => void): () => void {
-  let [left, seen] = [milliseconds, performance.now()];
-  const timer = setInterval(
+function alarm(milliseconds: number, late: () => void): () => void {
+  let [left, seen] = [milliseconds, clock.monotonic()];
+  const timer = clock.setInterval(
     () => {
-      const now = performance.now();
+      const now = clock.monotonic();
       left -= Math.min(now - seen, 2 * TICK);
       seen = now;
       if (left <= 0) late();
     },
     Math.min(milliseconds, TICK),
   );
-  return () => clearInterval(timer);
+  return () => clock.clearInterval(timer);
 }

@@ -1,4 +1,5 @@
 import { type AppendResult, type EventData, jsonEvent } from '@eventstore/db-client';
+import { clock } from '../../tools/clock.ts';
 import {
   type Appended,
   EventLogUnavailable,
@@ -37,7 +38,7 @@ export class EventStoreDbAppends {
     stream: string,
     expected: ExpectedRevision,
     events: readonly NewEvent[],
-    since = performance.now(),
+    since = clock.monotonic(),
   ): Promise<Appended> {
     const rows = toRows(events).map(toEventData);
     expectedNumber(expected);

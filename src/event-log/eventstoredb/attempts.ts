@@ -1,4 +1,5 @@
-import { randomUUID } from 'node:crypto';
+import { clock } from '../../tools/clock.ts';
+import { random } from '../../tools/random.ts';
 import { DEATHS_OF_CHANCE } from '../deliveries.ts';
 import { type EventLog, lastEvent, type RecordedEvent, WrongExpectedRevision } from '../event-log.ts';
 import { chainHash, sealAfter } from '../hash-chain.ts';
@@ -42,7 +43,7 @@ export class EventStoreDbAttempts {
     { event, created }: AttemptedEvent,
     { id, isAlone }: Attempt,
   ): Promise<number | undefined> {
-    const age = Math.abs(Date.now() - created.getTime()); // a clock that is wrong only makes more be counted
+    const age = Math.abs(clock.now() - created.getTime()); // a clock that is wrong only makes more be counted
     if (age < this.#freshFor) return 1; // the server's retryCount also rises with every lost connection
     const stream = streamOf(group, event);
     let last: RecordedEvent | undefined;
@@ -67,7 +68,7 @@ export class EventStoreDbAttempts {
     const stream = streamOf(group, event);
     const last = await lastEvent(this.#log, stream);
     if (last?.id !== attempt) return;
-    const [id, count] = [randomUUID(), countIn(last) - 1];
+    const [id, count] = [random.uuid(), countIn(last) - 1];
     await this.#record(stream, last, { id, type: 'EventHandedBack', group, eventId: event.id, count });
   }
 
@@ -76,7 +77,7 @@ export class EventStoreDbAttempts {
     last: RecordedEvent | undefined,
     { id, type, ...data }: Counted,
   ): Promise<void> {
-    const metadata = { schemaVersion: 1, occurredAt: new Date().toISOString(), $causationId: data.eventId };
+    const metadata = { schemaVersion: 1, occurredAt: clock.date().toISOString(), $causationId: data.eventId };
     const expected = last?.revision ?? 'none';
     const sealed = sealAfter(stream, expected, chainHash(last), [{ id, type, data, metadata }]);
     await this.#log.append(stream, expected, sealed);

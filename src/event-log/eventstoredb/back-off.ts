@@ -1,4 +1,5 @@
 import { type Pauses, pauseAfter } from '../../growing-pause.ts';
+import { clock } from '../../tools/clock.ts';
 
 export type BackOffSettings = Partial<Pauses> & {
   /** Milliseconds of failure after which background work waits longer. */
@@ -38,11 +39,11 @@ export class BackOff {
 
   /** Milliseconds to wait after one more failure. */
   next(): number {
-    if (this.#failures === 0) this.#failingSince = performance.now();
+    if (this.#failures === 0) this.#failingSince = clock.monotonic();
     this.#failures += 1;
     const { outageAfter, outagePause } = this.#outage;
     const { firstPause, longestPause } = this.#pauses;
-    const isOutage = performance.now() - this.#failingSince >= outageAfter;
+    const isOutage = clock.monotonic() - this.#failingSince >= outageAfter;
     const longest = isOutage ? Math.max(longestPause, outagePause) : longestPause;
     return pauseAfter(this.#failures, { firstPause, longestPause: longest });
   }

@@ -1,4 +1,5 @@
 import { inTime } from '../../in-time.ts';
+import { clock } from '../../tools/clock.ts';
 
 /** Streams of the client, of whatever kind, in object mode: reads are cancelled, subscriptions unsubscribed. */
 export type ClientReadable = {
@@ -87,11 +88,11 @@ export class ClientStream<Item> implements AsyncDisposable {
   async #woken(quiet: number, signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const wake = () => resolve();
-    const timer = setTimeout(wake, quiet);
+    const timer = clock.setTimeout(wake, quiet);
     this.#wake = wake;
     signal.addEventListener('abort', wake, { once: true });
     await promise;
     signal.removeEventListener('abort', wake);
-    clearTimeout(timer);
+    clock.clearTimeout(timer);
   }
 }

@@ -1,6 +1,6 @@
-import { setImmediate } from 'node:timers/promises';
 import { EventStoreDBClient } from '@eventstore/db-client';
 import { inTime } from '../../in-time.ts';
+import { clock } from '../../tools/clock.ts';
 import { CallLost } from './faults.ts';
 import { BadConnection } from './settings.ts';
 
@@ -51,7 +51,7 @@ export class EventStoreDbClient {
     if (this.lost.aborted) return;
     this.#lost.abort(reason);
     await inTime(this.client.dispose(), DISPOSE_TIMEOUT_MS).catch(() => undefined);
-    await setImmediate(); // calls that got a channel before the abort begin within the same turn of the event loop
+    await clock.nextTurn(); // calls that got a channel before the abort begin within the same turn of the event loop
     for (const close of this.#channels) close();
   }
 
@@ -77,7 +77,7 @@ export class EventStoreDbClient {
         close();
       };
       this.#channels.add(closeNow);
-      channel.close = () => void setTimeout(closeNow, CLOSE_DELAY_MS).unref();
+      channel.close = () => void clock.setTimeout(closeNow, CLOSE_DELAY_MS).unref();
       if (this.lost.aborted) closeNow();
       this.lost.throwIfAborted();
       return channel;

@@ -1,4 +1,5 @@
 import type { EventStoreDBClient } from '@eventstore/db-client';
+import { clock } from '../../tools/clock.ts';
 import { EventLogUnavailable } from '../event-log.ts';
 import { pausing } from '../pausing.ts';
 import { BackOff, LONGEST_PAUSE_MS } from './back-off.ts';
@@ -86,7 +87,7 @@ export class EventStoreDbConnection implements AsyncDisposable {
     what: string,
     action: Action<T>,
     signal?: AbortSignal,
-    since = performance.now(),
+    since = clock.monotonic(),
   ): Promise<T> {
     const backOff = new BackOff(this.#options);
     while (true) {
@@ -95,7 +96,7 @@ export class EventStoreDbConnection implements AsyncDisposable {
       } catch (error) {
         signal?.throwIfAborted();
         const pause = backOff.next();
-        const isOver = this.#closed.signal.aborted || performance.now() + pause - since > this.#patience;
+        const isOver = this.#closed.signal.aborted || clock.monotonic() + pause - since > this.#patience;
         if (isOver || !isTransient(error)) throw translated(what, error);
         await pausing(pause, AbortSignal.any([this.#closed.signal, ...(signal ? [signal] : [])]));
       }
@@ -138,12 +139,12 @@ async function inTime<T>(
   const stop = new AbortController();
   const any = AbortSignal.any([stop.signal, ...signals]);
   any.throwIfAborted();
-  const timer = setTimeout(() => stop.abort(new CallTimedOut()), milliseconds);
+  const timer = clock.setTimeout(() => stop.abort(new CallTimedOut()), milliseconds);
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   any.addEventListener('abort', () => reject(any.reason));
   try {
     return await Promise.race([work(any), aborted]);
   } finally {
-    clearTimeout(timer);
+    clock.clearTimeout(timer);
   }
 }

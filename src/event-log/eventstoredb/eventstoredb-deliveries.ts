@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { random } from '../../tools/random.ts';
 import type { Deliveries, Delivery, DeliveryStanding, GroupStart } from '../deliveries.ts';
 import { DeliveryQueue } from '../delivery-queue.ts';
 import type { EventLog, Position, RecordedEvent } from '../event-log.ts';
@@ -109,7 +109,7 @@ export class EventStoreDbDeliveries implements Deliveries, AsyncDisposable {
   }
 
   #counted(group: string, event: AttemptedEvent): Omit<Delivery, 'acknowledge'> {
-    const attempt = randomUUID();
+    const attempt = random.uuid();
     return {
       event: event.event,
       begin: (how) => this.#attempts.next(group, event, { id: attempt, isAlone: how === 'alone' }),

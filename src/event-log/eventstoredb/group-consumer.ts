@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises';
+import { clock } from '../../tools/clock.ts';
 import type { GroupStart } from '../deliveries.ts';
 import { InvalidPosition } from '../invalid-position.ts';
 import { BackOff } from './back-off.ts';
@@ -85,7 +85,7 @@ export class GroupConsumer {
   /** Closes the connection when work under way has been acknowledged or the time for it is up. */
   async close(): Promise<void> {
     await this.#handedOut.settled(this.#options.linger ?? LINGER_MS);
-    await setTimeout(FLUSH_TIME_MS);
+    await clock.sleep(FLUSH_TIME_MS);
     await this.#session?.[Symbol.asyncDispose]();
     await this.#connection[Symbol.asyncDispose]();
   }

@@ -1,3 +1,5 @@
+import { clock } from '../../tools/clock.ts';
+
 const [SMALLEST, LARGEST] = [15, 1000];
 const REMEMBERED_MS = 60_000;
 /** A page that took a smaller part of the time limit leaves room for one of twice the size. */
@@ -25,13 +27,13 @@ export class PageSize {
   timedOut(asked: number): void {
     if (asked <= SMALLEST) return;
     this.#current = Math.max(SMALLEST, Math.min(this.#current, Math.floor(asked / 2)));
-    this.#timedOutAt = performance.now();
+    this.#timedOutAt = clock.monotonic();
   }
 
   /** A read of `asked` events gave `found`, in so much of its time limit, from 0 to 1. */
   succeeded(asked: number, found: number, share: number): void {
     const isFull = found >= asked && asked >= this.#current;
-    const isRemembered = performance.now() - this.#timedOutAt < this.#rememberedMs;
+    const isRemembered = clock.monotonic() - this.#timedOutAt < this.#rememberedMs;
     if (isFull && share < QUICK_SHARE && !isRemembered) this.#current = Math.min(LARGEST, this.#current * 2);
   }
 }

@@ -1,4 +1,5 @@
 import type { EventStoreDBClient } from '@eventstore/db-client';
+import { clock } from '../../tools/clock.ts';
 import type { Position, RecordedEvent } from '../event-log.ts';
 import { ClientStream } from './client-stream.ts';
 import type { Action, CallOptions, EventStoreDbConnection } from './connection.ts';
@@ -26,7 +27,7 @@ export type StreamPageRequest = {
   readonly from: number | undefined;
   readonly backwards: boolean;
   readonly count: number;
-  /** Start of the work that needs the page, by `performance.now()`: the time limit counts from there. */
+  /** Start of the work that needs the page, by `clock.monotonic()`: the time limit counts from there. */
   readonly since?: number | undefined;
 };
 
@@ -101,10 +102,10 @@ export class EventStoreDbPages {
     const { count = Number.MAX_SAFE_INTEGER, overlap = 0, signal, since } = bounds;
     const action: Action<Found> = async (client, options, stop) => {
       const maxCount = Math.min(count, this.#size.current) + overlap;
-      const begun = performance.now();
+      const begun = clock.monotonic();
       try {
         const found = await collected(start(client, { ...options, maxCount }), options.deadline, stop);
-        this.#size.succeeded(maxCount, found.length, (performance.now() - begun) / options.deadline);
+        this.#size.succeeded(maxCount, found.length, (clock.monotonic() - begun) / options.deadline);
         return { seen: found.map(seenIn), atEnd: found.length < maxCount };
       } catch (error) {
         if (isTimeout(error)) this.#size.timedOut(maxCount);

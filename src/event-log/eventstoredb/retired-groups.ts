@@ -1,3 +1,4 @@
+import { clock } from '../../tools/clock.ts';
 import { pausing } from '../pausing.ts';
 import type { EventStoreDbConnection } from './connection.ts';
 import { factsOf } from './faults.ts';
@@ -57,7 +58,7 @@ export class RetiredGroups {
     try {
       const info = await groupInfo(this.#connection, group, signal);
       if (!info) return void this.#left.delete(group);
-      const now = performance.now();
+      const now = clock.monotonic();
       if (info.connections.length > 0) {
         this.#unusedSince.delete(group);
         if (onUsed?.(group) === 'leave it') this.#left.delete(group);

@@ -1,6 +1,6 @@
-import { rmSync, writeFileSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { rollback } from '../../sqlite/transaction.ts';
+import { files } from '../../tools/files.ts';
 import type { NewEventRow } from '../new-event-row.ts';
 import { inTransaction, openForWriting } from './connection.ts';
 import { type Head, lastEventOf, writeHead } from './head-file.ts';
@@ -74,9 +74,9 @@ export class SqliteAppends {
   probe(): void {
     const room = `${this.#file}.room`;
     try {
-      writeFileSync(room, Buffer.alloc(ROOM_BYTES));
+      files.writeFileSync(room, Buffer.alloc(ROOM_BYTES));
     } finally {
-      rmSync(room, { force: true });
+      files.rmSync(room, { force: true });
     }
     inTransaction(this.#db, () => this.#db.exec(`PRAGMA user_version = ${VERSION}`)); // writes what is there already
   }

@@ -2,6 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { isBusy, primaryCode } from '../../sqlite/codes.ts';
 import { openSqliteToRead } from '../../sqlite/reading.ts';
 import { committed } from '../../sqlite/transaction.ts';
+import { clock } from '../../tools/clock.ts';
 import { EventLogUnavailable } from '../event-log.ts';
 import { createSchemaIfEmpty } from './schema.ts';
 
@@ -52,12 +53,12 @@ export function unavailable(file: string, error: unknown): unknown {
 }
 
 function whileBusy(action: () => void): void {
-  const deadline = performance.now() + PATIENCE;
+  const deadline = clock.monotonic() + PATIENCE;
   while (true) {
     try {
       return action();
     } catch (error) {
-      if (!isBusy(error) || performance.now() > deadline) throw error;
+      if (!isBusy(error) || clock.monotonic() > deadline) throw error;
     }
   }
 }

@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { isDamage } from '../../sqlite/codes.ts';
+import { files } from '../../tools/files.ts';
 import { EventLogRefused } from '../event-log-refused.ts';
 import { openForReading } from './connection.ts';
 import { eventAt, type Head, lastEventOf, readHead } from './head-file.ts';
@@ -14,7 +14,7 @@ import { hasKnownSchema } from './schema.ts';
 export function assertUndamaged(file: string): void {
   // The head is read first: the log may grow in between, and is ahead of its head then.
   const head = readHead(file);
-  if (!existsSync(file)) {
+  if (!files.existsSync(file)) {
     if (!head) return;
     const how = `it is missing, but ${file}.head records ${head.position} events`;
     throw damaged(file, `${how}. Bring it back, or remove that file, too, where another log is to come here`);

@@ -1,6 +1,6 @@
-import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { newestSlot, slotFaults, writeSlot } from '../../sqlite/slots.ts';
+import { files } from '../../tools/files.ts';
 import { EventLogRefused } from '../event-log-refused.ts';
 
 /** The last event that is known to be durable. `hash` is its `metadata.hash`, or `-`. */
@@ -57,7 +57,7 @@ function headFile(file: string): string {
 
 /** @throws {EventLogRefused} a folder, say, is in its place: no append could write to it. */
 function isThere(file: string): boolean {
-  const found = statSync(headFile(file), { throwIfNoEntry: false });
+  const found = files.statSync(headFile(file), { throwIfNoEntry: false });
   if (!found || found.isFile()) return found !== undefined;
   throw new EventLogRefused(
     'LOG_DAMAGED',

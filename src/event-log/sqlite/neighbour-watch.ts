@@ -1,3 +1,4 @@
+import { clock } from '../../tools/clock.ts';
 import type { SqlitePages } from './pages.ts';
 
 /** Notices commits of other processes, by one timer that runs only while somebody watches and holds no process up. */
@@ -17,12 +18,12 @@ export class SqliteNeighbourWatch {
 
   watch(): Disposable {
     this.#watchers += 1;
-    this.#timer ??= setInterval(() => this.#look(), this.#interval).unref();
+    this.#timer ??= clock.setInterval(() => this.#look(), this.#interval).unref();
     return { [Symbol.dispose]: () => this.#leave() };
   }
 
   stop(): void {
-    clearInterval(this.#timer);
+    clock.clearInterval(this.#timer);
     this.#timer = undefined;
   }
 

@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { clock } from '../../tools/clock.ts';
 import { CommitSignal } from '../commit-signal.ts';
 import {
   type Appended,
@@ -108,7 +108,7 @@ export class SqliteEventLog implements EventLog {
       left -= length;
       if (last === undefined || length < STREAM_PAGE || left === 0) return;
       from = last + (backwards ? -1 : 1);
-      await setImmediate();
+      await clock.nextTurn();
     }
   }
 

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { setImmediate, setTimeout } from 'node:timers/promises';
 import { type ExpectedSqliteFile, faultsOfSqliteFile } from '../../sqlite/integrity.ts';
 import { assertReadable } from '../../sqlite/reading.ts';
+import { clock } from '../../tools/clock.ts';
 import type { Position } from '../event-log.ts';
 import { EventLogRefused } from '../event-log-refused.ts';
 import type { AuditedRecord, LogAudit, StorageFault } from '../log-audit.ts';
@@ -62,7 +62,7 @@ export class SqliteLogAudit implements LogAudit {
       reached = last.number;
       const readable = records.findLastIndex(({ record }) => record.kind === 'event');
       unreadable = readable < 0 ? unreadable + records.length : records.length - 1 - readable;
-      await setImmediate();
+      await clock.nextTurn();
     }
     yield unreadableAt(toPosition(reached + 1), `so was everything in the ${unreadable} places before it`);
   }
@@ -80,7 +80,7 @@ export class SqliteLogAudit implements LogAudit {
       const last = rows.at(-1)?.[2];
       if (typeof last !== 'bigint' || rows.length < PAGE || last <= reached) return;
       reached = last;
-      await setImmediate();
+      await clock.nextTurn();
     }
   }
 
@@ -153,7 +153,7 @@ export class SqliteLogAudit implements LogAudit {
   /** Whoever appends writes it at once behind the commit: what is only about to come has its time. */
   async #lacksItsHead(): Promise<string[]> {
     for (const ms of [0, HEAD_DELAY]) {
-      await setTimeout(ms);
+      await clock.sleep(ms);
       if (readHead(this.#file) !== undefined || (this.#end() ?? 0) === 0) return [];
       if (headFileFaults(this.#file).length > 0) return []; // told of already
     }

@@ -1,5 +1,7 @@
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { clock } from '../../tools/clock.ts';
+import { workers } from '../../tools/workers.ts';
 import { type Appended, EventLogUnavailable, WrongExpectedRevision } from '../event-log.ts';
 import { toExpected } from '../new-event-row.ts';
 import { toPosition } from '../position.ts';
@@ -58,7 +60,7 @@ export class SqliteWriterThread {
       return Promise.reject(new EventLogUnavailable(`The event log ${this.#file} is closed.`));
     const { promise, resolve, reject } = Promise.withResolvers<Appended>();
     this.#waiting.push({ ...request, resolve, reject });
-    if (this.#unsent === 0) setImmediate(() => this.#send());
+    if (this.#unsent === 0) clock.setImmediate(() => this.#send());
     this.#unsent += 1;
     return promise;
   }
@@ -94,7 +96,7 @@ export class SqliteWriterThread {
   #start(): Worker {
     const entry = new URL(`./writer${path.extname(import.meta.filename)}`, import.meta.url);
     const workerData: WriterData = { file: this.#file };
-    const worker = new Worker(entry, { name: 'event-log-writer', workerData });
+    const worker = workers.start(entry, { name: 'event-log-writer', workerData });
     worker.on('message', (message: FromWriter) => this.#hear(message));
     worker.on('error', (error) => this.#lose(worker, String(error)));
     worker.on('exit', (code) => this.#lose(worker, `it ended with code ${code}`));

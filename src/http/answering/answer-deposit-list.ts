@@ -4,6 +4,7 @@ import { collectionFeed, collectionJson, type ListedDeposit } from '../../sword/
 import type { Language } from '../../sword/documents/language.ts';
 import { FEED_TYPE, negotiateAmong, type Offers } from '../../sword/headers/negotiate.ts';
 import { notFound } from '../../sword/sword-error.ts';
+import { clock } from '../../tools/clock.ts';
 import type { DepositDesk } from '../deposit-desk.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { identifiersOf } from './answer-documents.ts';
@@ -33,7 +34,7 @@ export function answerDepositList(
     collection,
     title,
     author: query.client,
-    updatedAt: latestOf(page.deposits) ?? new Date().toISOString(),
+    updatedAt: latestOf(page.deposits) ?? clock.date().toISOString(),
     count: page.total,
     links,
     deposits: page.deposits.map(listed),

@@ -11,6 +11,7 @@ import {
 import type { Generator } from '../../sword/documents/generator.ts';
 import { DOCUMENT_OFFERS, FEED_TYPE, negotiateAmong, type Offers } from '../../sword/headers/negotiate.ts';
 import { SwordError, type SwordErrorCode } from '../../sword/sword-error.ts';
+import { clock } from '../../tools/clock.ts';
 import type { HttpObserver } from '../http-observer.ts';
 import { archiveTooLarge } from '../receiving/deposit-request.ts';
 import { holdsBodyBack, isClientGone } from '../receiving/request-body.ts';
@@ -91,7 +92,7 @@ export function errorBody(
   format: keyof typeof ERROR_TYPES = 'xml',
 ): string {
   const render = { xml: errorDocument, json: errorDocumentJson }[format];
-  return render({ code, summary, verboseDescription, updated: new Date().toISOString() }, options);
+  return render({ code, summary, verboseDescription, updated: clock.date().toISOString() }, options);
 }
 
 const REFUSALS: Readonly<Record<DepositRefusalCode, SwordErrorCode>> = {

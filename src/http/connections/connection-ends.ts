@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
+import { clock } from '../../tools/clock.ts';
 
 /** With the answer that is being sent or waited for, which Node keeps there. */
 export type HttpSocket = Socket & { readonly _httpMessage?: ServerResponse | null };
@@ -44,13 +45,15 @@ function mayHaveBody({ headers }: IncomingMessage): boolean {
 
 /** Cuts off who sends too much, or for too long, before it is over. */
 export function boundDropping(socket: Socket, isOver: () => boolean, whenOver?: () => void): void {
-  const [start, deadline] = [socket.bytesRead, performance.now() + DRAIN_TIME];
-  const timer = setInterval(() => {
-    const isOutOfBounds = socket.bytesRead - start > DRAIN_BYTES || performance.now() > deadline;
-    if (isOutOfBounds) socket.destroy();
-    else if (isOver()) whenOver?.();
-    if (isOutOfBounds || socket.destroyed || isOver()) clearInterval(timer);
-  }, 100).unref();
+  const [start, deadline] = [socket.bytesRead, clock.monotonic() + DRAIN_TIME];
+  const timer = clock
+    .setInterval(() => {
+      const isOutOfBounds = socket.bytesRead - start > DRAIN_BYTES || clock.monotonic() > deadline;
+      if (isOutOfBounds) socket.destroy();
+      else if (isOver()) whenOver?.();
+      if (isOutOfBounds || socket.destroyed || isOver()) clock.clearInterval(timer);
+    }, 100)
+    .unref();
 }
 
 /**
@@ -61,12 +64,14 @@ export function boundHalfOpen(socket: HttpSocket, silence = SILENCE): void {
   socket.once('end', () => {
     if (!socket._httpMessage) return; // Node ends it
     let written = socket.bytesWritten;
-    const timer = setInterval(() => {
-      const isSilent = socket.bytesWritten === written && socket.writableLength === 0;
-      if (isSilent && isReading(socket._httpMessage)) breakOff(socket._httpMessage);
-      if (socket.destroyed) clearInterval(timer);
-      written = socket.bytesWritten;
-    }, silence).unref();
+    const timer = clock
+      .setInterval(() => {
+        const isSilent = socket.bytesWritten === written && socket.writableLength === 0;
+        if (isSilent && isReading(socket._httpMessage)) breakOff(socket._httpMessage);
+        if (socket.destroyed) clock.clearInterval(timer);
+        written = socket.bytesWritten;
+      }, silence)
+      .unref();
   });
 }
 

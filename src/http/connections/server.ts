@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import https from 'node:https';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import { promisify } from 'node:util';
 import { inTime } from '../../in-time.ts';
+import { clock } from '../../tools/clock.ts';
+import { files } from '../../tools/files.ts';
 import type { ErrorOptions } from '../answering/answer-errors.ts';
 import { boundDraining, boundHalfOpen, breakOff, closeIdle, type HttpSocket } from './connection-ends.ts';
 import { answerParseError, type HeaderLimits, refuseTunnel } from './parse-errors.ts';
@@ -163,14 +164,14 @@ export class Server {
     // That of HTTP would cut idle connections at once, and with them requests that are on their way.
     net.Server.prototype.close.call(this.#server, () => resolve());
     for (const [, res] of this.#early) res.destroy(); // nothing will ever answer them
-    const idle = setInterval(() => {
+    const idle = clock.setInterval(() => {
       if (!this.#isSending()) this.#server.closeIdleConnections();
       for (const socket of this.#handshakes.values()) socket.destroy();
     }, FAREWELL);
-    const timer = setTimeout(() => this.#cut(), patience);
+    const timer = clock.setTimeout(() => this.#cut(), patience);
     await promise;
-    clearInterval(idle);
-    clearTimeout(timer);
+    clock.clearInterval(idle);
+    clock.clearTimeout(timer);
     await inTime(Promise.allSettled(this.#running), LAST_STEPS);
   }
 
@@ -219,7 +220,7 @@ function createTlsServer(
   handshakeTimeout: number,
   options: http.ServerOptions,
 ): http.Server {
-  const files = { cert: readFileSync(cert), key: readFileSync(key) };
+  const pair = { cert: files.readFileSync(cert), key: files.readFileSync(key) };
   const ALPNProtocols = ['http/1.1', 'http/1.0']; // proxies speak the older one, and curl names no other then
-  return https.createServer({ ...options, ...files, ALPNProtocols, handshakeTimeout, allowHalfOpen: true });
+  return https.createServer({ ...options, ...pair, ALPNProtocols, handshakeTimeout, allowHalfOpen: true });
 }

@@ -1,4 +1,5 @@
 import type { Position } from '../../event-log/event-log.ts';
+import { clock } from '../../tools/clock.ts';
 
 /** What somebody waits for news about: one deposit, or all of a client in a collection. */
 export type Interest =
@@ -46,9 +47,9 @@ export class OpenStream {
     if (!this.#isWoken && !this.#isClosed) {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#waiting = resolve;
-      const timer = setTimeout(resolve, patience);
+      const timer = clock.setTimeout(resolve, patience);
       await promise;
-      clearTimeout(timer);
+      clock.clearTimeout(timer);
       this.#waiting = undefined;
     }
     if (this.#isClosed) return 'closed';

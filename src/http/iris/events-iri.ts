@@ -2,6 +2,7 @@ import type { DepositStatusView } from '../../../projections/deposit-status.ts';
 import type { EventLog, Position } from '../../event-log/event-log.ts';
 import { DepositNewsReader, isNews, type NewsEvent, type NewsLanguage } from '../../news/deposit-news.ts';
 import { badRequest, quoted, type SwordError } from '../../sword/sword-error.ts';
+import { clock } from '../../tools/clock.ts';
 import type { Credentials } from '../credentials.ts';
 import type { DepositDesk } from '../deposit-desk.ts';
 import { findDeposit, grantedCollection } from '../deposit-resource.ts';
@@ -114,7 +115,7 @@ async function positionIn(ctx: ServiceContext, { log }: EventStreams): Promise<P
   if (head === undefined || !hasFormOf(head, token) || token > head) throw unknownToken(token);
   for await (const { metadata } of log.readAll({ after: token })) {
     const { occurredAt } = metadata as { occurredAt?: unknown };
-    const age = typeof occurredAt === 'string' ? Date.now() - Date.parse(occurredAt) : 0;
+    const age = typeof occurredAt === 'string' ? clock.now() - Date.parse(occurredAt) : 0;
     if (age > RESUMES_FOR * DAY) throw badRequest(`Last-Event-ID is more than ${RESUMES_FOR} days old.`);
     break;
   }

@@ -13,6 +13,7 @@ import {
 } from '../../sword/documents/dry-run-document.ts';
 import { negotiate } from '../../sword/headers/negotiate.ts';
 import { SwordError } from '../../sword/sword-error.ts';
+import { clock } from '../../tools/clock.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { bodyKind, parseDepositRequest } from './deposit-request.ts';
 import { collectionJudge } from './judge-entry.ts';
@@ -73,7 +74,7 @@ export class DryRuns {
     return {
       requestId: ctx.state.requestId,
       title: content.entry?.facts.title ?? null,
-      updatedAt: new Date().toISOString(),
+      updatedAt: clock.date().toISOString(),
       ...(await this.#verdict(content, ctx.state.login.domain, place)),
     };
   }

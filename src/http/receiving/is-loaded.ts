@@ -7,6 +7,7 @@ import { foldStream } from '../../read-models/fold.ts';
 import type { View } from '../../read-models/projector.ts';
 import type { DepositConditions } from '../../resolving/deposit-conditions.ts';
 import { indexFor } from '../../resolving/loaded-deposits.ts';
+import { clock } from '../../tools/clock.ts';
 
 /** How long the log may take to tell what has come since the views, in milliseconds. */
 const PATIENCE = 5000;
@@ -52,7 +53,7 @@ async function wasLoadedSince(
   fits: (loaded: DepositLoaded['data']) => boolean,
   patience = PATIENCE,
 ): Promise<boolean> {
-  const signal = AbortSignal.timeout(patience);
+  const signal = clock.timeoutSignal(patience);
   try {
     for await (const stored of log.readAll({ after: position, streamPrefixes: [deposits.prefix], signal })) {
       if (stored.type !== 'DepositLoaded') continue;

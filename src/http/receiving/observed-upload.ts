@@ -1,5 +1,6 @@
 import { BrokenPromise } from '../../archive-store/archive-store.ts';
 import { SwordError } from '../../sword/sword-error.ts';
+import { clock } from '../../tools/clock.ts';
 import type { EndedUpload, HttpObserver } from '../http-observer.ts';
 import { isClientGone } from './request-body.ts';
 
@@ -9,7 +10,7 @@ export async function observedUpload<Stored>(
   observer: HttpObserver,
   receive: (body: AsyncIterable<Uint8Array>) => Promise<Stored>,
 ): Promise<Stored> {
-  const started = performance.now();
+  const started = clock.monotonic();
   let bytes = 0;
   async function* counted(): AsyncGenerator<Uint8Array> {
     for await (const piece of body) {
@@ -24,7 +25,7 @@ export async function observedUpload<Stored>(
     outcome = outcomeOf(error);
     throw error;
   } finally {
-    observer.uploaded({ outcome, bytes, seconds: (performance.now() - started) / 1000 });
+    observer.uploaded({ outcome, bytes, seconds: (clock.monotonic() - started) / 1000 });
   }
 }
 

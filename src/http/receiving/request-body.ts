@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import { CutOff } from '../../cut-off.ts';
 import { badRequest } from '../../sword/sword-error.ts';
+import { clock } from '../../tools/clock.ts';
 
 /** The client went away before its request was whole; nobody is there to be answered. */
 export class ClientGone extends Error {
@@ -64,21 +65,21 @@ class Awaited {
   readonly #idle: NodeJS.Timeout;
 
   constructor(idle: number) {
-    this.#idle = setTimeout(() => this.#isWaiting && this.#stalled.cut(slow(idle)), idle).unref();
+    this.#idle = clock.setTimeout(() => this.#isWaiting && this.#stalled.cut(slow(idle)), idle).unref();
   }
 
   async next(chunks: AsyncIterator<Buffer>): Promise<IteratorResult<Buffer>> {
-    const start = performance.now();
+    const start = clock.monotonic();
     this.#idle.refresh(); // also one that has passed while nobody waited
     this.#isWaiting = true;
     const next = await this.#stalled.unless(chunks.next());
     this.#isWaiting = false;
-    this.ms += performance.now() - start;
+    this.ms += clock.monotonic() - start;
     return next;
   }
 
   end(): void {
-    clearTimeout(this.#idle);
+    clock.clearTimeout(this.#idle);
   }
 }
 
@@ -91,11 +92,11 @@ export async function turnsOutEmpty(ctx: Context): Promise<boolean> {
   if (req.headers['transfer-encoding'] === undefined) return false;
   continueIfAsked(ctx);
   const { promise: told, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, SOON);
+  const timer = clock.setTimeout(resolve, SOON);
   for (const sign of ['readable', 'close']) req.once(sign, resolve);
   await told;
   for (const sign of ['readable', 'close']) req.off(sign, resolve);
-  clearTimeout(timer);
+  clock.clearTimeout(timer);
   return req.complete && req.readableLength === 0;
 }
 
