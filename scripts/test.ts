@@ -33,6 +33,7 @@ const LONG = [
   'test/client/**/*.test.ts',
   'test/corpus/costly.test.ts',
   'test/event-log/{log-copy,server-rules,server-rules-double}.test.ts',
+  'test/golden/commands.test.ts',
   'test/http/{full-views-disk,guessing,resumable-upload}.test.ts',
   'test/notifications/{key-problem,several-nodes}.test.ts',
   'test/scripts/{backup-keys,history,migrate,operator-commands,usage,wrong-engines}.test.ts',

@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import test from 'ava';
+import { runScript } from '../support/run-script.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { assertGolden } from './golden-file.ts';
+
+const root = path.join(import.meta.dirname, '../..');
+
+/** Names of the commands that npm runs. */
+function commandNames(): readonly string[] {
+  const { scripts } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
+    readonly scripts: Readonly<Record<string, string>>;
+  };
+  const names = Object.values(scripts).map((script) => /^node scripts\/([\w-]+)\.ts/.exec(script)?.[1] ?? []);
+  return [...new Set(names.flat())].toSorted();
+}
+
+test('the help of all commands, and what they say to an unknown option, are as they were', async (t) => {
+  const folder = await temporaryFolder(t);
+  const parts = [];
+  for (const name of commandNames()) {
+    const help = await runScript(folder, name, ['--help']);
+    const refusal = await runScript(folder, name, ['--nonsense']);
+    parts.push(
+      `# ${name} --help: ${help.code}\n${help.out}${help.err}`,
+      `# ${name} --nonsense: ${refusal.code}\n${refusal.out}${refusal.err}`,
+    );
+  }
+  t.true(parts.length > 40);
+  await assertGolden(t, 'commands.txt', parts.join('\n'));
+});
