@@ -8,6 +8,7 @@ export type LockedPackage = {
   readonly integrity?: string;
   readonly license?: string;
   readonly optional?: boolean;
+  readonly dev?: boolean;
   readonly link?: boolean;
   readonly hasInstallScript?: boolean;
 };
