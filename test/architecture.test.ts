@@ -117,7 +117,7 @@ const ROOMS: Readonly<Record<string, readonly RegExp[]>> = {
   ],
   'src/http/': [
     ...OUTSIDE,
-    /^(koa|@koa\/router|koa-body|yazl)$/,
+    /^(koa|@koa\/router|koa-body|yaml|yazl)$/,
     /^src\/notifications\/notification-views\.ts$/,
     /^src\/(http|resolving|news|domain|sword|swhid|uploads)\//,
     /^src\/(command-handler|cut-off|deposit-ids|garbage|in-time|in-turn|keyed-requests|logger|outage-retries|password|places|recently-used)\.ts$/,

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseEnv } from 'node:util';
 import { EventStoreDBClient } from '@eventstore/db-client';
@@ -289,6 +289,22 @@ test('the image runs nothing as root, no script of a package, and code that it c
   );
   t.notRegex(after, /^(USER|RUN|COPY|ADD) /m);
   t.regex(after, /^CMD \["node", "src\/main\.ts"\]$/m);
+});
+
+test('the image has every file outside of the sources that the service reads', (t) => {
+  const readers = globSync('{src,projections}/**/*.ts', { cwd: root });
+  const read = readers.flatMap((file) => {
+    const source = readFileSync(path.join(root, file), 'utf8');
+    const named = source.matchAll(/new URL\('([^']+\.(?!ts')\w+)', import\.meta\.url\)/g);
+    return [...named].map(([, name = '']) => path.join(path.dirname(file), name));
+  });
+  t.deepEqual([...new Set(read)].toSorted(), ['docs/openapi.yaml', 'package.json']);
+  const copied = [...dockerfile.matchAll(/^COPY (.+) \S+$/gm)].flatMap(([, names = '']) => names.split(' '));
+  const ignored = readFileSync(path.join(root, '.dockerignore'), 'utf8').split('\n');
+  for (const name of read) {
+    t.true(copied.includes(name), name);
+    t.false(ignored.includes(name) || ignored.includes(path.dirname(name)), name);
+  }
 });
 
 test('the image runs the Node that the tests run on', (t) => {

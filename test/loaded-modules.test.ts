@@ -20,6 +20,7 @@ test('a service on the embedded engines, from its start to deposits that are don
     DISTRIBUTED.filter((name) => loaded.packages.has(name)),
     [],
   );
+  t.false(loaded.packages.has('yaml'), 'its description was not asked for');
   t.true(loaded.packages.has('koa'));
   t.true(loaded.own.has('src/archives/threads/archive-worker.ts'), 'threads are looked at, too');
 });

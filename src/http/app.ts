@@ -16,6 +16,7 @@ import { DepositDocuments } from './answering/answer-documents.ts';
 import { answerErrors } from './answering/answer-errors.ts';
 import { EntryTerms } from './answering/entry-terms.ts';
 import { landingPage } from './answering/landing-page.ts';
+import { OPTIONAL_MODULES } from './answering/open-api-document.ts';
 import { RememberedAnswers } from './answering/remembered-answers.ts';
 import { serveOpenApi } from './answering/serve-open-api.ts';
 import { authenticate } from './authenticate.ts';
@@ -119,7 +120,10 @@ function createApp(options: AppOptions, clients?: Answering): Koa<ServiceState> 
     const iris = new Iris(clients.baseUrl);
     app.use(landingPage(iris));
     const maxResumableUploadSize = clients.uploads?.limits.maxSize;
-    app.use(serveOpenApi({ ...options, ...clients, iris, maxResumableUploadSize }));
+    const modules = OPTIONAL_MODULES.filter((name) => name !== 'resumable-uploads' || clients.uploads);
+    app.use(
+      serveOpenApi({ ...options, ...clients, iris, maxResumableUploadSize, modules: new Set(modules) }),
+    );
     if (clients.uploads) app.use(tusRequests(clients.uploads.limits));
     app.use(answerUploadFaults());
     app.use(refuseUntil(clients.ready));

@@ -27,8 +27,4 @@ export const OPEN_ROUTES = {
   ready: '/health/ready',
 } as const;
 
-/** Those that are missing where the operator takes no uploads in pieces. */
-export const UPLOAD_ROUTES = ['uploads', 'upload'] as const;
-
 export type RouteName = keyof typeof ROUTES;
-export type OpenRouteName = keyof typeof OPEN_ROUTES;

@@ -1,9 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
-import { openApiDocument } from '../../src/http/openapi/open-api-document.ts';
 import { OPEN_ROUTES, ROUTES } from '../../src/http/route-table.ts';
-import { Iris } from '../../src/sword/iris.ts';
-import { DEFAULT_DEPOSIT_NAMESPACE } from '../../src/sword/namespaces.ts';
 import { archiveHeaders, entryHeaders, helloEntry, helloTar, helloZip } from '../support/deposit-bodies.ts';
 import { type Call, type Checked, DescribedService, type Operation } from '../support/described-service.ts';
 import { deposit, notifiedService, notify } from '../support/notified-service.ts';
@@ -263,36 +260,6 @@ test('news are as described, wherever they are told', async (t) => {
     return listed.includes('"waiting":[{');
   });
   t.deepEqual(described.schemaProblems('Undelivered', JSON.parse(listed)), []);
-});
-
-test('where no archive comes in pieces, nothing of uploads is described', async (t) => {
-  const { service, described } = t.context;
-  const whole = openApiDocument({
-    iris: new Iris(service.url),
-    generator: { name: 'deposit', version: '1', uri: service.url },
-    depositNamespace: DEFAULT_DEPOSIT_NAMESPACE,
-    maxUploadSize: 1,
-    maxEntrySize: 1,
-    maxArchives: 1,
-    maxResumableUploadSize: undefined,
-  });
-  const without = new DescribedService(JSON.parse(JSON.stringify(whole)));
-  const isOfUploads = (path: string): boolean => path.includes('/uploads/');
-  const paths = Object.keys(described.document.paths);
-  t.true(paths.some(isOfUploads));
-  t.deepEqual(
-    Object.keys(without.document.paths),
-    paths.filter((path) => !isOfUploads(path)),
-  );
-  for (const id of ['createDeposit', 'addArchive']) {
-    const names = (one: DescribedService) => one.operations.get(id)?.parameters.map(({ name }) => name);
-    t.deepEqual(
-      names(without),
-      names(described)?.filter((name) => name !== 'Upload'),
-    );
-  }
-  const { valid, errors } = await new Validator().validate(structuredClone(without.document));
-  t.true(valid, JSON.stringify(errors));
 });
 
 /** Sends it as it is, and once more for JSON where that is offered, which has to tell the same. */

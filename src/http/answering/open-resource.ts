@@ -4,7 +4,10 @@ import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 const ALLOW = 'GET, HEAD, OPTIONS';
 
 /** What can be read at a path without credentials, and kept by caches. */
-export function openResource(path: string, answer: (ctx: ServiceContext) => void): ServiceMiddleware {
+export function openResource(
+  path: string,
+  answer: (ctx: ServiceContext) => void | Promise<void>,
+): ServiceMiddleware {
   return (ctx, next) => (ctx.path === path ? tell(ctx) : next());
 
   async function tell(ctx: ServiceContext): Promise<void> {
@@ -16,6 +19,6 @@ export function openResource(path: string, answer: (ctx: ServiceContext) => void
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') throw notAllowed(ctx.method, ALLOW);
     ctx.set('Cache-Control', 'max-age=3600');
     ctx.vary('Accept');
-    answer(ctx);
+    await answer(ctx);
   }
 }

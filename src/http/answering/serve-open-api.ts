@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { isNotModified } from '../../sword/headers/entity-tag.ts';
 import { negotiateAmong, type Offers } from '../../sword/headers/negotiate.ts';
-import { type DescribedService, openApiDocument } from '../openapi/open-api-document.ts';
 import { OPEN_ROUTES } from '../route-table.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
+import { type DescribedService, openApiDocument } from './open-api-document.ts';
 import { openResource } from './open-resource.ts';
 
 const OFFERS: Offers<'json' | 'openapi'> = [
@@ -11,12 +11,17 @@ const OFFERS: Offers<'json' | 'openapi'> = [
   { contentType: 'application/vnd.oai.openapi+json', format: 'openapi' },
 ];
 
-/** The description of every operation, without credentials: the same as long as the service runs. */
+type Rendered = { readonly body: string; readonly tag: string };
+
+/** Answers with the description of every operation, without credentials: it never changes while the service runs. */
 export function serveOpenApi(service: DescribedService): ServiceMiddleware {
-  let rendered: { readonly body: string; readonly tag: string } | undefined; // when it is first asked for
-  return openResource(OPEN_ROUTES.openApi, (ctx) => {
-    rendered ??= render(service);
-    const { body, tag } = rendered;
+  let rendered: Promise<Rendered> | undefined;
+  return openResource(OPEN_ROUTES.openApi, async (ctx) => {
+    rendered ??= render(service).catch((error: unknown) => {
+      rendered = undefined; // the file may be readable again when the next request comes
+      throw error;
+    });
+    const { body, tag } = await rendered;
     ctx.set('ETag', tag);
     if (isNotModified(ctx.req.headers['if-none-match'], tag)) {
       ctx.status = 304;
@@ -28,7 +33,7 @@ export function serveOpenApi(service: DescribedService): ServiceMiddleware {
   });
 }
 
-function render(service: DescribedService): { readonly body: string; readonly tag: string } {
-  const body = JSON.stringify(openApiDocument(service));
+async function render(service: DescribedService): Promise<Rendered> {
+  const body = JSON.stringify(await openApiDocument(service));
   return { body, tag: `"${hash('sha256', body, 'base64url').slice(0, 22)}"` };
 }

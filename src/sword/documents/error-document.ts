@@ -58,7 +58,12 @@ export function errorTitle(code: SwordErrorCode): string {
 
 export function errorIri(code: SwordErrorCode, depositNamespace: string): string {
   const { of, name = code } = ANSWERS[code];
-  return of === 'SWORD' ? `${SWORD_ERROR}${name}` : `${depositNamespace.replace(/\/$/, '')}/error/${name}`;
+  return `${of === 'SWORD' ? SWORD_ERROR : serviceErrorNamespace(depositNamespace)}${name}`;
+}
+
+/** Returns the beginning of the IRIs of errors that this service defines. */
+export function serviceErrorNamespace(depositNamespace: string): string {
+  return `${depositNamespace.replace(/\/$/, '')}/error/`;
 }
 
 /** Whether SWORD 2.0 defines the error or this service does, under another name where `name` tells it. */

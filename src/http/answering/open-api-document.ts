@@ -1,0 +1,78 @@
+import { serviceErrorNamespace } from '../../sword/documents/error-document.ts';
+import type { Generator } from '../../sword/documents/generator.ts';
+import type { Iris } from '../../sword/iris.ts';
+import { files } from '../../tools/files.ts';
+
+/** Names the optional capabilities, as `x-module` marks their parts in docs/openapi.yaml. */
+export const OPTIONAL_MODULES = ['resumable-uploads', 'dry-run', 'webhooks', 'status-events'] as const;
+
+export type OptionalModule = (typeof OPTIONAL_MODULES)[number];
+
+export type DescribedService = {
+  readonly iris: Iris;
+  readonly generator: Generator;
+  readonly depositNamespace: string;
+  readonly maxUploadSize: number;
+  readonly maxEntrySize: number;
+  readonly maxArchives: number;
+  /** Bytes of an archive that comes in pieces; `undefined`: none can. */
+  readonly maxResumableUploadSize: number | undefined;
+  /** The optional capabilities that are on. */
+  readonly modules: ReadonlySet<OptionalModule>;
+};
+
+export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
+
+const DOCUMENT = new URL('../../../docs/openapi.yaml', import.meta.url);
+
+/** Resolves to docs/openapi.yaml with the values of this service and without the modules that are off. */
+export async function openApiDocument(service: DescribedService): Promise<Json> {
+  const { parse } = await import('yaml'); // loaded here: most processes are never asked
+  const text = await files.readFile(DOCUMENT, 'utf8');
+  const document = parse(text, { merge: true, maxAliasCount: -1 }) as Json; // the limit is for untrusted YAML
+  return render(document, valuesOf(service), service.modules);
+}
+
+type Values = Readonly<Record<string, string | number>>;
+
+/** Returns the value of each `{name}` in the document. */
+function valuesOf({ iris, generator, maxResumableUploadSize, ...service }: DescribedService): Values {
+  const { depositNamespace, maxUploadSize, maxEntrySize, maxArchives } = service;
+  return {
+    name: generator.name,
+    version: generator.version,
+    baseUrl: iris.base,
+    depositNamespace,
+    errorNamespace: serviceErrorNamespace(depositNamespace),
+    maxUploadSize,
+    maxEntrySize,
+    maxArchives,
+    inPieces: maxResumableUploadSize === undefined ? '' : ` (in pieces, by tus, ${maxResumableUploadSize})`,
+  };
+}
+
+function render(part: Json, values: Values, modules: ReadonlySet<string>): Json {
+  if (typeof part === 'string') return fill(part, values);
+  if (part === null || typeof part !== 'object') return part;
+  if (Array.isArray(part)) {
+    return part.filter((item) => isOn(item, modules)).map((item) => render(item, values, modules));
+  }
+  const entries = Object.entries(part).filter(
+    ([key, value]) => !key.startsWith('x-') && isOn(value, modules),
+  );
+  return Object.fromEntries(entries.map(([key, value]) => [key, render(value, values, modules)]));
+}
+
+function isOn(part: Json, modules: ReadonlySet<string>): boolean {
+  if (part === null || typeof part !== 'object' || Array.isArray(part)) return true;
+  const module = part['x-module'];
+  return typeof module !== 'string' || modules.has(module);
+}
+
+function fill(text: string, values: Values): string {
+  return text.replace(/\{([a-z]\w*)\}/gi, (_whole, name: string) => {
+    const value = values[name];
+    if (value === undefined) throw new Error(`docs/openapi.yaml names {${name}}, which has no value.`);
+    return String(value);
+  });
+}
