@@ -37,7 +37,10 @@ const asJson = { Accept: 'application/json' } as const;
 /** Requests that succeed, for each operation that is not made from another one. */
 export const EXERCISES: Readonly<Record<string, (send: Send, world: World) => Promise<unknown>>> = {
   getLandingPage: (send) => send({}),
-  getDescription: (send) => send({ headers: { Accept: 'application/vnd.oai.openapi+json' } }),
+  getDescription: async (send) => {
+    const { headers } = await send({ headers: { Accept: 'application/vnd.oai.openapi+json' } });
+    await send({ headers: { 'If-None-Match': headers.get('etag') ?? '' } });
+  },
   getLiveness: (send) => send({}),
   getReadiness: async (send, { ready }) => {
     await ready();

@@ -1,14 +1,24 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import { OPEN_ROUTES, ROUTES } from '../../src/http/route-table.ts';
-import { archiveHeaders, entryHeaders, helloEntry, helloTar, helloZip } from '../support/deposit-bodies.ts';
+import { errorIri, errorStatus, swordErrorCodes } from '../../src/sword/documents/error-document.ts';
+import { archiveHeaders, helloTar } from '../support/deposit-bodies.ts';
 import { type Call, type Checked, DescribedService, type Operation } from '../support/described-service.ts';
 import { deposit, notifiedService, notify } from '../support/notified-service.ts';
-import { type RunningService, type TestClient, until } from '../support/running-service.ts';
+import { RunningService, type TestClient, until } from '../support/running-service.ts';
 import { assertSameFacts } from '../support/same-facts.ts';
 import { assertErrorDocument } from '../support/sword-error.ts';
-import { checksumOf, metadataOf, pieceHeaders, TUS, TusUploads } from '../support/tus-uploads.ts';
+import { metadataOf, pieceHeaders, TUS, TusUploads } from '../support/tus-uploads.ts';
 import { EXERCISES, type World } from './openapi-exercises.ts';
+import {
+  damageArchives,
+  duringWrites,
+  FULL,
+  type Refusal,
+  type Sender,
+  sendHalfAHead,
+  wrongRequests,
+} from './openapi-refusals.ts';
 
 type Context = {
   service: RunningService;
@@ -121,18 +131,20 @@ test('every path of the router and every method that it knows is described, and 
 
 test('every operation does what is described, and answers JSON with the same facts where that is preferred', async (t) => {
   const { described, world, everything } = t.context;
-  const succeeded = new Set<string>();
+  const seen = new Set<string>();
   for (const id of described.operations.keys()) {
     const send = async (call: Call): Promise<Checked> => {
       const answer = await sendTwice(t, id, call);
-      if (answer.status < 300) succeeded.add(id);
+      seen.add(`${id} ${answer.status}`);
       return answer;
     };
     if (id.endsWith('Options')) await send({ path: pathOf(described, id, everything) });
     else await EXERCISES[id.replace(/Head$/, '')]?.(send, world);
   }
-  const unexercised = [...described.operations.keys()].filter((id) => !succeeded.has(id));
-  t.deepEqual(unexercised, [], 'no request of theirs succeeded');
+  const unseen = statusesOf(described).filter(
+    ({ id, status }) => status < 400 && !seen.has(`${id} ${status}`),
+  );
+  t.deepEqual(unseen, [], 'described, but no request was answered so');
 });
 
 test('every document can be had as JSON: all that is read but bytes and streams of events', (t) => {
@@ -145,9 +157,7 @@ test('every document can be had as JSON: all that is read but bytes and streams 
 
 test('what is refused is refused as described, in XML and in JSON', async (t) => {
   const { described, service, alice, everything } = t.context;
-  const stranger: Pick<TestClient, 'send'> = {
-    send: (method, target, init) => fetch(new URL(target, service.url), { ...init, method }),
-  };
+  const stranger = anonymous(service);
   for (const { id, isOpen, parameters } of described.operations.values()) {
     if (isOpen) continue;
     const own = pathOf(described, id, everything);
@@ -155,96 +165,43 @@ test('what is refused is refused as described, in XML and in JSON', async (t) =>
     if (!parameters.some((one) => one.name === 'collection')) continue;
     await refused(t, id, alice, { path: { ...own, collection: 'other' } }, 404, 'NotFound');
   }
-  const padded = await described.call('getServiceDocument', alice, {
-    headers: { 'X-Much': 'x'.repeat(20_000) },
-  });
-  t.deepEqual([padded.status, padded.problems], [431, []]);
 });
 
-test('what is wrong with a request is told as described', async (t) => {
-  const { alice, world } = t.context;
-  const partial = { collection, deposit: await world.partial() };
-  const done = { collection, deposit: world.done.deposit };
-  const upload = { collection, upload: await world.upload() };
-  const entry = { headers: entryHeaders(), body: helloEntry };
-  const zip = { headers: archiveHeaders(), body: helloZip };
-  const withHeaders = <One extends Call>(call: One, headers: Record<string, string>) => {
-    return { ...call, headers: { ...call.headers, ...headers } };
+test('every error of the service occurs, as described', async (t) => {
+  const { alice, described, service, world } = t.context;
+  const seen = new Set<string>();
+  const expectRefusal = async (client: Sender, [id, call, status, name]: Refusal): Promise<void> => {
+    await refused(t, id, client, call, status, name);
+    seen.add(`${status} ${name}`);
   };
-  const cases: [string, Call, number, string][] = [
-    ['listDeposits', { path: { collection }, query: { page: '0' } }, 400, 'ErrorBadRequest'],
-    [
-      'createDeposit',
-      { path: { collection }, ...withHeaders(entry, { 'In-Progress': 'perhaps' }) },
-      400,
-      'ErrorBadRequest',
-    ],
-    [
-      'createDeposit',
-      { path: { collection }, ...withHeaders(zip, { 'Content-MD5': '0'.repeat(32) }) },
-      412,
-      'ErrorChecksumMismatch',
-    ],
-    [
-      'createDeposit',
-      { path: { collection }, ...withHeaders(zip, { 'On-Behalf-Of': 'bob' }) },
-      412,
-      'MediationNotAllowed',
-    ],
-    [
-      'createDeposit',
-      { path: { collection }, ...withHeaders(zip, { 'Content-Type': 'image/png' }) },
-      415,
-      'ErrorContent',
-    ],
-    [
-      'createDeposit',
-      { path: { collection }, ...entry, body: Buffer.alloc(1_048_577, 32) },
-      413,
-      'MaxUploadSizeExceeded',
-    ],
-    [
-      'createDeposit',
-      { path: { collection }, headers: { Upload: upload.upload, ...archiveHeaders() } },
-      409,
-      'Conflict',
-    ],
-    ['addMetadata', { path: done, ...entry }, 405, 'MethodNotAllowed'],
-    [
-      'addMetadata',
-      { path: partial, ...withHeaders(entry, { 'If-Match': '"1-99"' }) },
-      412,
-      'ETagNotMatched',
-    ],
-    ['deleteDeposit', { path: done }, 405, 'MethodNotAllowed'],
-    ['addArchive', { path: done, ...zip }, 405, 'MethodNotAllowed'],
-    ['getArchives', { path: done, headers: { 'Accept-Packaging': 'urn:x' } }, 406, 'ErrorContent'],
-    ['getArchive', { path: { ...done, file: 2 } }, 404, 'NotFound'],
-    ['followDeposit', { path: done, headers: { 'Last-Event-ID': 'x' } }, 400, 'ErrorBadRequest'],
-    ['getHistory', { path: done, query: { from: 'x' } }, 400, 'ErrorBadRequest'],
-    ['resolveIdentifier', { path: { swhid: 'swh:1:dir:0' } }, 400, 'ErrorBadRequest'],
-    ['beginUpload', { path: { collection } }, 412, 'TusVersionNotSupported'],
-    [
-      'continueUpload',
-      { path: upload, headers: { ...TUS, 'Upload-Offset': '0' }, body: 'x' },
-      415,
-      'ErrorContent',
-    ],
-    ['continueUpload', { path: upload, headers: pieceHeaders(1), body: 'x' }, 409, 'Conflict'],
-    [
-      'continueUpload',
-      { path: upload, headers: pieceHeaders(0), body: Buffer.alloc(helloTar.length + 1) },
-      413,
-      'MaxUploadSizeExceeded',
-    ],
-    [
-      'continueUpload',
-      { path: upload, headers: { ...pieceHeaders(0), ...checksumOf('sha1', Buffer.from('y')) }, body: 'x' },
-      460,
-      'UploadChecksumMismatch',
-    ],
-  ];
-  for (const [id, call, status, name] of cases) await refused(t, id, alice, call, status, name);
+  for (const one of await wrongRequests(world)) await expectRefusal(alice, one);
+  await expectRefusal(anonymous(service), ['getServiceDocument', {}, 401, 'Unauthorized']);
+  const piece = { path: { collection, upload: 'x' }, headers: pieceHeaders(1), body: 'b' };
+  const writer = await service.register('writer', { collections: [collection] });
+  await expectRefusal(duringWrites(writer), ['continueUpload', piece, 423, 'UploadLocked']);
+
+  await using full = await RunningService.start({ headersTime: 1000, uploadLimits: FULL });
+  const bob = await full.register('bob', { collections: [collection] });
+  const carol = await full.register('carol', { collections: [collection] });
+  await new TusUploads(bob, collection).begin(FULL.maxSize);
+  const begun = { path: { collection }, headers: { ...TUS, 'Upload-Length': String(FULL.maxSize) } };
+  await expectRefusal(bob, ['beginUpload', begun, 429, 'TooManyRequests']);
+  await expectRefusal(carol, ['beginUpload', begun, 503, 'ServiceUnavailable']);
+  const damaged = { collection, deposit: await deposit(bob, collection, { 'In-Progress': 'true' }) };
+  damageArchives(full);
+  await expectRefusal(bob, ['getArchives', { path: damaged }, 500, 'InternalError']);
+
+  const errors = swordErrorCodes.map(
+    (code) => `${errorStatus(code)} ${errorIri(code, '').split('/').at(-1)}`,
+  );
+  t.deepEqual([...seen].toSorted(), errors.toSorted());
+
+  const late = await described.call('getLandingPage', { send: () => sendHalfAHead(full.url) });
+  const padded = await described.call('getLandingPage', alice, { headers: { 'X-Much': 'x'.repeat(20_000) } });
+  t.deepEqual([late.status, ...late.problems, padded.status, ...padded.problems], [408, 431]);
+  const occurred = new Set([...[...seen].map((one) => Number.parseInt(one, 10)), late.status, padded.status]);
+  const unseen = statusesOf(described).filter(({ status }) => status >= 400 && !occurred.has(status));
+  t.deepEqual(unseen, [], 'described, but no request was refused so');
 });
 
 test('news are as described, wherever they are told', async (t) => {
@@ -261,6 +218,10 @@ test('news are as described, wherever they are told', async (t) => {
   });
   t.deepEqual(described.schemaProblems('Undelivered', JSON.parse(listed)), []);
 });
+
+function anonymous({ url }: RunningService): Sender {
+  return { send: (method, target, init) => fetch(new URL(target, url), { ...init, method }) };
+}
 
 /** Sends it as it is, and once more for JSON where that is offered, which has to tell the same. */
 async function sendTwice(t: ExecutionContext<Context>, id: string, call: Call): Promise<Checked> {
@@ -283,7 +244,7 @@ async function sendTwice(t: ExecutionContext<Context>, id: string, call: Call): 
 async function refused(
   t: ExecutionContext<Context>,
   id: string,
-  client: Pick<TestClient, 'send'>,
+  client: Sender,
   call: Call,
   status: number,
   name: string,
@@ -309,4 +270,11 @@ function pathOf(described: DescribedService, id: string, values: Values): Values
   const parameters = described.operations.get(id)?.parameters ?? [];
   const inPath = parameters.filter((one) => one.in === 'path');
   return Object.fromEntries(inPath.map(({ name }) => [name, values[name] ?? '']));
+}
+
+/** Returns every status of every operation. */
+function statusesOf({ operations }: DescribedService) {
+  return [...operations.values()].flatMap(({ id, responses }) =>
+    Object.keys(responses).map((status) => ({ id, status: Number(status) })),
+  );
 }
