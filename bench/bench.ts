@@ -50,7 +50,7 @@ await runCommand(HELP, async (args) => {
   }
 });
 
-/** What is fetched or made once for all runs. */
+/** Returns the folder of what is downloaded or generated once for all runs. */
 function cacheFolder(): string {
   return path.join(tmpdir(), 'deposit-bench-cache');
 }

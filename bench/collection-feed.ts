@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { readArguments, runCommand, say, UsageError } from '../scripts/command.ts';
-import { readConfig } from '../src/config.ts';
-import { silentLogger } from '../src/logger.ts';
-import { startService } from '../src/service.ts';
+import { readConfig } from '../src/config/config.ts';
+import { startService } from '../src/service/service.ts';
+import { silentLogger } from '../src/tools/logger.ts';
 
 const HELP = `Measures the list of deposits of a collection, over HTTP, on a log made by bench/generate-log.ts.
 

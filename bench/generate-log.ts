@@ -6,9 +6,9 @@ import { progressBar } from '../scripts/progress-bar.ts';
 import { type Aggregate, clients, collections, deposits } from '../src/domain/aggregates.ts';
 import type { DepositCommand } from '../src/domain/deposit/commands.ts';
 import type { ExpectedRevision, JsonObject, NewEvent } from '../src/event-log/event-log.ts';
-import { sealAfter } from '../src/event-log/hash-chain.ts';
+import { sealAfter } from '../src/event-log/integrity/hash-chain.ts';
 import { SqliteEventLog } from '../src/event-log/sqlite/sqlite-event-log.ts';
-import { credentialOf } from '../src/password.ts';
+import { credentialOf } from '../src/tools/password.ts';
 
 const HELP = `Makes an embedded event log with many done deposits, as the service would have written them, to measure with.
 
@@ -18,10 +18,10 @@ Each deposit has seven events, a hash chain and identifiers of its own; the obje
 The client bench, with the password secret, has made them all in the collection software.
 `;
 
-/** Appends under way at the same time; they are committed in the order in which they were made. */
+/** Concurrent appends; they are committed in the order in which they were made. */
 const UNDER_WAY = 500;
 const START = Date.UTC(2026, 0, 1);
-/** Last reservation of ids. */
+/** The last reservation of ids. */
 let [idsRevision, idsHash]: [ExpectedRevision, string | null] = ['none', null];
 
 await runCommand(HELP, async (args) => {

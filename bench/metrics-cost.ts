@@ -5,18 +5,19 @@ import { loadavg, tmpdir } from 'node:os';
 import path from 'node:path';
 import Koa from 'koa';
 import type { EventLog } from '../src/event-log/event-log.ts';
-import { openEventLog } from '../src/event-log/open-event-log.ts';
-import type { HttpObserver } from '../src/http/http-observer.ts';
-import { observeRequests } from '../src/http/observe-requests.ts';
+import type { HttpObserver } from '../src/http/middleware/http-observer.ts';
+import { observeRequests } from '../src/http/middleware/observe-requests.ts';
 import type { ServiceState } from '../src/http/service-context.ts';
-import { silentLogger } from '../src/logger.ts';
-import { ServiceMetrics } from '../src/metrics/service-metrics.ts';
-import { traceparent } from '../src/tracing/span.ts';
+import { ServiceMetrics } from '../src/observability/metrics/service-metrics.ts';
+import { openEventLog } from '../src/service/backends/open-event-log.ts';
+import { silentLogger } from '../src/tools/logger.ts';
+import { traceparent } from '../src/tools/span.ts';
 import { median } from './frame/statistics.ts';
 
 /*
- * What counting costs, both sides in one interleaved run: `node bench/metrics-cost.ts [pairs]` prints the CPU time of
- * the main thread with and without it, medians, and the median of their ratios. The wall clock waits for the disk.
+ * The cost of metrics, both sides in one interleaved run: `node bench/metrics-cost.ts [pairs]` prints the CPU time of
+ * the main thread with and without them, medians, and the median of their ratios. The wall clock would include the
+ * disk.
  */
 const pairs = Number(process.argv[2] ?? 7);
 const metrics = new ServiceMetrics(silentLogger);
@@ -35,8 +36,8 @@ try {
 } finally {
   await rm(folder, { recursive: true, force: true });
 }
-const nobody: HttpObserver = { began() {}, ended() {}, refused() {}, uploaded() {} };
-const [counted, uncounted] = [await serving(metrics.http), await serving(nobody)];
+const noObserver: HttpObserver = { began() {}, ended() {}, refused() {}, uploaded() {} };
+const [counted, uncounted] = [await serving(metrics.http), await serving(noObserver)];
 await compare(
   'request of a bare Koa, its client included',
   3000,

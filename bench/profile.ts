@@ -23,7 +23,7 @@ A room is a folder of the service, a package, or a module of Node. Time of waiti
 
 const [CLIENTS, SECONDS] = [32, 8];
 
-/** Resolves to what `--cpu-prof` wrote, and how many milliseconds at its beginning were no work. */
+/** Resolves to the file that `--cpu-prof` wrote, and to the milliseconds at its beginning to skip. */
 type Profile = (folder: string) => Promise<{ readonly file: string; readonly skip: number }>;
 const PROFILES: Readonly<Record<string, Profile>> = {
   create: (folder) => underRequests(folder, archiveCreate(zipLike(2048))),
@@ -64,7 +64,7 @@ await runCommand(HELP, async (args) => {
   if (values.json) say(JSON.stringify(rows));
 });
 
-/** In Markdown, to be pasted into a page. */
+/** Returns Markdown for a page of the documentation. */
 function tableOf(name: string, times: readonly { readonly what: string; readonly share: number }[]): string {
   const rows = times.map(({ what, share }) => `| ${(share * 100).toFixed(1)} % | ${what} |`);
   return [`\n| ${name} | |`, '| --: | -- |', ...rows].join('\n');
@@ -81,7 +81,7 @@ async function underRequests(folder: string, request: LoadRequest): ReturnType<P
     await using load = new LoadProcess();
     const { url } = service;
     await load.run({ url, clients: 1, request: archiveCreate(zipLike(2048)), seconds: 60, requests: 1 });
-    await load.run({ url, clients: CLIENTS, request, seconds: 2 }); // what has not been compiled yet is not to be seen
+    await load.run({ url, clients: CLIENTS, request, seconds: 2 }); // leaves out the time of compilation
     skip = performance.now() - started;
     await load.run({ url, clients: CLIENTS, request, seconds: SECONDS });
   }
@@ -99,7 +99,7 @@ async function inWorker(folder: string, what: string, times: number): ReturnType
   return { file: mainProfileIn(folder), skip: 0 };
 }
 
-/** Threads write profiles, too: that of the main thread ends in thread 0. */
+/** Returns the profile of the main thread, which ends in thread 0. Other threads write profiles, too. */
 function mainProfileIn(folder: string): string {
   const profiles = readdirSync(folder).filter((name) => /\.0\.\d+\.cpuprofile$/.test(name));
   const [found] = profiles.toSorted((a, b) => sizeIn(folder, b) - sizeIn(folder, a));

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { readArguments, runCommand, say, UsageError } from '../scripts/command.ts';
-import { RunningService } from '../src/operator/running-service.ts';
-import { helloEntry, helloZip } from '../test/support/deposit-bodies.ts';
+import { ControlClient } from '../src/service/operator-port/control-client.ts';
+import { helloEntry, helloZip } from '../testing/deposit-bodies.ts';
 import { describeMachine, load as loadOfMachine, machineText } from './frame/machine.ts';
 import { ProgressLine } from './frame/progress-line.ts';
 import { median } from './frame/statistics.ts';
@@ -24,7 +24,7 @@ Exit codes: 0 all is flat and no request failed, 1 otherwise, 2 wrong usage.
 `;
 
 const CLIENTS = 8;
-/** Seconds in which the most is found out, and between two looks. */
+/** Seconds until most leaks show, and between two samples. */
 const [FIRST_SECONDS, LOOK_SECONDS] = [20, 5];
 const [MEMORY_GROWTH, MORE_FILES, LAG] = [1.1, 8, 50];
 
@@ -112,19 +112,19 @@ function faultsIn(looks: readonly Look[]): string[] {
   ].filter((fault) => fault !== false);
 }
 
-/** The middle one and the last one: the first warms up. */
+/** Returns the middle and the last third of the samples: the first is warm-up. */
 function thirds(looks: readonly Look[]): [Look[], Look[]] {
   const third = Math.ceil(looks.length / 3);
   return [looks.slice(third, 2 * third), looks.slice(2 * third)];
 }
 
-/** Resolves when checker and loader have nothing left to do. */
+/** Resolves when checker and loader have no work left. */
 async function settled(dataDir: string): Promise<void> {
   while ((await waitingIn(dataDir)) > 0) await pause(100);
 }
 
 async function waitingIn(dataDir: string): Promise<number> {
-  const state = await (await RunningService.find(dataDir))?.state();
+  const state = await (await ControlClient.find(dataDir))?.state();
   return Math.max(
     ...(state?.reactors ?? []).map(({ delivery, underWay }) => (delivery?.waiting ?? 1) + underWay),
   );

@@ -5,7 +5,7 @@ import { printable } from './output.ts';
 type Run = (args: string[]) => Promise<number>;
 type Command = { readonly HELP: string; readonly run: Run };
 
-// Loaded only when they are called: help is there at once.
+// Modules are loaded on demand, so that help is printed at once.
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   upload: () => import('./commands/upload.ts'),
   status: () => import('./commands/status.ts'),
@@ -35,9 +35,9 @@ Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 the deposit was reject
 was lost.
 `;
 
-/** Runs the command that the arguments name; resolves to the exit code and never rejects for a known fault. */
+/** Runs the command that the arguments name. Resolves to the exit code and never rejects for a known fault. */
 export async function main([name = '', ...args]: string[]): Promise<number> {
-  process.stdout.on('error', endWithReader);
+  process.stdout.on('error', exitOnClosedPipe);
   if (['', 'help', '--help', '-h'].includes(name)) {
     process.stdout.write(HELP);
     return name === '' ? EXIT.usage : EXIT.done;
@@ -53,18 +53,20 @@ export async function main([name = '', ...args]: string[]): Promise<number> {
     process.stdout.write(help);
     return EXIT.done;
   } catch (error) {
-    return told(error, args.includes('--json'));
+    return printError(error, args.includes('--json'));
   }
 }
 
-/** Whoever reads the results has read enough, as `head` has. */
-function endWithReader(error: NodeJS.ErrnoException): void {
+/** Exits if the reader of the results has closed the pipe, as `head` does. */
+function exitOnClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error;
   process.exit(EXIT.done);
 }
 
-/** Known faults are told in sentences; what is unexpected shows its stack. */
-function told(error: unknown, json: boolean): number {
+/**
+ * Prints an error and returns the exit code. A known fault is printed as sentences, an unexpected error with its stack.
+ */
+function printError(error: unknown, json: boolean): number {
   const { message, stack } = error as Error;
   const exitCode = error instanceof Fault ? error.exitCode : EXIT.failed;
   const facts = error instanceof Fault ? error.facts() : {};

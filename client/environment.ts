@@ -1,19 +1,21 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
 
-/** What counts of the environment; nothing else is read of it. */
+/** The environment variables that the client reads. */
 export type Environment = {
   readonly server: string | undefined;
   readonly user: string | undefined;
   readonly password: string | undefined;
   readonly passwordFile: string | undefined;
-  /** Where this program keeps things. */
+  /** Folder for the files of this program. */
   readonly folder: string;
-  /** Seconds since 1970: the time of everything that is packed, as reproducible builds have it. */
+  /** Seconds since 1970: modification time of everything that is packed, as in reproducible builds. */
   readonly sourceDateEpoch: string | undefined;
 };
 
-/** None of the names begins with DEPOSIT_, which the service on the same machine would take for its own settings. */
+/**
+ * Reads the environment. No name begins with DEPOSIT_, which a service on the same machine would read as its settings.
+ */
 export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environment {
   return {
     server: env['SWORD_SERVER'] || undefined,

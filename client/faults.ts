@@ -1,4 +1,4 @@
-/** What each exit code means; `--help` and docs/client.md say the same. */
+/** Meaning of each exit code; `--help` and docs/client.md list the same. */
 export const EXIT = {
   done: 0,
   failed: 1,
@@ -8,11 +8,11 @@ export const EXIT = {
   unreachable: 5,
 } as const;
 
-/** Something that ends the command with one sentence, or a few, and its exit code. */
+/** An error that ends the command with a message and an exit code. */
 export class Fault extends Error {
   override readonly name: string = 'Fault';
   readonly exitCode: number;
-  /** Number of the deposit that is there all the same. */
+  /** Number of the deposit, if it exists nevertheless. */
   deposit: string | null = null;
 
   constructor(
@@ -23,13 +23,13 @@ export class Fault extends Error {
     this.exitCode = exitCode;
   }
 
-  /** What `--json` tells beside the message. */
+  /** Returns the fields that `--json` prints in addition to the message. */
   facts(): Readonly<Record<string, unknown>> {
     return { deposit: this.deposit === null ? null : Number(this.deposit) };
   }
 }
 
-/** Does what is about a deposit that is there: a fault of it names that. */
+/** Runs work about an existing deposit, and adds its number to faults. */
 export async function about<Result>(deposit: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
@@ -39,7 +39,7 @@ export async function about<Result>(deposit: string, work: () => Promise<Result>
   }
 }
 
-/** A mistake in how the command was called. */
+/** Invalid arguments of the command. */
 export class UsageFault extends Fault {
   override readonly name = 'UsageFault';
 
@@ -48,7 +48,7 @@ export class UsageFault extends Fault {
   }
 }
 
-/** The server could not be asked, or its answer did not come. */
+/** The server could not be reached, or its answer did not arrive. */
 export class Unreachable extends Fault {
   override readonly name = 'Unreachable';
 
@@ -57,7 +57,7 @@ export class Unreachable extends Fault {
   }
 }
 
-/** The sentence of an error of the system, such as of a file that is not there. */
+/** Returns the text of a system error, such as that of a missing file. */
 export function reasonOf(error: unknown): string {
   const { message } = error as Error;
   // Node writes "ENOENT: no such file or directory, open 'x'".

@@ -3,10 +3,13 @@ import path from 'node:path';
 import { random } from '../src/tools/random.ts';
 import { Fault, reasonOf, UsageFault } from './faults.ts';
 
-/** What `deposit login` keeps. */
+/** The login that `deposit login` stores. */
 export type KeptLogin = { readonly server: string; readonly user: string; readonly password: string };
 
-/** `undefined` when nothing was kept. @throws {UsageFault} the file is not what `deposit login` wrote, or not private. */
+/**
+ * Returns the stored login; `undefined` without one. @throws {UsageFault} the file is not from `deposit login`, or not
+ * private.
+ */
 export function readKeptLogin(folder: string): KeptLogin | undefined {
   const file = fileIn(folder);
   const content = contentOf(file);
@@ -17,12 +20,12 @@ export function readKeptLogin(folder: string): KeptLogin | undefined {
     if (typeof server === 'string' && typeof user === 'string' && typeof password === 'string')
       return { server, user, password };
   } catch {
-    // told below
+    // reported below
   }
   throw new UsageFault(`${file} is not what deposit login writes: run deposit login again.`);
 }
 
-/** Readable for this user only, and whole or not at all; tells where it is. */
+/** Stores the login atomically in a file that only this user can read. Returns the path of the file. */
 export function keepLogin({ server, user, password }: KeptLogin, folder: string): string {
   const file = fileIn(folder);
   const incoming = `${file}.${random.uuid()}`;

@@ -1,14 +1,14 @@
 #!/usr/bin/env node
 import module from 'node:module';
 
-const OLDEST = 24;
+const MIN_NODE = 24;
 
-if (Number(process.versions.node.split('.')[0]) < OLDEST) {
-  process.stderr.write(`deposit needs Node ${OLDEST} or newer, this is ${process.versions.node}.\n`);
+if (Number(process.versions.node.split('.')[0]) < MIN_NODE) {
+  process.stderr.write(`deposit needs Node ${MIN_NODE} or newer, this is ${process.versions.node}.\n`);
   process.exitCode = 1;
 } else {
-  module.enableCompileCache(); // the next start is quicker
-  // Only now: an older Node could not even read what follows.
+  module.enableCompileCache(); // speeds up the next start
+  // Imported dynamically: an older Node cannot even parse it.
   const { main } = await import('./command-line.ts');
   process.exitCode = await main(process.argv.slice(2));
 }

@@ -1,6 +1,6 @@
 /**
- * What the command tells. Results go to standard output, as lines for people or, with `--json`, as one JSON
- * object each; what happens on the way goes to standard error.
+ * Output of a command. Results go to standard output, as lines for people or, with `--json`, as one JSON object each;
+ * progress messages go to standard error.
  */
 export class Output {
   readonly json: boolean;
@@ -9,30 +9,30 @@ export class Output {
     this.json = json;
   }
 
-  /** One result. */
+  /** Prints one result. */
   result(facts: Readonly<Record<string, unknown>>, ...lines: readonly string[]): void {
     if (this.json) process.stdout.write(`${JSON.stringify(facts)}\n`);
     else for (const line of lines) process.stdout.write(`${printable(line)}\n`);
   }
 
-  /** Something on the way, for people. */
+  /** Prints a message for people. */
   note(text: string): void {
-    // A progress bar may stand in the line.
+    // A progress bar may occupy the line.
     process.stderr.write(`${process.stderr.isTTY ? '\r\x1b[K' : ''}${printable(text)}\n`);
   }
 }
 
-/** What servers, archives and files say may hold bytes that would steer the terminal: they are shown as U+FFFD. */
+/** Replaces control characters of servers, archives and files, which could control the terminal, by U+FFFD. */
 export function printable(text: string): string {
   // oxlint-disable-next-line no-control-regex
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '\ufffd');
 }
 
-/** As in "1 file" and "1,200 files". */
-export function counted(number: number, what: string): string {
-  return `${grouped(number)} ${what}${number === 1 ? '' : 's'}`;
+/** Formats a count with its noun: "1 file", "1,200 files". */
+export function pluralize(number: number, what: string): string {
+  return `${formatNumber(number)} ${what}${number === 1 ? '' : 's'}`;
 }
 
-export function grouped(number: number): string {
+export function formatNumber(number: number): string {
   return number.toLocaleString('en');
 }

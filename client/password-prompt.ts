@@ -2,12 +2,12 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { UsageFault } from './faults.ts';
 
-/** A terminal, if it is one. */
+/** A stream that may be a terminal. */
 type Keyboard = NodeJS.ReadableStream & { readonly isTTY?: boolean };
 
 /**
- * Asks the person at the terminal, without showing what is typed.
- * @throws {UsageFault} there is no terminal, or the person gives none.
+ * Prompts for the password at the terminal, without echo.
+ * @throws {UsageFault} there is no terminal, or no password was entered.
  */
 export async function promptForPassword(
   user: string,

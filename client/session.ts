@@ -1,11 +1,11 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { UsageFault } from './faults.ts';
 import { Connection } from './http/connection.ts';
-import { patienceOf } from './http/patience.ts';
+import { timeLimits } from './http/retries.ts';
 import { Output } from './output.ts';
 import { isExposed, LOGIN_OPTIONS, type LoginOptions, readLogin } from './settings.ts';
 
-/** Options that every command has. */
+/** Options of every command. */
 export const COMMON_OPTIONS = {
   ...LOGIN_OPTIONS,
   collection: { type: 'string' },
@@ -21,7 +21,7 @@ export const COMMON_HELP = `
 --json              one JSON object a result
 `;
 
-/** What a command works with. */
+/** The connection and the output of a command. */
 export type Session = { readonly connection: Connection; readonly output: Output };
 
 export type SessionOptions = LoginOptions & {
@@ -29,7 +29,7 @@ export type SessionOptions = LoginOptions & {
   readonly json?: boolean | undefined;
 };
 
-/** `parseArgs`, strict, with positionals. @throws {UsageFault} */
+/** Parses arguments with `parseArgs`, strict, with positionals. @throws {UsageFault} */
 export function readArguments<Options extends NonNullable<ParseArgsConfig['options']>>(
   args: string[],
   options: Options,
@@ -45,13 +45,13 @@ export function readArguments<Options extends NonNullable<ParseArgsConfig['optio
 }
 
 /** @throws {UsageFault} */
-export async function openSession(values: SessionOptions, { anew = false } = {}): Promise<Session> {
+export async function openSession(values: SessionOptions, { ignoreKept = false } = {}): Promise<Session> {
   const output = new Output(values.json ?? false);
-  const patience = patienceOf(secondsIn(values.patience));
-  const login = await readLogin(values, { anew });
+  const limits = timeLimits(secondsIn(values.patience));
+  const login = await readLogin(values, { ignoreKept });
   if (isExposed(login.server))
     output.note(`Warning: ${login.server.origin} is not encrypted: others on the way can read the password.`);
-  return { output, connection: new Connection({ login, patience, note: (text) => output.note(text) }) };
+  return { output, connection: new Connection({ login, limits: limits, note: (text) => output.note(text) }) };
 }
 
 function secondsIn(text = '120'): number {

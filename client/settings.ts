@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
-import { isLoopback } from '../src/loopback.ts';
+import { isLoopback } from '../src/config/loopback.ts';
 import { type Environment, readEnvironment } from './environment.ts';
 import { reasonOf, UsageFault } from './faults.ts';
 import { readKeptLogin } from './kept-login.ts';
 import { promptForPassword } from './password-prompt.ts';
 
-/** Where to deposit, and as whom. */
+/** The server, and the credentials for it. */
 export type Login = { readonly server: URL; readonly user: string; readonly password: string };
 
-/** As options of the command give them. */
+/** The login options of the command. */
 export type LoginOptions = {
   readonly server?: string | undefined;
   readonly user?: string | undefined;
@@ -23,12 +23,12 @@ export const LOGIN_OPTIONS = {
 } as const;
 
 /**
- * Options come before the environment, and that before what `deposit login` has kept, which does not count with `anew`.
- * @throws {UsageFault} something is missing.
+ * Reads the login: from options, else the environment, else the file of `deposit login`, which `ignoreKept` skips.
+ * @throws {UsageFault} a part is missing.
  */
-export async function readLogin(options: LoginOptions, { anew = false } = {}): Promise<Login> {
+export async function readLogin(options: LoginOptions, { ignoreKept = false } = {}): Promise<Login> {
   const environment = readEnvironment();
-  const kept = anew || isComplete(options, environment) ? undefined : readKeptLogin(environment.folder);
+  const kept = ignoreKept || isComplete(options, environment) ? undefined : readKeptLogin(environment.folder);
   const address = options.server ?? environment.server ?? kept?.server;
   if (!address)
     throw new UsageFault('No server is known: give --server URL, set SWORD_SERVER, or run deposit login.');
@@ -38,13 +38,13 @@ export async function readLogin(options: LoginOptions, { anew = false } = {}): P
   if (!user)
     throw new UsageFault('No user is known: give --user NAME, set SWORD_USER, or run deposit login.');
   if (/[:\p{Cc}]/u.test(user)) throw new UsageFault('A user name holds no colon and no control character.');
-  // A kept password goes with the server and the user it was kept for, with nobody else.
+  // A stored password is used only with the server and the user for which it was stored.
   const password =
     (await givenPassword(options, environment)) ?? (keptHere?.user === user ? keptHere.password : undefined);
   return { server, user, password: password ?? (await promptForPassword(user, server)) };
 }
 
-/** Whether nothing is to be looked for in what was kept: it may be damaged, or others may read it. */
+/** Whether the stored login is not needed: its file may be corrupt or readable for others. */
 function isComplete(options: LoginOptions, { server, user, password, passwordFile }: Environment): boolean {
   const hasPassword = options['password-stdin'] || password !== undefined || passwordFile !== undefined;
   return Boolean((options.server ?? server) && (options.user ?? user) && hasPassword);
@@ -66,9 +66,9 @@ export function serverUrl(address: string): URL {
   return url;
 }
 
-/** Whether a password goes over the network for everybody to read. */
+/** Whether a password would be sent unencrypted over the network. */
 export function isExposed({ protocol, hostname }: URL): boolean {
-  return protocol === 'http:' && !isLoopback(hostname.replace(/^\[|\]$/g, '')); // addresses of IPv6 have brackets
+  return protocol === 'http:' && !isLoopback(hostname.replace(/^\[|\]$/g, '')); // IPv6 addresses have brackets
 }
 
 async function givenPassword(

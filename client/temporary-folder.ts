@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-/** For this process only: it goes with it, also when the person interrupts. Made when it is first asked for. */
+/** A temporary folder of this process, created on first use. It is removed at the end, also after an interrupt. */
 export class TemporaryFolder implements Disposable {
   #path: string | undefined;
 
@@ -30,6 +30,6 @@ export class TemporaryFolder implements Disposable {
   };
 }
 
-// The codes that shells give to what a signal has ended.
+// The exit codes of shells for processes ended by a signal.
 const exitInterrupted = (): never => process.exit(130);
 const exitTerminated = (): never => process.exit(143);

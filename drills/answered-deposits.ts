@@ -1,8 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
-import { readConfig } from '../src/config.ts';
-import { openLog, openStore } from '../src/engines.ts';
-import { tarOf } from '../test/support/archive-builders.ts';
+import { readConfig } from '../src/config/config.ts';
+import { openLog, openStore } from '../src/service/backends/open-backends.ts';
+import { tarOf } from '../testing/archive-builders.ts';
 import {
   archiveHeaders,
   archivePart,
@@ -11,14 +11,14 @@ import {
   formOf,
   formType,
   partial,
-} from '../test/support/deposit-bodies.ts';
+} from '../testing/deposit-bodies.ts';
 import { DRILL_PASSWORD } from './drilled-service.ts';
 
-/** Of the client that `drilledFolder` registers. */
+/** Credentials of the client that `drilledFolder` registers. */
 export const AUTHORIZATION = `Basic ${Buffer.from(`drill:${DRILL_PASSWORD}`).toString('base64')}`;
 
 export type Answer = {
-  /** 0: none came. */
+  /** HTTP status; 0: no answer came. */
   readonly status: number;
   readonly body: string;
   readonly ms: number;
@@ -26,35 +26,37 @@ export type Answer = {
 
 type Archive = { readonly sha256: string; readonly length: number };
 
-/** Deposits of the drill's client, and what it was told of each, to be held against the log and the store. */
+/** Makes deposits as the drill's client and records the answers, to compare them with the log and the store. */
 export class AnsweredDeposits {
-  /** By deposit id, the archive that was answered 201. */
+  /** The archive that was answered 201, by deposit id. */
   readonly acknowledged = new Map<string, Archive>();
-  /** How often each status came; 0: no answer. */
+  /** Number of answers by status; 0: no answer. */
   readonly counts = new Map<number, number>();
   /** Milliseconds until each 201. */
   readonly times: number[] = [];
   /** Milliseconds until each 503. */
   readonly refusedAfter: number[] = [];
-  /** What an answer must not be, a sentence each. */
+  /** Answers that must not be, a sentence each. */
   readonly faults: string[] = [];
   readonly #url: string;
   readonly #mayBe: ReadonlySet<number>;
 
-  /** `mayBe`: statuses other than 201 that are right answers to what the drill does. */
+  /** `mayBe`: correct statuses of this drill besides 201. */
   constructor(url: string, mayBe: readonly number[] = [0, 503, 507]) {
     this.#url = url;
     this.#mayBe = new Set(mayBe);
   }
 
-  /** As a form with an entry, complete, when `isComplete`; else the archive alone, which leaves the deposit partial. */
-  async deposit(archive: Buffer, { isComplete = false, patience = 60_000 } = {}): Promise<Answer> {
+  /**
+   * Sends a form with an entry, complete, if `isComplete`; else the archive alone, which leaves the deposit partial.
+   */
+  async deposit(archive: Buffer, { isComplete = false, timeLimit = 60_000 } = {}): Promise<Answer> {
     const part = archivePart(archive, 'a.tar', 'application/x-tar');
     const [body, headers] = isComplete
       ? [formOf([part, entryPart()]), { ...formType, ...final }]
       : [archive, { ...archiveHeaders('a.tar', 'application/x-tar'), ...partial }];
     const begun = performance.now();
-    const sent = { method: 'POST', body: new Uint8Array(body), signal: AbortSignal.timeout(patience) };
+    const sent = { method: 'POST', body: new Uint8Array(body), signal: AbortSignal.timeout(timeLimit) };
     const answer = await fetch(`${this.#url}/1/drill/`, {
       ...sent,
       headers: { ...headers, Authorization: AUTHORIZATION },
@@ -85,7 +87,7 @@ export class AnsweredDeposits {
     if (/\n\s+at .+:\d+:\d+/.test(body)) this.faults.push(`The answer ${status} holds a stack trace.`);
   }
 
-  /** The counts as numbers of a finding: `answered201`, `unanswered`. */
+  /** Returns the counts as numbers of a finding: `answered201`, `unanswered`. */
   get numbers(): Record<string, number> {
     const named = [...this.counts].map(([status, count]) => [
       status === 0 ? 'unanswered' : `answered${status}`,
@@ -95,7 +97,9 @@ export class AnsweredDeposits {
   }
 }
 
-/** What of the acknowledged deposits is not in the log and, byte by byte, in the store: a sentence each. */
+/**
+ * Resolves to the acknowledged deposits that are not in the log or not, byte by byte, in the store: a sentence each.
+ */
 export async function lostOf(
   { acknowledged }: Pick<AnsweredDeposits, 'acknowledged'>,
   dataDir: string,
@@ -129,7 +133,7 @@ export async function lostOf(
   return lost;
 }
 
-/** A tar that nobody has sent before, a little longer than `bytes`. */
+/** Returns a tar with random content, a little longer than `bytes`. */
 export function newTar(bytes: number): Buffer {
   return tarOf([{ name: 'drill/a.bin', data: randomBytes(bytes) }]);
 }

@@ -1,13 +1,13 @@
 import { hash, randomUUID } from 'node:crypto';
-import { archiveHeaders, entryHeaders, final, helloEntry, partial } from '../test/support/deposit-bodies.ts';
-import type { TestClient } from '../test/support/running-service.ts';
-import { TusUploads } from '../test/support/tus-uploads.ts';
+import { archiveHeaders, entryHeaders, final, helloEntry, partial } from '../testing/deposit-bodies.ts';
+import type { TestClient } from '../testing/running-service.ts';
+import { TusUploads } from '../testing/tus-uploads.ts';
 import { newTar } from './answered-deposits.ts';
 import type { Ledger } from './watched-deposit.ts';
 
 const BINARY = archiveHeaders('a.tar', 'application/x-tar');
 
-/** What a client has begun and goes on with later: a request that it repeats, a deposit, an upload, a stream of events. */
+/** Work that a client begins and continues later: a request to repeat, a deposit, an upload, a stream of events. */
 export class BegunBefore {
   readonly #client: TestClient;
   readonly #uploads: TusUploads;
@@ -15,7 +15,7 @@ export class BegunBefore {
   readonly #key = { 'Idempotency-Key': randomUUID() };
   #upload = '';
   #first = '';
-  /** Of the deposit. */
+  /** Id of the deposit. */
   id = '';
 
   static async begin(client: TestClient, ledger: Ledger): Promise<BegunBefore> {
@@ -36,7 +36,7 @@ export class BegunBefore {
     this.#archive = archive;
   }
 
-  /** Goes on with all of it; resolves to what is wrong, a sentence each. */
+  /** Continues all of it; resolves to what is wrong, a sentence each. */
   async goOn(): Promise<string[]> {
     const broken: string[] = [];
     const repeated = idIn(await this.#create());
@@ -74,7 +74,7 @@ export class BegunBefore {
   }
 }
 
-/** Of the first events of the collection behind `after`; fewer when no more come within seconds. */
+/** Resolves to the ids of the first events of the collection after `after`; fewer if no more come within seconds. */
 async function eventIds(client: TestClient, after: string | undefined, count: number): Promise<string[]> {
   const headers = { Accept: 'text/event-stream', ...(after !== undefined && { 'Last-Event-ID': after }) };
   const signal = AbortSignal.timeout(5000);

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { tarOf } from '../test/support/archive-builders.ts';
-import { archivePart, entryPart, final, formOf, formType } from '../test/support/deposit-bodies.ts';
-import type { TestClient } from '../test/support/running-service.ts';
+import { tarOf } from '../testing/archive-builders.ts';
+import { archivePart, entryPart, final, formOf, formType } from '../testing/deposit-bodies.ts';
+import { freePort } from '../testing/free-port.ts';
+import type { TestClient } from '../testing/running-service.ts';
 import { type Bomb, bombs } from './bombs.ts';
-import { amount, type Finding, runDrill, tell } from './drill.ts';
+import { amount, type Finding, printProgress, runDrill } from './drill.ts';
 import { drillClient, drilledFolder } from './drilled-service.ts';
-import { freePort } from './free-port.ts';
 import { peakMemory } from './process-facts.ts';
 import { ServiceProcess } from './service-process.ts';
 
@@ -18,10 +18,10 @@ seconds, the bombs must be rejected for what they are, and the memory of the ser
 
 Exit codes: 0 all held, 1 something broke, 2 wrong usage.`;
 
-/** Of the normal deposit, in milliseconds, and of the service, in MiB. */
+/** Time limit of the normal deposit, in milliseconds, and memory limit of the service, in MiB. */
 const [GOAL, MOST_MEMORY] = [10_000, 400];
-/** For the bombs to be rejected, in milliseconds. */
-const PATIENCE = 120_000;
+/** Time for the bombs to be rejected, in milliseconds. */
+const TIME_LIMIT_MS = 120_000;
 
 await runDrill(HELP, { rounds: { type: 'string' } }, async (values) =>
   drill(amount(values, 'rounds', { full: 3, short: 1 })),
@@ -45,7 +45,7 @@ async function drill(rounds: number): Promise<Finding> {
     slowest.push(performance.now() - begun);
     rejected += outcomes.filter((fault) => fault === undefined).length;
     broken.push(...outcomes.filter((fault) => fault !== undefined));
-    tell(`round ${round} of ${rounds}: the normal deposit took ${Math.round(ms)} ms`);
+    printProgress(`round ${round} of ${rounds}: the normal deposit took ${Math.round(ms)} ms`);
   }
   const memory = await peakMemory(service.pid);
   if (memory > MOST_MEMORY) broken.push(`The service had ${memory} MiB.`);
@@ -100,7 +100,7 @@ async function deposit(
 
 async function finalStatus(client: TestClient, receipt: string): Promise<{ status: string; detail: string }> {
   const id = /<deposit_id>(\d+)</.exec(receipt)?.[1] ?? '';
-  const deadline = performance.now() + PATIENCE;
+  const deadline = performance.now() + TIME_LIMIT_MS;
   for (;;) {
     const text = await (await client.get(`/1/drill/${id}/status/`)).text();
     const status = /<deposit_status>(\w+)</.exec(text)?.[1] ?? 'unknown';

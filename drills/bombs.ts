@@ -1,19 +1,19 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { paxHeader, tarOf, zipOf } from '../test/support/archive-builders.ts';
+import { paxHeader, tarOf, zipOf } from '../testing/archive-builders.ts';
 
-/** An archive that is small and would cost a careless reader much. */
+/** A small archive that would cost a careless reader much. */
 export type Bomb = {
   readonly name: string;
   readonly type: string;
   readonly bytes: Buffer;
-  /** What the reason of its rejection has to say. */
+  /** Matches the reason of its rejection. */
   readonly reason: RegExp;
 };
 
 const MIB = 1024 ** 2;
 const [TAR, ZIP] = ['application/x-tar', 'application/zip'];
 
-/** Eight of them, each of another kind. */
+/** Returns eight bombs, each of another kind. */
 export function bombs(): Bomb[] {
   const zeros = Buffer.alloc(100 * MIB);
   return [
@@ -74,7 +74,7 @@ function deepFolders() {
   }).flat();
 }
 
-/** Ten of each depth in one of the next. */
+/** Returns zips in zips: ten at each depth. */
 function zipOfZips(depth: number): Buffer {
   const inner = depth === 0 ? Buffer.alloc(10 * MIB) : zipOfZips(depth - 1);
   return zipOf(Array.from({ length: 10 }, (_, number) => ({ name: `${number}.zip`, data: inner })));
@@ -86,14 +86,14 @@ function unpacked(base64: string, times: number): Buffer {
   return bytes;
 }
 
-/** A tar of one file of so many zeros, packed with bzip2; what that is repeats itself, so gzip makes it smaller. */
+/** A tar of one file of a gibibyte of zeros, packed with bzip2; the result repeats itself, so gzip makes it smaller. */
 const BZIP2_OF_A_GIBIBYTE = [
   'H4sIAAAAAAACA3OKyrA0dIxUC47cxlIyi7XO8nbDyQYHhqcNjAxFTPMEGDgUGAoCMi4uOMHLEiRyqzmrapbZvJW/nixq0Fox',
   'lUFANMSr+HX29+W5DUCmB8fjs/mcGcImhqxJN89mZkk9N75mcT1srs+DEMZQl39JTZt8lm2SET66j2m/TANjAwODgANDIsOs',
   'nlYH7yBRRr1R+VH5wS+/i3u5BqPIzgkg+Qawihlcwb6iSs6JWi7t3TuV5mh4JEzb7sUAANmigSVYAwAA',
 ].join('');
 
-/** The same packed with xz, and twice with gzip. */
+/** A tar of one file of a gibibyte of zeros, packed with xz, and twice with gzip. */
 const XZ_OF_A_GIBIBYTE = [
   'H4sIAAAAAAACA5Pv5mAAASbmtxfifa6yMrA+uM+6RINdqivo9fwwgUmFyZknT6TxXJsRkuBzYcm2gp07Dx26Nit7wyXDzQJT',
   'WK8scO1JzTiqFa7tNHlWcpDJ2rTVDQJbZ0iebZqS9/WOs7/tln2fa7Zt/uyrW1eTmilwpKfuX1peSEGqhiZH06nX/VtdlV47',

@@ -1,9 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { readConfig } from '../src/config.ts';
-import { openLog } from '../src/engines.ts';
-import { zipOf } from '../test/support/archive-builders.ts';
+import { readConfig } from '../src/config/config.ts';
+import { openLog } from '../src/service/backends/open-backends.ts';
+import { zipOf } from '../testing/archive-builders.ts';
 import {
   archiveHeaders,
   archivePart,
@@ -12,14 +12,14 @@ import {
   formType,
   helloEntry,
   partial,
-} from '../test/support/deposit-bodies.ts';
-import { RawConnection } from '../test/support/raw-connection.ts';
-import { swordClients } from '../test/support/sword-clients.ts';
-import { pieceHeaders, TusUploads } from '../test/support/tus-uploads.ts';
+} from '../testing/deposit-bodies.ts';
+import { freePort } from '../testing/free-port.ts';
+import { RawConnection } from '../testing/raw-connection.ts';
+import { swordClients } from '../testing/sword-clients.ts';
+import { pieceHeaders, TusUploads } from '../testing/tus-uploads.ts';
 import { AnsweredDeposits, AUTHORIZATION, newTar } from './answered-deposits.ts';
-import { type Finding, runDrill, tell } from './drill.ts';
+import { type Finding, printProgress, runDrill } from './drill.ts';
 import { drillClient, drilledFolder, settled } from './drilled-service.ts';
-import { freePort } from './free-port.ts';
 import { openDescriptors } from './process-facts.ts';
 import { ServiceProcess } from './service-process.ts';
 
@@ -34,10 +34,10 @@ Exit codes: 0 all held, 1 something broke, 2 wrong usage.`;
 const BYTES = 2_000_000;
 const SHARES = Array.from({ length: 20 }, (_, step) => step / 20);
 /** Milliseconds until nothing of the broken uploads may be left. */
-const PATIENCE = 10_000;
+const TIME_LIMIT_MS = 10_000;
 
 const archive = newTar(BYTES);
-/** IRIs of those that were begun. */
+/** IRIs of the uploads that were begun. */
 const uploads: string[] = [];
 
 type Upload = { readonly head: string; readonly body: Buffer };
@@ -67,7 +67,7 @@ async function drill(shares: readonly number[]): Promise<Finding> {
   await using folder = await drilledFolder('aborts');
   const { dataDir } = folder;
   await using service = await ServiceProcess.start(dataDir, await freePort());
-  await new AnsweredDeposits(service.url).deposit(newTar(BYTES), { isComplete: true }); // what is opened once
+  await new AnsweredDeposits(service.url).deposit(newTar(BYTES), { isComplete: true }); // opens what is opened once
   await settled(dataDir);
   const before = await stateOf(dataDir, service.pid);
   let aborted = 0;
@@ -81,7 +81,7 @@ async function drill(shares: readonly number[]): Promise<Finding> {
       await removeUploads(service.url);
       aborted += 2;
     }
-    tell(`${name}: ${aborted} uploads broken off so far`);
+    printProgress(`${name}: ${aborted} uploads broken off so far`);
   }
   const after = await settledState(dataDir, service.pid, before);
   const fresh = await new AnsweredDeposits(service.url).deposit(newTar(BYTES));
@@ -122,7 +122,7 @@ async function piece(url: string): Promise<Upload> {
   return { head: headOf('PATCH', pathname, url, pieceHeaders(0), archive.length), body: archive };
 }
 
-/** Bytes of an upload stay until it is given up. */
+/** Deletes the uploads, whose bytes stay until then. */
 async function removeUploads(url: string): Promise<void> {
   const tus = new TusUploads(drillClient(url), 'drill');
   for (const upload of uploads.splice(0)) await tus.delete(upload);
@@ -150,11 +150,11 @@ async function breakOff(
   await connection.send(head);
   if (share > 0) await connection.send(body.subarray(0, Math.floor(body.length * share)));
   if (way === 'reset') {
-    await pause(5); // what was sent gets there first
+    await pause(5); // the sent bytes arrive first
     connection.reset();
   } else {
     connection.halfClose();
-    await Promise.race([connection.untilEnded(), pause(PATIENCE)]);
+    await Promise.race([connection.untilEnded(), pause(TIME_LIMIT_MS)]);
   }
 }
 
@@ -175,9 +175,9 @@ async function stateOf(dataDir: string, pid: number): Promise<State> {
   };
 }
 
-/** As soon as it is as it was before, or when patience ends. */
+/** Resolves to the state when it is again as before, or after the time limit. */
 async function settledState(dataDir: string, pid: number, before: State): Promise<State> {
-  const deadline = performance.now() + PATIENCE;
+  const deadline = performance.now() + TIME_LIMIT_MS;
   for (;;) {
     const state = await stateOf(dataDir, pid);
     if (differences(before, state).length === 0 || performance.now() > deadline) return state;

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { Exposition } from '../test/support/exposition.ts';
-import { runScript } from '../test/support/run-script.ts';
-import { TestClient } from '../test/support/running-service.ts';
+import { Exposition } from '../testing/exposition.ts';
+import { freePort } from '../testing/free-port.ts';
+import { runScript } from '../testing/run-script.ts';
+import { TestClient } from '../testing/running-service.ts';
 import { BegunBefore } from './begun-before.ts';
-import { amount, type Finding, runDrill, tell } from './drill.ts';
+import { amount, type Finding, printProgress, runDrill } from './drill.ts';
 import { drillClient, drilledFolder } from './drilled-service.ts';
-import { freePort } from './free-port.ts';
 import { MixedLoad } from './mixed-load.ts';
 import { promisesKept } from './promises-kept.ts';
 import { ServiceProcess } from './service-process.ts';
@@ -55,7 +55,7 @@ async function drill(minutes: number, ms: number): Promise<Finding> {
   await mustPass('anchor', '--file', anchors);
 
   await clock.set(-minutes);
-  tell(`the clock goes ${minutes} minutes behind`);
+  printProgress(`the clock goes ${minutes} minutes behind`);
   await pause(ms);
   broken.push(...(await before.goOn()));
   await mustPass('anchor', '--file', anchors);
@@ -64,17 +64,17 @@ async function drill(minutes: number, ms: number): Promise<Finding> {
   must((await first.end('SIGTERM')) === 0, 'The service did not end with 0 after the clock was set back.');
 
   await using second = await ServiceProcess.start(dataDir, port, clock.env);
-  tell('started again with the clock behind');
+  printProgress('started again with the clock behind');
   await pause(ms);
   await clock.set(0);
-  tell('the clock is right again');
+  printProgress('the clock is right again');
   await pause(ms);
   await load.stop();
   const kept = await promisesKept(load.ledger, client, dataDir);
   const turns = backwards(await mustPass('history', before.id, '--json'));
   must(turns > 0, 'The history does not show that the clock was set back: the drill did nothing.');
   const faults = broken.length;
-  await mustPass('verify', '--all', '--anchors', anchors); // the views are compared with the log, too
+  await mustPass('verify', '--all', '--anchors', anchors); // compares the views with the log, too
   const dangling = broken.length - faults;
   must((await second.end('SIGTERM')) === 0, 'The service did not end with 0.');
   const { ledger } = load;
@@ -106,7 +106,7 @@ async function shiftedClock(): Promise<Clock & AsyncDisposable> {
   };
 }
 
-/** How often the time of an event lies before that of the event before it. */
+/** Returns how often the time of an event is before that of the event before it. */
 function backwards(history: string): number {
   const times = history
     .trim()
@@ -120,7 +120,7 @@ async function negativeMetrics(dataDir: string): Promise<string[]> {
   return samples.filter(({ value }) => value < 0).map(({ name, value }) => `The metric ${name} is ${value}.`);
 }
 
-/** Who guesses passwords is told to wait, for seconds and not for hours. */
+/** Checks that guessed passwords are answered with a wait of seconds, not of hours. */
 async function wrongLogins(url: string): Promise<string[]> {
   const guesser = new TestClient(url, 'nobody', 'guessed-in-the-drill');
   const guess = async () => {
@@ -130,9 +130,9 @@ async function wrongLogins(url: string): Promise<string[]> {
   };
   for (let times = 0; times < 5; times += 1) {
     const answers = await Promise.all(Array.from({ length: 30 }, guess));
-    const told = answers.filter(({ status }) => status === 429);
-    if (told.length === 0) continue;
-    const wrong = told.find(({ wait }) => !(wait > 0 && wait <= 60));
+    const refused = answers.filter(({ status }) => status === 429);
+    if (refused.length === 0) continue;
+    const wrong = refused.find(({ wait }) => !(wait > 0 && wait <= 60));
     return wrong ? [`Who guesses passwords is told to wait for ${wrong.wait} seconds.`] : [];
   }
   return ['Who guesses passwords is never told to wait.'];

@@ -1,18 +1,18 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { UsageError } from '../scripts/command.ts';
-import { integer } from '../src/config/setting-values.ts';
+import { integer } from '../src/config/parsers.ts';
 import { keepRefusals } from './kept-output.ts';
 
-/** What a drill tried and what it found; the last thing it tells. */
+/** The result of a drill, which is the last thing it prints. */
 export type Finding = {
-  /** One sentence in the past: what was done to the service, with its numbers. */
+  /** One sentence in the past tense: what was done to the service, with its numbers. */
   readonly tried: string;
   /** One sentence: what still holds. */
   readonly held: string;
-  /** One sentence for each thing that did not hold; empty when all did. */
+  /** One sentence for each thing that did not hold; empty if all did. */
   readonly broken: readonly string[];
   readonly numbers: Readonly<Record<string, number>>;
-  /** Why nothing was tried, where this machine lacks what the drill needs. */
+  /** Why nothing was tried, if this machine does not have what the drill needs. */
   readonly skipped?: string;
 };
 
@@ -47,11 +47,11 @@ export async function runDrill<Options extends ParseArgsOptionsConfig>(
   keepRefusals();
   const finding = await outcomeOf(() => drill(values));
   if (finding === undefined) return;
-  process.stdout.write(values.json ? `${JSON.stringify(finding)}\n` : told(finding));
+  process.stdout.write(values.json ? `${JSON.stringify(finding)}\n` : text(finding));
   process.exitCode = finding.broken.length === 0 ? 0 : 1;
 }
 
-/** `undefined` when the drill did not like its arguments. */
+/** Resolves to `undefined` if the arguments of the drill were wrong. */
 async function outcomeOf(drill: () => Promise<Finding>): Promise<Finding | undefined> {
   try {
     return await drill();
@@ -63,12 +63,12 @@ async function outcomeOf(drill: () => Promise<Finding>): Promise<Finding | undef
   }
 }
 
-/** What a drill finds that this machine lacks something for. */
+/** Returns the finding of a drill that cannot run on this machine. */
 export function skipped(reason: string): Finding {
   return { tried: 'nothing', held: '', broken: [], numbers: {}, skipped: reason };
 }
 
-/** An option that is a whole number, where it is left out the one of the full or the short form. @throws {UsageError} */
+/** Reads an option that is a whole number; the default depends on the full or the short form. @throws {UsageError} */
 export function amount<Name extends string>(
   values: { readonly short: boolean } & { readonly [option in Name]?: string | undefined },
   name: Name,
@@ -93,14 +93,14 @@ function argumentsOf<Options extends ParseArgsOptionsConfig>(options: Options): 
   }
 }
 
-function told({ tried, held, broken, numbers, skipped: reason }: Finding): string {
+function text({ tried, held, broken, numbers, skipped: reason }: Finding): string {
   if (reason !== undefined) return `skipped: ${reason}\n`;
   const outcome = broken.length === 0 ? [`held: ${held}`] : broken.map((what) => `BROKEN: ${what}`);
   const counted = Object.entries(numbers).map(([name, number]) => `${name} ${number}`);
   return `tried: ${tried}\n${outcome.join('\n')}\nnumbers: ${counted.join(', ')}\n`;
 }
 
-/** Tells how far a drill is, on stderr. */
-export function tell(progress: string): void {
+/** Prints the progress of a drill on stderr. */
+export function printProgress(progress: string): void {
   process.stderr.write(`${progress}\n`);
 }

@@ -1,16 +1,16 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { Administration } from '../src/administration.ts';
-import { readConfig } from '../src/config.ts';
-import { openLog } from '../src/engines.ts';
+import { readConfig } from '../src/config/config.ts';
+import { AdminCommands } from '../src/deposits/admin-commands.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
-import { TestClient } from '../test/support/running-service.ts';
+import { openLog } from '../src/service/backends/open-backends.ts';
+import { TestClient } from '../testing/running-service.ts';
 
-/** A password that is nowhere else: the scan for secrets looks for it in all that drills leave behind. */
+/** A password that is used nowhere else: the scan for secrets searches for it in all files that drills leave behind. */
 export const DRILL_PASSWORD = 'Pa55-of-the-drill-71c0';
 
-/** Registers the client `drill`, who may deposit in the collection `drill`; `env` where the log is another one. */
+/** Registers the client `drill`, who may deposit in the collection `drill`; `env` selects another log. */
 export async function registerDrill(
   dataDir: string,
   password = 'drill',
@@ -23,19 +23,21 @@ export async function registerDrill(
 
 /** Registers a client who may deposit in the collection `drill`. */
 export async function registerIn(log: EventLog, client: string, password: string): Promise<void> {
-  const administration = new Administration(log, { kind: 'operator', name: 'drill' });
+  const administration = new AdminCommands(log, { kind: 'operator', name: 'drill' });
   await administration.registerClient(client, password);
   await administration.grant(client, 'drill');
 }
 
-/** A folder of its own with the client `drill` registered, whose password is {@link DRILL_PASSWORD}; goes when disposed of. */
+/**
+ * Creates a folder with the client `drill` registered, whose password is {@link DRILL_PASSWORD}. Disposal removes it.
+ */
 export async function drilledFolder(name: string): Promise<AsyncDisposable & { readonly dataDir: string }> {
   const folder = await scratchFolder(name);
   await registerDrill(folder.path, DRILL_PASSWORD);
   return { dataDir: folder.path, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
 }
 
-/** An empty folder that goes when disposed of. */
+/** Creates an empty folder that disposal removes. */
 export async function scratchFolder(name: string): Promise<AsyncDisposable & { readonly path: string }> {
   const folder = await mkdtemp(path.join(tmpdir(), `deposit-${name}-`));
   return {
@@ -44,19 +46,19 @@ export async function scratchFolder(name: string): Promise<AsyncDisposable & { r
   };
 }
 
-/** The client that {@link drilledFolder} registers. */
+/** Returns the client that {@link drilledFolder} registers. */
 export function drillClient(url: string): TestClient {
   return new TestClient(url, 'drill', DRILL_PASSWORD);
 }
 
-/** Resolves when every deposit that was completed has come to its end, or after that many milliseconds to the others. */
+/** Resolves when every completed deposit is settled, or after that many milliseconds; to the deposits that are not. */
 export async function unsettled(
   dataDir: string,
-  patience: number,
+  timeLimit: number,
   env: Readonly<Record<string, string>> = {},
 ): Promise<string[]> {
   await using log = await openLog(readConfig({ ...env, DEPOSIT_DATA_DIR: dataDir }), { readOnly: true });
-  const deadline = performance.now() + patience;
+  const deadline = performance.now() + timeLimit;
   for (;;) {
     const open = await underWay(log);
     if (open.size === 0 || performance.now() > deadline) return [...open];
@@ -64,13 +66,13 @@ export async function unsettled(
   }
 }
 
-/** Resolves to the deposits that were completed and have not come to their end now. */
+/** Resolves to the completed deposits that are not settled now. */
 export async function openDeposits(env: Readonly<Record<string, string>>): Promise<string[]> {
   await using log = await openLog(readConfig({ ...env }), { readOnly: true });
   return [...(await underWay(log))];
 }
 
-/** Resolves when every deposit that was completed has come to its end. */
+/** Resolves when every completed deposit is settled. */
 export async function settled(dataDir: string): Promise<void> {
   await unsettled(dataDir, Infinity);
 }

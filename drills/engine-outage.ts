@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { freePort } from '../testing/free-port.ts';
 import { AnsweredDeposits, lostOf, newTar } from './answered-deposits.ts';
-import { tell } from './drill.ts';
+import { printProgress } from './drill.ts';
 import { DRILL_PASSWORD, drilledFolder, registerDrill, unsettled } from './drilled-service.ts';
 import { type Engine, EngineProcesses } from './engine-processes.ts';
-import { freePort } from './free-port.ts';
-import { type Hurt, HurtConnection } from './hurt-connection.ts';
 import { notReadyBecause } from './readiness.ts';
 import { ServiceProcess } from './service-process.ts';
+import { type TcpFault, TcpFaultProxy } from './tcp-fault-proxy.ts';
 
-/** `silent`: its process is stopped. */
+/** The ways in which an engine fails; `silent`: its process is stopped. */
 export const AWAYS = ['refused', 'reset', 'silent', 'slow'] as const;
 export type Away = (typeof AWAYS)[number];
 
@@ -20,12 +20,12 @@ export type OutageFound = {
 };
 
 const WRITERS = 3;
-/** For one request to be answered, whatever the engine does, and for the service to go on, in milliseconds. */
-const [BOUND, PATIENCE] = [60_000, 60_000];
-/** What readiness has to speak of. */
+/** Time limits for one request, whatever the engine does, and for the service to recover, in milliseconds. */
+const [BOUND, TIME_LIMIT_MS] = [60_000, 60_000];
+/** Names of the engines in readiness. */
 const NAMES: Readonly<Record<Engine, RegExp>> = { log: /event log/, store: /archive store/ };
 
-/** A service whose engines are processes behind connections that can be hurt, under load from its beginning. */
+/** A service whose engines are processes behind connections that can fail, under load from its beginning. */
 export class EngineOutage implements AsyncDisposable {
   readonly #engine: Engine;
   readonly #parts: Parts;
@@ -36,7 +36,7 @@ export class EngineOutage implements AsyncDisposable {
   #longest = 0;
   #back = 0;
 
-  /** `minio`: the program of a real MinIO, to be the store. */
+  /** `minio`: the program of a real MinIO that is used as the store. */
   static async prepare(engine: Engine, minio?: string): Promise<EngineOutage> {
     await using opened = new AsyncDisposableStack();
     const { dataDir } = opened.use(await drilledFolder(`away-${engine}`));
@@ -44,7 +44,7 @@ export class EngineOutage implements AsyncDisposable {
     const setting = engine === 'log' ? 'DEPOSIT_EVENT_LOG' : 'DEPOSIT_ARCHIVE_STORE';
     const direct = engines.settings[setting] ?? '';
     const port = Number(/127\.0\.0\.1:(\d+)/.exec(direct)?.[1]);
-    const connection = opened.use(await HurtConnection.to(port));
+    const connection = opened.use(await TcpFaultProxy.to(port));
     await registerDrill(dataDir, DRILL_PASSWORD, engines.settings);
     const env = { ...engines.settings, [setting]: direct.replace(`:${port}`, `:${connection.port}`) };
     const service = opened.use(await ServiceProcess.start(dataDir, await freePort(), env));
@@ -58,33 +58,33 @@ export class EngineOutage implements AsyncDisposable {
     this.#load = Promise.all(Array.from({ length: WRITERS }, (_, writer) => this.#write(writer)));
   }
 
-  /** Away for so many seconds, then back; resolves when the service goes on. */
+  /** Makes the engine fail for this number of seconds; resolves when the service has recovered. */
   async take(away: Away, seconds: number): Promise<void> {
     const { service, engines, connection } = this.#parts;
     await pause(1000); // load without a fault
     if (away === 'silent') engines.freeze(this.#engine);
-    else await connection.hurt(away satisfies Hurt);
+    else await connection.inject(away satisfies TcpFault);
     await pause(seconds * 1000);
     const readiness = await notReadyBecause(service.url);
     if (away === 'silent') engines.thaw(this.#engine);
-    else await connection.hurt('none');
+    else await connection.inject('none');
     const back = await this.#goesOn();
-    tell(
+    printProgress(
       `the ${this.#engine} was ${away} for ${seconds} s: ${readiness || 'ready all the same'}; it went on ${typeof back === 'string' ? `not: ${back}` : `after ${Math.round(back)} ms`}; ${this.#deposits.acknowledged.size} acknowledged, ${this.#deposits.counts.get(503) ?? 0} answers 503`,
     );
     if (away !== 'slow' && !NAMES[this.#engine].test(readiness))
       this.#broken.push(`While the ${this.#engine} was ${away}, readiness said: ${readiness || 'ready'}.`);
     if (typeof back === 'string')
       this.#broken.push(`After the ${this.#engine} had been ${away}, the service did not go on: ${back}.`);
-    this.#back = Math.max(this.#back, typeof back === 'string' ? PATIENCE : back);
+    this.#back = Math.max(this.#back, typeof back === 'string' ? TIME_LIMIT_MS : back);
   }
 
-  /** Ends the load and looks at what became of everything. */
+  /** Ends the load and checks all deposits. */
   async found(): Promise<OutageFound> {
     const { dataDir, engines, service } = this.#parts;
     this.#isOver = true;
     await this.#load;
-    const open = await unsettled(dataDir, PATIENCE, engines.settings);
+    const open = await unsettled(dataDir, TIME_LIMIT_MS, engines.settings);
     const lost = await lostOf(this.#deposits, dataDir, engines.settings);
     const code = await service.end('SIGTERM');
     return {
@@ -112,20 +112,23 @@ export class EngineOutage implements AsyncDisposable {
       const bytes = turn % 3 === 0 ? 300_000 : 2_000;
       const { ms, status } = await this.#deposits.deposit(newTar(bytes), {
         isComplete: true,
-        patience: 120_000,
+        timeLimit: 120_000,
       });
       this.#longest = Math.max(this.#longest, ms);
-      await pause(status === 201 ? 100 : 500); // more than that is not asked of a machine that others use, too
+      await pause(status === 201 ? 100 : 500); // a higher rate would load a machine that others use, too
     }
   }
 
-  /** Milliseconds until it takes a deposit and says that it is ready, or what was missing when patience ended. */
+  /**
+   * Resolves to the milliseconds until it accepts a deposit and is ready, or to what was missing after the time limit.
+   */
   async #goesOn(): Promise<number | string> {
     const begun = performance.now();
     let [missing, isTaken] = ['it took no deposit', false];
-    while (performance.now() - begun < PATIENCE) {
+    while (performance.now() - begun < TIME_LIMIT_MS) {
       isTaken ||=
-        (await this.#deposits.deposit(newTar(2_000), { isComplete: true, patience: 120_000 })).status === 201;
+        (await this.#deposits.deposit(newTar(2_000), { isComplete: true, timeLimit: 120_000 })).status ===
+        201;
       if (isTaken) missing = await notReadyBecause(this.#parts.service.url);
       if (missing === '') return performance.now() - begun;
       await pause(100);
@@ -142,7 +145,7 @@ export class EngineOutage implements AsyncDisposable {
 type Parts = {
   readonly dataDir: string;
   readonly engines: EngineProcesses;
-  readonly connection: HurtConnection;
+  readonly connection: TcpFaultProxy;
   readonly service: ServiceProcess;
   readonly opened: AsyncDisposableStack;
 };

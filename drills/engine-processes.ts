@@ -1,4 +1,4 @@
-import { MinioProcess } from '../test/support/minio-process.ts';
+import { MinioProcess } from '../testing/minio-process.ts';
 import { LogProcess } from './log-process.ts';
 import { StoreProcess } from './store-process.ts';
 
@@ -7,15 +7,15 @@ export type Engine = 'log' | 'store';
 export type EngineOptions = {
   /** Arguments of the double, such as `--nodes 3`. */
   readonly logArgs?: readonly string[];
-  /** The program of a real MinIO, to be the store instead of the S3 server of the tests. */
+  /** The program of a real MinIO that is used as the store instead of the S3 server of the tests. */
   readonly minio?: string | undefined;
 };
 
-/** The double of EventStoreDB and an S3 server, each a process, for services to share. */
+/** The double of EventStoreDB and an S3 server, each in a process, shared by services. */
 export class EngineProcesses implements AsyncDisposable {
   readonly log: LogProcess;
   readonly store: StoreProcess | MinioProcess;
-  /** What a service needs in its environment to use them. */
+  /** Settings with which a service uses them. */
   readonly settings: Readonly<Record<string, string>>;
 
   static async start({ logArgs = [], minio }: EngineOptions = {}): Promise<EngineProcesses> {
@@ -39,7 +39,7 @@ export class EngineProcesses implements AsyncDisposable {
     };
   }
 
-  /** Cuts every connection to the log and refuses new ones; what was stored stays. */
+  /** Closes every connection to the log and refuses new ones; stored events stay. */
   stopLog(): void {
     void this.log.command('stop');
   }
@@ -48,7 +48,7 @@ export class EngineProcesses implements AsyncDisposable {
     void this.log.command('listen');
   }
 
-  /** Lets the process of an engine do nothing more: connections stay, nothing is answered. */
+  /** Stops the process of an engine: connections stay open, nothing is answered. */
   freeze(engine: Engine): void {
     this.#signal(engine, 'SIGSTOP');
   }

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 const VERIFY = path.join(import.meta.dirname, '..', 'scripts', 'verify.ts');
 
-/** What `verify --all` finds in the data folder of a service, a sentence each; empty when all was proven. */
+/** Resolves to what `verify --all` finds in the data folder of a service, a sentence each; empty if all was proven. */
 export async function everythingVerified(
   dataDir: string,
   env: Readonly<Record<string, string>> = {},

@@ -8,8 +8,8 @@ const TRACED = 'trace=write,writev,pwrite64,fsync,fdatasync';
 const LARGEST_PAGE = '70000';
 
 /**
- * Fails the first sync of every thread, so also that of the log, and looks whether what is acknowledged afterwards
- * was written and synced after that: the kernel tells of lost pages once, and the next sync of the same pages succeeds.
+ * Fails the first sync of every thread, including that of the log. Checks that what is acknowledged afterwards was
+ * written and synced after that: the kernel reports lost pages once, and the next sync of the same pages succeeds.
  */
 export async function faultsOfAFailedSync(
   service: ServiceProcess,
@@ -23,7 +23,7 @@ export async function faultsOfAFailedSync(
     const { status } = await deposits.deposit(archive);
     if (status === 201) acknowledged.push(hash('sha256', archive));
   }
-  // The client has the last answer before strace has seen the write return; what is asked next comes behind that.
+  // The client has the last answer before strace has seen the write return; the next request comes after that.
   await (await fetch(`${service.url}/health/live`)).text();
   const calls = systemCalls(await strace.detach());
   const failure = calls.findIndex((call) => isSyncOfLog(call) && call.result.includes('INJECTED'));

@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { TusUploads } from '../test/support/tus-uploads.ts';
+import { TusUploads } from '../testing/tus-uploads.ts';
 import { drillClient } from './drilled-service.ts';
 
-/** Calls of the service that can be made to fail. strace counts them by thread. */
+/** System calls of the service that can be made to fail. strace counts them per thread. */
 export type FailingCall = {
   readonly name: string;
   readonly what: string;
   readonly calls: string;
   /** Names of the threads that make them. */
   readonly threads: RegExp;
-  /** Only those on these files, relative to the data folder; all when there are none. */
+  /** Paths of the files, relative to the data folder; empty: all files. */
   readonly paths: readonly string[];
-  /** What is done beside the creates. */
+  /** Requests in addition to the creates. */
   readonly work?: (url: string) => Promise<void>;
 };
 
@@ -26,7 +26,7 @@ const [LOG_WRITER, STORE_WRITER, POOL, MAIN] = [
   /^node-MainThread/,
 ];
 
-/** A write to a file by libuv is told from one that wakes its loop only where it has several parts: those are failed. */
+/** A write to a file by libuv differs from one that wakes its loop only if it has several parts: those are failed. */
 export const FAILING_CALLS: readonly FailingCall[] = [
   { name: 'log-writes', what: 'writes of the log', calls: 'pwrite64', threads: LOG_WRITER, paths: LOG },
   { name: 'log-syncs', what: 'syncs of the log', calls: SYNCS, threads: LOG_WRITER, paths: LOG },
@@ -68,7 +68,7 @@ export const FAILING_CALLS: readonly FailingCall[] = [
 
 const PIECE = 300_000;
 
-/** A piece that was answered 204 is there. @throws it is not */
+/** Checks that a chunk that was answered 204 is stored. @throws if it is not */
 async function uploadPiece(url: string): Promise<void> {
   const uploads = new TusUploads(drillClient(url), 'drill');
   const created = await uploads.create(PIECE);

@@ -1,20 +1,20 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { freePort } from '../testing/free-port.ts';
 import { AnsweredDeposits, lostOf, newTar } from './answered-deposits.ts';
 import type { Finding } from './drill.ts';
 import { unsettled } from './drilled-service.ts';
 import { everythingVerified } from './everything-verified.ts';
 import type { FailingCall } from './failing-calls.ts';
-import { freePort } from './free-port.ts';
 import { threadsNamed } from './process-facts.ts';
 import { ServiceProcess } from './service-process.ts';
 import { Strace } from './strace.ts';
 
 /** Milliseconds for the service to be ready again. */
-const PATIENCE = 15_000;
+const TIME_LIMIT_MS = 15_000;
 
-/** One service, or one after the other where a fault ended it, and all that it answered. */
+/** One service, or several in succession if a failure ended it, and all its answers. */
 export class FailingRun implements AsyncDisposable {
   readonly deposits: AnsweredDeposits;
   readonly broken: string[] = [];
@@ -36,7 +36,7 @@ export class FailingRun implements AsyncDisposable {
     this.deposits = new AnsweredDeposits(service.url);
   }
 
-  get told(): string {
+  get summary(): string {
     const refused = this.deposits.counts.get(503) ?? 0;
     return `${this.#failures} failed calls, ${this.deposits.acknowledged.size} creates acknowledged, ${refused} refused`;
   }
@@ -88,9 +88,9 @@ export class FailingRun implements AsyncDisposable {
     };
   }
 
-  /** When the disk works again: ready, or ended with 1 and a reason, and it starts again. */
+  /** When the disk works again: checks that it is ready, or has exited with 1 and a reason and starts again. */
   async #goesOn(after: string): Promise<void> {
-    const deadline = performance.now() + PATIENCE;
+    const deadline = performance.now() + TIME_LIMIT_MS;
     while (!this.service.hasEnded && performance.now() < deadline) {
       if (await this.service.isReady()) return;
       await pause(20);

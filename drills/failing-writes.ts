@@ -1,4 +1,4 @@
-import { type Finding, runDrill, skipped, tell } from './drill.ts';
+import { type Finding, printProgress, runDrill, skipped } from './drill.ts';
 import { drilledFolder } from './drilled-service.ts';
 import { faultsOfAFailedSync } from './failed-sync.ts';
 import { FAILING_CALLS, type FailingCall } from './failing-calls.ts';
@@ -32,10 +32,10 @@ async function drill(failing: readonly FailingCall[], isShort: boolean): Promise
   for (const call of failing) {
     if (isShort) await run.fail(call, 'EIO', '1');
     else for (const error of ['EIO', 'ENOSPC']) await failEach(run, call, error);
-    tell(`${call.name}: ${run.told}`);
+    printProgress(`${call.name}: ${run.summary}`);
   }
   run.broken.push(...(await faultsOfAFailedSync(run.service, run.deposits)));
-  return await run.finding(failing); // before the folder goes
+  return await run.finding(failing); // before the folder is removed
 }
 
 async function failEach(run: FailingRun, call: FailingCall, error: string): Promise<void> {

@@ -3,18 +3,18 @@ import { existsSync } from 'node:fs';
 import { cp, open, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { logicalContent } from '../test/support/logical-content.ts';
-import { seeded } from '../test/support/seeded-random.ts';
+import { freePort } from '../testing/free-port.ts';
+import { logicalContent } from '../testing/logical-content.ts';
+import { seeded } from '../testing/seeded-random.ts';
 import {
   deleteLastEvent,
   removeWithoutTrace,
   rewriteAndForgetAnchors,
   rewriteStream,
-} from '../test/support/tampering.ts';
-import { makeDeposits } from '../test/support/varied-deposits.ts';
-import { amount, type Finding, runDrill, tell as say } from './drill.ts';
+} from '../testing/tampering.ts';
+import { makeDeposits } from '../testing/varied-deposits.ts';
+import { amount, type Finding, runDrill, printProgress as say } from './drill.ts';
 import { DRILL_PASSWORD, drillClient, registerDrill, scratchFolder, settled } from './drilled-service.ts';
-import { freePort } from './free-port.ts';
 import { ServiceProcess } from './service-process.ts';
 
 const HELP = `Makes deposits of many kinds in a real service, stops it, changes one byte of a copy of its files at a time, and
@@ -92,7 +92,7 @@ async function drill({ deposits, flips, seed, crash }: Options): Promise<Finding
   };
 }
 
-/** A folder as a stopped service leaves it, with anchors made on the way. */
+/** Fills a folder as a stopped service leaves it, with anchors made on the way. */
 async function filled(
   folder: string,
   deposits: number,
@@ -106,7 +106,7 @@ async function filled(
   for (const part of [0, 1, 2, 3]) {
     const count = Math.floor((deposits * (part + 1)) / 4) - Math.floor((deposits * part) / 4);
     await makeDeposits(depositor, count, randomBytes);
-    // A command that ends tidies up the write-ahead log.
+    // A command that ends merges the write-ahead log.
     if (part === 3 && signal === 'SIGKILL') break;
     await settled(folder);
     await command('anchor', ['--file', anchors], folder);
@@ -136,7 +136,7 @@ async function targets(
   );
 }
 
-/** Resolves to what was missed, a sentence each. */
+/** Resolves to the flips that were not found, a sentence each. */
 async function flipEach(
   kind: Kind,
   files: readonly string[],
@@ -150,12 +150,12 @@ async function flipEach(
   for (let flip = 0; flip < count; flip += 1) {
     const place = await anyPlace(files);
     await restore(work, original, place.file);
-    const told = await flipByte(place);
+    const flipped = await flipByte(place);
     const { findings, code } = await verify(work, anchors);
     const named = code === 1 && findings.some((finding) => names(finding, kind, place));
     const outcome = named ? 'named' : unnamed(place.file, work, original);
     tally[outcome] += 1;
-    const where = `${path.relative(work, place.file)}, ${told}`;
+    const where = `${path.relative(work, place.file)}, ${flipped}`;
     if (outcome === 'missed') missed.push(`verify did not name a changed byte: ${where}.`);
     say(`${kind}, ${flip + 1} of ${count}: ${outcome}: ${where}`);
     await restore(work, original, place.file);
@@ -163,7 +163,7 @@ async function flipEach(
   return missed;
 }
 
-/** The finding is about what was hit, not about anything. */
+/** Whether the finding is about the file that was changed. */
 function names(finding: Record<string, unknown>, kind: Kind, { file }: Place): boolean {
   if (kind === 'large objects') return finding['object'] === path.basename(file);
   const database = databaseOf(file);
@@ -237,7 +237,7 @@ async function flipByte({ file, offset }: Place): Promise<string> {
   return `byte ${offset} (page ${Math.floor(offset / 4096) + 1}, byte ${offset % 4096} of it): ${before} to ${after}`;
 }
 
-/** With all that belongs to its database, and without what SQLite has laid beside it since. */
+/** Restores the file with all files of its database, without those that SQLite has created since. */
 async function restore(work: string, original: string, file: string): Promise<void> {
   const database = databaseOf(file);
   for (const suffix of ['', '-wal', '-shm', '.head']) {

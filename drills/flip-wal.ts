@@ -1,9 +1,9 @@
 import { cp, open, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { amount, type Finding, runDrill, tell } from './drill.ts';
+import { freePort } from '../testing/free-port.ts';
+import { amount, type Finding, printProgress, runDrill } from './drill.ts';
 import { drillClient, drilledFolder, scratchFolder } from './drilled-service.ts';
-import { freePort } from './free-port.ts';
 import { MixedLoad } from './mixed-load.ts';
 import { promisesKept } from './promises-kept.ts';
 import { NotStarted, ServiceProcess } from './service-process.ts';
@@ -17,9 +17,9 @@ that was acknowledged.
   node drills/flip-wal.ts [--flips 40]
 `;
 
-/** Acknowledged before the kill: so few that the log has not been merged into the database. */
+/** Writes that are acknowledged before the kill: too few for the log to be merged into the database. */
 const WRITES = 60;
-/** A frame of the write-ahead log: its header, then a page. */
+/** Sizes of the header of the write-ahead log and of one frame: its header, then a page. */
 const [WAL_HEADER, FRAME] = [32, 24 + 4096];
 
 await runDrill(HELP, { flips: { type: 'string' } }, (values) =>
@@ -37,13 +37,13 @@ async function drill(flips: number): Promise<Finding> {
   for (let flip = 1; flip <= flips; flip += 1) {
     const copy = path.join(copies.path, 'data');
     await cp(folder.dataDir, copy, { recursive: true });
-    // The first half of them anywhere, the others in the last frames, which matter most.
+    // The first half of the flips is anywhere, the other half in the last frames, which matter most.
     const from = flip <= flips / 2 ? 0 : Math.max(0, size - 12 * FRAME);
     const where = await flipBit(path.join(copy, 'event-log.sqlite-wal'), from, size);
     const { outcome, why } = await startedOn(copy, port, ledger);
     tally[outcome] += 1;
     if (why !== undefined) broken.push(`${where}: ${why}`);
-    tell(`flip ${flip} of ${flips}, ${where}: ${outcome}`);
+    printProgress(`flip ${flip} of ${flips}, ${where}: ${outcome}`);
     await rm(copy, { recursive: true, force: true });
   }
   const whole = await startedOn(folder.dataDir, port, ledger);
@@ -73,7 +73,7 @@ async function killedUnderLoad(dataDir: string, port: number): Promise<Ledger> {
   return load.ledger;
 }
 
-/** Resolves to where. */
+/** Flips a bit; resolves to its place. */
 async function flipBit(file: string, from: number, size: number): Promise<string> {
   const offset = from + Math.floor(Math.random() * (size - from));
   await using handle = await open(file, 'r+');

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import path from 'node:path';
-import { minioProgram } from '../test/support/minio-process.ts';
-import { type Finding, runDrill, tell } from './drill.ts';
+import { minioProgram } from '../testing/minio-process.ts';
+import { type Finding, printProgress, runDrill } from './drill.ts';
 import { eventually, ObjectFaultSite } from './object-fault-site.ts';
 import { keyOf, newDeposit } from './storing-client.ts';
 
@@ -12,10 +12,10 @@ are flipped back, or their bytes are deposited again.
 
   node drills/flipped-bits.ts`;
 
-/** As many as a reactor of a node works on at the same time. */
+/** The number of deposits that a reactor of a node processes at the same time. */
 const DAMAGED = 8;
 const ARCHIVE_BYTES = 10_000;
-/** From completion to done of another client's deposit: one that waited for the eight would wait for ever. */
+/** Limit from completion to done for another client's deposit: one that waited for the eight would never be done. */
 const LONGEST_MS = 30_000;
 const BUCKET = 'deposits';
 const HASTY = path.join(import.meta.dirname, 'hasty-service.ts');
@@ -33,10 +33,10 @@ async function drill(isShort: boolean): Promise<Finding> {
   for (const digest of digests) await engines.store.flip(BUCKET, keyOf(digest));
   await cluster.add(['reactors', 'reactors']);
   const load = site.load();
-  tell(`${DAMAGED} objects have a flipped bit`);
+  printProgress(`${DAMAGED} objects have a flipped bit`);
   await eventually(async () => (await site.parked()).length === DAMAGED);
   const parked = (await site.parked()).length;
-  tell(`${parked} events are parked, ${site.acknowledged} other deposits are acknowledged`);
+  printProgress(`${parked} events are parked, ${site.acknowledged} other deposits are acknowledged`);
   const hidden = await site.hidden(
     damaged.map(({ id }) => id),
     digests,
@@ -47,7 +47,7 @@ async function drill(isShort: boolean): Promise<Finding> {
     if (turn % 2 === 0) await engines.store.flip(BUCKET, keyOf(deposit.archive));
     else await owner.deposit(deposit);
   }
-  tell('the bytes are back');
+  printProgress('the bytes are back');
   const mended = performance.now();
   await eventually(async () => (await site.parked()).length === 0);
   const seconds = Math.round((performance.now() - mended) / 1000);

@@ -1,11 +1,11 @@
 import { hash, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { tarOf } from '../test/support/archive-builders.ts';
-import { TusUploads } from '../test/support/tus-uploads.ts';
+import { tarOf } from '../testing/archive-builders.ts';
+import { freePort } from '../testing/free-port.ts';
+import { TusUploads } from '../testing/tus-uploads.ts';
 import { AnsweredDeposits } from './answered-deposits.ts';
-import { amount, type Finding, runDrill, skipped, tell } from './drill.ts';
+import { amount, type Finding, printProgress, runDrill, skipped } from './drill.ts';
 import { drillClient, drilledFolder } from './drilled-service.ts';
-import { freePort } from './free-port.ts';
 import { ServiceProcess } from './service-process.ts';
 import { Strace, whyNoStrace } from './strace.ts';
 import { disorder, type Step, type SystemCall, systemCalls } from './system-calls.ts';
@@ -23,7 +23,7 @@ const TRACED =
   'trace=write,writev,pwrite64,pwritev,sendto,sendmsg,fsync,fdatasync,rename,renameat,renameat2,mkdir,mkdirat';
 const LARGE = 300_000;
 const SMALL = 3_000;
-/** Of an archive: enough of its bytes to be found where they are written. */
+/** Returns a marker of an archive: enough of its bytes to find where they are written. */
 const marker = (): string => `drill-${randomUUID()}`;
 
 type Created = { readonly kind: string; readonly mark: string; readonly sha256: string; readonly id: string };
@@ -45,7 +45,7 @@ async function drill(rounds: number): Promise<Finding> {
       created.push(await create(deposits, 'large', LARGE, isComplete));
       created.push(await create(deposits, 'small', SMALL, isComplete));
     }
-    tell(`round ${round} of ${rounds}: ${created.length} creates`);
+    printProgress(`round ${round} of ${rounds}: ${created.length} creates`);
   }
   const pieces = await uploadPieces(service.url, rounds);
   await pause(300); // the client has the last answer before strace has seen the write return
@@ -84,7 +84,7 @@ async function create(
   return { kind, mark, sha256, id: /<deposit_id>(\d+)</.exec(body)?.[1] ?? '' };
 }
 
-/** Each upload is one piece; resolves to their marks and where each was to go. */
+/** Sends each upload as one chunk; resolves to the markers and to the path of each. */
 async function uploadPieces(url: string, rounds: number): Promise<{ mark: string; upload: string }[]> {
   const uploads = new TusUploads(drillClient(url), 'drill');
   const pieces: { mark: string; upload: string }[] = [];
@@ -153,7 +153,7 @@ function faultOf(what: string, calls: readonly SystemCall[], steps: readonly Ste
   return fault === undefined ? [] : [`${what} was out of order: ${fault}.`];
 }
 
-/** A new folder is there after a power cut only if the one that holds it was synced. */
+/** Returns the new folders that a power cut would lose: those whose parent was not synced. */
 function foldersNotSynced(calls: readonly SystemCall[]): string[] {
   const made = calls.filter(({ name, args }) => name.startsWith('mkdir') && args.includes('/v1/sha256/'));
   return made.flatMap(({ args, ended }) => {
@@ -172,7 +172,7 @@ function isSync(name: string): boolean {
   return name === 'fsync' || name === 'fdatasync';
 }
 
-/** Whether the descriptor of the call is of a path with this end. */
+/** Whether the descriptor of the call has a path with this end. */
 function isOf(args: string, end: string): boolean {
   return /^\d+<([^>]*)>/.exec(args)?.[1]?.endsWith(end) === true;
 }

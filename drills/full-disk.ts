@@ -1,11 +1,11 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { freePort } from '../testing/free-port.ts';
 import { AnsweredDeposits, lostOf, newTar } from './answered-deposits.ts';
-import { type Finding, runDrill, tell } from './drill.ts';
+import { type Finding, printProgress, runDrill } from './drill.ts';
 import { DRILL_PASSWORD, drilledFolder, registerDrill, unsettled } from './drilled-service.ts';
 import { everythingVerified } from './everything-verified.ts';
-import { freePort } from './free-port.ts';
 import { ServiceProcess } from './service-process.ts';
 import { limitedFiles, mayMount, runWhereItMayMount, tmpfsOn } from './small-disk.ts';
 
@@ -24,17 +24,17 @@ type Place = {
   readonly says: RegExp;
 };
 
-/** Where the small disk is, and what readiness has to speak of when it is full. */
+/** Folders on the small disk, and what readiness has to name when the disk is full. */
 const PLACES: readonly Place[] = [
   { what: 'the event log', mebibytes: 3, folder: 'log', says: /event log/ },
   { what: 'the archives', mebibytes: 12, folder: 'archives', says: /archive store/ },
   { what: 'the whole data folder', mebibytes: 16, folder: '.', says: /event log|archive store/ },
 ];
-/** Creates that the full disk has to refuse before there is room again. */
+/** Creates that must be refused before disk space is freed. */
 const REFUSALS = { full: 60, short: 12 };
 const WRITERS = 4;
-/** Milliseconds for the service to go on when there is room again. */
-const PATIENCE = 20_000;
+/** Milliseconds for the service to recover after disk space is freed. */
+const TIME_LIMIT_MS = 20_000;
 
 let isExitCodeOfAnother = false;
 if (!mayMount()) {
@@ -92,7 +92,9 @@ async function fill({ what, mebibytes, folder, says }: Place, refusals: number):
   const deposits = new AnsweredDeposits(service.url);
   const readiness = await writeUntilFull(deposits, service, refusals);
   const refused = (deposits.counts.get(503) ?? 0) + (deposits.counts.get(507) ?? 0);
-  tell(`${what}: ${deposits.acknowledged.size} acknowledged, ${refused} refused; not ready: ${readiness}`);
+  printProgress(
+    `${what}: ${deposits.acknowledged.size} acknowledged, ${refused} refused; not ready: ${readiness}`,
+  );
   const broken = [...deposits.faults];
   if (refused < refusals)
     broken.push(`The disk of ${what} never became full: ${refused} creates were refused.`);
@@ -102,7 +104,7 @@ async function fill({ what, mebibytes, folder, says }: Place, refusals: number):
   const wentOnAfter = await goesOn(deposits, service);
   if (service.hasEnded) broken.push(`With ${what} on a full disk the service ended: ${service.said}`);
   else if (wentOnAfter === undefined)
-    broken.push(`With room for ${what} again, the service did not go on within ${PATIENCE / 1000} s.`);
+    broken.push(`With room for ${what} again, the service did not go on within ${TIME_LIMIT_MS / 1000} s.`);
   const open = (await unsettled(dataDir, 60_000, env)).length;
   if (open > 0)
     broken.push(`With ${what} on a disk that was full, ${open} deposits did not come to their end.`);
@@ -120,12 +122,12 @@ async function fill({ what, mebibytes, folder, says }: Place, refusals: number):
       refused,
       lost: lost.length,
       leftOver,
-      wentOnAfter: Math.round(wentOnAfter ?? PATIENCE),
+      wentOnAfter: Math.round(wentOnAfter ?? TIME_LIMIT_MS),
     },
   };
 }
 
-/** Resolves to what readiness said when so many creates had been refused. */
+/** Resolves to the reason of readiness when this number of creates had been refused. */
 async function writeUntilFull(
   deposits: AnsweredDeposits,
   service: ServiceProcess,
@@ -139,14 +141,14 @@ async function writeUntilFull(
       if (refused() >= refusals && readiness !== '') return;
       await deposits.deposit(newTar(turn % 3 === 0 ? 300_000 : 2_000), { isComplete: turn % 4 === 0 });
       if (refused() >= refusals / 2) readiness ||= await notReadyBecause(service.url);
-      if (refused() > refusals * 20) return; // full, and still it says that it is ready
+      if (refused() > refusals * 20) return; // full, but still ready
     }
   };
   await Promise.all(Array.from({ length: WRITERS }, writer));
   return readiness;
 }
 
-/** Empty when it says that it is ready. */
+/** Resolves to the reason why it is not ready; empty if it is ready. */
 async function notReadyBecause(url: string): Promise<string> {
   const answer = await fetch(`${url}/health/ready`).catch(() => undefined);
   if (!answer) return 'no answer';
@@ -154,10 +156,10 @@ async function notReadyBecause(url: string): Promise<string> {
   return answer.ok ? '' : (/<summary>([^<]*)</.exec(text)?.[1] ?? text);
 }
 
-/** Milliseconds until it is ready and takes deposits again. */
+/** Resolves to the milliseconds until it is ready and accepts deposits again. */
 async function goesOn(deposits: AnsweredDeposits, service: ServiceProcess): Promise<number | undefined> {
   const begun = performance.now();
-  while (performance.now() - begun < PATIENCE && !service.hasEnded) {
+  while (performance.now() - begun < TIME_LIMIT_MS && !service.hasEnded) {
     const small = await deposits.deposit(newTar(2_000), { isComplete: true });
     const large = await deposits.deposit(newTar(300_000), { isComplete: true });
     if (small.status === 201 && large.status === 201 && (await service.isReady()))

@@ -2,11 +2,11 @@ import http from 'node:http';
 
 const RIGHT = new Set([401, 429, 503]);
 
-/** Wrong passwords, from as many names and addresses as there are guessers, who never wait although they are told to. */
+/** Sends wrong passwords, with one name and one address per guesser, and ignores requests to wait. */
 export class Guesses {
   readonly #url: string;
   readonly #counts = new Map<number, number>();
-  /** What an answer must not be, a sentence each. */
+  /** Answers that must not be, a sentence each. */
   readonly faults: string[] = [];
   count = 0;
 
@@ -18,7 +18,7 @@ export class Guesses {
     return this.#counts.get(status) ?? 0;
   }
 
-  /** Some guessers try names that nobody has, others that of the client. */
+  /** Sends guesses until the time: some guessers use unknown names, others that of the client. */
   async goOn(guesser: number, until: number): Promise<void> {
     const name = guesser % 4 === 0 ? 'drill' : `nobody-${guesser}`;
     const localAddress = `127.0.${1 + (guesser >> 6)}.${1 + (guesser % 64)}`;

@@ -1,15 +1,15 @@
 import { once } from 'node:events';
-import { readConfig } from '../src/config.ts';
-import { createLogger } from '../src/logger.ts';
-import { startService } from '../src/service.ts';
+import { readConfig } from '../src/config/config.ts';
+import { startService } from '../src/service/service.ts';
+import { createLogger } from '../src/tools/logger.ts';
 
-/** In milliseconds: ten minutes and a minute, a quarter of an hour, and 300, in a service of users. */
+/** Milliseconds; the defaults of the service are ten minutes and a minute, a quarter of an hour, and 300. */
 const TIMES = { unusedFor: 3000, lookEvery: 500 };
 const STUCK_AFTER_MS = 5000;
 const REACTION_PAUSE_MS = 10;
 
-// The service of this tree as a program that deletes groups of older releases, looks for stuck work and gives up an object
-// that is missing, after seconds.
+// The service of this tree with short times: after seconds it deletes groups of older releases, looks for stuck work
+// and gives up a missing object.
 const config = readConfig();
 const eventLog = { ...config.eventLog, ...TIMES };
 const logger = createLogger(config.logLevel);

@@ -2,9 +2,9 @@ import { cp, mkdir, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { seeded } from '../test/support/seeded-random.ts';
+import { seeded } from '../testing/seeded-random.ts';
 import { AUTHORIZATION } from './answered-deposits.ts';
-import { amount, type Finding, runDrill, skipped, tell } from './drill.ts';
+import { amount, type Finding, printProgress, runDrill, skipped } from './drill.ts';
 import { scratchFolder } from './drilled-service.ts';
 import { builtChecker, type Judgement, judged, NotBuilt } from './histories/checker.ts';
 import { Clients } from './histories/clients.ts';
@@ -106,7 +106,7 @@ async function recorded({
   const clients = new Clients({ requests, targets: () => site.targets, random: seeded(seed) });
   const siteFaults = new SiteFaults(site, seeded(seed + 1));
   const over = new AbortController();
-  tell(`seed ${seed}: ${number} clients for ${seconds} s`);
+  printProgress(`seed ${seed}: ${number} clients for ${seconds} s`);
   const faulty = siteFaults.run(over.signal);
   const working = clients.run(number);
   await Promise.race([pause(seconds * 1000), faulty]);
@@ -114,7 +114,7 @@ async function recorded({
   await faulty;
   clients.stop();
   await working;
-  tell(`${requests.operations.length} operations; deposits come to their end`);
+  printProgress(`${requests.operations.length} operations; deposits come to their end`);
   const unsettled = await lastReads({
     requests,
     targets: site.targets,

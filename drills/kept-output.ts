@@ -2,11 +2,11 @@ import { appendFileSync, copyFileSync, linkSync, mkdirSync, statSync } from 'nod
 import path from 'node:path';
 
 /**
- * With `DRILL_OUTPUT_DIR` set, what the services of a drill say, the files of their event logs and the refusals they
- * answer are kept there, for the scan that looks for secrets in them.
+ * With `DRILL_OUTPUT_DIR` set, the output of a drill's services, the files of their event logs and the refusals are
+ * kept there, for the scan that searches them for secrets.
  */
 export const outputFolder = process.env['DRILL_OUTPUT_DIR'];
-/** Whether what is said will be looked at. */
+/** Whether output is kept to be scanned. */
 export const isKept = outputFolder !== undefined;
 /** Larger logs on other disks are not copied. */
 const MOST_COPIED = 256 * 1024 ** 2;
@@ -17,7 +17,7 @@ export function keep(name: string, text: string | Buffer): void {
   if (file !== undefined) appendFileSync(file, text);
 }
 
-/** The files stay when the data folder goes: as links, or where that is not possible as copies of what they are now. */
+/** Keeps the files of the log after the data folder is removed: as links, or else as copies of their present state. */
 export function keepLog(dataDir: string): void {
   if (outputFolder === undefined) return;
   for (const name of ['event-log.sqlite', 'event-log.sqlite-wal']) {
@@ -33,7 +33,7 @@ export function keepLog(dataDir: string): void {
   }
 }
 
-/** From now on every answer from 400 up that this process is given is kept. */
+/** Keeps every answer from 400 up that this process receives from now on. */
 export function keepRefusals(): void {
   if (outputFolder === undefined) return;
   const ask = globalThis.fetch;
@@ -46,7 +46,7 @@ export function keepRefusals(): void {
   };
 }
 
-/** By the name of the drill, so that what is found can be traced. */
+/** Returns a path with the name of the drill, so that findings can be traced. */
 function placeOf(name: string): string | undefined {
   if (outputFolder === undefined) return undefined;
   mkdirSync(outputFolder, { recursive: true });

@@ -1,7 +1,7 @@
-import { amount, type Finding, runDrill, skipped, tell } from './drill.ts';
+import { freePort } from '../testing/free-port.ts';
+import { amount, type Finding, printProgress, runDrill, skipped } from './drill.ts';
 import { drillClient, drilledFolder, unsettled } from './drilled-service.ts';
 import { everythingVerified } from './everything-verified.ts';
-import { freePort } from './free-port.ts';
 import { KilledCreate } from './killed-create.ts';
 import { ServiceProcess } from './service-process.ts';
 import { Strace, whyNoStrace } from './strace.ts';
@@ -17,7 +17,7 @@ Needs strace.
 --most N  points of one kind of call and one thread, at the most
 `;
 
-/** What is asked of the system to keep something. The call at which the kill comes is not done any more. */
+/** System calls that store something. The call at which the process is killed does not complete. */
 const CALLS = [
   'fdatasync',
   'fsync',
@@ -32,17 +32,17 @@ const CALLS = [
 const SHORT_CALLS = ['fsync'];
 /** Bytes of archives that become a row and a file of the store. */
 const SIZES = [2000, 200_000];
-/** For a deposit to come to its end, in milliseconds. */
-const PATIENCE = 30_000;
+/** Time limit for a deposit to be settled, in milliseconds. */
+const TIME_LIMIT_MS = 30_000;
 
 type Point = { readonly call: string; readonly size: number; readonly number: number };
 
-/** What the points came to. */
+/** The results of all points. */
 type Tally = {
   kills: number;
   acknowledged: number;
   lost: number;
-  /** Kills before the answer: after which the deposit was there, and was not. */
+  /** Kills before the answer, by whether the deposit existed afterwards. */
   all: number;
   nothing: number;
   readonly places: Set<string>;
@@ -78,16 +78,16 @@ async function drill(calls: readonly string[], most: number): Promise<Finding> {
     run.service = await ServiceProcess.start(dataDir, port);
     await judge(create, `${point.call} ${point.number} (${place})`, run.service, dataDir, tally);
     tally.places.add(`${point.call} of ${place}`);
-    tell(`kill ${tally.kills}: at ${point.call} ${point.number} of ${point.size} bytes, ${place}`);
+    printProgress(`kill ${tally.kills}: at ${point.call} ${point.number} of ${point.size} bytes, ${place}`);
   }
-  const stuck = await unsettled(dataDir, PATIENCE);
+  const stuck = await unsettled(dataDir, TIME_LIMIT_MS);
   const dangling = await everythingVerified(dataDir);
   const code = await run.service.end('SIGTERM');
   if (code !== 0) tally.broken.push(`The service ended with ${code} after SIGTERM.`);
   return finding(tally, stuck, dangling);
 }
 
-/** The numbers of one kind of call go up; those that a create does not reach cost it nothing. */
+/** Yields points with rising numbers of one kind of call; points that a create does not reach cost nothing. */
 function* points(calls: readonly string[], most: number): Generator<Point> {
   for (const call of calls) {
     for (const size of SIZES) {
@@ -96,7 +96,7 @@ function* points(calls: readonly string[], most: number): Generator<Point> {
   }
 }
 
-/** Resolves, when the service has been killed or the deposit is through, to the file the call was about. */
+/** Resolves to the file of the call when the service has been killed or the deposit is settled. */
 async function killedAt(
   { call, number }: Point,
   create: KilledCreate,
@@ -109,7 +109,7 @@ async function killedAt(
   return fileIn(seen.at(-1) ?? '');
 }
 
-/** As in "event-log.sqlite-wal", "archives/incoming/…", or what else has a descriptor. */
+/** Returns a file such as "event-log.sqlite-wal", "archives/incoming/…", or else the descriptor's path. */
 function fileIn(line: string): string {
   const path = /[<"]\/[^>"]*deposit-points-[^/]+\/([^>"]*)/.exec(line)?.[1];
   if (path === undefined) return /<([a-z]+):/.exec(line)?.[1] ?? 'something outside the data folder';

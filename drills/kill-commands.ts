@@ -5,35 +5,35 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { UsageError } from '../scripts/command.ts';
-import { readConfig } from '../src/config.ts';
-import { openStore } from '../src/engines.ts';
-import { tarOf } from '../test/support/archive-builders.ts';
-import { archivePart, entryPart, formOf, formType } from '../test/support/deposit-bodies.ts';
-import { amount, type Finding, runDrill, tell } from './drill.ts';
+import { readConfig } from '../src/config/config.ts';
+import { openStore } from '../src/service/backends/open-backends.ts';
+import { tarOf } from '../testing/archive-builders.ts';
+import { archivePart, entryPart, formOf, formType } from '../testing/deposit-bodies.ts';
+import { freePort } from '../testing/free-port.ts';
+import { amount, type Finding, printProgress, runDrill } from './drill.ts';
 import { drillClient, drilledFolder, settled } from './drilled-service.ts';
-import { freePort } from './free-port.ts';
 import { ServiceProcess } from './service-process.ts';
 
 const HELP = `Kills each long command of operators with SIGKILL at random moments, runs it again, and looks whether all is right.
 
   node drills/kill-commands.ts [--kills 10] [--deposits 300] [--only COMMAND]
 
-Commands: rebuild (beside the running service), backup, migrate, gc, verify.
+Commands: rebuild (output the running service), backup, migrate, gc, verify.
 `;
 
-/** A command that is killed, and what must hold when it was run again. */
+/** A command that is killed, and what must hold after it has run again. */
 type Subject = {
   readonly name: string;
-  /** It needs the folder for itself. */
+  /** Whether it needs the folder for itself. */
   readonly alone: boolean;
   readonly prepare?: (folder: string) => Promise<void>;
-  readonly args: (folder: string, beside: string) => string[];
+  readonly args: (folder: string, output: string) => string[];
   /** Throws what is wrong. */
-  readonly check: (folder: string, beside: string) => Promise<void>;
+  readonly check: (folder: string, output: string) => Promise<void>;
 };
 
 const ORPHANS = 1000;
-/** About what a Node process takes to begin, in milliseconds. */
+/** Approximate time in which a Node process starts, in milliseconds. */
 const START = 150;
 
 const subjects: Subject[] = [
@@ -46,10 +46,10 @@ const subjects: Subject[] = [
   {
     name: 'backup',
     alone: false,
-    args: (_, beside) => [beside],
-    check: async (_, beside) => {
+    args: (_, output) => [output],
+    check: async (_, output) => {
       const restored = await mkdtemp(path.join(tmpdir(), 'restored-'));
-      await mustPass(restored, 'restore', [beside]);
+      await mustPass(restored, 'restore', [output]);
       await mustPass(restored, 'verify', ['--all']);
       await rm(restored, { recursive: true });
     },
@@ -57,14 +57,14 @@ const subjects: Subject[] = [
   {
     name: 'migrate',
     alone: false,
-    args: (folder, beside) => [
+    args: (folder, output) => [
       '--from',
       `sqlite:${folder}/event-log.sqlite`,
       '--to',
-      `sqlite:${beside}/copy.sqlite`,
+      `sqlite:${output}/copy.sqlite`,
     ],
-    check: async (folder, beside) => {
-      const back = ['--from', `sqlite:${beside}/copy.sqlite`, '--to', `sqlite:${beside}/back.sqlite`];
+    check: async (folder, output) => {
+      const back = ['--from', `sqlite:${output}/copy.sqlite`, '--to', `sqlite:${output}/back.sqlite`];
       await mustPass(folder, 'migrate', back);
     },
   },
@@ -123,37 +123,37 @@ async function drill(kills: number, deposits: number, only: string | undefined):
   };
 }
 
-/** What was wrong after each kill, if anything. */
+/** Resolves to what was wrong after each kill. */
 async function killed(subject: Subject, folder: string, kills: number): Promise<string[]> {
   const faults: string[] = [];
   const whole = await timeOf(subject, folder);
   for (let kill = 0; kill < kills; kill += 1) {
-    const beside = await mkdtemp(path.join(tmpdir(), 'beside-'));
+    const output = await mkdtemp(path.join(tmpdir(), 'output-'));
     try {
       await subject.prepare?.(folder);
-      const child = begin(folder, subject.name, subject.args(folder, beside));
+      const child = begin(folder, subject.name, subject.args(folder, output));
       const [exited, after] = [once(child, 'exit'), START + Math.random() * Math.max(50, whole - START)];
       await Promise.race([exited, pause(after)]);
       child.kill('SIGKILL');
       await exited;
-      await mustPass(folder, subject.name, subject.args(folder, beside));
-      await subject.check(folder, beside);
-      tell(`${subject.name} killed after ${Math.round(after)} of ${Math.round(whole)} ms: held`);
+      await mustPass(folder, subject.name, subject.args(folder, output));
+      await subject.check(folder, output);
+      printProgress(`${subject.name} killed after ${Math.round(after)} of ${Math.round(whole)} ms: held`);
     } catch (error) {
       faults.push(`${subject.name}, kill ${kill + 1}: ${(error as Error).message}`);
     }
-    await rm(beside, { recursive: true, force: true });
+    await rm(output, { recursive: true, force: true });
   }
   return faults;
 }
 
 async function timeOf(subject: Subject, folder: string): Promise<number> {
-  const beside = await mkdtemp(path.join(tmpdir(), 'beside-'));
+  const output = await mkdtemp(path.join(tmpdir(), 'output-'));
   await subject.prepare?.(folder);
   const started = performance.now();
-  await mustPass(folder, subject.name, subject.args(folder, beside));
+  await mustPass(folder, subject.name, subject.args(folder, output));
   const ms = performance.now() - started;
-  await rm(beside, { recursive: true, force: true });
+  await rm(output, { recursive: true, force: true });
   return ms;
 }
 
@@ -163,7 +163,7 @@ function begin(dataDir: string, command: string, args: readonly string[]): Child
   return spawn(process.execPath, [script, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
-/** What it said. @throws when it did not end with 0. */
+/** Resolves to the output of the command. @throws if it did not exit with 0. */
 async function mustPass(dataDir: string, command: string, args: readonly string[]): Promise<string> {
   const child = begin(dataDir, command, args);
   let [out, err] = ['', ''];

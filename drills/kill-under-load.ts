@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { runScript } from '../test/support/run-script.ts';
-import { amount, type Finding, runDrill, tell } from './drill.ts';
+import { freePort } from '../testing/free-port.ts';
+import { runScript } from '../testing/run-script.ts';
+import { amount, type Finding, printProgress, runDrill } from './drill.ts';
 import { drillClient, drilledFolder } from './drilled-service.ts';
 import { everythingVerified } from './everything-verified.ts';
-import { freePort } from './free-port.ts';
 import { MixedLoad } from './mixed-load.ts';
 import { type Kept, promisesKept } from './promises-kept.ts';
 import { ServiceProcess } from './service-process.ts';
@@ -19,8 +19,8 @@ an event names in the store, and what no event names has to be found by gc.
 --longest MS  a kill comes up to so many milliseconds after the service was ready or a write was acknowledged
 `;
 
-/** For a write to be acknowledged, in milliseconds. */
-const PATIENCE = 10_000;
+/** Time limit for a write to be acknowledged, in milliseconds. */
+const TIME_LIMIT_MS = 10_000;
 
 type Drill = { readonly kills: number; readonly writers: number; readonly longest: number };
 
@@ -44,14 +44,14 @@ async function drill({ kills, writers, longest }: Drill): Promise<Finding> {
   const { ledger } = load;
   for (let kill = 1; kill <= kills; kill += 1) {
     await using service = await ServiceProcess.start(dataDir, port);
-    // Some kills come while the first requests are under way, the others when writes are being acknowledged.
+    // Some kills come during the first requests, the others when writes are being acknowledged.
     if (kill % 4 !== 0) await oneMore(ledger);
     await pause(Math.random() * longest);
     await service.end('SIGKILL');
-    tell(`kill ${kill} of ${kills}: ${ledger.acknowledged} writes acknowledged`);
+    printProgress(`kill ${kill} of ${kills}: ${ledger.acknowledged} writes acknowledged`);
   }
   await using service = await ServiceProcess.start(dataDir, port);
-  await pause(300); // what has a key is repeated and answered
+  await pause(300); // requests with a key are repeated and answered
   await load.stop();
   const kept = await promisesKept(ledger, client, dataDir);
   const code = await service.end('SIGTERM');
@@ -68,13 +68,13 @@ async function drill({ kills, writers, longest }: Drill): Promise<Finding> {
   return finding(kills, writers, load, { kept, dangling, orphans, broken });
 }
 
-/** Resolves when another write is acknowledged, or after too long. */
+/** Resolves when another write is acknowledged, or after the time limit. */
 async function oneMore(ledger: Ledger): Promise<void> {
-  const [before, deadline] = [ledger.acknowledged, performance.now() + PATIENCE];
+  const [before, deadline] = [ledger.acknowledged, performance.now() + TIME_LIMIT_MS];
   while (ledger.acknowledged === before && performance.now() < deadline) await pause(5);
 }
 
-/** Removes what no event names; what the events name must be there afterwards. */
+/** Removes objects that no event references; checks that the referenced ones exist afterwards. */
 async function sweep(dataDir: string): Promise<{ orphans: number; dangling: string[] }> {
   const { code, out, err } = await runScript(dataDir, 'gc', [
     '--remove',

@@ -1,20 +1,20 @@
 import { hash, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { readConfig } from '../src/config.ts';
-import { openLog } from '../src/engines.ts';
-import { archivePart, entryPart, final, formOf, formType } from '../test/support/deposit-bodies.ts';
-import type { TestClient } from '../test/support/running-service.ts';
+import { readConfig } from '../src/config/config.ts';
+import { openLog } from '../src/service/backends/open-backends.ts';
+import { archivePart, entryPart, final, formOf, formType } from '../testing/deposit-bodies.ts';
+import type { TestClient } from '../testing/running-service.ts';
 import { newTar } from './answered-deposits.ts';
 import type { ServiceProcess } from './service-process.ts';
 
 const WHOLE = ['DepositCreated', 'ArchiveAdded', 'MetadataAdded', 'DepositCompleted'];
 
-/** One create with an Idempotency-Key, to be sent to a service that dies of it and to be repeated afterwards. */
+/** One create with an Idempotency-Key, sent to a service that crashes meanwhile and repeated afterwards. */
 export class KilledCreate {
   readonly #body: Uint8Array<ArrayBuffer>;
   readonly #archive: string;
   readonly #key = randomUUID();
-  /** The deposit that it was answered with, if it was. */
+  /** The deposit of the answer, if there was one. */
   #id: string | undefined;
 
   constructor(bytes: number) {
@@ -27,7 +27,7 @@ export class KilledCreate {
     return this.#id !== undefined;
   }
 
-  /** Resolves when the deposit has come to its end, or the service to its. */
+  /** Resolves when the deposit is settled, or when the service has ended. */
   async send(client: TestClient, service: ServiceProcess): Promise<void> {
     const answer = await this.#post(client).catch(() => undefined);
     if (answer === undefined) return void (await service.ended());
@@ -36,14 +36,14 @@ export class KilledCreate {
     while (!service.hasEnded && !(await isDone(client, answer.id).catch(() => false))) await pause(10);
   }
 
-  /** What of it the log of the service that was killed has. */
+  /** Resolves to how much of it is in the log of the killed service. */
   async left(dataDir: string): Promise<'all' | 'nothing' | 'a part'> {
     const streams = await this.#streams(dataDir);
     if (streams.length === 0) return 'nothing';
     return WHOLE.every((type) => streams[0]?.includes(type)) ? 'all' : 'a part';
   }
 
-  /** Sends it again; resolves to what is wrong then, a sentence each. */
+  /** Repeats it; resolves to what is wrong then, a sentence each. */
   async repeat(client: TestClient, dataDir: string): Promise<string[]> {
     const { status, body, id } = await this.#post(client);
     if (status !== 201) return [`Its repetition was answered ${status}: ${body}`];
@@ -65,7 +65,7 @@ export class KilledCreate {
     return { status: answer.status, body, id: /<deposit_id>(\d+)</.exec(body)?.[1] ?? '' };
   }
 
-  /** The types of the events of each deposit that has its archive. */
+  /** Resolves to the event types of each deposit that has its archive. */
   async #streams(dataDir: string): Promise<string[][]> {
     const streams = new Map<string, { types: string[]; isIts: boolean }>();
     await using log = await openLog(readConfig({ DEPOSIT_DATA_DIR: dataDir }), { readOnly: true });

@@ -1,8 +1,8 @@
-import type { FaultProxy } from '../test/support/fault-proxy.ts';
+import type { FaultProxy } from '../testing/fault-proxy.ts';
 import { peakMemory } from './process-facts.ts';
 import type { ServiceProcess } from './service-process.ts';
 
-/** The service process of the moment, and the most memory that one of them took. */
+/** The current service process, and the peak of memory of all of them. */
 export class LargeRun {
   service: ServiceProcess;
   peak = 0;
@@ -12,7 +12,7 @@ export class LargeRun {
     this.service = service;
   }
 
-  /** The most resident memory so far of the process that runs now, in MiB. */
+  /** Resolves to the peak of resident memory of the current process, in MiB. */
   async memory(): Promise<number> {
     const mib = await peakMemory(this.service.pid);
     this.peak = Math.max(this.peak, mib);

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { amount, type Finding, runDrill, tell } from './drill.ts';
+import { amount, type Finding, printProgress, runDrill } from './drill.ts';
 import { OutageSite } from './outage-site.ts';
 import { slowerThan } from './slow-returns.ts';
 
@@ -14,7 +14,7 @@ every deposit has to come to its end and every notification to arrive, in order.
 --main FILE  the program of another release: src/main.ts of its checkout
 `;
 
-/** For how long a leader that was cut off still answers, and the bounds of the time until another leads. */
+/** Time for which a leader that was cut off still answers, and the bounds of the time until another node leads. */
 const [STALE_MS, SHORTEST_ELECTION_MS, LONGEST_ELECTION_MS] = [400, 300, 4000];
 
 await runDrill(
@@ -54,7 +54,7 @@ async function drill({ cuts, writers, main, isShort }: Drill): Promise<Finding> 
     await site.engines.log.command(`partition ${STALE_MS} ${election}`);
     const leads = performance.now() - STALE_MS;
     returns.push(await site.firstSuccessAfter(leads));
-    tell(
+    printProgress(
       `cut ${cut} of ${cuts}: another server led after ${election} ms, the first 201 came ${Math.round(returns.at(-1) ?? 0)} ms later; ${site.acknowledged} acknowledged`,
     );
   }

@@ -1,7 +1,7 @@
 import type { EventLog } from '../src/event-log/event-log.ts';
 
 export type Loads = Disposable & {
-  /** Deposits that are being loaded now. */
+  /** Number of deposits that are being loaded now. */
   readonly loading: number;
   readonly done: number;
 };

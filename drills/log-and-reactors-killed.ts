@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { tarOf } from '../test/support/archive-builders.ts';
-import { amount, type Finding, runDrill, tell } from './drill.ts';
+import { tarOf } from '../testing/archive-builders.ts';
+import { amount, type Finding, printProgress, runDrill } from './drill.ts';
 import { OutageSite } from './outage-site.ts';
 
 const HELP = `All reactor nodes are killed while archives are checked that take seconds, and so is the event log (the double of
@@ -16,7 +16,7 @@ EventStoreDB): seconds later, during which deposits are accepted, or at the same
 
 /** With this number of files, reading an archive takes some seconds. */
 const FILES = 40_000;
-/** Deposits of small archives behind the large ones. */
+/** Deposits of small archives that queue after the large ones. */
 const SMALL = 4;
 /** The server writes checkpoints of groups every two seconds. */
 const CHECKPOINTED_MS = 3000;
@@ -58,11 +58,11 @@ async function drill({ kills, large, main, isShort }: Drill): Promise<Finding> {
     const open = await site.open();
     underWay += open.length;
     await killAll(site, kill % 2 === 1 ? 'log later' : 'at once');
-    tell(`kill ${kill} of ${kills}, with ${open.length} deposits under way`);
+    printProgress(`kill ${kill} of ${kills}, with ${open.length} deposits under way`);
     await site.engines.log.restart();
     await site.cluster.add(['reactors', 'reactors']);
     const stuck = await site.unsettled();
-    tell(`log and reactor nodes are back: ${stuck.length} deposits do not come to their end`);
+    printProgress(`log and reactor nodes are back: ${stuck.length} deposits do not come to their end`);
     if (stuck.length > 0) break;
   }
   const { broken, numbers } = await site.outcome();
@@ -85,7 +85,7 @@ async function killAll(site: OutageSite, when: 'log later' | 'at once'): Promise
   await Promise.all([killed, engines.log.kill()]);
 }
 
-/** Quick to send, and some seconds of work. */
+/** Returns an archive that is quick to send and takes seconds to process. */
 function largeTar(mark: string): Buffer {
   const files = Array.from({ length: FILES }, (_, file) => ({
     name: `large/${file % 200}/${file}.txt`,

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 
-const MAIN = path.join(import.meta.dirname, '..', 'test', 'support', 'eventstoredb-double', 'main.ts');
+const MAIN = path.join(import.meta.dirname, '../testing/eventstoredb-double/main.ts');
 
-/** The double of EventStoreDB, one server or a cluster of them, in a process that commands hurt. */
+/** The double of EventStoreDB, one server or a cluster of them, in a process with commands for faults. */
 export class LogProcess implements AsyncDisposable {
   readonly #args: readonly string[];
   #ports: readonly number[] = [];
@@ -26,7 +26,7 @@ export class LogProcess implements AsyncDisposable {
     this.#lines = linesOf(this.#child);
   }
 
-  /** Names every server. */
+  /** Connection string with every server. */
   get connectionString(): string {
     return `esdb://${this.#ports.map((port) => `127.0.0.1:${port}`).join(',')}?tls=false`;
   }

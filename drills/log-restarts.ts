@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { amount, type Finding, runDrill, tell } from './drill.ts';
+import { amount, type Finding, printProgress, runDrill } from './drill.ts';
 import { OutageSite } from './outage-site.ts';
 
 const HELP = `Deposits are accepted while no reactor node is connected, then the event log (the double of EventStoreDB) restarts: in
@@ -45,7 +45,7 @@ async function drill({ rounds, deposits, main, isShort }: Drill): Promise<Findin
     roles: ['http', 'reactors', 'reactors'],
     timeLimit: isShort ? 25_000 : 90_000,
   });
-  await site.deposit(0); // with it the groups are there, and have handed out something
+  await site.deposit(0); // with it the groups exist, and have delivered something
   await site.unsettled();
   for (let round = 0; round < rounds; round += 1) {
     const way = WAYS[round % WAYS.length] as Way;
@@ -55,10 +55,10 @@ async function drill({ rounds, deposits, main, isShort }: Drill): Promise<Findin
     for (let turn = 0; site.acknowledged < before + deposits; turn += 1) await site.deposit(turn);
     await pause(CHECKPOINTED_MS);
     await restart(site, way);
-    tell(`the log restarted ${way}; ${site.acknowledged} deposits acknowledged`);
+    printProgress(`the log restarted ${way}; ${site.acknowledged} deposits acknowledged`);
     await site.cluster.add(['reactors', 'reactors']);
     const stuck = await site.unsettled();
-    tell(`reactor nodes started: ${stuck.length} deposits do not come to their end`);
+    printProgress(`reactor nodes started: ${stuck.length} deposits do not come to their end`);
     if (stuck.length > 0) break;
   }
   const { broken, numbers } = await site.outcome();

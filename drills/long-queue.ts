@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { readConfig } from '../src/config.ts';
-import { openLog } from '../src/engines.ts';
-import { tarOf } from '../test/support/archive-builders.ts';
-import { archivePart, entryPart, final, formOf, formType, helloTar } from '../test/support/deposit-bodies.ts';
-import { TestClient } from '../test/support/running-service.ts';
-import { amount, type Finding, runDrill, tell } from './drill.ts';
+import { readConfig } from '../src/config/config.ts';
+import { openLog } from '../src/service/backends/open-backends.ts';
+import { tarOf } from '../testing/archive-builders.ts';
+import { archivePart, entryPart, final, formOf, formType, helloTar } from '../testing/deposit-bodies.ts';
+import { freePort } from '../testing/free-port.ts';
+import { TestClient } from '../testing/running-service.ts';
+import { amount, type Finding, printProgress, runDrill } from './drill.ts';
 import { DRILL_PASSWORD, drillClient, registerDrill, registerIn, scratchFolder } from './drilled-service.ts';
 import { EngineProcesses } from './engine-processes.ts';
-import { freePort } from './free-port.ts';
 import { ServiceProcess } from './service-process.ts';
 
 const HELP = `One client brings many large archives; while they wait to be checked and loaded, another deposits small ones. Each of
@@ -20,10 +20,12 @@ those must be done while the line of the first client is hardly any shorter: aft
 
 Exit codes: 0 all held, 1 something broke, 2 wrong usage.`;
 
-/** Large ones that may be done before a small one is: those under way, and the next ones, in its check and in its load. */
+/**
+ * Large deposits that may be done before a small one: those in work, and the next ones, in its check and in its load.
+ */
 const BEFORE_IT = 6;
-/** Of the large ones together, in milliseconds. */
-const PATIENCE = 280_000;
+/** Time limit for all large ones, in milliseconds. */
+const TIME_LIMIT_MS = 280_000;
 
 const FILES = 40_000;
 
@@ -58,7 +60,7 @@ async function drill(
   const begun = performance.now();
   const queued: string[] = [];
   for (let number = 1; number <= large; number += 1) queued.push(await deposit(busy, archive));
-  tell(`${large} large archives came in ${Math.round(performance.now() - begun)} ms`);
+  printProgress(`${large} large archives came in ${Math.round(performance.now() - begun)} ms`);
   const [times, before]: [number[], number[]] = [[], []];
   const waiting = [await unfinished(busy, queued)];
   for (let number = 1; number <= small; number += 1) {
@@ -67,7 +69,7 @@ async function drill(
     times.push(performance.now() - sent);
     waiting.push(await unfinished(busy, queued));
     before.push((waiting.at(-2) ?? 0) - (waiting.at(-1) ?? 0));
-    tell(
+    printProgress(
       `small deposit ${number}: ${Math.round(times.at(-1) ?? 0)} ms, while ${waiting.at(-1)} waited and ${before.at(-1)} were done`,
     );
   }
@@ -77,7 +79,7 @@ async function drill(
     ...(most > BEFORE_IT
       ? [`${most} large deposits were done before a small one, more than ${BEFORE_IT}.`]
       : []),
-    ...(left > 0 ? [`${left} large deposits were not done after ${PATIENCE} ms.`] : []),
+    ...(left > 0 ? [`${left} large deposits were not done after ${TIME_LIMIT_MS} ms.`] : []),
     ...(waiting[0] === 0 ? ['Nothing waited any more when the first small deposit came.'] : []),
   ];
   return {
@@ -94,7 +96,7 @@ async function drill(
   };
 }
 
-/** Quick to send, and some seconds of work. */
+/** Returns an archive that is quick to send and takes seconds to process. */
 function largeTar(): Buffer {
   const files = Array.from({ length: FILES }, (_, file) => ({
     name: `large/${file % 200}/${file}.txt`,
@@ -108,7 +110,7 @@ async function registerOther(dataDir: string, engines: Readonly<Record<string, s
   await registerIn(log, 'calm', DRILL_PASSWORD);
 }
 
-/** @returns its number */
+/** Deposits the archive; resolves to the id. */
 async function deposit(client: TestClient, tar: Buffer): Promise<string> {
   const body = new Uint8Array(formOf([archivePart(tar, 'a.tar', 'application/x-tar'), entryPart()]));
   const answer = await client.post('/1/drill/', body, { ...formType, ...final });
@@ -131,9 +133,9 @@ async function unfinished(client: TestClient, ids: readonly string[]): Promise<n
   return final.filter((one) => !one).length;
 }
 
-/** @returns how many are not done after a while */
+/** Resolves to the number of deposits that are not done after the time limit. */
 async function allDone(client: TestClient, ids: readonly string[]): Promise<number> {
-  const deadline = performance.now() + PATIENCE;
+  const deadline = performance.now() + TIME_LIMIT_MS;
   for (;;) {
     const left = await unfinished(client, ids);
     if (left === 0 || performance.now() > deadline) return left;

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { readConfig } from '../src/config.ts';
-import { openLog } from '../src/engines.ts';
-import { archivePart, entryPart, formOf, formType } from '../test/support/deposit-bodies.ts';
-import { amount, type Finding, runDrill, tell } from './drill.ts';
+import { readConfig } from '../src/config/config.ts';
+import { openLog } from '../src/service/backends/open-backends.ts';
+import { archivePart, entryPart, formOf, formType } from '../testing/deposit-bodies.ts';
+import { freePort } from '../testing/free-port.ts';
+import { amount, type Finding, printProgress, runDrill } from './drill.ts';
 import { drillClient, drilledFolder, settled } from './drilled-service.ts';
-import { freePort } from './free-port.ts';
 import { ServiceProcess } from './service-process.ts';
 
 const HELP = `Sends the same create with one Idempotency-Key again and again, kills the service with SIGKILL at a random moment
@@ -15,7 +15,7 @@ of each, and looks whether one deposit was made.
 Each round: --sent times the same create, all answers but the last lost.
 `;
 
-/** A create takes about this long, in milliseconds. */
+/** Approximate duration of a create, in milliseconds. */
 const LONGEST = 40;
 
 await runDrill(HELP, { rounds: { type: 'string' }, sent: { type: 'string' } }, (values) =>
@@ -36,7 +36,9 @@ async function drill(rounds: number, sent: number): Promise<Finding> {
     }
     await using service = await ServiceProcess.start(dataDir, port);
     const answer = await create(service.url, round);
-    tell(`round ${round}: the last was answered ${answer.status}, ${answer.headers.get('location')}`);
+    printProgress(
+      `round ${round}: the last was answered ${answer.status}, ${answer.headers.get('location')}`,
+    );
     await service.end('SIGTERM');
   }
   await using service = await ServiceProcess.start(dataDir, port);

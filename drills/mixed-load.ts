@@ -10,8 +10,8 @@ import {
   formOf,
   formType,
   partial,
-} from '../test/support/deposit-bodies.ts';
-import type { TestClient } from '../test/support/running-service.ts';
+} from '../testing/deposit-bodies.ts';
+import type { TestClient } from '../testing/running-service.ts';
 import { newTar } from './answered-deposits.ts';
 import { Ledger, type WatchedDeposit } from './watched-deposit.ts';
 
@@ -22,14 +22,14 @@ type Create = {
   readonly archive?: Buffer;
   readonly title?: string;
 };
-type Told = { readonly status: number; readonly body: string };
+type Answer = { readonly status: number; readonly body: string };
 
 const binary = archiveHeaders('a.tar', 'application/x-tar');
 
 /**
- * Writers that deposit again and again, each in one of several ways: forms and binaries, complete at once or step by
- * step with PUT and empty POST, some with an Idempotency-Key. They go on over the service's ends and know afterwards
- * what it has promised.
+ * Writers that deposit repeatedly, in several ways: forms and binaries, complete in one request or in steps with PUT
+ * and empty POST, some with an Idempotency-Key. They continue over restarts of the service and record what it has
+ * acknowledged.
  */
 export class MixedLoad {
   readonly ledger = new Ledger();
@@ -38,7 +38,7 @@ export class MixedLoad {
   readonly #writers: Promise<void>[];
   #isOver = false;
 
-  /** `headers` go with every request. */
+  /** `headers` are sent with every request. */
   constructor(
     client: TestClient,
     { writers = 4, headers = {} }: { writers?: number; headers?: Headers } = {},
@@ -50,7 +50,7 @@ export class MixedLoad {
     });
   }
 
-  /** Resolves when no request is under way any more. A deposit that a writer is in the middle of stays as it is. */
+  /** Resolves when no request is open. Unfinished deposits stay as they are. */
   async stop(): Promise<void> {
     this.#isOver = true;
     await Promise.all(this.#writers);
@@ -82,7 +82,7 @@ export class MixedLoad {
     }
   }
 
-  /** The archive first, replaced some times, then metadata, replaced, then the end. */
+  /** Sends the archive, replaces it some times, then metadata, replaces them, then completes. */
   async #stepByStep(archive: Buffer): Promise<void> {
     const deposit = await this.#create({ archive, body: archive, headers: { ...binary, ...partial } });
     if (!deposit) return;
@@ -102,25 +102,25 @@ export class MixedLoad {
     const archive = newTar(700);
     const headers = { ...binary, ...partial, 'Idempotency-Key': randomUUID() };
     deposit.archive.send(hash('sha256', archive));
-    const told = await this.#again(() => this.#send('POST', iri(deposit, 'media'), archive, headers));
-    if (told && this.#mustBe(201, told)) deposit.archive.tell(hash('sha256', archive));
+    const answer = await this.#again(() => this.#send('POST', iri(deposit, 'media'), archive, headers));
+    if (answer && this.#mustBe(201, answer)) deposit.archive.acknowledge(hash('sha256', archive));
     await this.#finish(deposit);
   }
 
-  /** @returns the deposit when it was acknowledged. */
+  /** Resolves to the deposit if it was acknowledged. */
   async #create(
     { body, headers, archive, title }: Create,
     isKeyed = false,
   ): Promise<WatchedDeposit | undefined> {
     this.ledger.creates.add(hash('sha256', archive ?? body));
-    const post = (): Promise<Told | undefined> => this.#send('POST', '/1/drill/', body, headers);
-    const told = isKeyed ? await this.#again(post) : await post();
-    if (!told && !isKeyed) this.ledger.unansweredCreates.add(hash('sha256', archive ?? body));
-    if (told?.status === 503 || !told || !this.#mustBe(201, told)) return undefined;
-    const deposit = this.ledger.created(/<deposit_id>(\d+)</.exec(told.body)?.[1] ?? '');
-    if (archive) deposit.archive.tell(hash('sha256', archive));
-    if (title !== undefined) deposit.title.tell(title);
-    if (headers['In-Progress'] === 'false') deposit.final = 'told';
+    const post = (): Promise<Answer | undefined> => this.#send('POST', '/1/drill/', body, headers);
+    const answer = isKeyed ? await this.#again(post) : await post();
+    if (!answer && !isKeyed) this.ledger.unansweredCreates.add(hash('sha256', archive ?? body));
+    if (answer?.status === 503 || !answer || !this.#mustBe(201, answer)) return undefined;
+    const deposit = this.ledger.created(/<deposit_id>(\d+)</.exec(answer.body)?.[1] ?? '');
+    if (archive) deposit.archive.acknowledge(hash('sha256', archive));
+    if (title !== undefined) deposit.title.acknowledge(title);
+    if (headers['In-Progress'] === 'false') deposit.final = 'acknowledged';
     return deposit;
   }
 
@@ -134,42 +134,42 @@ export class MixedLoad {
     const [written, value] =
       title === undefined ? [deposit.archive, hash('sha256', body)] : [deposit.title, title];
     written.send(value);
-    const told = await this.#again(() =>
+    const answer = await this.#again(() =>
       this.#send('PUT', iri(deposit, part), body, { ...headers, ...partial }),
     );
-    if (told && this.#mustBe(204, told)) written.tell(value);
+    if (answer && this.#mustBe(204, answer)) written.acknowledge(value);
   }
 
   async #finish(deposit: WatchedDeposit): Promise<void> {
     if (this.#isOver) return;
     deposit.final = 'sent';
-    const told = await this.#again(() => this.#send('POST', iri(deposit, 'metadata'), null, final));
-    if (told && this.#mustBe(200, told)) deposit.final = 'told';
+    const answer = await this.#again(() => this.#send('POST', iri(deposit, 'metadata'), null, final));
+    if (answer && this.#mustBe(200, answer)) deposit.final = 'acknowledged';
   }
 
-  /** Until it is answered, by a service that is ready, or the load is over. */
-  async #again(send: () => Promise<Told | undefined>): Promise<Told | undefined> {
+  /** Repeats the request until a ready service answers or the load ends. */
+  async #again(send: () => Promise<Answer | undefined>): Promise<Answer | undefined> {
     while (!this.#isOver) {
-      const told = await send();
-      if (told && told.status !== 503) return told;
+      const answer = await send();
+      if (answer && answer.status !== 503) return answer;
     }
     return undefined;
   }
 
-  /** `undefined` when there was no answer. */
+  /** Resolves to `undefined` if there was no answer. */
   async #send(
     method: string,
     target: string,
     body: string | Buffer | null,
     headers: Headers,
-  ): Promise<Told | undefined> {
+  ): Promise<Answer | undefined> {
     const sent = typeof body === 'object' && body ? new Uint8Array(body) : body;
     try {
       const all = { ...this.#headers, ...headers };
-      const answer = await this.#client.send(method, target, { body: sent, headers: all });
-      const told = { status: answer.status, body: await answer.text() };
-      if (told.status === 503) await pause(20);
-      return told;
+      const response = await this.#client.send(method, target, { body: sent, headers: all });
+      const answer = { status: response.status, body: await response.text() };
+      if (answer.status === 503) await pause(20);
+      return answer;
     } catch (error) {
       const { cause } = error as { cause?: { code?: string } };
       const code = cause?.code ?? 'UNKNOWN';
@@ -180,12 +180,12 @@ export class MixedLoad {
     }
   }
 
-  #mustBe(status: number, told: Told): boolean {
-    if (told.status === status) {
+  #mustBe(status: number, answer: Answer): boolean {
+    if (answer.status === status) {
       this.ledger.acknowledged += 1;
       return true;
     }
-    this.ledger.faults.push(`${told.status} instead of ${status}: ${told.body.slice(0, 500)}`);
+    this.ledger.faults.push(`${answer.status} instead of ${status}: ${answer.body.slice(0, 500)}`);
     return false;
   }
 }

@@ -1,6 +1,6 @@
+import { isStatusChange } from '../src/deposits/status-change.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
-import { isNews } from '../src/news/deposit-news.ts';
-import type { WebhookReceiver } from '../test/support/webhook-receiver.ts';
+import type { WebhookReceiver } from '../testing/webhook-receiver.ts';
 
 /** Notifications that a receiver accepted, compared with the status events of a log. */
 export type NotificationsReceived = {
@@ -23,7 +23,7 @@ export type NotificationsReceived = {
 export async function statusEvents(log: EventLog): Promise<ReadonlyMap<number, ReadonlyMap<string, number>>> {
   const wanted = new Map<number, Map<string, number>>();
   for await (const event of log.readAll({ streamPrefixes: ['deposit-'] })) {
-    if (!isNews(event)) continue;
+    if (!isStatusChange(event)) continue;
     const deposit = Number(event.data['depositId']);
     const ofDeposit = wanted.get(deposit) ?? new Map<string, number>();
     wanted.set(deposit, ofDeposit.set(event.id, event.revision));

@@ -1,8 +1,8 @@
-import { Administration } from '../src/administration.ts';
-import { readConfig } from '../src/config.ts';
-import { openLog } from '../src/engines.ts';
-import { WebhookKey } from '../src/notifications/webhook-key.ts';
-import type { WebhookReceiver } from '../test/support/webhook-receiver.ts';
+import { readConfig } from '../src/config/config.ts';
+import { AdminCommands } from '../src/deposits/admin-commands.ts';
+import { WebhookKey } from '../src/modules/webhooks/webhook-key.ts';
+import { openLog } from '../src/service/backends/open-backends.ts';
+import type { WebhookReceiver } from '../testing/webhook-receiver.ts';
 import { DRILL_PASSWORD, registerIn } from './drilled-service.ts';
 
 /** Registers the client `drill`, whose webhook is the receiver. */
@@ -14,7 +14,7 @@ export async function registerNotified(
   const key = await WebhookKey.make(config.webhooks.keyFile);
   await using log = await openLog(config);
   await registerIn(log, 'drill', DRILL_PASSWORD);
-  const administration = new Administration(log, { kind: 'operator', name: 'drill' });
+  const administration = new AdminCommands(log, { kind: 'operator', name: 'drill' });
   const sealed = key.seal(secret, 'drill');
   await administration.client({ type: 'SetWebhook', client: 'drill', url, secret: sealed });
 }

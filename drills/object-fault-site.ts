@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { readConfig } from '../src/config.ts';
-import { openLog } from '../src/engines.ts';
+import { readConfig } from '../src/config/config.ts';
 import { type EventLog, occurredAt } from '../src/event-log/event-log.ts';
 import { parkedEvents } from '../src/reactors/parking.ts';
-import { Exposition } from '../test/support/exposition.ts';
-import { PatientDepositor } from '../test/support/patient-depositor.ts';
-import { runScript } from '../test/support/run-script.ts';
+import { openLog } from '../src/service/backends/open-backends.ts';
+import { Exposition } from '../testing/exposition.ts';
+import { RetryingDepositor } from '../testing/retrying-depositor.ts';
+import { runScript } from '../testing/run-script.ts';
 import { DRILL_PASSWORD, drillClient, registerIn, unsettled } from './drilled-service.ts';
 import { EngineProcesses } from './engine-processes.ts';
 import { everythingVerified } from './everything-verified.ts';
@@ -13,13 +13,13 @@ import { type NodeRole, ServiceCluster } from './service-cluster.ts';
 import { StoringClient } from './storing-client.ts';
 
 export type ObjectFaultSiteOptions = {
-  /** The program of a real MinIO, to be the store. */
+  /** The program of a real MinIO that is used as the store. */
   readonly minio?: string | undefined;
   readonly roles: readonly NodeRole[];
   readonly main?: string | undefined;
 };
 
-/** Time for a state to come about, in milliseconds: a look at the objects that are parked comes each minute. */
+/** Time limit for a state, in milliseconds: parked objects are checked each minute. */
 const TIME_LIMIT_MS = 120_000;
 const UNREADABLE =
   'The service cannot read its copy of the archive at the moment; nothing is needed from you.';
@@ -33,7 +33,7 @@ export class ObjectFaultSite implements AsyncDisposable {
   readonly log: EventLog;
   /** The client whose objects are damaged or lost. */
   readonly owner: StoringClient;
-  readonly #others: PatientDepositor;
+  readonly #others: RetryingDepositor;
   readonly #opened: AsyncDisposableStack;
   #isOver = false;
 
@@ -47,7 +47,7 @@ export class ObjectFaultSite implements AsyncDisposable {
     const owner = await StoringClient.at(nodes[0], 'owner');
     for (const url of nodes) await StoringClient.at(url, 'drill');
     const { authorization } = drillClient(nodes[0]);
-    const others = new PatientDepositor({ nodes, authorization, collection: 'drill', longestPause: 500 });
+    const others = new RetryingDepositor({ nodes, authorization, collection: 'drill', longestPause: 500 });
     return new ObjectFaultSite({ engines, cluster, log, owner, others, opened: opened.move() });
   }
 
@@ -63,7 +63,7 @@ export class ObjectFaultSite implements AsyncDisposable {
     const write = async (): Promise<void> => {
       while (!this.#isOver) {
         await this.#others.deposit(turns++);
-        await pause(300); // the machine is used by others, too
+        await pause(300); // others use the machine, too
       }
     };
     return Promise.all(Array.from({ length: WRITERS }, write)).then(() => undefined);
@@ -181,6 +181,6 @@ export async function eventually(isSo: () => Promise<boolean>, timeLimit = TIME_
 }
 
 type Parts = Pick<ObjectFaultSite, 'engines' | 'cluster' | 'log' | 'owner'> & {
-  readonly others: PatientDepositor;
+  readonly others: RetryingDepositor;
   readonly opened: AsyncDisposableStack;
 };

@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { readConfig } from '../src/config.ts';
-import { openLog } from '../src/engines.ts';
-import { WebhookReceiver } from '../test/support/webhook-receiver.ts';
+import { readConfig } from '../src/config/config.ts';
+import { openLog } from '../src/service/backends/open-backends.ts';
+import { WebhookReceiver } from '../testing/webhook-receiver.ts';
 import { AnsweredDeposits, lostOf, newTar } from './answered-deposits.ts';
 import { openDeposits, scratchFolder, unsettled } from './drilled-service.ts';
 import { EngineProcesses } from './engine-processes.ts';
@@ -12,28 +12,28 @@ import { registerNotified } from './notified-client.ts';
 import { type NodeRole, ServiceCluster } from './service-cluster.ts';
 
 export type OutageSiteOptions = {
-  /** For its folder. */
+  /** Part of the name of its folder. */
   readonly name: string;
   /** Arguments of the double; `--file` is added. */
   readonly logArgs?: readonly string[];
-  /** The program of a real MinIO, to be the store. */
+  /** The program of a real MinIO that is used as the store. */
   readonly minio?: string | undefined;
   readonly roles?: readonly NodeRole[];
   /** Settings of nodes, besides those of engines and webhooks. */
   readonly more?: Readonly<Record<string, string>>;
   readonly main?: string | undefined;
-  /** For deposits to come to their end and notifications to arrive, in milliseconds. */
+  /** Time limit for deposits to be settled and notifications to arrive, in milliseconds. */
   readonly timeLimit?: number;
 };
 
-/** What became of everything that clients were promised. */
+/** Whether everything that clients were promised holds. */
 export type OutageOutcome = {
   readonly broken: readonly string[];
   readonly numbers: Readonly<Record<string, number>>;
 };
 
 const TIME_LIMIT_MS = 90_000;
-/** For one request: longer than the service takes to answer 503. */
+/** Time limit of one request, in milliseconds: longer than the service takes to answer 503. */
 const REQUEST_MS = 60_000;
 
 /** Nodes on a log whose faults a drill chooses, under load, with a receiver of notifications. */
@@ -44,10 +44,10 @@ export class OutageSite implements AsyncDisposable {
   readonly settings: Readonly<Record<string, string>>;
   readonly #parts: Parts;
   readonly #deposits: AnsweredDeposits[] = [];
-  /** Where new deposits go. */
+  /** The nodes that receive new deposits. */
   #serving: readonly AnsweredDeposits[] = [];
   #isOver = false;
-  /** When deposits were answered 201. */
+  /** Times at which deposits were answered 201. */
   readonly #successes: number[] = [];
 
   static async start(options: OutageSiteOptions): Promise<OutageSite> {
@@ -92,7 +92,7 @@ export class OutageSite implements AsyncDisposable {
     return taken.length - new Set(taken.map(({ id }) => id)).size;
   }
 
-  /** From now on deposits go to these nodes, as behind a load balancer. */
+  /** Sends deposits to these nodes from now on, as a load balancer does. */
   serve(urls: readonly string[]): void {
     this.#serving = urls.map((url) => new AnsweredDeposits(url, [503]));
     this.#deposits.push(...this.#serving);
@@ -101,7 +101,7 @@ export class OutageSite implements AsyncDisposable {
   /** Makes a complete deposit at one node after the other. Resolves to the status of the answer. */
   async deposit(turn: number, archive = newTar(turn % 5 === 0 ? 200_000 : 2_000)): Promise<number> {
     const deposits = this.#serving[turn % this.#serving.length] as AnsweredDeposits;
-    const { status } = await deposits.deposit(archive, { isComplete: true, patience: REQUEST_MS });
+    const { status } = await deposits.deposit(archive, { isComplete: true, timeLimit: REQUEST_MS });
     if (status === 201) this.#successes.push(performance.now());
     return status;
   }
@@ -111,7 +111,7 @@ export class OutageSite implements AsyncDisposable {
     const write = async (writer: number): Promise<void> => {
       for (let turn = writer; !this.#isOver; turn += 1) {
         const status = await this.deposit(turn);
-        await pause(status === 201 ? 150 : 250); // the machine is used by others, too
+        await pause(status === 201 ? 150 : 250); // others use the machine, too
       }
     };
     return Promise.all(Array.from({ length: writers }, (_, writer) => write(writer))).then(() => undefined);

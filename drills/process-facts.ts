@@ -1,6 +1,6 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
 
-/** What the process has open: files, sockets, pipes. */
+/** Resolves to the open files, sockets and pipes of the process. */
 export async function openDescriptors(pid: number): Promise<string[]> {
   const folder = `/proc/${pid}/fd`;
   const names = await readdir(folder);
@@ -8,13 +8,13 @@ export async function openDescriptors(pid: number): Promise<string[]> {
   return (await Promise.all(targets)).filter((target) => target !== '');
 }
 
-/** The most memory that the process had at a time, in MiB. */
+/** Resolves to the peak of memory of the process, in MiB. */
 export async function peakMemory(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   return Math.round(Number(/^VmHWM:\s*(\d+) kB$/m.exec(status)?.[1]) / 1024);
 }
 
-/** The threads of the process with these names. */
+/** Resolves to the threads of the process with these names. */
 export async function threadsNamed(pid: number, name: RegExp): Promise<number[]> {
   const folder = `/proc/${pid}/task`;
   const threads = await readdir(folder);

@@ -1,6 +1,6 @@
 /** A drill as `npm run drills` runs it. */
 export type PlannedDrill = {
-  /** Of its file in `drills/`. */
+  /** Name of its file in `drills/`. */
   readonly name: string;
   /** One sentence: what it does to the service. */
   readonly what: string;
@@ -13,7 +13,7 @@ export type PlannedDrill = {
 
 const SHORT = ['--short'];
 
-/** Every drill, in the order in which they are run. All together take forty minutes at the most, their short forms five. */
+/** All drills in the order in which they run. Together they take at most forty minutes, their short forms five. */
 export const PROGRAMME: readonly PlannedDrill[] = [
   {
     name: 'kill-under-load',
@@ -119,6 +119,20 @@ export const PROGRAMME: readonly PlannedDrill[] = [
     full: [],
     short: SHORT,
     limit: [300, 60],
+  },
+  {
+    name: 'failing-io',
+    what: 'Has the n-th call of each kind on any file fail, for every n, in the service and in commands.',
+    full: [],
+    short: SHORT,
+    limit: [14_400, 120],
+  },
+  {
+    name: 'power-cuts',
+    what: 'Starts the service and commands on what a power cut after each of their calls leaves.',
+    full: [],
+    short: SHORT,
+    limit: [14_400, 120],
   },
   {
     name: 'full-disk',
@@ -238,6 +252,13 @@ export const PROGRAMME: readonly PlannedDrill[] = [
     full: [],
     short: SHORT,
     limit: [300, 60],
+  },
+  {
+    name: 'mutations',
+    what: 'Puts known defects into a copy of the project, one at a time, and looks whether the simulation or a test finds each.',
+    full: ['--seconds', '300'],
+    short: null,
+    limit: [3600, 0],
   },
   {
     name: 'secrets-scan',

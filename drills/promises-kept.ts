@@ -1,28 +1,28 @@
 import { hash } from 'node:crypto';
-import { readConfig } from '../src/config.ts';
+import { readConfig } from '../src/config/config.ts';
 import { deposits } from '../src/domain/aggregates.ts';
-import { namedObjects } from '../src/domain/deposit/named-objects.ts';
-import { openLog } from '../src/engines.ts';
-import type { TestClient } from '../test/support/running-service.ts';
+import { referencedObjects } from '../src/domain/deposit/referenced-objects.ts';
+import { openLog } from '../src/service/backends/open-backends.ts';
+import type { TestClient } from '../testing/running-service.ts';
 import { unsettled } from './drilled-service.ts';
 import type { Ledger, WatchedDeposit } from './watched-deposit.ts';
 
-/** What of the promises in a ledger did not hold, a sentence each. */
+/** The promises in a ledger that did not hold, a sentence each. */
 export type Kept = {
   readonly lost: readonly string[];
   readonly doubled: readonly string[];
-  /** Completed, and without an end after all patience. */
+  /** Completed deposits that were not settled within the time limit. */
   readonly stuck: readonly string[];
-  /** Creates that were sent once, not answered, and done. */
+  /** Creates that were sent once, not answered, and executed. */
   readonly doneUnanswered: readonly string[];
 };
 
-/** For completed deposits to come to their end, and requests at a time. */
-const [PATIENCE, AT_A_TIME] = [60_000, 8];
+/** Time limit for completed deposits to be settled, in milliseconds, and requests at a time. */
+const [TIME_LIMIT_MS, AT_A_TIME] = [60_000, 8];
 
-/** Holds what clients were told against what the running service has and what its log says. */
+/** Compares the answers to clients with the state of the running service and with its log. */
 export async function promisesKept(ledger: Ledger, client: TestClient, dataDir: string): Promise<Kept> {
-  const stuck = await unsettled(dataDir, PATIENCE);
+  const stuck = await unsettled(dataDir, TIME_LIMIT_MS);
   const lost: string[] = [];
   const rest = ledger.deposits.values();
   const worker = async (): Promise<void> => {
@@ -51,14 +51,14 @@ async function lostOf({ id, archive, title, final }: WatchedDeposit, client: Tes
       lost.push(`Deposit ${id} has another archive than was acknowledged (${media.status}, ${sha256}).`);
   }
   const status = /<deposit_status>(\w+)</.exec(await (await at('status')).text())?.[1] ?? 'none';
-  if (final === 'told' && !['done', 'rejected'].includes(status))
+  if (final === 'acknowledged' && !['done', 'rejected'].includes(status))
     lost.push(`Deposit ${id} was completed and is ${status}.`);
   if (final === 'no' && status !== 'partial')
     lost.push(`Deposit ${id} is ${status}, which nobody asked for.`);
   return lost;
 }
 
-/** Creates that were done twice, deposits that nobody sent, and such as nobody was told of. */
+/** Returns creates that were executed twice, unknown deposits, and deposits that no client was given. */
 async function madeTwice(
   dataDir: string,
   { creates, unansweredCreates }: Ledger,
@@ -67,8 +67,8 @@ async function madeTwice(
   const [seen, begun] = [new Set<string>(), new Set<string>()];
   await using log = await openLog(readConfig({ DEPOSIT_DATA_DIR: dataDir }), { readOnly: true });
   for await (const event of log.readAll({ streamPrefixes: [deposits.prefix] })) {
-    const [first] = begun.has(event.stream) ? [] : namedObjects(deposits.codec.read(event));
-    if (first === undefined) continue; // the creation itself, or what came later
+    const [first] = begun.has(event.stream) ? [] : referencedObjects(deposits.codec.read(event));
+    if (first === undefined) continue; // the creation itself, or a later event
     begun.add(event.stream);
     if (seen.has(first)) doubled.push(`${event.stream} was made by a create that had made another.`);
     else if (!creates.has(first)) doubled.push(`${event.stream} was made by a create that nobody sent.`);

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { amount, type Finding, runDrill, tell } from './drill.ts';
+import { amount, type Finding, printProgress, runDrill } from './drill.ts';
 import { OutageSite } from './outage-site.ts';
 import { slowerThan } from './slow-returns.ts';
 
@@ -14,9 +14,9 @@ has to come to its end and every notification to arrive, in order.
 --main FILE  the program of another release: src/main.ts of its checkout
 `;
 
-/** What becomes of the appends that only the leader has, and when it resigns, in milliseconds. */
+/** Fates of the appends that only the leader has, and when it resigns, in milliseconds. */
 const FATES = ['keep', 'truncate 1000'] as const;
-/** A request is tried for 20 s, but for a pause that would end later; in milliseconds. */
+/** Milliseconds of attempts of one request: 20 s, less a pause that would end later. */
 const TRIED_MS = 17_000;
 
 await runDrill(
@@ -47,7 +47,7 @@ async function drill({ away, writers, main, isShort }: Drill): Promise<Finding> 
     await pause(2000); // load without a fault
     await site.engines.log.command(`lose-quorum ${away * 1000} ${fate}`);
     returns.push(await site.firstSuccessAfter(performance.now()));
-    tell(
+    printProgress(
       `the quorum was lost for ${away} s (${fate}): the first 201 came ${Math.round(returns.at(-1) ?? 0)} ms after it was back; ${site.acknowledged} acknowledged`,
     );
   }

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cpus, release, totalmem, type } from 'node:os';
 import type { DrillRun } from './run-drill.ts';
 
-/** Of these the report tells the sums over all drills. */
+/** Numbers whose sums over all drills the report shows. */
 const SUMS = [
   'kills',
   'acknowledged',
@@ -21,7 +21,7 @@ export type Report = {
   readonly begunAt: string;
 };
 
-/** What the drills found, as a page of the documentation. */
+/** Returns the findings of the drills as a page of the documentation. */
 export function markdownReport({ runs, isShort, begunAt }: Report): string {
   const seconds = runs.reduce((sum, run) => sum + run.seconds, 0);
   const form = isShort ? 'the short form' : 'the full form';
@@ -66,8 +66,8 @@ export function isBroken({ broken }: DrillRun): boolean {
   return broken.length > 0;
 }
 
-/** The lines that tell of one drill. */
-export function told(run: DrillRun): string {
+/** Returns the lines about one drill. */
+export function describeRun(run: DrillRun): string {
   if (run.skipped !== undefined) return `${run.name}: skipped: ${run.skipped}`;
   const outcome = isBroken(run) ? run.broken.map((what) => `  BROKEN: ${what}`) : [`  held: ${run.held}`];
   const lines = [`${run.name} (${Math.round(run.seconds)} s)`, `  tried: ${run.tried}`, ...outcome];

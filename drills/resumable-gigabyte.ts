@@ -5,12 +5,12 @@ import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { pack } from 'tar-stream';
 import * as tus from 'tus-js-client';
-import { entryHeaders, helloEntry } from '../test/support/deposit-bodies.ts';
-import { FaultProxy } from '../test/support/fault-proxy.ts';
-import type { TestClient } from '../test/support/running-service.ts';
-import { amount, type Finding, runDrill, tell as say } from './drill.ts';
+import { entryHeaders, helloEntry } from '../testing/deposit-bodies.ts';
+import { FaultProxy } from '../testing/fault-proxy.ts';
+import { freePort } from '../testing/free-port.ts';
+import type { TestClient } from '../testing/running-service.ts';
+import { amount, type Finding, runDrill, printProgress as say } from './drill.ts';
 import { drillClient, drilledFolder, scratchFolder } from './drilled-service.ts';
-import { freePort } from './free-port.ts';
 import { LargeRun } from './large-run.ts';
 import { ServiceProcess } from './service-process.ts';
 
@@ -107,7 +107,7 @@ async function drill(bytes: number, breaks: number, most: number): Promise<Findi
   };
 }
 
-/** Members of random bytes, so that nothing can be guessed or packed. */
+/** Writes members of random bytes, which cannot be guessed or compressed. */
 async function writeTar(file: string, bytes: number): Promise<{ sha256: string; md5: string }> {
   const tar = pack();
   const [sha256, md5] = [createHash('sha256'), createHash('md5')];
@@ -131,7 +131,7 @@ async function writeTar(file: string, bytes: number): Promise<{ sha256: string; 
   return { sha256: sha256.digest('hex'), md5: md5.digest('hex') };
 }
 
-/** Each PATCH breaks after its share of the bytes, so often. */
+/** Breaks each PATCH after its share of the bytes, this number of times. */
 function breaking(proxy: FaultProxy, breaks: number, size: number): () => void {
   let broken = 0;
   return () => {
@@ -142,7 +142,7 @@ function breaking(proxy: FaultProxy, breaks: number, size: number): () => void {
   };
 }
 
-/** By the client of the protocol, which goes on by itself; the IRI of the upload. */
+/** Uploads with a client of the protocol, which resumes by itself; resolves to the IRI of the upload. */
 async function send(
   file: string,
   { url, authorization }: TestClient,
@@ -150,7 +150,7 @@ async function send(
   onPatch: () => void,
 ): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  // Its type knows files of browsers only.
+  // Its type allows only files of browsers.
   const source = createReadStream(file) as unknown as Buffer;
   const upload = new tus.Upload(source, {
     endpoint: `${url}/1/drill/uploads/`,

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { readConfig } from '../src/config.ts';
-import { openLog } from '../src/engines.ts';
-import { tarOf } from '../test/support/archive-builders.ts';
-import { archiveHeaders, partial } from '../test/support/deposit-bodies.ts';
-import type { TestClient } from '../test/support/running-service.ts';
-import { checksumOf, TusUploads } from '../test/support/tus-uploads.ts';
-import { amount, type Finding, runDrill, tell } from './drill.ts';
+import { readConfig } from '../src/config/config.ts';
+import { openLog } from '../src/service/backends/open-backends.ts';
+import { tarOf } from '../testing/archive-builders.ts';
+import { archiveHeaders, partial } from '../testing/deposit-bodies.ts';
+import { freePort } from '../testing/free-port.ts';
+import type { TestClient } from '../testing/running-service.ts';
+import { checksumOf, TusUploads } from '../testing/tus-uploads.ts';
+import { amount, type Finding, printProgress, runDrill } from './drill.ts';
 import { drillClient, drilledFolder } from './drilled-service.ts';
-import { freePort } from './free-port.ts';
 import { ServiceProcess } from './service-process.ts';
 
 const HELP = `Kills the service with SIGKILL at random moments under four clients that bring archives in pieces and deposit
@@ -19,11 +19,11 @@ them, and looks whether each is an archive of exactly one deposit, and no acknow
 
 const WRITERS = 4;
 
-/** What the clients know. */
-type Told = {
-  /** File names of the archives that were answered to be deposited. */
+/** The knowledge of the clients. */
+type Known = {
+  /** File names of the archives whose deposit was acknowledged. */
   readonly deposited: Set<string>;
-  /** Those of which the answer was lost, and found again in a 409. */
+  /** Number of archives whose answer was lost and that a 409 confirmed. */
   found: number;
   readonly wrongs: string[];
 };
@@ -36,27 +36,27 @@ async function drill(kills: number): Promise<Finding> {
   await using drilled = await drilledFolder('pieces');
   const folder = drilled.dataDir;
   const port = await freePort();
-  const told: Told = { deposited: new Set(), found: 0, wrongs: [] };
+  const known: Known = { deposited: new Set(), found: 0, wrongs: [] };
   const running = { now: true };
   const client = drillClient(`http://127.0.0.1:${port}`);
   const writers = Array.from({ length: WRITERS }, async () => {
-    while (running.now) await bringOne(client, told);
+    while (running.now) await bringOne(client, known);
   });
   for (let kill = 0; kill < kills; kill += 1) {
     const service = await ServiceProcess.start(folder, port);
     await pause(100 + Math.random() * 900);
     await service.end('SIGKILL');
-    tell(`kill ${kill + 1} of ${kills}: ${told.deposited.size} deposited so far`);
+    printProgress(`kill ${kill + 1} of ${kills}: ${known.deposited.size} deposited so far`);
   }
   await using service = await ServiceProcess.start(folder, port);
   running.now = false;
-  await Promise.all(writers); // each brings its last one to the end
+  await Promise.all(writers); // each writer completes its last one
   const code = await service.end('SIGTERM');
   const times = await timesDeposited(folder);
   const doubled = [...times].filter(([, count]) => count > 1).map(([name]) => name);
-  const lost = [...told.deposited].filter((name) => !times.has(name));
-  const unknown = [...times.keys()].filter((name) => !told.deposited.has(name));
-  const { found, wrongs, deposited } = told;
+  const lost = [...known.deposited].filter((name) => !times.has(name));
+  const unknown = [...times.keys()].filter((name) => !known.deposited.has(name));
+  const { found, wrongs, deposited } = known;
   return {
     tried: `SIGKILL ${kills} times at random moments under ${WRITERS} clients that brought ${deposited.size} archives in pieces and deposited them.`,
     held: `Each is the archive of one deposit, ${found} of them answered late; no acknowledged byte was lost.`,
@@ -78,8 +78,8 @@ async function drill(kills: number): Promise<Finding> {
   };
 }
 
-/** One archive, piece by piece and whatever happens, until it is known to be deposited. */
-async function bringOne(client: TestClient, told: Told): Promise<void> {
+/** Uploads and deposits one archive, chunk by chunk, retrying until it is known to be deposited. */
+async function bringOne(client: TestClient, known: Known): Promise<void> {
   const filename = `${randomBytes(8).toString('hex')}.tar`;
   const bytes = tarOf([{ name: filename, data: randomBytes(100_000 + Math.random() * 3_000_000) }]);
   const uploads = new TusUploads(client, 'drill');
@@ -90,12 +90,12 @@ async function bringOne(client: TestClient, told: Told): Promise<void> {
     acknowledged = await again(async () => {
       const head = await uploads.head(upload);
       if (head.status === 404)
-        return giveUp(told, `${filename} is gone after ${acknowledged} were acknowledged`);
+        return giveUp(known, `${filename} is gone after ${acknowledged} were acknowledged`);
       if (head.status !== 200) throw new Error(`${head.status}`);
       const offset = Number(head.headers.get('upload-offset'));
-      // With checksums only whole pieces count.
+      // With checksums only complete chunks count.
       const isWrong = offset < acknowledged || (isChecked && !ends.has(offset));
-      if (isWrong) told.wrongs.push(`${filename} is at ${offset} after ${acknowledged} were acknowledged`);
+      if (isWrong) known.wrongs.push(`${filename} is at ${offset} after ${acknowledged} were acknowledged`);
       if (offset === bytes.length) return offset;
       const end = Math.min(bytes.length, Math.ceil(offset + 1 + Math.random() * 800_000));
       ends.add(end);
@@ -111,18 +111,18 @@ async function bringOne(client: TestClient, told: Told): Promise<void> {
     if (answer.status === 404) return;
     const isKnown = answer.status === 409 && answer.headers.has('link');
     if (answer.status !== 201 && !isKnown) throw new Error(await answer.text());
-    if (isKnown) told.found += 1;
-    told.deposited.add(filename);
+    if (isKnown) known.found += 1;
+    known.deposited.add(filename);
   });
 }
 
-/** So many bytes that no more is sent; naming the upload fails then, too. */
-function giveUp({ wrongs }: Told, wrong: string): number {
+/** Returns a number of bytes that ends the upload; naming the upload fails then, too. */
+function giveUp({ wrongs }: Known, wrong: string): number {
   wrongs.push(wrong);
   return Infinity;
 }
 
-/** The service is down half of the time. */
+/** Retries, as the service is down half of the time. */
 async function again<Result>(attempt: () => Promise<Result>): Promise<Result> {
   for (;;) {
     try {

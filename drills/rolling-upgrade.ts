@@ -1,10 +1,10 @@
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type EventLogConfig, readConfig } from '../src/config.ts';
+import { type EventLogConfig, readConfig } from '../src/config/config.ts';
 import { EventStoreDbConnection } from '../src/event-log/eventstoredb/connection.ts';
-import { groupInfo } from '../src/event-log/eventstoredb/group.ts';
+import { groupInfo } from '../src/event-log/eventstoredb/consumer-groups/group.ts';
 import { RECEIVERS } from '../src/reactors/reactor-names.ts';
-import { amount, type Finding, runDrill, skipped, tell } from './drill.ts';
+import { amount, type Finding, printProgress, runDrill, skipped } from './drill.ts';
 import { scratchFolder } from './drilled-service.ts';
 import { unpackedMain } from './old-sources.ts';
 import { OutageSite } from './outage-site.ts';
@@ -31,7 +31,7 @@ const ORDER = [
   ['reactors', 1],
   ['http', 1],
 ] as const;
-/** For the groups of the old release to be deleted, in milliseconds. */
+/** Time limit for the deletion of the old release's groups, in milliseconds. */
 const DELETED_MS = 60_000;
 
 const OPTIONS = {
@@ -66,13 +66,15 @@ async function drill({ writers, between, isEarly }: Drill): Promise<Finding> {
   const codes = await replaceAll(site, current, between);
   if (!isEarly) codes.push(await groupsDeleted(site));
   const upgraded = site.repeated;
-  tell(`upgraded: ${site.acknowledged} deposits acknowledged, ${upgraded} notifications sent again`);
+  printProgress(`upgraded: ${site.acknowledged} deposits acknowledged, ${upgraded} notifications sent again`);
   codes.push(...(await replaceAll(site, old, between)));
   await pause(between);
   const back = site.repeated;
-  tell(`one release back: ${site.acknowledged} deposits acknowledged, ${back} notifications sent again`);
+  printProgress(
+    `one release back: ${site.acknowledged} deposits acknowledged, ${back} notifications sent again`,
+  );
   codes.push(...(await replaceAll(site, current, between)));
-  tell(`upgraded again: ${site.acknowledged} deposits acknowledged`);
+  printProgress(`upgraded again: ${site.acknowledged} deposits acknowledged`);
   await pause(between);
   site.stopLoad();
   await load;
@@ -98,7 +100,9 @@ async function replaceAll(site: OutageSite, main: string, between: number): Prom
     if (role === 'http') site.serve(urls.filter((_, number) => number !== index));
     const code = await site.cluster.replace(role, index, main);
     site.serve(site.cluster.urls);
-    tell(`${role} node ${index + 1} of 2 runs ${main.startsWith(ROOT) ? 'this release' : `commit ${OLD}`}`);
+    printProgress(
+      `${role} node ${index + 1} of 2 runs ${main.startsWith(ROOT) ? 'this release' : `commit ${OLD}`}`,
+    );
     if (code !== 0) faults.push(`A node ended with ${code} after SIGTERM.`);
     await pause(between);
   }

@@ -6,19 +6,22 @@ import { finished } from 'node:stream/promises';
 import type { Finding } from './drill.ts';
 import type { PlannedDrill } from './programme.ts';
 
-/** What became of one drill. */
+/** The result of one drill. */
 export type DrillRun = Finding & { readonly name: string; readonly seconds: number };
 
 export type RunOptions = {
   readonly isShort: boolean;
-  /** Where the drill and its services leave what they say. */
+  /** Folder for the output of the drill and its services. */
   readonly outputDir: string;
   readonly signal: AbortSignal;
-  /** Called with each line that tells how far it is. */
+  /** Called with each line of progress. */
   readonly onProgress: (line: string) => void;
 };
 
-/** Runs a drill in a process group of its own, which ends with it, or with its time. A drill that fails is broken. */
+/**
+ * Runs a drill in a process group of its own, which is killed when the drill ends or its time is over. A drill that
+ * fails counts as broken.
+ */
 export async function runPlanned(drill: PlannedDrill, options: RunOptions): Promise<DrillRun> {
   const { isShort, outputDir, signal, onProgress } = options;
   const file = path.join(import.meta.dirname, `${drill.name}.ts`);
@@ -28,7 +31,7 @@ export async function runPlanned(drill: PlannedDrill, options: RunOptions): Prom
     ...process.env,
     DRILL_OUTPUT_DIR: outputDir,
     TMPDIR: temporary,
-    // Every service and command is a process that would otherwise compile all sources anew.
+    // Without the cache every service and command would compile all sources again.
     NODE_COMPILE_CACHE: path.join(tmpdir(), 'deposit-compile-cache'),
   };
   mkdirSync(temporary, { recursive: true });
@@ -59,7 +62,7 @@ export async function runPlanned(drill: PlannedDrill, options: RunOptions): Prom
   clearTimeout(timer);
   signal.removeEventListener('abort', killGroup);
   await finished(kept.end());
-  rmSync(temporary, { recursive: true, force: true }); // what a drill that was killed has left
+  rmSync(temporary, { recursive: true, force: true }); // processes that a killed drill has left
   const seconds = (performance.now() - begun) / 1000;
   const finding =
     findingIn(out) ?? failed(drill, code, seconds >= limit ? `it took more than ${limit} s` : err);

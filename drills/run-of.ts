@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { PatientDepositor } from '../test/support/patient-depositor.ts';
+import type { RetryingDepositor } from '../testing/retrying-depositor.ts';
 
-/** So many deposits, made one after the other by each of several writers; disposing breaks it off. */
+/** Makes this number of deposits with several writers, each one after the other. Disposal stops them. */
 export class RunOf implements Disposable {
-  readonly #depositor: PatientDepositor;
+  readonly #depositor: RetryingDepositor;
   readonly #deposits: number;
   #isOver = false;
 
-  constructor(depositor: PatientDepositor, deposits: number) {
+  constructor(depositor: RetryingDepositor, deposits: number) {
     this.#depositor = depositor;
     this.#deposits = deposits;
   }

@@ -10,14 +10,14 @@ the event logs, the refusals that were answered. "npm run drills" runs it last a
   node drills/secrets-scan.ts --in DIR
 `;
 
-/** What must not be there, and where it need not be looked for. */
+/** Patterns that must not occur, and the files in which they may. */
 const SECRETS: readonly (readonly [what: string, pattern: RegExp, except?: RegExp])[] = [
   ['a password', new RegExp(DRILL_PASSWORD, 'g')],
   ['a password that was guessed', /guessed-in-the-drill/g],
   ['the base64 of a name and password', new RegExp(base64Forms(`drill:${DRILL_PASSWORD}`).join('|'), 'g')],
   ['the base64 of a name and password', new RegExp(base64Forms('drill:drill').join('|'), 'g')],
   ['credentials of a request', /Basic (?!authentication|credentials)[A-Za-z0-9+/]{8,}={0,2}/g],
-  // The log keeps what passwords are verified with; nothing else may have it.
+  // The log stores what passwords are verified with; no other file may have it.
   ['the scrypt of a password', /scrypt[$:"][^\n]{0,40}/gi, /\.sqlite/],
   ['a stack trace', /\n\s+at [^\n]*:\d+:\d+\)?/g, /\.(sqlite|sqlite-wal|drill|services)$/],
   [
@@ -61,13 +61,13 @@ async function scan(folder: string, names: readonly string[]): Promise<Finding> 
   };
 }
 
-/** As it may appear inside the base64 of something longer. */
+/** Returns the forms in which the text may occur inside the base64 of a longer text. */
 function base64Forms(text: string): string[] {
   return [0, 1, 2].map((before) => {
     const encoded = Buffer.from(`${'-'.repeat(before)}${text}`)
       .toString('base64')
       .replace(/=+$/, '');
-    // What depends on what comes before and after is left out.
+    // The characters that depend on what comes before and after are left out.
     return encoded.slice(before === 0 ? 0 : before + 1, -2).replaceAll('+', '\\+');
   });
 }

@@ -2,20 +2,20 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { freePort } from './free-port.ts';
+import { freePort } from '../testing/free-port.ts';
 import { SERVICE_MAIN, ServiceProcess } from './service-process.ts';
 
 export type NodeRole = 'http' | 'reactors';
 
-/** What a node has in its environment; a function when nodes differ, by their number in the order of their start. */
+/** The environment of a node; a function if nodes differ, by their number in the order of their start. */
 export type NodeSettings = Settings | ((node: number) => Settings);
 
 type Settings = Readonly<Record<string, string>>;
 
 export type ClusterOptions = {
-  /** What each node does. */
+  /** The role of each node. */
   readonly roles?: readonly NodeRole[];
-  /** The program of the service, where it is not the one of this tree. */
+  /** The program of the service, if it is not the one of this tree. */
   readonly main?: string | undefined;
 };
 
@@ -29,10 +29,13 @@ type Node = {
 };
 
 const TWO_AND_TWO: readonly NodeRole[] = ['http', 'http', 'reactors', 'reactors'];
-/** How much of what a node wrote is quoted. */
+/** Number of characters of a node's output that are quoted. */
 const QUOTED = 1500;
 
-/** Nodes that serve clients and nodes that check and load, a process and a data folder each; two and two by default. */
+/**
+ * Nodes that serve clients and nodes that check and load, each with its own process and data folder; two and two by
+ * default.
+ */
 export class ServiceCluster implements AsyncDisposable {
   readonly #settings: NodeSettings;
   readonly #main: string;
@@ -58,12 +61,12 @@ export class ServiceCluster implements AsyncDisposable {
     this.#folder = folder;
   }
 
-  /** Where clients may go. */
+  /** Addresses for clients. */
   get urls(): readonly string[] {
     return this.#of('http').map(({ process }) => process.url);
   }
 
-  /** Where every node says whether it is ready. */
+  /** Addresses that answer the readiness of every node. */
   get everyUrl(): readonly string[] {
     return this.#nodes.map(({ process }) => process.url);
   }
@@ -78,7 +81,7 @@ export class ServiceCluster implements AsyncDisposable {
     return this.#of(role)[0]?.folder as string;
   }
 
-  /** A sentence for each node that ended by itself. */
+  /** Returns a sentence for each node that ended by itself. */
   get ended(): readonly string[] {
     return this.#nodes
       .filter(({ process }) => process.hasEnded)
@@ -93,14 +96,14 @@ export class ServiceCluster implements AsyncDisposable {
     if (failed) throw failed.reason;
   }
 
-  /** Has every node of the role end by the signal, and forgets it. Resolves to the exit codes. */
+  /** Ends every node of the role by the signal and removes it. Resolves to the exit codes. */
   async remove(role: NodeRole, signal: NodeJS.Signals): Promise<(number | null)[]> {
     const removed = this.#of(role);
     for (const node of removed) this.#nodes.splice(this.#nodes.indexOf(node), 1);
     return await Promise.all(removed.map(({ process }) => process.end(signal)));
   }
 
-  /** Stops one node of the role in order and starts it again with another program. Resolves to its exit code. */
+  /** Stops one node of the role and starts it again with another program. Resolves to its exit code. */
   async replace(role: NodeRole, index: number, main: string): Promise<number | null> {
     const node = this.#of(role)[index] as Node;
     const code = await node.process.end('SIGTERM');
@@ -108,7 +111,7 @@ export class ServiceCluster implements AsyncDisposable {
     return code;
   }
 
-  /** Kills one of those that check and load, whatever it is at, and starts it again. */
+  /** Kills one of the nodes that check and load, and starts it again. */
   async killReactors(): Promise<void> {
     const reactors = this.#of('reactors');
     await this.kill('reactors', Math.floor(Math.random() * reactors.length));
@@ -122,18 +125,18 @@ export class ServiceCluster implements AsyncDisposable {
     node.process = await this.#startProcess(node);
   }
 
-  /** Returns where one node of the role listens. */
+  /** Returns the address of one node of the role. */
   urlOf(role: NodeRole, index: number): string {
     return (this.#of(role)[index] as Node).process.url;
   }
 
-  /** How many of the nodes say that they are ready. */
+  /** Resolves to the number of nodes that are ready. */
   async ready(): Promise<number> {
     const answers = await Promise.all(this.#nodes.map(({ process }) => process.isReady()));
     return answers.filter(Boolean).length;
   }
 
-  /** Stops every node in good order; resolves to their exit codes. */
+  /** Stops every node gracefully; resolves to their exit codes. */
   stop(): Promise<(number | null)[]> {
     return Promise.all(this.#nodes.map(({ process }) => process.end('SIGTERM')));
   }
@@ -154,7 +157,7 @@ export class ServiceCluster implements AsyncDisposable {
     this.#nodes.push({ ...place, process: await this.#startProcess(place) });
   }
 
-  /** On another port each time: while a node is down, its port may go to somebody else. */
+  /** Starts it on another port each time: while a node is down, another process may be given its port. */
   async #startProcess(
     { folder, role, settings }: Omit<Node, 'process' | 'number'>,
     main = this.#main,

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { isKept, keep, keepLog } from './kept-output.ts';
 
-/** The service could not be started; `code` is its exit code, the message what it said. */
+/** The service could not be started; `code` is its exit code, the message its output. */
 export class NotStarted extends Error {
   override readonly name = 'NotStarted';
   readonly code: number | null;
@@ -17,14 +17,14 @@ export class NotStarted extends Error {
 /** The program of the service in this tree. */
 export const SERVICE_MAIN = path.join(import.meta.dirname, '..', 'src', 'main.ts');
 
-/** The service as a process of its own, to be started, hurt and started again on the same folder. */
+/** The service as a process that can be killed and restarted on the same folder. */
 export class ServiceProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #dataDir: string;
   readonly url: string;
   #said = '';
 
-  /** Resolves when it answers; `main` is its program. @throws {NotStarted} with what it said when it ends before. */
+  /** Resolves when it answers; `main` is its program. @throws {NotStarted} with its output if it ends before. */
   static async start(
     dataDir: string,
     port: number,
@@ -63,7 +63,7 @@ export class ServiceProcess implements AsyncDisposable {
     return this.#child.pid as number; // it was started
   }
 
-  /** All that it wrote so far. */
+  /** The output so far. */
   get said(): string {
     return this.#said;
   }
@@ -79,13 +79,13 @@ export class ServiceProcess implements AsyncDisposable {
     );
   }
 
-  /** Resolves when it has ended, to its exit code, `null` when a signal ended it. */
+  /** Resolves to its exit code when it has ended; `null` if a signal ended it. */
   async ended(): Promise<number | null> {
     if (!this.hasEnded) await once(this.#child, 'exit');
     return this.#child.exitCode;
   }
 
-  /** Ends it with the signal, unless it has ended; resolves to its exit code, `null` when a signal ended it. */
+  /** Ends it with the signal, unless it has ended; resolves to its exit code, `null` if a signal ended it. */
   async end(signal: NodeJS.Signals): Promise<number | null> {
     this.signal(signal);
     const code = await this.ended();
@@ -93,7 +93,7 @@ export class ServiceProcess implements AsyncDisposable {
     return code;
   }
 
-  /** Sends the signal and does not wait for what it does. */
+  /** Sends the signal and does not wait. */
   signal(signal: NodeJS.Signals): void {
     if (!this.hasEnded) this.#child.kill(signal);
   }

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * To be loaded before a program (`node --import`): its clock goes as many milliseconds ahead or behind as the file says
- * that `DRILL_CLOCK_FILE` names, in all its threads and from the moment on when the file is written.
+ * Preloaded with `node --import`, it shifts the clock of all threads by the milliseconds in the file that
+ * `DRILL_CLOCK_FILE` names, from the moment when the file is written.
  */
 const file = process.env['DRILL_CLOCK_FILE'] ?? '';
 const RealDate = Date;
-/** The file is looked at so often, in milliseconds. */
+/** Interval in which the file is read, in milliseconds. */
 const LOOK_EVERY = 10;
 let [shift, lookedAt] = [0, -Infinity];
 
@@ -21,7 +21,7 @@ function now(): number {
 globalThis.Date = class ShiftedDate extends RealDate {
   constructor(...given: unknown[]) {
     if (given.length === 0) super(now());
-    else super(...(given as [number])); // whatever it was given, it is the same as without us
+    else super(...(given as [number])); // the arguments pass unchanged
   }
 
   static override now(): number {

@@ -2,13 +2,13 @@ import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import type http from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { archiveHeaders, partial } from '../test/support/deposit-bodies.ts';
-import type { TestClient } from '../test/support/running-service.ts';
+import { archiveHeaders, partial } from '../testing/deposit-bodies.ts';
+import { freePort } from '../testing/free-port.ts';
+import type { TestClient } from '../testing/running-service.ts';
 import { newTar } from './answered-deposits.ts';
-import { amount, type Finding, runDrill, tell } from './drill.ts';
+import { amount, type Finding, printProgress, runDrill } from './drill.ts';
 import { drillClient, drilledFolder } from './drilled-service.ts';
 import { everythingVerified } from './everything-verified.ts';
-import { freePort } from './free-port.ts';
 import { MixedLoad } from './mixed-load.ts';
 import { promisesKept } from './promises-kept.ts';
 import { ServiceProcess } from './service-process.ts';
@@ -23,21 +23,21 @@ was begun, and keep what it answered.
 `;
 
 const LONGEST = 30_000;
-/** How a request ends that the service has not taken: nobody listened, or its connection was closed unread. */
+/** Errors of a request that the service has not received: no process listened, or its connection was closed unread. */
 const NOT_TAKEN = new Set(['ECONNREFUSED', 'ECONNRESET', 'UND_ERR_SOCKET']);
-/** A slow body comes in so many parts, so many milliseconds apart. */
+/** Number of parts of a slow body, and the milliseconds between them. */
 const [PARTS, PART_EVERY] = [20, 100];
 
 type Tally = {
   signals: number;
   slowest: number;
-  /** Requests that were under way at the signal and were answered. */
+  /** Requests that were open at the signal and were answered. */
   answered: number;
   readonly broken: string[];
 };
 
 await runDrill(HELP, { rounds: { type: 'string' } }, (values) =>
-  // A piece that drips is given five seconds, for which the short form has no time.
+  // A slow chunk is given five seconds, for which the short form has no time.
   drill(amount(values, 'rounds', { full: 5, short: 1 }), !values.short),
 );
 
@@ -47,14 +47,14 @@ async function drill(rounds: number, drips: boolean): Promise<Finding> {
   const port = await freePort();
   const client = drillClient(`http://127.0.0.1:${port}`);
   const tally: Tally = { signals: 0, slowest: 0, answered: 0, broken: [] };
-  // A connection that waits for its next request is closed at the signal; a request on it would be nobody's fault.
+  // An idle connection is closed at the signal; an error of a request on it would not be the service's.
   const load = new MixedLoad(client, { headers: { Connection: 'close' } });
   for (let round = 1; round <= rounds; round += 1) {
     await using service = await ServiceProcess.start(dataDir, port);
     const uploads = await UploadsUnderWay.begin(client);
     await pause(500 + Math.random() * 700);
     const seconds = await stopped(service, load.ledger, uploads, tally, client, drips);
-    tell(`round ${round} of ${rounds}: ended after ${seconds.toFixed(1)} s`);
+    printProgress(`round ${round} of ${rounds}: ended after ${seconds.toFixed(1)} s`);
     await using again = await ServiceProcess.start(dataDir, port);
     tally.broken.push(...(await uploads.faults(drips)));
     await again.end('SIGTERM');
@@ -132,7 +132,7 @@ async function openStream(client: TestClient): Promise<Response> {
   return answer;
 }
 
-/** The status of a create whose body takes about two seconds; what broke it otherwise. */
+/** Resolves to the status of a create whose body takes about two seconds, or to the error that broke it. */
 async function slowCreate(client: TestClient, { creates }: Ledger): Promise<number | string> {
   const archive = newTar(100_000);
   creates.add(hash('sha256', archive));

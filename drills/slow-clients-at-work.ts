@@ -1,29 +1,29 @@
 import net from 'node:net';
-import { archiveHeaders, BOUNDARY, entryHeaders, formType, partial } from '../test/support/deposit-bodies.ts';
+import { archiveHeaders, BOUNDARY, entryHeaders, formType, partial } from '../testing/deposit-bodies.ts';
 import { AUTHORIZATION, newTar } from './answered-deposits.ts';
 
 /** A way of being slow. */
 export type SlowKind = {
   readonly name: string;
-  /** What is sent at once. */
+  /** Bytes that are sent at once. */
   readonly begins: string;
-  /** What is sent after that, a byte a second. */
+  /** Bytes that are sent after that, one a second. */
   readonly drips: string;
-  /** Seconds after which it must be over, from the beginning: the timer, and the rhythm in which it is looked after. */
+  /** Seconds from the beginning after which it must be over: the timer, and the interval in which it is checked. */
   readonly within: number;
-  /** Statuses that are right; 0: the connection is closed without one. */
+  /** Correct statuses; 0: the connection is closed without one. */
   readonly answers: readonly number[];
 };
 
 export type SlowEnd = {
   readonly kind: SlowKind;
   readonly seconds: number;
-  /** 0: none came. */
+  /** HTTP status; 0: none came. */
   readonly status: number;
   readonly isOpen: boolean;
 };
 
-/** Seconds for what the machine has to do besides. */
+/** Seconds for other work of the machine. */
 const SLACK = 4;
 const START = `POST /1/drill/ HTTP/1.1\r\nHost: drill\r\nAuthorization: ${AUTHORIZATION}\r\n`;
 const DRIP = 'x'.repeat(10_000);
@@ -36,7 +36,7 @@ function headOf(headers: Readonly<Record<string, string>>): string {
 const BINARY = archiveHeaders('a.tar', 'application/x-tar');
 const PART = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="a.tar"\r\nContent-Type: application/x-tar\r\n\r\n`;
 
-/** In seconds: headers are looked after now and then only; small bodies have no time of their own for their size. */
+/** Time limits in seconds: headers are checked at intervals only; small bodies have no limit for their size. */
 export type Times = { readonly headers: number; readonly body: number };
 
 export function slowKinds({ headers, body }: Times): SlowKind[] {
@@ -79,7 +79,7 @@ export function slowKinds({ headers, body }: Times): SlowKind[] {
 /** Longer than any of them may take, in milliseconds. */
 const GIVE_UP = 55_000;
 
-/** So many connections at once, of each kind as many. */
+/** Opens many connections at once, the same number of each kind. */
 export class SlowClients {
   readonly #ends: Promise<SlowEnd>[];
   open = 0;
@@ -92,7 +92,7 @@ export class SlowClients {
     });
   }
 
-  /** Resolves when the last of them was answered, cut off or given up. */
+  /** Resolves when the last of them was answered, closed or given up. */
   ended(): Promise<SlowEnd[]> {
     return Promise.all(this.#ends);
   }
@@ -106,18 +106,18 @@ async function beSlow(url: string, kind: SlowKind): Promise<SlowEnd> {
   let sent = 0;
   const { promise: over, resolve } = Promise.withResolvers<boolean>();
   socket.on('data', (chunk: Buffer) => (received += chunk.toString('latin1')));
-  socket.on('error', () => undefined); // a reset closes it, which is heard below
+  socket.on('error', () => undefined); // a reset closes it; the listener below handles that
   socket.once('close', () => resolve(false));
   socket.once('connect', () => socket.write(kind.begins, 'latin1'));
   const drip = setInterval(() => {
     if (/^HTTP\/1\.1 [2-5]/.test(received))
-      resolve(false); // what follows is only drained
+      resolve(false); // the answer is only drained
     else if (sent < kind.drips.length && socket.writable) socket.write(kind.drips.charAt(sent++), 'latin1');
   }, 1000);
-  const patience = setTimeout(() => resolve(true), GIVE_UP);
+  const timer = setTimeout(() => resolve(true), GIVE_UP);
   const isOpen = await over;
   clearInterval(drip);
-  clearTimeout(patience);
+  clearTimeout(timer);
   socket.destroy();
   const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(received)?.[1] ?? 0);
   return { kind, seconds: (performance.now() - begun) / 1000, status, isOpen };

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { freePort } from '../testing/free-port.ts';
 import { AnsweredDeposits, newTar } from './answered-deposits.ts';
-import { amount, type Finding, runDrill, tell } from './drill.ts';
+import { amount, type Finding, printProgress, runDrill } from './drill.ts';
 import { drilledFolder } from './drilled-service.ts';
-import { freePort } from './free-port.ts';
 import { percentile } from './percentile.ts';
 import { openDescriptors, peakMemory } from './process-facts.ts';
 import { ServiceProcess } from './service-process.ts';
@@ -16,11 +16,11 @@ must not feel them.
 
 Exit codes: 0 all held, 1 something broke, 2 wrong usage.`;
 
-/** Of a normal create beside the slow clients, in milliseconds, at the 99th percentile. */
+/** Limit of a normal create during the slow requests, in milliseconds, at the 99th percentile. */
 const UNHURT = 5_000;
-/** What many slow clients may cost, in MiB. */
+/** Memory that many slow clients may cost, in MiB. */
 const MOST_MEMORY = 400;
-/** Those that hold unless an operator sets others, and quick ones. */
+/** Default limits, and short ones. */
 const [TIMES, SHORT_TIMES]: readonly [Times, Times] = [
   { headers: 15, body: 30 },
   { headers: 2, body: 3 },
@@ -46,7 +46,10 @@ async function drill(clients: number, times: Times): Promise<Finding> {
     }
   });
   const ticker = setInterval(
-    () => tell(`${slow.open} of ${clients} slow clients are still there; ${deposits.times.length} creates`),
+    () =>
+      printProgress(
+        `${slow.open} of ${clients} slow clients are still there; ${deposits.times.length} creates`,
+      ),
     5000,
   ).unref();
   const ends = await slow.ended();
@@ -87,7 +90,7 @@ async function drill(clients: number, times: Times): Promise<Finding> {
   };
 }
 
-/** How many are open; not what threads have of their own, of which some begin when they are needed. */
+/** Counts open files and sockets without those of threads, some of which start on demand. */
 async function filesAndSockets({ pid }: ServiceProcess): Promise<number> {
   const targets = await openDescriptors(pid);
   return targets.filter((target) => !/^(?:anon_inode|pipe):/.test(target)).length;

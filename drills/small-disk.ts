@@ -1,23 +1,23 @@
 import { spawnSync } from 'node:child_process';
 import { mkdir, rm } from 'node:fs/promises';
 
-/** A folder that can become full, and be given room again while a service uses it. */
+/** A folder that can become full and be given disk space again while a service uses it. */
 export type SmallDisk = AsyncDisposable & {
-  /** How it is limited, in words. */
+  /** Describes how it is limited. */
   readonly kind: string;
-  /** To be called when the service has started. */
+  /** Must be called when the service has started. */
   limit(pid: number): void;
   makeRoom(pid: number): void;
 };
 
 const MIB = 1024 ** 2;
 
-/** Whether this process may mount; in a user namespace of its own it may (`unshare -rm`). */
+/** Whether this process may mount, as it may in its own user namespace (`unshare -rm`). */
 export function mayMount(): boolean {
   return spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0;
 }
 
-/** Runs this program again where it may mount; resolves to its exit code, `undefined` where that is not possible. */
+/** Runs this program again where it may mount; resolves to its exit code, `undefined` if that is not possible. */
 export function runWhereItMayMount(): number | undefined {
   const mark = 'DRILL_IN_NAMESPACE';
   if (process.env[mark] !== undefined || spawnSync('unshare', ['-rm', 'true']).status !== 0) return undefined;
@@ -28,7 +28,7 @@ export function runWhereItMayMount(): number | undefined {
   return status ?? 1;
 }
 
-/** A tmpfs of so many MiB on the folder. */
+/** Mounts a tmpfs of this number of MiB on the folder. */
 export async function tmpfsOn(folder: string, mebibytes: number): Promise<SmallDisk> {
   await mkdir(folder, { recursive: true });
   run('mount', '-t', 'tmpfs', '-o', `size=${mebibytes}m`, 'none', folder);
@@ -40,7 +40,7 @@ export async function tmpfsOn(folder: string, mebibytes: number): Promise<SmallD
   };
 }
 
-/** No file of the service may grow beyond so many MiB: where nothing can be mounted. */
+/** Limits every file of the service to this number of MiB, if nothing can be mounted. */
 export async function limitedFiles(folder: string, mebibytes: number): Promise<SmallDisk> {
   await mkdir(folder, { recursive: true });
   return {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Finding, runDrill, tell } from './drill.ts';
+import { type Finding, printProgress, runDrill } from './drill.ts';
 import { eventually, ObjectFaultSite } from './object-fault-site.ts';
 import type { StoreProcess } from './store-process.ts';
 import { type Acknowledged, keyOf, newDeposit } from './storing-client.ts';
@@ -15,7 +15,7 @@ The deposits have to wait, shown as such, and to be done once their bytes are de
 const ARCHIVE_BYTES = 10_000;
 const BUCKET = 'deposits';
 const HASTY = path.join(import.meta.dirname, 'hasty-service.ts');
-/** An object that is missing is asked for again for about four minutes, longer on a busy machine. */
+/** A missing object is requested again for about four minutes, longer on a busy machine. */
 const PARKED_WITHIN_MS = 600_000;
 const BETWEEN_CUTS_MS = 1000;
 
@@ -25,7 +25,7 @@ async function drill(isShort: boolean): Promise<Finding> {
   const cuts = isShort ? 3 : 10;
   const main = isShort ? HASTY : undefined;
   await using site = await ObjectFaultSite.start({ main, roles: ['http', 'http'] });
-  const store = site.engines.store as StoreProcess; // no MinIO was asked for
+  const store = site.engines.store as StoreProcess; // no MinIO was requested
   const waiting: Acknowledged[] = [];
   for (let cut = 0; cut < cuts; cut += 1) {
     const deposit = await site.owner.deposit(newDeposit(ARCHIVE_BYTES));
@@ -39,17 +39,17 @@ async function drill(isShort: boolean): Promise<Finding> {
     await store.cutPower(BUCKET);
   }
   const lost = await store.lost(BUCKET);
-  tell(`${lost.length} objects are lost`);
+  printProgress(`${lost.length} objects are lost`);
   await eventually(async () => (await site.parked()).length >= cuts, PARKED_WITHIN_MS);
   const parked = (await site.parked()).length;
-  tell(`${parked} events are parked, ${site.acknowledged} other deposits are acknowledged`);
+  printProgress(`${parked} events are parked, ${site.acknowledged} other deposits are acknowledged`);
   const hidden = await site.hidden(
     waiting.map(({ id }) => id),
     waiting.map(({ archive }) => hash('sha256', archive)),
   );
   for (const [turn, deposit] of waiting.entries()) if (turn % 2 === 0) await site.owner.deposit(deposit);
   for (const key of lost) await store.bringBack(BUCKET, key);
-  tell('the bytes are back');
+  printProgress('the bytes are back');
   site.stopLoad();
   await load;
   return {

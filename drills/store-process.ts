@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 
-const PROGRAM = path.join(import.meta.dirname, '..', 'test', 'support', 's3-process.ts');
+const PROGRAM = path.join(import.meta.dirname, '../testing/s3-process.ts');
 
-/** The S3 server of the tests in a process of its own, which commands damage. */
+/** The S3 server of the tests in a separate process, with commands for faults. */
 export class StoreProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #lines: Interface;
@@ -38,12 +38,12 @@ export class StoreProcess implements AsyncDisposable {
     await this.#command('cut-power', bucket, key);
   }
 
-  /** Resolves to the keys of the objects that power cuts have lost, also of those that are there again. */
+  /** Resolves to the keys of the objects that power cuts have lost, including those that exist again. */
   async lost(bucket: string): Promise<readonly string[]> {
     return (await this.#command('lost', bucket)) as readonly string[];
   }
 
-  /** Brings an object back that a power cut has lost, unless it is there again. */
+  /** Restores an object that a power cut has lost, unless it exists again. */
   async bringBack(bucket: string, key: string): Promise<void> {
     await this.#command('bring-back', bucket, key);
   }

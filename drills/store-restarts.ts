@@ -1,9 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { MinioProcess, minioProgram } from '../test/support/minio-process.ts';
+import { MinioProcess, minioProgram } from '../testing/minio-process.ts';
 import { newTar } from './answered-deposits.ts';
-import { amount, type Finding, runDrill, skipped, tell } from './drill.ts';
+import { amount, type Finding, printProgress, runDrill, skipped } from './drill.ts';
 import { OutageSite } from './outage-site.ts';
 
 const HELP = `Kills a real MinIO (that of MINIO_BIN, or minio on the path) with SIGKILL and starts it again, under writers whose
@@ -19,7 +19,7 @@ const SIZES = [1_000, 60_000, 300_000, 9_000_000, 30_000_000];
 const WRITERS = 4;
 /** Longest times with load between two kills, and without a server. */
 const [LONGEST_UP_MS, LONGEST_DOWN_MS] = [2500, 1500];
-/** Until the first 201 after a restart: far longer than a service waits before it asks a store again. */
+/** Limit until the first 201 after a restart: far longer than a service waits before it asks a store again. */
 const STANDSTILL_MS = 60_000;
 /** Time for the services to remove what is left. */
 const REMOVAL_MS = 120_000;
@@ -38,7 +38,7 @@ async function drill(restarts: number, main?: string): Promise<Finding> {
     roles: ['http', 'http', 'reactors'],
     more: { DEPOSIT_MAX_UPLOAD_SIZE: String(64 * 1024 ** 2) },
   });
-  const minio = site.engines.store as MinioProcess; // as was asked for
+  const minio = site.engines.store as MinioProcess; // as requested
   let isOver = false;
   const load = Promise.all(Array.from({ length: WRITERS }, (_, writer) => write(site, writer, () => isOver)));
   const standstills: string[] = [];
@@ -48,7 +48,7 @@ async function drill(restarts: number, main?: string): Promise<Finding> {
     await pause(Math.random() * LONGEST_DOWN_MS);
     await minio.restart();
     const ms = await site.firstSuccessAfter(performance.now());
-    tell(
+    printProgress(
       `restart ${restart} of ${restarts}: the first 201 after ${Math.round(ms)} ms, ${site.acknowledged} acknowledged in all`,
     );
     if (ms >= STANDSTILL_MS)
@@ -104,7 +104,7 @@ async function leftOn(drive: string): Promise<Left> {
   return { keys: keys.length, uploads: uploads.flat().length };
 }
 
-/** None of a folder that is gone. */
+/** Resolves to the entries; an empty list if the folder does not exist. */
 async function entries(folder: string): Promise<string[]> {
   return readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];

@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { archivePart, entryPart, entryXml, final, formOf, formType } from '../test/support/deposit-bodies.ts';
-import { TestClient } from '../test/support/running-service.ts';
+import { archivePart, entryPart, entryXml, final, formOf, formType } from '../testing/deposit-bodies.ts';
+import { TestClient } from '../testing/running-service.ts';
 import { newTar } from './answered-deposits.ts';
 import { DRILL_PASSWORD } from './drilled-service.ts';
 
-/** What a client sends as one deposit. */
+/** The content of one deposit. */
 export type Sent = { readonly archive: Buffer; readonly entry: string };
 
-/** A connection for each request: one that was idle may be closed by the server while a request is sent on it. */
+/** Opens a connection for each request: the server may close an idle one while a request is sent on it. */
 const OWN_CONNECTION = { Connection: 'close' };
 
 export type Acknowledged = Sent & { readonly id: string };
@@ -26,7 +26,7 @@ export function keyOf(object: Buffer | string): string {
   return `v1/sha256/${sha256.slice(0, 2)}/${sha256.slice(2, 4)}/${sha256}`;
 }
 
-/** A client that knows what it sent and can send it again. */
+/** A client that remembers what it sent and can send it again. */
 export class StoringClient {
   readonly #client: TestClient;
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Why strace cannot be used here; `undefined` when it can. */
+/** Returns why strace cannot be used here; `undefined` if it can. */
 export function whyNoStrace(): string | undefined {
   const { error, status, stderr } = spawnSync('strace', ['-f', '-e', 'trace=none', 'true'], {
     encoding: 'utf8',
@@ -14,7 +14,7 @@ export function whyNoStrace(): string | undefined {
   return status === 0 ? undefined : `strace may not trace here: ${stderr.trim()}`;
 }
 
-/** strace beside processes or threads that run already; what it does to them ends with it. */
+/** strace attached to running processes or threads; what it does to them ends with it. */
 export class Strace {
   readonly #child: ChildProcess;
   readonly #output: string;
@@ -40,7 +40,7 @@ export class Strace {
     this.#output = output;
   }
 
-  /** Lets go of what it traces, which runs on; resolves to all that it saw. */
+  /** Detaches; resolves to its output. */
   async detach(): Promise<string> {
     if (this.#child.exitCode === null && this.#child.signalCode === null) {
       const exited = once(this.#child, 'exit');

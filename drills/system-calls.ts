@@ -1,4 +1,7 @@
-/** One call as `strace -f -y` tells it. Calls of several threads overlap: what matters is who ended before whom began. */
+/**
+ * One call in the output of `strace -f -y`. Calls of several threads overlap: what matters is which ended before
+ * another began.
+ */
 export type SystemCall = {
   readonly thread: string;
   readonly name: string;
@@ -10,7 +13,7 @@ export type SystemCall = {
   readonly ended: number;
 };
 
-/** All calls that ended, in the order of their beginnings. */
+/** Returns all calls that ended, ordered by their beginnings. */
 export function systemCalls(output: string): SystemCall[] {
   const calls: SystemCall[] = [];
   const open = new Map<string, { name: string; args: string; begun: number }>();
@@ -36,10 +39,10 @@ export function systemCalls(output: string): SystemCall[] {
   return calls.toSorted((one, other) => one.begun - other.begun);
 }
 
-/** What a step of an order is: the first call that fits and begins after the step before has ended. */
+/** A step of an order: the first call that fits and begins after the step before has ended. */
 export type Step = { readonly what: string; readonly fits: (call: SystemCall) => boolean };
 
-/** Why these steps did not happen one after the other; `undefined` when they did. */
+/** Returns why these steps did not happen one after the other; `undefined` if they did. */
 export function disorder(calls: readonly SystemCall[], steps: readonly Step[]): string | undefined {
   let after: { what: string; ended: number } = { what: 'the request', ended: -1 };
   for (const { what, fits } of steps) {

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { readConfig } from '../src/config.ts';
-import { openLog } from '../src/engines.ts';
-import { depositHistories, judge } from '../test/support/deposit-histories.ts';
-import { minioProgram } from '../test/support/minio-process.ts';
-import { PatientDepositor } from '../test/support/patient-depositor.ts';
-import { killReactors, takeLogAway } from './cluster-hurts.ts';
-import { amount, type Finding, runDrill, tell as say } from './drill.ts';
+import { readConfig } from '../src/config/config.ts';
+import { openLog } from '../src/service/backends/open-backends.ts';
+import { depositHistories, judge } from '../testing/deposit-histories.ts';
+import { minioProgram } from '../testing/minio-process.ts';
+import { RetryingDepositor } from '../testing/retrying-depositor.ts';
+import { interruptLog, killReactors } from './cluster-faults.ts';
+import { amount, type Finding, runDrill, printProgress as say } from './drill.ts';
 import { registerIn } from './drilled-service.ts';
 import { EngineProcesses } from './engine-processes.ts';
 import { followLoads } from './loads.ts';
@@ -24,8 +24,8 @@ once.
 `;
 
 const AUTHORIZATION = `Basic ${Buffer.from('drill:drill').toString('base64')}`;
-/** For deposits to be done after the last was acknowledged, in milliseconds. */
-const PATIENCE = 180_000;
+/** Time limit for deposits to be done after the last was acknowledged, in milliseconds. */
+const TIME_LIMIT_MS = 180_000;
 
 type Drill = {
   readonly deposits: number;
@@ -60,21 +60,21 @@ async function drill({ deposits, writers, kills, logDown }: Drill): Promise<Find
   await using cluster = await ServiceCluster.start(engines.settings);
   const nodes = cluster.urls as readonly [string, string]; // by default there are two
   await Promise.all(nodes.map(known));
-  const depositor = new PatientDepositor({ nodes, authorization: AUTHORIZATION, collection: 'drill' });
+  const depositor = new RetryingDepositor({ nodes, authorization: AUTHORIZATION, collection: 'drill' });
   using loads = followLoads(log);
-  const tell = (what: string): void =>
+  const report = (what: string): void =>
     say(
       `${what}: ${depositor.acknowledged.size} of ${deposits} acknowledged, ${loads.loading} loading, ` +
         `${loads.done} loaded, ${depositor.unavailable} answers 503`,
     );
-  using _ticker = everyTwoSeconds(() => tell('running'));
+  using _ticker = everyTwoSeconds(() => report('running'));
 
   const begun = performance.now();
   using run = new RunOf(depositor, deposits);
   const [acknowledgedIn, borneBadly] = await Promise.all([
     run.write(writers).then(() => secondsSince(begun)),
-    takeLogAway(logDown, engines, cluster, run, tell),
-    killReactors(cluster, kills, run, loads, (kill) => tell(`kill ${kill} of ${kills}`)),
+    interruptLog(logDown, engines, cluster, run, report),
+    killReactors(cluster, kills, run, loads, (kill) => report(`kill ${kill} of ${kills}`)),
   ]);
   const unfinished = await notDone(depositor, nodes);
   const doneIn = secondsSince(begun);
@@ -110,9 +110,11 @@ async function known(node: string): Promise<void> {
   while (!(await (await ask()).text()).includes('/1/drill/')) await pause(50);
 }
 
-/** Waits until every acknowledged deposit is done on both nodes; tells which are not when patience ends. */
-async function notDone(depositor: PatientDepositor, nodes: readonly string[]): Promise<string[]> {
-  const deadline = performance.now() + PATIENCE;
+/**
+ * Waits until every acknowledged deposit is done on both nodes; resolves to those that are not after the time limit.
+ */
+async function notDone(depositor: RetryingDepositor, nodes: readonly string[]): Promise<string[]> {
+  const deadline = performance.now() + TIME_LIMIT_MS;
   const found: string[] = [];
   for (const id of depositor.acknowledged.keys()) {
     for (const node of nodes) {

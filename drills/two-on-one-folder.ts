@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { runScript } from '../test/support/run-script.ts';
-import { amount, type Finding, runDrill, tell } from './drill.ts';
+import { freePort } from '../testing/free-port.ts';
+import { runScript } from '../testing/run-script.ts';
+import { amount, type Finding, printProgress, runDrill } from './drill.ts';
 import { drillClient, drilledFolder } from './drilled-service.ts';
 import { everythingVerified } from './everything-verified.ts';
-import { freePort } from './free-port.ts';
 import { MixedLoad } from './mixed-load.ts';
 import { promisesKept } from './promises-kept.ts';
 import { NotStarted, ServiceProcess } from './service-process.ts';
@@ -15,13 +15,13 @@ SIGKILL, it has to leave nothing that keeps the next one from starting.
   node drills/two-on-one-folder.ts [--rounds 5]
 `;
 
-/** What commands do beside the service. */
+/** Commands that run while the service runs. */
 const COMMANDS: readonly (readonly [string, ...string[]])[] = [
   ['status', '--json'],
   ['gc', '--older-than', '1h', '--json'],
 ];
 
-/** Services that are started at once on a folder that is free. */
+/** Services that are started at once on a free folder. */
 const TOGETHER = 3;
 
 await runDrill(HELP, { rounds: { type: 'string' } }, (values) =>
@@ -42,9 +42,9 @@ async function drill(rounds: number, atOnce: number): Promise<Finding> {
     refused += others.length;
     broken.push(...others.flat());
     if (!(await first.isReady())) broken.push('The first service is not ready any more.');
-    if (round === 1) broken.push(...(await commandsBeside(dataDir)));
+    if (round === 1) broken.push(...(await commandFaults(dataDir)));
     await first.end('SIGKILL');
-    tell(`round ${round} of ${rounds}: ${refused} refused`);
+    printProgress(`round ${round} of ${rounds}: ${refused} refused`);
   }
   const together = await startTogether(dataDir, atOnce);
   await using last = together.services[0] ?? (await ServiceProcess.start(dataDir, port));
@@ -75,7 +75,7 @@ async function drill(rounds: number, atOnce: number): Promise<Finding> {
   };
 }
 
-/** What is wrong with how it was refused, a sentence each. */
+/** Resolves to what is wrong with the refusal, a sentence each. */
 async function another(dataDir: string, holder: number): Promise<string[]> {
   try {
     await using _service = await ServiceProcess.start(dataDir, await freePort());
@@ -89,7 +89,7 @@ async function another(dataDir: string, holder: number): Promise<string[]> {
   }
 }
 
-/** Which of them run in the end. */
+/** Starts them at once and resolves to those that run in the end. */
 async function startTogether(dataDir: string, count: number) {
   const ports = await Promise.all(Array.from({ length: count }, freePort));
   const starts = await Promise.allSettled(ports.map((port) => ServiceProcess.start(dataDir, port)));
@@ -98,7 +98,7 @@ async function startTogether(dataDir: string, count: number) {
   return { services, refused: count - services.length };
 }
 
-async function commandsBeside(dataDir: string): Promise<string[]> {
+async function commandFaults(dataDir: string): Promise<string[]> {
   const broken: string[] = [];
   for (const [name, ...args] of COMMANDS) {
     const { code, err } = await runScript(dataDir, name, args);

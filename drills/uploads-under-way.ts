@@ -1,11 +1,11 @@
 import http from 'node:http';
-import type { TestClient } from '../test/support/running-service.ts';
-import { pieceHeaders, TusUploads } from '../test/support/tus-uploads.ts';
+import type { TestClient } from '../testing/running-service.ts';
+import { pieceHeaders, TusUploads } from '../testing/tus-uploads.ts';
 
-/** Between two parts of a piece that drips, in milliseconds. */
+/** Milliseconds between two parts of a slow chunk. */
 const PART_EVERY = 100;
 
-/** Two uploads by tus: one with half of its bytes, one to which a piece drips when the signal comes. */
+/** Two uploads by tus: one with half of its bytes, one that receives a slow chunk when the signal comes. */
 export class UploadsUnderWay {
   readonly #uploads: TusUploads;
   readonly #client: TestClient;
@@ -27,7 +27,7 @@ export class UploadsUnderWay {
     this.#dripping = dripping;
   }
 
-  /** Resolves when the connection has ended, however. */
+  /** Resolves when the connection has ended, in whatever way. */
   async drip(): Promise<void> {
     const headers = { ...pieceHeaders(0), 'Content-Length': 1_000_000 };
     const request = bareRequest(this.#client, 'PATCH', this.#dripping, headers);
@@ -39,7 +39,7 @@ export class UploadsUnderWay {
     clearInterval(timer);
   }
 
-  /** What of them the service that was started again does not have. */
+  /** Resolves to the bytes that the restarted service does not have. */
   async faults(dripped: boolean): Promise<string[]> {
     const [waiting, dripping] = [
       await this.#uploads.offset(this.#waiting),
@@ -54,7 +54,7 @@ export class UploadsUnderWay {
   }
 }
 
-/** On a connection of its own, so that its body can come slowly. */
+/** Opens a separate connection, so that the body can be sent slowly. */
 export function bareRequest(
   client: TestClient,
   method: string,

@@ -1,49 +1,49 @@
-/** A value that a client wrote: what the service told that it has, and what was sent since without an answer. */
+/** A value that a client wrote: the last one that the service acknowledged, and later ones that it did not answer. */
 export class Written {
-  #told: string | undefined;
+  #acknowledged: string | undefined;
   #sent: string[] = [];
 
   send(value: string): void {
     this.#sent.push(value);
   }
 
-  tell(value: string): void {
-    this.#told = value;
+  acknowledge(value: string): void {
+    this.#acknowledged = value;
     this.#sent = [];
   }
 
   get isKnown(): boolean {
-    return this.#told !== undefined;
+    return this.#acknowledged !== undefined;
   }
 
   /** Whether the service may have this: the last that it acknowledged, or a later one that it did not answer. */
   allows(value: string): boolean {
-    return value === this.#told || this.#sent.includes(value);
+    return value === this.#acknowledged || this.#sent.includes(value);
   }
 }
 
-/** A deposit that was acknowledged, and what its client knows of it. */
+/** An acknowledged deposit, and what its client knows of it. */
 export type WatchedDeposit = {
   readonly id: string;
   /** SHA-256 of its archive. */
   readonly archive: Written;
   readonly title: Written;
-  /** Whether its completion was asked for, and whether that was acknowledged. */
-  final: 'no' | 'sent' | 'told';
+  /** Whether its completion was requested, and whether that was acknowledged. */
+  final: 'no' | 'sent' | 'acknowledged';
 };
 
-/** What all writers know. */
+/** The shared knowledge of all writers. */
 export class Ledger {
   readonly deposits = new Map<string, WatchedDeposit>();
-  /** SHA-256 of what made each create that was sent, answered or not, the only one of its kind. */
+  /** SHA-256 of the unique content of each create that was sent, answered or not. */
   readonly creates = new Set<string>();
-  /** Those of them that were sent once and not answered. */
+  /** Creates that were sent once and not answered. */
   readonly unansweredCreates = new Set<string>();
-  /** What must never be answered, a sentence each. */
+  /** Answers that must not be, a sentence each. */
   readonly faults: string[] = [];
   acknowledged = 0;
   unanswered = 0;
-  /** How often connections ended without an answer, by the code of the error. */
+  /** Number of connections that ended without an answer, by error code. */
   readonly errors = new Map<string, number>();
 
   /** @throws never: an id that is given twice is a fault. */

@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Administration } from '../src/administration.ts';
-import { readConfig } from '../src/config.ts';
-import { openLog } from '../src/engines.ts';
-import { WebhookKey } from '../src/notifications/webhook-key.ts';
-import { PatientDepositor } from '../test/support/patient-depositor.ts';
-import { WebhookReceiver } from '../test/support/webhook-receiver.ts';
-import { amount, type Finding, runDrill, tell as say } from './drill.ts';
+import { readConfig } from '../src/config/config.ts';
+import { AdminCommands } from '../src/deposits/admin-commands.ts';
+import { WebhookKey } from '../src/modules/webhooks/webhook-key.ts';
+import { openLog } from '../src/service/backends/open-backends.ts';
+import { freePort } from '../testing/free-port.ts';
+import { RetryingDepositor } from '../testing/retrying-depositor.ts';
+import { WebhookReceiver } from '../testing/webhook-receiver.ts';
+import { amount, type Finding, runDrill, printProgress as say } from './drill.ts';
 import { drillClient, drilledFolder, settled } from './drilled-service.ts';
-import { freePort } from './free-port.ts';
 import { type NotificationsReceived, notificationsReceived, statusEvents } from './notifications-received.ts';
 import { ServiceProcess } from './service-process.ts';
 
@@ -21,8 +21,11 @@ of status in the log was notified, signed, and in order for each deposit.
 `;
 
 const SETTINGS = { DEPOSIT_WEBHOOK_ALLOW_PRIVATE: 'true' };
-/** For the rest to arrive when the receiver is back: its line is tried after a pause as long as the outage at most. */
-const PATIENCE = 180_000;
+/**
+ * Time limit for the remaining notifications after the receiver is back: it is tried again after a pause as long as
+ * the outage at most.
+ */
+const TIME_LIMIT_MS = 180_000;
 
 type Drill = { readonly deposits: number; readonly outage: number; readonly kills: number };
 
@@ -46,7 +49,7 @@ async function drill({ deposits, outage, kills }: Drill): Promise<Finding> {
   let service = await ServiceProcess.start(folder, port, SETTINGS);
   await using _service = { [Symbol.asyncDispose]: () => service[Symbol.asyncDispose]() };
   const { url } = service;
-  const depositor = new PatientDepositor({
+  const depositor = new RetryingDepositor({
     nodes: [url, url],
     authorization: drillClient(url).authorization,
     collection: 'drill',
@@ -73,7 +76,7 @@ async function setWebhook(folder: string, receiver: WebhookReceiver): Promise<vo
   const config = readConfig({ ...SETTINGS, DEPOSIT_DATA_DIR: folder });
   const key = await WebhookKey.make(config.webhooks.keyFile);
   await using log = await openLog(config);
-  const administration = new Administration(log, { kind: 'operator', name: 'drill' });
+  const administration = new AdminCommands(log, { kind: 'operator', name: 'drill' });
   const secret = key.seal(receiver.secret, 'drill');
   await administration.client({ type: 'SetWebhook', client: 'drill', url: receiver.url, secret });
 }
@@ -96,18 +99,18 @@ async function killed(service: ServiceProcess, folder: string, port: number): Pr
   return ServiceProcess.start(folder, port, SETTINGS);
 }
 
-/** Spread evenly over the run. */
+/** Spreads the turns evenly over the run. */
 function turns(kills: number, deposits: number): ReadonlySet<number> {
   return new Set(
     Array.from({ length: kills }, (_, kill) => Math.floor(((kill + 1) * deposits) / (kills + 1))),
   );
 }
 
-/** Waits until every notification has come, or it took too long. */
+/** Waits until every notification has come, or for the time limit. */
 async function awaited(folder: string, receiver: WebhookReceiver): Promise<NotificationsReceived> {
   await using log = await openLog(readConfig({ DEPOSIT_DATA_DIR: folder }));
   const wanted = await statusEvents(log);
-  const deadline = performance.now() + PATIENCE;
+  const deadline = performance.now() + TIME_LIMIT_MS;
   for (;;) {
     const found = notificationsReceived(wanted, receiver);
     if (found.lost === 0 || performance.now() > deadline) return found;

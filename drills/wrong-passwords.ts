@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { freePort } from '../testing/free-port.ts';
 import { AnsweredDeposits, newTar } from './answered-deposits.ts';
-import { amount, type Finding, runDrill, tell } from './drill.ts';
+import { amount, type Finding, printProgress, runDrill } from './drill.ts';
 import { drilledFolder } from './drilled-service.ts';
-import { freePort } from './free-port.ts';
 import { Guesses } from './guesses.ts';
 import { percentile } from './percentile.ts';
 import { peakMemory } from './process-facts.ts';
@@ -16,7 +16,7 @@ right deposits archives of 1 MiB. Its deposits must stay quick, and the guesses 
 Exit codes: 0 all held, 1 something broke, 2 wrong usage.`;
 
 const MIB = 1024 ** 2;
-/** Of a deposit of 1 MiB beside the guesses, at the 99th percentile, in milliseconds. */
+/** Limit of a deposit of 1 MiB during the guesses, at the 99th percentile, in milliseconds. */
 const GOAL = 2_000;
 
 await runDrill(HELP, { seconds: { type: 'string' }, guessers: { type: 'string' } }, async (values) =>
@@ -30,12 +30,12 @@ async function drill(seconds: number, guessers: number): Promise<Finding> {
   await using folder = await drilledFolder('guesses');
   await using service = await ServiceProcess.start(folder.dataDir, await freePort());
   const deposits = new AnsweredDeposits(service.url, []);
-  await deposits.deposit(newTar(MIB)); // its password has been verified once, as that of every client at work
+  await deposits.deposit(newTar(MIB)); // its password has been verified once, like that of every active client
   deposits.times.length = 0;
   const until = performance.now() + seconds * 1000;
   const guesses = new Guesses(service.url);
   const ticker = setInterval(
-    () => tell(`${guesses.count} guesses, ${deposits.times.length} deposits of 1 MiB`),
+    () => printProgress(`${guesses.count} guesses, ${deposits.times.length} deposits of 1 MiB`),
     5000,
   ).unref();
   await Promise.all([

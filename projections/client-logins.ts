@@ -1,12 +1,12 @@
 import { clients } from '../src/domain/aggregates.ts';
 import type { ClientEvent, Credential } from '../src/domain/client/client.ts';
-import type { Projection } from '../src/read-models/projection.ts';
+import type { Projection } from '../src/views/projection.ts';
 
-/** Who may log in, and to what. */
+/** The credentials and permissions of a client. */
 export type ClientLogin = {
   readonly client: string;
   readonly credential: Credential;
-  /** Changes with the password: a login remembered from before it no longer counts. */
+  /** Changes with the password, which invalidates cached logins. */
   readonly credentialRevision: number;
   readonly disabled: boolean;
   readonly collections: readonly string[];

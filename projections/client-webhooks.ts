@@ -1,16 +1,16 @@
 import { clients } from '../src/domain/aggregates.ts';
 import type { ClientEvent } from '../src/domain/client/client.ts';
 import type { SealedSecret } from '../src/domain/client/webhook.ts';
-import type { Projection } from '../src/read-models/projection.ts';
+import type { Projection } from '../src/views/projection.ts';
 
-/** Where a client is notified; there is one only while it is. */
+/** The webhook of a client; the row exists only while the client has one. */
 export type ClientWebhook = {
   readonly client: string;
   readonly url: string;
   readonly secret: SealedSecret;
-  /** Position of the event since which it has had a webhook: it is notified of what comes after. */
+  /** Position of the event that first set a webhook; the client is notified of later events. */
   readonly since: string;
-  /** Of its stream: changes with the address or the secret. */
+  /** Revision of the client's stream, which changes with the address or the secret. */
   readonly revision: number;
   /** RFC 3339, UTC. */
   readonly setAt: string;

@@ -1,8 +1,8 @@
 import { collections as collectionStreams } from '../src/domain/aggregates.ts';
-import { type CollectionEvent, opened } from '../src/domain/collection/collection.ts';
-import type { Projection } from '../src/read-models/projection.ts';
+import { type CollectionEvent, newCollection } from '../src/domain/collection/collection.ts';
+import type { Projection } from '../src/views/projection.ts';
 
-/** What the service document tells of a collection. */
+/** The part of the service document about one collection. */
 export type CollectionView = {
   readonly collection: string;
   readonly title: string;
@@ -10,7 +10,7 @@ export type CollectionView = {
   readonly treatment: string;
   readonly policy: string;
   readonly accept: readonly string[];
-  /** When its description was last changed; `null`: it never was. */
+  /** When its description last changed; `null` if it never did. */
   readonly describedAt: string | null;
 };
 
@@ -20,7 +20,7 @@ export const collections: Projection<CollectionView, CollectionEvent> = {
   source: collectionStreams,
   when: {
     CollectionOpened: (_, { data: { collection } }) => {
-      const { title, abstract, treatment, policy, accept } = opened(collection);
+      const { title, abstract, treatment, policy, accept } = newCollection(collection);
       return { collection, title, abstract, treatment, policy, accept, describedAt: null };
     },
     CollectionDescribed: (view, { data: { title, abstract, treatment }, occurredAt }) =>

@@ -1,8 +1,8 @@
 import { deposits } from '../src/domain/aggregates.ts';
 import type { DepositEvent } from '../src/domain/deposit/events.ts';
-import type { Projection } from '../src/read-models/projection.ts';
+import type { Projection } from '../src/views/projection.ts';
 
-/** A deposit that was deleted, so that other views show nothing of it. */
+/** A deposit that was deleted and is therefore missing in other views. */
 export type DeletedDeposit = {
   readonly depositId: number;
   /** Revision of its last event, and when that happened: RFC 3339, UTC. */

@@ -1,18 +1,18 @@
 import { deposits } from '../src/domain/aggregates.ts';
-import type { DepositEvent, MetadataEntry } from '../src/domain/deposit/events.ts';
 import {
   type Archives,
-  added,
-  allRemoved,
   noArchives,
-  removed,
-  replaced,
-} from '../src/domain/deposit/numbered-archives.ts';
-import type { Projection } from '../src/read-models/projection.ts';
-import { begun, changed, type OnItsWay, statusChanges } from './status-changes.ts';
+  withArchive,
+  withArchiveReplaced,
+  withoutArchive,
+  withoutArchives,
+} from '../src/domain/deposit/archive-list.ts';
+import type { DepositEvent, MetadataEntry } from '../src/domain/deposit/events.ts';
+import type { Projection } from '../src/views/projection.ts';
+import { initialStatus, type StatusFields, statusChanges, withChange } from './status-changes.ts';
 
-/** What the deposit consists of: for its receipt, its content document and its EM-IRI. */
-export type DepositContentView = OnItsWay &
+/** The content of a deposit, for its receipt, its content document and its EM-IRI. */
+export type DepositContentView = StatusFields &
   Archives & {
     readonly depositId: number;
     readonly uuid: string;
@@ -20,7 +20,7 @@ export type DepositContentView = OnItsWay &
     readonly collection: string;
     readonly createdAt: string;
     readonly title: string | null;
-    /** Where the metadata entries that count are, in the order in which they came. */
+    /** The objects of the current metadata entries, in the order in which they were added. */
     readonly entries: readonly EntryObject[];
   };
 
@@ -34,28 +34,28 @@ export const depositContent: Projection<DepositContentView, DepositEvent> = {
     DepositCreated: (_, event) => {
       const { depositId, uuid, client, collection, createdAt } = event.data;
       const known = { depositId, uuid, client, collection, createdAt, title: null, entries: [] };
-      return { ...begun(event), ...known, ...noArchives };
+      return { ...initialStatus(event), ...known, ...noArchives };
     },
-    ArchiveAdded: (view, event) => view && changed(view, event, added(view, event.data.archive)),
+    ArchiveAdded: (view, event) => view && withChange(view, event, withArchive(view, event.data.archive)),
     ArchivesReplaced: (view, event) =>
-      view && changed(view, event, added(allRemoved(view), event.data.archive)),
-    ArchivesRemoved: (view, event) => view && changed(view, event, allRemoved(view)),
+      view && withChange(view, event, withArchive(withoutArchives(view), event.data.archive)),
+    ArchivesRemoved: (view, event) => view && withChange(view, event, withoutArchives(view)),
     ArchiveReplaced: (view, event) =>
-      view && changed(view, event, replaced(view, event.data.number, event.data.archive)),
-    ArchiveRemoved: (view, event) => view && changed(view, event, removed(view, event.data.number)),
+      view && withChange(view, event, withArchiveReplaced(view, event.data.number, event.data.archive)),
+    ArchiveRemoved: (view, event) => view && withChange(view, event, withoutArchive(view, event.data.number)),
     MetadataAdded: (view, event) => {
       const { entry } = event.data;
       const title = view?.title ?? entry.facts.title;
-      return view && changed(view, event, { title, entries: [...view.entries, objectOf(entry)] });
+      return view && withChange(view, event, { title, entries: [...view.entries, objectOf(entry)] });
     },
     MetadataUpdated: (view, event) => {
       const { entry } = event.data;
       const title = view?.title ?? entry.facts.title;
-      return view && changed(view, event, { title, entries: [...view.entries, objectOf(entry)] });
+      return view && withChange(view, event, { title, entries: [...view.entries, objectOf(entry)] });
     },
     MetadataReplaced: (view, event) => {
       const { entry } = event.data;
-      return view && changed(view, event, { title: entry.facts.title, entries: [objectOf(entry)] });
+      return view && withChange(view, event, { title: entry.facts.title, entries: [objectOf(entry)] });
     },
     ...statusChanges<DepositContentView>(),
   },

@@ -1,19 +1,19 @@
 import { deposits } from '../src/domain/aggregates.ts';
-import type { Archive, DepositEvent } from '../src/domain/deposit/events.ts';
 import {
   type Archives,
-  added,
-  allRemoved,
   type NumberedArchive,
   noArchives,
-  removed,
-  replaced,
-} from '../src/domain/deposit/numbered-archives.ts';
-import type { Projection, Recorded } from '../src/read-models/projection.ts';
-import { begun, changed, type OnItsWay, statusChanges } from './status-changes.ts';
+  withArchive,
+  withArchiveReplaced,
+  withoutArchive,
+  withoutArchives,
+} from '../src/domain/deposit/archive-list.ts';
+import type { Archive, DepositEvent } from '../src/domain/deposit/events.ts';
+import type { Projection, Recorded } from '../src/views/projection.ts';
+import { initialStatus, type StatusFields, statusChanges, withChange } from './status-changes.ts';
 
-/** What the Statement tells of a deposit. Folded from its stream when somebody asks: no node keeps it. */
-export type DepositStatementView = OnItsWay &
+/** The data of the Statement of a deposit. It is folded from the stream on request; no node stores it. */
+export type DepositStatementView = StatusFields &
   Archives<DepositedArchive> & {
     readonly depositId: number;
     readonly uuid: string;
@@ -25,7 +25,7 @@ export type DepositStatementView = OnItsWay &
 export type DepositedArchive = NumberedArchive & {
   /** RFC 3339, UTC. */
   readonly depositedOn: string;
-  /** Of the event by which it came. */
+  /** Revision of the event that added the archive. */
   readonly revision: number;
 };
 
@@ -36,25 +36,39 @@ export const depositStatement: Projection<DepositStatementView, DepositEvent> = 
   when: {
     DepositCreated: (_, event) => {
       const { depositId, uuid, client, collection } = event.data;
-      return { ...begun(event), depositId, uuid, client, collection, title: null, ...noArchives };
+      return { ...initialStatus(event), depositId, uuid, client, collection, title: null, ...noArchives };
     },
     ArchiveAdded: (view, event) =>
-      view && changed(view, event, added(view, deposited(event.data.archive, event))),
+      view && withChange(view, event, withArchive(view, depositedArchive(event.data.archive, event))),
     ArchivesReplaced: (view, event) =>
-      view && changed(view, event, added(allRemoved(view), deposited(event.data.archive, event))),
-    ArchivesRemoved: (view, event) => view && changed(view, event, allRemoved(view)),
+      view &&
+      withChange(
+        view,
+        event,
+        withArchive(withoutArchives(view), depositedArchive(event.data.archive, event)),
+      ),
+    ArchivesRemoved: (view, event) => view && withChange(view, event, withoutArchives(view)),
     ArchiveReplaced: (view, event) =>
-      view && changed(view, event, replaced(view, event.data.number, deposited(event.data.archive, event))),
-    ArchiveRemoved: (view, event) => view && changed(view, event, removed(view, event.data.number)),
+      view &&
+      withChange(
+        view,
+        event,
+        withArchiveReplaced(view, event.data.number, depositedArchive(event.data.archive, event)),
+      ),
+    ArchiveRemoved: (view, event) => view && withChange(view, event, withoutArchive(view, event.data.number)),
     MetadataAdded: (view, event) =>
-      view && changed(view, event, { title: view.title ?? event.data.entry.facts.title }),
+      view && withChange(view, event, { title: view.title ?? event.data.entry.facts.title }),
     MetadataUpdated: (view, event) =>
-      view && changed(view, event, { title: view.title ?? event.data.entry.facts.title }),
-    MetadataReplaced: (view, event) => view && changed(view, event, { title: event.data.entry.facts.title }),
+      view && withChange(view, event, { title: view.title ?? event.data.entry.facts.title }),
+    MetadataReplaced: (view, event) =>
+      view && withChange(view, event, { title: event.data.entry.facts.title }),
     ...statusChanges<DepositStatementView>(),
   },
 };
 
-function deposited(archive: Archive, { occurredAt, revision }: Recorded): Omit<DepositedArchive, 'number'> {
+function depositedArchive(
+  archive: Archive,
+  { occurredAt, revision }: Recorded,
+): Omit<DepositedArchive, 'number'> {
   return { ...archive, depositedOn: occurredAt, revision };
 }

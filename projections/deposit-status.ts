@@ -1,10 +1,10 @@
 import { deposits } from '../src/domain/aggregates.ts';
 import type { DepositEvent, EntryFacts } from '../src/domain/deposit/events.ts';
-import type { Projection } from '../src/read-models/projection.ts';
-import { begun, changed, type OnItsWay, statusChanges } from './status-changes.ts';
+import type { Projection } from '../src/views/projection.ts';
+import { initialStatus, type StatusFields, statusChanges, withChange } from './status-changes.ts';
 
-/** What the State-IRI and the list of a collection tell. */
-export type DepositStatusView = OnItsWay & {
+/** The data of the State-IRI and of the list of a collection. */
+export type DepositStatusView = StatusFields & {
   readonly depositId: number;
   readonly uuid: string;
   readonly client: string;
@@ -12,14 +12,14 @@ export type DepositStatusView = OnItsWay & {
   readonly createdAt: string;
   readonly title: string | null;
   readonly slug: string | null;
-  /** From its metadata. */
+  /** Taken from the metadata. */
   readonly externalIdentifier: string | null;
-  /** Once the deposit is complete, as is its origin. */
+  /** Set once the deposit is complete, like its origin. */
   readonly completedAt: string | null;
   readonly origin: string | null;
-  /** Once the deposit is done. */
+  /** Set once the deposit is done. */
   readonly loaded: LoadedIds | null;
-  /** What it is about, once it is done without software; `null` when that is an origin. */
+  /** The object that a deposit without software describes, once it is done; `null` if that is an origin. */
   readonly about?: { readonly refId: string; readonly refIdContext: string } | null;
 };
 
@@ -56,18 +56,19 @@ export const depositStatus: Projection<DepositStatusView, DepositEvent> = {
       const { depositId, uuid, client, collection, createdAt, slug } = event.data;
       const known = { depositId, uuid, client, collection, createdAt, slug };
       const later = { title: null, externalIdentifier: null, completedAt: null, origin: null, loaded: null };
-      return { ...begun(event), ...known, ...later };
+      return { ...initialStatus(event), ...known, ...later };
     },
-    ArchiveAdded: (view, event) => view && changed(view, event, {}),
-    ArchivesReplaced: (view, event) => view && changed(view, event, {}),
-    ArchivesRemoved: (view, event) => view && changed(view, event, {}),
-    ArchiveReplaced: (view, event) => view && changed(view, event, {}),
-    ArchiveRemoved: (view, event) => view && changed(view, event, {}),
-    MetadataAdded: (view, event) => view && changed(view, event, extended(view, event.data.entry.facts)),
-    MetadataUpdated: (view, event) => view && changed(view, event, extended(view, event.data.entry.facts)),
+    ArchiveAdded: (view, event) => view && withChange(view, event, {}),
+    ArchivesReplaced: (view, event) => view && withChange(view, event, {}),
+    ArchivesRemoved: (view, event) => view && withChange(view, event, {}),
+    ArchiveReplaced: (view, event) => view && withChange(view, event, {}),
+    ArchiveRemoved: (view, event) => view && withChange(view, event, {}),
+    MetadataAdded: (view, event) => view && withChange(view, event, withEntry(view, event.data.entry.facts)),
+    MetadataUpdated: (view, event) =>
+      view && withChange(view, event, withEntry(view, event.data.entry.facts)),
     MetadataReplaced: (view, event) => {
       const { title, externalIdentifier } = event.data.entry.facts;
-      return view && changed(view, event, { title, externalIdentifier });
+      return view && withChange(view, event, { title, externalIdentifier });
     },
     ...others,
     DepositCompleted: (view, event) => {
@@ -86,8 +87,8 @@ export const depositStatus: Projection<DepositStatusView, DepositEvent> = {
   },
 };
 
-/** A single-valued field keeps its first value. */
-function extended(
+/** Returns the fields with the values of an entry; a single-valued field has its first value. */
+function withEntry(
   { title, externalIdentifier }: DepositStatusView,
   facts: Pick<EntryFacts, 'title' | 'externalIdentifier'>,
 ): Pick<DepositStatusView, 'title' | 'externalIdentifier'> {

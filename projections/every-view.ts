@@ -1,4 +1,4 @@
-import type { AnyProjection } from '../src/read-models/projection.ts';
+import type { AnyProjection } from '../src/views/projection.ts';
 import { clientLogins } from './client-logins.ts';
 import { clientWebhooks } from './client-webhooks.ts';
 import { collections } from './collections.ts';
@@ -9,7 +9,7 @@ import { loadedObjects } from './loaded-objects.ts';
 import { recordedNotifications } from './recorded-notifications.ts';
 import { undeliveredNotifications } from './undelivered-notifications.ts';
 
-/** Every view that a node keeps. */
+/** All views that a node stores. */
 export const everyView = [
   depositStatus,
   depositContent,

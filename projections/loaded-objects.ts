@@ -1,8 +1,8 @@
 import { deposits } from '../src/domain/aggregates.ts';
 import type { DepositEvent } from '../src/domain/deposit/events.ts';
-import type { Projection } from '../src/read-models/projection.ts';
+import type { Projection } from '../src/views/projection.ts';
 
-/** By which identifiers a deposit is known once it is loaded: they are `null` until then, 40 hex digits each. */
+/** The identifiers of a deposit: `null` until it is loaded, then 40 hex digits each. */
 export type LoadedObjects = {
   readonly depositId: number;
   readonly client: string;
@@ -13,7 +13,7 @@ export type LoadedObjects = {
   readonly snapshot: string | null;
 };
 
-/** Indexes by which the deposits of a client are found that brought an object. */
+/** Indexes that find the deposits of a client with a given object. */
 export const objectIndexes = {
   revision: ['client', 'revision'],
   snapshot: ['client', 'snapshot'],

@@ -5,52 +5,52 @@ import {
   statusDetail,
   UNREADABLE,
 } from '../src/domain/deposit/status-detail.ts';
-import type { Projection, Recorded } from '../src/read-models/projection.ts';
+import type { Projection, Recorded } from '../src/views/projection.ts';
 
-/** What every view of a deposit tells of its way. */
-export type OnItsWay = {
-  /** Of the last event of the deposit. */
+/** The fields about the status that every view of a deposit has. */
+export type StatusFields = {
+  /** Revision of the last event of the deposit. */
   readonly revision: number;
   readonly updatedAt: string;
   readonly status: Status;
   readonly statusDetail: string;
-  /** Of the checks that it passed, told beside each later status. */
+  /** Warnings of the checks that the deposit passed, shown with each later status. */
   readonly warnings?: readonly Reason[];
 };
 
-/** The beginning of the way. */
-export function begun({ revision, occurredAt }: Recorded): OnItsWay {
+/** Returns the status of a new deposit. */
+export function initialStatus({ revision, occurredAt }: Recorded): StatusFields {
   return { revision, updatedAt: occurredAt, status: 'partial', statusDetail: statusDetail('partial', []) };
 }
 
-/** The handlers of the events by which a deposit gets another status, or another detail. */
-export function statusChanges<View extends OnItsWay>(): Pick<
+/** Returns the handlers of the events by which a deposit gets another status, or another detail. */
+export function statusChanges<View extends StatusFields>(): Pick<
   Projection<View, DepositEvent>['when'],
   StatusChange
 > {
   return {
-    DepositCompleted: (view, event) => view && inStatus(view, event, 'deposited'),
+    DepositCompleted: (view, event) => view && withStatus(view, event, 'deposited'),
     DepositVerified: (view, event) =>
-      view && inStatus(warnedOf(view, event.data.warnings), event, 'verified'),
+      view && withStatus(withWarnings(view, event.data.warnings), event, 'verified'),
     DepositRejected: (view, event) =>
       view &&
-      inStatus(view, event, 'rejected', statusDetail('rejected', event.data.reasons, event.data.warnings)),
+      withStatus(view, event, 'rejected', statusDetail('rejected', event.data.reasons, event.data.warnings)),
     CopyUnreadable: (view, event) =>
-      view && changed(view, event, { statusDetail: UNREADABLE } as Partial<View>),
-    ChecksRetried: (view, event) => view && inStatus(view, event, 'deposited'),
-    LoadingStarted: (view, event) => view && inStatus(view, event, 'loading'),
+      view && withChange(view, event, { statusDetail: UNREADABLE } as Partial<View>),
+    ChecksRetried: (view, event) => view && withStatus(view, event, 'deposited'),
+    LoadingStarted: (view, event) => view && withStatus(view, event, 'loading'),
     LoadingFailed: (view, event) =>
-      view && inStatus(view, event, 'failed', statusDetail('failed', [event.data.reason], view.warnings)),
-    LoadingRetried: (view, event) => view && inStatus(view, event, 'verified'),
-    DepositLoaded: (view, event) => view && inStatus(view, event, 'done'),
+      view && withStatus(view, event, 'failed', statusDetail('failed', [event.data.reason], view.warnings)),
+    LoadingRetried: (view, event) => view && withStatus(view, event, 'verified'),
+    DepositLoaded: (view, event) => view && withStatus(view, event, 'done'),
     MetadataDeposited: (view, event) =>
-      view && inStatus(view, event, 'done', metadataDetail(event.data.warnings)),
+      view && withStatus(view, event, 'done', metadataDetail(event.data.warnings)),
     DepositDeleted: () => undefined,
   };
 }
 
-/** A change that leaves the status as it is. */
-export function changed<View extends OnItsWay>(
+/** Returns the view with a change that leaves the status as it is. */
+export function withChange<View extends StatusFields>(
   view: View,
   { revision, occurredAt }: Recorded,
   change: Partial<View>,
@@ -58,7 +58,7 @@ export function changed<View extends OnItsWay>(
   return { ...view, ...change, revision, updatedAt: occurredAt };
 }
 
-function warnedOf<View extends OnItsWay>(view: View, warnings: readonly Reason[]): View {
+function withWarnings<View extends StatusFields>(view: View, warnings: readonly Reason[]): View {
   return warnings.length > 0 ? { ...view, warnings } : view;
 }
 
@@ -75,7 +75,7 @@ type StatusChange =
   | 'MetadataDeposited'
   | 'DepositDeleted';
 
-function inStatus<View extends OnItsWay>(
+function withStatus<View extends StatusFields>(
   view: View,
   { revision, occurredAt }: Recorded,
   status: Status,

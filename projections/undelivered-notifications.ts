@@ -4,9 +4,9 @@ import {
   type NotificationsEvent,
   notificationsDecider,
 } from '../src/domain/notifications/notifications.ts';
-import type { Projection, Recorded } from '../src/read-models/projection.ts';
+import type { Projection, Recorded } from '../src/views/projection.ts';
 
-/** What a client has not been told about one deposit: there is a view only while something waits or was given up. */
+/** The undelivered notifications about one deposit; the row exists only while one waits or was given up. */
 export type UndeliveredNotifications = Pick<
   Notifications,
   'held' | 'givenUp' | 'attempt' | 'reason' | 'requeuedAt'
@@ -14,7 +14,7 @@ export type UndeliveredNotifications = Pick<
   readonly depositId: number;
   readonly client: string;
   readonly collection: string;
-  /** The client while something waits to be delivered, else empty. */
+  /** The client while a notification waits to be delivered, else empty. */
   readonly waitingFor: string;
   /** When to try again, and since when the oldest has waited: RFC 3339, empty for at once and for never. */
   readonly dueAt: string;
@@ -24,16 +24,16 @@ export type UndeliveredNotifications = Pick<
 type View = UndeliveredNotifications;
 type Handler = (view: View | undefined, event: NotificationsEvent & Recorded) => View | undefined;
 
-/** The rules of the domain decide what is left; here is told how it is found. */
-const evolved: Handler = (view, event) => {
+/** Applies the rules of the domain to the view, which adds the fields for queries. */
+const evolveView: Handler = (view, event) => {
   const { initial, evolve } = notificationsDecider;
   const before = view && {
     ...view,
     owner: { client: view.client, collection: view.collection },
     nextTryAt: view.dueAt || null,
-    settled: [], // decides only what is recorded, and this shows what was
+    settled: [], // affects only what is recorded as new, and this view omits what is settled
   };
-  return shown(event.data.depositId, evolve(before ?? initial, event));
+  return toView(event.data.depositId, evolve(before ?? initial, event));
 };
 
 export const undeliveredNotifications: Projection<View, NotificationsEvent> = {
@@ -48,16 +48,16 @@ export const undeliveredNotifications: Projection<View, NotificationsEvent> = {
   ],
   countedBy: ['waitingFor'],
   when: {
-    NotificationHeld: evolved,
-    DeliveryTried: evolved,
-    DeliveryFailed: evolved,
-    NotificationsDelivered: evolved,
-    NotificationsGivenUp: evolved,
-    NotificationsRequeued: evolved,
+    NotificationHeld: evolveView,
+    DeliveryTried: evolveView,
+    DeliveryFailed: evolveView,
+    NotificationsDelivered: evolveView,
+    NotificationsGivenUp: evolveView,
+    NotificationsRequeued: evolveView,
   },
 };
 
-function shown(depositId: number, { owner, ...state }: Notifications): View | undefined {
+function toView(depositId: number, { owner, ...state }: Notifications): View | undefined {
   const { held, givenUp, attempt, reason, requeuedAt } = state;
   if (!owner || (held.length === 0 && givenUp.length === 0)) return undefined;
   return {

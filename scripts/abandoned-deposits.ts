@@ -1,13 +1,13 @@
 import type { DepositStatusView } from '../projections/deposit-status.ts';
-import type { ViewFile } from '../src/read-models/view-file.ts';
+import type { ViewFile } from '../src/views/store/view-file.ts';
 
 export type AbandonedDeposit = Pick<DepositStatusView, 'depositId' | 'revision' | 'updatedAt'>;
 
 const PAGE = 500;
 
 /**
- * The partial deposits that were last changed before a time, the oldest first, as one moment has them. All are read
- * before anything is done about them: as long as a moment is looked at, a service cannot reset the WAL of the view.
+ * Returns the partial deposits last changed before a time, the oldest first. All are read at once: while a read
+ * transaction is open, a service cannot reset the WAL of the view.
  */
 export function abandonedDeposits(
   view: Pick<ViewFile, 'find' | 'snapshot'>,
@@ -17,7 +17,7 @@ export function abandonedDeposits(
   const query = { equal: { status: 'partial' }, orderBy: 'updatedAt', limit: PAGE };
   const abandoned: AbandonedDeposit[] = [];
   for (let offset = 0; ; offset += PAGE) {
-    const page = view.find({ ...query, offset }) as DepositStatusView[]; // it is the view of these
+    const page = view.find({ ...query, offset }) as DepositStatusView[]; // the view has these rows
     for (const { depositId, revision, updatedAt } of page) {
       if (updatedAt >= changedBefore) return abandoned;
       abandoned.push({ depositId, revision, updatedAt });

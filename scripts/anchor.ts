@@ -1,10 +1,10 @@
 import { createPublicKey } from 'node:crypto';
 import path from 'node:path';
-import { anchorKey, publicAnchorKey } from '../src/anchors/anchor-key.ts';
-import { Anchorer } from '../src/anchors/anchorer.ts';
-import { type Config, readConfig } from '../src/config.ts';
-import { counted } from '../src/domain/description.ts';
-import { assertThere } from '../src/missing-engine.ts';
+import { type Config, readConfig } from '../src/config/config.ts';
+import { pluralize } from '../src/domain/description.ts';
+import { anchorKey, publicAnchorKey } from '../src/modules/anchors/anchor-key.ts';
+import { Anchorer } from '../src/modules/anchors/anchorer.ts';
+import { assertExists } from '../src/service/backends/backend-not-found.ts';
 import { readOptions, runCommand, say, UsageError, warn } from './command.ts';
 import { openServiceLog } from './service-engines.ts';
 
@@ -35,8 +35,8 @@ await runCommand(
     if (foreign !== undefined) throw new UsageError(`--public-key takes no --${foreign}.`);
     const config = readConfig();
     const { eventLog, dataDir } = config;
-    if (eventLog.kind === 'sqlite') assertThere('data folder', dataDir); // a new one would get a key of its own
-    if (publicKey) return await tellPublicKey(config);
+    if (eventLog.kind === 'sqlite') assertExists('data folder', dataDir); // a new folder would get a key of its own
+    if (publicKey) return await printPublicKey(config);
     const anchorFile = values.file === undefined ? config.anchorFile : path.resolve(values.file);
     await using log = await openServiceLog(config);
     const { anchor, made, written } = await new Anchorer(log, { ...config, anchorFile }).anchor();
@@ -47,14 +47,14 @@ await runCommand(
     const kept =
       anchorFile === null ? 'It is in the log alone.' : `Lines added to ${anchorFile}: ${written}.`;
     say(
-      `${made ? 'Made an anchor over' : 'Nothing has come since the anchor over'} ${counted(anchor.events, 'event')}, root ${anchor.root}.\n${kept}`,
+      `${made ? 'Made an anchor over' : 'Nothing has come since the anchor over'} ${pluralize(anchor.events, 'event')}, root ${anchor.root}.\n${kept}`,
     );
   },
   { mayBeBare: true },
 );
 
-/** Where there is no key yet it is made, as with the first anchor: for a service that is there. */
-async function tellPublicKey(config: Config): Promise<void> {
+/** Prints the public key. Creates the key if it is missing, as the first anchor does: the service exists already. */
+async function printPublicKey(config: Config): Promise<void> {
   const { anchorKeyFile } = config;
   const there = await publicAnchorKey(anchorKeyFile);
   if (!there) {

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Config } from '../src/config.ts';
-import { isThere } from '../src/permission.ts';
-import { replaceFile } from '../src/replace-file.ts';
+import type { Config } from '../src/config/config.ts';
 import { clock } from '../src/tools/clock.ts';
+import { exists } from '../src/tools/files/access.ts';
+import { writeFileAtomic } from '../src/tools/files/write-file-atomic.ts';
 
-/** What a backup holds, written when it is whole. */
+/** Facts about a backup, written once it is complete. */
 export type BackupFacts = { readonly finishedAt: string; readonly events: number; readonly objects: number };
 
-/** Log and archives of a backup lie in its folder as they would in a data folder. */
+/** Returns the configuration of log and archives in a backup, whose folder has the layout of a data folder. */
 export function backupPlaces(folder: string): Pick<Config, 'eventLog' | 'archiveStore' | 'dataDir'> {
   return {
     eventLog: { kind: 'sqlite', file: path.join(folder, 'event-log.sqlite') },
@@ -17,10 +17,10 @@ export function backupPlaces(folder: string): Pick<Config, 'eventLog' | 'archive
   };
 }
 
-/** `undefined` when the folder holds no backup that was ever whole, or the file that says so is damaged. */
+/** Returns the facts; `undefined` if the backup was never complete, or the file with the facts is corrupt. */
 export function readBackup(folder: string): BackupFacts | undefined {
   const file = path.join(folder, 'backup.json');
-  if (!isThere(file)) return undefined;
+  if (!exists(file)) return undefined;
   const facts = factsIn(readFileSync(file, 'utf8'));
   return Number.isSafeInteger(facts?.events) ? facts : undefined;
 }
@@ -35,5 +35,5 @@ function factsIn(text: string): BackupFacts | undefined {
 
 export async function finishBackup(folder: string, facts: Omit<BackupFacts, 'finishedAt'>): Promise<void> {
   const text = JSON.stringify({ finishedAt: clock.date().toISOString(), ...facts });
-  await replaceFile(path.join(folder, 'backup.json'), `${text}\n`, { durable: true });
+  await writeFileAtomic(path.join(folder, 'backup.json'), `${text}\n`, { durable: true });
 }

@@ -1,37 +1,49 @@
-import { readdir, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import type { Config } from '../src/config.ts';
-import { makeKeyFile } from '../src/key-file.ts';
+import type { Config } from '../src/config/config.ts';
+import { syncFolder } from '../src/tools/files/durable-directory.ts';
+import { makeKeyFile } from '../src/tools/files/key-file.ts';
+import { files } from '../src/tools/files.ts';
 
 type KeyPlaces = Pick<Config, 'dataDir' | 'anchorKeyFile' | 'webhooks'>;
 
-/** Copies the keys in use, and whatever else lies beside those of the data folder; resolves to their names. */
+/**
+ * Copies the keys in use, and all others in the folder of keys. Resolves to their names. Requires that no other process
+ * does so.
+ */
 export async function backUpKeys(config: KeyPlaces, backup: string): Promise<readonly string[]> {
-  const keys = path.join(config.dataDir, 'keys');
-  const names = new Set([...keysInUse(config).keys(), ...(await filesIn(keys))]);
+  await removeUnfinished(path.join(backup, 'keys'));
+  const keys = await filesIn(path.join(config.dataDir, 'keys'));
+  const names = new Set([...keysInUse(config).keys(), ...keys.filter((name) => !UNFINISHED.test(name))]);
   const copied: string[] = [];
   for (const name of names) {
     const key = await bytesIn(placeOf(name, config));
-    if (key === undefined) continue; // not made yet
+    if (key === undefined) continue; // not created yet
     await replaceKey(path.join(backup, 'keys', name), key);
     copied.push(name);
   }
   return copied;
 }
 
-/** Brings keys to where the settings have them, and overwrites none; resolves to a sentence for each left out. */
+/**
+ * Restores keys to the paths of the settings without overwriting any. Resolves to a sentence for each key that was not
+ * restored. Requires that the process has locked the data folder.
+ */
 export async function restoreKeys(backup: string, config: KeyPlaces): Promise<readonly string[]> {
+  await removeUnfinished(path.join(config.dataDir, 'keys'));
   const keys = path.join(backup, 'keys');
   const problems: string[] = [];
-  for (const name of await filesIn(keys)) {
+  for (const name of (await filesIn(keys)).filter((one) => !UNFINISHED.test(one))) {
     const [from, to] = [path.join(keys, name), placeOf(name, config)];
-    const reason = await putKey(to, await readFile(from));
+    const reason = await putKey(to, await files.readFile(from));
     if (reason !== undefined) problems.push(`The key ${from} was not put at ${to}: ${reason}.`);
   }
   return problems;
 }
 
-/** Each has the name in a backup that it has in a data folder, wherever the settings have it. */
+/**
+ * Returns the keys in use by their names in a backup, which are those in a data folder, wherever the settings place
+ * them.
+ */
 function keysInUse({ anchorKeyFile, webhooks }: KeyPlaces): ReadonlyMap<string, string> {
   return new Map([
     ['anchor-ed25519.pem', anchorKeyFile],
@@ -43,14 +55,23 @@ function placeOf(name: string, config: KeyPlaces): string {
   return keysInUse(config).get(name) ?? path.join(config.dataDir, 'keys', name);
 }
 
-async function replaceKey(file: string, key: Buffer): Promise<void> {
-  if ((await bytesIn(file))?.equals(key)) return;
-  await rm(`${file}.new`, { force: true });
-  await makeKeyFile(`${file}.new`, key);
-  await rename(`${file}.new`, file);
+/** Names of keys that are being written. */
+const UNFINISHED = /\.new$|\.[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+/** Removes the incomplete files of an interrupted copy of keys. */
+async function removeUnfinished(keys: string): Promise<void> {
+  const left = (await filesIn(keys)).filter((name) => UNFINISHED.test(name));
+  for (const name of left) await files.rm(path.join(keys, name), { force: true });
 }
 
-/** Resolves to why not. */
+async function replaceKey(file: string, key: Buffer): Promise<void> {
+  if ((await bytesIn(file))?.equals(key)) return;
+  await makeKeyFile(`${file}.new`, key);
+  await files.rename(`${file}.new`, file);
+  await syncFolder(path.dirname(file));
+}
+
+/** Writes a key. Resolves to the reason if it was not written. */
 async function putKey(file: string, key: Buffer): Promise<string | undefined> {
   try {
     if ((await bytesIn(file)) === undefined) await makeKeyFile(file, key);
@@ -63,11 +84,11 @@ async function putKey(file: string, key: Buffer): Promise<string | undefined> {
 }
 
 async function bytesIn(file: string): Promise<Buffer | undefined> {
-  return await readFile(file).catch(unlessMissing(undefined));
+  return await files.readFile(file).catch(unlessMissing(undefined));
 }
 
 async function filesIn(folder: string): Promise<readonly string[]> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch(unlessMissing([]));
+  const entries = await files.readdir(folder, { withFileTypes: true }).catch(unlessMissing([]));
   return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
 }
 

@@ -1,19 +1,19 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { copyStore } from '../src/archive-store/store-copy.ts';
-import { type Config, readConfig } from '../src/config.ts';
-import { lockFile } from '../src/data-folder-lock.ts';
-import { counted } from '../src/domain/description.ts';
-import { openLog, openStore } from '../src/engines.ts';
-import { copyLog } from '../src/event-log/log-copy.ts';
-import { makeFolder } from '../src/make-folder.ts';
-import { setOfObjectsNamed } from '../src/objects-named.ts';
-import { assertSameStore } from '../src/store-binding.ts';
+import { type Config, readConfig } from '../src/config/config.ts';
+import { setOfReferencedObjects } from '../src/deposits/referenced-objects.ts';
+import { pluralize } from '../src/domain/description.ts';
+import { copyLog } from '../src/operations/copy/log-copy.ts';
+import { copyStore } from '../src/operations/copy/store-copy.ts';
+import { openLog, openStore } from '../src/service/backends/open-backends.ts';
+import { assertSameStore } from '../src/service/backends/store-binding.ts';
+import { lockFile } from '../src/tools/files/lock-file.ts';
+import { makeDirectory } from '../src/tools/files/make-directory.ts';
 import { backupPlaces, finishBackup, readBackup } from './backup-folder.ts';
 import { backUpKeys } from './backup-keys.ts';
-import { only, readArguments, refused, runCommand, say } from './command.ts';
+import { onlyPositional, readArguments, refused, runCommand, say } from './command.ts';
 import { isComplete, reportCopied } from './copied-objects.ts';
-import { liesIn } from './lies-in.ts';
+import { isInside } from './is-inside.ts';
 import { ProgressBars } from './progress-bar.ts';
 import { openServiceLog, openServiceStore } from './service-engines.ts';
 import { stopSignal } from './stop-signal.ts';
@@ -33,18 +33,21 @@ Exit codes: 0 complete, 1 refused, failed or not complete, or the store was not 
 listed, 2 wrong usage.
 `;
 
+/** Later than every file, so that files of any age are removed. */
+const LAST_DATE = new Date(8.64e15);
+
 await runCommand(HELP, async (args) => {
   const { values, positionals } = readArguments(args, {
     verify: { type: 'boolean' },
     json: { type: 'boolean' },
   });
-  const folder = path.resolve(only(positionals, 'DIR'));
+  const folder = path.resolve(onlyPositional(positionals, 'DIR'));
   const config = readConfig();
   assertElsewhere(folder, config);
   await using log = await openServiceLog(config);
   await using store = await openServiceStore(config);
   await assertSameStore(log, store);
-  makeFolder(folder);
+  makeDirectory(folder);
   using _only = lockFile(
     path.join(folder, 'backup.lock'),
     `Another backup goes into ${folder} at this moment.`,
@@ -60,8 +63,9 @@ await runCommand(HELP, async (args) => {
     signal,
   });
   await using copiedStore = await openStore(places);
+  await copiedStore.sweepIncoming(LAST_DATE); // left by an interrupted backup; no other backup is running
   const objects = await copyStore(store, copiedStore, {
-    named: await setOfObjectsNamed(copiedLog, { signal }),
+    named: await setOfReferencedObjects(copiedLog, { signal }),
     verify: values.verify ?? false,
     progress: (step, ...counts) => bars.at(`objects ${step}`, ...counts),
     signal,
@@ -81,16 +85,16 @@ await runCommand(HELP, async (args) => {
   };
   if (values.json) say(JSON.stringify(facts));
   else {
-    const news = `${counted(copied, 'event')} and ${counted(objects.copied, 'object')} are new`;
+    const news = `${pluralize(copied, 'event')} and ${pluralize(objects.copied, 'object')} are new`;
     say(
-      `The backup holds ${counted(facts.events, 'event')}, ${counted(objects.objects, 'object')} (${counted(objects.bytes, 'byte')}) and ${counted(keys.length, 'key')}; ${news}.`,
+      `The backup holds ${pluralize(facts.events, 'event')}, ${pluralize(objects.objects, 'object')} (${pluralize(objects.bytes, 'byte')}) and ${pluralize(keys.length, 'key')}; ${news}.`,
     );
   }
   return reportCopied(objects);
 });
 
 function assertElsewhere(folder: string, { dataDir }: Config): void {
-  if (liesIn(dataDir, folder) || existsSync(path.join(folder, 'service.lock'))) {
+  if (isInside(dataDir, folder) || existsSync(path.join(folder, 'service.lock'))) {
     throw refused('BACKUP_IN_DATA_FOLDER', `${folder} is a data folder or lies in one: give another folder.`);
   }
 }

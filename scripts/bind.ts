@@ -1,8 +1,8 @@
-import { assertStoreOf } from '../src/bound-store.ts';
-import { readConfig } from '../src/config.ts';
-import { lockDataFolder } from '../src/data-folder-lock.ts';
-import { openExistingLog, openExistingStore } from '../src/engines.ts';
-import { appendBinding, lastBinding } from '../src/store-binding.ts';
+import { readConfig } from '../src/config/config.ts';
+import { assertStoreOf } from '../src/service/backends/bound-store.ts';
+import { openExistingLog, openExistingStore } from '../src/service/backends/open-backends.ts';
+import { appendBinding, lastBinding } from '../src/service/backends/store-binding.ts';
+import { lockDataFolder } from '../src/service/operator-port/data-directory-lock.ts';
 import { random } from '../src/tools/random.ts';
 import { readOptions, runCommand, say } from './command.ts';
 

@@ -1,9 +1,9 @@
-import { assertPossible, load } from '../src/command-handler.ts';
+import { assertPossible, load } from '../src/deposits/command-handler.ts';
 import { clients, collections } from '../src/domain/aggregates.ts';
 import type { ClientCommand } from '../src/domain/client/client.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
 
-/** As given to the command; an empty value removes what is set. */
+/** Settings of a client as given to the command; an empty value removes a setting. */
 export type Wanted = { readonly domain?: string | undefined; readonly 'provider-url'?: string | undefined };
 
 type Setting = Extract<ClientCommand, { type: 'SetDomain' | 'SetProviderUrl' }>;
@@ -18,8 +18,8 @@ export function settings(client: string, { domain, 'provider-url': providerUrl }
 }
 
 /**
- * So that nothing is done where not all can be: nothing is appended.
- * @throws {Refusal} of the first of the commands on the client, or of a collection for it, that would be refused.
+ * Checks all commands beforehand without appending, so that either all of them are executed or none.
+ * @throws {Refusal} of the first command on the client, or on a collection for it, that would be refused.
  */
 export async function assertAccepted(
   log: EventLog,

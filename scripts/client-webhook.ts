@@ -3,16 +3,16 @@ import {
   type UndeliveredNotifications,
   undeliveredNotifications,
 } from '../projections/undelivered-notifications.ts';
-import type { Administration } from '../src/administration.ts';
-import type { Config } from '../src/config.ts';
-import { openView } from '../src/engines.ts';
-import { assertReachable } from '../src/notifications/receiver-address.ts';
-import { generateSecret, isSecret } from '../src/notifications/signature.ts';
-import { WebhookKey } from '../src/notifications/webhook-key.ts';
+import type { Config } from '../src/config/config.ts';
+import type { AdminCommands } from '../src/deposits/admin-commands.ts';
+import { assertReachable } from '../src/modules/webhooks/receiver-address.ts';
+import { generateSecret, isSecret } from '../src/modules/webhooks/signature.ts';
+import { WebhookKey } from '../src/modules/webhooks/webhook-key.ts';
+import { openView } from '../src/service/backends/open-backends.ts';
 import { clock } from '../src/tools/clock.ts';
 import { refused, say, UsageError } from './command.ts';
 import { depositsOfView } from './deposits-of-view.ts';
-import { liesIn } from './lies-in.ts';
+import { isInside } from './is-inside.ts';
 
 export type WebhookOptions = {
   readonly off?: boolean | undefined;
@@ -22,9 +22,9 @@ export type WebhookOptions = {
   readonly 'secret-stdin'?: boolean | undefined;
 };
 
-/** `client webhook NAME …`: sets, removes, and looks after what was not delivered. */
+/** Implements `client webhook NAME …`: sets and removes webhooks, and manages undelivered notifications. */
 export async function webhook(
-  administration: Administration,
+  administration: AdminCommands,
   config: Config,
   [client, ...more]: readonly string[],
   options: WebhookOptions,
@@ -44,14 +44,14 @@ export async function webhook(
 }
 
 async function set(
-  administration: Administration,
+  administration: AdminCommands,
   { webhooks, eventLog, dataDir }: Config,
   client: string,
   url: string,
   fromStdin = false,
 ): Promise<void> {
   if (URL.canParse(url)) await assertReachable(new URL(url), webhooks);
-  if (eventLog.kind !== 'sqlite' && liesIn(dataDir, webhooks.keyFile)) {
+  if (eventLog.kind !== 'sqlite' && isInside(dataDir, webhooks.keyFile)) {
     const reason = 'the nodes that send notifications need the key that seals the secret here';
     throw refused('WEBHOOK_KEY', `Set DEPOSIT_WEBHOOK_KEY_FILE to the same key on every node: ${reason}.`);
   }
@@ -65,12 +65,15 @@ async function set(
   if (!fromStdin) say(`Secret, shown only now: ${secret}`);
 }
 
-async function remove(administration: Administration, client: string): Promise<void> {
+async function remove(administration: AdminCommands, client: string): Promise<void> {
   const changed = await administration.client({ type: 'RemoveWebhook', client });
   say(changed ? `${client} is not notified any more.` : `${client} has no webhook.`);
 }
 
-/** Deposits of the client with notifications that wait or were given up, as the service on this folder knows them. */
+/**
+ * Returns the deposits of the client with notifications that wait or were given up, according to the views in this
+ * folder.
+ */
 function undelivered(config: Config, client: string): readonly UndeliveredNotifications[] {
   using view = openView(config, undeliveredNotifications);
   return [...depositsOfView<UndeliveredNotifications>(view, { equal: { client } })].toReversed();
@@ -95,7 +98,7 @@ function triesOf(attempt: number, dueAt: string): string {
 }
 
 async function retry(
-  administration: Administration,
+  administration: AdminCommands,
   config: Config,
   client: string,
   ids: readonly string[],

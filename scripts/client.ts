@@ -1,20 +1,20 @@
 import { text } from 'node:stream/consumers';
 import { type ClientLogin, clientLogins } from '../projections/client-logins.ts';
 import { clientWebhooks } from '../projections/client-webhooks.ts';
-import { Administration } from '../src/administration.ts';
-import { type Config, readConfig } from '../src/config.ts';
+import { type Config, readConfig } from '../src/config/config.ts';
+import { AdminCommands } from '../src/deposits/admin-commands.ts';
 import { clients } from '../src/domain/aggregates.ts';
 import type { ClientCommand } from '../src/domain/client/client.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
-import { credentialOf, generatePassword } from '../src/password.ts';
-import { foldByKey, foldStream } from '../src/read-models/fold.ts';
+import { credentialOf, generatePassword } from '../src/tools/password.ts';
+import { foldByKey, foldStream } from '../src/views/fold.ts';
 import { assertAccepted, settings, type Wanted } from './client-settings.ts';
 import { webhook } from './client-webhook.ts';
 import {
   type Actions,
   assertAction,
-  none,
-  only,
+  assertNoPositionals,
+  onlyPositional,
   operator,
   readArguments,
   refused,
@@ -22,7 +22,7 @@ import {
   say,
   UsageError,
 } from './command.ts';
-import { openLogToLook, openServiceLog } from './service-engines.ts';
+import { openLogReadOnly, openServiceLog } from './service-engines.ts';
 
 const HELP = `Registers clients and changes what they may do, beside a running service or without one.
 
@@ -72,11 +72,11 @@ const OPTIONS = {
   retry: { type: 'boolean' },
 } as const;
 
-/** What an action works with, and on. */
+/** Arguments and dependencies of an action. */
 type Task = ReturnType<typeof readArguments<typeof OPTIONS>> & {
   readonly config: Config;
   readonly log: EventLog;
-  readonly administration: Administration;
+  readonly administration: AdminCommands;
 };
 
 await runCommand(HELP, async ([action = '', ...rest]) => {
@@ -84,11 +84,11 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
   assertAction(ACTIONS, action, values);
   if (action === 'set' && Object.keys(values).length === 0)
     throw new UsageError('Nothing to set: give --domain or --provider-url.');
-  if (action === 'list') none(positionals);
+  if (action === 'list') assertNoPositionals(positionals);
   const config = readConfig();
   const onlyLooks = ['show', 'list'].includes(action) || values.failures === true;
-  await using log = await (onlyLooks ? openLogToLook : openServiceLog)(config);
-  const administration = new Administration(log, operator(config));
+  await using log = await (onlyLooks ? openLogReadOnly : openServiceLog)(config);
+  const administration = new AdminCommands(log, operator(config));
   await carryOut(action, { values, positionals, config, log, administration });
 });
 
@@ -105,9 +105,17 @@ async function carryOut(action: string, task: Task): Promise<void> {
     case 'set':
       return changeSettings(task);
     case 'disable':
-      return change(administration, { type: 'DisableClient', client: only(positionals, 'NAME') }, 'disabled');
+      return change(
+        administration,
+        { type: 'DisableClient', client: onlyPositional(positionals, 'NAME') },
+        'disabled',
+      );
     case 'enable':
-      return change(administration, { type: 'EnableClient', client: only(positionals, 'NAME') }, 'enabled');
+      return change(
+        administration,
+        { type: 'EnableClient', client: onlyPositional(positionals, 'NAME') },
+        'enabled',
+      );
     case 'webhook':
       return webhook(administration, config, positionals, values);
     case 'show':
@@ -118,7 +126,7 @@ async function carryOut(action: string, task: Task): Promise<void> {
 }
 
 async function add({ log, administration, positionals, values }: Task): Promise<void> {
-  const client = only(positionals, 'NAME');
+  const client = onlyPositional(positionals, 'NAME');
   const { password, generated } = await newPassword(values['password-stdin']);
   const credential = await credentialOf(password);
   const register = { type: 'RegisterClient', client, credential } as const;
@@ -131,7 +139,7 @@ async function add({ log, administration, positionals, values }: Task): Promise<
 }
 
 async function changePassword({ administration, positionals, values }: Task): Promise<void> {
-  const name = only(positionals, 'NAME');
+  const name = onlyPositional(positionals, 'NAME');
   const { password, generated } = await newPassword(values['password-stdin']);
   await administration.changePassword(name, password);
   say(`Changed the password of ${name}.`);
@@ -151,13 +159,13 @@ async function changeGrants(
 }
 
 async function changeSettings({ log, administration, positionals, values }: Task): Promise<void> {
-  const name = only(positionals, 'NAME');
+  const name = onlyPositional(positionals, 'NAME');
   await assertAccepted(log, name, settings(name, values));
   await set(administration, name, values);
 }
 
 async function showOne({ log, positionals, values }: Task): Promise<void> {
-  const name = only(positionals, 'NAME');
+  const name = onlyPositional(positionals, 'NAME');
   const login = await oneLogin(log, name);
   const notified = await foldStream(clientWebhooks, log.readStream(`${clients.prefix}${name}`));
   show({ ...facts(login), ...(notified && { webhook: notified.url }) }, values.json);
@@ -175,7 +183,7 @@ async function newPassword(fromStdin = false): Promise<{ password: string; gener
 }
 
 async function grant(
-  administration: Administration,
+  administration: AdminCommands,
   client: string,
   collections: readonly string[],
 ): Promise<void> {
@@ -187,7 +195,7 @@ async function grant(
 }
 
 async function revoke(
-  administration: Administration,
+  administration: AdminCommands,
   client: string,
   collections: readonly string[],
 ): Promise<void> {
@@ -197,7 +205,7 @@ async function revoke(
   }
 }
 
-async function set(administration: Administration, name: string, wanted: Wanted): Promise<void> {
+async function set(administration: AdminCommands, name: string, wanted: Wanted): Promise<void> {
   for (const command of settings(name, wanted)) {
     await administration.client(command);
     if (command.type === 'SetDomain') say(`Domain of ${name}: ${command.domain ?? 'none'}`);
@@ -205,7 +213,7 @@ async function set(administration: Administration, name: string, wanted: Wanted)
   }
 }
 
-async function change(administration: Administration, command: ClientCommand, now: string): Promise<void> {
+async function change(administration: AdminCommands, command: ClientCommand, now: string): Promise<void> {
   const changed = await administration.client(command);
   say(`${command.client} is ${changed ? '' : 'already '}${now}.`);
 }
@@ -221,7 +229,7 @@ function show(shown: object, json = false): void {
   else for (const [name, value] of Object.entries(shown)) say(`${name}: ${String(value ?? 'none')}`);
 }
 
-/** All but the credential. */
+/** Returns everything but the credential. */
 function facts({ client, disabled, collections, domain, providerUrl }: ClientLogin) {
   return { client, disabled, collections, domain, providerUrl };
 }

@@ -1,16 +1,16 @@
 import { collections as shownCollections } from '../projections/collections.ts';
-import { Administration } from '../src/administration.ts';
-import { assertPossible } from '../src/command-handler.ts';
-import { readConfig } from '../src/config.ts';
+import { readConfig } from '../src/config/config.ts';
+import { AdminCommands } from '../src/deposits/admin-commands.ts';
+import { assertPossible } from '../src/deposits/command-handler.ts';
 import { collections } from '../src/domain/aggregates.ts';
 import type { CollectionCommand } from '../src/domain/collection/collection.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
-import { foldByKey, foldStream } from '../src/read-models/fold.ts';
+import { foldByKey, foldStream } from '../src/views/fold.ts';
 import {
   type Actions,
   assertAction,
-  none,
-  only,
+  assertNoPositionals,
+  onlyPositional,
   operator,
   readArguments,
   refused,
@@ -18,7 +18,7 @@ import {
   say,
   UsageError,
 } from './command.ts';
-import { openLogToLook, openServiceLog } from './service-engines.ts';
+import { openLogReadOnly, openServiceLog } from './service-engines.ts';
 
 const HELP = `Opens collections and says what the service document tells of them.
 
@@ -31,7 +31,7 @@ const HELP = `Opens collections and says what the service document tells of them
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 `;
 
-const TELLS = {
+const TEXT_OPTIONS = {
   title: { type: 'string' },
   abstract: { type: 'string' },
   treatment: { type: 'string' },
@@ -39,33 +39,33 @@ const TELLS = {
   accept: { type: 'string', multiple: true },
 } as const;
 const ACTIONS: Actions = {
-  add: Object.keys(TELLS),
-  set: Object.keys(TELLS),
+  add: Object.keys(TEXT_OPTIONS),
+  set: Object.keys(TEXT_OPTIONS),
   show: ['json'],
   list: ['json'],
 };
 
 await runCommand(HELP, async ([action = '', ...rest]) => {
-  const { values, positionals } = readArguments(rest, { ...TELLS, json: { type: 'boolean' } });
+  const { values, positionals } = readArguments(rest, { ...TEXT_OPTIONS, json: { type: 'boolean' } });
   assertAction(ACTIONS, action, values);
   assertNotEmpty(values);
-  if (action === 'list') none(positionals);
-  const name = action === 'list' ? '' : only(positionals, 'NAME');
+  if (action === 'list') assertNoPositionals(positionals);
+  const name = action === 'list' ? '' : onlyPositional(positionals, 'NAME');
   if (action === 'set' && Object.keys(values).length === 0)
-    throw new UsageError(`Nothing to set: give one of --${Object.keys(TELLS).join(', --')}.`);
+    throw new UsageError(`Nothing to set: give one of --${Object.keys(TEXT_OPTIONS).join(', --')}.`);
   const config = readConfig();
   const onlyLooks = ['show', 'list'].includes(action);
-  await using log = await (onlyLooks ? openLogToLook : openServiceLog)(config);
-  const administration = new Administration(log, operator(config));
+  await using log = await (onlyLooks ? openLogReadOnly : openServiceLog)(config);
+  const administration = new AdminCommands(log, operator(config));
   switch (action) {
     case 'add':
       await carryOut(log, administration, name, [
         { type: 'OpenCollection', collection: name },
-        ...told(name, values),
+        ...commandsFor(name, values),
       ]);
       return say(`Opened the collection ${name}.`);
     case 'set':
-      await carryOut(log, administration, name, told(name, values));
+      await carryOut(log, administration, name, commandsFor(name, values));
       return say(`Changed the collection ${name}.`);
     case 'show': {
       const shown = await foldStream(shownCollections, log.readStream(`${collections.prefix}${name}`));
@@ -83,13 +83,13 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
   }
 });
 
-/** The service document has all three of every collection. */
-function assertNotEmpty(told: Told): void {
-  const empty = (['title', 'abstract', 'treatment'] as const).find((name) => told[name] === '');
+/** Refuses empty texts: the service document contains all three for every collection. */
+function assertNotEmpty(texts: CollectionTexts): void {
+  const empty = (['title', 'abstract', 'treatment'] as const).find((name) => texts[name] === '');
   if (empty !== undefined) throw new UsageError(`--${empty} must not be empty.`);
 }
 
-type Told = {
+type CollectionTexts = {
   readonly title?: string | undefined;
   readonly abstract?: string | undefined;
   readonly treatment?: string | undefined;
@@ -97,9 +97,9 @@ type Told = {
   readonly accept?: readonly string[] | undefined;
 };
 
-function told(
+function commandsFor(
   collection: string,
-  { title, abstract, treatment, policy, accept }: Told,
+  { title, abstract, treatment, policy, accept }: CollectionTexts,
 ): readonly CollectionCommand[] {
   const described = {
     ...(title !== undefined && { title }),
@@ -114,10 +114,10 @@ function told(
   return commands;
 }
 
-/** Nothing is done where one of them would be refused. */
+/** Executes the commands, or none if one of them would be refused. */
 async function carryOut(
   log: EventLog,
-  administration: Administration,
+  administration: AdminCommands,
   collection: string,
   commands: readonly CollectionCommand[],
 ): Promise<void> {

@@ -1,31 +1,34 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import type { Actor } from '../src/command-handler.ts';
-import type { Config } from '../src/config.ts';
-import { systemErrorText } from '../src/system-error.ts';
-import { bearUnread } from './unread.ts';
+import type { Config } from '../src/config/config.ts';
+import type { Actor } from '../src/deposits/command-handler.ts';
+import { describeFsError } from '../src/tools/files/describe-fs-error.ts';
+import { handleClosedOutput } from './closed-output.ts';
 
-/** A mistake in how a command was called; its message goes to the person, with the exit code 2. */
+/** Creates an error whose message is printed as one sentence; the exit code is 1. */
+export { codedError as refused } from '../src/tools/coded-error.ts';
+
+/** Wrong usage of a command: its message is printed, and the exit code is 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
 export type CommandOptions = {
-  /** Without arguments it is carried out, instead of printing its help. */
+  /** Whether to run without arguments, instead of printing the help. */
   readonly mayBeBare?: boolean;
-  /** It is for its output alone, so it ends once nobody reads that; any other finishes its work unheard. */
-  readonly onlyTells?: boolean;
+  /** Whether the command only prints, so that it ends once its output is closed. Other commands finish their work. */
+  readonly onlyPrints?: boolean;
 };
 
 /**
- * Runs a command: `--help` prints its help; a usage error ends with 2, any other refusal or fault with 1.
- * Known refusals are one sentence; what is unexpected shows its stack.
+ * Runs a command. `--help` prints its help; a usage error ends with 2, any other refusal or fault with 1. Known
+ * refusals are printed as one sentence, unexpected errors with their stack.
  */
 export async function runCommand(
   help: string,
   command: (args: string[]) => Promise<number | void>,
-  { mayBeBare = false, onlyTells = false }: CommandOptions = {},
+  { mayBeBare = false, onlyPrints = false }: CommandOptions = {},
 ): Promise<void> {
-  bearUnread({ endsProcess: onlyTells });
+  handleClosedOutput({ endsProcess: onlyPrints });
   const args = process.argv.slice(2);
   const isBare = args.length === 0 && !mayBeBare;
   if (isBare || args.includes('--help') || args.includes('-h')) {
@@ -38,7 +41,7 @@ export async function runCommand(
   } catch (error) {
     const { code = '', message, stack } = error as NodeJS.ErrnoException;
     const usage = error instanceof UsageError || code.startsWith('ERR_PARSE_ARGS');
-    const text = systemErrorText(error) ?? (usage || code !== '' ? message : stack);
+    const text = describeFsError(error) ?? (usage || code !== '' ? message : stack);
     process.stderr.write(`${text}\n`);
     process.exitCode = usage ? 2 : 1;
   }
@@ -46,22 +49,22 @@ export async function runCommand(
 
 type Options = NonNullable<ParseArgsConfig['options']>;
 
-/** For commands that take more than options; what of that they do not take is theirs to refuse. */
+/** Parses arguments of commands with positionals, which must refuse unexpected ones themselves. */
 export function readArguments<Known extends Options>(args: string[], options: Known) {
   return parseArgs({ args, options, allowPositionals: true, strict: true });
 }
 
-/** For commands that take options alone. @throws {UsageError} */
+/** Parses arguments of commands without positionals. @throws {UsageError} */
 export function readOptions<Known extends Options>(args: string[], options: Known) {
   const { values, positionals } = readArguments(args, options);
-  none(positionals);
+  assertNoPositionals(positionals);
   return values;
 }
 
-/** Which options each action of a command takes. */
+/** The options that each action of a command accepts. */
 export type Actions = Readonly<Record<string, readonly string[]>>;
 
-/** @throws {UsageError} there is no such action, or it takes not all of the options. */
+/** @throws {UsageError} the action does not exist, or does not accept all of the options. */
 export function assertAction(actions: Actions, action: string, values: object): void {
   const taken = Object.hasOwn(actions, action) ? actions[action] : undefined;
   if (!taken) throw new UsageError(`There is no action ${action}; --help lists them.`);
@@ -69,35 +72,30 @@ export function assertAction(actions: Actions, action: string, values: object): 
   if (foreign !== undefined) throw new UsageError(`${action} takes no --${foreign}.`);
 }
 
-/** Whoever runs the command, as events name them. */
+/** Returns the actor for events: the user who runs the command. */
 export function operator({ operator: name }: Pick<Config, 'operator'>): Actor {
   return { kind: 'operator', name };
 }
 
-/** The one positional that is needed. */
-export function only(positionals: readonly string[], what: string): string {
+/** Returns the one required positional. */
+export function onlyPositional(positionals: readonly string[], what: string): string {
   const [value, ...more] = positionals;
   if (value === undefined) throw new UsageError(`${what} is missing.`);
   if (more.length > 0) throw new UsageError(`Only one ${what} is expected, not ${more.join(' ')} as well.`);
   return value;
 }
 
-/** Where only options make sense. @throws {UsageError} */
-export function none(positionals: readonly string[]): void {
+/** Refuses positionals. @throws {UsageError} */
+export function assertNoPositionals(positionals: readonly string[]): void {
   if (positionals.length > 0)
     throw new UsageError(`Only options are expected, not ${positionals.join(' ')}.`);
-}
-
-/** What is told to the person as one sentence, with the exit code 1. */
-export function refused(code: string, message: string): Error {
-  return Object.assign(new Error(message), { code });
 }
 
 export function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** What is beside the outcome, so not for who reads that on. */
+/** Prints a message on standard error, apart from the output that programs read. */
 export function warn(line: string): void {
   process.stderr.write(`${line}\n`);
 }

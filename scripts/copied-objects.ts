@@ -1,9 +1,9 @@
-import type { StoreCopied } from '../src/archive-store/store-copy.ts';
+import type { StoreCopied } from '../src/operations/copy/store-copy.ts';
 import { warn } from './command.ts';
 
 type Outcome = Pick<StoreCopied, 'failed' | 'notReady'>;
 
-/** Whether the copy has every object that an event names. */
+/** Whether the copy has every object that events reference. */
 export function isComplete({ failed }: Outcome): boolean {
   return !failed.some(({ isNamed }) => isNamed);
 }

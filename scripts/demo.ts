@@ -6,13 +6,13 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { XMLParser } from 'fast-xml-parser';
 import { pack } from 'tar-stream';
-import { Administration } from '../src/administration.ts';
-import { readConfig } from '../src/config.ts';
+import { readConfig } from '../src/config/config.ts';
+import { AdminCommands } from '../src/deposits/admin-commands.ts';
 import type { DepositLoaded } from '../src/domain/deposit/events.ts';
-import { silentLogger } from '../src/logger.ts';
-import { generatePassword } from '../src/password.ts';
-import { type Service, startService } from '../src/service.ts';
+import { type Service, startService } from '../src/service/service.ts';
 import { clock } from '../src/tools/clock.ts';
+import { silentLogger } from '../src/tools/logger.ts';
+import { generatePassword } from '../src/tools/password.ts';
 import { readOptions, runCommand, say } from './command.ts';
 
 const HELP = `Shows the main job: starts a service on a free port and in a temporary folder, deposits the
@@ -37,7 +37,7 @@ async function demo(exit: boolean): Promise<number> {
   await service.ready;
   const shown = showEvents(service);
   const password = generatePassword();
-  const administration = new Administration(service.log, { kind: 'service', name: 'demo' });
+  const administration = new AdminCommands(service.log, { kind: 'service', name: 'demo' });
   await administration.registerClient('demo', password);
   await administration.grant('demo', 'demo');
 
@@ -60,7 +60,7 @@ async function demo(exit: boolean): Promise<number> {
   return 0;
 }
 
-/** Prints events until a deposit has come to its end; what was loaded, if it was. */
+/** Prints events until a deposit reaches a final status. Resolves to the loaded event, if there is one. */
 async function showEvents({ log }: Service): Promise<DepositLoaded['data'] | undefined> {
   for await (const message of log.subscribe()) {
     if (message.kind === 'caught-up') continue;
@@ -74,7 +74,7 @@ async function showEvents({ log }: Service): Promise<DepositLoaded['data'] | und
   return undefined;
 }
 
-/** The sources of this project as a tar.gz, the same bytes each time. */
+/** Packs the sources of this project as a tar.gz with the same bytes each time. */
 async function packSources(file: string): Promise<number> {
   const root = path.join(import.meta.dirname, '..');
   const tar = pack();
@@ -107,11 +107,11 @@ async function deposit(
   return { alternate: links.find(({ rel }) => rel === 'alternate')?.href ?? '' };
 }
 
-/** Asks for the status until it is a final one. */
+/** Polls the status until it is final. */
 async function outcome(statusIri: string, authorization: string): Promise<Record<string, string>> {
   for (;;) {
     const answer = await fetch(statusIri, { headers: { Authorization: authorization } });
-    const status = (await entryOf(answer)) as Record<string, string>; // every value we look at is text
+    const status = (await entryOf(answer)) as Record<string, string>; // every value used here is text
     if (['done', 'rejected', 'failed'].includes(status['deposit_status'] ?? '')) return status;
     await clock.sleep(100);
   }
@@ -122,7 +122,7 @@ async function entryOf(answer: Response): Promise<Record<string, unknown>> {
   return (parser.parse(await answer.text()) as { entry: Record<string, unknown> }).entry;
 }
 
-/** Shell lines, for git alone: each prints the identifier that it is compared with. */
+/** Returns shell lines that use only git: each prints an identifier for comparison. */
 function recomputing(archive: string, loaded: DepositLoaded['data']): string {
   const { directory, revision, snapshot, identity, authorDate, committerDate, depositId } = loaded;
   const octal = [...Buffer.from(revision, 'hex')]

@@ -1,11 +1,11 @@
-import type { ViewFile } from '../src/read-models/view-file.ts';
-import type { ViewQuery } from '../src/read-models/view-store.ts';
+import type { ViewFile } from '../src/views/store/view-file.ts';
+import type { ViewQuery } from '../src/views/view-store.ts';
 
 const PAGE = 500;
 
 /**
- * What a view has of each deposit that is asked for, the newest first, page by page. A page begins below the last id of
- * the one before: counted from the beginning, what a service writes meanwhile would move it.
+ * Yields the rows of the selected deposits, the newest first, in pages. Each page begins below the last id of the
+ * previous one, since offsets would shift when a service writes to the view.
  */
 export function* depositsOfView<View extends { readonly depositId: number }>(
   view: Pick<ViewFile, 'find'>,
@@ -17,7 +17,7 @@ export function* depositsOfView<View extends { readonly depositId: number }>(
     const size = Math.min(PAGE, left);
     const upTo = { field: 'depositId', value: below - 1 };
     const order = { orderBy: 'depositId', descending: true, limit: size };
-    const page = view.find({ ...query, upTo, ...order }) as View[]; // it is the view of these
+    const page = view.find({ ...query, upTo, ...order }) as View[]; // the view has these rows
     yield* page;
     const last = page.at(-1);
     left -= page.length;

@@ -1,15 +1,15 @@
 import { type DepositStatusView, depositStatus } from '../projections/deposit-status.ts';
-import { load } from '../src/command-handler.ts';
-import type { Config } from '../src/config.ts';
+import type { Config } from '../src/config/config.ts';
+import { load } from '../src/deposits/command-handler.ts';
 import { deposits } from '../src/domain/aggregates.ts';
 import type { Deposit } from '../src/domain/deposit/state.ts';
-import { openView } from '../src/engines.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
-import { AWAITED } from '../src/sweep/stuck-deposits.ts';
+import { AWAITED } from '../src/reactors/sweep/stuck-deposits.ts';
+import { openView } from '../src/service/backends/open-backends.ts';
 import { clock } from '../src/tools/clock.ts';
 import { depositsOfView } from './deposits-of-view.ts';
 
-/** Which deposits are to be retried. `reason` is the code of a reason or fault. */
+/** Selection of the deposits to retry. `reason` is the code of a reason or fault. */
 export type Wanted =
   | { readonly ids: readonly number[] }
   | { readonly status: 'failed' | 'rejected' | 'stuck' }
@@ -46,7 +46,7 @@ function inStatuses(config: Config, statuses: readonly string[]): readonly Depos
     .sort((a, b) => a.depositId - b.depositId);
 }
 
-/** Returns the codes of the reasons for which a deposit does not go on. */
+/** Returns the codes of the reasons for which a deposit does not continue. */
 function codesOf(deposit: Deposit): readonly string[] {
   if (deposit.status === 'rejected') return deposit.reasons.map(({ code }) => code);
   if (deposit.status === 'failed') return [deposit.reason.code];

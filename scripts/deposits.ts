@@ -1,7 +1,7 @@
 import { type DepositStatusView, depositStatus } from '../projections/deposit-status.ts';
-import { readConfig } from '../src/config.ts';
+import { readConfig } from '../src/config/config.ts';
 import { isStatus, STATUSES } from '../src/domain/deposit/status-detail.ts';
-import { openView } from '../src/engines.ts';
+import { openView } from '../src/service/backends/open-backends.ts';
 import { readOptions, runCommand, say, UsageError } from './command.ts';
 import { depositsOfView } from './deposits-of-view.ts';
 import { beginningOf } from './moment.ts';
@@ -45,7 +45,7 @@ await runCommand(
     for (const deposit of depositsOfView<DepositStatusView>(view, query, limit))
       say(values.json ? JSON.stringify(deposit) : line(deposit));
   },
-  { mayBeBare: true, onlyTells: true },
+  { mayBeBare: true, onlyPrints: true },
 );
 
 function line(deposit: DepositStatusView): string {

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type PlannedDrill, PROGRAMME } from '../drills/programme.ts';
-import { isBroken, markdownReport, summary, told } from '../drills/report.ts';
+import { describeRun, isBroken, markdownReport, summary } from '../drills/report.ts';
 import { type DrillRun, runPlanned } from '../drills/run-drill.ts';
 import { clock } from '../src/tools/clock.ts';
 import { readArguments, runCommand, say, UsageError } from './command.ts';
@@ -31,7 +31,7 @@ await runCommand(
       report: { type: 'string' },
       keep: { type: 'string' },
     });
-    const drills = chosen([...(values.only ?? []), ...positionals], values.short);
+    const drills = chooseDrills([...(values.only ?? []), ...positionals], values.short);
     if (values.list) {
       for (const { name, what } of drills)
         say(values.json ? JSON.stringify({ name, what }) : `${name}: ${what}`);
@@ -40,13 +40,13 @@ await runCommand(
     const begunAt = clock.date().toISOString();
     const runs = await runAll(drills, {
       ...values,
-      onRun: (run) => say(values.json ? JSON.stringify(run) : told(run)),
+      onRun: (run) => say(values.json ? JSON.stringify(run) : describeRun(run)),
     });
     if (values.report !== undefined)
       await writeFile(values.report, markdownReport({ runs, isShort: values.short, begunAt }));
     const broken = runs.filter(isBroken).map(({ name }) => name);
     say(values.json ? JSON.stringify({ drills: runs.length, broken }) : `\n${summary(runs)}`);
-    if (runs.length < drills.length) return 1; // broken off
+    if (runs.length < drills.length) return 1; // interrupted
     return broken.length > 0 ? 1 : 0;
   },
   { mayBeBare: true },
@@ -83,7 +83,7 @@ async function runAll(drills: readonly PlannedDrill[], { short, keep, onRun }: C
 const CLEAR_LINE = '\r\x1b[K';
 const BAR = 20;
 
-/** One line that changes: how many drills are done, and what the one that runs has told last. */
+/** Shows one line that changes: the number of drills done, and the last message of the running one. */
 function showOnTerminal(done: number, total: number, text: string): void {
   const { stderr } = process;
   if (!stderr.isTTY) return;
@@ -93,7 +93,7 @@ function showOnTerminal(done: number, total: number, text: string): void {
 }
 
 /** @throws {UsageError} */
-function chosen(names: readonly string[], isShort: boolean): readonly PlannedDrill[] {
+function chooseDrills(names: readonly string[], isShort: boolean): readonly PlannedDrill[] {
   const known = PROGRAMME.filter(({ short }) => !isShort || short !== null);
   const unknown = names.find((name) => !known.some((drill) => drill.name === name));
   if (unknown !== undefined)

@@ -1,8 +1,8 @@
 import { depositStatus } from '../projections/deposit-status.ts';
-import { Administration } from '../src/administration.ts';
-import { type Config, readConfig } from '../src/config.ts';
-import { counted } from '../src/domain/description.ts';
-import { openView } from '../src/engines.ts';
+import { type Config, readConfig } from '../src/config/config.ts';
+import { AdminCommands } from '../src/deposits/admin-commands.ts';
+import { pluralize } from '../src/domain/description.ts';
+import { openView } from '../src/service/backends/open-backends.ts';
 import { clock } from '../src/tools/clock.ts';
 import { type AbandonedDeposit, abandonedDeposits } from './abandoned-deposits.ts';
 import { operator, readOptions, runCommand, say, UsageError } from './command.ts';
@@ -29,7 +29,7 @@ await runCommand(HELP, async (args) => {
   const changedBefore = new Date(clock.now() - duration(age)).toISOString();
   const config = readConfig();
   await using log = await openServiceLog(config);
-  const administration = new Administration(log, operator(config));
+  const administration = new AdminCommands(log, operator(config));
   const bar = progressBar({ what: 'deposits deleted' });
   const reason = `Abandoned: it was left partial for longer than ${age}`;
   const [expired, left]: [number[], number[]] = [[], []];
@@ -46,14 +46,14 @@ await runCommand(HELP, async (args) => {
     }
   } finally {
     bar.end();
-    // What was done is told in any case.
+    // Printed even after an error, since these deposits have been deleted.
     if (values.json) say(JSON.stringify({ expired, left, dryRun: Boolean(values['dry-run']) }));
   }
   const done = values['dry-run'] ? 'would be' : expired.length === 1 ? 'was' : 'were';
-  if (!values.json) say(`${counted(expired.length, 'deposit')} ${done} deleted.`);
+  if (!values.json) say(`${pluralize(expired.length, 'deposit')} ${done} deleted.`);
 });
 
-/** From the views as they are now; what has changed since then is found out at the append. */
+/** Returns the deposits according to the current views; the append detects later changes. */
 function abandoned(config: Config, changedBefore: string): AbandonedDeposit[] {
   using view = openView(config, depositStatus);
   return abandonedDeposits(view, changedBefore);

@@ -1,15 +1,15 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { readConfig } from '../src/config.ts';
-import { counted } from '../src/domain/description.ts';
-import type { AuditedRecord } from '../src/event-log/log-audit.ts';
-import { openLogAudit } from '../src/event-log/open-log-audit.ts';
-import { assertThere } from '../src/missing-engine.ts';
-import { type ExportedPart, ExportTally } from '../src/verification/export-end.ts';
-import { exportedEvent } from '../src/verification/exported-event.ts';
+import { readConfig } from '../src/config/config.ts';
+import { pluralize } from '../src/domain/description.ts';
+import type { AuditedRecord } from '../src/event-log/integrity/log-audit.ts';
+import { type ExportedPart, ExportTally } from '../src/operations/verify/export-trailer.ts';
+import { exportedEvent } from '../src/operations/verify/exported-event.ts';
+import { assertExists } from '../src/service/backends/backend-not-found.ts';
+import { openLogAudit } from '../src/service/backends/open-log-audit.ts';
 import { readOptions, refused, runCommand, say, UsageError, warn } from './command.ts';
 import { ProgressBars } from './progress-bar.ts';
-import { whetherOfTheService } from './service-engines.ts';
+import { assertEnginesOfService } from './service-engines.ts';
 import { stopSignal } from './stop-signal.ts';
 import { writeWholeFile } from './whole-file.ts';
 
@@ -26,9 +26,9 @@ A whole export can be brought into an empty log with "npm run import". The servi
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 `;
 
-/** Those of another engine mean nothing; numbers of events are safe integers. */
+/** Form of the positions of each backend; those of one mean nothing to the other. Event numbers are safe integers. */
 const POSITIONS = { sqlite: /^00[01][0-9a-f]{13}$/, eventstoredb: /^[0-9a-f]{16}-[0-9a-f]{16}$/ } as const;
-/** Characters that are written at once. */
+/** Number of characters per write. */
 const CHUNK = 64 * 1024;
 
 await runCommand(
@@ -45,15 +45,15 @@ await runCommand(
         `--from ${from} is no position of this event log: positions are in the lines of its exports.`,
       );
     }
-    const note = await whetherOfTheService(config, 'eventLog');
+    const note = await assertEnginesOfService(config, 'eventLog');
     if (note !== undefined) warn(note);
     const { eventLog } = config;
-    if (eventLog.kind === 'sqlite') assertThere('event log', eventLog.file);
+    if (eventLog.kind === 'sqlite') assertExists('event log', eventLog.file);
     await using log = await openLogAudit(eventLog);
     const records = stream === undefined ? log.events(from) : fromPosition(log.stream(stream), from);
     const total = stream === undefined && from === undefined ? await log.count() : undefined;
     const part = { ...(stream !== undefined && { stream }), ...(from !== undefined && { from }) };
-    if (output === undefined) return toStandardOutput(chunks(records, part));
+    if (output === undefined) return await toStandardOutput(chunks(records, part));
     let exported = 0;
     {
       using bars = new ProgressBars();
@@ -61,7 +61,7 @@ await runCommand(
       const signal = stopSignal('Stopped; nothing was exported.');
       await writeWholeFile(output, chunks(records, part, progress), signal);
     }
-    say(`Exported ${counted(exported, 'event')} into ${output}.`);
+    say(`Exported ${pluralize(exported, 'event')} into ${output}.`);
   },
   { mayBeBare: true },
 );
@@ -101,7 +101,7 @@ async function* fromPosition(
   }
 }
 
-/** Whoever reads may stop when they have enough. */
+/** Writes to standard output until its reader closes it. */
 async function toStandardOutput(text: AsyncIterable<string>): Promise<void> {
   try {
     await pipeline(Readable.from(text), process.stdout);

@@ -1,13 +1,13 @@
 import { tmpdir } from 'node:os';
-import { type Config, readConfig } from '../src/config.ts';
-import { lockDataFolder } from '../src/data-folder-lock.ts';
-import { counted } from '../src/domain/description.ts';
+import { type Config, readConfig } from '../src/config/config.ts';
+import { pluralize } from '../src/domain/description.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
+import { type OrphanSearch, Orphans } from '../src/operations/gc/orphans.ts';
+import { lockDataFolder } from '../src/service/operator-port/data-directory-lock.ts';
 import { clock } from '../src/tools/clock.ts';
 import { readOptions, refused, runCommand, say, UsageError } from './command.ts';
 import { duration } from './duration.ts';
-import { liesIn } from './lies-in.ts';
-import { type OrphanSearch, Orphans } from './orphans.ts';
+import { isInside } from './is-inside.ts';
 import { ProgressBars } from './progress-bar.ts';
 import { openServiceLog, openServiceStore, serviceOn } from './service-engines.ts';
 import { stopSignal } from './stop-signal.ts';
@@ -26,8 +26,8 @@ name, or is not ready before or after its objects are listed.
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 `;
 
-/** What was stored longer ago than that has been named, if it ever will be, by whatever service runs. */
-const SAFE_BESIDE_SERVICES = 3_600_000;
+/** Minimum age of an object that running services can no longer be about to reference, in milliseconds. */
+const SAFE_WHILE_RUNNING_MS = 3_600_000;
 
 await runCommand(
   HELP,
@@ -47,7 +47,7 @@ await runCommand(
 
     await using log = await openServiceLog(config);
     await using store = await openServiceStore(config);
-    using _alone = await aloneFor(config, age);
+    using _alone = await lockFor(config, age);
     using bars = new ProgressBars();
     const storedBefore = new Date(clock.now() - age);
     const progress = (step: string, done: number): void => bars.at(step, done);
@@ -60,35 +60,35 @@ await runCommand(
     const uploads = await store.sweepIncoming(storedBefore, { dryRun: !values.remove });
     if (values.remove) await removeAll(orphans, search, bars);
     else if (!values.json)
-      for (const { sha256, length } of orphans) say(`${sha256}  ${counted(length, 'byte')}`);
+      for (const { sha256, length } of orphans) say(`${sha256}  ${pluralize(length, 'byte')}`);
     if (values.json) say(JSON.stringify({ objects, bytes, uploads, removed: Boolean(values.remove) }));
     else {
-      const what = `${counted(objects, 'object')} that no event names (${counted(bytes, 'byte')}), ${counted(uploads, 'part')} of cut off uploads`;
+      const what = `${pluralize(objects, 'object')} that no event names (${pluralize(bytes, 'byte')}), ${pluralize(uploads, 'part')} of cut off uploads`;
       say(values.remove ? `Removed ${what}.` : `Found ${what}; --remove removes them.`);
     }
   },
   { mayBeBare: true },
 );
 
-/** Held where what was stored a moment ago is to be found, so that no service is about to name it. */
-async function aloneFor(config: Config, age: number): Promise<Disposable | undefined> {
+/** Locks the data folder if the age includes recent objects, so that no running service is about to reference one. */
+async function lockFor(config: Config, age: number): Promise<Disposable | undefined> {
   const { dataDir, eventLog } = config;
-  const isShared = eventLog.kind !== 'sqlite' || !liesIn(dataDir, eventLog.file);
+  const isShared = eventLog.kind !== 'sqlite' || !isInside(dataDir, eventLog.file);
   const service = await serviceOn(config);
-  if (age < SAFE_BESIDE_SERVICES && (service || isShared)) {
+  if (age < SAFE_WHILE_RUNNING_MS && (service || isShared)) {
     const when = service ? 'while a service runs' : 'where the event log is not in the data folder';
     throw new UsageError(
       `--older-than must be 1h at least ${when}: a service may be about to name new objects.`,
     );
   }
   if (service) return undefined;
-  const lock = lockDataFolder(dataDir); // not to be had beside a service that gives no answer, of whose engines nothing is known
-  if (age < SAFE_BESIDE_SERVICES) return lock;
-  lock[Symbol.dispose](); // a service may start meanwhile
+  const lock = lockDataFolder(dataDir); // fails while a service runs without answering, whose backends are unknown
+  if (age < SAFE_WHILE_RUNNING_MS) return lock;
+  lock[Symbol.dispose](); // a service may start in the meantime
   return undefined;
 }
 
-/** Before anything can be deposited there is an event: the client's registration. */
+/** Refuses an empty log: the registration of a client precedes every deposit. */
 async function assertNotEmpty(log: EventLog): Promise<void> {
   if ((await log.head()) !== undefined) return;
   throw refused(
@@ -97,12 +97,12 @@ async function assertNotEmpty(log: EventLog): Promise<void> {
   );
 }
 
-/** Where most objects are named by no event, the log is probably that of another store. */
+/** Refuses if most objects are orphans: then the log probably belongs to another store. */
 function assertFew(objects: number, listed: number): void {
   if (objects * 10 <= listed) return;
   throw refused(
     'MANY_ORPHANS',
-    `No event names ${objects} of ${counted(listed, 'object')}, which is more than a tenth: nothing is removed. Make sure that the log is that of this store; then --more-than-a-tenth removes them.`,
+    `No event names ${objects} of ${pluralize(listed, 'object')}, which is more than a tenth: nothing is removed. Make sure that the log is that of this store; then --more-than-a-tenth removes them.`,
   );
 }
 

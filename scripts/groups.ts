@@ -1,10 +1,13 @@
-import { readConfig } from '../src/config.ts';
-import { openGroupsOf } from '../src/engines.ts';
-import type { GroupAdministration, RetiredGroupsOutcome } from '../src/event-log/group-administration.ts';
+import { readConfig } from '../src/config/config.ts';
+import type {
+  GroupAdministration,
+  RetiredGroupsOutcome,
+} from '../src/event-log/consumer-groups/group-administration.ts';
+import { openGroupsOf } from '../src/service/backends/open-backends.ts';
 import {
   type Actions,
   assertAction,
-  none,
+  assertNoPositionals,
   readArguments,
   refused,
   runCommand,
@@ -37,7 +40,7 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
     json: { type: 'boolean' },
   });
   assertAction(ACTIONS, action, values);
-  none(positionals);
+  assertNoPositionals(positionals);
   const unusedFor = unusedTime(values['unused-for'] ?? '10m');
   await using groups = await openedGroups();
   if (action === 'create') {

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../src/event-log/event-log.ts';
 import { correlationOf, timeOf } from './history-metadata.ts';
 import type { Step } from './stream-history.ts';
 
-/** One event on one line for a program; nothing shortened, credentials left out. */
+/** Formats one event as a line of JSON: nothing is shortened, credentials are omitted. */
 export function stepJson({ stored, fault, description, state }: Step, before: Step | undefined): string {
   const { stream, revision, id, type, data, metadata } = stored;
   return oneLine({
@@ -23,7 +23,7 @@ export function stepJson({ stored, fault, description, state }: Step, before: St
   });
 }
 
-/** The state after a step. */
+/** Formats the state after a step. */
 export function stateJson({ stored, fault, state }: Step): string {
   const { stream, revision, metadata } = stored;
   return oneLine({
@@ -36,7 +36,7 @@ export function stateJson({ stored, fault, state }: Step): string {
   });
 }
 
-/** The parts of the state besides its status that are new, or `null` that are gone. */
+/** Returns the parts of the state besides its status that are new, and `null` for those removed. */
 function changed(before: object, after: object): JsonObject {
   const [old, present] = [before, after] as [JsonObject, JsonObject]; // states are declared as plain JSON
   const names = new Set([...Object.keys(old), ...Object.keys(present)]);
@@ -47,7 +47,7 @@ function changed(before: object, after: object): JsonObject {
 
 function oneLine(value: Json): string {
   return JSON.stringify(value, withoutCredentials).replace(
-    /[\p{Cf}\u007f-\u009f]/gu, // a terminal would obey them
+    /[\p{Cf}\u007f-\u009f]/gu, // a terminal would interpret them
     (odd) => [...Array(odd.length).keys()].map((at) => escapedUnit(odd.charCodeAt(at))).join(''),
   );
 }

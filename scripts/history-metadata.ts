@@ -1,22 +1,22 @@
 import type { Json, RecordedEvent } from '../src/event-log/event-log.ts';
 
-/** When the event occurred, as it says. */
+/** Returns the time that the event states. */
 export function timeOf({ metadata }: RecordedEvent): string {
   return text(metadata['occurredAt']) || 'at an unknown time';
 }
 
-/** Who acted, as in "client alice". */
+/** Returns the actor, as in "client alice". */
 export function actorOf({ metadata }: RecordedEvent): string {
   const { kind, name } = (metadata['actor'] ?? {}) as { readonly kind?: Json; readonly name?: Json };
   return `${text(kind)} ${text(name)}`.trim() || 'nobody known';
 }
 
-/** What it happened in connection with; empty when it does not say. */
+/** Returns the correlation id; empty if the event states none. */
 export function correlationOf({ metadata }: RecordedEvent): string {
   return text(metadata['$correlationId']);
 }
 
-/** An event that somebody has changed may hold anything. */
+/** Returns a text of the event; an event that was tampered with may contain any value. */
 function text(value: Json | undefined): string {
   return typeof value === 'string' ? value : '';
 }

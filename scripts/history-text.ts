@@ -2,29 +2,29 @@ import { type Fact, shortDigest } from '../src/domain/description.ts';
 import { actorOf, correlationOf, timeOf } from './history-metadata.ts';
 import type { Step } from './stream-history.ts';
 
-/** Columns of a terminal that every line keeps to, but for words that are longer. */
+/** Columns of the output; only longer words exceed them. */
 const WIDTH = 100;
 
-/** One event for a person; `before` is the step before it. */
+/** Formats one event for a person; `before` is the previous step. */
 export function stepText(step: Step, before: Step | undefined): string {
   const { stored, fault, description, state } = step;
   const correlation = correlationOf(stored);
   const isNews = correlation !== '' && (!before || correlationOf(before.stored) !== correlation);
-  const told = description.details.map(({ label, value, digest }) => ({
+  const details = description.details.map(({ label, value, digest }) => ({
     label,
     value: digest ? shortDigest(value) : value,
   }));
   return [
     `#${stored.revision}  ${humanTime(stored)}  ${printable(actorOf(stored))}  → ${state.status}`,
-    ...(fault === undefined ? [] : wrapped(`!!! BROKEN: ${fault}.`, 4)),
-    ...wrapped(description.sentence, 4),
-    ...packed(told),
-    ...(isNews ? packed([{ label: 'correlation', value: correlation }]) : []),
-    ...packed(changes(step, before)),
+    ...(fault === undefined ? [] : wrapLines(`!!! BROKEN: ${fault}.`, 4)),
+    ...wrapLines(description.sentence, 4),
+    ...packLines(details),
+    ...(isNews ? packLines([{ label: 'correlation', value: correlation }]) : []),
+    ...packLines(changes(step, before)),
   ].join('\n');
 }
 
-/** The state as it was after a step, for a person. */
+/** Formats the state after a step for a person. */
 export function stateText(name: string, { stored, fault, description, state, facts }: Step): string {
   const last = `#${stored.revision} ${description.sentence}`;
   const rows: readonly Fact[] = [
@@ -35,46 +35,48 @@ export function stateText(name: string, { stored, fault, description, state, fac
   ];
   const width = Math.max(...rows.map(({ label }) => label.length)) + 4;
   const lines = rows.flatMap(({ label, values }) => {
-    const [first = '', ...others] = (values.length > 0 ? values : ['none']).flatMap((v) => wrapped(v, width));
+    const [first = '', ...others] = (values.length > 0 ? values : ['none']).flatMap((v) =>
+      wrapLines(v, width),
+    );
     return [`  ${label.padEnd(width - 4)}  ${first.trimStart()}`, ...others];
   });
   return [`${name} at ${humanTime(stored)}, after event ${stored.revision}`, ...lines].join('\n');
 }
 
-/** The last line of a history; `events` have been told. */
+/** Returns the last line of a history after `events` events. */
 export function closingText(
   name: string,
   { state: { status } }: Step,
   events: number,
   isWhole: boolean,
 ): string {
-  const told = `${events.toLocaleString('en')} ${events === 1 ? 'event' : 'events'}`;
+  const count = `${events.toLocaleString('en')} ${events === 1 ? 'event' : 'events'}`;
   const text =
     status === 'deleted'
-      ? `${name} was deleted after ${told}: nobody is shown it any more, but its history stays.`
-      : `${name} is ${status} after ${told}.`;
-  return wrapped(`${text}${isWhole ? ' Every hash fits.' : ''}`, 0).join('\n');
+      ? `${name} was deleted after ${count}: nobody is shown it any more, but its history stays.`
+      : `${name} is ${status} after ${count}.`;
+  return wrapLines(`${text}${isWhole ? ' Every hash fits.' : ''}`, 0).join('\n');
 }
 
 type Labelled = { readonly label: string; readonly value: string };
 
-/** What the step changed in the state besides what its event has told already; the first step tells all there is. */
+/** Returns the changes of the state that the event does not itself describe; for the first step, all of the state. */
 function changes({ facts, description }: Step, before: Step | undefined): Labelled[] {
   if (!before) return [];
-  const told = [description.sentence, ...description.details.map(({ value }) => value)].join('\n');
+  const eventText = [description.sentence, ...description.details.map(({ value }) => value)].join('\n');
   const old = new Map(before.facts.map((fact) => [fact.label, fact.values.join('\n')]));
   const gone = before.facts.filter(({ label }) => !facts.some((fact) => fact.label === label));
   return [...facts, ...gone.map(({ label }) => ({ label, values: [] }))]
     .filter(({ label, values }) => (old.get(label) ?? '') !== values.join('\n'))
     .flatMap(({ label, values, brief = values }: Fact) => {
       if (values.length === 0) return [{ label: `${label} now`, value: 'none' }];
-      if (brief.every((value) => told.includes(value))) return [];
+      if (brief.every((value) => eventText.includes(value))) return [];
       return [{ label: `${label} now`, value: brief.join(', ') }];
     });
 }
 
-/** Several to a line where they fit, each label once. */
-function packed(details: readonly Labelled[]): string[] {
+/** Packs several details into a line where they fit, each label once. */
+function packLines(details: readonly Labelled[]): string[] {
   const rows: Labelled[][] = [];
   for (const one of details) {
     const row = rows.at(-1);
@@ -82,7 +84,7 @@ function packed(details: readonly Labelled[]): string[] {
     if (fits && !row.some(({ label }) => label === one.label)) row.push(one);
     else rows.push([one]);
   }
-  return rows.flatMap((row) => wrapped(rowText(row), 6));
+  return rows.flatMap((row) => wrapLines(rowText(row), 6));
 }
 
 function rowText(row: readonly Labelled[]): string {
@@ -93,8 +95,8 @@ function humanTime(stored: Step['stored']): string {
   return timeOf(stored).replace('T', ' ');
 }
 
-/** Lines of words, all indented, those after the first two columns more. */
-function wrapped(text: string, indent: number): string[] {
+/** Wraps words into indented lines; all but the first have two more columns. */
+function wrapLines(text: string, indent: number): string[] {
   const lines: string[] = [];
   let line = '';
   for (const word of printable(text).split(' ')) {
@@ -107,7 +109,7 @@ function wrapped(text: string, indent: number): string[] {
   return [...lines, line].map((part, index) => ' '.repeat(indent + (index > 0 ? 2 : 0)) + part);
 }
 
-/** What clients send must not move the cursor or turn the direction of writing. */
+/** Escapes characters that would move the cursor or change the direction of text: clients may send any. */
 function printable(text: string): string {
   return text
     .replace(/\s+/g, ' ')

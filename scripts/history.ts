@@ -1,6 +1,6 @@
-import { readConfig } from '../src/config.ts';
+import { readConfig } from '../src/config/config.ts';
 import { runCommand, say, warn } from './command.ts';
-import { tellHistory } from './tell-history.ts';
+import { printHistory } from './print-history.ts';
 
 const HELP = `Tells everything that happened to a deposit, a client or a collection, and recomputes every hash.
 
@@ -16,4 +16,4 @@ Credentials are never shown.
 Exit codes: 0 done, 1 there is no such history, or it is broken, 2 wrong usage.
 `;
 
-await runCommand(HELP, (args) => tellHistory(args, readConfig(), { say, warn }), { onlyTells: true });
+await runCommand(HELP, (args) => printHistory(args, readConfig(), { say, warn }), { onlyPrints: true });

@@ -1,11 +1,11 @@
 import { createReadStream, existsSync } from 'node:fs';
-import { readConfig } from '../src/config.ts';
-import { lockDataFolder } from '../src/data-folder-lock.ts';
-import { counted } from '../src/domain/description.ts';
-import { openLog } from '../src/engines.ts';
-import { copyEvents } from '../src/event-log/log-copy.ts';
-import { exportedEvents } from '../src/verification/exported-event.ts';
-import { only, readArguments, runCommand, say, UsageError } from './command.ts';
+import { readConfig } from '../src/config/config.ts';
+import { pluralize } from '../src/domain/description.ts';
+import { copyEvents } from '../src/operations/copy/log-copy.ts';
+import { exportedEvents } from '../src/operations/verify/exported-event.ts';
+import { openLog } from '../src/service/backends/open-backends.ts';
+import { lockDataFolder } from '../src/service/operator-port/data-directory-lock.ts';
+import { onlyPositional, readArguments, runCommand, say, UsageError } from './command.ts';
 import { ProgressBars } from './progress-bar.ts';
 import { stopSignal } from './stop-signal.ts';
 
@@ -27,14 +27,14 @@ Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 await runCommand(HELP, async (args) => {
   const { values, positionals } = readArguments(args, { partial: { type: 'boolean', default: false } });
   const { partial } = values;
-  const file = only(positionals, 'FILE');
+  const file = onlyPositional(positionals, 'FILE');
   if (file !== '-' && !existsSync(file)) throw new UsageError(`There is no ${file}.`);
   const config = readConfig();
   const { eventLog } = config;
   using _only = eventLog.kind === 'sqlite' ? lockDataFolder(config.dataDir) : undefined;
   const signal = stopSignal('Stopped. What the log holds is whole; the same command goes on from there.');
   using bars = new ProgressBars();
-  const total = file === '-' ? undefined : await checked(file, partial, signal, bars);
+  const total = file === '-' ? undefined : await countEvents(file, partial, signal, bars);
   await using log = await openLog(config);
   const { found, copied } = await copyEvents(
     exportedEvents(file === '-' ? process.stdin : createReadStream(file), { partial }),
@@ -45,11 +45,11 @@ await runCommand(HELP, async (args) => {
       progress: (step, events) => bars.at(`events ${step}`, events, total),
     },
   );
-  say(`Imported ${counted(copied, 'event')}; the log holds ${found + copied}.`);
+  say(`Imported ${pluralize(copied, 'event')}; the log holds ${found + copied}.`);
 });
 
-/** How many events the file holds, all of them good. */
-async function checked(
+/** Counts the events of the file, and checks all of them. */
+async function countEvents(
   file: string,
   partial: boolean,
   signal: AbortSignal,

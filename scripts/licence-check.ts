@@ -1,6 +1,6 @@
 import type { InstalledPackage, LockedPackage, Packages } from './read-packages.ts';
 
-/** Those that ask for no more than to keep their text and the names of the authors. */
+/** Licences that require no more than to retain their text and the names of the authors. */
 const ALLOWED = new Set([
   '0BSD',
   'Apache-2.0',
@@ -13,7 +13,7 @@ const ALLOWED = new Set([
   'Python-2.0',
 ]);
 
-/** What a package does not say by its package.json, found out by reading it, for that version alone. */
+/** Licences that a package.json does not state, determined by reading the package; for that version only. */
 const EXCEPTIONS: ReadonlyMap<string, { readonly licence: string; readonly reason: string }> = new Map([
   [
     'node_modules/combine-errors@3.0.3',
@@ -21,7 +21,7 @@ const EXCEPTIONS: ReadonlyMap<string, { readonly licence: string; readonly reaso
   ],
 ]);
 
-/** A sentence for each package whose licence is unknown or not allowed, and for each that is not as it was locked. */
+/** Returns a sentence for each package whose licence is unknown or not allowed, or that differs from the lock. */
 export function licenceProblems(
   { locked, installed }: Pick<Packages, 'locked' | 'installed'>,
   exceptions = EXCEPTIONS,
@@ -41,7 +41,7 @@ export function licenceProblems(
   return [...problems, ...[...unused].map((known) => `The exception for ${known} is needed no more.`)];
 }
 
-/** Only of what is not installed the lock says it, too. */
+/** Returns the licence of a package. The lock counts only for packages that are not installed. */
 function licenceOf(
   found: InstalledPackage | undefined,
   { license: locked }: LockedPackage,
@@ -54,9 +54,11 @@ function licenceOf(
   return types.length === 0 ? undefined : types.join(' OR ');
 }
 
-/** Whether an SPDX expression, read without its brackets, can be met: AND binds more tightly than OR. */
+/**
+ * Whether the licences allow one choice of an SPDX expression, read without brackets: AND binds more tightly than OR.
+ */
 export function isAllowed(expression: string): boolean {
-  // (A OR B) AND C would be read wrong: such an expression is for a person to decide.
+  // (A OR B) AND C would be misread: a person must decide about such an expression.
   if (/\([^)]*\bOR\b[^)]*\)\s*AND|AND\s*\([^)]*\bOR\b/.test(expression)) return false;
   return expression
     .replace(/[()]/g, ' ')

@@ -1,21 +1,26 @@
-import { copyStore, type StoreCopied } from '../src/archive-store/store-copy.ts';
-import { archiveStore, eventLog, secretIn } from '../src/config/setting-values.ts';
 import {
   type ArchiveStoreConfig,
   BadConfig,
   type EventLogConfig,
   readConfig,
   readConfigWith,
-} from '../src/config.ts';
-import { lockFile } from '../src/data-folder-lock.ts';
-import { counted } from '../src/domain/description.ts';
-import { openExistingLog, openExistingStore, openLog, openStore } from '../src/engines.ts';
-import { verifyCopy } from '../src/event-log/copy-verification.ts';
+} from '../src/config/config.ts';
+import { archiveStore, eventLog, secretIn } from '../src/config/parsers.ts';
+import { setOfReferencedObjects } from '../src/deposits/referenced-objects.ts';
+import { pluralize } from '../src/domain/description.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
-import { type CopyOptions, copyLog } from '../src/event-log/log-copy.ts';
-import { setOfObjectsNamed } from '../src/objects-named.ts';
-import { assertSameId, assertSameStore } from '../src/store-binding.ts';
-import { systemErrorText } from '../src/system-error.ts';
+import { verifyCopy } from '../src/operations/copy/copy-verification.ts';
+import { type CopyOptions, copyLog } from '../src/operations/copy/log-copy.ts';
+import { copyStore, type StoreCopied } from '../src/operations/copy/store-copy.ts';
+import {
+  openExistingLog,
+  openExistingStore,
+  openLog,
+  openStore,
+} from '../src/service/backends/open-backends.ts';
+import { assertSameId, assertSameStore } from '../src/service/backends/store-binding.ts';
+import { describeFsError } from '../src/tools/files/describe-fs-error.ts';
+import { lockFile } from '../src/tools/files/lock-file.ts';
 import { readOptions, runCommand, say, UsageError } from './command.ts';
 import { isComplete, reportCopied } from './copied-objects.ts';
 import { ProgressBars } from './progress-bar.ts';
@@ -82,7 +87,7 @@ type StorePlace = { readonly archiveStore: ArchiveStoreConfig; readonly dataDir:
 
 type Outcome = {
   readonly facts: { readonly sourceMoved: boolean; readonly [name: string]: unknown };
-  /** What was done, in a sentence or two. */
+  /** The outcome, in a sentence or two. */
   readonly text: string;
   readonly objects?: Pick<StoreCopied, 'failed' | 'notReady'>;
 };
@@ -98,7 +103,7 @@ async function migrateLog(from: EventLogConfig, to: EventLogConfig, signal: Abor
   const all = [source.readAll({ signal }), target.readAll({ signal })] as const;
   await verifyCopy(...all, { total, progress: (events) => bars.at('events verified', events, total) });
   const facts = { events: total, copied, sourceMoved: (await source.head()) !== upTo };
-  const text = `Copied ${counted(copied, 'event')}. All ${total} are the same in both logs, and every hash is right.`;
+  const text = `Copied ${pluralize(copied, 'event')}. All ${total} are the same in both logs, and every hash is right.`;
   return { facts, text: total === 0 ? 'The source holds no events.' : text };
 }
 
@@ -117,7 +122,7 @@ async function migrateStore(
   if (there !== undefined) assertSameId(id, there);
   using bars = new ProgressBars();
   const { failed, notReady, cameMeanwhile, ...counts } = await copyStore(source, target, {
-    named: await setOfObjectsNamed(log, { signal }),
+    named: await setOfReferencedObjects(log, { signal }),
     verify,
     signal,
     progress: (step, objects, total) => bars.at(`objects ${step}`, objects, total),
@@ -132,7 +137,7 @@ async function migrateStore(
     text:
       objects + failed.length === 0
         ? 'The source holds no objects.'
-        : `Copied ${counted(copied, 'object')}. The target holds ${objects} of the source, ${counted(bytes, 'byte')}.${verified}`,
+        : `Copied ${pluralize(copied, 'object')}. The target holds ${objects} of the source, ${pluralize(bytes, 'byte')}.${verified}`,
     objects: { failed, notReady },
   };
 }
@@ -151,12 +156,12 @@ function placeOf(option: string, given: string | undefined): LogPlace | StorePla
   if (!given) throw new UsageError(`${option} is missing.`);
   try {
     const text = given.startsWith('@') ? secretIn(given.slice(1)) : given;
-    if (/^(sqlite|esdb)/.test(text)) return { eventLog: eventLog(text) as EventLogConfig }; // null is for no text
+    if (/^(sqlite|esdb)/.test(text)) return { eventLog: eventLog(text) as EventLogConfig }; // null only for no text
     if (/^(file|s3):/.test(text)) return storePlace(text);
     throw new Error('must begin with sqlite:, esdb://, file: or s3://');
   } catch (error) {
     if (error instanceof BadConfig) throw error;
-    const unread = systemErrorText(error);
+    const unread = describeFsError(error);
     throw new UsageError(
       unread === undefined ? `${option} ${(error as Error).message}.` : `${option}: ${unread}`,
     );
@@ -174,12 +179,12 @@ async function opened(option: string, log: Promise<EventLog>): Promise<EventLog>
   try {
     return await log;
   } catch (error) {
-    // What a connection string must be is known to its engine only.
+    // Only the backend knows the form of its connection string.
     throw error instanceof TypeError ? new UsageError(`${option}: ${error.message}`) : error;
   }
 }
 
-/** Two at once would disturb each other's order. */
+/** Locks the target: two concurrent copies would mix their orders. */
 function onlyCopyInto(file: string): Disposable {
   const text = `Another copy goes into ${file} at this moment: wait for it, or stop it.`;
   return lockFile(`${file}.lock`, text);

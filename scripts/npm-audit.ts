@@ -2,20 +2,27 @@ import { execFile } from 'node:child_process';
 import type { Check } from './supply-chain-checks.ts';
 
 const NAME = 'vulnerabilities';
-/** Milliseconds for the registry, all in all. */
-const PATIENCE = 60_000;
+/** Total time limit for the registry, in milliseconds. */
+const AUDIT_TIMEOUT_MS = 60_000;
 const ASK = ['audit', '--omit=dev', '--json', '--fetch-retries=1', '--fetch-timeout=15000'];
 
-/** What is known of the packages that the service runs on. A registry that does not tell is no fault of theirs. */
+/**
+ * Resolves to the known vulnerabilities of the packages that the service uses. Failing to reach the registry is not a
+ * problem.
+ */
 export async function askAudit(): Promise<Check> {
   const { error, stdout } = await new Promise<{ error: Error | null; stdout: string }>((resolve) => {
-    const options = { cwd: `${import.meta.dirname}/..`, timeout: PATIENCE, maxBuffer: 64 * 1024 ** 2 };
+    const options = {
+      cwd: `${import.meta.dirname}/..`,
+      timeout: AUDIT_TIMEOUT_MS,
+      maxBuffer: 64 * 1024 ** 2,
+    };
     execFile('npm', ASK, options, (error, stdout) => resolve({ error, stdout }));
   });
   return readAudit(stdout, error?.message ?? '');
 }
 
-/** What `npm audit --json` has printed. */
+/** Parses the output of `npm audit --json`. */
 export function readAudit(printed: string, failure: string): Check {
   const report = parsed(printed);
   if (report?.vulnerabilities === undefined || report.auditReportVersion === undefined) {

@@ -1,14 +1,14 @@
-import { Administration } from '../src/administration.ts';
-import { readConfig } from '../src/config.ts';
+import { readConfig } from '../src/config/config.ts';
+import { AdminCommands } from '../src/deposits/admin-commands.ts';
 import type { ParkedEvent } from '../src/domain/parking/parking.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
 import { parkedEvents } from '../src/reactors/parking.ts';
-import { PARKING } from '../src/reactors/reactor-names.ts';
+import { REACTORS_WITH_PARKING } from '../src/reactors/reactor-names.ts';
 import {
   type Actions,
   assertAction,
-  none,
-  only,
+  assertNoPositionals,
+  onlyPositional,
   operator,
   readArguments,
   refused,
@@ -16,7 +16,7 @@ import {
   say,
   UsageError,
 } from './command.ts';
-import { openLogToLook, openServiceLog } from './service-engines.ts';
+import { openLogReadOnly, openServiceLog } from './service-engines.ts';
 
 const HELP = `Events that the checker, the loader or the notifier did not get through, and that wait for an operator.
 
@@ -25,7 +25,7 @@ const HELP = `Events that the checker, the loader or the notifier did not get th
   npm run parked -- retry EVENT_ID… | --all [--reactor NAME]
   npm run parked -- skip EVENT_ID [--reactor NAME] --reason TEXT
 
---reactor: ${PARKING.join(', ')}; only what this one did not get through, needed where several have parked the event.
+--reactor: ${REACTORS_WITH_PARKING.join(', ')}; only what this one did not get through, needed where several have parked the event.
 retry has the running service try them again; skip leaves them for good. Both append an event that names you.
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 `;
@@ -45,12 +45,12 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
     json: { type: 'boolean' },
   });
   assertAction(ACTIONS, action, values);
-  if (action === 'list') none(positionals);
+  if (action === 'list') assertNoPositionals(positionals);
   const reactors = reactorsNamed(values.reactor);
   const config = readConfig();
   const onlyLooks = ['show', 'list'].includes(action);
-  await using log = await (onlyLooks ? openLogToLook : openServiceLog)(config);
-  const administration = new Administration(log, operator(config));
+  await using log = await (onlyLooks ? openLogReadOnly : openServiceLog)(config);
+  const administration = new AdminCommands(log, operator(config));
   const parked = (await Promise.all(reactors.map((reactor) => parkedEvents(log, reactor)))).flat();
   switch (action) {
     case 'list': {
@@ -60,7 +60,7 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
       return;
     }
     case 'show':
-      return show(log, named(parked, only(positionals, 'EVENT_ID')), values.json);
+      return show(log, named(parked, onlyPositional(positionals, 'EVENT_ID')), values.json);
     case 'retry': {
       if (positionals.length > 0 === Boolean(values.all)) throw new UsageError('Name events, or --all.');
       const chosen = values.all ? parked : positionals.map((id) => named(parked, id));
@@ -74,7 +74,7 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
       return;
     }
     case 'skip': {
-      const { reactor, eventId } = named(parked, only(positionals, 'EVENT_ID'));
+      const { reactor, eventId } = named(parked, onlyPositional(positionals, 'EVENT_ID'));
       if (!values.reason) throw new UsageError('--reason is missing: it is kept in the log.');
       await administration.parking({ type: 'SkipParked', reactor, eventId, reason: values.reason });
       say(`The ${reactor} leaves the event ${eventId} for good.`);
@@ -84,7 +84,7 @@ await runCommand(HELP, async ([action = '', ...rest]) => {
 });
 
 function reactorsNamed(name: string | undefined): readonly string[] {
-  const reactors: readonly string[] = PARKING;
+  const reactors: readonly string[] = REACTORS_WITH_PARKING;
   if (name === undefined) return reactors;
   if (reactors.includes(name)) return [name];
   throw new UsageError(`--reactor must be one of ${reactors.join(', ')}, not ${name}.`);

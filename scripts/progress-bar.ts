@@ -1,27 +1,27 @@
 import { clock } from '../src/tools/clock.ts';
 export type ProgressBar = {
-  /** How much is done; may be called as often as there is something to say. */
+  /** Sets the progress; may be called at any rate. */
   at(done: number, total?: number): void;
-  /** Leaves the terminal at the beginning of a line. */
+  /** Leaves the cursor at the beginning of a line. */
   end(): void;
 };
 
 export type ProgressBarOptions = {
-  /** What is counted, as in "1200 events copied". */
+  /** The counted unit, as in "1200 events copied". */
   readonly what: string;
   readonly total?: number;
 };
 
 type Reached = { readonly time: number; readonly done: number };
 
-/** Milliseconds between two drawings, and between two plain lines. */
+/** Milliseconds between two redraws, and between two plain lines. */
 const [REDRAW, NEXT_LINE] = [100, 2000];
-/** The rate is that of the last so many milliseconds. */
-const RATE_WINDOW = 10_000;
+/** Milliseconds over which the rate is computed. */
+const RATE_WINDOW_MS = 10_000;
 
 /**
- * Shows on standard error how far long work is: a bar on a terminal, else a line now and then, and nothing of what
- * is done at once.
+ * Shows progress on standard error: a bar on a terminal, otherwise occasional lines. Shows nothing for work that
+ * finishes at once.
  */
 export function progressBar({ what, total }: ProgressBarOptions): ProgressBar {
   const { stderr } = process;
@@ -32,9 +32,9 @@ export function progressBar({ what, total }: ProgressBarOptions): ProgressBar {
   let shown = false;
 
   const show = (): void => {
-    const text = described(what, last, rateOf(reached, last.done));
+    const text = progressText(what, last, rateOf(reached, last.done));
     shown = true;
-    stderr.write(stderr.isTTY ? `\r\x1b[K${drawn(text, last, stderr.columns || 80)}` : `${text}\n`);
+    stderr.write(stderr.isTTY ? `\r\x1b[K${withBar(text, last, stderr.columns || 80)}` : `${text}\n`);
   };
   return {
     at(done, of = last.total) {
@@ -45,7 +45,7 @@ export function progressBar({ what, total }: ProgressBarOptions): ProgressBar {
       shownAt = now;
       show();
       reached.push({ time: now, done });
-      while (reached.length > 2 && now - (reached[0] as Reached).time > RATE_WINDOW) reached.shift();
+      while (reached.length > 2 && now - (reached[0] as Reached).time > RATE_WINDOW_MS) reached.shift();
     },
     end() {
       if (!shown) return;
@@ -55,7 +55,7 @@ export function progressBar({ what, total }: ProgressBarOptions): ProgressBar {
   };
 }
 
-/** For work in several steps: a bar for each, one after the other. */
+/** Shows a bar for each step of the work, one after the other. */
 export class ProgressBars implements Disposable {
   #what: string | undefined;
   #bar: ProgressBar | undefined;
@@ -76,8 +76,8 @@ export class ProgressBars implements Disposable {
 
 type Progress = { readonly done: number; readonly total: number | undefined };
 
-/** As in "1200 of 5000 events copied, 300/s, 13 s left". */
-function described(what: string, { done, total }: Progress, rate: number): string {
+/** Formats "1200 of 5000 events copied, 300/s, 13 s left". */
+function progressText(what: string, { done, total }: Progress, rate: number): string {
   const left = total === undefined || rate === 0 ? undefined : Math.max(0, total - done) / rate;
   const parts = [
     total === undefined ? `${grouped(done)} ${what}` : `${grouped(done)} of ${grouped(total)} ${what}`,
@@ -87,8 +87,8 @@ function described(what: string, { done, total }: Progress, rate: number): strin
   return parts.filter((part) => part !== '').join(', ');
 }
 
-/** With a bar before it where there is room. */
-function drawn(text: string, { done, total }: Progress, columns: number): string {
+/** Adds a bar if the line has space for one. */
+function withBar(text: string, { done, total }: Progress, columns: number): string {
   const width = Math.min(30, columns - text.length - 4);
   if (!total || width < 5) return text.slice(0, columns - 1);
   const filled = Math.round(Math.min(1, done / total) * width);

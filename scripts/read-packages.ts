@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 
-/** A package of package-lock.json, as far as it is looked at. */
+/** The fields of a package in package-lock.json that the checks use. */
 export type LockedPackage = {
   readonly version?: string;
   readonly resolved?: string;
@@ -13,7 +13,7 @@ export type LockedPackage = {
   readonly hasInstallScript?: boolean;
 };
 
-/** What the package.json of an installed package says; older ones name licences in other ways. */
+/** The package.json of an installed package; older ones state licences in other forms. */
 export type InstalledPackage = {
   readonly version?: string;
   readonly license?: string | { readonly type?: string };
@@ -30,9 +30,9 @@ export type Manifest = {
 
 export type Packages = {
   readonly manifest: Manifest;
-  /** By their places below the root, such as `node_modules/koa`. */
+  /** Packages by their paths below the root, such as `node_modules/koa`. */
   readonly locked: ReadonlyMap<string, LockedPackage>;
-  /** Those of them that are there; optional ones for other platforms are not. */
+  /** The packages that are installed; optional ones for other platforms are not. */
   readonly installed: ReadonlyMap<string, InstalledPackage>;
   /** The text of all records in docs/decisions. */
   readonly decisions: string;
@@ -59,7 +59,7 @@ export async function readPackages(root = ROOT): Promise<Packages> {
   };
 }
 
-/** Of version 2 or later, which npm has written since its version 7. */
+/** A lock file of version 2 or later, which npm writes since version 7. */
 type Lock = { readonly packages: Readonly<Record<string, LockedPackage>> };
 
 async function jsonIn(file: string): Promise<unknown> {

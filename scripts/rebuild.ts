@@ -2,15 +2,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { everyView } from '../projections/every-view.ts';
-import { readConfig } from '../src/config.ts';
-import { lockDataFolder, lockFile } from '../src/data-folder-lock.ts';
-import { counted } from '../src/domain/description.ts';
-import { viewsPlace } from '../src/engines.ts';
-import { estimatedTotal } from '../src/event-log/estimated-total.ts';
+import { readConfig } from '../src/config/config.ts';
+import { pluralize } from '../src/domain/description.ts';
 import type { EventLog, Position } from '../src/event-log/event-log.ts';
-import { Rebuild } from '../src/read-models/rebuild.ts';
-import type { ViewDifference } from '../src/read-models/view-difference.ts';
+import { estimateTotal } from '../src/event-log/progress-estimate.ts';
+import { viewDirectory } from '../src/service/backends/open-backends.ts';
+import { lockDataFolder } from '../src/service/operator-port/data-directory-lock.ts';
 import { clock } from '../src/tools/clock.ts';
+import { lockFile } from '../src/tools/files/lock-file.ts';
+import { Rebuild } from '../src/views/rebuild.ts';
+import type { ViewDifference } from '../src/views/view-difference.ts';
 import { readArguments, runCommand, say, UsageError } from './command.ts';
 import { progressBar } from './progress-bar.ts';
 import { openServiceLog, serviceOn } from './service-engines.ts';
@@ -29,8 +30,8 @@ that were in use before are kept until the next rebuild.
 Exit codes: 0 done (--check: no differences), 1 failed (--check: differences), 2 wrong usage.
 `;
 
-/** Differences that are listed one by one; of more, only how many there are. */
-const MOST_LISTED = 100;
+/** Maximum number of differences that are listed; further ones are only counted. */
+const MAX_LISTED = 100;
 
 await runCommand(HELP, async (args) => {
   const { values, positionals } = readArguments(args, {
@@ -44,7 +45,7 @@ await runCommand(HELP, async (args) => {
 
   const config = readConfig();
   await using log = await openServiceLog(config);
-  const [folder, origin] = viewsPlace(config);
+  const [folder, origin] = viewDirectory(config);
   using _only = lockFile(path.join(folder, 'rebuild.lock'), 'Another rebuild is under way.');
   const service = await serviceOn(config);
   using _alone = service ? undefined : lockDataFolder(config.dataDir);
@@ -88,9 +89,11 @@ type Facts = {
   readonly events: number;
   readonly seconds: number;
   readonly differences: number;
-  /** A sentence for each view that could not be compared, though nothing need be wrong with it. */
+  /** A sentence for each view that could not be compared, which need not be a fault. */
   readonly notCompared: readonly string[];
-  /** Milliseconds each switch took in the service; empty when none runs, `null` when nothing was switched. */
+  /**
+   * Milliseconds that each switch took in the service; empty without a running service, `null` if nothing was switched.
+   */
   readonly switched: Readonly<Record<string, number>> | null;
 };
 
@@ -99,12 +102,12 @@ function temporaryFolder(): Disposable & { readonly path: string } {
   return { path: folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-/** The total is estimated from how far in the log the last event lies. */
+/** Shows progress; the total is estimated from the position of the last event. */
 async function eventBar(log: EventLog) {
   const head = await log.head();
   const bar = progressBar({ what: 'events applied' });
   const at = (events: number, position: Position | undefined): void => {
-    bar.at(events, estimatedTotal(events, position, head));
+    bar.at(events, estimateTotal(events, position, head));
   };
   return { at, end: () => bar.end() };
 }
@@ -115,7 +118,7 @@ async function listed(differences: AsyncIterable<ViewDifference>, signal: AbortS
   for await (const difference of differences) {
     signal.throwIfAborted();
     count += 1;
-    if (first.length < MOST_LISTED) first.push(difference);
+    if (first.length < MAX_LISTED) first.push(difference);
   }
   return { count, first };
 }
@@ -126,7 +129,7 @@ function report(json = false, facts: Facts, differences: readonly ViewDifference
   const more = facts.differences - differences.length;
   if (more > 0) say(`… and ${more} more`);
   for (const note of facts.notCompared) say(note);
-  const built = `${counted(facts.events, 'event')} in ${facts.seconds.toFixed(1)} s, ${counted(facts.differences, 'difference')} found`;
+  const built = `${pluralize(facts.events, 'event')} in ${facts.seconds.toFixed(1)} s, ${pluralize(facts.differences, 'difference')} found`;
   const pauses = Object.values(facts.switched ?? {});
   const how =
     facts.switched === null

@@ -1,19 +1,24 @@
 import path from 'node:path';
-import { copyStore } from '../src/archive-store/store-copy.ts';
-import { readConfig } from '../src/config.ts';
-import { lockDataFolder } from '../src/data-folder-lock.ts';
-import { counted } from '../src/domain/description.ts';
-import { openExistingLog, openExistingStore, openLog, openStore } from '../src/engines.ts';
-import { verifyCopy } from '../src/event-log/copy-verification.ts';
-import type { CopyableEvent } from '../src/event-log/copyable-event.ts';
+import { readConfig } from '../src/config/config.ts';
+import { setOfReferencedObjects } from '../src/deposits/referenced-objects.ts';
+import { pluralize } from '../src/domain/description.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
-import { copyEvents } from '../src/event-log/log-copy.ts';
-import { setOfObjectsNamed } from '../src/objects-named.ts';
-import { appendBinding, boundStore, lastBinding } from '../src/store-binding.ts';
+import type { CopyableEvent } from '../src/event-log/integrity/copyable-event.ts';
+import { verifyCopy } from '../src/operations/copy/copy-verification.ts';
+import { copyEvents } from '../src/operations/copy/log-copy.ts';
+import { copyStore } from '../src/operations/copy/store-copy.ts';
+import {
+  openExistingLog,
+  openExistingStore,
+  openLog,
+  openStore,
+} from '../src/service/backends/open-backends.ts';
+import { appendBinding, boundStore, lastBinding } from '../src/service/backends/store-binding.ts';
+import { lockDataFolder } from '../src/service/operator-port/data-directory-lock.ts';
 import { random } from '../src/tools/random.ts';
 import { type BackupFacts, backupPlaces, readBackup } from './backup-folder.ts';
 import { restoreKeys } from './backup-keys.ts';
-import { only, readArguments, refused, runCommand, say, UsageError, warn } from './command.ts';
+import { onlyPositional, readArguments, refused, runCommand, say, UsageError, warn } from './command.ts';
 import { reportCopied } from './copied-objects.ts';
 import { ProgressBars } from './progress-bar.ts';
 import { assertFreeStore, bindingOfEarlierRun } from './restored-binding.ts';
@@ -48,7 +53,7 @@ await runCommand(HELP, async (args) => {
   });
   if (values['last-complete'] && values.latest)
     throw new UsageError('--last-complete or --latest, not both.');
-  const folder = path.resolve(only(positionals, 'DIR'));
+  const folder = path.resolve(onlyPositional(positionals, 'DIR'));
   const backup = readBackup(folder);
   if (!backup && !values.latest) throw refused('NO_BACKUP', noBackup(folder));
   const config = readConfig();
@@ -74,19 +79,19 @@ await runCommand(HELP, async (args) => {
   if (!earlier) await appendBinding(target, random.uuid(), await lastBinding(target));
   await using sourceStore = await openExistingStore(backupPlaces(folder));
   const objects = await copyStore(sourceStore, store, {
-    named: await setOfObjectsNamed(target, { signal }),
+    named: await setOfReferencedObjects(target, { signal }),
     verify: values.verify,
     progress: (step, ...counts) => bars.at(`objects ${step}`, ...counts),
     signal,
   });
-  await store.setId((await boundStore(target)) as string); // which was appended above
+  await store.setId((await boundStore(target)) as string); // appended above
   const keyProblems = await restoreKeys(folder, config);
   for (const problem of keyProblems) warn(problem);
   const code = reportCopied(objects, 'Not restored');
   if (values.json) say(JSON.stringify({ events: total, ...objects, keyProblems, backup: backup ?? null }));
   else {
     say(
-      `Restored ${counted(total, 'event')} and ${counted(objects.objects, 'object')} (${counted(objects.bytes, 'byte')})${backup?.events === total ? ` of ${backup.finishedAt}` : ''}.`,
+      `Restored ${pluralize(total, 'event')} and ${pluralize(objects.objects, 'object')} (${pluralize(objects.bytes, 'byte')})${backup?.events === total ? ` of ${backup.finishedAt}` : ''}.`,
     );
     say('"npm run verify -- --all" proves that everything is there and right.');
   }
@@ -100,7 +105,10 @@ type Choice = {
   readonly 'last-complete': boolean;
 };
 
-/** A backup that was not complete may have brought more events than the last complete one, but not all their objects. */
+/**
+ * Resolves to the events to restore. An incomplete backup may contain more events than the last complete one, but not
+ * all their objects.
+ */
 async function eventsToRestore(
   source: EventLog,
   { folder, backup, latest, 'last-complete': lastComplete }: Choice,
@@ -111,7 +119,7 @@ async function eventsToRestore(
   if (later <= 0 || lastComplete) return backup.events;
   throw refused(
     'BACKUP_NOT_COMPLETE',
-    `${folder} holds the complete backup of ${backup.finishedAt} (${counted(backup.events, 'event')}), and ${counted(later, 'later event')} of a backup that was not complete. Run the backup again; if that is not possible, --last-complete restores the state of ${backup.finishedAt}, --latest all events with the objects that are there.`,
+    `${folder} holds the complete backup of ${backup.finishedAt} (${pluralize(backup.events, 'event')}), and ${pluralize(later, 'later event')} of a backup that was not complete. Run the backup again; if that is not possible, --last-complete restores the state of ${backup.finishedAt}, --latest all events with the objects that are there.`,
   );
 }
 

@@ -1,8 +1,14 @@
-import type { ArchiveStore } from '../src/archive-store/archive-store.ts';
 import type { EventLog, RecordedEvent } from '../src/event-log/event-log.ts';
-import { BINDINGS, boundStore, lastBinding, OtherStore, storeIdOf } from '../src/store-binding.ts';
+import type { ObjectStore } from '../src/object-store/object-store.ts';
+import {
+  BINDINGS,
+  boundStore,
+  lastBinding,
+  OtherStore,
+  storeIdOf,
+} from '../src/service/backends/store-binding.ts';
 
-/** Resolves to the event by which an earlier run of the same restore gave the log its store. */
+/** Resolves to the event with which an earlier run of the same restore bound the log to its store. */
 export async function bindingOfEarlierRun(
   source: EventLog,
   target: EventLog,
@@ -15,7 +21,7 @@ export async function bindingOfEarlierRun(
 
 /** Checks that the store has no id, or the one from an earlier run. @throws {OtherStore} */
 export async function assertFreeStore(
-  target: Pick<ArchiveStore, 'id'>,
+  target: Pick<ObjectStore, 'id'>,
   earlier: RecordedEvent | undefined,
   source: EventLog,
 ): Promise<void> {

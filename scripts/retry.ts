@@ -1,6 +1,6 @@
-import { Administration } from '../src/administration.ts';
-import { load } from '../src/command-handler.ts';
-import { readConfig } from '../src/config.ts';
+import { readConfig } from '../src/config/config.ts';
+import { AdminCommands } from '../src/deposits/admin-commands.ts';
+import { load } from '../src/deposits/command-handler.ts';
 import { deposits } from '../src/domain/aggregates.ts';
 import { Refusal } from '../src/domain/decider.ts';
 import type { RetryChecks, RetryLoading } from '../src/domain/deposit/commands.ts';
@@ -51,13 +51,13 @@ await runCommand(HELP, async (args) => {
   const wanted = wantedOf(positionals, values);
   const config = readConfig();
   await using log = await openServiceLog(config);
-  const administration = new Administration(log, operator(config));
+  const administration = new AdminCommands(log, operator(config));
   const ids = await depositsToRetry(config, log, wanted);
   const parked = await unreadableParked(log);
   const commandFor = async (id: number): Promise<RetryChecks | RetryLoading> =>
     'status' in wanted && wanted.status === 'rejected'
-      ? { type: 'RetryChecks', depositId: id } // by now it may have been checked again, and be no more rejected
-      : commandFitting(log, id, values.recheck ?? 'reason' in wanted);
+      ? { type: 'RetryChecks', depositId: id } // by now it may have been checked again, and no longer be rejected
+      : retryCommand(log, id, values.recheck ?? 'reason' in wanted);
   const bar = progressBar({ what: 'deposits looked at', total: ids.length });
   const [retried, refused]: [Retried[], Refused[]] = [[], []];
   try {
@@ -78,7 +78,7 @@ await runCommand(HELP, async (args) => {
     }
   } finally {
     bar.end();
-    // What was done is told in any case.
+    // Printed even after an error, since these deposits are being retried.
     if (values.json) say(JSON.stringify({ retried, refused }));
   }
   if (!values.json && ids.length === 0) say(noDeposit(wanted));
@@ -112,16 +112,16 @@ function idIn(text: string): number {
   return id;
 }
 
-/** Resolves to the events that are parked for an object that cannot be read, by the stream of their deposit. */
+/** Resolves to the events that are parked because of an unreadable object, by the stream of their deposit. */
 async function unreadableParked(log: EventLog): Promise<ReadonlyMap<string, ParkedEvent>> {
   const parked = (await Promise.all(REACTORS.map((reactor) => parkedEvents(log, reactor)))).flat();
   return new Map(parked.filter(({ object }) => object).map((event) => [event.stream, event]));
 }
 
-/** Has the parked event of a deposit handled again, if the deposit waits for an object that cannot be read. */
+/** Retries the parked event of a deposit, if the deposit waits for an object that cannot be read. */
 async function retryUnreadable(
   log: EventLog,
-  administration: Administration,
+  administration: AdminCommands,
   depositId: number,
   parked: ReadonlyMap<string, ParkedEvent>,
 ): Promise<Pick<Retried, 'event' | 'attempt'> | undefined> {
@@ -138,8 +138,8 @@ function noDeposit(wanted: Wanted): string {
   return `No deposit is ${'status' in wanted ? wanted.status : 'named'}.`;
 }
 
-/** What fits the deposit as it is; the rules say no to what does not. */
-async function commandFitting(
+/** Returns the command for the status of the deposit; the rules refuse one that is not possible. */
+async function retryCommand(
   log: EventLog,
   depositId: number,
   recheck: boolean,

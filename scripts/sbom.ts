@@ -13,7 +13,7 @@ It needs npm 10 or newer.
 Exit codes: 0 printed, 1 npm failed, 2 wrong usage.
 `;
 
-/** Development packages are asked for as well: without them, npm omits also what they share with the service. */
+/** Development packages are included: without them, npm also omits those that they share with the service. */
 const FORMAT = ['--sbom-format', 'cyclonedx', '--sbom-type', 'application'];
 const ASK = ['sbom', ...FORMAT, '--include', 'dev', '--package-lock-only'];
 

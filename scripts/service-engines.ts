@@ -1,22 +1,26 @@
-import type { ArchiveStore } from '../src/archive-store/archive-store.ts';
-import type { Config } from '../src/config.ts';
-import { enginePlaces, openExistingLog, openExistingStore } from '../src/engines.ts';
+import type { Config } from '../src/config/config.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
-import { OperatorFileDamaged } from '../src/operator/operator-file.ts';
-import { OperatorRefusal, RunningService, ServiceSilent } from '../src/operator/running-service.ts';
-import { isThere, NotPermitted } from '../src/permission.ts';
+import type { ObjectStore } from '../src/object-store/object-store.ts';
+import { enginePlaces, openExistingLog, openExistingStore } from '../src/service/backends/open-backends.ts';
+import {
+  ControlClient,
+  OperatorRefusal,
+  ServiceNotResponding,
+} from '../src/service/operator-port/control-client.ts';
+import { OperatorFileDamaged } from '../src/service/operator-port/control-file.ts';
+import { exists, NotPermitted } from '../src/tools/files/access.ts';
 import { refused, warn } from './command.ts';
 
-const found = new WeakMap<Pick<Config, 'dataDir'>, Promise<RunningService | undefined>>();
+const found = new WeakMap<Pick<Config, 'dataDir'>, Promise<ControlClient | undefined>>();
 
-/** {@link RunningService.find}, asked once by a command, which has its configuration once. */
-export function serviceOn(config: Pick<Config, 'dataDir'>): Promise<RunningService | undefined> {
-  return found.getOrInsertComputed(config, ({ dataDir }) => RunningService.find(dataDir));
+/** Returns {@link ControlClient.find} for the configuration, called once per command. */
+export function serviceOn(config: Pick<Config, 'dataDir'>): Promise<ControlClient | undefined> {
+  return found.getOrInsertComputed(config, ({ dataDir }) => ControlClient.find(dataDir));
 }
 
 /**
- * The log of the service, for commands: it is there already, and where a service runs on the data folder it is that
- * service's. With settings that are not the service's, a command would see or change something else.
+ * Opens the log of the service for a command. The log must exist, and must be that of a service that runs on the data
+ * folder: with other settings, a command would read or change something else.
  */
 export async function openServiceLog(config: Config): Promise<EventLog> {
   const service = await serviceOn(config);
@@ -24,15 +28,17 @@ export async function openServiceLog(config: Config): Promise<EventLog> {
   return await openExistingLog(config);
 }
 
-/** For commands that only look: where the service cannot be asked, that is told, and the log is read all the same. */
-export async function openLogToLook(config: Config): Promise<EventLog> {
-  const note = await whetherOfTheService(config, 'eventLog');
+/**
+ * Opens the log for commands that only read. If the service cannot be asked, prints why and opens the log nevertheless.
+ */
+export async function openLogReadOnly(config: Config): Promise<EventLog> {
+  const note = await assertEnginesOfService(config, 'eventLog');
   if (note !== undefined) warn(note);
   return await openExistingLog(config, { readOnly: true });
 }
 
-/** The archive store of the service, like its log. */
-export async function openServiceStore(config: Config): Promise<ArchiveStore> {
+/** Opens the archive store of the service, with the same checks as for the log. */
+export async function openServiceStore(config: Config): Promise<ObjectStore> {
   const service = await serviceOn(config);
   if (service) await assertOf(service, config, 'archiveStore');
   return await openExistingStore(config);
@@ -41,35 +47,36 @@ export async function openServiceStore(config: Config): Promise<ArchiveStore> {
 const SETTING = { eventLog: 'DEPOSIT_EVENT_LOG', archiveStore: 'DEPOSIT_ARCHIVE_STORE' } as const;
 type Engine = keyof typeof SETTING;
 
-/** Those that settings say, as far as they are compared. */
+/** The settings that are compared with the service. */
 export type EngineSettings = Pick<Config, 'dataDir' | 'eventLog' | 'archiveStore'>;
 
 /**
- * For commands that only look, also as somebody who may not ask the service: where one runs on the data folder and can
- * be asked, the engines are that service's. Resolves to why it could not be asked, in a sentence.
- * @throws {NotPermitted} the engines themselves may not be read
+ * Checks that the backends are those of a service that runs on the data folder and answers; for commands that only
+ * read, which may run as a user without access to the service. Resolves to the reason if the service could not be
+ * asked.
+ * @throws {NotPermitted} the backends themselves are not readable
  */
-export async function whetherOfTheService(
+export async function assertEnginesOfService(
   config: EngineSettings,
   ...engines: readonly Engine[]
 ): Promise<string | undefined> {
   for (const engine of engines) {
     const place = placeOf(config, engine);
-    if (place !== undefined) isThere(place);
+    if (place !== undefined) exists(place);
   }
   try {
     const service = await serviceOn(config);
     if (service) for (const engine of engines) await assertOf(service, config, engine);
     return undefined;
   } catch (error) {
-    if (!isOfAsking(error)) throw error;
+    if (!isServiceUnknown(error)) throw error;
     return `Whether a service runs on ${config.dataDir}, and on what, could not be asked: ${error.message}`;
   }
 }
 
-/** Whether one runs is not known. */
-function isOfAsking(error: unknown): error is Error {
-  return [NotPermitted, OperatorFileDamaged, ServiceSilent, OperatorRefusal].some(
+/** Whether the error leaves it unknown if a service runs. */
+function isServiceUnknown(error: unknown): error is Error {
+  return [NotPermitted, OperatorFileDamaged, ServiceNotResponding, OperatorRefusal].some(
     (kind) => error instanceof kind,
   );
 }
@@ -79,8 +86,8 @@ function placeOf({ eventLog, archiveStore }: EngineSettings, engine: Engine): st
   return archiveStore.kind === 'file' ? archiveStore.folder : undefined;
 }
 
-async function assertOf(service: RunningService, config: EngineSettings, engine: Engine): Promise<void> {
-  const [its, here] = [(await service.told()).engines[engine], enginePlaces(config)[engine]];
+async function assertOf(service: ControlClient, config: EngineSettings, engine: Engine): Promise<void> {
+  const [its, here] = [(await service.stateWhenFound()).engines[engine], enginePlaces(config)[engine]];
   if (its === here) return;
   throw refused(
     'OTHER_ENGINE',

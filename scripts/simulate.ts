@@ -1,12 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { INVARIANTS } from '../simulation/invariants/invariants.ts';
-import { MUTATIONS } from '../simulation/mutations/mutations.ts';
+import { MUTATIONS, MutatedCopy } from '../simulation/mutations.ts';
+import { countOfSteps, everyStep, withoutFaults } from '../simulation/plan/every-step.ts';
 import { makePlan } from '../simulation/plan/make-plan.ts';
 import { parsePlan } from '../simulation/plan/parse-plan.ts';
 import type { Plan } from '../simulation/plan/plan.ts';
 import { storyOf, summary, violationReport } from '../simulation/report.ts';
-import { Simulators } from '../simulation/simulators.ts';
+import { recordRun } from '../simulation/run-record.ts';
+import { type RunHistory, Simulators } from '../simulation/simulators.ts';
 import { Tally } from '../simulation/tally.ts';
 import { clock } from '../src/tools/clock.ts';
 import { random } from '../src/tools/random.ts';
@@ -15,20 +17,24 @@ import { progressBar } from './progress-bar.ts';
 import { stopSignal } from './stop-signal.ts';
 import { wholeNumber } from './whole-number.ts';
 
-const HELP = `Runs the code of the service in simulated clusters with faults, and checks what must hold.
+const HELP = `Runs the code of the service in simulated clusters and embedded nodes with faults, and checks what must hold.
 
   npm run simulate -- --seeds N [--seed S] | --minutes M [--seed S] | --seed S | --plan FILE
+  npm run simulate -- --every-step --seed S | --every-step --plan FILE
 
 --seeds      number of histories
 --minutes    histories until this time is over
 --seed       the first seed; random if --seeds or --minutes are given without it. Alone: this one history
 --plan       replays a saved plan
+--every-step runs the history without its faults, then once for each step of each node, which crashes behind it; of an
+             embedded node also with a power cut behind it
 --shrink     shrinks every history with a violation; without it, only the first of each kind
 --save       writes the last shrunk plan, or with --seed and --plan alone the plan, into this file
 --ignore     a kind of violation that is known: counted, but no failure; may be repeated
---mutation   puts in a known defect, to see whether it is found
+--mutation   puts a known defect into a copy: a patch below drills/mutations, by its name
+--record     adds the totals of the run to this file, such as docs/simulation-runs.md
 --trace      also prints calls and log lines
---processes  number of processes; two if there are two cores
+--processes  number of processes; by default one for each core
 --json       one line of JSON for each history, then one for all
 Exit codes: 0 nothing found, 1 a violation, or something never occurred in thousands of histories, 2 wrong usage.
 `;
@@ -42,6 +48,8 @@ const OPTIONS = {
   save: { type: 'string' },
   ignore: { type: 'string', multiple: true, default: [] as string[] },
   mutation: { type: 'string' },
+  'every-step': { type: 'boolean', default: false },
+  record: { type: 'string' },
   trace: { type: 'boolean', default: false },
   processes: { type: 'string' },
   json: { type: 'boolean', default: false },
@@ -56,9 +64,10 @@ await runCommand(HELP, async (args) => {
     throw new UsageError(
       `There is no violation ${unknown}; there are ${Object.keys(INVARIANTS).join(', ')}.`,
     );
-  if (values.mutation !== undefined && !Object.hasOwn(MUTATIONS, values.mutation))
+  const mutation = values.mutation === undefined ? undefined : MUTATIONS.get(values.mutation);
+  if (values.mutation !== undefined && !mutation)
     throw new UsageError(
-      `There is no mutation ${values.mutation}; there are ${Object.keys(MUTATIONS).join(', ')}.`,
+      `There is no mutation ${values.mutation}; there are ${[...MUTATIONS.keys()].join(', ')}.`,
     );
   const { seeds, minutes, seed, plan } = values;
   if (plan !== undefined && (seeds ?? minutes ?? seed) !== undefined)
@@ -66,14 +75,21 @@ await runCommand(HELP, async (args) => {
   if ((seeds ?? minutes ?? seed ?? plan) === undefined)
     throw new UsageError('--seeds, --minutes, --seed or --plan is missing.');
   const isSingle = seeds === undefined && minutes === undefined;
-  const processes = isSingle ? 1 : (optional('processes', values) ?? Math.min(2, availableParallelism()));
-  await using simulators = new Simulators({ processes, mutation: values.mutation });
-  return await (isSingle ? runOne(simulators, values) : runMany(simulators, values)); // before they are disposed of
+  if (values['every-step'] && !isSingle)
+    throw new UsageError('--every-step is of one history: give --seed or --plan alone.');
+  if (values.record !== undefined && (isSingle || values.mutation !== undefined))
+    throw new UsageError('--record is of --seeds or --minutes, without a mutation.');
+  const isMany = !isSingle || values['every-step'];
+  const processes = isMany ? (optional('processes', values) ?? availableParallelism()) : 1;
+  await using copy = mutation && (await MutatedCopy.of(mutation));
+  await using simulators = new Simulators({ processes, project: copy?.folder });
+  if (values['every-step']) return await runEveryStep(simulators, values); // before they are disposed of
+  return await (isSingle ? runOne(simulators, values) : runMany(simulators, values));
 });
 
 /** Runs one history with a trace. Resolves to the exit code. */
 async function runOne(simulators: Simulators, values: Values): Promise<number> {
-  const plan = values.plan === undefined ? makePlan(number('seed', values)) : await readPlan(values.plan);
+  const plan = await planOf(values);
   const result = await simulators.run(plan);
   const kinds = result.violations.map(({ kind }) => kind).filter((kind) => !values.ignore.includes(kind));
   const [violation] = kinds;
@@ -91,26 +107,64 @@ async function runOne(simulators: Simulators, values: Values): Promise<number> {
 
 async function runMany(simulators: Simulators, values: Values): Promise<number> {
   const first = values.seed === undefined ? randomSeed() : number('seed', values);
-  const count = optional('seeds', values) ?? Infinity;
+  const total = optional('seeds', values);
   const end = clock.monotonic() + (optional('minutes', values) ?? Infinity) * 60_000;
   if (!values.json) say(`First seed: ${first}`);
-  const tally = new Tally(values.ignore);
-  const bar = progressBar({ what: 'histories', ...(Number.isFinite(count) && { total: count }) });
+  const seeds = numbersFrom(first, total ?? Infinity);
+  const run = (onResult: OnResult): Promise<void> =>
+    simulators.runSeeds(seeds, (history) => onResult(history) && clock.monotonic() < end);
+  return await runTallied(simulators, values, { first, total, run });
+}
+
+/** Runs a history without faults, then with a crash after each step of each host. */
+async function runEveryStep(simulators: Simulators, values: Values): Promise<number> {
+  const plan = withoutFaults(await planOf(values));
+  const { hostSteps } = await simulators.run(plan);
+  const total = countOfSteps(plan, hostSteps);
+  if (!values.json) say(`Steps of the nodes: ${hostSteps.join(', ')}`);
+  const run = (onResult: OnResult): Promise<void> =>
+    simulators.runPlans(everyStep(plan, hostSteps), onResult);
+  return await runTallied(simulators, values, { first: plan.seed, total, run });
+}
+
+/** Returns false when no more histories are wanted. */
+type OnResult = (history: RunHistory) => boolean;
+
+type Run = {
+  readonly first: number;
+  readonly total: number | undefined;
+  readonly run: (onResult: OnResult) => Promise<void>;
+};
+
+/** Runs histories, and prints what occurred in them. Resolves to the exit code. */
+async function runTallied(
+  simulators: Simulators,
+  values: Values,
+  { first, total, run }: Run,
+): Promise<number> {
+  const tally = new Tally(values.ignore, { isRandom: !values['every-step'] });
+  const bar = progressBar({ what: 'histories', ...(total !== undefined && { total }) });
   const stop = stopSignal('The simulation was stopped.');
   const begun = clock.monotonic();
-  await simulators.runSeeds(numbersFrom(first, count), ({ plan, result }) => {
-    tally.add(plan, result);
+  await run((history) => {
+    tally.add(history);
     bar.at(tally.histories);
-    const { seed, hash, steps, events, violations } = result;
+    const { seed, hash, steps, events, violations } = history.result;
     if (values.json) say(JSON.stringify({ seed, hash, steps, events, violations }));
-    return clock.monotonic() < end && !stop.aborted;
+    return !stop.aborted;
   });
   bar.end();
   const seconds = (clock.monotonic() - begun) / 1000;
   if (!stop.aborted) await reportBad(simulators, tally, values);
-  const { histories, steps, counts, missing, bad } = tally;
-  if (values.json) say(JSON.stringify({ first, histories, steps, counts, missing, bad: bad.length }));
+  const { histories, steps, counts, missing, bad, cpuMs } = tally;
+  const cpuSeconds = cpuMs / 1000;
+  if (values.json)
+    say(JSON.stringify({ first, histories, steps, cpuSeconds, counts, missing, bad: bad.length }));
   else say(summary(tally, seconds));
+  if (values.record !== undefined) {
+    const at = clock.date().toISOString();
+    recordRun(values.record, { at, first, histories, bad: bad.length, cpuSeconds });
+  }
   return tally.isGood && !stop.aborted ? 0 : 1;
 }
 
@@ -132,6 +186,10 @@ async function reportBad(simulators: Simulators, { bad }: Tally, values: Values)
       );
     if (values.save !== undefined) await savePlan(values.save, shrunk.plan);
   }
+}
+
+async function planOf(values: Values): Promise<Plan> {
+  return values.plan === undefined ? makePlan(number('seed', values)) : await readPlan(values.plan);
 }
 
 async function readPlan(file: string): Promise<Plan> {

@@ -2,57 +2,57 @@ import { statfs } from 'node:fs/promises';
 import { type DepositStatusView, depositStatus } from '../projections/deposit-status.ts';
 import { everyView } from '../projections/every-view.ts';
 import { undeliveredNotifications } from '../projections/undelivered-notifications.ts';
-import type { ArchiveStore } from '../src/archive-store/archive-store.ts';
-import type { Config } from '../src/config.ts';
+import type { Config } from '../src/config/config.ts';
 import { deposits } from '../src/domain/aggregates.ts';
-import { PASSING } from '../src/domain/deposit/status-detail.ts';
-import { openDeliveriesOf, openView } from '../src/engines.ts';
+import { UNFINISHED } from '../src/domain/deposit/status-detail.ts';
+import { lagAfter } from '../src/event-log/consumer-groups/lag.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
-import type { LogServer } from '../src/event-log/open-event-log.ts';
-import { waitingAfter } from '../src/event-log/waiting-events.ts';
-import { OperatorFileDamaged } from '../src/operator/operator-file.ts';
-import {
-  OperatorRefusal,
-  RunningService,
-  ServiceSilent,
-  type ServiceState,
-} from '../src/operator/running-service.ts';
+import type { ObjectStore } from '../src/object-store/object-store.ts';
 import { parkedEvents } from '../src/reactors/parking.ts';
-import { PARKING, REACTORS } from '../src/reactors/reactor-names.ts';
-import type { LookedAtView } from '../src/read-models/looked-at-view.ts';
-import { ViewUnavailable } from '../src/read-models/view-unavailable.ts';
-import { countStuck } from '../src/sweep/stuck-deposits.ts';
+import { REACTORS, REACTORS_WITH_PARKING } from '../src/reactors/reactor-names.ts';
+import { countStuck } from '../src/reactors/sweep/stuck-deposits.ts';
+import { openDeliveriesOf, openView } from '../src/service/backends/open-backends.ts';
+import type { LogServer } from '../src/service/backends/open-event-log.ts';
+import {
+  ControlClient,
+  OperatorRefusal,
+  ServiceNotResponding,
+  type ServiceState,
+} from '../src/service/operator-port/control-client.ts';
+import { OperatorFileDamaged } from '../src/service/operator-port/control-file.ts';
 import { clock } from '../src/tools/clock.ts';
+import type { ReadonlyView } from '../src/views/store/readonly-view.ts';
+import { ViewUnavailable } from '../src/views/view-unavailable.ts';
 import { refused } from './command.ts';
 
-/** How long the objects of the store are counted; of a large store only a part is. */
-const COUNTING_TIME = 1500;
+/** Time limit for counting the objects of the store; those of a large store are counted only in part. */
+const COUNTING_TIME_MS = 1500;
 
 const UNTOLD =
   'The service runs, but the event log does not tell it how far reactors are: "/health/ready" says what is wrong.';
 
 export type StatusFacts = Awaited<ReturnType<typeof statusFacts>>;
 
-/** Everything that `status` shows. Lags are counted up to 1,000 events. */
+/** Returns everything that `status` shows. Lags are counted up to 1,000 events. */
 export async function statusFacts(
   config: Config,
   log: EventLog,
-  store: ArchiveStore,
+  store: ObjectStore,
   server: LogServer | undefined,
 ) {
   const { state, silence } = await asked(config);
   const views = new StoredViews(config);
-  const at = clock.date().toISOString(); // the counts are of this moment
+  const at = clock.date().toISOString(); // the counts are of this time
   const [reactors, parked, objects, disk] = await Promise.all([
     reactorFacts(config, log, state),
-    Promise.all(PARKING.map((reactor) => parkedEvents(log, reactor))),
+    Promise.all(REACTORS_WITH_PARKING.map((reactor) => parkedEvents(log, reactor))),
     objectFacts(store),
     statfs(config.dataDir),
   ]);
   return {
     at,
     service: state ? serviceFacts(state) : null,
-    /** Why nothing is known of a service that should be there. */
+    /** Why the state of a service that should run is unknown. */
     silence,
     log: { engine: config.eventLog.kind, position: (await log.head()) ?? null, server: serverFacts(server) },
     views: await Promise.all(
@@ -62,7 +62,7 @@ export async function statusFacts(
     deposits: depositFacts(views, config.stuckAfter),
     notifications: notificationFacts(views, state),
     sweep: state?.sweep ?? null,
-    /** A sentence each: what they would tell is `null` here. */
+    /** One sentence per view; what depends on these views is `null` here. */
     damagedViews: [...views.faults],
     parked: parked.flat(),
     store: { engine: config.archiveStore.kind, note: durabilityNote(config), ...objects },
@@ -74,10 +74,10 @@ async function asked({
   dataDir,
 }: Config): Promise<{ state: ServiceState | undefined; silence: string | null }> {
   try {
-    const service = await RunningService.find(dataDir);
-    return { state: await service?.told(), silence: null };
+    const service = await ControlClient.find(dataDir);
+    return { state: await service?.stateWhenFound(), silence: null };
   } catch (error) {
-    const isOfAsking = [OperatorFileDamaged, ServiceSilent, OperatorRefusal].some(
+    const isOfAsking = [OperatorFileDamaged, ServiceNotResponding, OperatorRefusal].some(
       (kind) => error instanceof kind,
     );
     if (!isOfAsking) throw error;
@@ -85,12 +85,12 @@ async function asked({
   }
 }
 
-/** `null` for a log that needs no server. */
+/** Returns `null` for a log without a server. */
 function serverFacts(server: LogServer | undefined) {
   return server ? { version: server.version, warning: server.warning ?? null } : null;
 }
 
-/** Returns the views that the running node keeps; without one, all that a node may keep. */
+/** Returns the views of the running node or, without one, all that a node may have. */
 function viewsOf(state: ServiceState | undefined): typeof everyView {
   return state ? everyView.filter(({ name }) => state.views.some((view) => view.name === name)) : everyView;
 }
@@ -108,8 +108,8 @@ async function viewFacts(
 ) {
   const shown = state?.views.find((view) => view.name === name);
   const position = (state ? shown?.position : views.read(name, (view) => view.position)) ?? null;
-  const { count, oldest } = await waitingAfter(log, position ?? undefined, prefix);
-  return { name, position, lagEvents: count, lagSeconds: ageOf(oldest), done: shown?.events ?? null };
+  const { count, oldest } = await lagAfter(log, position ?? undefined, prefix);
+  return { name, position, ...lagOf(count, oldest), done: shown?.events ?? null };
 }
 
 async function reactorFacts(config: Config, log: EventLog, state?: ServiceState) {
@@ -117,14 +117,14 @@ async function reactorFacts(config: Config, log: EventLog, state?: ServiceState)
     return state.reactors.map(({ delivery, ...standing }) => {
       if (!delivery) throw refused('EVENT_LOG_UNAVAILABLE', UNTOLD);
       const { position = null, waiting, oldest } = delivery;
-      return { ...standing, position, lagEvents: waiting, lagSeconds: ageOf(oldest) };
+      return { ...standing, position, ...lagOf(waiting, oldest) };
     });
   }
   const deliveries = await openDeliveriesOf(config, log);
   try {
     return await Promise.all(
       REACTORS.map(async (name) => {
-        const { position = null, waiting, oldest } = await deliveries.standing(name, deposits.prefix);
+        const { position = null, waiting, oldest } = await deliveries.status(name, deposits.prefix);
         return {
           name,
           underWay: 0,
@@ -132,8 +132,7 @@ async function reactorFacts(config: Config, log: EventLog, state?: ServiceState)
           failures: null,
           lastError: null,
           position,
-          lagEvents: waiting,
-          lagSeconds: ageOf(oldest),
+          ...lagOf(waiting, oldest),
         };
       }),
     );
@@ -142,14 +141,14 @@ async function reactorFacts(config: Config, log: EventLog, state?: ServiceState)
   }
 }
 
-/** `null` on a node that keeps no views, or has a damaged one. */
+/** Returns `null` on a node without views, or with a corrupt one. */
 function depositFacts(views: StoredViews, stuckAfter: number) {
   return views.read(depositStatus.name, (view) => depositsIn(view, stuckAfter)) ?? null;
 }
 
-function depositsIn(view: LookedAtView, stuckAfter: number) {
+function depositsIn(view: ReadonlyView, stuckAfter: number) {
   const stuck = countStuck(view, new Date(clock.now() - stuckAfter).toISOString());
-  const oldest = PASSING.flatMap((status) => {
+  const oldest = UNFINISHED.flatMap((status) => {
     const found = view.find({ equal: { status }, orderBy: 'updatedAt', limit: 1 }) as DepositStatusView[];
     return found.map(({ depositId, updatedAt }) => ({
       status,
@@ -165,7 +164,7 @@ function depositsIn(view: LookedAtView, stuckAfter: number) {
   };
 }
 
-/** Deposits with notifications that wait, on whatever node, and what this one has done about notifications. */
+/** Counts the deposits with waiting notifications, on any node, and the notifications of this node. */
 function notificationFacts(views: StoredViews, state?: ServiceState) {
   if (state?.notifications) {
     const { waiting, taken, failed, tooOld, keyProblem } = state.notifications;
@@ -178,15 +177,15 @@ function notificationFacts(views: StoredViews, state?: ServiceState) {
   return { waiting, taken: null, failed: null, tooOld: null, keyProblem: null };
 }
 
-/** `null` where an answered write survives a power cut. */
+/** Returns `null` if an acknowledged write survives a power cut. */
 function durabilityNote({ archiveStore, s3Durable }: Config): string | null {
   if (archiveStore.kind === 'file' || s3Durable) return null;
   const value = s3Durable === null ? 'not set' : 'no';
   return `DEPOSIT_S3_DURABLE is ${value}: a power cut may lose objects that the store has acknowledged.`;
 }
 
-async function objectFacts(store: ArchiveStore) {
-  const until = clock.monotonic() + COUNTING_TIME;
+async function objectFacts(store: ObjectStore) {
+  const until = clock.monotonic() + COUNTING_TIME_MS;
   let [objects, bytes] = [0, 0];
   for await (const { length } of store.list()) {
     objects += 1;
@@ -196,7 +195,7 @@ async function objectFacts(store: ArchiveStore) {
   return { objects, bytes, isWhole: true };
 }
 
-/** Views as they lie in their files. */
+/** Reads views from their files. */
 class StoredViews {
   readonly #config: Config;
   readonly faults = new Set<string>();
@@ -205,8 +204,8 @@ class StoredViews {
     this.#config = config;
   }
 
-  /** `undefined` where the view is missing, or damaged: then `faults` tell of it. */
-  read<Found>(name: string, read: (view: LookedAtView) => Found): Found | undefined {
+  /** Returns `undefined` if the view is missing or corrupt; `faults` lists the corrupt ones. */
+  read<Found>(name: string, read: (view: ReadonlyView) => Found): Found | undefined {
     try {
       using view = this.#open(name);
       return view && read(view);
@@ -217,7 +216,7 @@ class StoredViews {
     }
   }
 
-  #open(name: string): LookedAtView | undefined {
+  #open(name: string): ReadonlyView | undefined {
     try {
       return openView(this.#config, { name });
     } catch (error) {
@@ -225,6 +224,12 @@ class StoredViews {
       return undefined;
     }
   }
+}
+
+/** `null`: it could not be counted in time. */
+function lagOf(events: number | undefined, oldest: string | undefined) {
+  if (events === undefined) return { lagEvents: null, lagSeconds: null };
+  return { lagEvents: events, lagSeconds: ageOf(oldest) };
 }
 
 function ageOf(time: string | undefined): number {

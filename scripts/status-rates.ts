@@ -1,9 +1,9 @@
 import type { StatusFacts } from './status-facts.ts';
 
-/** What `status` shows, each view and reactor with the events a second since the look before. */
+/** The facts that `status` shows, with events per second for each view and reactor. */
 export type Status = ReturnType<typeof withRates>;
 
-/** Rates are `null` without an earlier look at the same run of a service. */
+/** Adds the rates, which are `null` without earlier facts of the same run of a service. */
 export function withRates(facts: StatusFacts, before?: StatusFacts) {
   const isSameRun = before?.service != null && before.service.startedAt === facts.service?.startedAt;
   const seconds = before ? (Date.parse(facts.at) - Date.parse(before.at)) / 1000 : 0;
@@ -20,5 +20,5 @@ export function withRates(facts: StatusFacts, before?: StatusFacts) {
   };
 }
 
-/** Events that were done with since the start, `null` where nobody counts them. */
+/** Number of events completed since the start; `null` if it is not counted. */
 type Counted = { readonly name: string; readonly done: number | null };

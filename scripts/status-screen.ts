@@ -1,9 +1,9 @@
-import { counted } from '../src/domain/description.ts';
+import { pluralize } from '../src/domain/description.ts';
 import type { Status } from './status-rates.ts';
 
 const BYTES = ['B', 'kB', 'MB', 'GB', 'TB'];
 
-/** One screen for a person, 100 columns wide. */
+/** Formats one screen for a person, 100 columns wide. */
 export function statusScreen(facts: Status): string {
   return [
     ...serviceLines(facts),
@@ -95,7 +95,7 @@ function notificationLines({ notifications, sweep }: Status): string[] {
     taken === null
       ? []
       : [`${number(taken)} taken, ${number(failed)} tries not, ${number(tooOld)} too old to be sent`];
-  const held = `${counted(waiting, 'deposit')} ${waiting === 1 ? 'waits' : 'wait'}`;
+  const held = `${pluralize(waiting, 'deposit')} ${waiting === 1 ? 'waits' : 'wait'}`;
   const how = waiting > 0 ? ' ("npm run client -- webhook NAME --failures" tells why)' : '';
   return [
     `Notifications: ${[...done, held].join('; ')}${how}`,
@@ -106,20 +106,20 @@ function notificationLines({ notifications, sweep }: Status): string[] {
 
 function unrecordedLine({ count, depositIds }: NonNullable<Status['sweep']>['unrecorded']): string {
   const first = depositIds.slice(0, 10).join(', ');
-  return `  without a record and too old to be sent: ${counted(count, 'deposit')} (${first}${count > 10 ? ', …; --json lists more' : ''})`;
+  return `  without a record and too old to be sent: ${pluralize(count, 'deposit')} (${first}${count > 10 ? ', …; --json lists more' : ''})`;
 }
 
 function storeLine({ store, diskFreeBytes }: Status): string {
   const least = store.isWhole ? '' : 'at least ';
   const free = `${size(diskFreeBytes)} free in the data folder`;
-  return `Archives (${store.engine}): ${least}${counted(store.objects, 'object')}, ${least}${size(store.bytes)}; ${free}`;
+  return `Archives (${store.engine}): ${least}${pluralize(store.objects, 'object')}, ${least}${size(store.bytes)}; ${free}`;
 }
 
 function rate({ rate: events }: { readonly rate: number | null }): string {
   return events === null ? '–' : `${number(events)}/s`;
 }
 
-/** Without the zeros that each part of it begins with, for which there is no room. */
+/** Shortens a position by the leading zeros of its parts, to save columns. */
 function position({ position: of }: { readonly position: string | null }): string {
   return of === null ? '–' : of.replaceAll(/\b0+(?=[0-9a-f])/g, '');
 }
@@ -138,12 +138,13 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
     .join('\n');
 }
 
-function events({ lagEvents }: { readonly lagEvents: number }): string {
-  return lagEvents >= 1000 ? '≥ 1,000 events' : counted(lagEvents, 'event');
+function events({ lagEvents }: { readonly lagEvents: number | null }): string {
+  if (lagEvents === null) return 'not counted in time';
+  return lagEvents >= 1000 ? '≥ 1,000 events' : pluralize(lagEvents, 'event');
 }
 
-function age({ lagEvents, lagSeconds }: { lagEvents: number; lagSeconds: number }): string {
-  return lagEvents === 0 ? '–' : span(lagSeconds);
+function age({ lagEvents, lagSeconds }: { lagEvents: number | null; lagSeconds: number | null }): string {
+  return lagEvents === 0 || lagSeconds === null ? '–' : span(lagSeconds);
 }
 
 function span(seconds: number): string {

@@ -1,8 +1,8 @@
-import { readConfig } from '../src/config.ts';
-import { logServerOf, openExistingLog, openExistingStore } from '../src/engines.ts';
+import { readConfig } from '../src/config/config.ts';
+import { logServerOf, openExistingLog, openExistingStore } from '../src/service/backends/open-backends.ts';
 import { clock } from '../src/tools/clock.ts';
 import { readOptions, runCommand, say } from './command.ts';
-import { whetherOfTheService } from './service-engines.ts';
+import { assertEnginesOfService } from './service-engines.ts';
 import { statusFacts } from './status-facts.ts';
 import { withRates } from './status-rates.ts';
 import { statusScreen } from './status-screen.ts';
@@ -18,7 +18,7 @@ files are damaged. Works beside the service, and without it. --watch: again ever
 an object a line, with whole positions. Exit codes: 0 shown, 1 failed, 2 wrong usage.
 `;
 
-/** Between two looks, in milliseconds. */
+/** Milliseconds between two updates. */
 const [WATCH, FIRST_RATE] = [2000, 500];
 
 await runCommand(
@@ -26,7 +26,7 @@ await runCommand(
   async (args) => {
     const values = readOptions(args, { watch: { type: 'boolean' }, json: { type: 'boolean' } });
     const config = readConfig();
-    await whetherOfTheService(config, 'eventLog', 'archiveStore'); // one that does not answer is shown as that
+    await assertEnginesOfService(config, 'eventLog', 'archiveStore'); // a service that does not answer is shown as such
     await using log = await openExistingLog(config);
     await using store = await openExistingStore(config);
     const server = await logServerOf(config);
@@ -49,5 +49,5 @@ await runCommand(
       [before, facts] = [facts, await look()];
     }
   },
-  { mayBeBare: true, onlyTells: true },
+  { mayBeBare: true, onlyPrints: true },
 );

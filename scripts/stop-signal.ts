@@ -1,4 +1,4 @@
-/** Aborts, with the text as its reason, when a person or the system asks the command to end. */
+/** Returns a signal that aborts with the text as its reason when the process gets SIGINT or SIGTERM. */
 export function stopSignal(text: string): AbortSignal {
   const stop = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) {

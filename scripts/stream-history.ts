@@ -2,25 +2,25 @@ import { type Aggregate, clients, collections, deposits } from '../src/domain/ag
 import { clientFacts, describeClientEvent } from '../src/domain/client/describe.ts';
 import { collectionFacts, describeCollectionEvent } from '../src/domain/collection/describe.ts';
 import { describeDepositEvent } from '../src/domain/deposit/describe.ts';
-import { depositFacts } from '../src/domain/deposit/facts.ts';
-import { type Description, type Fact, saying } from '../src/domain/description.ts';
+import { depositFacts } from '../src/domain/deposit/metadata/facts.ts';
+import { type Description, description, type Fact } from '../src/domain/description.ts';
 import type { EventLog, RecordedEvent } from '../src/event-log/event-log.ts';
-import { chainHash, hashOf, isNestedTooDeeply } from '../src/event-log/hash-chain.ts';
+import { chainHash, hashOf, isNestedTooDeeply } from '../src/event-log/integrity/hash-chain.ts';
 import { toPosition } from '../src/event-log/position.ts';
 
-/** Something that has a history: one stream of the log. */
+/** The subject of a history: one stream of the log. */
 export type Subject = {
-  /** As in "Deposit 1". */
+  /** For example "Deposit 1". */
   readonly name: string;
   readonly stream: string;
-  /** Its history from the beginning, event by event; nothing when there is no such stream. */
+  /** Yields the history from the beginning, event by event; nothing if the stream does not exist. */
   readonly steps: (log: EventLog) => AsyncGenerator<Step>;
 };
 
-/** An event, and what it has made of the state. */
+/** An event, and the state after it. */
 export type Step = {
   readonly stored: RecordedEvent;
-  /** Why this cannot be the event that was appended, or `undefined` when all fits. */
+  /** Why the event cannot be the one that was appended; `undefined` if it fits. */
   readonly fault: string | undefined;
   readonly description: Description;
   readonly state: { readonly status: string };
@@ -60,7 +60,7 @@ function subject<State extends { readonly status: string }, Command, Event>(
     }
   }
 
-  /** What cannot be read changes nothing: the rest of the history is shown all the same. */
+  /** Reads an event. An unreadable one changes no state, and the rest of the history is still shown. */
   function read(stored: RecordedEvent, state: State) {
     try {
       const event = codec.read(stored);
@@ -68,12 +68,12 @@ function subject<State extends { readonly status: string }, Command, Event>(
       return { after, facts: factsOf(after), description: describe(event), unreadable: undefined };
     } catch (error) {
       const unreadable = `it cannot be read (${(error as Error).message})`;
-      return { after: state, facts: factsOf(state), description: saying(`${stored.type}.`), unreadable };
+      return { after: state, facts: factsOf(state), description: description(`${stored.type}.`), unreadable };
     }
   }
 }
 
-/** Recomputes the hash of each event in turn, and sees whether it follows the one before. */
+/** Returns a function that recomputes the hash of each event and checks that it follows the previous one. */
 function chainCheck(stream: string): (event: RecordedEvent) => string | undefined {
   let [revision, hash, position]: [number, string | null, string] = [0, null, toPosition(0)];
   return (event) => {

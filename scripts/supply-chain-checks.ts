@@ -3,15 +3,15 @@ import type { InstalledPackage, LockedPackage, Packages } from './read-packages.
 
 export type Check = {
   readonly name: string;
-  /** How many packages were looked at. */
+  /** Number of packages checked. */
   readonly looked: number;
-  /** A sentence each. */
+  /** One sentence per problem. */
   readonly problems: readonly string[];
-  /** Why it could not be found out. */
+  /** Why the check could not be done. */
   readonly notChecked?: string;
 };
 
-/** All that can be told without asking anybody. */
+/** Returns all checks that need no network. */
 export function checkPackages(packages: Packages): Check[] {
   const { manifest, locked, installed } = packages;
   const places = [...locked];
@@ -72,7 +72,7 @@ function lockProblem(place: string, { integrity, resolved, link }: LockedPackage
   ];
 }
 
-/** The lock only repeats what the package says, and may be wrong. */
+/** Whether a package runs scripts on installation. The lock only repeats what the package states, and may be wrong. */
 function runsScripts(
   { hasInstallScript = false }: LockedPackage,
   said: InstalledPackage | undefined,
@@ -82,7 +82,7 @@ function runsScripts(
   );
 }
 
-/** `node_modules/a/node_modules/@b/c` is `@b/c`. */
+/** Returns the package of a path: `node_modules/a/node_modules/@b/c` is `@b/c`. */
 function packageAt(place: string): string {
   return place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
 }

@@ -39,11 +39,11 @@ async function supplyChain(args: string[]): Promise<number> {
     ({ problems, notChecked }) => problems.length > 0 || (values.strict && notChecked !== undefined),
   );
   if (values.json) say(JSON.stringify({ ok: faults.length === 0, checks }));
-  else for (const check of checks) say(told(check));
+  else for (const check of checks) say(checkText(check));
   return faults.length === 0 ? 0 : 1;
 }
 
-function told({ name, looked, problems, notChecked }: Check): string {
+function checkText({ name, looked, problems, notChecked }: Check): string {
   if (notChecked !== undefined) return `not checked: ${name}: ${notChecked}`;
   if (problems.length === 0) return `ok: ${name} (${looked} packages)`;
   return problems.map((problem) => `FOUND: ${name}: ${problem}`).join('\n');

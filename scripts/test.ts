@@ -9,7 +9,7 @@ const HELP = `Runs the tests: format, types, lint, supply chain, then the suite.
   npm test [-- FILE…]
   npm run test:long
 
-FILE: test files instead of the suite, as in test/config.test.ts or 'test/http/*.test.ts'.
+FILE: test files instead of the suite, as in test/config/config.test.ts or 'test/http/*.test.ts'.
 --long: what takes longer instead: the HTTP suite again on the other engines, several nodes and their faults, the S3
         store, resumable uploads, the command-line client, tracing, moving between engines, operators' commands in
         all their ways, archives with costly headers, how services start and what they load, data of older releases;
@@ -27,24 +27,27 @@ const CHECKS: readonly (readonly [string, ...string[]])[] = [
 
 const LONG = [
   'test/http-distributed/**/*.test.ts',
-  'test/distributed*.test.ts',
-  'test/archive-store/minio-*.test.ts',
+  'test/distributed/**/*.test.ts',
+  'test/object-store/{minio,s3}-*.test.ts',
   'test/archives/{costly-headers,many-members}.test.ts',
   'test/client/**/*.test.ts',
   'test/corpus/costly.test.ts',
   'test/event-log/{log-copy,server-rules,server-rules-double}.test.ts',
-  'test/golden/commands.test.ts',
-  'test/http/{full-views-disk,guessing,resumable-upload}.test.ts',
-  'test/notifications/{key-problem,several-nodes}.test.ts',
+  'test/golden/{commands,commands-json}.test.ts',
+  'test/http/{full-views-disk,login-attempts,resumable-upload}.test.ts',
+  'test/modules/webhooks/{key-health-check,several-nodes}.test.ts',
   'test/scripts/{backup-keys,groups,history,incomplete-copies,migrate,operator-commands,rebuild,usage,wrong-engines}.test.ts',
-  'test/{loaded-modules,starting,store-binding,tracing}.test.ts',
+  'test/modules/modules.test.ts',
+  'test/observability/tracing.test.ts',
+  'test/service/{loaded-modules,starting,store-binding}.test.ts',
+  'test/simulation/mutations-found.test.ts',
   'test/sweep/**/*.test.ts',
   'test/upgrade/**/*.test.ts',
-  'test/verification/{distributed,nothing-hidden,only-reading}.test.ts',
+  'test/verify/{distributed,nothing-hidden,only-reading}.test.ts',
 ];
-/** What runs on a real MinIO, which this program starts. */
-const [ON_MINIO, ON_MINIO_FILES] = ['test/on-minio.ts', 'test/archive-store/real-*.test.ts'];
-/** Files that wait more than they compute. */
+/** Tests on a real MinIO, which this program starts. */
+const [ON_MINIO, ON_MINIO_FILES] = ['test/on-minio.ts', 'test/object-store/real-*.test.ts'];
+/** Options for files that wait more than they compute. */
 const AT_ONCE = ['--concurrency', '4'];
 
 await runCommand(
@@ -79,9 +82,9 @@ function filesOf(named: readonly string[], long = false): readonly string[] {
   return named;
 }
 
-/** Runs one step in sight of the person, keeping what it says. */
+/** Runs one step with visible output, and collects the output. */
 async function run(command: string, args: readonly string[]): Promise<{ code: number; output: string }> {
-  // Every test file and every command in it is a process that would otherwise strip the types of all sources anew.
+  // Every test file and every command in it is a process, which would otherwise strip the types of all sources again.
   const env = { ...process.env, NODE_COMPILE_CACHE: path.join(tmpdir(), 'deposit-compile-cache') };
   const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
@@ -96,7 +99,7 @@ async function run(command: string, args: readonly string[]): Promise<{ code: nu
   return { code, output };
 }
 
-/** AVA marks each test in a line; its summary leaves out what passed when something failed. */
+/** Counts the tests that AVA marks; its summary omits passed tests if one failed. */
 function count(output: string, mark: RegExp): number {
   return [...output.matchAll(mark)].length;
 }

@@ -1,20 +1,20 @@
-import { counted } from '../src/domain/description.ts';
-import type { Finding, Report } from '../src/verification/report.ts';
+import { pluralize } from '../src/domain/description.ts';
+import type { Finding, Report } from '../src/operations/verify/report.ts';
 
-/** What a program reads at the end. */
+/** Returns the summary for programs. */
 export function summaryOf({ findings, counts, notes, firstBadEvent, firstBadObject }: Report) {
   return { proven: findings === 0, findings, ...counts, firstBadEvent, firstBadObject, notes };
 }
 
-/** What a person reads at the end. */
+/** Returns the summary for people. */
 export function summaryText(report: Report): string {
   const { findings, counts, notes } = report;
   const { events, streams, objects, bytes, faultyObjects, deposits, anchors, provenBefore } = counts;
   const looked = [
-    `${counted(events, 'event')} of ${counted(streams, 'stream')}`,
-    `${counted(objects, 'object')} (${counted(bytes, 'byte')})${faultyObjects > 0 ? ` besides ${faultyObjects} faulty ones` : ''}`,
-    `the identifiers of ${counted(deposits, 'deposit')}`,
-    counted(anchors, 'anchor'),
+    `${pluralize(events, 'event')} of ${pluralize(streams, 'stream')}`,
+    `${pluralize(objects, 'object')} (${pluralize(bytes, 'byte')})${faultyObjects > 0 ? ` besides ${faultyObjects} faulty ones` : ''}`,
+    `the identifiers of ${pluralize(deposits, 'deposit')}`,
+    pluralize(anchors, 'anchor'),
     ...(provenBefore > 0
       ? [`${provenBefore} objects and deposits as the interrupted run has proven them`]
       : []),

@@ -1,15 +1,15 @@
 import type { KeyObject } from 'node:crypto';
 import path from 'node:path';
-import { BadAnchorKey, publicAnchorKey } from '../src/anchors/anchor-key.ts';
-import { type Config, readConfig } from '../src/config.ts';
-import { openLog, viewsPlace } from '../src/engines.ts';
-import { isThere } from '../src/permission.ts';
-import { Report } from '../src/verification/report.ts';
-import { ResumePoint } from '../src/verification/resume-point.ts';
-import { type Verification, verifyService } from '../src/verification/verify-service.ts';
+import { type Config, readConfig } from '../src/config/config.ts';
+import { BadAnchorKey, publicAnchorKey } from '../src/modules/anchors/anchor-key.ts';
+import { Report } from '../src/operations/verify/report.ts';
+import { ResumePoint } from '../src/operations/verify/resume-point.ts';
+import { type Verification, verifyService } from '../src/operations/verify/verify-service.ts';
+import { openLog, viewDirectory } from '../src/service/backends/open-backends.ts';
+import { exists } from '../src/tools/files/access.ts';
 import { readArguments, runCommand, UsageError } from './command.ts';
 import { ProgressBars } from './progress-bar.ts';
-import { whetherOfTheService } from './service-engines.ts';
+import { assertEnginesOfService } from './service-engines.ts';
 import { stopSignal } from './stop-signal.ts';
 import { summaryOf, summaryText } from './verification-summary.ts';
 import { wholeNumber } from './whole-number.ts';
@@ -67,11 +67,11 @@ await runCommand(
     if (values.key && !isWhole) throw new UsageError('--key is for --all and --anchors.');
     const report = new Report({
       limit: numberOf('--limit', values.limit),
-      tell: (finding) => say(values.json ? json({ finding }) : `${finding.check}: ${finding.text}\n`),
+      onFinding: (finding) => say(values.json ? json({ finding }) : `${finding.check}: ${finding.text}\n`),
     });
     const anchors = isWhole ? await anchorsOf(config, values.anchors, values.key, report) : {};
-    // What is missing is a finding; what is only not for our eyes, or another service's, is none.
-    const unasked = await whetherOfTheService(config, 'eventLog', ...(what === 'log' ? [] : STORE));
+    // Something missing is a finding. A missing permission, or a backend of another service, is an error.
+    const unasked = await assertEnginesOfService(config, 'eventLog', ...(what === 'log' ? [] : STORE));
     if (unasked !== undefined) report.notes.push(unasked);
     const state = path.resolve(values.state ?? path.join(config.dataDir, 'verify-state.json'));
     const from = values.resume ? await ResumePoint.interrupted(state) : undefined;
@@ -90,14 +90,14 @@ await runCommand(
     say(values.json ? json({ summary: summaryOf(report) }) : summaryText(report));
     return report.findings > 0 ? 1 : 0;
   },
-  { onlyTells: true },
+  { onlyPrints: true },
 );
 
 async function withBars(config: Config, verification: Verification, report: Report): Promise<void> {
   using bars = new ProgressBars();
   const progress = bars.at.bind(bars);
   const signal = stopSignal('Stopped. With --all, --resume goes on from here.');
-  const [folder, origin] = viewsPlace(config);
+  const [folder, origin] = viewDirectory(config);
   const views = { folder, origin, openLog: () => openLog(config, { readOnly: true }) };
   await verifyService(config, { ...verification, views, progress, signal }, report);
 }
@@ -119,12 +119,12 @@ async function anchorsOf(
   keyFiles: readonly string[] = [],
   report: Report,
 ): Promise<Pick<Verification, 'anchorFile' | 'anchorKeys' | 'ownAnchorKey'>> {
-  if (file !== undefined && !isThere(file)) throw new UsageError(`There is no ${file}.`);
+  if (file !== undefined && !exists(file)) throw new UsageError(`There is no ${file}.`);
   const anchors = file === undefined ? {} : { anchorFile: file };
   if (keyFiles.length > 0) return { ...anchors, anchorKeys: await keysIn(keyFiles) };
   if (file === undefined) {
     const ownAnchorKey = await publicAnchorKey(anchorKeyFile)
-      .catch(unlessNotAllowed)
+      .catch(ignorePermissionError)
       .catch((error: unknown) => findBadKey(error, anchorKeyFile, report));
     return ownAnchorKey ? { ownAnchorKey } : {};
   }
@@ -137,7 +137,7 @@ async function anchorsOf(
 async function keysIn(files: readonly string[]): Promise<KeyObject[]> {
   const keys = [];
   for (const file of files) {
-    const key = await publicAnchorKey(file).catch(unlessNotAllowed);
+    const key = await publicAnchorKey(file).catch(ignorePermissionError);
     if (!key)
       throw new UsageError(
         `${file} is not there or may not be read: name the file of the public key with --key.`,
@@ -147,12 +147,12 @@ async function keysIn(files: readonly string[]): Promise<KeyObject[]> {
   return keys;
 }
 
-/** A private key is for its owner's eyes only. */
-function unlessNotAllowed(error: NodeJS.ErrnoException): undefined {
+/** Ignores a missing permission: only its owner can read a private key. */
+function ignorePermissionError(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'EACCES') throw error;
 }
 
-/** What is wrong in the data folder is a finding, and keeps nobody from the rest of the checks. */
+/** Reports an unreadable key as a finding, so that the other checks still run. */
 function findBadKey(error: unknown, file: string, report: Report): undefined {
   if (!(error instanceof BadAnchorKey)) throw error;
   report.find({ check: 'anchors', code: 'ANCHOR_KEY_UNREADABLE', text: error.message, file });
@@ -168,7 +168,7 @@ function json(value: object): string {
   return `${JSON.stringify(value)}\n`;
 }
 
-/** On a terminal the line of a bar may stand there. */
+/** On a terminal, the line of a progress bar may be there. */
 function say(text: string): void {
   if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
   process.stdout.write(text);

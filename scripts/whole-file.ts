@@ -1,10 +1,10 @@
 import { open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
-import { CutOff } from '../src/cut-off.ts';
-import { syncFolder } from '../src/durable-folders.ts';
+import { AbortGate } from '../src/tools/concurrency/abort-gate.ts';
+import { syncFolder } from '../src/tools/files/durable-directory.ts';
 
-/** Writes a file that appears complete or not at all, and is there after a power cut. @throws the reason of the signal */
+/** Writes a file atomically and durably. @throws the reason of the signal */
 export async function writeWholeFile(
   file: string,
   text: AsyncIterable<string>,
@@ -22,13 +22,13 @@ export async function writeWholeFile(
   await syncFolder(path.dirname(file));
 }
 
-/** Does not wait for text that is still being read. */
+/** Yields text until the signal aborts, without waiting for text that is still being read. */
 async function* untilStopped(text: AsyncIterable<string>, signal: AbortSignal): AsyncGenerator<string> {
-  const stopped = new CutOff();
-  signal.addEventListener('abort', () => stopped.cut(signal.reason));
+  const stopped = new AbortGate();
+  signal.addEventListener('abort', () => stopped.abort(signal.reason));
   const pieces = text[Symbol.asyncIterator]();
   for (;;) {
-    const { value, done } = await stopped.unless(pieces.next());
+    const { value, done } = await stopped.race(pieces.next());
     if (done) return;
     yield value;
   }

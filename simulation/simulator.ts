@@ -1,6 +1,7 @@
 /** A process that runs histories for {@link Simulators}; `hooks.ts` is preloaded. */
-import { runHistory } from './history/run-history.ts';
+import { type RunOptions, runHistory } from './history/run-history.ts';
 import { makePlan } from './plan/make-plan.ts';
+import type { Plan } from './plan/plan.ts';
 import { shrink } from './shrink.ts';
 import type { SimulatorReply, SimulatorRequest } from './simulator-messages.ts';
 import { stackOf } from './world/stack-of.ts';
@@ -25,16 +26,14 @@ async function serve(request: SimulatorRequest): Promise<void> {
 
 async function answerTo(request: SimulatorRequest): Promise<SimulatorReply> {
   switch (request.kind) {
-    case 'seed': {
-      const plan = makePlan(request.seed);
-      return { kind: 'result', plan, result: await runHistory(plan) };
-    }
+    case 'seed':
+      return resultOf(makePlan(request.seed));
     case 'plan': {
-      const { plan } = request;
+      if (!request.isTraced) return resultOf(request.plan);
       Error.stackTraceLimit = STACK_LINES;
-      const result = await runHistory(plan, { isTraced: true });
+      const result = await resultOf(request.plan, { isTraced: true });
       Error.stackTraceLimit = 0;
-      return { kind: 'result', plan, result };
+      return result;
     }
     case 'shrink': {
       const isBad = async (candidate: typeof request.plan): Promise<boolean> => {
@@ -46,6 +45,13 @@ async function answerTo(request: SimulatorRequest): Promise<SimulatorReply> {
     default:
       return request satisfies never;
   }
+}
+
+async function resultOf(plan: Plan, options?: RunOptions): Promise<SimulatorReply> {
+  const before = process.cpuUsage();
+  const result = await runHistory(plan, options);
+  const { user, system } = process.cpuUsage(before);
+  return { kind: 'result', plan, result, cpuMs: (user + system) / 1000 };
 }
 
 function reply(message: SimulatorReply): void {

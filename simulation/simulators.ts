@@ -1,38 +1,58 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { HistoryResult } from './history/run-history.ts';
 import type { Plan } from './plan/plan.ts';
 import type { SimulatorReply, SimulatorRequest } from './simulator-messages.ts';
 
-const PROGRAM = new URL('./simulator.ts', import.meta.url);
-const HOOKS = new URL('./hooks.ts', import.meta.url);
+const ROOT = path.join(import.meta.dirname, '..');
 
-export type RunHistory = { readonly plan: Plan; readonly result: HistoryResult };
+export type RunHistory = {
+  readonly plan: Plan;
+  readonly result: HistoryResult;
+  /** Milliseconds of CPU time that it took. */
+  readonly cpuMs: number;
+};
 
 export type SimulatorsOptions = {
   readonly processes: number;
-  /** The defect that is put in. */
-  readonly mutation?: string | undefined;
+  /** The folder of the project whose code runs, if it is another one than this. */
+  readonly project?: string | undefined;
 };
 
 /** Processes that run histories, one at a time each. */
 export class Simulators implements AsyncDisposable {
   readonly #processes: readonly ChildProcess[];
 
-  constructor({ processes, mutation }: SimulatorsOptions) {
-    const args = mutation === undefined ? [] : [`--mutation=${mutation}`];
-    const execArgv = ['--stack-trace-limit=0', '--import', HOOKS.href];
-    const start = (): ChildProcess => fork(PROGRAM, args, { execArgv, serialization: 'advanced' });
+  constructor({ processes, project = ROOT }: SimulatorsOptions) {
+    const hooks = pathToFileURL(path.join(project, 'simulation/hooks.ts')).href;
+    const execArgv = ['--stack-trace-limit=0', '--min-semi-space-size=16', '--import', hooks];
+    const program = path.join(project, 'simulation/simulator.ts');
+    const start = (): ChildProcess => fork(program, { execArgv, serialization: 'advanced' });
     this.#processes = Array.from({ length: processes }, start);
   }
 
   /** Calls `onResult` for the history of every seed, in the order in which they end; stops when it returns false. */
-  async runSeeds(seeds: Iterable<number>, onResult: (history: RunHistory) => boolean): Promise<void> {
-    const iterator = seeds[Symbol.iterator]();
+  runSeeds(seeds: Iterable<number>, onResult: (history: RunHistory) => boolean): Promise<void> {
+    const requests = Iterator.from(seeds).map((seed) => ({ kind: 'seed', seed }) as const);
+    return this.#runAll(requests, onResult);
+  }
+
+  /** Like {@link runSeeds}, for plans; without a trace. */
+  runPlans(plans: Iterable<Plan>, onResult: (history: RunHistory) => boolean): Promise<void> {
+    const requests = Iterator.from(plans).map((plan) => ({ kind: 'plan', plan, isTraced: false }) as const);
+    return this.#runAll(requests, onResult);
+  }
+
+  async #runAll(
+    requests: Iterator<SimulatorRequest>,
+    onResult: (history: RunHistory) => boolean,
+  ): Promise<void> {
     let isOver = false;
     const serve = async (simulator: ChildProcess): Promise<void> => {
-      for (let next = iterator.next(); !isOver && !next.done; next = iterator.next()) {
-        const reply = await ask(simulator, { kind: 'seed', seed: next.value });
+      for (let next = requests.next(); !isOver && !next.done; next = requests.next()) {
+        const reply = await ask(simulator, next.value);
         if (!isOver && !onResult(asResult(reply))) isOver = true;
       }
     };
@@ -41,7 +61,7 @@ export class Simulators implements AsyncDisposable {
 
   /** Runs a plan with a trace. */
   async run(plan: Plan): Promise<HistoryResult> {
-    return asResult(await ask(this.#first, { kind: 'plan', plan })).result;
+    return asResult(await ask(this.#first, { kind: 'plan', plan, isTraced: true })).result;
   }
 
   /** Resolves to a simpler plan with a violation of the same kind. */

@@ -2,6 +2,7 @@ import { CRASH_POINTS } from './faults/crash-points.ts';
 import { FAULTS } from './faults/faults.ts';
 import type { Counts, HistoryResult } from './history/run-history.ts';
 import type { Plan } from './plan/plan.ts';
+import type { RunHistory } from './simulators.ts';
 
 type Topic = keyof HistoryResult['counts'];
 
@@ -50,6 +51,7 @@ export class Tally {
   steps = 0;
   events = 0;
   simulatedMs = 0;
+  cpuMs = 0;
   /** Histories with a violation that is not ignored. */
   readonly bad: BadHistory[] = [];
   readonly violations = new Map<string, number[]>();
@@ -59,14 +61,21 @@ export class Tally {
     eventTypes: zeros(EXPECTED.eventTypes),
   };
   readonly #ignored: readonly string[];
+  readonly isRandom: boolean;
 
-  /** @param ignored kinds of violations that are known: they are counted and do not fail the run */
-  constructor(ignored: readonly string[]) {
+  /**
+   * @param ignored kinds of violations that are known: they are counted and do not fail the run
+   * @param isRandom everything that can happen is expected to, in enough histories
+   */
+  constructor(ignored: readonly string[], { isRandom }: { readonly isRandom: boolean }) {
     this.#ignored = ignored;
+    this.isRandom = isRandom;
   }
 
-  add(plan: Plan, { steps, events, simulatedMs, violations, counts }: HistoryResult): void {
+  add({ plan, result, cpuMs }: RunHistory): void {
+    const { steps, events, simulatedMs, violations, counts } = result;
     this.histories += 1;
+    this.cpuMs += cpuMs;
     this.steps += steps;
     this.events += events;
     this.simulatedMs += simulatedMs;
@@ -79,7 +88,7 @@ export class Tally {
 
   /** Names what never happened, as soon as enough histories have run for that to be suspicious. */
   get missing(): string[] {
-    if (this.histories < ENOUGH_HISTORIES) return [];
+    if (!this.isRandom || this.histories < ENOUGH_HISTORIES) return [];
     return (Object.keys(EXPECTED) as Topic[]).flatMap((topic) =>
       EXPECTED[topic].filter((name) => this.counts[topic][name] === 0),
     );

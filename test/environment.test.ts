@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
-import { outcomeOf } from './support/run-script.ts';
-import { temporaryFolder } from './support/temporary-folder.ts';
+import { outcomeOf } from '../testing/run-script.ts';
+import { temporaryFolder } from '../testing/temporary-folder.ts';
 
 const root = path.join(import.meta.dirname, '..');
 
@@ -22,7 +22,7 @@ test('neither a test nor a command that it starts inherits settings of a service
   t.deepEqual(JSON.parse(out), { settings: [], other: 'kept' });
 });
 
-/** Shows what a process that the test starts finds in its environment. */
+/** Prints the environment of a process that the test starts. */
 const SHOW = `
 import { execFileSync } from 'node:child_process';
 const show = "const names = Object.keys(process.env).filter((name) => name.startsWith('DEPOSIT_'));"

@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { installed } from './support/installed.ts';
-import { MinioProcess, minioProgram } from './support/minio-process.ts';
+import { installed } from '../testing/installed.ts';
+import { MinioProcess, minioProgram } from '../testing/minio-process.ts';
 
 /**
- * Runs on a real MinIO what the other tests run on the S3 server of the tests. Each drill counts as a test. Without
- * a MinIO it says so, and fails where that could have been built: with CI set and Go installed.
+ * Runs the tests of the S3 test server on a real MinIO. Each drill counts as a test. Without a MinIO it reports that,
+ * and fails where one could have been built: with CI set and Go installed.
  */
-const FILES = ['test/archive-store/real-*.test.ts', 'test/archive-store/minio-rules.test.ts'];
+const FILES = ['test/object-store/real-*.test.ts', 'test/object-store/minio-rules.test.ts'];
 const DRILLS = ['engines-away', 'two-and-two', 'store-restarts', 'flipped-bits'];
 
 const program = minioProgram();

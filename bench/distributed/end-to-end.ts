@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { EngineProcesses } from '../../drills/engine-processes.ts';
-import { readConfig } from '../../src/config.ts';
-import { openLog } from '../../src/engines.ts';
-import { helloEntry, helloZip } from '../../test/support/deposit-bodies.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { openLog } from '../../src/service/backends/open-backends.ts';
+import { helloEntry, helloZip } from '../../testing/deposit-bodies.ts';
 import type { Goal } from '../frame/goal.ts';
 import { interleave } from '../frame/interleave.ts';
 import { LoadProcess } from '../load/load-process.ts';
@@ -13,7 +13,7 @@ import type { ServerProcess } from '../servers/server-process.ts';
 
 const [DEPOSITS, CLIENTS] = [100, 8];
 
-/** One process that serves clients and 1, 2 or 4 that check and load, each group on engines of its own. */
+/** One process that serves clients, and 1, 2 or 4 that check and load. Each group has engines of its own. */
 export const endToEnd: Goal = {
   id: 'D3',
   what: 'deposits from request to done, by the processes that check and load',

@@ -8,7 +8,7 @@ import { interleave, secondsOf } from '../frame/interleave.ts';
 
 const [WRITERS, EVENTS] = [16, 150];
 
-/** Both sides append to streams of their own on the same double, with the revision that they expect. */
+/** Compares appends of both sides on the same double, each to its own streams, with the expected revision. */
 export const logAdapter: Goal = {
   id: 'D1',
   what: `append to EventStoreDB (its double), ${WRITERS} writers`,

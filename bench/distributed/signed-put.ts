@@ -2,7 +2,9 @@ import { createHash, createHmac } from 'node:crypto';
 
 export type S3Keys = { readonly accessKey: string; readonly secretKey: string };
 
-/** The least that an S3 server takes: one PUT with the SHA-256 of its body, signed (AWS signature, version 4). */
+/**
+ * Sends the least that an S3 server accepts: one PUT with the SHA-256 of its body, signed (AWS signature, version 4).
+ */
 export async function signedPut(url: string, body: Uint8Array, keys: S3Keys): Promise<void> {
   const { host, pathname } = new URL(url);
   const time = new Date().toISOString().replace(/[-:]|\.\d+/g, '');

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { EngineProcesses } from '../../drills/engine-processes.ts';
-import { openArchiveStore } from '../../src/archive-store/open-archive-store.ts';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { openObjectStore } from '../../src/service/backends/open-object-store.ts';
 import type { Bench, Comparison, Goal } from '../frame/goal.ts';
 import { interleave, secondsOf } from '../frame/interleave.ts';
 import { signedPut } from './signed-put.ts';
@@ -11,14 +11,14 @@ const CASES = [
   { bytes: 16 * 1024 ** 2, objects: 6, atOnce: 1 },
 ];
 
-/** The store hashes, verifies and spools what it is given; the bare side hashes a body that it has in memory. */
+/** The store hashes, verifies and spools its input; the bare side hashes a body that it has in memory. */
 export const storeAdapter: Goal = {
   id: 'D2',
   what: 'put into S3 (the server of the tests)',
   async measure(bench) {
     await using engines = await EngineProcesses.start();
     const config = readConfig({ ...engines.settings, DEPOSIT_DATA_DIR: bench.folder });
-    await using store = await openArchiveStore(config.archiveStore, bench.folder);
+    await using store = await openObjectStore(config.archiveStore, bench.folder);
     if (config.archiveStore.kind !== 's3') throw new Error('The engines keep archives in S3.');
     const { accessKey, secretKey } = config.archiveStore;
     const [, host] = /^s3:\/\/([^/]+)\//.exec(engines.settings['DEPOSIT_ARCHIVE_STORE'] ?? '') ?? [];
@@ -57,7 +57,7 @@ async function compare(
   };
 }
 
-/** As they come from a socket. */
+/** Yields chunks of the size that a socket delivers. */
 async function* chunksOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += 65_536) yield bytes.subarray(at, at + 65_536);
 }

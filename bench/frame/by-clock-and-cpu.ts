@@ -6,9 +6,9 @@ export type Work = { readonly name: string; readonly work: () => unknown };
 
 export type SameWork = {
   readonly id: string;
-  /** Beside what. */
+  /** Names the reference. */
   readonly what: string;
-  /** Megabytes that each piece of work gets done. */
+  /** Megabytes that each side processes. */
   readonly megabytes: number;
   readonly ours: Work;
   readonly reference: Work;
@@ -16,8 +16,8 @@ export type SameWork = {
 };
 
 /**
- * Compares the same work by the clock and, without a goal, by the CPU time that it took in this process, in its
- * threads and in the programs that it ran to their end: the second is hardly moved by what else the machine does.
+ * Compares the same work by wall clock and, without a goal, by CPU time: of this process, its threads and the programs
+ * that it ran to their end. Other load on the machine hardly changes the CPU time.
  */
 export async function comparedByClockAndCpu(
   bench: Bench,
@@ -38,7 +38,7 @@ export async function comparedByClockAndCpu(
     reference: rate(reference, byCpu.reference),
   });
   const sides = (rates: typeof byClock) => ({
-    ours: { name: ours.name, values: rates.ours.slice(-bench.pairs) }, // without those of warming up
+    ours: { name: ours.name, values: rates.ours.slice(-bench.pairs) }, // without warm-up rounds
     reference: { name: reference.name, values: rates.reference.slice(-bench.pairs) },
   });
   return [
@@ -52,10 +52,10 @@ function cpuSeconds(): number {
   return (user + system) / 1e6 + secondsOfEnded();
 }
 
-/** Of the programs that this process has run, and of those that they have run. */
+/** Returns the CPU seconds of all programs that this process, or one of those programs, has run to their end. */
 function secondsOfEnded(): number {
   const [, user, system] = /\) (?:\S+ ){13}(\d+) (\d+)/.exec(ownStat()) ?? [];
-  const TICKS = 100; // a second, on every Linux that Node runs on
+  const TICKS = 100; // ticks per second on every Linux that Node runs on
   return (Number(user) + Number(system)) / TICKS;
 }
 

@@ -1,6 +1,6 @@
 import { UsageError } from '../../scripts/command.ts';
 
-/** Milliseconds of a text like 2ms or 0.5s. */
+/** Returns the milliseconds of a text such as 2ms or 0.5s. */
 export function parseDuration(text: string): number {
   const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s)$/.exec(text) ?? [];
   if (number === undefined) throw new UsageError(`${text} is no duration like 2ms.`);

@@ -1,6 +1,6 @@
 import type { Inputs } from '../inputs/inputs.ts';
 
-/** One of the goals of the hot paths: what is measured against what, and what the ratio has to be. */
+/** A goal of the hot paths: both sides that are measured, and the bound of their ratio. */
 export type Goal = {
   readonly id: string;
   readonly what: string;
@@ -8,23 +8,23 @@ export type Goal = {
 };
 
 export type Bench = {
-  /** Counted rounds; others come before them to warm up. */
+  /** Measured rounds; warm-up rounds come before them. */
   readonly pairs: number;
   /** Milliseconds added to each sync of this process and of all that it starts. */
   readonly addedSyncTime: number;
-  /** For this goal alone, removed afterwards. */
+  /** A folder for this goal alone, removed afterwards. */
   readonly folder: string;
   readonly inputs: Inputs;
   readonly tell: (progress: string) => void;
 };
 
-/** What a goal found, of two sides in one interleaved run, or of one side whose value is the goal itself. */
+/** The result of a goal: of two sides in one interleaved run, or of one side whose value is the goal itself. */
 export type Comparison = {
   readonly what: string;
   readonly unit: string;
   readonly ours: Side;
   readonly reference?: Side;
-  /** Of the ratio of both in each pair, or of the value where there is no reference; `undefined`: only shown. */
+  /** Bound of the ratio in each pair, or of the value if there is no reference; `undefined`: only shown. */
   readonly wanted: Bound | undefined;
   readonly note?: string;
 };
@@ -33,7 +33,7 @@ export type Side = { readonly name: string; readonly values: readonly number[] }
 
 export type Bound = { readonly kind: 'at least' | 'at most'; readonly value: number };
 
-/** Cannot be measured on this machine; the message says what is missing. */
+/** The goal cannot be measured on this machine; the message says what is missing. */
 export class NotMeasured extends Error {
   override readonly name = 'NotMeasured';
 }
@@ -46,8 +46,8 @@ export function atMost(value: number): Bound {
   return { kind: 'at most', value };
 }
 
-/** What the bound is of, pair by pair. */
+/** Returns the values that the bound applies to, pair by pair. */
 export function judgedValues({ ours, reference }: Comparison): number[] {
   if (!reference) return [...ours.values];
-  return ours.values.map((value, pair) => value / (reference.values[pair] as number)); // both took part in each pair
+  return ours.values.map((value, pair) => value / (reference.values[pair] as number)); // both are measured in each pair
 }

@@ -1,14 +1,14 @@
 import type { Bench } from './goal.ts';
 
-/** Does its work once and tells what it measured. */
+/** Does its work once and resolves to the measured value. */
 export type Measure = () => Promise<number>;
 
-/** Rounds before those that count: V8 goes on translating what takes a second for three of them. */
+/** Warm-up rounds: V8 still optimizes work of a second for three rounds. */
 const WARM_UPS = 3;
 
 /**
- * Measures all sides in each round, one after the other and each round beginning with another one, so that what
- * the machine does meanwhile meets all of them alike. The first rounds warm up and do not count.
+ * Measures all sides in each round, one after the other. Each round begins with another side, so that other load on
+ * the machine affects all sides alike. The warm-up rounds do not count.
  */
 export async function interleave<Name extends string>(
   { pairs, tell }: Pick<Bench, 'pairs' | 'tell'>,
@@ -28,7 +28,7 @@ export async function interleave<Name extends string>(
   return Object.fromEntries(found) as Record<Name, number[]>; // its keys are those of `sides`
 }
 
-/** Seconds that the work takes. */
+/** Resolves to the seconds that the work takes. */
 export async function secondsOf(work: () => unknown): Promise<number> {
   const started = performance.now();
   await work();

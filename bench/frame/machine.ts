@@ -3,7 +3,7 @@ import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
 import path from 'node:path';
 import { median } from './statistics.ts';
 
-/** What the numbers of a run depend on. */
+/** The properties of the machine that the numbers of a run depend on. */
 export type Machine = {
   readonly date: string;
   readonly cpu: string;
@@ -29,7 +29,7 @@ export function machineText({ date, cpu, cores, memory, node, syncTime: sync }: 
   return `${date} UTC, ${cores} cores (${cpu}), ${memory} GiB, Node ${node}, a sync takes ${sync.toFixed(2)} ms`;
 }
 
-/** Runnable tasks in the last minute, of everybody on this machine. */
+/** Returns the number of runnable tasks on this machine in the last minute. */
 export function load(): number {
   return loadavg()[0] ?? NaN;
 }

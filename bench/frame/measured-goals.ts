@@ -4,7 +4,7 @@ import type { Goal } from './goal.ts';
 import { type Machine, machineText } from './machine.ts';
 import { type RunOptions, runGoals } from './run-goals.ts';
 
-/** The goals of these names, in their own order. @throws {UsageError} */
+/** Returns the goals of these names, in the order of `every`. @throws {UsageError} */
 export function goalsNamed(names: readonly string[], every: readonly Goal[]): readonly Goal[] {
   if (names.length === 0) throw new UsageError('Name goals, or all.');
   if (names.includes('all')) return every;
@@ -15,7 +15,7 @@ export function goalsNamed(names: readonly string[], every: readonly Goal[]): re
   throw new UsageError(`There is no goal ${unknown.join()}: ${known}, or all.`);
 }
 
-/** Measures the goals and tells what was found, into a file, too, if one is named; resolves to the exit code. */
+/** Measures the goals, prints the results, and writes them to a file if one is named. Resolves to the exit code. */
 export async function measureGoals(
   goals: readonly Goal[],
   machine: Machine,

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { NotMeasured } from './goal.ts';
 
-/** What a process of this machine uses, as /proc tells it. */
+/** Resources that a process of this machine uses, read from /proc. */
 export class ProcessFacts {
   readonly #pid: number;
 
@@ -9,14 +9,14 @@ export class ProcessFacts {
     this.#pid = pid;
   }
 
-  /** Seconds of CPU that all of its threads have used. */
+  /** Seconds of CPU time that all of its threads have used. */
   get cpuSeconds(): number {
     const [, user, system] = /\) (?:\S+ ){11}(\d+) (\d+)/.exec(this.#read('stat')) ?? [];
-    const TICKS = 100; // a second, on every Linux that Node runs on
+    const TICKS = 100; // ticks per second on every Linux that Node runs on
     return (Number(user) + Number(system)) / TICKS;
   }
 
-  /** MiB that are resident, and the most that ever were. */
+  /** Resident memory in MiB, now and at its peak. */
   get memory(): number {
     return this.#inStatus('VmRSS');
   }

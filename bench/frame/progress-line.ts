@@ -1,6 +1,9 @@
-/** Says on standard error how far the run is: one line that is written anew on a terminal, else a line now and then. */
+/**
+ * Prints the progress on standard error: on a terminal in one line that is overwritten, else in a line every few
+ * seconds.
+ */
 export class ProgressLine {
-  #toldAt = -Infinity;
+  #printedAt = -Infinity;
 
   tell(text: string): void {
     const { stderr } = process;
@@ -9,16 +12,16 @@ export class ProgressLine {
       return;
     }
     const now = performance.now();
-    if (now - this.#toldAt < NEXT_LINE) return;
-    this.#toldAt = now;
+    if (now - this.#printedAt < NEXT_LINE) return;
+    this.#printedAt = now;
     stderr.write(`${text}\n`);
   }
 
-  /** Leaves the terminal to what is printed next. */
+  /** Clears the line for the next output. */
   clear(): void {
     if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
   }
 }
 
-/** Milliseconds between two lines where there is no terminal. */
+/** Milliseconds between two lines if there is no terminal. */
 const NEXT_LINE = 5000;

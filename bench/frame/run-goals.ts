@@ -12,24 +12,24 @@ import { rounded, tableOf } from './table.ts';
 export type RunOptions = {
   readonly pairs: number;
   readonly folder: string;
-  /** Of what is kept from run to run. */
+  /** Folder of files that are reused from run to run. */
   readonly cache: string;
   readonly offline: boolean;
 };
 
-/** What became of a goal. */
+/** The result of one goal. */
 export type Found = {
   readonly id: string;
   readonly what: string;
   readonly outcome: 'held' | 'missed' | 'not measured' | 'failed';
   readonly comparisons: readonly (Comparison & { readonly judged: readonly number[] })[];
-  /** Why it was not measured, or failed. */
+  /** Why the goal was not measured, or failed. */
   readonly reason?: string;
   readonly load: { readonly before: number; readonly after: number };
   readonly seconds: number;
 };
 
-/** Measures one goal after the other and prints each as soon as it is known. */
+/** Measures one goal after the other and prints each result as soon as it is known. */
 export async function runGoals(goals: readonly Goal[], options: RunOptions): Promise<Found[]> {
   const line = new ProgressLine();
   const tell = (text: string) => line.tell(text);

@@ -11,8 +11,8 @@ export function addedSyncTime(): number {
 }
 
 /**
- * What makes syncs of a process and of all that it starts slower, as its environment; `undefined` where there is no
- * C compiler. A library that is preloaded costs nothing but the wait, which a tracer does not.
+ * Returns the environment that delays the syncs of a process and of all its children; `undefined` if there is no C
+ * compiler. A preloaded library costs nothing but the delay; a tracer costs more.
  */
 export function slowSyncs(milliseconds: number, folder: string): Record<string, string> | undefined {
   const library = path.join(folder, 'slow-syncs.so');
@@ -23,8 +23,8 @@ export function slowSyncs(milliseconds: number, folder: string): Record<string, 
 }
 
 /**
- * Runs this program again with slower syncs, and resolves to its exit code. Without a C compiler strace does it:
- * with `--seccomp-bpf` only the syncs themselves stop for the tracer.
+ * Runs this program again with delayed syncs, and resolves to its exit code. Without a C compiler it uses strace: with
+ * `--seccomp-bpf` only the syncs themselves stop for the tracer.
  */
 export async function runWithSlowSyncs(milliseconds: number, folder: string): Promise<number> {
   const program = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];

@@ -14,12 +14,12 @@ export function median(values: readonly number[]): number {
   return spreadOf(values).median;
 }
 
-/** The value that this share of all, from 0 to 1, does not exceed. */
+/** Returns the value that this share of all values, from 0 to 1, does not exceed. */
 export function quantile(sorted: ArrayLike<number>, share: number): number {
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? NaN;
 }
 
-/** A bound holds for the median of the pairs. */
+/** Whether the median of the pairs satisfies the bound. */
 export function holds({ kind, value }: Bound, { median: found }: Spread): boolean {
   return kind === 'at least' ? found >= value : found <= value;
 }

@@ -1,7 +1,7 @@
 import { type Bound, type Comparison, judgedValues, type Side } from './goal.ts';
 import { holds, spreadOf } from './statistics.ts';
 
-/** The lines that tell a person what was found. */
+/** Returns the lines that show the result to a person. */
 export function tableOf(comparison: Comparison): string[] {
   const { what, unit, ours, reference, wanted, note } = comparison;
   const values = judgedValues(comparison);
@@ -35,7 +35,7 @@ function range({ least, most }: { readonly least: number; readonly most: number 
   return `${rounded(least)}–${rounded(most)}`;
 }
 
-/** Three digits that count. */
+/** Rounds to three significant digits. */
 export function rounded(value: number): string {
   if (!Number.isFinite(value)) return String(value);
   if (Math.abs(value) >= 1000) return Math.round(Number(value.toPrecision(4))).toLocaleString('en');

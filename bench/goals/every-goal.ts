@@ -11,7 +11,7 @@ import { rebuildViews } from './g12-rebuild.ts';
 import { start } from './g13-start.ts';
 import { memory } from './g14-memory.ts';
 
-/** All goals in the order of their numbers. */
+/** All goals, ordered by their numbers. */
 export const everyGoal: readonly Goal[] = [
   append,
   create,

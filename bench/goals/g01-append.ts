@@ -5,14 +5,14 @@ import { atLeast, type Bench, type Comparison, type Goal } from '../frame/goal.t
 import { interleave, secondsOf } from '../frame/interleave.ts';
 import { GroupCommitFile } from '../references/group-commit-file.ts';
 
-/** Events that are appended in one measurement, by the number of writers, and the share of the limit to be reached. */
+/** Events of one measurement by number of writers, and the share of the limit to reach. */
 const CASES = [
   { writers: 1, events: 4_000, share: 0.85 },
   { writers: 16, events: 20_000, share: 0.5 },
   { writers: 256, events: 30_000, share: 0.4 },
 ];
 
-/** Both sides make the same events, turn them into JSON and resolve when they are durable. */
+/** Both sides create the same events, serialize them to JSON and resolve when they are durable. */
 export const append: Goal = {
   id: 'G1',
   what: 'durable append in process, 1 KB',
@@ -51,7 +51,7 @@ async function compare(
   };
 }
 
-/** Each writer appends to a stream of its own, one event after the other. */
+/** Has each writer append to its own stream, one event after the other. */
 async function writeAll(
   writers: number,
   count: number,

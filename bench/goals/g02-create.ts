@@ -13,7 +13,7 @@ const SECONDS = 2;
 const ARCHIVE_BYTES = 2048;
 
 /**
- * The service three times, each on a folder of its own: as it is, on a log that is a group-commit file read from
+ * Runs the service three times, each on its own folder: unchanged, on a log that is a group-commit file read from
  * memory, and on its own log file with a transaction for each append. Each create is a deposit with an archive.
  */
 export const create: Goal = {

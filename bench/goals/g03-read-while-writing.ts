@@ -10,9 +10,10 @@ import { prepareFolder, startBenched } from '../servers/benched-service.ts';
 const [READERS, WRITERS, SECONDS] = [16, 4, 3];
 
 /**
- * The service with syncs that take 2 ms longer. Readers ask as fast as they are answered, with and without writers
- * that make deposits beside them: a sync that blocks the thread of the requests shows in the slowest answers. Once more
- * with the same writers at a second service: what that costs the readers is the machine's cores, which all have to share.
+ * Runs the service with syncs that take 2 ms longer. Readers send requests as fast as they are answered, with and
+ * without concurrent writers that create deposits: a sync that blocks the main thread shows in the slowest answers. A
+ * third run has the same writers at a second service. It shows how much of the cost is due to the shared cores of the
+ * machine.
  */
 export const readWhileWriting: Goal = {
   id: 'G3',
@@ -31,7 +32,7 @@ export const readWhileWriting: Goal = {
     await using reading = new LoadProcess();
     await using writing = new LoadProcess();
     const creates = { url, clients: WRITERS, request: archiveCreate(zipLike(2048)), seconds: SECONDS };
-    await writing.run({ ...creates, requests: 1 }); // the deposit that is asked for
+    await writing.run({ ...creates, requests: 1 }); // the deposit that readers request
     const gets = { url, clients: READERS, request: statusGet(1), seconds: SECONDS };
     const written: number[] = [];
     const withWritesTo = (writtenTo: string) => async () => {

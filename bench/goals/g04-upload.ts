@@ -9,7 +9,7 @@ import { prepareFolder, startBenched } from '../servers/benched-service.ts';
 import { type ServerProcess, startReference } from '../servers/server-process.ts';
 
 const BYTES = 20_000_000;
-/** Uploads of one measurement, one after the other. */
+/** Uploads of one measurement, sent sequentially. */
 const UPLOADS = 10;
 
 export const upload: Goal = {
@@ -39,7 +39,7 @@ export const upload: Goal = {
   },
 };
 
-/** The same archive once as the body, once as a part of a form; no MD5 is asked for. */
+/** Sends the same archive as the body and as a part of a form, without an MD5. */
 export const multipartUpload: Goal = {
   id: 'G5',
   what: 'multipart upload, 20 MB',

@@ -1,20 +1,20 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdir, open, rename } from 'node:fs/promises';
 import path from 'node:path';
-import { FilesystemArchiveStore } from '../../src/archive-store/filesystem/filesystem-archive-store.ts';
+import { FilesystemObjectStore } from '../../src/object-store/filesystem/filesystem-object-store.ts';
 import { atLeast, type Goal } from '../frame/goal.ts';
 import { interleave, secondsOf } from '../frame/interleave.ts';
 
 const [BYTES, AT_ONCE, OBJECTS] = [2048, 64, 3200];
 
-/** 64 objects at a time, each hashed and durable when its promise resolves. */
+/** Stores 64 objects at a time, each hashed and durable when its promise resolves. */
 export const smallObject: Goal = {
   id: 'G6',
   what: `durable ${BYTES}-byte object, ${AT_ONCE} at a time`,
   async measure(bench) {
     const folder = path.join(bench.folder, 'files');
     await mkdir(folder);
-    await using store = await FilesystemArchiveStore.open({ folder: path.join(bench.folder, 'store') });
+    await using store = await FilesystemObjectStore.open({ folder: path.join(bench.folder, 'store') });
     const each = Math.ceil((bench.addedSyncTime > 0 ? OBJECTS / 4 : OBJECTS) / AT_ONCE);
     const found = await interleave(bench, 'G6', {
       store: () => rateOf(each, (bytes) => store.put(chunkOf(bytes))),
@@ -44,7 +44,7 @@ async function* chunkOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-/** Written, synced, named and synced in its folder; not even hashed. */
+/** Writes, syncs and renames the file, and syncs its folder. Does not hash it. */
 async function writeFileDurably(folder: string, bytes: Uint8Array): Promise<void> {
   const name = path.join(folder, randomUUID());
   {

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { clientLogins } from '../../projections/client-logins.ts';
 import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
-import { Credentials } from '../../src/http/credentials.ts';
-import { Projector } from '../../src/read-models/projector.ts';
-import { SqliteViewStore } from '../../src/read-models/sqlite-view-store.ts';
+import { Credentials } from '../../src/http/middleware/credentials.ts';
+import { Projector } from '../../src/views/projector.ts';
+import { SqliteViewStore } from '../../src/views/store/sqlite-view-store.ts';
 import { atLeast, atMost, type Goal } from '../frame/goal.ts';
 import { interleave } from '../frame/interleave.ts';
 import { LoadProcess } from '../load/load-process.ts';
@@ -13,7 +13,7 @@ import { type ServerProcess, startReference } from '../servers/server-process.ts
 
 const [CLIENTS, SECONDS] = [16, 2.5];
 
-/** By the CPU time of the server: requests that one second of it is good for, whatever else the machine does. */
+/** Counts requests per second of the server's CPU time, which does not depend on other load on the machine. */
 export const readStatus: Goal = {
   id: 'G7',
   what: `GET status, ${CLIENTS} clients`,
@@ -42,7 +42,7 @@ export const readStatus: Goal = {
 
 const CHECKS = 50_000;
 
-/** The check alone, on the view that the service has, beside a whole GET of the service. */
+/** Compares the credentials check alone, on the view of the service, with a whole GET of the service. */
 export const credentialsCheck: Goal = {
   id: 'G8',
   what: 'share of the credentials check in a GET status',
@@ -88,7 +88,7 @@ async function requestsPerCpuSecond(load: LoadProcess, server: ServerProcess): P
   return requests / (server.facts.cpuSeconds - before);
 }
 
-/** What the service answers, for the other one to answer the same. */
+/** Resolves to the answer of the service, for the reference server to send. */
 async function answerOf({ url }: ServerProcess) {
   const answer = await fetch(`${url}${statusGet(1).path}`, { headers: { Authorization: AUTHORIZATION } });
   const body = await answer.text();
@@ -97,11 +97,11 @@ async function answerOf({ url }: ServerProcess) {
   return { ...CLIENT, status: answer.status, headers, body };
 }
 
-/** Of credentials that were verified before, as most are: nothing else of it is done for each GET. */
+/** Resolves to the time of a check of credentials that were verified before, as in most requests. */
 async function microsecondsOfCheck(credentials: Credentials): Promise<number> {
   await credentials.verify(AUTHORIZATION, '127.0.0.1');
   const before = process.threadCpuUsage();
-  for (let turn = 0; turn < CHECKS; turn += 1) credentials.recall(AUTHORIZATION);
+  for (let turn = 0; turn < CHECKS; turn += 1) credentials.cachedLogin(AUTHORIZATION);
   const { user, system } = process.threadCpuUsage(before);
   return (user + system) / CHECKS;
 }

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import StreamZip from 'node-stream-zip';
 import { defaultArchiveLimits } from '../../src/archives/inspection.ts';
-import { ArchiveWorkers } from '../../src/archives/threads/archive-workers.ts';
+import { ArchiveWorkers } from '../../src/archives/workers/archive-workers.ts';
 import { comparedByClockAndCpu, type Work } from '../frame/by-clock-and-cpu.ts';
 import { atLeast, type Bench, type Bound, type Comparison, type Goal } from '../frame/goal.ts';
 import type { MadeArchive } from '../inputs/archives.ts';
 import { ended } from '../inputs/ended.ts';
 
 /**
- * Each side reads all members and compares their checksums. The service hashes the archive and every member beside
- * it and computes the identifier of the tree; `unzip -t` hashes nothing; the popular reader gets SHA-1 on top.
+ * Has each side read all members and compare their checksums. The service also hashes the archive and every member and
+ * computes the identifier of the tree. `unzip -t` hashes nothing; the popular reader gets SHA-1 on top.
  */
 export const checkZip: Goal = {
   id: 'G9',
@@ -18,23 +18,23 @@ export const checkZip: Goal = {
     const tree = await bench.inputs.tree();
     const { zip } = await bench.inputs.archives();
     const note = `${tree.files} files, ${Math.round(tree.bytes / 1e6)} MB unpacked: ${tree.sources}`;
-    const [besideUnzip, ...more] = await compared(bench, 'G9', zip, {
+    const [againstUnzip, ...more] = await compared(bench, 'G9', zip, {
       what: 'unzip',
       name: 'unzip -t',
       work: () => ended('unzip', ['-tqq', zip.file]),
       wanted: atLeast(0.8),
     });
-    const besideStreamZip = await compared(bench, 'G9', zip, {
+    const againstStreamZip = await compared(bench, 'G9', zip, {
       what: 'node-stream-zip',
       name: 'node-stream-zip, asynchronous',
       work: () => readWithStreamZip(zip.file),
       wanted: atLeast(4),
     });
-    return [{ ...besideUnzip, note }, ...more, ...besideStreamZip];
+    return [{ ...againstUnzip, note }, ...more, ...againstStreamZip];
   },
 };
 
-/** `tar tzf` has gzip unpack in a process of its own, on another core if there is one. */
+/** `tar tzf` runs gzip in a separate process, on another core if there is one. */
 export const checkTarGz: Goal = {
   id: 'G10',
   what: 'tar.gz: check and identifier',
@@ -63,7 +63,7 @@ async function compared(
   return await comparedByClockAndCpu(bench, { id, what, megabytes: bytes / 1e6, ours, reference, wanted });
 }
 
-/** As checker and loader do it. */
+/** Computes the identifier as checker and loader do. */
 async function identify(workers: ArchiveWorkers, { file, sha256 }: MadeArchive): Promise<string> {
   const inspection = await workers.inspect({ kind: 'file', path: file }, sha256, defaultArchiveLimits);
   if (inspection.outcome !== 'accepted') throw new Error(JSON.stringify(inspection.faults));

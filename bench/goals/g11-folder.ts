@@ -6,8 +6,8 @@ import { atLeast, type Goal } from '../frame/goal.ts';
 import { ended } from '../inputs/ended.ts';
 
 /**
- * A folder on the disk becomes its directory identifier with the parts that client and service are made of. Git is
- * given the list of the files and computes their content identifiers only.
+ * Computes the directory identifier of a folder on the disk with the code that client and service share. Git is given
+ * the list of the files and computes only their content identifiers.
  */
 export const identifyFolder: Goal = {
   id: 'G11',

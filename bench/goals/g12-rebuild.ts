@@ -3,11 +3,11 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { everyView } from '../../projections/every-view.ts';
 import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
-import { Rebuild } from '../../src/read-models/rebuild.ts';
+import { Rebuild } from '../../src/views/rebuild.ts';
 import { atLeast, type Goal } from '../frame/goal.ts';
 import { interleave } from '../frame/interleave.ts';
 
-/** Of seven events each: so many that V8 translates for a small part of the time. */
+/** Deposits of seven events each: enough that V8's compilation is a small part of the time. */
 const DEPOSITS = 50_000;
 const PAGE = 1000;
 
@@ -51,14 +51,16 @@ async function inNewFolder<T>(parent: string, work: (folder: string) => Promise<
   }
 }
 
-/** From nothing, until all is committed and closed. */
+/** Rebuilds from an empty folder until all is committed and closed. Resolves to the seconds. */
 async function rebuild(log: SqliteEventLog, folder: string): Promise<number> {
   using views = new Rebuild({ log, folder, origin: 'sqlite', projections: everyView, progress: () => {} });
   await views.build();
   return views.events;
 }
 
-/** The floor of any replay: every row of the log is read, and its data and metadata are parsed. */
+/**
+ * Reads every row of the log and parses its data and metadata: the lower bound of any replay. Resolves to the seconds.
+ */
 async function replay(file: string): Promise<number> {
   using db = new DatabaseSync(file, { readOnly: true });
   const page = db.prepare(

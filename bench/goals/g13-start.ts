@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { RunningService } from '../../src/operator/running-service.ts';
+import { ControlClient } from '../../src/service/operator-port/control-client.ts';
 import { atMost, type Goal } from '../frame/goal.ts';
 import { interleave } from '../frame/interleave.ts';
 import { startBenched } from '../servers/benched-service.ts';
 
-/** Of seven events each. */
+/** Deposits of seven events each. */
 const DEPOSITS = 143_000;
 
-/** From the start of the process until it answers that it is ready; views and checkpoints are those of the last run. */
+/** Measures from the start of the process until it is ready; views and checkpoints are those of the last run. */
 export const start: Goal = {
   id: 'G13',
   what: 'start with 1 M events and current views',
@@ -27,11 +27,11 @@ export const start: Goal = {
   },
 };
 
-/** Views and reactors have seen the whole log when this resolves. */
+/** Resolves when views and reactors have processed the whole log. */
 export async function catchUp(dataDir: string): Promise<void> {
   await using _service = await startBenched(dataDir);
   for (;;) {
-    const state = await (await RunningService.find(dataDir))?.state();
+    const state = await (await ControlClient.find(dataDir))?.state();
     if (state?.reactors.every(({ delivery }) => delivery?.waiting === 0)) return;
     await pause(200);
   }

@@ -8,10 +8,10 @@ import { AUTHORIZATION, CLIENT, prepareFolder, startBenched } from '../servers/b
 import type { ServerProcess } from '../servers/server-process.ts';
 
 const GIB = 1024 ** 3;
-/** Memory varies little: more would only take time. */
+/** Limit of the rounds: memory varies little, so more rounds would only take time. */
 const MOST_ROUNDS = 3;
 
-/** The most that was resident of a service that was started for this alone. */
+/** Measures the peak of resident memory of a service that was started for this alone. */
 export const memory: Goal = {
   id: 'G14',
   what: 'peak memory',

@@ -7,7 +7,7 @@ import { ended } from './ended.ts';
 
 export type MadeArchive = { readonly file: string; readonly sha256: string };
 
-/** A zip and a tar.gz of the folder beside it, unless they are there. */
+/** Makes a zip and a tar.gz of the folder next to it, unless they exist. */
 export async function makeArchives(
   folder: string,
 ): Promise<{ readonly zip: MadeArchive; readonly tarGz: MadeArchive }> {
@@ -17,7 +17,7 @@ export async function makeArchives(
   return { zip: await made(zip), tarGz: await made(tarGz) };
 }
 
-/** A file gets its name when it is whole. */
+/** Makes a file under a temporary name and renames it when it is complete. */
 async function once(file: string, make: (file: string) => Promise<void>): Promise<void> {
   if (existsSync(file)) return;
   await make(`${file}.part`);

@@ -3,7 +3,10 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { NotMeasured } from '../frame/goal.ts';
 
-/** Runs a program to its end, without its output. @throws {NotMeasured} there is no such program; or an error with what it said. */
+/**
+ * Runs a program to its end and discards its output. @throws {NotMeasured} there is no such program; else an error
+ * with its output.
+ */
 export async function ended(
   program: string,
   args: readonly string[],

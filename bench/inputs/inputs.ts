@@ -5,13 +5,13 @@ import { manyDeposits } from './many-deposits.ts';
 import { type RealTree, realTree } from './real-tree.ts';
 
 export type InputOptions = {
-  /** Kept from run to run. */
+  /** Folder that is reused from run to run. */
   readonly cache: string;
   readonly offline: boolean;
   readonly tell: (progress: string) => void;
 };
 
-/** What is measured with; each is made when the first goal asks for it. */
+/** The inputs of measurements. Each is made when the first goal asks for it. */
 export class Inputs {
   readonly #options: InputOptions;
   #tree: Promise<RealTree> | undefined;
@@ -29,7 +29,7 @@ export class Inputs {
     return this.#tree;
   }
 
-  /** The same as archives. */
+  /** Resolves to the same source code as archives. */
   async archives(): Promise<{ readonly zip: MadeArchive; readonly tarGz: MadeArchive }> {
     const tree = await this.tree();
     this.#options.tell('packing the source code');
@@ -37,7 +37,10 @@ export class Inputs {
     return this.#archives;
   }
 
-  /** A data folder with a log of so many done deposits, of seven events each, and nothing else unless it was used. */
+  /**
+   * Resolves to a data folder with a log of this number of completed deposits, of seven events each. It has nothing
+   * else unless it was used.
+   */
   manyDeposits(count: number): Promise<string> {
     const { cache, tell } = this.#options;
     return manyDeposits(path.join(cache, `deposits-${count}`), count, tell);

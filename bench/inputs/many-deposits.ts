@@ -5,7 +5,7 @@ import { ended } from './ended.ts';
 
 const ROOT = path.join(import.meta.dirname, '..', '..');
 
-/** A log like the service's own; kept until the code that writes logs changes. */
+/** Resolves to a folder with a log like the service's own; it is reused until the code that writes logs changes. */
 export async function manyDeposits(
   folder: string,
   count: number,
@@ -21,7 +21,7 @@ export async function manyDeposits(
   return folder;
 }
 
-/** What decides what is in a log. */
+/** Returns a digest of the code that decides the content of a log. */
 function codeOfLogs(): string {
   const deciding = [
     'bench/generate-log.ts',

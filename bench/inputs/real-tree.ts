@@ -15,7 +15,7 @@ export type RealTree = {
   readonly folder: string;
   readonly files: number;
   readonly bytes: number;
-  /** What it was made of, for a person. */
+  /** Describes the sources of the tree, for a person. */
   readonly sources: string;
 };
 
@@ -31,10 +31,10 @@ const NPM = [
   'three@0.170.0',
 ];
 const DEBIAN = ['hello', 'less', 'redis', 'tree'];
-/** Of what is taken from node_modules. */
+/** Limits of what is copied from node_modules. */
 const [MOST_FILES, MOST_BYTES, LARGEST_FILE] = [16_000, 130e6, 8e6];
 
-/** Fetched by name, or what is in node_modules when that fails or is not wanted; made once and then kept. */
+/** Downloads packages by name, or copies from node_modules if that fails or is not wanted. The result is reused. */
 export async function realTree(
   folder: string,
   offline: boolean,
@@ -79,7 +79,7 @@ async function fetchPackages(folder: string): Promise<string> {
   return `npm packages ${NPM.join(' ')}`;
 }
 
-/** With a list of sources and folders of its own: the machine's may have no sources, and stay as they are. */
+/** Downloads with a list of sources and folders of its own: the machine's may have no sources, and must not change. */
 async function fetchDebianSources(folder: string): Promise<string> {
   const [, codename] = /^VERSION_CODENAME=(\w+)$/m.exec(readFileSync('/etc/os-release', 'utf8')) ?? [];
   const place = `${folder}-apt`;
@@ -105,7 +105,7 @@ async function fetchDebianSources(folder: string): Promise<string> {
   return `Debian ${codename} sources ${originals.join(' ')}`;
 }
 
-/** Package by package, as far as they fit; single large files are programs, not source code. */
+/** Copies packages up to the limits; single large files are programs, not source code. */
 function copyModules(folder: string): string {
   const modules = path.join(import.meta.dirname, '..', '..', 'node_modules');
   let [files, bytes] = [0, 0];

@@ -1,14 +1,14 @@
 import { connect, type Socket } from 'node:net';
 
 /**
- * One connection with one request under way at a time. It understands just enough of HTTP/1.1 to keep the cost of a
- * request far below that of any server: it has to share the machine with it.
+ * One connection with one request at a time. It understands just enough of HTTP/1.1 to keep the cost of a request far
+ * below that of any server, as both share the machine.
  */
 export class KeepAliveConnection implements Disposable {
   readonly #socket: Socket;
   #pending: PromiseWithResolvers<number> | undefined;
   #held: Buffer = Buffer.alloc(0);
-  /** Bytes of the body that are still to come, and the status that was told. */
+  /** Remaining bytes of the body, and the received status. */
   #left = 0;
   #status = 0;
 
@@ -28,7 +28,7 @@ export class KeepAliveConnection implements Disposable {
     socket.on('close', () => this.#fail(new Error('The server closed the connection.')));
   }
 
-  /** Resolves to the status when the answer has come to its end. */
+  /** Resolves to the status when the answer is complete. */
   async request(head: string, body?: Uint8Array, times = 1): Promise<number> {
     this.#pending = Promise.withResolvers<number>();
     const { promise } = this.#pending;

@@ -5,8 +5,8 @@ import { KeepAliveConnection } from './keep-alive-connection.ts';
 import type { LoadJob, LoadReport, LoadRequest } from './load-job.ts';
 
 /*
- * The process that plays the clients, so that their work is not in the server's. One job at a time, one report or
- * one fault to each. Serials go on from job to job: no two requests of a process are the same.
+ * The process that simulates the clients, so that their work does not count for the server. It answers each job with
+ * one report or one error. Serials continue from job to job: no two requests of a process are the same.
  */
 let serial = 0;
 process.on('message', (job: LoadJob) => {
@@ -54,7 +54,7 @@ async function run({
   return summary(times, (performance.now() - started) / 1000);
 }
 
-/** The head of the next request; its body gets its serial. */
+/** Returns the head of the next request and writes its serial into the body. */
 function prepare(url: string, request: LoadRequest, body: Buffer | undefined): string {
   serial += 1;
   for (const at of request.varyAt ?? []) body?.write(String(serial).padStart(8, '0'), at, 'latin1');

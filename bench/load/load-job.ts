@@ -1,13 +1,13 @@
-/** What a load generator is asked to do. */
+/** A job for a load generator. */
 export type LoadJob = {
   readonly url: string;
-  /** Connections, each with one request under way at a time. */
+  /** Connections, each with one request at a time. */
   readonly clients: number;
   readonly request: LoadRequest;
-  /** Whichever is reached first. */
+  /** The job ends at the limit that is reached first. */
   readonly seconds: number;
   readonly requests?: number;
-  /** Requests a second of all clients together, as far as they are answered in time; as many as possible without. */
+  /** Requests per second of all clients together, if they are answered in time; without it, as many as possible. */
   readonly rate?: number;
 };
 
@@ -16,11 +16,11 @@ export type LoadRequest = {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;
-  /** The body is sent so many times over, as one. */
+  /** Number of copies of the body that are sent as one body. */
   readonly times?: number;
-  /** Where eight digits of the body are replaced, so that no two requests have the same one. */
+  /** Offsets of eight digits of the body that are replaced, so that no two requests have the same body. */
   readonly varyAt?: readonly number[];
-  /** With the MD5 of the body, which is computed before the clock starts. */
+  /** Whether to send the MD5 of the body, which is computed before the clock starts. */
   readonly md5?: boolean;
   readonly status: number;
 };
@@ -28,7 +28,7 @@ export type LoadRequest = {
 export type LoadReport = {
   readonly requests: number;
   readonly seconds: number;
-  /** Milliseconds from the first byte sent to the last one received. */
+  /** Milliseconds from the first byte sent to the last byte received. */
   readonly median: number;
   readonly p99: number;
   /** Sum of the milliseconds of all requests. */

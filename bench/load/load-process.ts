@@ -5,7 +5,7 @@ import type { LoadJob, LoadReport } from './load-job.ts';
 
 type Answer = { readonly report: LoadReport } | { readonly fault: string };
 
-/** The near end of a load generator. */
+/** Runs a load generator as a child process. */
 export class LoadProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
   #running: PromiseWithResolvers<LoadReport> | undefined;
@@ -20,7 +20,7 @@ export class LoadProcess implements AsyncDisposable {
     this.#child.on('exit', () => this.#running?.reject(new Error('The load generator ended.')));
   }
 
-  /** Does one job; they are not to overlap. */
+  /** Runs one job; jobs must not overlap. */
   async run(job: LoadJob): Promise<LoadReport> {
     this.#running = Promise.withResolvers();
     this.#child.send(job);

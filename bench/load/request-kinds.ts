@@ -3,7 +3,7 @@ import type { LoadRequest } from './load-job.ts';
 
 const COLLECTION = `/1/${CLIENT.collection}/`;
 
-/** A deposit that stays partial, made of one archive; the eight digits at its end vary. */
+/** Creates a partial deposit of one archive; the eight digits at its end vary. */
 export function archiveCreate(archive: Uint8Array, { md5 = false } = {}): LoadRequest {
   return {
     method: 'POST',
@@ -21,7 +21,7 @@ export function archiveCreate(archive: Uint8Array, { md5 = false } = {}): LoadRe
   };
 }
 
-/** A deposit that is complete: it is going to be checked and loaded. The title of its entry varies. */
+/** Creates a complete deposit, which the service will check and load. The title of its entry varies. */
 export function completeCreate(archive: Uint8Array, entry: string): LoadRequest {
   const form = formCreate(archive);
   const part =
@@ -36,7 +36,7 @@ export function completeCreate(archive: Uint8Array, entry: string): LoadRequest 
 
 const AFTER_PART = '\r\n--bench--\r\n';
 
-/** The same archive as the one part of a form. */
+/** Sends the same archive as the only part of a form. */
 export function formCreate(archive: Uint8Array): LoadRequest {
   const before =
     '--bench\r\nContent-Disposition: form-data; name="file"; filename="software.zip"\r\nContent-Type: application/zip\r\n\r\n';
@@ -54,7 +54,7 @@ export function formCreate(archive: Uint8Array): LoadRequest {
   };
 }
 
-/** The status of a deposit, which is answered with 201. */
+/** Gets the status of a deposit, which is answered with 201. */
 export function statusGet(deposit: number): LoadRequest {
   return {
     method: 'GET',
@@ -64,7 +64,7 @@ export function statusGet(deposit: number): LoadRequest {
   };
 }
 
-/** A page of the list of all deposits. */
+/** Gets a page of the list of all deposits. */
 export function listGet(query: string): LoadRequest {
   return {
     method: 'GET',
@@ -74,7 +74,7 @@ export function listGet(query: string): LoadRequest {
   };
 }
 
-/** Bytes that begin like a zip and pack no further. */
+/** Returns bytes that begin like a zip and do not compress. */
 export function zipLike(length: number): Buffer {
   const bytes = Buffer.alloc(length);
   let state = 0x9e3779b9;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** What `--cpu-prof` writes, as far as it is read here. */
+/** The fields of the output of `--cpu-prof` that are read here. */
 type Written = {
   readonly nodes: readonly {
     readonly id: number;
@@ -12,15 +12,15 @@ type Written = {
   readonly timeDeltas: readonly number[];
 };
 
-/** A function, or what the engine did, with the share of the busy time that was spent in itself. */
+/** A function, or an activity of the engine, with the share of the busy time spent in itself. */
 export type SelfTime = { readonly what: string; readonly share: number };
 
 const ROOT = path.join(import.meta.dirname, '..', '..');
 const IDLE = new Set(['(idle)', '(root)']);
 
 /**
- * The functions of a profile by their own time, the largest first; time when the thread waited does not count.
- * `skip`: so many milliseconds at the beginning do not count either.
+ * Returns the functions of a profile by their self time, the largest first, without idle time. `skip`: milliseconds at
+ * the beginning that are left out.
  */
 export function selfTimes(file: string, skip: number): { functions: SelfTime[]; rooms: SelfTime[] } {
   const written = JSON.parse(readFileSync(file, 'utf8')) as Written; // by Node
@@ -48,7 +48,7 @@ function nameOf({ functionName, url, lineNumber }: Written['nodes'][number]['cal
   return `${name} (${placeOf(url)}:${lineNumber + 1})`;
 }
 
-/** The room (a folder of `src` with those in it), the package, or the module of Node that a function belongs to. */
+/** Returns the room (a folder of `src` with its subfolders), the package, or the Node module of a function. */
 function roomOf({ functionName, url }: Written['nodes'][number]['callFrame']): string {
   if (url === '') return functionName.startsWith('(') ? functionName : 'native code of Node';
   if (!url.startsWith('file:')) return url.replace(/^(node:(?:internal\/)?[a-z_]+).*$/, '$1');

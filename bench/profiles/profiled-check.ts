@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readArchive } from '../../src/archives/inspect.ts';
 import { defaultArchiveLimits } from '../../src/archives/inspection.ts';
-import { overlayListings } from '../../src/archives/overlay.ts';
+import { mergeListings } from '../../src/archives/tree/merge-archives.ts';
 
-/* What a worker does for the checker or the loader, over and over in this thread, to be profiled. */
+/* Repeats in this thread the work of a worker for the checker or the loader, to be profiled. */
 const [what, file = '', times = '5'] = process.argv.slice(2);
 const sha256 = createHash('sha256').update(readFileSync(file)).digest('hex');
 const read = () => readArchive({ kind: 'file', path: file }, sha256, defaultArchiveLimits);
@@ -12,5 +12,5 @@ const { inspection } = await read();
 if (inspection.outcome !== 'accepted') throw new Error(JSON.stringify(inspection.faults));
 for (let turn = 0; turn < Number(times); turn += 1) {
   if (what === 'check') await read();
-  else overlayListings([{ sha256, listing: inspection.listing }]);
+  else mergeListings([{ sha256, listing: inspection.listing }]);
 }

@@ -1,13 +1,14 @@
 import { Worker } from 'node:worker_threads';
 
 /**
- * The limit of any durable log: lines of text at the end of a plain file. What is appended while one sync is under
- * way goes into the next write, and an append resolves after the `fdatasync` behind its own. A thread writes, as
- * in the service: its syncs block nobody, and all appends of one turn of the event loop cross in one message.
+ * The limit of any durable log: lines of text at the end of a plain file. Lines that are appended during a sync go
+ * into the next write, and an append resolves after the `fdatasync` that follows its write. As in the service, a
+ * thread writes: syncs do not block the main thread, and all appends of one turn of the event loop cross in one
+ * message.
  */
 export class GroupCommitFile implements AsyncDisposable {
   readonly #worker: Worker;
-  /** In the order in which they are answered; the last `#unsent` have not crossed yet. */
+  /** Callers in the order in which they are answered; the last `#unsent` have not been sent to the thread yet. */
   readonly #waiting: (() => void)[] = [];
   #unsent: string[] = [];
 

@@ -1,4 +1,3 @@
-import { CommitSignal } from '../../src/event-log/commit-signal.ts';
 import {
   type Appended,
   type EventLog,
@@ -15,13 +14,14 @@ import {
 import { expectedNumber, toExpected, toRows } from '../../src/event-log/new-event-row.ts';
 import { toPosition } from '../../src/event-log/position.ts';
 import { SqliteAppends } from '../../src/event-log/sqlite/appends.ts';
+import { CommitSignal } from '../../src/event-log/sqlite/commit-signal.ts';
 import { SqlitePages } from '../../src/event-log/sqlite/pages.ts';
 import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
 import { follow } from '../../src/event-log/subscription.ts';
 
 /**
- * The same SQLite file used as most servers use one: each append is a transaction with a sync of its own, on the
- * thread that serves requests.
+ * Uses the same SQLite file as most servers do: each append is a transaction with its own sync, on the thread that
+ * serves requests.
  */
 export class OneByOneLog implements EventLog {
   readonly #appends: SqliteAppends;
@@ -31,7 +31,7 @@ export class OneByOneLog implements EventLog {
   readonly #closed = new AbortController();
 
   static async open(file: string): Promise<OneByOneLog> {
-    const appends = new SqliteAppends(file); // makes the file, so it comes first
+    const appends = new SqliteAppends(file); // creates the file, so it comes first
     return new OneByOneLog(file, appends, await SqliteEventLog.open({ file, readOnly: true }));
   }
 

@@ -1,14 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { Appended, ExpectedRevision, NewEvent } from '../../src/event-log/event-log.ts';
 import { ForwardingEventLog } from '../../src/event-log/forwarding-event-log.ts';
-import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
+import { MemoryEventLog } from '../../testing/memory-event-log.ts';
 import { GroupCommitFile } from './group-commit-file.ts';
 
 type Line = { readonly stream: string; readonly expected: ExpectedRevision; readonly events: NewEvent[] };
 
 /**
- * The cheapest event log that is durable: appends are lines of a group-commit file, and what has been synced is kept
- * in memory to be read. It is to show what the embedded log costs beyond that.
+ * The cheapest durable event log: appends are lines of a group-commit file, and synced events are kept in memory to be
+ * read. The difference to the embedded log is what that log costs.
  */
 export class RawFileLog extends ForwardingEventLog {
   readonly #file: GroupCommitFile;
@@ -28,7 +28,7 @@ export class RawFileLog extends ForwardingEventLog {
     this.#file = new GroupCommitFile(file);
   }
 
-  /** Nothing becomes visible before it is durable. */
+  /** Events become visible only when they are durable. */
   override async append(
     stream: string,
     expected: ExpectedRevision,

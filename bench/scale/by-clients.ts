@@ -14,7 +14,7 @@ export const byClients: Dimension = {
     const [rates, times] = [new Curves(), new Curves()];
     const dataDir = path.join(folder, 'clients');
     await prepareFolder(dataDir);
-    // All of them log in as one client, which gets three quarters of the places.
+    // All of them log in as one client, which gets three quarters of the slots.
     await using service = await startBenched(dataDir, { env: { DEPOSIT_MAX_WRITES: '512' } });
     await using load = new LoadProcess();
     const kinds = { create: archiveCreate(zipLike(2048)), status: statusGet(1) };

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { everyView } from '../../projections/every-view.ts';
 import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
-import { Rebuild } from '../../src/read-models/rebuild.ts';
+import { Rebuild } from '../../src/views/rebuild.ts';
 import { secondsOf } from '../frame/interleave.ts';
 import { catchUp } from '../goals/g13-start.ts';
 import { LoadProcess } from '../load/load-process.ts';
@@ -12,7 +12,7 @@ import { Curves, type Dimension, type ScaleBench } from './dimension.ts';
 
 const X = 'deposits in the log';
 
-/** Requests come one at a time: what one costs, not how many are possible. */
+/** Sends one request at a time: it measures the cost of one, not the throughput. */
 export const byDeposits: Dimension = {
   name: 'deposits',
   what: 'deposits in the log, of seven events each',

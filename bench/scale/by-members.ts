@@ -4,7 +4,7 @@ import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
 import { defaultArchiveLimits } from '../../src/archives/inspection.ts';
-import { ArchiveWorkers } from '../../src/archives/threads/archive-workers.ts';
+import { ArchiveWorkers } from '../../src/archives/workers/archive-workers.ts';
 import { median } from '../frame/statistics.ts';
 import { Curves, type Dimension } from './dimension.ts';
 
@@ -49,7 +49,7 @@ async function checkAndLoad(workers: ArchiveWorkers, { file, sha256 }: Zip) {
   return { check: (checked - started) / 1000, load: (performance.now() - checked) / 1000 };
 }
 
-/** Text that packs to about a third, in folders of a hundred. */
+/** Makes a zip of text that compresses to about a third, in folders of a hundred files. */
 async function zipOf(file: string, members: number): Promise<Zip> {
   const zip = new ZipFile();
   for (let member = 0; member < members; member += 1) {

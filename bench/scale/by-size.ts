@@ -7,7 +7,7 @@ import { Curves, type Dimension } from './dimension.ts';
 const MIB = 1024 ** 2;
 const X = 'MiB of the upload';
 
-/** A service for each size, so that its peak of memory is that of this size. */
+/** Starts a service for each size, so that its peak of memory is that of this size. */
 export const bySize: Dimension = {
   name: 'sizes',
   what: 'MiB of one upload',

@@ -5,9 +5,9 @@ import type { Plot } from './plot.ts';
 export type Dimension = {
   readonly name: string;
   readonly what: string;
-  /** How much there is at each point, when nothing else is asked for. */
+  /** Sizes of the points if no others are requested. */
   readonly sizes: readonly number[];
-  /** The plots by the names of their files. */
+  /** Resolves to the plots by the names of their files. */
   measure(bench: ScaleBench, sizes: readonly number[]): Promise<Readonly<Record<string, Plot>>>;
 };
 
@@ -17,7 +17,7 @@ export type ScaleBench = {
   readonly tell: (progress: string) => void;
 };
 
-/** Points by the name of their curve, in the order in which they come. */
+/** Points by the name of their curve, in the order of insertion. */
 export class Curves {
   readonly #points = new Map<string, [number, number][]>();
 

@@ -1,4 +1,4 @@
-/** Curves over one measure of work, both axes logarithmic. */
+/** Curves over one measure of work, with logarithmic axes. */
 export type Plot = {
   readonly title: string;
   readonly x: string;
@@ -10,10 +10,10 @@ export type Curve = { readonly name: string; readonly points: readonly (readonly
 
 const [WIDTH, HEIGHT] = [640, 400];
 const AREA = { left: 70, right: 450, top: 40, bottom: 350 };
-/** Told apart by those who see few colours, too (Okabe and Ito). */
+/** Colours that remain distinguishable with colour blindness (Okabe and Ito). */
 const COLOURS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#000000'];
 
-/** A picture of its own, on white, readable in any viewer. */
+/** Returns an SVG image on white, readable in any viewer. */
 export function svgOf({ title, x, y, curves }: Plot): string {
   const points = curves.flatMap((curve) => curve.points);
   const across = scaleOf(
@@ -64,7 +64,7 @@ function drawn({ name, points }: Curve, index: number, across: Place, up: Place)
   ];
 }
 
-/** Powers of ten around all values, and in between when there are few. */
+/** Returns powers of ten around all values, and steps in between when there are few. */
 function scaleOf(values: readonly number[], from: number, to: number): { at: Place; ticks: number[] } {
   const least = Math.floor(Math.log10(Math.min(...values)) + 1e-9);
   const most = Math.max(Math.ceil(Math.log10(Math.max(...values)) - 1e-9), least + 1);

@@ -1,11 +1,11 @@
 import { createServer } from 'node:http';
 import type { ClientLogin } from '../../projections/client-logins.ts';
-import { Credentials } from '../../src/http/credentials.ts';
-import { credentialOf } from '../../src/password.ts';
+import { Credentials } from '../../src/http/middleware/credentials.ts';
+import { credentialOf } from '../../src/tools/password.ts';
 
 /*
  * The least that a server of node:http can do for an authenticated GET: the credentials check of the service, on a
- * view in memory, and the headers and the body that the service gave for the same request.
+ * view in memory, and the headers and the body that the service sent for the same request.
  */
 const { port, name, password, status, headers, body } = JSON.parse(process.argv[2] ?? '{}') as {
   port: number;
@@ -17,7 +17,7 @@ const { port, name, password, status, headers, body } = JSON.parse(process.argv[
 };
 const login: ClientLogin = await loginOf();
 const logins = { get: (asked: string) => (asked === name ? login : undefined) };
-const credentials = new Credentials(logins, async () => undefined); // nothing is to be renewed
+const credentials = new Credentials(logins, async () => undefined); // nothing to renew
 
 createServer((req, res) => {
   if (req.url === '/') return void res.end('ready');
@@ -29,5 +29,5 @@ createServer((req, res) => {
 
 async function loginOf(): Promise<ClientLogin> {
   const credential = await credentialOf(password);
-  return { client: name, credential, credentialRevision: 1, disabled: false } as ClientLogin; // all that is read of it
+  return { client: name, credential, credentialRevision: 1, disabled: false } as ClientLogin; // the only field that is read
 }

@@ -6,8 +6,8 @@ import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
 /*
- * An upload as it is usually written with node:http: the body goes through both hashes, in the thread of the
- * requests, into a file that is synced, gets its name and is synced in its folder. As durable as the service's.
+ * An upload as it is usually written with node:http. The body goes through both hashes, in the main thread, into a
+ * file that is synced, renamed and synced in its folder. It is as durable as the upload of the service.
  */
 const { folder, port } = JSON.parse(process.argv[2] ?? '{}') as { folder: string; port: number };
 

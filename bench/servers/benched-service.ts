@@ -1,9 +1,9 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { freePort } from '../../drills/free-port.ts';
-import { Administration } from '../../src/administration.ts';
+import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import type { EventLog } from '../../src/event-log/event-log.ts';
 import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
+import { freePort } from '../../testing/free-port.ts';
 import { ServerProcess } from './server-process.ts';
 
 /** The credentials and the collection of every service that is measured. */
@@ -12,7 +12,7 @@ export const AUTHORIZATION = `Basic ${Buffer.from(`${CLIENT.name}:${CLIENT.passw
 
 export type BenchedOptions = {
   readonly env?: Readonly<Record<string, string>>;
-  /** Before the program, as `--cpu-prof`. */
+  /** Arguments before the program, such as `--cpu-prof`. */
   readonly nodeArgs?: readonly string[];
 };
 
@@ -26,12 +26,12 @@ export async function prepareFolder(dataDir: string): Promise<void> {
 }
 
 export async function registerIn(log: EventLog): Promise<void> {
-  const administration = new Administration(log, { kind: 'operator', name: 'bench' });
+  const administration = new AdminCommands(log, { kind: 'operator', name: 'bench' });
   await administration.registerClient(CLIENT.name, CLIENT.password);
   await administration.grant(CLIENT.name, CLIENT.collection);
 }
 
-/** The service itself, on a folder that knows the client. */
+/** Starts the service on a folder in which the client is registered. */
 export async function startBenched(
   dataDir: string,
   { env = {}, nodeArgs = [] }: BenchedOptions = {},

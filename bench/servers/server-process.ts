@@ -2,24 +2,24 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { freePort } from '../../drills/free-port.ts';
+import { freePort } from '../../testing/free-port.ts';
 import { ProcessFacts } from '../frame/process-facts.ts';
 
 export type ServerOptions = {
-  /** The program, with what goes before and after it. */
+  /** The program with its arguments, including those of Node. */
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly port: number;
-  /** Answers 200 as soon as requests may come. */
+  /** Path that answers 200 as soon as the server is ready. */
   readonly readyPath: string;
 };
 
-/** A server as a process of its own, so that its time and its memory are its own. */
+/** A server as a separate process, so that its time and its memory can be measured. */
 export class ServerProcess implements AsyncDisposable {
   readonly url: string;
   readonly #child: ChildProcess;
 
-  /** Resolves when it answers; rejects with what it said when it ends before. */
+  /** Resolves when it answers; rejects with its output if it ends before. */
   static async start({ args, env, port, readyPath }: ServerOptions): Promise<ServerProcess> {
     const child = spawn(process.execPath, args, { env: { ...process.env, ...env } });
     let said = '';
@@ -37,7 +37,7 @@ export class ServerProcess implements AsyncDisposable {
     this.url = url;
   }
 
-  /** What it uses of the machine. */
+  /** The resources that it uses. */
   get facts(): ProcessFacts {
     return new ProcessFacts(this.#child.pid as number); // it was started
   }
@@ -47,9 +47,9 @@ export class ServerProcess implements AsyncDisposable {
     if (exitCode !== null || signalCode !== null) return;
     const exited = once(this.#child, 'exit');
     this.#child.kill('SIGTERM');
-    const patience = setTimeout(() => this.#child.kill('SIGKILL'), 10_000);
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), 10_000);
     await exited;
-    clearTimeout(patience);
+    clearTimeout(timer);
   }
 
   #answers(readyPath: string): Promise<boolean> {
@@ -60,7 +60,7 @@ export class ServerProcess implements AsyncDisposable {
   }
 }
 
-/** One of the servers in this folder that the service is compared with. */
+/** Starts a server of this folder that the service is compared with. */
 export async function startReference(
   program: string,
   settings: Readonly<Record<string, unknown>>,

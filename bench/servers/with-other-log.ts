@@ -1,10 +1,10 @@
 import { registerHooks } from 'node:module';
 
 /*
- * Preloaded into the service, it puts another event log in the place of the embedded one, and changes nothing else:
- * BENCH_EVENT_LOG names a module of bench/references/ that opens it.
+ * Preloaded into the service, it replaces the embedded event log and changes nothing else: BENCH_EVENT_LOG names a
+ * module of bench/references/ that opens it.
  */
-const REPLACED = '/src/event-log/open-event-log.ts';
+const REPLACED = '/src/service/backends/open-event-log.ts';
 const replacement = new URL(`../references/${process.env['BENCH_EVENT_LOG']}.ts`, import.meta.url).href;
 
 registerHooks({

@@ -5,7 +5,9 @@ import { pipeline } from 'node:stream/promises';
 import StreamZip from 'node-stream-zip';
 import type { ReadableArchive } from './identify.ts';
 
-/** Unpacks a zip of archives, as a server gives them back when there are several, in the order that they have there. */
+/**
+ * Unpacks a zip of archives, as servers send for several archives, and returns the archives in the order of the zip.
+ */
 export async function archivesIn(zip: string, folder: string): Promise<ReadableArchive[]> {
   const opened = new StreamZip.async({ file: zip, skipEntryNameValidation: true });
   try {

@@ -2,11 +2,11 @@ import { closeSync, readSync } from 'node:fs';
 import { contentId, contentIdOf } from '../../src/swhid/content.ts';
 import { type Directory, directoryId, type Leaf } from '../../src/swhid/directory.ts';
 import { Fault, reasonOf } from '../faults.ts';
-import { changed, opened } from './file-on-disk.ts';
-import { type FolderMember, shown } from './folder-members.ts';
+import { changedFault, openMember } from './file-on-disk.ts';
+import { type FolderMember, printablePath } from './folder-members.ts';
 
 /**
- * The directory identifier, 40 hex digits, of what is in a folder, in the order that `folderMembers` gives.
+ * Returns the directory identifier, 40 hex digits, of the members of a folder, in the order that `folderMembers` gives.
  * @throws {Fault} a file cannot be read, or has changed since.
  */
 export function folderIdentifier(folder: string, members: readonly FolderMember[]): string {
@@ -14,7 +14,8 @@ export function folderIdentifier(folder: string, members: readonly FolderMember[
   const directories = new Map<string, Directory>([['', root]]);
   for (const member of members) {
     const cut = member.path.lastIndexOf('/');
-    const parent = directories.get(member.path.slice(0, Math.max(0, cut))) as Directory; // it comes before what is in it
+    // a directory comes before its members
+    const parent = directories.get(member.path.slice(0, Math.max(0, cut))) as Directory;
     const entry = member.kind === 'directory' ? new Map() : leafOf(folder, member);
     if (entry instanceof Map) directories.set(member.path, entry);
     parent.set(member.path.slice(cut + 1), entry);
@@ -27,21 +28,21 @@ function leafOf(folder: string, member: FolderMember & { kind: 'file' | 'link' }
   return { mode: member.executable ? '100755' : '100644', id: idOf(folder, member) };
 }
 
-/** A file is read to the size it had when the folder was looked through; a larger or smaller one has changed. */
+/** Returns the id of a file, read up to the size it had in the list of members; a file of another size has changed. */
 function idOf(folder: string, { path, size }: FolderMember & { kind: 'file' }): string {
-  const file = opened(folder, path);
+  const file = openMember(folder, path);
   try {
     const id = contentIdOf(size, (room) => readInto(room, file));
     if (id !== undefined) return id;
   } catch (error) {
-    throw new Fault(`${shown(folder, path)} cannot be read: ${reasonOf(error)}.`);
+    throw new Fault(`${printablePath(folder, path)} cannot be read: ${reasonOf(error)}.`);
   } finally {
     closeSync(file);
   }
-  throw changed(folder, path);
+  throw changedFault(folder, path);
 }
 
-/** Files of some systems give less than they have, and only nothing at their end. */
+/** Fills the buffer, unless the file ends: some file systems return fewer bytes than requested before the end. */
 function readInto(room: Buffer, file: number): number {
   let at = readSync(file, room, 0, room.length, null);
   while (at < room.length) {

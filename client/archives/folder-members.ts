@@ -1,27 +1,27 @@
 import { type Dirent, lstatSync, readdirSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
-import { printableName } from '../../src/archives/printable-name.ts';
+import { sanitizeName } from '../../src/archives/members/sanitize-name.ts';
 import { Fault, reasonOf } from '../faults.ts';
 
-/** Something in a folder. Paths and targets are latin1 strings of their raw bytes, relative to the folder. */
+/** A member of a folder. Paths and targets are latin1 strings of their raw bytes, relative to the folder. */
 export type FolderMember =
   | { readonly kind: 'directory'; readonly path: string }
   | { readonly kind: 'file'; readonly path: string; readonly size: number; readonly executable: boolean }
   | { readonly kind: 'link'; readonly path: string; readonly target: string };
 
-// Most names are ASCII, and then text is quicker than buffers and names the same bytes.
+// Most names are ASCII: there, strings are faster than buffers and denote the same bytes.
 const isAscii = /^[\0-\x7f]*$/;
 
-/** Where a member is on the disk, byte for byte. */
+/** Returns the path of a member on disk, byte for byte. */
 export function onDisk(folder: string, member: string): string | Buffer {
   if (isAscii.test(member)) return `${folder}${path.sep}${member}`;
   return Buffer.concat([Buffer.from(folder), Buffer.from(path.sep), Buffer.from(member, 'latin1')]);
 }
 
 /**
- * Everything in a folder in the order of the bytes of its paths, whatever the order on the disk: what is excluded,
- * and all below it, aside. Links are never followed.
- * @throws {Fault} something is neither file nor folder nor link, or cannot be read.
+ * Returns the members of a folder, sorted by the bytes of their paths. Omits what is excluded and everything below it.
+ * Links are never followed.
+ * @throws {Fault} a member is neither file nor folder nor link, or cannot be read.
  */
 export function folderMembers(folder: string, excluded: (path: string) => boolean): FolderMember[] {
   const members: FolderMember[] = [];
@@ -38,13 +38,14 @@ export function folderMembers(folder: string, excluded: (path: string) => boolea
 }
 
 /**
- * Tells what the patterns name: `.git` in any case. A pattern with a slash is matched with the whole path, one
- * without a slash with each name. Wildcards also stand for a dot at the beginning of a name.
+ * Returns a predicate for paths to exclude: those that match a pattern, and `.git` in any case.
+ * A pattern with a slash is matched with the whole path, one without a slash with each name. Wildcards also match a
+ * leading dot.
  */
 export function exclusion(patterns: readonly string[]): (path: string) => boolean {
   const tests = patterns.map((pattern) => {
     const whole = pattern.replace(/^\.?\//, '').replace(/\/$/, '');
-    return { whole, undotted: undotted(whole), isOfPath: pattern.replace(/\/$/, '').includes('/') };
+    return { whole, undotted: prefixNames(whole), isOfPath: pattern.replace(/\/$/, '').includes('/') };
   });
   return (member) => {
     const text = Buffer.from(member, 'latin1').toString('utf8');
@@ -52,16 +53,16 @@ export function exclusion(patterns: readonly string[]): (path: string) => boolea
     if (name === '.git') return true;
     return tests.some(({ whole, undotted: pattern, isOfPath }) => {
       const tested = isOfPath ? text : name;
-      return path.posix.matchesGlob(undotted(tested), pattern) || path.posix.matchesGlob(tested, whole);
+      return path.posix.matchesGlob(prefixNames(tested), pattern) || path.posix.matchesGlob(tested, whole);
     });
   };
 }
 
 /**
- * The same letter before each name, in a path and in a pattern: wildcards of Node stand for no dot at the beginning
- * of a name, and then there is none. (Braces around slashes are put wrong, so patterns count as they are, too.)
+ * Prefixes each name of a path or a pattern with the same letter, since Node's wildcards do not match a leading dot.
+ * (Braces around slashes become wrong, so the unchanged pattern is tried, too.)
  */
-function undotted(names: string): string {
+function prefixNames(names: string): string {
   return names.replace(/(?<=^|\/)(?!\*\*(?:\/|$))/g, 'x');
 }
 
@@ -80,11 +81,13 @@ function entriesIn(folder: string, directory: string): Entry[] {
       }))
     );
   } catch (error) {
-    throw new Fault(`${shown(folder, directory)} cannot be read: ${reasonOf(error)}.`);
+    throw new Fault(`${printablePath(folder, directory)} cannot be read: ${reasonOf(error)}.`);
   }
 }
 
-/** `undefined` when a name is not ASCII, or when they cannot be read: reading them as bytes tells why. */
+/**
+ * Reads the entries as text; `undefined` if a name is not ASCII, or on an error, which reading them as bytes repeats.
+ */
 function asciiEntries(place: string | Buffer): Entry[] | undefined {
   try {
     const entries = readdirSync(place, { withFileTypes: true });
@@ -104,10 +107,10 @@ function memberAt(folder: string, member: string, kind: Kind): FolderMember {
     const { size, mode } = lstatSync(place);
     if (kind === 'file') return { kind, path: member, size, executable: (mode & 0o100) !== 0 };
   } catch (error) {
-    throw new Fault(`${shown(folder, member)} cannot be read: ${reasonOf(error)}.`);
+    throw new Fault(`${printablePath(folder, member)} cannot be read: ${reasonOf(error)}.`);
   }
   throw new Fault(
-    `${shown(folder, member)} is ${kind}, which cannot be deposited: remove it, or leave it out with --exclude.`,
+    `${printablePath(folder, member)} is ${kind}, which cannot be deposited: remove it, or leave it out with --exclude.`,
   );
 }
 
@@ -120,6 +123,6 @@ function kindOf(entry: Dirent | Dirent<Buffer>): Kind {
   return 'a device';
 }
 
-export function shown(folder: string, member: string): string {
-  return path.join(folder, printableName(member));
+export function printablePath(folder: string, member: string): string {
+  return path.join(folder, sanitizeName(member));
 }

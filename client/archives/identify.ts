@@ -5,28 +5,28 @@ import {
   defaultArchiveLimits,
   type OverlayListing,
 } from '../../src/archives/inspection.ts';
-import { overlayListings } from '../../src/archives/overlay.ts';
+import { mergeListings } from '../../src/archives/tree/merge-archives.ts';
 import { formatSwhid } from '../../src/swhid/swhid.ts';
 import { Fault } from '../faults.ts';
 import type { PreparedArchive } from './prepare-archive.ts';
 
-/** What the archives are to a reader that is as strict as the service's own. */
+/** Result of reading the archives with the same strictness as the service. */
 export type Identified =
   | {
       readonly outcome: 'identified';
-      /** `swh:1:dir:…` of the archives over one another. */
+      /** `swh:1:dir:…` of the merged archives. */
       readonly swhid: string;
       readonly files: number;
       readonly bytes: number;
-      /** A sentence each. */
+      /** One sentence per warning. */
       readonly warnings: readonly string[];
     }
   | { readonly outcome: 'faulty'; readonly faults: readonly ArchiveFault[] };
 
-/** As much of an archive as its reading needs. */
+/** The parts of an archive that reading it needs. */
 export type ReadableArchive = Pick<PreparedArchive, 'source' | 'file' | 'sha256' | 'directory'>;
 
-/** How large an archive may be is for the server to say: these only keep the reading bounded. */
+/** The server decides how large an archive may be: these limits only keep reading bounded. */
 const LIMITS: ArchiveLimits = {
   ...defaultArchiveLimits,
   unpackedBytes: 2 ** 44,
@@ -34,7 +34,7 @@ const LIMITS: ArchiveLimits = {
   members: 5_000_000,
 };
 
-/** Reads the archives from the first to the last byte. @throws {Fault} one is not what it was prepared from. */
+/** Reads the archives completely. @throws {Fault} one differs from what it was prepared from. */
 export async function identify(archives: readonly ReadableArchive[]): Promise<Identified> {
   const listings: OverlayListing[] = [];
   const warnings: string[] = [];
@@ -43,7 +43,7 @@ export async function identify(archives: readonly ReadableArchive[]): Promise<Id
     const reading = await readArchive({ kind: 'file', path: file }, sha256, LIMITS);
     if (reading.found !== sha256) throw new Fault(`${source} changed while it was read.`);
     const { inspection } = reading;
-    const about = naming(source, archives.length > 1);
+    const about = namedBy(source, archives.length > 1);
     if (inspection.outcome === 'refused') faults.push(...about(inspection.faults));
     else {
       warnings.push(...about(inspection.warnings).map(({ text }) => text));
@@ -53,7 +53,7 @@ export async function identify(archives: readonly ReadableArchive[]): Promise<Id
     }
   }
   if (faults.length > 0) return { outcome: 'faulty', faults };
-  const overlay = overlayListings(listings);
+  const overlay = mergeListings(listings);
   if (overlay.outcome === 'refused') return { outcome: 'faulty', faults: overlay.faults };
   const { directory, files, bytes } = overlay;
   return {
@@ -65,17 +65,17 @@ export async function identify(archives: readonly ReadableArchive[]): Promise<Id
   };
 }
 
-/** What was packed is what is in the folder: neither was a file written to meanwhile, nor anything packed wrongly. */
+/** Compares the packed archive with the folder: no file was written meanwhile, and nothing was packed incorrectly. */
 function assertPacked(source: string, layer: OverlayListing, directory: string): void {
-  const packed = overlayListings([layer]);
+  const packed = mergeListings([layer]);
   if (packed.outcome === 'refused' || packed.directory === directory) return;
   throw new Fault(
     `The folder ${source} is swh:1:dir:${directory}, but swh:1:dir:${packed.directory} was packed: try again when nobody writes to it.`,
   );
 }
 
-/** Where there are several archives, each sentence names its own. */
-function naming(
+/** Returns a function that adds the archive's name to each text if there are several archives. */
+function namedBy(
   source: string,
   isOneOfSeveral: boolean,
 ): (faults: readonly ArchiveFault[]) => ArchiveFault[] {

@@ -2,20 +2,20 @@ import { closeSync, createWriteStream, fstatSync, readSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { type Pack, pack, type Header as WholeHeader } from 'tar-stream';
-import { changed, opened } from './file-on-disk.ts';
+import { changedFault, openMember } from './file-on-disk.ts';
 import type { FolderMember } from './folder-members.ts';
 import { isUtf8Name, rawNames } from './raw-names.ts';
 
 export type PackOptions = {
-  /** Of every member. */
+  /** Modification time of every member. */
   readonly mtime: Date;
-  /** Told of the bytes of files read so far. */
+  /** Called with the number of bytes of files read so far. */
   readonly onRead: (bytes: number) => void;
 };
 
 /**
- * Writes the members as a tar.gz whose root is the folder itself: the same bytes for the same content, whoever owns
- * the files and whenever they were written.
+ * Writes the members as a tar.gz whose root is the folder itself. Equal content gives equal bytes, regardless of owners
+ * and times of the files.
  * @throws {Fault} a file cannot be read, or changes meanwhile.
  */
 export async function packFolder(
@@ -57,7 +57,7 @@ async function addMember(
   }
   await finished((done, failed) => {
     const entry = tar.entry(header, done);
-    entry.on('error', failed); // it goes down with the tar
+    entry.on('error', failed); // it fails with the tar
     writeAll(entry, folder, member, onRead).catch(failed);
   });
 }
@@ -65,10 +65,10 @@ async function addMember(
 function headerOf(tar: Pack, member: FolderMember, mtime: Date): Header {
   const target = member.kind === 'link' ? member.target : undefined;
   const isPlain = isUtf8Name(member.path) && (target === undefined || isUtf8Name(target));
-  // What goes before a member of its own is pushed between two members, when nothing else is being written.
+  // The extended header is pushed between two members, when nothing else is being written.
   if (!isPlain)
     tar.push(rawNames({ path: member.path, ...(target !== undefined && { linkpath: target }) }, mtime));
-  const name = isPlain ? decoded(member.path) : 'non-utf-8-name';
+  const name = isPlain ? decodeUtf8(member.path) : 'non-utf-8-name';
   const owner = { uid: 0, gid: 0, mtime };
   switch (member.kind) {
     case 'directory':
@@ -79,31 +79,31 @@ function headerOf(tar: Pack, member: FolderMember, mtime: Date): Header {
         name,
         type: 'symlink',
         mode: 0o777,
-        linkname: isPlain ? decoded(member.target) : 'target',
+        linkname: isPlain ? decodeUtf8(member.target) : 'target',
       };
     case 'file':
       return { ...owner, name, type: 'file', mode: member.executable ? 0o755 : 0o644, size: member.size };
   }
 }
 
-function decoded(name: string): string {
+function decodeUtf8(name: string): string {
   return Buffer.from(name, 'latin1').toString('utf8');
 }
 
-/** A file is read to the size it had when the folder was looked through; a larger or smaller one has changed. */
+/** Writes a file up to the size it had in the list of members; a file of another size has changed. */
 async function writeAll(
   entry: NodeJS.WritableStream,
   folder: string,
   { path, size }: FolderMember & { kind: 'file' },
   onRead: (bytes: number) => void,
 ): Promise<void> {
-  const file = opened(folder, path);
+  const file = openMember(folder, path);
   try {
-    if (fstatSync(file).size !== size) throw changed(folder, path);
+    if (fstatSync(file).size !== size) throw changedFault(folder, path);
     for (let position = 0; position < size; ) {
       const piece = Buffer.allocUnsafeSlow(Math.min(256 * 1024, size - position));
       const count = readSync(file, piece, 0, piece.length, position);
-      if (count === 0) throw changed(folder, path);
+      if (count === 0) throw changedFault(folder, path);
       position += count;
       onRead(count);
       if (!entry.write(piece.subarray(0, count)))

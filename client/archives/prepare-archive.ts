@@ -10,14 +10,14 @@ import { folderIdentifier } from './folder-identifier.ts';
 import { exclusion, folderMembers } from './folder-members.ts';
 import { packFolder } from './pack-folder.ts';
 
-/** An archive as it will be sent: a file that stays as it is. */
+/** An archive ready to be sent: a file that no longer changes. */
 export type PreparedArchive = {
-  /** What was named on the command line. */
+  /** The argument of the command line. */
   readonly source: string;
-  /** Of the folder that was packed, as it is on the disk: its directory identifier, 40 hex digits. */
+  /** Directory identifier, 40 hex digits, of the folder on disk that was packed. */
   readonly directory?: string;
   readonly file: string;
-  /** What the server is told, printable ASCII. */
+  /** Name sent to the server, printable ASCII. */
   readonly filename: string;
   readonly format: ArchiveFormat;
   readonly length: number;
@@ -27,7 +27,7 @@ export type PreparedArchive = {
 };
 
 export type PrepareOptions = {
-  /** For what has to be packed. */
+  /** Folder for packed archives. */
   readonly folder: TemporaryFolder;
   readonly exclude: readonly string[];
   readonly mtime: Date;
@@ -41,7 +41,7 @@ export async function prepareArchive(
   number: number,
 ): Promise<PreparedArchive> {
   const place = path.resolve(source);
-  if (!isFolder(place, source)) return described(source, place, path.basename(place), options);
+  if (!isFolder(place, source)) return describeArchive(source, place, path.basename(place), options);
   const members = folderMembers(place, exclusion(options.exclude));
   if (members.length === 0) throw new Fault(`The folder ${source} has nothing in it to deposit.`);
   const total = members.reduce((sum, member) => sum + (member.kind === 'file' ? member.size : 0), 0);
@@ -50,18 +50,23 @@ export async function prepareArchive(
     mtime: options.mtime,
     onRead: (bytes) => options.progress.at('bytes packed', bytes, total),
   });
-  const archive = await described(source, packed, `${path.basename(place) || 'source'}.tar.gz`, options);
+  const archive = await describeArchive(
+    source,
+    packed,
+    `${path.basename(place) || 'source'}.tar.gz`,
+    options,
+  );
   return { ...archive, directory: folderIdentifier(place, members) };
 }
 
-/** Time of every member that is packed: that of `SOURCE_DATE_EPOCH`, as reproducible builds have it, else 1970. */
+/** Returns the time of all packed members: `SOURCE_DATE_EPOCH`, as in reproducible builds, else 1970. */
 export function packingTime(epoch: string | undefined): Date {
   if (!epoch) return new Date(0);
   if (/^[0-9]{1,10}$/.test(epoch) && Number(epoch) < 2 ** 31) return new Date(Number(epoch) * 1000);
   throw new UsageFault(`SOURCE_DATE_EPOCH=${epoch} is no number of seconds since 1970.`);
 }
 
-async function described(
+async function describeArchive(
   source: string,
   file: string,
   name: string,
@@ -112,7 +117,10 @@ function formatOf(file: string, source: string): ArchiveFormat {
   );
 }
 
-/** Servers take printable ASCII only: letters lose their marks, what is left becomes `_`. */
+/**
+ * Returns a name of printable ASCII, which is all that servers accept: letters lose their marks, other characters
+ * become `_`.
+ */
 export function asciiName(name: string): string {
   const plain = name.normalize('NFKD').replace(/\p{M}/gu, '');
   const ascii = plain.replace(/[^\x20-\x7e]|["\\/]/gu, '_').trim();

@@ -1,6 +1,6 @@
 /**
- * The extended (pax) header that gives the next member of a tar a path and a link target of any bytes. tar-stream
- * writes names in UTF-8 only; names that are not UTF-8 are rare, but they are part of the identifier.
+ * Returns the extended (pax) header that gives the next member of a tar a path and a link target of any bytes.
+ * tar-stream writes names in UTF-8 only. Names that are not UTF-8 are rare, but they are part of the identifier.
  */
 export function rawNames(
   records: { readonly path?: string; readonly linkpath?: string },
@@ -19,7 +19,7 @@ export function isUtf8Name(name: string): boolean {
 
 const BLOCK = 512;
 
-/** `length key=value\n`, where the length counts itself. */
+/** Returns `length key=value\n`, where the length includes itself. */
 function record(key: string, value: string): Buffer {
   const rest = ` ${key}=${value}\n`;
   let length = rest.length;

@@ -1,5 +1,5 @@
 import { onlyDeposit, openDeposit } from '../deposit/open-deposit.ts';
-import { tellDeposit } from '../deposit/tell-deposit.ts';
+import { printDeposit } from '../deposit/print-deposit.ts';
 import { about } from '../faults.ts';
 import { COMMON_HELP, COMMON_OPTIONS, readArguments } from '../session.ts';
 
@@ -18,11 +18,11 @@ export async function run(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args, { ...COMMON_OPTIONS, wait: { type: 'boolean' } });
   const { deposit, links, ...session } = await openDeposit(onlyDeposit(positionals), values);
   return about(deposit, async () => {
-    // Asked again of a deposit that is complete, it changes nothing.
+    // Repeated for a complete deposit, the request changes nothing.
     await session.connection.write('POST', links.add, {
       headers: { 'In-Progress': 'false' },
       repeatable: true,
     });
-    return tellDeposit(links.state, values, session);
+    return printDeposit(links.state, values, session);
   });
 }

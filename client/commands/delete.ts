@@ -18,7 +18,7 @@ export async function run(args: string[]): Promise<number> {
   const { connection, output, deposit, links } = await openDeposit(onlyDeposit(positionals), values);
   await about(deposit, async () => {
     const { answer, repeated } = await connection.ask('DELETE', links.edit, { repeatable: true });
-    // Not found only now: the first try has removed it, though its answer was lost.
+    // Missing only now: the first attempt deleted it, but its answer was lost.
     if (!isSuccess(answer) && !(repeated && answer.status === 404)) throw new Refused(answer);
   });
   output.result({ deposit: Number(deposit), deleted: true }, `Deposit ${deposit} is deleted.`);

@@ -7,7 +7,7 @@ import { type Downloaded, downloadTo } from '../deposit/download.ts';
 import { onlyDeposit, openDeposit } from '../deposit/open-deposit.ts';
 import { statusAt } from '../deposit/wait.ts';
 import { EXIT, Fault, reasonOf, UsageFault } from '../faults.ts';
-import { grouped } from '../output.ts';
+import { formatNumber } from '../output.ts';
 import { COMMON_HELP, COMMON_OPTIONS, readArguments } from '../session.ts';
 import { TemporaryFolder } from '../temporary-folder.ts';
 
@@ -44,13 +44,16 @@ export async function run(args: string[]): Promise<number> {
   await place(file, target, force);
 
   const lines = linesOf(target, downloaded, identifiers);
-  // Standard output may hold the archive.
+  // Standard output may contain the archive.
   if (target === '-') output.note(lines.join('\n'));
   else output.result({ deposit: Number(deposit), file: target, ...downloaded, ...identifiers }, ...lines);
   return identifiers.swhidAgrees === false ? EXIT.identifierDiffers : EXIT.done;
 }
 
-/** Several archives come in a zip, which is no archive of sources itself. `null` when they cannot be read. */
+/**
+ * Returns the identifier, or `null` if the archive cannot be read. Several archives come as a zip, which is not itself
+ * an archive of sources.
+ */
 async function identifierOf(archive: ReadableArchive, folder: string): Promise<string | null> {
   const found = await identify([archive]);
   if (found.outcome === 'identified') return found.swhid;
@@ -83,7 +86,7 @@ function linesOf(
 ) {
   const place = target === '-' ? 'Fetched' : `${target}:`;
   return [
-    `${place} ${grouped(length)} bytes, sha256 ${sha256}`,
+    `${place} ${formatNumber(length)} bytes, sha256 ${sha256}`,
     verified.length > 0
       ? `As announced: ${verified.join(', ')}.`
       : 'The server announced neither length nor digest.',

@@ -1,4 +1,4 @@
-import { statusFacts } from '../deposit/tell-status.ts';
+import { statusFacts } from '../deposit/format-status.ts';
 import { linkOf, type Status, statusOf } from '../documents/deposit-documents.ts';
 import { pagesOf } from '../documents/feed.ts';
 import { chooseCollection, fetchServiceDocument } from '../documents/service-document.ts';
@@ -32,7 +32,7 @@ export async function run(args: string[]): Promise<number> {
       count ??= textOf(root, 'count');
       for (const entry of entries) {
         const status = statusOf(entry, iri);
-        // A server that does not know the parameter lists all of them.
+        // A server that ignores the parameter lists all deposits.
         if (wanted !== undefined && status.status !== wanted) continue;
         listed += 1;
         output.result(factsOf(status, entry, { name, page }), lineOf(status));

@@ -17,7 +17,7 @@ Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 5 the server cannot be r
 export async function run(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args, COMMON_OPTIONS);
   if (positionals.length > 0) throw new UsageFault(`deposit login takes no ${positionals[0]}; see --help.`);
-  const { connection, output } = await openSession(values, { anew: true });
+  const { connection, output } = await openSession(values, { ignoreKept: true });
   const { collections } = await fetchServiceDocument(connection);
   const file = keepLogin({ ...connection.login, server: connection.server.href }, readEnvironment().folder);
   const names = collections.map(({ name }) => name);

@@ -1,5 +1,5 @@
 import { onlyDeposit, openDeposit } from '../deposit/open-deposit.ts';
-import { tellDeposit } from '../deposit/tell-deposit.ts';
+import { printDeposit } from '../deposit/print-deposit.ts';
 import { about } from '../faults.ts';
 import { COMMON_HELP, COMMON_OPTIONS, readArguments } from '../session.ts';
 
@@ -17,5 +17,5 @@ Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 the deposit was reject
 export async function run(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args, { ...COMMON_OPTIONS, wait: { type: 'boolean' } });
   const { deposit, links, ...session } = await openDeposit(onlyDeposit(positionals), values);
-  return about(deposit, () => tellDeposit(links.state, values, session));
+  return about(deposit, () => printDeposit(links.state, values, session));
 }

@@ -1,16 +1,16 @@
 import { ProgressBars } from '../../scripts/progress-bar.ts';
 import { type Identified, identify } from '../archives/identify.ts';
 import { type PreparedArchive, packingTime, prepareArchive } from '../archives/prepare-archive.ts';
-import { assertTaken, carriageOf } from '../deposit/carriage.ts';
+import { assertAccepted, carriageOf } from '../deposit/carriage.ts';
 import { entryFrom, METADATA_OPTIONS } from '../deposit/entry.ts';
-import { perform, type Standing } from '../deposit/perform.ts';
-import { assertSensible, planned } from '../deposit/plan.ts';
+import { compareIdentifiers, exitCodeOf, statusFacts, statusLines } from '../deposit/format-status.ts';
+import { type DepositState, perform } from '../deposit/perform.ts';
+import { assertSensible, planSteps } from '../deposit/plan.ts';
 import { type Target, targetOf } from '../deposit/target.ts';
-import { compared, exitCodeOf, statusFacts, statusLines } from '../deposit/tell-status.ts';
 import { statusOf } from '../deposit/wait.ts';
 import { readEnvironment } from '../environment.ts';
 import { Fault, UsageFault } from '../faults.ts';
-import { counted, type Output } from '../output.ts';
+import { type Output, pluralize } from '../output.ts';
 import { COMMON_HELP, COMMON_OPTIONS, openSession, readArguments, type Session } from '../session.ts';
 import { TemporaryFolder } from '../temporary-folder.ts';
 
@@ -67,9 +67,9 @@ export async function run(args: string[]): Promise<number> {
   const session = await openSession(values);
   const target = await targetOf(session.connection, deposit, values.collection);
   using folder = new TemporaryFolder();
-  const archives = await prepared(sources, { exclude, mtime, folder });
-  for (const archive of archives) assertTaken(archive, target.service, target.collection);
-  const expected = await expectation(archives, session.output, force);
+  const archives = await prepareAll(sources, { exclude, mtime, folder });
+  for (const archive of archives) assertAccepted(archive, target.service, target.collection);
+  const expected = await expectedIdentifier(archives, session.output, force);
   const isWhole = !target.hasArchives || (replace && archives.length > 0);
   if (archives.length > 0 && !isWhole)
     session.output.note(
@@ -77,7 +77,7 @@ export async function run(args: string[]): Promise<number> {
     );
 
   const carriage = (archive: PreparedArchive) => carriageOf(archive, target.service, target.collection);
-  const standing = await send(planned(wishes, archives, entry, carriage), target, slug, session);
+  const standing = await send(planSteps(wishes, archives, entry, carriage), target, slug, session);
   return finish(
     standing,
     { ...session, target, archives, expected: isWhole ? expected : null },
@@ -89,7 +89,7 @@ function metadataIn(values: Readonly<Record<string, unknown>>) {
   return Object.fromEntries(Object.keys(METADATA_OPTIONS).map((name) => [name, values[name]]));
 }
 
-async function prepared(
+async function prepareAll(
   sources: readonly string[],
   options: { readonly exclude: readonly string[]; readonly mtime: Date; readonly folder: TemporaryFolder },
 ): Promise<PreparedArchive[]> {
@@ -100,21 +100,24 @@ async function prepared(
   return archives;
 }
 
-/** The identifier that the archives have, told before anything is sent. @throws {Fault} they would be rejected. */
-async function expectation(
+/**
+ * Prints the identifier of the archives before anything is sent, and returns it. @throws {Fault} they would be
+ * rejected.
+ */
+async function expectedIdentifier(
   archives: readonly PreparedArchive[],
   output: Output,
   force: boolean,
 ): Promise<string | null> {
   if (archives.length === 0) return null;
   const found = await identify(archives);
-  if (found.outcome === 'faulty') return tellFaults(found, output, force);
+  if (found.outcome === 'faulty') return reportFaults(found, output, force);
   for (const warning of found.warnings) output.note(`Warning: ${warning}`);
-  output.note(`${counted(found.files, 'file')}, ${counted(found.bytes, 'byte')}: ${found.swhid}`);
+  output.note(`${pluralize(found.files, 'file')}, ${pluralize(found.bytes, 'byte')}: ${found.swhid}`);
   return found.swhid;
 }
 
-function tellFaults({ faults }: Identified & { outcome: 'faulty' }, output: Output, force: boolean): null {
+function reportFaults({ faults }: Identified & { outcome: 'faulty' }, output: Output, force: boolean): null {
   const lines = faults.map(({ text }) => `- ${text}`).join('\n');
   if (!force)
     throw new Fault(
@@ -125,11 +128,11 @@ function tellFaults({ faults }: Identified & { outcome: 'faulty' }, output: Outp
 }
 
 async function send(
-  steps: ReturnType<typeof planned>,
+  steps: ReturnType<typeof planSteps>,
   { service, collection, standing }: Target,
   slug: string | undefined,
   { connection, output }: Session,
-): Promise<Standing> {
+): Promise<DepositState> {
   using progress = new ProgressBars();
   const total = steps.length;
   const onSent = (step: (typeof steps)[number], bytes: number, of: number): void => {
@@ -146,27 +149,27 @@ async function send(
       note: (text) => output.note(text),
     });
   } catch (error) {
-    if (error instanceof Fault && error.deposit !== null) output.note(leftBehind(error.deposit));
+    if (error instanceof Fault && error.deposit !== null) output.note(resumeAdvice(error.deposit));
     throw error;
   }
 }
 
-function leftBehind(deposit: string): string {
+function resumeAdvice(deposit: string): string {
   return `Deposit ${deposit} is there, with what was sent before this: go on with deposit upload --deposit ${deposit}, or remove it with deposit delete ${deposit}.`;
 }
 
 type Uploaded = Session & {
   readonly target: Target;
   readonly archives: readonly PreparedArchive[];
-  /** Identifier of the whole deposit, where it is known. */
+  /** Identifier of the whole deposit, if it is known. */
   readonly expected: string | null;
 };
 
-async function finish({ deposit, links }: Standing, uploaded: Uploaded, wait: boolean): Promise<number> {
+async function finish({ deposit, links }: DepositState, uploaded: Uploaded, wait: boolean): Promise<number> {
   const { output, archives, expected, target } = uploaded;
   output.note(`Deposit ${deposit} of the collection ${target.collection.name}: ${links.edit}`);
   const status = await statusOf(links.state, wait, uploaded);
-  const comparison = compared(status, expected);
+  const comparison = compareIdentifiers(status, expected);
   const facts = {
     ...statusFacts(status),
     collection: target.collection.name,

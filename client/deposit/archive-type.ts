@@ -11,7 +11,7 @@ const TYPES: Readonly<Record<ArchiveFormat, readonly string[]>> = {
   'tar.xz': ['application/x-tar', 'application/x-xz'],
 };
 
-/** What to call the archive, so that the collection takes it. @throws {Fault} it takes no such archive. */
+/** Returns the media type of the archive that the collection accepts. @throws {Fault} it accepts no such archive. */
 export function archiveType(format: ArchiveFormat, { accept, name }: Collection): string {
   const [usual = ''] = TYPES[format];
   if (accept.length === 0 || accept.includes('*/*')) return usual;

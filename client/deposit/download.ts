@@ -9,16 +9,16 @@ import type { Connection } from '../http/connection.ts';
 import { Lost } from '../http/exchange.ts';
 
 export type Downloaded = {
-  /** What the server calls it, a mere name. */
+  /** The server's name for the archive, without folders. */
   readonly filename: string;
   readonly mediaType: string | null;
   readonly length: number;
   readonly sha256: string;
-  /** What the server announced and the bytes were found to have. */
+  /** The announced headers that the bytes were verified against. */
   readonly verified: readonly string[];
 };
 
-/** @throws {Fault} what came is not what the server announced. */
+/** @throws {Fault} the bytes differ from what the server announced. */
 export function downloadTo(file: string, iri: string, connection: Connection): Promise<Downloaded> {
   return connection.download(iri, async (message, onPiece) => {
     const announced = announcedDigests(message.headers);
@@ -53,7 +53,9 @@ export function downloadTo(file: string, iri: string, connection: Connection): P
   });
 }
 
-/** @throws {Lost} the connection ended too early; what is wrong with the file is told as it is. */
+/**
+ * Writes the answer to a file. @throws {Lost} the connection ended too early @throws {Fault} the file cannot be written
+ */
 async function store(
   file: string,
   message: IncomingMessage,
@@ -75,7 +77,9 @@ async function store(
   }
 }
 
-/** No folders and no control characters, nor a name that would hide the file: it comes from elsewhere. */
+/**
+ * Returns the name from the server, without folders, control characters, and leading dots, which would hide the file.
+ */
 function filenameIn({ headers }: IncomingMessage): string {
   const disposition = headers['content-disposition'] ?? '';
   const [, quoted, plain] = /;\s*filename="?(?:((?<=").*?(?<!\\))"|([^";]+))/i.exec(disposition) ?? [];

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { type BodyElement, element, xmlBody } from '../../src/sword/documents/xml-body.ts';
 import { ATOM, CODEMETA, DEFAULT_DEPOSIT_NAMESPACE } from '../../src/sword/namespaces.ts';
+import { type BodyElement, element, xmlBody } from '../../src/sword/xml/xml-body.ts';
 import { Fault, reasonOf, UsageFault } from '../faults.ts';
 
-/** A metadata entry as it will be sent. */
+/** A metadata entry ready to be sent. */
 export type Entry = { readonly bytes: Uint8Array; readonly contentType: string };
 
-/** As options of the command give it. */
+/** The metadata options of the command. */
 export type Metadata = {
   readonly metadata?: string | undefined;
   readonly name?: string | undefined;
@@ -35,13 +35,15 @@ export const METADATA_OPTIONS = {
 
 const ENTRY_TYPE = 'application/atom+xml;type=entry';
 
-/** The entry that the options describe, or the file they name; `null` when they say nothing. @throws {UsageFault} */
+/**
+ * Returns the entry that the options describe, or the file they name; `null` without such options. @throws {UsageFault}
+ */
 export function entryFrom(given: Metadata): Entry | null {
   const { metadata: file, ...described } = given;
   const said = Object.entries(described).filter(([, value]) => value !== undefined);
   if (file !== undefined) {
     if (said.length > 0) throw new UsageFault(`--metadata and --${said[0]?.[0]} exclude one another.`);
-    // Taken as it is, in the encoding that it declares itself.
+    // Sent unchanged, in the encoding that it declares itself.
     return { bytes: contentOf(file), contentType: ENTRY_TYPE };
   }
   if (said.length === 0) return null;
@@ -50,7 +52,7 @@ export function entryFrom(given: Metadata): Entry | null {
   return { bytes: Buffer.from(madeEntry(given)), contentType: `${ENTRY_TYPE};charset=utf-8` };
 }
 
-/** CodeMeta 2.0 in an Atom entry. */
+/** Returns CodeMeta 2.0 in an Atom entry. */
 export function madeEntry(given: Metadata): string {
   const authors = (given.author ?? []).map(personOf);
   const children = [
@@ -71,7 +73,7 @@ export function madeEntry(given: Metadata): string {
 
 type Person = { readonly name: string; readonly email: string | undefined };
 
-/** `Ada Lovelace` or `Ada Lovelace <ada@example.org>`. */
+/** Parses `Ada Lovelace` or `Ada Lovelace <ada@example.org>`. */
 function personOf(text: string): Person {
   const [, name, email] = /^(.*\S)\s*<([^<>\s]+@[^<>\s]+)>\s*$/.exec(text) ?? [];
   const person = name === undefined ? { name: text.trim(), email: undefined } : { name: name.trim(), email };
@@ -83,7 +85,7 @@ function personElements({ name, email }: Person): BodyElement[] {
   return [element('codemeta:name', name), ...single('codemeta:email', email)];
 }
 
-/** An SPDX identifier or a name, else the address of the text. */
+/** Returns the element for an SPDX identifier, a name, or the URL of the text. */
 function licenseElement(license: string): BodyElement {
   const isUrl = /^https?:\/\//.test(license);
   return element('codemeta:license', [element(isUrl ? 'codemeta:url' : 'codemeta:name', license)]);

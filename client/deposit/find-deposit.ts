@@ -10,18 +10,18 @@ import type { Answer } from '../http/answer.ts';
 import type { Connection } from '../http/connection.ts';
 import { Refused } from '../http/refused.ts';
 
-/** A deposit that is known to the server, and where everything about it is. */
+/** A deposit that the server knows, and its links. */
 export type FoundDeposit = {
   readonly deposit: string;
   readonly links: DepositLinks;
-  /** `null` from a server that gives no receipt for the asking. */
+  /** `null` for a server that returns no receipt on request. */
   readonly receipt: Receipt | null;
   readonly etag: string | null;
 };
 
 /**
- * Finds a deposit by its number, or by its Edit-IRI as the `Location` of a receipt has it. The number is looked for
- * in the collection that is named, or in all that the service document names.
+ * Finds a deposit by its number, or by its Edit-IRI as in the `Location` of a receipt. The number is searched for in
+ * the given collection, or in all collections of the service document.
  */
 export async function findDeposit(
   connection: Connection,
@@ -45,7 +45,10 @@ function candidates(document: ServiceDocument, collection: string | undefined): 
   return [chooseCollection(document, collection)];
 }
 
-/** No document leads from a number to a deposit: here, and only here, the paths of the interface are put together. */
+/**
+ * Reads a deposit by its number. No document leads from a number to a deposit, so only this function builds paths of
+ * the interface itself.
+ */
 async function inCollection(
   connection: Connection,
   collection: string,
@@ -60,7 +63,7 @@ async function inCollection(
   if (answer.status === 404) return null;
   if (answer.status === 200) return found(answer, edit);
   if (answer.status !== 405) throw new Refused(answer);
-  // The interface alone knows no GET of the Edit-IRI; a deposit that is not there has no status.
+  // The basic interface has no GET of the Edit-IRI; a missing deposit has no status, either.
   const state = at('status');
   const { answer: status } = await connection.ask('GET', state, { repeatable: true });
   if (status.status === 404) return null;

@@ -2,7 +2,7 @@ import { UsageFault } from '../faults.ts';
 import { openSession, type Session, type SessionOptions } from '../session.ts';
 import { type FoundDeposit, findDeposit } from './find-deposit.ts';
 
-/** What a command about one deposit works with: the deposit that its arguments name. @throws {UsageFault} */
+/** Opens a session for the deposit that the arguments name. @throws {UsageFault} */
 export async function openDeposit(
   wanted: string,
   values: SessionOptions & { readonly collection?: string | undefined },
@@ -11,7 +11,7 @@ export async function openDeposit(
   return { ...session, ...(await findDeposit(session.connection, wanted, values.collection)) };
 }
 
-/** The one deposit that a command is about. @throws {UsageFault} */
+/** Returns the only argument, which names a deposit. @throws {UsageFault} */
 export function onlyDeposit(positionals: readonly string[]): string {
   const [deposit, ...more] = positionals;
   if (deposit === undefined) throw new UsageFault('The number of the deposit is missing.');

@@ -10,11 +10,11 @@ import { type Pieces, piecesOf } from './pieces.ts';
 import type { Step } from './plan.ts';
 import { requestOf } from './step-request.ts';
 
-/** Where a deposit stands between two steps. */
-export type Standing = {
+/** State of a deposit between two steps. */
+export type DepositState = {
   readonly deposit: string;
   readonly links: DepositLinks;
-  /** As of the last write; `null` when the server gives none. */
+  /** ETag after the last write; `null` if the server sends none. */
   readonly etag: string | null;
 };
 
@@ -23,28 +23,28 @@ export type PerformOptions = {
   readonly service: ServiceDocument;
   readonly collection: Collection;
   readonly slug: string | undefined;
-  /** Told of the bytes of a step that were sent so far. */
+  /** Called with the number of bytes of a step sent so far. */
   readonly onSent: (step: Step, bytes: number, total: number) => void;
   readonly note: (text: string) => void;
 };
 
 /**
- * Performs the steps one after the other. What was lost on the way is repeated only where that cannot make a second
- * deposit, or a second archive.
- * @throws {Fault} with the number of the deposit, when it is there all the same.
+ * Performs the steps one after the other. A lost request is repeated only if that cannot create a second deposit, or a
+ * second archive.
+ * @throws {Fault} with the number of the deposit, if it exists nevertheless.
  */
 export async function perform(
   steps: readonly Step[],
-  begun: Standing | null,
+  begun: DepositState | null,
   options: PerformOptions,
-): Promise<Standing> {
+): Promise<DepositState> {
   let standing = begun;
   try {
     for (const step of steps) {
       const pieces = piecesOf(step, options);
       standing =
-        (pieces && (await recordedEarlier(standing, pieces, options))) ??
-        (await performed(step, standing, pieces && (await pieces.send()), options));
+        (pieces && (await findRecorded(standing, pieces, options))) ??
+        (await performStep(step, standing, pieces && (await pieces.send()), options));
       pieces?.forget();
     }
   } catch (error) {
@@ -54,12 +54,14 @@ export async function perform(
   return standing!; // there is at least one step
 }
 
-/** The step as an earlier process has done it, whose end nobody saw; `null` when there was none. */
-async function recordedEarlier(
-  standing: Standing | null,
+/**
+ * Returns the state after the step if an earlier process has performed it without seeing the answer; otherwise `null`.
+ */
+async function findRecorded(
+  standing: DepositState | null,
   pieces: Pieces,
   { connection, note }: PerformOptions,
-): Promise<Standing | null> {
+): Promise<DepositState | null> {
   const edit = await pieces.deposit();
   if (edit === null) return null;
   const { answer } = await connection.ask('GET', edit, {
@@ -80,20 +82,20 @@ async function recordedEarlier(
   return standingAt(answer, receipt);
 }
 
-function performed(
+function performStep(
   step: Step,
-  standing: Standing | null,
+  standing: DepositState | null,
   upload: string | null,
   options: PerformOptions,
-): Promise<Standing> {
+): Promise<DepositState> {
   return standing ? change(step, standing, upload, options) : create(step, upload, options);
 }
 
 /**
- * A creation whose answer was lost is repeated only where the server recognises it: by its Idempotency-Key, or by
- * the upload that it names, which becomes an archive only once.
+ * Creates the deposit. A creation whose answer was lost is repeated only if the server recognizes it: by its
+ * Idempotency-Key, or by the upload that it names, which becomes an archive only once.
  */
-async function create(step: Step, upload: string | null, options: PerformOptions): Promise<Standing> {
+async function create(step: Step, upload: string | null, options: PerformOptions): Promise<DepositState> {
   const { connection, collection, slug, onSent } = options;
   const { headers, body } = requestOf(step, { collection, slug, upload });
   try {
@@ -104,7 +106,7 @@ async function create(step: Step, upload: string | null, options: PerformOptions
       onSent: (bytes) => onSent(step, bytes, body?.length ?? 0),
     });
     if (isSuccess(answer)) return standingAt(answer, readReceipt(answer));
-    return await usedBefore(upload, answer, connection);
+    return await standingOfUsedUpload(upload, answer, connection);
   } catch (error) {
     if (!(error instanceof Unsure)) throw error;
     const advice = 'Look with deposit list whether the deposit is there before you send it again.';
@@ -113,15 +115,15 @@ async function create(step: Step, upload: string | null, options: PerformOptions
 }
 
 /**
- * `If-Match` makes the repetition of an addition safe: had the first one been recorded, the deposit is not at the
- * revision any more that it names.
+ * Changes the deposit. `If-Match` makes it safe to repeat an addition: if the first request was recorded, the deposit
+ * no longer has that revision.
  */
 async function change(
   step: Step,
-  standing: Standing,
+  standing: DepositState,
   upload: string | null,
   { connection, collection, onSent }: PerformOptions,
-): Promise<Standing> {
+): Promise<DepositState> {
   const { headers, body } = requestOf(step, { collection, upload });
   const { etag, links } = standing;
   const isReplacement = step.kind === 'replace-archives' || step.kind === 'replace-metadata';
@@ -133,25 +135,34 @@ async function change(
   });
   if (isSuccess(answer)) return { ...standing, etag: answer.headers['etag'] ?? null };
   if (repeated && [405, 412].includes(answer.status))
-    return recordedBefore(step, standing, answer, connection);
-  return usedBefore(upload, answer, connection);
+    return standingAfterRepetition(step, standing, answer, connection);
+  return standingOfUsedUpload(upload, answer, connection);
 }
 
-/** The upload that the request names is an archive already: this request was recorded before, its answer lost. */
-async function usedBefore(upload: string | null, refusal: Answer, connection: Connection): Promise<Standing> {
+/**
+ * Returns the state if the named upload is already an archive: this request was recorded before, and its answer lost.
+ */
+async function standingOfUsedUpload(
+  upload: string | null,
+  refusal: Answer,
+  connection: Connection,
+): Promise<DepositState> {
   const edit = linkOfAnswer(refusal, 'edit');
   if (upload === null || refusal.status !== 409 || edit === null) throw new Refused(refusal);
   const answer = await connection.get(edit);
   return standingAt(answer, readReceipt(answer));
 }
 
-/** Only the repetition was refused, because the first try had been recorded: if the deposit shows what it did. */
-async function recordedBefore(
+/**
+ * Returns the state if only the repetition was refused because the first attempt had been recorded, as the deposit
+ * shows.
+ */
+async function standingAfterRepetition(
   step: Step,
-  { links }: Standing,
+  { links }: DepositState,
   refusal: Answer,
   connection: Connection,
-): Promise<Standing> {
+): Promise<DepositState> {
   const answer = await connection.get(links.edit);
   const receipt = readReceipt(answer);
   const isCompleted = receipt.status !== 'partial';
@@ -160,7 +171,7 @@ async function recordedBefore(
   return standingAt(answer, receipt);
 }
 
-function standingAt({ headers }: Answer, { deposit, links }: Receipt): Standing {
+function standingAt({ headers }: Answer, { deposit, links }: Receipt): DepositState {
   return { deposit, links, etag: headers['etag'] ?? null };
 }
 

@@ -6,26 +6,26 @@ import { carriageOf } from './carriage.ts';
 import type { PerformOptions } from './perform.ts';
 import type { Step } from './plan.ts';
 
-/** An archive that comes in pieces, before the step that names it. */
+/** An archive that is sent in chunks, before the step that names it. */
 export type Pieces = {
   /** Resolves to the IRI of the upload. */
   readonly send: () => Promise<string>;
-  /** Edit-IRI of the deposit that an earlier process has made of it. */
+  /** Resolves to the Edit-IRI of the deposit that an earlier process has created from the upload. */
   readonly deposit: () => Promise<string | null>;
   readonly forget: () => void;
 };
 
-/** `null` when the step has no such archive. */
+/** Returns `null` if the step has no such archive. */
 export function piecesOf(step: Step, options: PerformOptions): Pieces | null {
   const { connection, service, collection, onSent, note } = options;
   const archive = 'archive' in step ? step.archive : null;
   const uploads = collection.resumableUploads;
   if (!archive || uploads === null || carriageOf(archive, service, collection) === 'whole') return null;
   const mediaType = archiveType(archive.format, collection);
-  const told = (bytes: number): void => onSent(step, bytes, archive.length);
+  const onBytes = (bytes: number): void => onSent(step, bytes, archive.length);
   const kept = new KeptUploads(connection.login, uploads, archive);
   return {
-    send: () => uploadResumably(archive, kept, { connection, uploads, mediaType, onSent: told, note }),
+    send: () => uploadResumably(archive, kept, { connection, uploads, mediaType, onSent: onBytes, note }),
     deposit: () => depositOfKeptUpload(kept, connection, collection.iri),
     forget: () => kept.forget(),
   };

@@ -3,24 +3,28 @@ import { UsageFault } from '../faults.ts';
 import type { Carriage } from './carriage.ts';
 import type { Entry } from './entry.ts';
 
-/** One request of an upload. The last one is final, unless more is to come. */
+/** One request of an upload. The last one is final, unless more will follow. */
 export type Step = { readonly final: boolean } & (
   | { readonly kind: 'create'; readonly archive: PreparedArchive | null; readonly entry: Entry | null }
   | { readonly kind: 'add-archive' | 'replace-archives'; readonly archive: PreparedArchive }
   | { readonly kind: 'add-metadata' | 'replace-metadata'; readonly entry: Entry }
 );
 
-export type Wishes = {
-  /** A deposit that is there already, to be added to. */
+export type UploadOptions = {
+  /** An existing deposit to add to. */
   readonly deposit: string | undefined;
-  /** What is there is to be replaced. */
+  /** Whether to replace the existing content. */
   readonly replace: boolean;
-  /** More is to come in another upload. */
+  /** Whether another upload will follow. */
   readonly partial: boolean;
 };
 
-/** @throws {UsageFault} what is wished makes no sense. */
-export function assertSensible(wishes: Wishes, archives: readonly string[], entry: Entry | null): void {
+/** @throws {UsageFault} the options contradict each other. */
+export function assertSensible(
+  wishes: UploadOptions,
+  archives: readonly string[],
+  entry: Entry | null,
+): void {
   const { deposit, replace, partial } = wishes;
   if (archives.length === 0 && !entry)
     throw new UsageFault('Nothing to upload: give an archive, a folder, or metadata.');
@@ -36,11 +40,11 @@ export function assertSensible(wishes: Wishes, archives: readonly string[], entr
 }
 
 /**
- * The requests, in their order: archives as they were given, since later ones lie over earlier ones. One that comes
- * in pieces has no place in a request with an entry.
+ * Returns the requests in their order. Archives have the order of the arguments, since later ones overwrite earlier
+ * ones. An archive that is sent in chunks cannot share a request with an entry.
  */
-export function planned(
-  { deposit, replace, partial }: Wishes,
+export function planSteps(
+  { deposit, replace, partial }: UploadOptions,
   archives: readonly PreparedArchive[],
   entry: Entry | null,
   carriage: (archive: PreparedArchive) => Carriage,
@@ -65,7 +69,7 @@ function creation(
   ];
 }
 
-/** Metadata come first: a server that finds fault with them says so before the archives are sent. */
+/** Returns the changes, metadata first: so the server refuses faulty metadata before the archives are sent. */
 function change(
   [first, ...more]: readonly PreparedArchive[],
   entry: Entry | null,

@@ -9,7 +9,7 @@ import { archiveType } from './archive-type.ts';
 import type { Entry } from './entry.ts';
 import type { Step } from './plan.ts';
 
-/** The request of a step, but for what makes it repeatable. */
+/** The request of a step, without what makes it repeatable. */
 export type StepRequest = {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Body | undefined;
@@ -18,7 +18,7 @@ export type StepRequest = {
 export type StepRequestOptions = {
   readonly collection: Collection;
   readonly slug?: string | undefined;
-  /** IRI of the upload that the server takes as the archive of the step. */
+  /** IRI of the upload that becomes the archive of the step. */
   readonly upload: string | null;
 };
 
@@ -41,7 +41,7 @@ function contentOf(step: Step, options: StepRequestOptions): StepRequest {
     case 'create': {
       const { archive, entry } = step;
       if (archive && entry) return formRequest(archive, entry, options);
-      return archive ? archiveRequest(archive, options) : entryRequest(entry!); // `assertSensible`: one is there
+      return archive ? archiveRequest(archive, options) : entryRequest(entry!); // `assertSensible` ensures one of them
     }
     case 'add-archive':
     case 'replace-archives':
@@ -71,7 +71,10 @@ function entryRequest({ bytes, contentType }: Entry): StepRequest {
   return { headers, body: bytesBody(bytes) };
 }
 
-/** An archive and an entry in one body, the entry first: what is wrong with it is told before the archive is sent. */
+/**
+ * Returns one request with an archive and an entry. The entry is first, so that the server refuses it before the
+ * archive is sent.
+ */
 function formRequest(
   archive: PreparedArchive,
   entry: Entry,

@@ -7,15 +7,15 @@ import {
 import { Fault } from '../faults.ts';
 import type { Connection } from '../http/connection.ts';
 import { findDeposit } from './find-deposit.ts';
-import type { Standing } from './perform.ts';
+import type { DepositState } from './perform.ts';
 
-/** Where an upload goes. */
+/** Destination of an upload. */
 export type Target = {
   readonly service: ServiceDocument;
   readonly collection: Collection;
-  /** The deposit that is there already, if it goes to one. */
-  readonly standing: Standing | null;
-  /** Whether what is uploaded will lie over archives that are there: then nobody here knows the whole. */
+  /** The existing deposit to add to, if any. */
+  readonly standing: DepositState | null;
+  /** Whether the upload is merged with archives on the server, so that the client does not know the whole content. */
   readonly hasArchives: boolean;
 };
 

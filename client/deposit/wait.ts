@@ -5,21 +5,21 @@ import type { Answer } from '../http/answer.ts';
 import type { Connection } from '../http/connection.ts';
 import type { Session } from '../session.ts';
 
-/** Milliseconds: most deposits are done in less than what servers ask to wait. */
-const FIRST_LOOK = 300;
-/** Seconds between two looks, where the server does not say, and at most. */
+/** Milliseconds before the first poll: most deposits are done sooner than servers ask clients to wait. */
+const FIRST_POLL_MS = 300;
+/** Seconds between two polls: the default, and the maximum. */
 const [USUAL, LONGEST] = [2, 30];
 
 export async function statusAt(connection: Connection, state: string): Promise<Status> {
   return readStatus(await connection.get(state));
 }
 
-/** As it is now or, with `wait`, once it is final. */
+/** Returns the current status or, with `wait`, the final one. */
 export function statusOf(state: string, wait: boolean, { connection, output }: Session): Promise<Status> {
   return wait ? finalStatus(connection, state, (text) => output.note(text)) : statusAt(connection, state);
 }
 
-/** The status once it is a final one. `note` is told of each that comes before it. @throws {Fault} it is partial. */
+/** Polls until the status is final. Calls `note` for each status before it. @throws {Fault} the deposit is partial. */
 async function finalStatus(
   connection: Connection,
   state: string,
@@ -33,7 +33,7 @@ async function finalStatus(
     if (status.status === 'partial') throw stillPartial(status);
     if (status.status !== last) note(`Deposit ${status.deposit} is ${status.status}.`);
     last = status.status;
-    await clock.sleep(looks === 0 ? FIRST_LOOK : secondsToWait(answer) * 1000);
+    await clock.sleep(looks === 0 ? FIRST_POLL_MS : secondsToWait(answer) * 1000);
   }
 }
 

@@ -3,21 +3,21 @@ import type { Answer } from '../http/answer.ts';
 import { absoluteIri } from './absolute-iri.ts';
 import { childrenOf, readXml, textOf, UnreadableAnswer, type XmlElement } from './xml-tree.ts';
 
-/** What a receipt tells, and where everything about the deposit is. */
+/** The content of a receipt, with the links of the deposit. */
 export type Receipt = {
   readonly deposit: string;
   readonly status: string | null;
-  /** Name of the latest archive; `null` while there is none. */
+  /** Name of the latest archive; `null` before the first. */
   readonly archive: string | null;
   readonly links: DepositLinks;
 };
 
-/** IRIs. */
+/** IRIs of a deposit. */
 export type DepositLinks = {
   readonly edit: string;
   /** EM-IRI */
   readonly media: string;
-  /** SE-IRI: takes further metadata, and the word that the deposit is complete. */
+  /** SE-IRI: accepts further metadata, and the completion of the deposit. */
   readonly add: string;
   readonly state: string;
   readonly history: string | null;
@@ -34,14 +34,14 @@ export type Status = {
   readonly swhidContext: string | null;
 };
 
-/** Statuses after which nothing more happens by itself. */
+/** Statuses that the server does not change by itself. */
 const FINAL = new Set(['done', 'rejected', 'failed']);
 
 export function isFinal({ status }: Pick<Status, 'status'>): boolean {
   return FINAL.has(status);
 }
 
-/** Its number, wherever the server says it. @throws {UnreadableAnswer} */
+/** Reads a receipt. The Edit-IRI may be in the document or in the `Location` header. @throws {UnreadableAnswer} */
 export function readReceipt({ body, iri, headers }: Pick<Answer, 'body' | 'iri' | 'headers'>): Receipt {
   const entry = entryIn(body, iri);
   const link = (rel: string): string | null => linkOf(entry, rel, iri);
@@ -66,7 +66,7 @@ export function readStatus({ body, iri }: Pick<Answer, 'body' | 'iri'>): Status 
   return statusOf(entryIn(body, iri), iri);
 }
 
-/** From an entry of a feed or of its own. */
+/** Reads the status from an entry, alone or in a feed. */
 export function statusOf(entry: XmlElement, iri: string): Status {
   const status = textOf(entry, 'deposit_status');
   if (status === null) throw new UnreadableAnswer(`${iri} tells no status of a deposit.`);
@@ -81,7 +81,7 @@ export function statusOf(entry: XmlElement, iri: string): Status {
   };
 }
 
-/** Address that an element of a document names. @throws {UnreadableAnswer} it is no address. */
+/** Returns the target of a link in a document. @throws {UnreadableAnswer} it is not an IRI. */
 export function linkOf(element: XmlElement, rel: string, document: string): string | null {
   const links = childrenOf(element, 'link').filter(({ attributes }) => attributes.get('rel') === rel);
   const href = links[0]?.attributes.get('href');

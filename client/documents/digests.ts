@@ -1,8 +1,8 @@
 import { headerText } from '../../src/sword/headers/raw-header.ts';
 
-/** A digest that a server announces of what it sends. */
+/** A digest that a server announces for its answer. */
 export type AnnouncedDigest = {
-  /** As `node:crypto` names it. */
+  /** Name in `node:crypto`. */
   readonly algorithm: 'md5' | 'sha256' | 'sha512';
   readonly header: string;
   /** Lower-case hex. */
@@ -16,7 +16,7 @@ const ALGORITHMS: Readonly<Record<string, AnnouncedDigest['algorithm']>> = {
 };
 const HEX_LENGTHS = { md5: 32, sha256: 64, sha512: 128 } as const;
 
-/** From Content-MD5, and from Content-Digest and Repr-Digest (RFC 9530); what is malformed announces nothing. */
+/** Reads Content-MD5, and Content-Digest and Repr-Digest (RFC 9530). Malformed values are ignored. */
 export function announcedDigests(
   headers: Readonly<Record<string, string | string[] | undefined>>,
 ): AnnouncedDigest[] {

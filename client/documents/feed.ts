@@ -14,7 +14,7 @@ export type Feed = {
 
 const FEED_TYPE = 'application/atom+xml;type=feed, application/atom+xml;q=0.9, application/xml;q=0.8';
 
-/** Page after page, as `rel="next"` links them (RFC 5005). */
+/** Yields page after page, linked by `rel="next"` (RFC 5005). */
 export async function* pagesOf(connection: Connection, first: string): AsyncGenerator<Feed> {
   const seen = new Set<string>();
   for (let iri: string | null = first; iri !== null; ) {
@@ -29,7 +29,7 @@ export async function* pagesOf(connection: Connection, first: string): AsyncGene
   }
 }
 
-/** One thing that happened to a deposit. */
+/** One event of a deposit's history. */
 export type HistoryEvent = {
   readonly type: string | null;
   readonly at: string | null;

@@ -5,9 +5,9 @@ import { absoluteIri } from './absolute-iri.ts';
 import { childrenOf, readXml, textOf, UnreadableAnswer, type XmlElement } from './xml-tree.ts';
 
 export type ServiceDocument = {
-  /** Bytes of one archive; `null` when the server does not say. */
+  /** Maximum bytes of one archive; `null` if the server does not state it. */
   readonly maxUploadSize: number | null;
-  /** The same for one that is sent in pieces. */
+  /** Maximum bytes of one archive that is sent in chunks; `null` if the server does not state it. */
   readonly maxResumableUploadSize: number | null;
   readonly collections: readonly Collection[];
 };
@@ -15,18 +15,18 @@ export type ServiceDocument = {
 export type Collection = {
   /** COL-IRI */
   readonly iri: string;
-  /** As people call it: its `sword:name`, or the end of its IRI. */
+  /** Display name: its `sword:name`, or the end of its IRI. */
   readonly name: string;
   readonly title: string | null;
-  /** Media types of archives. */
+  /** Accepted media types of archives. */
   readonly accept: readonly string[];
-  /** The server answers a request that it gets again, under the same Idempotency-Key, like the first one. */
+  /** Whether the server recognizes a repeated request by its Idempotency-Key and repeats the first answer. */
   readonly recognisesRepeats: boolean;
-  /** Where archives can be sent in pieces, by the tus protocol. */
+  /** IRI of resumable uploads, by the tus protocol. */
   readonly resumableUploads: string | null;
 };
 
-/** SD-IRI of a server, which may be given itself as the server's address. */
+/** Returns the SD-IRI of a server, which may itself be given as the server's address. */
 export function serviceDocumentIri(server: URL): string {
   const base = server.href.replace(/\/+$/, '');
   return base.endsWith('/servicedocument') ? `${base}/` : `${base}/1/servicedocument/`;
@@ -50,7 +50,7 @@ export function readServiceDocument({ body, iri }: Pick<Answer, 'body' | 'iri'>)
   };
 }
 
-/** The collection that is meant: the one of that name, title or IRI, or the only one. @throws {UsageFault} */
+/** Returns the collection with this name, title or IRI, or the only one. @throws {UsageFault} */
 export function chooseCollection({ collections }: ServiceDocument, wanted: string | undefined): Collection {
   const [first, ...more] = collections;
   if (!first) throw new Fault('The server has no collection for this user.');
@@ -74,7 +74,7 @@ function collectionIn(element: XmlElement, document: string): Collection[] {
   return [
     {
       iri,
-      name: textOf(element, 'name') ?? decoded(last),
+      name: textOf(element, 'name') ?? decodeSegment(last),
       title: textOf(element, 'title'),
       accept: childrenOf(element, 'accept')
         .map(({ text }) => text.trim().toLowerCase())
@@ -90,7 +90,7 @@ function sizeIn(element: XmlElement, name: string): number | null {
   return /^[0-9]{1,15}$/.test(size) ? Number(size) : null;
 }
 
-function decoded(segment: string): string {
+function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {

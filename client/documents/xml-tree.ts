@@ -1,26 +1,26 @@
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { Fault } from '../faults.ts';
 
-/** An element of an answer, without its prefix: servers differ in their namespaces, and no name has two meanings. */
+/** An element of an answer, without its prefix: servers use different namespaces, and no name has two meanings. */
 export type XmlElement = {
   readonly local: string;
-  /** By name as written, without the declarations of namespaces. */
+  /** By name as written, without namespace declarations. */
   readonly attributes: ReadonlyMap<string, string>;
   readonly children: readonly XmlElement[];
-  /** All text inside it, that of its descendants included. */
+  /** All text inside it, including that of its descendants. */
   readonly text: string;
 };
 
-/** An answer that cannot be read: the server, or something between, does not speak SWORD. */
+/** An answer that cannot be read: the server, or a proxy, does not speak SWORD. */
 export class UnreadableAnswer extends Fault {
   override readonly name = 'UnreadableAnswer';
 }
 
-const DEEPEST = 30;
+const MAX_DEPTH = 30;
 
 /**
- * The root element of a server's answer. There is no DTD, hence no entities but the five of XML itself; `what`
- * names the answer in the sentence of a refusal.
+ * Parses a server's answer and returns its root element. A DTD is refused, hence only the five entities of XML exist.
+ * `what` names the answer in errors.
  * @throws {UnreadableAnswer}
  */
 export function readXml(bytes: Uint8Array, what: string): XmlElement {
@@ -31,7 +31,7 @@ export function readXml(bytes: Uint8Array, what: string): XmlElement {
   }
 }
 
-/** The first child of that local name. */
+/** Returns the first child with that local name. */
 export function child(parent: XmlElement, local: string): XmlElement | undefined {
   return parent.children.find((one) => one.local === local);
 }
@@ -40,7 +40,7 @@ export function childrenOf(parent: XmlElement, local: string): readonly XmlEleme
   return parent.children.filter((one) => one.local === local);
 }
 
-/** The text of the first such child without the white space around it; `null` where there is none. */
+/** Returns the trimmed text of the first such child; `null` without one. */
 export function textOf(parent: XmlElement, ...locals: readonly string[]): string | null {
   for (const local of locals) {
     const text = child(parent, local)?.text.trim();
@@ -55,7 +55,7 @@ function decode(bytes: Uint8Array): string {
   return new TextDecoder(label, { fatal: true }).decode(bytes);
 }
 
-// As fast-xml-parser gives it in the order of the document: one key that is the tag, and `:@` for attributes.
+// A node of fast-xml-parser in document order: one key is the tag, and `:@` has the attributes.
 type OrderedNode = {
   readonly ':@'?: Readonly<Record<string, string>>;
   readonly '#text'?: string;
@@ -75,7 +75,7 @@ function parse(text: string): XmlElement {
     trimValues: false,
     ignoreDeclaration: true,
     ignorePiTags: true,
-    maxNestedTags: DEEPEST,
+    maxNestedTags: MAX_DEPTH,
     entityDecoder: references,
   });
   const nodes = parser.parse(text) as OrderedNode[]; // the form that preserveOrder has
@@ -118,7 +118,7 @@ function tagOf(node: OrderedNode): string | undefined {
 
 const NAMED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
-/** Decodes references. Nothing that a document declares is ever taken. */
+/** Decodes references. Entities that a document declares are never used. */
 const references = {
   decode: (text: string): string => text.replace(/&([^;&\s]{0,12};?)/g, (_, name: string) => character(name)),
   setExternalEntities: () => undefined,

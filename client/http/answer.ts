@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { UnreadableAnswer } from '../documents/xml-tree.ts';
 import { Lost } from './exchange.ts';
 
-/** An answer with all of its body. */
+/** An answer with its whole body. */
 export type Answer = {
-  /** What was asked. */
+  /** Method and IRI of the request. */
   readonly method: string;
   readonly iri: string;
   readonly status: number;
@@ -12,18 +12,18 @@ export type Answer = {
   readonly body: Buffer;
 };
 
-/** Documents are small; more than this is no document. */
-const LARGEST = 8 * 1024 ** 2;
+/** Maximum bytes of a document; documents are small. */
+const MAX_BYTES = 8 * 1024 ** 2;
 
-/** @throws {Lost} the connection ended before the body was whole. */
+/** @throws {Lost} the connection ended before the end of the body. */
 export async function readAnswer(message: IncomingMessage, method: string, iri: string): Promise<Answer> {
   const pieces: Buffer[] = [];
   let length = 0;
   try {
     for await (const piece of message as AsyncIterable<Buffer>) {
       length += piece.length;
-      if (length > LARGEST)
-        throw new UnreadableAnswer(`The answer of ${iri} is longer than ${LARGEST} bytes.`);
+      if (length > MAX_BYTES)
+        throw new UnreadableAnswer(`The answer of ${iri} is longer than ${MAX_BYTES} bytes.`);
       pieces.push(piece);
     }
   } catch (error) {
@@ -33,7 +33,7 @@ export async function readAnswer(message: IncomingMessage, method: string, iri: 
   return { method, iri, status: message.statusCode ?? 0, headers, body: Buffer.concat(pieces, length) };
 }
 
-/** One value a name; names in lower case. */
+/** Returns one value per name; names in lower case. */
 export function headersOf({ headers }: IncomingMessage): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, [value ?? ''].flat().join(', ')]),

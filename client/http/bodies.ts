@@ -6,12 +6,12 @@ export function bytesBody(bytes: Uint8Array): Body {
   return { length: bytes.length, pieces: () => [bytes] };
 }
 
-/** The bytes of a file, from one of them on. A file that has another length by now is not sent to its end. */
+/** Returns a range of a file as a body. A file whose length has changed is not sent to its end. */
 export function fileBody({ file, length }: { file: string; length: number }, from = 0, to = length): Body {
   return { length: to - from, pieces: () => filePieces(file, from, to) };
 }
 
-/** Several bodies one after the other. */
+/** Concatenates several bodies. */
 export function joinedBody(parts: readonly Body[]): Body {
   return {
     length: parts.reduce((sum, { length }) => sum + length, 0),

@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import type { Login } from '../settings.ts';
 import { type Answer, headersOf, readAnswer } from './answer.ts';
 import { type Body, exchange, Lost } from './exchange.ts';
-import { isPassing, isPassingLoss, reasonOfLoss, secondsIn, unreachable, unsure } from './losses.ts';
-import { type Patience, Pauses } from './patience.ts';
+import { isTransient, isTransientLoss, reasonOfLoss, secondsIn, unreachable, unsure } from './losses.ts';
 import { Refused } from './refused.ts';
+import { Retries, type TimeLimits } from './retries.ts';
 import { onSameServer } from './same-server.ts';
 import type { Watch } from './watch.ts';
 
@@ -13,30 +13,30 @@ export type SentRequest = {
   readonly body?: Body | undefined;
   readonly onSent?: ((bytes: number) => void) | undefined;
   /**
-   * Whether the request may be sent again when nobody knows what became of it. One that did not reach the server
-   * whole is sent again in any case, unless its sender has to look first how much of it did: then {@link Lost} is
-   * thrown.
+   * Whether the request may be repeated if its outcome is unknown. A request that did not reach the server completely
+   * is always repeated.
+   * With 'after a look', the sender must first ask how much the server received: then {@link Lost} is thrown.
    */
   readonly repeatable: boolean | 'after a look';
-  /** Of a larger thing that the request is a part of; else the request has patience of its own. */
-  readonly pauses?: Pauses | undefined;
+  /** Retries of the operation that the request is a part of; by default, the request has its own. */
+  readonly retries?: Retries | undefined;
 };
 
-/** `repeated`: an earlier try may have done already what was asked for. */
+/** `repeated`: an earlier attempt may already have been executed. */
 export type Written = { readonly answer: Answer; readonly repeated: boolean };
 
 export type ConnectionOptions = {
   readonly login: Login;
-  readonly patience: Patience;
-  /** Told of what goes wrong on the way. */
+  readonly limits: TimeLimits;
+  /** Called with messages about lost connections. */
   readonly note: (text: string) => void;
 };
 
-/** The way to one server: with credentials, which go nowhere else, and with patience. */
+/** Sends requests to one server, with retries. The credentials are sent to no other server. */
 export class Connection {
   readonly #options: ConnectionOptions;
   readonly #authorization: string;
-  /** Before it was reached once, the server may well be down, or its name wrong. */
+  /** Before the first answer, the server is probably down, or its name wrong: then no request is retried. */
   #wasReached = false;
 
   constructor(options: ConnectionOptions) {
@@ -53,23 +53,24 @@ export class Connection {
     return this.login.server;
   }
 
-  /** Pauses as long as the patience lasts. */
-  pauses(): Pauses {
-    return new Pauses(this.#options.patience);
+  /** Starts the retries of one operation. */
+  retries(): Retries {
+    return new Retries(this.#options.limits);
   }
 
   noteLoss(error: Lost): void {
     this.#options.note(`The connection was lost (${reasonOfLoss(error)}); trying again.`);
   }
 
-  /** @throws {Refused} any other answer than 2xx. */
+  /** @throws {Refused} any answer other than 2xx. */
   get(iri: string, accept = 'application/xml'): Promise<Answer> {
     return this.write('GET', iri, { headers: { Accept: accept }, repeatable: true });
   }
 
   /**
-   * @throws {Refused} any other answer than 2xx.
-   * @throws {Unsure} the answer was lost of what may not be repeated.
+   * Sends a request that must succeed.
+   * @throws {Refused} any answer other than 2xx.
+   * @throws {Unsure} the answer to a request that may not be repeated was lost.
    */
   async write(method: string, iri: string, request: SentRequest): Promise<Answer> {
     const { answer } = await this.ask(method, iri, request);
@@ -77,50 +78,55 @@ export class Connection {
     return answer;
   }
 
-  /** Like {@link write}, but whatever the answer is. */
+  /** Sends a request like {@link write}, and returns any answer. */
   ask(method: string, iri: string, request: SentRequest): Promise<Written> {
-    return this.#persist(method, iri, request, async (message) => readAnswer(message, method, iri));
+    return this.#sendWithRetries(method, iri, request, async (message) => readAnswer(message, method, iri));
   }
 
   /**
-   * Gives an answer 2xx to `take` as it comes, and again from its beginning when the connection is lost on the way.
-   * `take` tells of each piece that it has got.
-   * @throws {Refused} any other answer than 2xx.
+   * Streams a 2xx answer to `take`, again from its beginning if the connection is lost. `take` calls `onPiece` for each
+   * chunk that it has received.
+   * @throws {Refused} any answer other than 2xx.
    */
   async download<Taken>(
     iri: string,
     take: (message: IncomingMessage, onPiece: () => void) => Promise<Taken>,
   ): Promise<Taken> {
-    const { answer } = await this.#persist('GET', iri, { repeatable: true }, async (message, watch) => {
-      const head = { status: message.statusCode ?? 0, headers: headersOf(message) };
-      if (!isSuccess(head)) return { ...head, refusal: await readAnswer(message, 'GET', iri) };
-      return { ...head, taken: await take(message, () => watch.movedOn()) };
-    });
+    const { answer } = await this.#sendWithRetries(
+      'GET',
+      iri,
+      { repeatable: true },
+      async (message, watch) => {
+        const head = { status: message.statusCode ?? 0, headers: headersOf(message) };
+        if (!isSuccess(head)) return { ...head, refusal: await readAnswer(message, 'GET', iri) };
+        return { ...head, taken: await take(message, () => watch.progressed()) };
+      },
+    );
     if ('refusal' in answer) throw new Refused(answer.refusal);
     return answer.taken;
   }
 
-  async #persist<Result extends Pick<Answer, 'status' | 'headers'>>(
+  async #sendWithRetries<Result extends Pick<Answer, 'status' | 'headers'>>(
     method: string,
     iri: string,
     request: SentRequest,
     read: (message: IncomingMessage, watch: Watch) => Promise<Result>,
   ): Promise<{ readonly answer: Result; readonly repeated: boolean }> {
     const url = onSameServer(iri, this.server);
-    const pauses = request.pauses ?? this.pauses();
+    const retries = request.retries ?? this.retries();
     for (let repeated = false; ; ) {
       try {
-        const answer = await this.#try(method, url, request, pauses, read);
+        const answer = await this.#try(method, url, request, retries, read);
         this.#wasReached = true;
-        const mayRepeat = request.repeatable === true && isPassing(answer);
-        if (!mayRepeat || !(await pauses.next(secondsIn(answer.headers)))) return { answer, repeated };
+        const mayRepeat = request.repeatable === true && isTransient(answer);
+        if (!mayRepeat || !(await retries.next(secondsIn(answer.headers)))) return { answer, repeated };
         repeated = true;
         this.#options.note(`The server is not ready (${answer.status}); trying again.`);
       } catch (error) {
         if (!(error instanceof Lost)) throw error;
         repeated ||= error.delivered;
         const isUnsure = repeated && !isRead(method);
-        await this.#bear(error, url, request, { pauses, isUnsure });
+        await this.#waitForRetry(error, url, request, { retries, isUnsure });
       }
     }
   }
@@ -129,25 +135,25 @@ export class Connection {
     method: string,
     url: URL,
     { headers, body, onSent, repeatable }: SentRequest,
-    pauses: Pauses,
+    retries: Retries,
     read: (message: IncomingMessage, watch: Watch) => Promise<Result>,
   ): Promise<Result> {
-    using watch = pauses.watch(isRead(method) || repeatable === 'after a look');
+    using watch = retries.watch(isRead(method) || repeatable === 'after a look');
     const all = { 'User-Agent': 'deposit', ...headers, Authorization: this.#authorization };
     return await read(await exchange({ method, url, headers: all, body, onSent, watch }), watch);
   }
 
-  /** Resolves when the request may be sent again. */
-  async #bear(
+  /** Resolves when the request may be repeated. */
+  async #waitForRetry(
     error: Lost,
     url: URL,
     { repeatable }: SentRequest,
-    { pauses, isUnsure }: { pauses: Pauses; isUnsure: boolean },
+    { retries, isUnsure }: { retries: Retries; isUnsure: boolean },
   ): Promise<void> {
-    if (!this.#wasReached || !isPassingLoss(error)) throw unreachable(url, error);
+    if (!this.#wasReached || !isTransientLoss(error)) throw unreachable(url, error);
     if (repeatable === 'after a look') throw error;
     if (!repeatable && error.delivered) throw unsure(url, error);
-    if (!(await pauses.next())) throw isUnsure ? unsure(url, error) : unreachable(url, error);
+    if (!(await retries.next())) throw isUnsure ? unsure(url, error) : unreachable(url, error);
     this.noteLoss(error);
   }
 }

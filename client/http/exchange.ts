@@ -3,7 +3,7 @@ import https from 'node:https';
 import { clock } from '../../src/tools/clock.ts';
 import type { Watch } from './watch.ts';
 
-/** Bytes whose number is known before, and that can be read again when they have to be sent again. */
+/** Bytes of known number that can be read again for a repeated request. */
 export type Body = {
   readonly length: number;
   readonly pieces: () => Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
@@ -14,17 +14,17 @@ export type Exchange = {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Body | undefined;
-  /** Told how many bytes of the body were sent so far. */
+  /** Called with the number of bytes of the body sent so far. */
   readonly onSent?: ((bytes: number) => void) | undefined;
-  /** Told of what moves on, and given what it has to end: the request, then its answer. */
+  /** Timeout of the exchange: reset by progress, it destroys the request, then its answer. */
   readonly watch: Watch;
 };
 
-/** The connection could not be made, or ended before the answer came. */
+/** The connection failed, or ended before the answer arrived. */
 export class Lost extends Error {
   override readonly name = 'Lost';
   readonly code: string;
-  /** The server may have received the whole request: what it asked for may have been done. */
+  /** Whether the server may have received the whole request, and executed it. */
   readonly delivered: boolean;
 
   constructor(cause: NodeJS.ErrnoException, delivered: boolean) {
@@ -34,10 +34,10 @@ export class Lost extends Error {
   }
 }
 
-/** From this size on the server is asked first whether it wants the body. */
-const ASKED_FIRST = 64 * 1024;
-/** A server that knows nothing of `100 Continue` is not waited for longer than this. */
-const CONTINUE_PATIENCE = 3000;
+/** Minimum bytes of a body for which the client sends `Expect: 100-continue`. */
+const MIN_EXPECT_CONTINUE_BYTES = 64 * 1024;
+/** Timeout for `100 Continue`, which some servers never send. */
+const CONTINUE_TIMEOUT_MS = 3000;
 
 const agents = {
   'http:': new http.Agent({ keepAlive: true }),
@@ -45,14 +45,14 @@ const agents = {
 };
 
 /**
- * One request and the head of its answer. A body is sent as it is read; when the answer comes before all of it was
- * sent, the rest is not. Redirects are answers like any other.
+ * Sends one request and returns the head of its answer. The body is sent as it is read; if the answer arrives early,
+ * the rest is not sent. Redirects are answers like any other.
  * @throws {Lost}
  * @throws whatever reading the body throws.
  */
 export async function exchange(request: Exchange): Promise<IncomingMessage> {
   const { method, url, headers, body, watch } = request;
-  const asksFirst = body !== undefined && body.length >= ASKED_FIRST;
+  const asksFirst = body !== undefined && body.length >= MIN_EXPECT_CONTINUE_BYTES;
   const sent = (url.protocol === 'https:' ? https : http).request(url, {
     method,
     headers: {
@@ -60,8 +60,8 @@ export async function exchange(request: Exchange): Promise<IncomingMessage> {
       ...(body && { 'Content-Length': String(body.length) }),
       ...(asksFirst && { Expect: '100-continue' }),
     },
-    // A write goes over a connection of its own: an idle one may be closed by the server at the same moment, and
-    // then nobody could tell whether the write was done.
+    // A write uses a connection of its own: the server may close an idle one at the same moment, and then it would be
+    // unknown whether the write was executed.
     agent: method === 'GET' || method === 'HEAD' ? agents[url.protocol as keyof typeof agents] : false,
   });
   const sending: Sending = { isWhole: (body?.length ?? 0) === 0 };
@@ -75,15 +75,15 @@ export async function exchange(request: Exchange): Promise<IncomingMessage> {
   return answered;
 }
 
-/** Whether the server may have got the last byte of the request: from when it is handed out, not when it has left. */
+/** Whether the server may have received the last byte of the request: true once it is written to the socket. */
 type Sending = { isWhole: boolean };
 
 function answerTo(sent: ClientRequest, sending: Sending, watch: Watch): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  watch.over(sent);
+  watch.setTarget(sent);
   sent.once('response', (answer) => {
-    watch.over(answer);
-    // What the server did not want to read is not sent any more.
+    watch.setTarget(answer);
+    // The rest that the server did not want to read is not sent.
     answer.once('close', () => sent.writableFinished || sent.destroy());
     resolve(answer);
   });
@@ -93,7 +93,7 @@ function answerTo(sent: ClientRequest, sending: Sending, watch: Watch): Promise<
   return promise;
 }
 
-/** Sends the body until the answer comes; resolves to what went wrong with reading it, if anything did. */
+/** Sends the body until the answer arrives. Resolves to the error of reading the body, if any. */
 async function deliver(
   sent: ClientRequest,
   { body, onSent, watch }: Exchange,
@@ -113,7 +113,7 @@ async function deliver(
   void over.then(() => {
     isOver = true;
   });
-  if (asksFirst) await Promise.race([askFirst(sent, Math.min(CONTINUE_PATIENCE, watch.limit / 2)), over]);
+  if (asksFirst) await Promise.race([askFirst(sent, Math.min(CONTINUE_TIMEOUT_MS, watch.limit / 2)), over]);
   try {
     let count = 0;
     for await (const piece of body.pieces()) {
@@ -121,7 +121,7 @@ async function deliver(
       sending.isWhole = count + piece.length >= body.length;
       if (!sent.write(piece)) await Promise.race([drained(sent), over]);
       count += piece.length;
-      watch.movedOn();
+      watch.progressed();
       onSent?.(count);
     }
     if (!isOver) sent.end();
@@ -131,11 +131,11 @@ async function deliver(
   }
 }
 
-async function askFirst(sent: ClientRequest, patience: number): Promise<void> {
+async function askFirst(sent: ClientRequest, timeoutMs: number): Promise<void> {
   const continued = new Promise<void>((resolve) => sent.once('continue', resolve));
   sent.flushHeaders();
   await connected(sent);
-  const over = new Promise<void>((resolve) => clock.setTimeout(() => resolve(), patience).unref());
+  const over = new Promise<void>((resolve) => clock.setTimeout(() => resolve(), timeoutMs).unref());
   await Promise.race([continued, over]);
 }
 

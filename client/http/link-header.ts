@@ -1,13 +1,13 @@
 import { absoluteIri } from '../documents/absolute-iri.ts';
 import type { Answer } from './answer.ts';
 
-/** Address that an answer names in its `Link` header. @throws {UnreadableAnswer} it is no address. */
+/** Returns the target of a `Link` header of an answer. @throws {UnreadableAnswer} it is not an IRI. */
 export function linkOfAnswer({ headers, iri }: Pick<Answer, 'headers' | 'iri'>, rel: string): string | null {
   const target = linkInHeader(headers['link'], rel);
   return target === null ? null : absoluteIri(target, iri);
 }
 
-/** Target, as it is written, of the first link with that relation in a `Link` header (RFC 8288). */
+/** Returns the unresolved target of the first link with that relation in a `Link` header (RFC 8288). */
 export function linkInHeader(header: string | undefined, rel: string): string | null {
   for (const [, target = '', parameters = ''] of (header ?? '').matchAll(/<([^<>]*)>([^,]*)/g)) {
     const [, quoted, plain] = /;\s*rel=(?:"([^"]*)"|([^\s;]+))/i.exec(parameters) ?? [];

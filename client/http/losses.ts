@@ -2,15 +2,15 @@ import { Unreachable } from '../faults.ts';
 import type { Answer } from './answer.ts';
 import type { Lost } from './exchange.ts';
 
-/** Nobody knows whether what was asked for has been done. */
+/** The outcome of a request is unknown. */
 export class Unsure extends Unreachable {}
 
-/** Answers of a server, or of a proxy before it, that time heals. */
-export function isPassing({ status }: Pick<Answer, 'status'>): boolean {
+/** Whether the status is temporary, of a server or of a proxy. */
+export function isTransient({ status }: Pick<Answer, 'status'>): boolean {
   return [502, 503, 504].includes(status);
 }
 
-const PASSING_LOSSES = new Set([
+const TRANSIENT_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
   'ECONNABORTED',
@@ -24,12 +24,12 @@ const PASSING_LOSSES = new Set([
   'IDLE',
 ]);
 
-/** Whether trying again makes sense. */
-export function isPassingLoss({ code }: Lost): boolean {
-  return PASSING_LOSSES.has(code);
+/** Whether a retry may succeed. */
+export function isTransientLoss({ code }: Lost): boolean {
+  return TRANSIENT_CODES.has(code);
 }
 
-/** `Retry-After` as seconds; a date is not worth the trouble. */
+/** Returns `Retry-After` in seconds; 0 for a date, which is not supported. */
 export function secondsIn(headers: Answer['headers']): number {
   const seconds = Number(headers['retry-after'] ?? 0);
   return Number.isFinite(seconds) ? seconds : 0;
@@ -47,7 +47,7 @@ export function unsure(url: URL, error: Lost): Unsure {
   return new Unsure(text, error);
 }
 
-/** A name that has several addresses gives an error for each. */
+/** Returns the message of the error; a host name with several addresses has one error for each. */
 export function reasonOfLoss({ cause, message, code }: Lost): string {
   const [first] = cause instanceof AggregateError ? (cause.errors as Error[]) : [];
   return first?.message ?? (message || code);

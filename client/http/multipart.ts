@@ -4,7 +4,7 @@ import type { Body } from './exchange.ts';
 
 export type Part = { readonly headers: Readonly<Record<string, string>>; readonly body: Body };
 
-/** `multipart/form-data` of these parts in their order. */
+/** Returns `multipart/form-data` with these parts in their order. */
 export function multipart(parts: readonly Part[]): { readonly contentType: string; readonly body: Body } {
   const boundary = `deposit-${random.uuid()}`;
   const pieces = parts.flatMap(({ headers, body }) => [

@@ -1,18 +1,18 @@
 import { childrenOf, readXml, textOf } from '../documents/xml-tree.ts';
 import { EXIT, Fault } from '../faults.ts';
 import type { Answer } from './answer.ts';
-import { isPassing } from './losses.ts';
+import { isTransient } from './losses.ts';
 
-/** What a server says of a request that it refuses, from its SWORD error document where it sends one. */
+/** Content of a refusal: from the SWORD error document, if the server sent one. */
 export type Refusal = {
   readonly title: string | null;
   readonly summary: string | null;
   readonly verboseDescription: string | null;
-  /** IRI of the kind of error. */
+  /** IRI of the type of error. */
   readonly error: string | null;
 };
 
-/** An answer that is not the one that was asked for. */
+/** The server refused the request or answered unexpectedly. */
 export class Refused extends Fault {
   override readonly name = 'Refused';
   readonly status: number;
@@ -21,8 +21,8 @@ export class Refused extends Fault {
 
   constructor(answer: Answer) {
     const refusal = refusalIn(answer);
-    // Whoever calls may try again later, as with a server that cannot be reached.
-    super(sentencesOf(answer, refusal), { exitCode: isPassing(answer) ? EXIT.unreachable : EXIT.failed });
+    // The exit code is that of an unreachable server, since the caller may retry later.
+    super(sentencesOf(answer, refusal), { exitCode: isTransient(answer) ? EXIT.unreachable : EXIT.failed });
     this.status = answer.status;
     this.iri = answer.iri;
     this.refusal = refusal;
@@ -47,7 +47,7 @@ function refusalIn({ body, iri }: Answer): Refusal {
       error: root.attributes.get('href') ?? childrenOf(root, 'error')[0]?.text ?? null,
     };
   } catch {
-    return NOTHING; // something between speaks HTML
+    return NOTHING; // a proxy may answer in HTML
   }
 }
 
@@ -57,7 +57,7 @@ function sentencesOf({ method, iri, status, headers }: Answer, refusal: Refusal)
     const target = headers['location'] ?? 'nowhere';
     return `${method} ${iri} was answered ${status} and sent on to ${target}. Redirects are not followed with a password: give the right address as --server.`;
   }
-  const verdict = isPassing({ status }) ? 'is not ready' : 'refused';
+  const verdict = isTransient({ status }) ? 'is not ready' : 'refused';
   const head = `The server ${verdict}: ${status}${title === null ? '' : ` ${title}`}.`;
   const said = [summary, verboseDescription === summary ? null : verboseDescription];
   const sentences = said.filter((text) => text !== null);

@@ -1,6 +1,9 @@
 import { Fault } from '../faults.ts';
 
-/** An IRI of a document as an address of the same server: the password is for no other. @throws {Fault} it is elsewhere. */
+/**
+ * Resolves an IRI of a document on the same server, the only one that gets the password. @throws {Fault} it is
+ * elsewhere.
+ */
 export function onSameServer(iri: string, server: URL): URL {
   const url = URL.canParse(iri, server) ? new URL(iri, server) : undefined;
   if (!url) throw new Fault(`The server at ${server.origin} names an address that is none: ${iri}`);
@@ -10,7 +13,7 @@ export function onSameServer(iri: string, server: URL): URL {
   );
 }
 
-/** One machine goes by several names. */
+/** Returns the origin; the loopback addresses count as `localhost`. */
 function originOf({ protocol, hostname, port }: URL): string {
   const host = ['127.0.0.1', '[::1]'].includes(hostname) ? 'localhost' : hostname;
   return `${protocol}//${host}:${port}`;

@@ -1,5 +1,5 @@
 import { clock } from '../../src/tools/clock.ts';
-/** Ends a try in which nothing has moved on for too long, whatever the server says meanwhile to be waited for. */
+/** Ends an attempt without progress for too long, regardless of interim responses. */
 export class Watch implements Disposable {
   /** Milliseconds. */
   readonly limit: number;
@@ -8,20 +8,20 @@ export class Watch implements Disposable {
   #since = clock.monotonic();
   #watched: { destroy(error: Error): unknown } | undefined;
 
-  /** `onFlow` is told for how long something was on its way that then arrived. */
+  /** `onFlow` gets the duration of each transfer that made progress. */
   constructor(limit: number, onFlow: (milliseconds: number) => void) {
     this.limit = limit;
     this.#onFlow = onFlow;
-    this.#timer = clock.setTimeout(() => this.#watched?.destroy(silence(limit)), limit);
+    this.#timer = clock.setTimeout(() => this.#watched?.destroy(idleError(limit)), limit);
   }
 
-  /** What is ended when the time has come: this, and nothing that was named before. */
-  over(watched: { destroy(error: Error): unknown }): void {
+  /** Sets what the timeout destroys, in place of what was set before. */
+  setTarget(watched: { destroy(error: Error): unknown }): void {
     this.#watched = watched;
   }
 
-  /** A piece of an archive has gone its way. */
-  movedOn(): void {
+  /** Records progress: a chunk of an archive was transferred. */
+  progressed(): void {
     const now = clock.monotonic();
     this.#onFlow(now - this.#since);
     this.#since = now;
@@ -33,7 +33,7 @@ export class Watch implements Disposable {
   }
 }
 
-function silence(limit: number): Error {
+function idleError(limit: number): Error {
   const seconds = Number((limit / 1000).toPrecision(3));
   return Object.assign(new Error(`no whole answer came within ${seconds} seconds`), { code: 'IDLE' });
 }

@@ -7,19 +7,22 @@ import type { PreparedArchive } from '../archives/prepare-archive.ts';
 import { readEnvironment } from '../environment.ts';
 import type { Login } from '../settings.ts';
 
-/** No server keeps what is unfinished for longer, in milliseconds. */
-const LONGEST_KEPT = 30 * 24 * 3600_000;
-/** Whoever sends says so this often; who has not done so for longer, and cannot be asked, sends no more. */
-const [TOUCHED_EVERY, GIVEN_UP_AFTER] = [60_000, 10 * 60_000];
+/** Maximum age of a stored upload, in milliseconds: no server retains unfinished uploads for longer. */
+const MAX_AGE_MS = 30 * 24 * 3600_000;
+/**
+ * Milliseconds between two updates by a sender, and without one until the upload counts as abandoned if the process
+ * cannot be checked.
+ */
+const [TOUCH_INTERVAL_MS, ABANDONED_AFTER_MS] = [60_000, 10 * 60_000];
 
 /**
- * Where the upload of an archive is, kept for the case that this process ends before it does. The bytes of the
- * archive are its name, so nothing is gone on with that has changed since. What cannot be kept is not: then the
- * upload begins anew.
+ * Stores the IRI of an archive's upload on disk, so that a later process can resume it.
+ * The file is named by a hash of the content, so that a changed archive is not resumed. Errors are ignored: then the
+ * upload starts over.
  */
 export class KeptUploads {
   readonly #file: string;
-  /** Whose the upload is: where it has begun, and the user. */
+  /** Owner of the upload: IRI of the uploads, and user. */
   readonly #owner: readonly string[];
   #touchedAt = 0;
 
@@ -36,47 +39,49 @@ export class KeptUploads {
 
   keep(upload: string): void {
     const content = [upload, ...this.#owner, `${process.pid} ${hostname()}`];
-    quietly(() => {
+    ignoreErrors(() => {
       mkdirSync(path.dirname(this.#file), { recursive: true, mode: 0o700 });
       writeFileSync(this.#file, `${content.join('\n')}\n`, { mode: 0o600 });
     });
     this.#touchedAt = clock.now();
-    for (const file of this.#others()) if (ageOf(file) > LONGEST_KEPT) forget(file);
+    for (const file of this.#others()) if (ageOf(file) > MAX_AGE_MS) forget(file);
   }
 
-  /** It goes on. */
+  /** Records that the upload is in progress. */
   touch(): void {
     const now = clock.now();
-    if (now - this.#touchedAt < TOUCHED_EVERY) return;
+    if (now - this.#touchedAt < TOUCH_INTERVAL_MS) return;
     this.#touchedAt = now;
-    quietly(() => utimesSync(this.#file, now / 1000, now / 1000));
+    ignoreErrors(() => utimesSync(this.#file, now / 1000, now / 1000));
   }
 
   forget(): void {
     forget(this.#file);
   }
 
-  /** Uploads of other archives of the same user at the same place, oldest first, but for those that go on. */
-  givenUp(): { readonly upload: string; readonly forget: () => void }[] {
+  /** Returns abandoned uploads of other archives, of the same user at the same IRI, oldest first. */
+  abandoned(): { readonly upload: string; readonly forget: () => void }[] {
     return this.#others()
       .sort((a, b) => ageOf(b) - ageOf(a))
       .flatMap((file) => {
         const [upload, uploads, user, sender = ''] = linesOf(file);
         const isOurs = uploads === this.#owner[0] && user === this.#owner[1];
-        return upload && isOurs && !goesOn(file, sender) ? [{ upload, forget: () => forget(file) }] : [];
+        return upload && isOurs && !isInProgress(file, sender)
+          ? [{ upload, forget: () => forget(file) }]
+          : [];
       });
   }
 
   #others(): string[] {
     const folder = path.dirname(this.#file);
-    const names = quietly(() => readdirSync(folder)) ?? [];
+    const names = ignoreErrors(() => readdirSync(folder)) ?? [];
     return names.map((name) => path.join(folder, name)).filter((file) => file !== this.#file);
   }
 }
 
-/** Another machine may share the folder. */
-function goesOn(file: string, sender: string): boolean {
-  if (ageOf(file) > GIVEN_UP_AFTER) return false;
+/** Whether another process still sends the upload; it may run on another machine with the same folder. */
+function isInProgress(file: string, sender: string): boolean {
+  if (ageOf(file) > ABANDONED_AFTER_MS) return false;
   const [pid, host] = sender.split(' ');
   return host !== hostname() || isAlive(Number(pid));
 }
@@ -90,19 +95,19 @@ function isAlive(pid: number): boolean {
 }
 
 function linesOf(file: string): string[] {
-  return quietly(() => readFileSync(file, 'utf8'))?.split('\n') ?? [];
+  return ignoreErrors(() => readFileSync(file, 'utf8'))?.split('\n') ?? [];
 }
 
-/** Milliseconds since it was touched; what is gone is new. */
+/** Returns the milliseconds since the last update; 0 for a missing file. */
 function ageOf(file: string): number {
-  return clock.now() - (quietly(() => statSync(file).mtimeMs) ?? clock.now());
+  return clock.now() - (ignoreErrors(() => statSync(file).mtimeMs) ?? clock.now());
 }
 
 function forget(file: string): void {
-  quietly(() => rmSync(file, { force: true }));
+  ignoreErrors(() => rmSync(file, { force: true }));
 }
 
-function quietly<T>(work: () => T): T | undefined {
+function ignoreErrors<T>(work: () => T): T | undefined {
   try {
     return work();
   } catch {

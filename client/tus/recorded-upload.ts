@@ -4,8 +4,8 @@ import type { KeptUploads } from './kept-uploads.ts';
 import { offsetOf } from './resumable-upload.ts';
 
 /**
- * Edit-IRI of the deposit of which the upload that was kept has become a part already, when the process that sent it
- * ended before it heard so; `null` when there is none, or nobody knows.
+ * Returns the Edit-IRI of the deposit that already contains the stored upload, if the process that sent it ended before
+ * the answer arrived. Returns `null` if there is no such deposit, or if it is unknown.
  */
 export async function depositOfKeptUpload(
   kept: KeptUploads,
@@ -14,7 +14,7 @@ export async function depositOfKeptUpload(
 ): Promise<string | null> {
   const upload = kept.find();
   if (upload === undefined || (await offsetOf(upload, connection)) !== undefined) return null;
-  // It is used or gone: in either case naming it makes nothing, but the refusal tells which.
+  // The upload is used or gone. Naming it creates nothing in either case, and the refusal shows which.
   const headers = { Upload: upload, 'In-Progress': 'true' };
   const { answer } = await connection.ask('POST', collection, { headers, repeatable: true });
   return answer.status === 409 ? linkOfAnswer(answer, 'edit') : null;

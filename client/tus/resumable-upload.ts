@@ -4,32 +4,32 @@ import type { Answer } from '../http/answer.ts';
 import { fileBody } from '../http/bodies.ts';
 import { type Connection, isSuccess } from '../http/connection.ts';
 import { Lost } from '../http/exchange.ts';
-import { isPassing, reasonOfLoss, secondsIn } from '../http/losses.ts';
-import type { Pauses } from '../http/patience.ts';
+import { isTransient, reasonOfLoss, secondsIn } from '../http/losses.ts';
 import { Refused } from '../http/refused.ts';
-import { beginUpload, TUS } from './begin-upload.ts';
+import type { Retries } from '../http/retries.ts';
+import { createUpload, TUS } from './create-upload.ts';
 import type { KeptUploads } from './kept-uploads.ts';
 
 export type ResumableOptions = {
   readonly connection: Connection;
-  /** Where uploads begin. */
+  /** IRI for new uploads. */
   readonly uploads: string;
   readonly mediaType: string;
-  /** Told of the bytes that the server has. */
+  /** Called with the number of bytes that the server has. */
   readonly onSent: (bytes: number) => void;
   readonly note: (text: string) => void;
 };
 
-/** A proxy that hands a request on only when it is whole loses no more than this. */
-const PIECE = 32 * 1024 ** 2;
-/** Uploads that the server has dropped are begun again so often. */
-const MOST_BEGINNINGS = 3;
+/** Maximum bytes of a request, which limits the loss if a proxy forwards only complete requests. */
+const CHUNK_BYTES = 32 * 1024 ** 2;
+/** Maximum number of times that a dropped upload is started over. */
+const MAX_STARTS = 3;
 
 /**
- * Sends an archive in pieces by the tus protocol, and goes on where the server stopped receiving: after a lost
- * connection, and also when this process takes over from one that was ended. Resolves to the IRI of the upload.
+ * Sends an archive in chunks by the tus protocol. Resumes where the server stopped receiving, after a lost connection
+ * or after an earlier process ended. Resolves to the IRI of the upload.
  * @throws {Refused}
- * @throws {Unreachable} the server was away for longer than the patience.
+ * @throws {Unreachable} the server was unavailable for longer than the time limit.
  */
 export async function uploadResumably(
   archive: PreparedArchive,
@@ -37,12 +37,12 @@ export async function uploadResumably(
   options: ResumableOptions,
 ): Promise<string> {
   const { connection, note } = options;
-  for (let beginnings = 0; beginnings < MOST_BEGINNINGS; beginnings += 1) {
+  for (let beginnings = 0; beginnings < MAX_STARTS; beginnings += 1) {
     const known = beginnings === 0 ? kept.find() : undefined;
     const offset = known === undefined ? undefined : await offsetOf(known, connection);
     if (offset) note(`${offset} of ${archive.length} bytes are there from before; going on with the rest.`);
     const upload =
-      known !== undefined && offset !== undefined ? known : await beginUpload(archive, options, kept);
+      known !== undefined && offset !== undefined ? known : await createUpload(archive, options, kept);
     kept.keep(upload);
     const onSent = (bytes: number): void => {
       kept.touch();
@@ -54,57 +54,61 @@ export async function uploadResumably(
   throw new Fault(`The server at ${connection.server.origin} drops every upload that is begun.`);
 }
 
-/** Bytes that the server has; `undefined` when it knows the upload no more. */
+/** Returns the number of bytes that the server has; `undefined` if it no longer knows the upload. */
 export async function offsetOf(
   upload: string,
   connection: Connection,
-  pauses?: Pauses,
+  retries?: Retries,
 ): Promise<number | undefined> {
-  const { answer } = await connection.ask('HEAD', upload, { headers: TUS, repeatable: true, pauses });
+  const { answer } = await connection.ask('HEAD', upload, { headers: TUS, repeatable: true, retries });
   if ([403, 404, 410].includes(answer.status)) return undefined;
   if (!isSuccess(answer)) throw new Refused(answer);
   return offsetIn(answer);
 }
 
-/** `false` when the server knows the upload no more. */
+/** Sends the rest; resolves to `false` if the server no longer knows the upload. */
 async function sendRest(
   upload: string,
   from: number,
   archive: PreparedArchive,
   { connection, onSent, note }: ResumableOptions,
 ): Promise<boolean> {
-  const pauses = connection.pauses();
+  const retries = connection.retries();
   let furthest = from;
   for (let offset: number | undefined = from; offset < archive.length; ) {
     const start: number = offset;
     try {
-      const answer = await sendPiece(upload, start, archive, { connection, pauses, onSent });
+      const answer = await sendChunk(upload, start, archive, { connection, retries, onSent });
       if (isSuccess(answer)) offset = offsetIn(answer);
       else {
-        if (!isPassing(answer) && ![404, 409, 410, 423].includes(answer.status)) throw new Refused(answer);
-        if (!(await pauses.next(secondsIn(answer.headers)))) throw new Refused(answer);
+        if (!isTransient(answer) && ![404, 409, 410, 423].includes(answer.status)) throw new Refused(answer);
+        if (!(await retries.next(secondsIn(answer.headers)))) throw new Refused(answer);
         note(`The server did not take the piece (${answer.status}); asking it how far it is.`);
-        offset = await offsetOf(upload, connection, pauses);
+        offset = await offsetOf(upload, connection, retries);
       }
     } catch (error) {
       if (!(error instanceof Lost)) throw error;
-      if (!(await pauses.next())) throw away(connection, error);
+      if (!(await retries.next())) throw unavailable(connection, error);
       connection.noteLoss(error);
-      offset = await offsetOf(upload, connection, pauses);
+      offset = await offsetOf(upload, connection, retries);
     }
     if (offset === undefined) return false;
-    if (offset > furthest) pauses.reset();
+    if (offset > furthest) retries.reset();
     furthest = Math.max(furthest, offset);
     onSent(offset);
   }
   return true;
 }
 
-async function sendPiece(
+async function sendChunk(
   upload: string,
   start: number,
   archive: PreparedArchive,
-  { connection, pauses, onSent }: { connection: Connection; pauses: Pauses; onSent: (bytes: number) => void },
+  {
+    connection,
+    retries,
+    onSent,
+  }: { connection: Connection; retries: Retries; onSent: (bytes: number) => void },
 ): Promise<Answer> {
   const { answer } = await connection.ask('PATCH', upload, {
     headers: {
@@ -112,10 +116,10 @@ async function sendPiece(
       'Content-Type': 'application/offset+octet-stream',
       'Upload-Offset': String(start),
     },
-    body: fileBody(archive, start, Math.min(start + PIECE, archive.length)),
+    body: fileBody(archive, start, Math.min(start + CHUNK_BYTES, archive.length)),
     onSent: (bytes) => onSent(start + bytes),
     repeatable: 'after a look',
-    pauses,
+    retries,
   });
   return answer;
 }
@@ -126,7 +130,7 @@ function offsetIn({ headers, iri }: Answer): number {
   throw new Fault(`${iri} does not say how many bytes it has.`);
 }
 
-function away({ server }: Connection, error: Lost): Unreachable {
+function unavailable({ server }: Connection, error: Lost): Unreachable {
   const text = `The server at ${server.origin} cannot be reached: ${reasonOfLoss(error)}. The same command goes on with the upload.`;
   return new Unreachable(text, error);
 }

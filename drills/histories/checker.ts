@@ -4,7 +4,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import type { Operation } from './operation.ts';
 
-/** What the checker says of a history. */
+/** The result of checking a history. */
 export type Judgement = {
   readonly deposits: number;
   readonly operations: number;
@@ -25,7 +25,7 @@ export type Violation = {
 };
 
 const SOURCES = path.join(import.meta.dirname, '..', 'linearizability');
-/** For its modules to be downloaded and for each command of Go, and for a history to be checked, in milliseconds. */
+/** Time limits for the download of modules and for each command of Go, and for checking a history, in milliseconds. */
 const [BUILD_MS, CHECK_MS] = [300_000, 600_000];
 const run = promisify(execFile);
 

@@ -37,7 +37,7 @@ export async function lastReads(options: LastReadsOptions): Promise<string[]> {
   return faults;
 }
 
-/** Resolves to the status that does not change any more, `404` for a deposit that was deleted, or what it is at the deadline. */
+/** Resolves to the final status, `404` for a deposit that was deleted, or the status at the deadline. */
 async function lastStatus(read: () => Promise<Operation>, deadline: number): Promise<string> {
   for (;;) {
     const { shown, code } = await read();

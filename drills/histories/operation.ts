@@ -14,7 +14,7 @@ export type Invocation = {
   readonly ifMatch?: number;
 };
 
-/** What an answer shows of a deposit. What it does not show is missing. */
+/** The facts about a deposit in an answer. Facts that it does not show are missing. */
 export type Shown = {
   readonly deposit?: number;
   /** From the `ETag`. */

@@ -1,10 +1,10 @@
 import path from 'node:path';
-import { readConfig } from '../../src/config.ts';
-import { openLog } from '../../src/engines.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { openLog } from '../../src/service/backends/open-backends.ts';
 import { DRILL_PASSWORD, registerIn, scratchFolder } from '../drilled-service.ts';
 import { EngineProcesses } from '../engine-processes.ts';
-import { HurtConnection } from '../hurt-connection.ts';
 import { ServiceCluster } from '../service-cluster.ts';
+import { TcpFaultProxy } from '../tcp-fault-proxy.ts';
 import type { Target } from './recorded-requests.ts';
 
 /** Where a proxy stands: between clients and a node, or between a node and an engine. */
@@ -16,7 +16,7 @@ export type ProxiedNode = {
   readonly role: 'http' | 'reactors';
   /** Among the nodes of its role. */
   readonly index: number;
-  readonly proxies: Readonly<Record<Link, readonly HurtConnection[]>>;
+  readonly proxies: Readonly<Record<Link, readonly TcpFaultProxy[]>>;
   isDown: boolean;
 };
 
@@ -100,9 +100,9 @@ async function proxiedNode(
   { settings }: EngineProcesses,
   opened: AsyncDisposableStack,
 ): Promise<ProxiedNode> {
-  const to = async (target: number, host?: string): Promise<HurtConnection> => {
+  const to = async (target: number, host?: string): Promise<TcpFaultProxy> => {
     const place = host === undefined ? {} : { host, port: target };
-    return opened.use(await HurtConnection.to(target, { ...place, delayMs: DELAY_MS }));
+    return opened.use(await TcpFaultProxy.to(target, { ...place, delayMs: DELAY_MS }));
   };
   const ofLog = portsIn(settings['DEPOSIT_EVENT_LOG']).map((port) => to(port, addressOf(number)));
   const ofStore = portsIn(settings['DEPOSIT_ARCHIVE_STORE']).map((port) => to(port));

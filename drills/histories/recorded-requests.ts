@@ -1,4 +1,4 @@
-import { tarOf } from '../../test/support/archive-builders.ts';
+import { tarOf } from '../../testing/archive-builders.ts';
 import {
   archiveHeaders,
   archivePart,
@@ -7,7 +7,7 @@ import {
   entryXml,
   formOf,
   formType,
-} from '../../test/support/deposit-bodies.ts';
+} from '../../testing/deposit-bodies.ts';
 import { type Invocation, isRead, type Operation, outcomeOf, type Shown } from './operation.ts';
 
 export type RecordedRequestsOptions = {
@@ -161,7 +161,7 @@ type Document = {
   readonly dcterms?: readonly { readonly name: string; readonly value: string }[];
 };
 
-/** A receipt without an `ETag` lacks the terms of its entries: the store could not be read. */
+/** Reads a receipt. One without an `ETag` has no terms of its entries: the store could not be read. */
 function shownIn(tag: string | null, text: string): Shown {
   const revision = /^(?:W\/)?"\d+-(\d+)/.exec(tag ?? '')?.[1];
   const known = revision === undefined ? {} : { revision: Number(revision) };

@@ -7,7 +7,7 @@ export type SharedDeposit = {
   revision: number;
   operations: number;
   unknown: number;
-  /** Nothing changes it any more, but its status does. */
+  /** Whether no request changes it further; its status still changes. */
   isClosed: boolean;
 };
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { tell } from '../drill.ts';
-import type { Hurt } from '../hurt-connection.ts';
+import { printProgress } from '../drill.ts';
 import { notReadyBecause } from '../readiness.ts';
+import type { TcpFault } from '../tcp-fault-proxy.ts';
 import type { Operation } from './operation.ts';
 import type { Link, ProxiedNode, ProxiedSite } from './proxied-site.ts';
 
@@ -10,7 +10,7 @@ type LogFault = { readonly nodes: readonly ProxiedNode[]; readonly from: number;
 
 type Fault = { readonly name: string; readonly happen: () => Promise<void> };
 
-const HURTS: readonly Hurt[] = ['refused', 'reset', 'silent', 'slow'];
+const TCP_FAULTS: readonly TcpFault[] = ['refused', 'reset', 'silent', 'slow'];
 /** The longest time between the end of a fault and the next one: of the log, and of everything else. */
 const [LOG_CALM_MS, CALM_MS] = [8000, 1500];
 /** How long a node may need to reach the log again, and how long its readiness is remembered. */
@@ -63,7 +63,7 @@ export class SiteFaults {
       for (const { name, happen } of shuffled(faults, this.#random)) {
         await pause(this.#random() * calmMs);
         if (signal.aborted) return;
-        tell(`fault: ${name}`);
+        printProgress(`fault: ${name}`);
         this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
         await happen();
       }
@@ -91,16 +91,19 @@ export class SiteFaults {
   }
 
   #connectionFaults(link: Link): Fault[] {
-    return HURTS.map((hurt) => ({ name: `${link} ${hurt}`, happen: () => this.#hurt(link, hurt) }));
+    return TCP_FAULTS.map((fault) => ({
+      name: `${link} ${fault}`,
+      happen: () => this.#injectFault(link, fault),
+    }));
   }
 
-  async #hurt(link: Link, hurt: Hurt): Promise<void> {
+  async #injectFault(link: Link, fault: TcpFault): Promise<void> {
     const role = link === 'clients' || this.#random() < 0.7 ? 'http' : 'reactors';
     const node = this.#nodeOf(role);
     const happen = async () => {
-      await Promise.all(node.proxies[link].map((proxy) => proxy.hurt(hurt)));
+      await Promise.all(node.proxies[link].map((proxy) => proxy.inject(fault)));
       await pause(500 + this.#random() * 4000);
-      await Promise.all(node.proxies[link].map((proxy) => proxy.hurt('none')));
+      await Promise.all(node.proxies[link].map((proxy) => proxy.inject('none')));
     };
     await (link === 'log' ? this.#duringLogFault([node], happen) : happen());
   }
@@ -113,7 +116,7 @@ export class SiteFaults {
     await pause(REMEMBERED_MS);
     const deadline = performance.now() + READY_MS;
     for (const { role, index } of nodes) {
-      while (await lacksLog(this.#site.cluster.urlOf(role, index))) {
+      while (await isWithoutLog(this.#site.cluster.urlOf(role, index))) {
         if (performance.now() > deadline) return;
         await pause(100);
       }
@@ -131,8 +134,8 @@ export class SiteFaults {
   }
 }
 
-/** A node that does not answer may not reach the log either. */
-async function lacksLog(url: string): Promise<boolean> {
+/** Whether the node may not reach the log; one that does not answer counts as such. */
+async function isWithoutLog(url: string): Promise<boolean> {
   return /event log/.test(await notReadyBecause(url).catch(() => 'event log'));
 }
 

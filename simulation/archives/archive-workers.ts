@@ -1,7 +1,8 @@
-/** Stands in for `src/archives/threads/archive-workers.ts`. */
+/** Stands in for `src/archives/workers/archive-workers.ts`. */
 import { createHash } from 'node:crypto';
-import type { LocalSource } from '../../src/archive-store/archive-store.ts';
 import type { ArchiveReader, Inspection, Overlay, OverlayListing } from '../../src/archives/inspection.ts';
+import type { LocalSource } from '../../src/object-store/object-store.ts';
+import { files } from '../../src/tools/files.ts';
 import { SeededRandom } from '../world/seeded-random.ts';
 import { world } from '../world/world.ts';
 
@@ -16,13 +17,13 @@ export class ArchiveWorkers implements ArchiveReader {
   readonly #random = new SeededRandom(world().codeRandom.int(2 ** 31), 'archives');
 
   async inspect(source: LocalSource, sha256: string): Promise<Inspection> {
-    if (source.kind !== 'bytes') throw new Error('Archives of the simulation are small.');
+    const archive = source.kind === 'bytes' ? Buffer.from(source.bytes) : await files.readFile(source.path);
     await this.#work();
-    const text = Buffer.from(source.bytes).toString();
+    const text = archive.toString();
     if (text.startsWith('damaged'))
       return { outcome: 'refused', format: 'tar', faults: [{ code: 'DAMAGED', text: 'It is damaged.' }] };
     const listing = Buffer.from(`${text.startsWith('clashing') ? 'clashing' : 'good'} listing of ${sha256}`);
-    const bytes = source.bytes.length;
+    const bytes = archive.length;
     return { outcome: 'accepted', format: 'tar', files: 1, bytes, warnings: [], listing };
   }
 

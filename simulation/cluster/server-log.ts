@@ -1,3 +1,5 @@
+import type { Position } from '../../src/event-log/event-log.ts';
+import { positionAt } from '../history/log-number.ts';
 import { world } from '../world/world.ts';
 import { type NewEvent, nameOf, positionOf, type StoredEvent } from './stored-event.ts';
 
@@ -6,7 +8,16 @@ export class ServerLog {
   readonly events: StoredEvent[] = [];
   readonly streams = new Map<string, StoredEvent[]>();
 
-  /** The number of the last event; 0 if there is none. */
+  readonly #step: number;
+  readonly #placeOf: (number: number) => Position;
+
+  /** Positions of the server are bytes; `step` apart. */
+  constructor(step = 10, placeOf: (number: number) => Position = positionAt) {
+    this.#step = step;
+    this.#placeOf = placeOf;
+  }
+
+  /** The number of the last event; 0 if the log is empty. */
   get last(): number {
     return this.events.at(-1)?.number ?? 0;
   }
@@ -26,7 +37,7 @@ export class ServerLog {
 
   #stored(event: NewEvent, streamId: string, revision: number): StoredEvent {
     const { now } = world();
-    const number = this.last + 10;
+    const number = this.last + this.#step;
     const stored = {
       ...event,
       streamId,
@@ -35,6 +46,7 @@ export class ServerLog {
       isJson: true,
       created: new Date(),
       number,
+      place: this.#placeOf(number),
       committedAt: now,
     } as const;
     this.events.push(stored);

@@ -1,3 +1,5 @@
+import type { Position } from '../../src/event-log/event-log.ts';
+
 export type LogPosition = { readonly commit: bigint; readonly prepare: bigint };
 
 /** An event as the client library gives it, with what the simulation has to know of it. */
@@ -13,6 +15,8 @@ export type StoredEvent = {
   readonly created: Date;
   /** Its place in the log, rising. */
   readonly number: number;
+  /** Its position as the service has it. */
+  readonly place: Position;
   /** Virtual time of its commit. */
   readonly committedAt: number;
 };

@@ -24,6 +24,11 @@ const CALLS: Readonly<
   head: { moments: OF_REQUESTS, role: 'any' },
   post: { moments: OF_REQUESTS, role: 'reactors' },
   'view save': { moments: ['done'], role: 'any' },
+  'log commit': { moments: ['done'], role: 'embedded' },
+  'store commit': { moments: ['done'], role: 'embedded' },
+  'file write': { moments: ['done'], role: 'embedded' },
+  'file name': { moments: ['done'], role: 'embedded' },
+  'file sync': { moments: ['done'], role: 'embedded' },
 };
 
 /** Every call and moment after which a process is made to crash. */

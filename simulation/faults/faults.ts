@@ -1,4 +1,6 @@
+import type { Composition } from '../plan/plan.ts';
 import { leaderKilled, partition, quorumLost } from './cluster-faults.ts';
+import { diskCrashPoint, fullDisk, powerCut, refusedWrites } from './disk-faults.ts';
 import type { FaultDefinition } from './fault-definition.ts';
 import { noise, receiver } from './network-faults.ts';
 import { clock, crash, crashPoint, pause, reactorsAway, restart } from './node-faults.ts';
@@ -21,9 +23,23 @@ const DEFINITIONS = {
   'short-lists': shortLists,
   'store-power-cut': storePowerCut,
   'garbage-collection': garbageCollection,
+  'power-cut': powerCut,
+  'disk-crash-point': diskCrashPoint,
+  'full-disk': fullDisk,
+  'refused-writes': refusedWrites,
 };
 
 export type FaultName = keyof typeof DEFINITIONS;
 
+/** Faults of embedded nodes alone, and those that they have in common with the nodes of clusters. */
+const OF_DISKS: readonly FaultName[] = ['power-cut', 'disk-crash-point', 'full-disk', 'refused-writes'];
+const OF_BOTH: readonly FaultName[] = ['crash', 'restart', 'pause', 'clock', 'receiver'];
+
 /** Every kind of fault. */
 export const FAULTS: Readonly<Record<FaultName, FaultDefinition>> = DEFINITIONS;
+
+/** Returns the kinds of faults that histories of a composition have. */
+export function faultNames(composition: Composition): readonly FaultName[] {
+  if (composition === 'embedded') return [...OF_BOTH, ...OF_DISKS];
+  return (Object.keys(DEFINITIONS) as FaultName[]).filter((name) => !OF_DISKS.includes(name));
+}

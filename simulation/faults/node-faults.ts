@@ -23,6 +23,8 @@ export const crash = defineFault<Crash>({
 const ARMED_MS = 8000;
 
 /** Calls that a process makes when it starts, and seldom again: it is restarted for them. */
+const OF_CLUSTERS = CRASH_POINTS.filter(({ role }) => role !== 'embedded');
+
 const AT_STARTS: ReadonlySet<CallName> = new Set(['subscribe', 'consume']);
 
 /** A process crashes at a certain call; `skip` calls later than the first one. */
@@ -30,7 +32,7 @@ export const crashPoint = defineFault<
   Crash & { readonly call: CallName; readonly moment: CallMoment; readonly skip: number }
 >({
   draw: (random) => {
-    const { call, moment, role } = random.pick(CRASH_POINTS);
+    const { call, moment, role } = random.pick(OF_CLUSTERS);
     const host = (role === 'reactors' ? 2 : role === 'http' ? 0 : random.int(2) * 2) + random.int(2);
     const skip = AT_STARTS.has(call) || random.chance(0.5) ? 0 : random.int(12);
     return { host, call, moment, skip, down: random.between(200, 4000), seen: random.between(0.1, 5) };

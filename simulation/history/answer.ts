@@ -5,7 +5,7 @@ export type Answer = {
   readonly node: string;
   /** The node was stopped at some time during the request. */
   readonly wasPaused: boolean;
-  readonly command: 'create' | 'add' | 'replace' | 'remove' | 'complete' | 'delete' | 'annotate';
+  readonly command: 'create' | 'add' | 'replace' | 'remove' | 'complete' | 'delete' | 'annotate' | 'upload';
   /** The name of the deposit in the plan. */
   readonly deposit: string;
   /** The request was the final one. */

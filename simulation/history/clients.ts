@@ -1,15 +1,16 @@
-import { Administration } from '../../src/administration.ts';
-import { load } from '../../src/command-handler.ts';
+import { AdminCommands } from '../../src/deposits/admin-commands.ts';
+import { load } from '../../src/deposits/command-handler.ts';
 import { deposits } from '../../src/domain/aggregates.ts';
 import type { EventLog } from '../../src/event-log/event-log.ts';
 import type { SimulatedNode } from '../nodes/simulated-node.ts';
-import { CLIENTS, HTTP_NODES, type Plan, type PlannedDeposit, type PlannedStep } from '../plan/plan.ts';
+import { CLIENTS, type Plan, type PlannedDeposit, type PlannedStep } from '../plan/plan.ts';
 import { running } from '../world/host.ts';
 import { SeededRandom } from '../world/seeded-random.ts';
 import type { Answer, Failure, Success } from './answer.ts';
 import { archiveOf } from './archive-bytes.ts';
 import { addOrReplace, annotate, complete, create, remove, removeArchives } from './requests.ts';
 import type { Scene } from './scene.ts';
+import { type SentPiece, sendPiece } from './send-piece.ts';
 
 type Request = Pick<Answer, 'command' | 'deposit' | 'isFinal' | 'key'> & {
   readonly node: number;
@@ -18,6 +19,9 @@ type Request = Pick<Answer, 'command' | 'deposit' | 'isFinal' | 'key'> & {
 
 /** `gone`: the node was down, or died during the request: its outcome is unknown. */
 type Outcome = Success | Failure | { readonly kind: 'gone' } | undefined;
+
+/** Does something with the log as an operator. */
+export type WithLog = <Result>(work: (log: EventLog) => Promise<Result>) => Promise<Result>;
 
 /** Tries of a request whose outcome is unknown, and milliseconds between them at most. */
 const [TRIES, PAUSE_MS] = [40, 1500];
@@ -29,25 +33,22 @@ export class Clients {
   readonly answers: Answer[] = [];
   /** Requests that never succeeded although they were repeated. */
   readonly unanswered: string[] = [];
+  /** Pieces of uploads that were acknowledged and are not there, or are there otherwise. */
+  readonly pieceFaults: string[] = [];
   readonly #scene: Scene;
   readonly #plan: Plan;
   readonly #random: SeededRandom;
   readonly #nodes: ReadonlyMap<string, SimulatedNode>;
-  readonly #operatorLog: () => EventLog;
+  readonly #withLog: WithLog;
   #open = 0;
 
   /** @param nodes those that are ready, by the name of their host */
-  constructor(
-    scene: Scene,
-    plan: Plan,
-    nodes: ReadonlyMap<string, SimulatedNode>,
-    operatorLog: () => EventLog,
-  ) {
+  constructor(scene: Scene, plan: Plan, nodes: ReadonlyMap<string, SimulatedNode>, withLog: WithLog) {
     this.#scene = scene;
     this.#plan = plan;
     this.#random = new SeededRandom(plan.seed, 'clients');
     this.#nodes = nodes;
-    this.#operatorLog = operatorLog;
+    this.#withLog = withLog;
   }
 
   get areDone(): boolean {
@@ -75,17 +76,43 @@ export class Clients {
   async #create(planned: PlannedDeposit, node: number): Promise<number | undefined> {
     const { name, client, archive, isFinal, isKeyed } = planned;
     const key = isKeyed ? `key-${name}` : undefined;
+    const isInPieces = planned.pieces > 0 && this.#scene.disk !== undefined;
+    const upload = isInPieces ? await this.#upload(planned, node) : undefined;
+    if (isInPieces && upload === undefined) return undefined;
     const creation = {
       client: clientOf(client),
-      bytes: archiveOf(archive, this.#plan.seed, name),
+      bytes: archiveOf(archive, this.#plan, name),
       isFinal,
       key,
+      upload,
     };
     const request = { command: 'create', deposit: name, isFinal, key } as const;
     const sent = { ...request, node, send: (to: SimulatedNode) => create(to, creation) };
     // Without a key it cannot be repeated: the deposit may be there.
     const outcome = isKeyed ? await this.#repeatedly(sent) : await this.#ask(sent);
     return outcome?.kind === 'success' ? outcome.depositId : undefined;
+  }
+
+  /** Uploads an archive in pieces. Resolves to the id of the upload when all are acknowledged. */
+  async #upload(
+    { name, client, archive, pieces }: PlannedDeposit,
+    node: number,
+  ): Promise<string | undefined> {
+    const bytes = archiveOf(archive, this.#plan, name);
+    const request = { command: 'upload', deposit: name, isFinal: false, key: undefined, node } as const;
+    let sent: SentPiece = { id: undefined, offset: 0 };
+    for (let piece = 1; piece <= pieces; piece++) {
+      const end = Math.ceil((bytes.length * piece) / pieces);
+      const send = async (to: SimulatedNode): Promise<Success> => {
+        sent = await sendPiece(to, clientOf(client), bytes, end, sent, (fault) =>
+          this.pieceFaults.push(fault),
+        );
+        return { kind: 'success', depositId: 0, revision: 0, shown: undefined };
+      };
+      const outcome = await this.#repeatedly({ ...request, send });
+      if (outcome?.kind !== 'success') return undefined;
+    }
+    return sent.id;
   }
 
   async #step(
@@ -114,7 +141,7 @@ export class Clients {
         return;
       case 'add':
       case 'replace': {
-        const bytes = archiveOf(archive, this.#plan.seed, name);
+        const bytes = archiveOf(archive, this.#plan, name);
         await this.#ask({
           ...request,
           command: kind,
@@ -131,18 +158,16 @@ export class Clients {
   async #retry(depositId: number): Promise<void> {
     const status = await this.#untilEnded(depositId);
     if (status !== 'rejected' && status !== 'failed') return;
-    const administration = new Administration(this.#operatorLog(), { kind: 'operator', name: 'olivia' });
     const type = status === 'rejected' ? 'RetryChecks' : 'RetryLoading';
-    await running
-      .run(this.#scene.operator, () => administration.retry(depositId, { type, depositId }))
-      .catch(() => undefined); // the log may be away
+    await this.#withLog((log) =>
+      new AdminCommands(log, { kind: 'operator', name: 'olivia' }).retry(depositId, { type, depositId }),
+    ).catch(() => undefined); // the log may be away
   }
 
   /** Resolves to the status of a deposit when that is one of an end, or after a time. */
   async #untilEnded(depositId: number): Promise<string> {
     for (let looks = 0; ; looks++) {
-      const status = await running
-        .run(this.#scene.operator, () => load(this.#operatorLog(), deposits, depositId))
+      const status = await this.#withLog((log) => load(log, deposits, depositId))
         .then(({ state }) => state.status)
         .catch(() => 'unknown');
       if (['done', 'rejected', 'failed', 'deleted'].includes(status) || looks === LOOKS) return status;
@@ -164,7 +189,7 @@ export class Clients {
 
   /** Sends a request to a node, and records the answer. */
   async #ask({ node, send, ...request }: Request): Promise<Outcome> {
-    const host = this.#scene.host(node % HTTP_NODES);
+    const host = this.#scene.host(node % this.#scene.httpNodes);
     const serving = this.#nodes.get(host.name);
     if (!serving?.process.isAlive || serving.process !== host.process) {
       await this.#pause(200); // the connection is refused
@@ -179,7 +204,8 @@ export class Clients {
     if (outcome?.kind === 'success' || outcome?.kind === 'failure') {
       const endedAt = this.#scene.world.now;
       const wasPaused = isPausedBefore || host.pausedUntil > begunAt;
-      this.answers.push({ ...request, node: host.name, begunAt, endedAt, wasPaused, outcome });
+      if (request.command !== 'upload' || outcome.kind === 'failure')
+        this.answers.push({ ...request, node: host.name, begunAt, endedAt, wasPaused, outcome });
       const text =
         outcome.kind === 'success' ? `deposit-${outcome.depositId}@${outcome.revision}` : outcome.message;
       this.#scene.world.note(

@@ -14,6 +14,10 @@ export type FaultWindow = { readonly kind: string; readonly from: number; readon
 export type EndedHistory = {
   readonly plan: Plan;
   readonly log: ServerLog;
+  /** Differences of an embedded log from what was committed. */
+  readonly logFaults: readonly string[];
+  /** Pieces of uploads that were acknowledged and are not there. */
+  readonly pieceFaults: readonly string[];
   readonly store: S3Server;
   readonly received: readonly Received[];
   readonly answers: readonly Answer[];
@@ -21,6 +25,8 @@ export type EndedHistory = {
   readonly unanswered: readonly string[];
   /** Nodes that are ready at the end. */
   readonly nodes: readonly SimulatedNode[];
+  /** Hosts whose node is not ready at the end. */
+  readonly absent: readonly string[];
   readonly faults: readonly FaultWindow[];
   readonly standings: readonly Standing[];
   /** By SHA-256. */

@@ -1,5 +1,5 @@
 import { deposits } from '../../src/domain/aggregates.ts';
-import { namedObjects } from '../../src/domain/deposit/named-objects.ts';
+import { referencedObjects } from '../../src/domain/deposit/referenced-objects.ts';
 import type { StoredEvent } from '../cluster/stored-event.ts';
 import type { S3Server } from '../network/s3-server.ts';
 import { recorded } from './recorded.ts';
@@ -8,7 +8,7 @@ import { recorded } from './recorded.ts';
 export function namesLostObject(events: readonly StoredEvent[], { lost }: Pick<S3Server, 'lost'>): boolean {
   if (lost.size === 0) return false;
   return events.some((event) =>
-    [...namedObjects(deposits.codec.read(recorded(event)))].some((sha256) => lost.has(keyOf(sha256))),
+    [...referencedObjects(deposits.codec.read(recorded(event)))].some((sha256) => lost.has(keyOf(sha256))),
   );
 }
 

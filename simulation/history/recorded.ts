@@ -1,6 +1,5 @@
 import type { RecordedEvent } from '../../src/event-log/event-log.ts';
 import type { StoredEvent } from '../cluster/stored-event.ts';
-import { positionAt } from './log-number.ts';
 
 /** Returns an event of the server as the service sees it. */
 export function recorded({
@@ -10,8 +9,8 @@ export function recorded({
   metadata,
   streamId,
   revision,
-  number,
+  place,
 }: StoredEvent): RecordedEvent {
   const stored = { id, type, data, metadata, stream: streamId, revision: Number(revision) };
-  return { ...stored, position: positionAt(number) } as RecordedEvent; // data and metadata are JSON
+  return { ...stored, position: place } as RecordedEvent; // data and metadata are JSON
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import type { DepositService } from '../../src/deposits/deposit-service.ts';
 import type { Change, DepositCommand } from '../../src/domain/deposit/commands.ts';
 import type { EntryFacts, MetadataEntry } from '../../src/domain/deposit/events.ts';
-import type { DepositDesk } from '../../src/http/deposit-desk.ts';
 import { depositIdentifiers } from '../../src/swhid/deposit-identifiers.ts';
 import type { SimulatedNode } from '../nodes/simulated-node.ts';
 import { BASE_URL } from '../nodes/site-settings.ts';
@@ -28,14 +28,16 @@ export type Creation = {
   readonly bytes: Buffer;
   readonly isFinal: boolean;
   readonly key: string | undefined;
+  /** The id of the upload that has the bytes. */
+  readonly upload: string | undefined;
 };
 
-/** Creates a deposit as `src/http/receiving/write-deposits.ts` does it. */
+/** Creates a deposit as `src/http/writes/deposit-writes.ts` does it. */
 export async function create(node: SimulatedNode, creation: Creation): Promise<Success> {
   const { client, bytes, isFinal, key } = creation;
-  const desk = deskOf(node);
+  const depositService = depositServiceOf(node);
   const requestId = randomUUID();
-  const archive = await stored(node, bytes);
+  const archive = await stored(node, creation.upload === undefined ? bytes : await uploaded(node, creation));
   const entry = entryOf(archive);
   const command = (depositId: number, uuid: string, now: string) =>
     ({
@@ -52,16 +54,25 @@ export async function create(node: SimulatedNode, creation: Creation): Promise<S
       entry,
       final: isFinal,
     }) as const;
-  const retries = desk.retries();
+  const retries = depositService.retries();
   const keyed = async (newId: () => Promise<number>) => {
     if (key === undefined) return undefined;
-    const earlier = await desk.requests.find(client, key, retries.since);
+    const earlier = await depositService.requests.find(client, key, retries.since);
     const depositId = earlier?.depositId ?? (await newId());
-    return desk.requests.begin(client, key, { depositId, requestId, fingerprint: key }, retries);
+    return depositService.requests.begin(client, key, { depositId, requestId, fingerprint: key }, retries);
   };
-  const { depositId, revision } = await desk.create(command, requestId, keyed, retries);
-  const shown = await desk.content(depositId, revision, retries);
+  const { depositId, revision } = await depositService.create(command, requestId, keyed, retries);
+  const shown = await depositService.content(depositId, revision, retries);
   return { kind: 'success', depositId, revision, shown };
+}
+
+/** Resolves to the bytes of an upload, which stays: the creation may be repeated. */
+async function uploaded(node: SimulatedNode, { client, upload: id, bytes }: Creation): Promise<Buffer> {
+  const upload = node.uploads?.find(id ?? '', { client, collection: 'software' });
+  if (!upload) throw new Error(`The upload ${id} is not there.`);
+  const found = Buffer.concat(await Array.fromAsync(upload.bytes()));
+  if (!found.equals(bytes)) throw new Error(`The upload ${id} has other bytes than were sent.`);
+  return found;
 }
 
 /** Adds an archive to a partial deposit, or replaces those that it has. */
@@ -92,7 +103,7 @@ export function remove(node: SimulatedNode, request: OfDeposit): Promise<Success
 /** Adds metadata to a deposit that is done. Resolves to `undefined` if it is not. */
 export async function annotate(node: SimulatedNode, request: OfDeposit): Promise<Success | undefined> {
   const { depositId } = request;
-  const status = await deskOf(node).status(depositId);
+  const status = await depositServiceOf(node).status(depositId);
   const swhid = depositIdentifiers(status?.loaded ?? null)?.refId;
   if (swhid === undefined) return undefined;
   const entry = entryOf(await stored(node, Buffer.from(`entry ${depositId}`)));
@@ -125,12 +136,12 @@ async function change(
   { client, depositId }: OfDeposit,
   command: (now: string) => DepositCommand,
 ): Promise<Success> {
-  const desk = deskOf(node);
+  const depositService = depositServiceOf(node);
   const id = randomUUID();
-  const retries = desk.retries();
+  const retries = depositService.retries();
   const request = { commandId: id, requestId: id, once: false };
-  const { revision } = await desk.change(depositId, command, client, request, { retries });
-  const shown = await desk.status(depositId, revision, retries);
+  const { revision } = await depositService.change(depositId, command, client, request, { retries });
+  const shown = await depositService.status(depositId, revision, retries);
   return { kind: 'success', depositId, revision, shown };
 }
 
@@ -148,7 +159,7 @@ function entryOf({ sha256, length }: { readonly sha256: string; readonly length:
   return { sha256, length, encoding: 'utf-8', facts: FACTS };
 }
 
-function deskOf({ desk, process }: SimulatedNode): DepositDesk {
-  if (!desk) throw new Error(`${process.name} serves no HTTP.`);
-  return desk;
+function depositServiceOf({ depositService, process }: SimulatedNode): DepositService {
+  if (!depositService) throw new Error(`${process.name} serves no HTTP.`);
+  return depositService;
 }

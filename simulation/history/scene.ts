@@ -1,10 +1,13 @@
+import { toPosition } from '../../src/event-log/position.ts';
 import type { Cluster } from '../cluster/cluster.ts';
+import { ServerLog } from '../cluster/server-log.ts';
 import { Site } from '../current-site.ts';
+import { SimulatedDisk } from '../disk/disk.ts';
 import type { NetworkServer } from '../network/network-server.ts';
 import { S3Server } from '../network/s3-server.ts';
 import { WebhookReceiver } from '../network/webhook-receiver.ts';
 import { RECEIVER_HOST, STORE_HOST } from '../nodes/site-settings.ts';
-import { HTTP_NODES, REACTOR_NODES } from '../plan/plan.ts';
+import { HTTP_NODES, type Plan, REACTOR_NODES } from '../plan/plan.ts';
 import { Host, type Incarnation, running } from '../world/host.ts';
 import { newProcess } from '../world/outside-world.ts';
 import type { CallMoment, CallName, World } from '../world/world.ts';
@@ -30,7 +33,7 @@ export class Scene {
   readonly store = new S3Server();
   readonly receiver = new WebhookReceiver();
   readonly hosts: readonly Host[];
-  readonly operator = newProcess(new Host('operator', 'operator'));
+  readonly operator: Incarnation;
   /** Shares of requests and answers that are lost at the moment. */
   readonly losses = new Set<number>();
   /** Counts of calls after which a process was killed. */
@@ -41,7 +44,11 @@ export class Scene {
   stop: (host: Host) => Promise<void> = () => Promise.resolve();
   collectGarbage: () => void = () => undefined;
 
-  constructor(world: World) {
+  /** The disk of an embedded node. */
+  readonly disk: SimulatedDisk | undefined;
+  readonly #embeddedLog = new ServerLog(1, toPosition);
+
+  constructor(world: World, { composition, hasSqliteViews }: Pick<Plan, 'composition' | 'hasSqliteViews'>) {
     this.world = world;
     const servers = new Map<string, NetworkServer>([
       [STORE_HOST, this.store],
@@ -50,10 +57,37 @@ export class Scene {
     const lossOf = (process: Incarnation): number =>
       process === this.operator ? 0 : Math.max(0, ...this.losses);
     this.site = new Site(servers, lossOf);
-    this.hosts = [
-      ...Array.from({ length: HTTP_NODES }, (_, index) => new Host(`http-${index + 1}`, 'http')),
-      ...Array.from({ length: REACTOR_NODES }, (_, index) => new Host(`reactors-${index + 1}`, 'reactors')),
-    ];
+    this.hosts =
+      composition === 'embedded'
+        ? [new Host('embedded', 'embedded')]
+        : [
+            ...Array.from({ length: HTTP_NODES }, (_, index) => new Host(`http-${index + 1}`, 'http')),
+            ...Array.from(
+              { length: REACTOR_NODES },
+              (_, index) => new Host(`reactors-${index + 1}`, 'reactors'),
+            ),
+          ];
+    this.disk = composition === 'embedded' ? new SimulatedDisk(world.seed) : undefined;
+    const operator = new Host('operator', 'operator');
+    for (const host of [...this.hosts, operator]) host.storage = this.disk;
+    if (hasSqliteViews) for (const host of this.hosts) host.storage ??= new SimulatedDisk(world.seed);
+    world.neutral = (text) => this.disks.reduce((neutral, disk) => disk.withoutPlace(neutral), text);
+    this.operator = newProcess(operator);
+  }
+
+  /** The committed events: of the servers, or as the embedded node has committed them. */
+  get log(): ServerLog {
+    return this.disk ? this.#embeddedLog : this.cluster.log;
+  }
+
+  /** The disks of all nodes, to be disposed of. */
+  get disks(): readonly SimulatedDisk[] {
+    return [...new Set(this.hosts.flatMap(({ storage }) => storage ?? []))];
+  }
+
+  /** Number of nodes that serve HTTP. */
+  get httpNodes(): number {
+    return this.hosts.filter(({ role }) => role !== 'reactors').length;
   }
 
   get cluster(): Cluster {
@@ -81,22 +115,29 @@ export class Scene {
     this.world.note('fault', `kill ${host.name} after ${after}`);
     this.crashPoints.set(after, (this.crashPoints.get(after) ?? 0) + 1);
     this.later(seen, () => this.cluster.closeConnectionsOf(process));
-    this.later(down, () => {
-      host.pausedUntil = 0;
-      this.boot(host);
-    });
+    this.later(down, () => this.boot(host));
     return true;
   }
 
-  /** Kills the process of a host behind a call of it. */
-  killAfter({ host, call, moment, skip, until }: CallToDieAfter, killing: Killing): void {
+  /** Kills the process of a host with its machine, whose disk loses what was not synced. */
+  cutPower(index: number, killing: Killing, after?: string): boolean {
+    const isKilled = this.kill(index, killing, after);
+    if (isKilled) this.disk?.cutPower();
+    return isKilled;
+  }
+
+  /** Kills the process of a host, or its machine, behind a call of it. */
+  killAfter({ host, call, moment, skip, until }: CallToDieAfter, killing: Killing, isPowerCut = false): void {
     let left = skip;
     const disarm = this.world.onCall(({ host: caller }, madeCall, atMoment) => {
       if (caller !== this.host(host) || madeCall !== call || atMoment !== moment) return;
       left -= 1;
       if (left >= 0) return;
       disarm();
-      this.world.afterStep(() => this.kill(host, killing, `${call} ${moment}`));
+      this.world.afterStep(() => {
+        if (isPowerCut) this.cutPower(host, killing, `${call} ${moment}`);
+        else this.kill(host, killing, `${call} ${moment}`);
+      });
     });
     this.later(until, disarm);
   }
@@ -121,7 +162,7 @@ export class Scene {
 
   pause(index: number, time: number): boolean {
     const host = this.host(index);
-    host.pausedUntil = Math.max(host.pausedUntil, this.world.now + time);
+    host.pause(this.world.now, this.world.now + time);
     return host.process?.isAlive ?? false;
   }
 

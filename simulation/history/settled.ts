@@ -1,4 +1,4 @@
-import { isNews } from '../../src/news/deposit-news.ts';
+import { isStatusChange } from '../../src/deposits/status-change.ts';
 import type { StoredEvent } from '../cluster/stored-event.ts';
 import type { SimulatedNode } from '../nodes/simulated-node.ts';
 import { CLIENTS } from '../plan/plan.ts';
@@ -23,14 +23,12 @@ const ENDS = new Set([
 
 /** Returns whether everything that was begun has ended, on all nodes. */
 export function isSettled(scene: Scene, nodes: ReadonlyMap<string, SimulatedNode>): boolean {
-  const { log } = scene.cluster;
+  const { log } = scene;
   const isOver = (events: readonly StoredEvent[]): boolean =>
     namesLostObject(events, scene.store) || (hasEnded(events) && isNotified(events, scene));
   for (const [stream, events] of log.streams)
     if (stream.startsWith('deposit-') && !isOver(events)) return false;
-  const last = scene.cluster.log.events.findLast(({ streamId }) =>
-    /^(deposit|client|notifications)-/.test(streamId),
-  );
+  const last = scene.log.events.findLast(({ streamId }) => /^(deposit|client|notifications)-/.test(streamId));
   return scene.hosts.every((host) => {
     const node = nodes.get(host.name);
     const isServing = node !== undefined && node.process === host.process && node.process.isAlive;
@@ -46,7 +44,7 @@ function hasEnded(events: readonly StoredEvent[]): boolean {
 
 function isNotified(events: readonly StoredEvent[], { receiver }: Scene): boolean {
   if (events[0]?.data['client'] === CLIENTS.at(-1)) return true;
-  const news = events.filter(isNews);
+  const news = events.filter(isStatusChange);
   return news.every(({ data, revision }) =>
     receiver.received.some((one) => one.depositId === data['depositId'] && one.revision === Number(revision)),
   );

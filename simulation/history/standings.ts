@@ -11,8 +11,8 @@ export type Standing = {
   /** Milliseconds until it answered. */
   readonly took: number;
   readonly node: string;
-  /** How many events it reported as waiting. */
-  readonly waiting: number;
+  /** How many events it reported as waiting; `undefined`: it could not count them in time. */
+  readonly waiting: number | undefined;
   /** Events that were not acknowledged, neither when it was asked nor when it answered. */
   readonly unacknowledged: readonly string[];
 };
@@ -42,7 +42,7 @@ export class Standings {
     const before = this.#unacknowledged(group);
     const begunAt = this.#scene.world.now;
     const { deliveries, process } = node;
-    const answer = running.run(process, () => deliveries.standing('checker', deposits.prefix));
+    const answer = running.run(process, () => deliveries.status('checker', deposits.prefix));
     const standing = await answer.catch(() => undefined);
     if (!standing) return; // the log was away
     const still = this.#unacknowledged(group).filter((event) => before.includes(event));

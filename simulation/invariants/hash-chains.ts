@@ -1,4 +1,4 @@
-import { hashOf } from '../../src/event-log/hash-chain.ts';
+import { hashOf } from '../../src/event-log/integrity/hash-chain.ts';
 import type { EndedHistory } from '../history/ended-history.ts';
 import { recorded } from '../history/recorded.ts';
 

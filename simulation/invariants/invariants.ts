@@ -1,9 +1,11 @@
 import type { EndedHistory } from '../history/ended-history.ts';
+import { stackOf } from '../world/stack-of.ts';
+import { exclusiveClaims } from './claims.ts';
 import { distinctIds, distinctRanges } from './deposit-ids.ts';
 import { isLegal, isOnce } from './deposit-streams.ts';
 import { deadlocks, expectedEnds, parkedEvents } from './ends.ts';
 import { unbrokenChains } from './hash-chains.ts';
-import { keptAcknowledgements, keptKeys, keptObjects } from './kept-promises.ts';
+import { keptAcknowledgements, keptCommits, keptKeys, keptObjects, keptPieces } from './kept-promises.ts';
 import { inOrder, notifiedOfAll, notifiedOnce } from './notified.ts';
 import { earlyOutages, falseConflicts, surprisingAnswers } from './outages.ts';
 import { ownWrites } from './own-writes.ts';
@@ -20,6 +22,8 @@ export type Violation = { readonly kind: string; readonly text: string };
 export const INVARIANTS = {
   // 1. Nothing lost
   lost: keptAcknowledgements,
+  'commit-lost': keptCommits,
+  'piece-lost': keptPieces,
   'object-lost': keptObjects,
   // 2. Nothing twice
   twice: isOnce,
@@ -49,8 +53,9 @@ export const INVARIANTS = {
   view: viewsOfLog,
   // 12. No surprise
   surprise: surprises,
-  // 13. Repetitions have a cause, standings are honest
+  // 13. Repetitions have a cause, claims are exclusive, standings are honest
   repeated: notifiedOnce,
+  claim: exclusiveClaims,
   standing: honestStandings,
 } as const satisfies Readonly<Record<string, Invariant>>;
 
@@ -58,6 +63,15 @@ export type InvariantName = keyof typeof INVARIANTS;
 
 export function judge(history: EndedHistory): Violation[] {
   return Object.entries(INVARIANTS).flatMap(([kind, invariant]) =>
-    Array.from(invariant(history), (text) => ({ kind, text })),
+    textsOf(invariant, history).map((text) => ({ kind, text })),
   );
+}
+
+/** Events that no decider makes may break an invariant itself: that is a finding, too. */
+function textsOf(invariant: Invariant, history: EndedHistory): string[] {
+  try {
+    return [...invariant(history)];
+  } catch (error) {
+    return [`it cannot be judged: ${stackOf(error)}`];
+  }
 }

@@ -1,5 +1,5 @@
 import { deposits } from '../../src/domain/aggregates.ts';
-import { namedObjects } from '../../src/domain/deposit/named-objects.ts';
+import { referencedObjects } from '../../src/domain/deposit/referenced-objects.ts';
 import type { EndedHistory } from '../history/ended-history.ts';
 import { keyOf } from '../history/lost-objects.ts';
 import { recorded } from '../history/recorded.ts';
@@ -17,14 +17,24 @@ export function* keptAcknowledgements(history: EndedHistory): Generator<string> 
   }
 }
 
-/** Checks that every object named by an event is in the store, unless a power cut of the store lost it. */
+/** Checks that the file of an embedded log holds what was committed, whatever happened to its disk. */
+export function* keptCommits({ logFaults }: EndedHistory): Generator<string> {
+  yield* logFaults;
+}
+
+/** Checks that no piece of an upload is lost that was acknowledged. */
+export function* keptPieces({ pieceFaults }: EndedHistory): Generator<string> {
+  yield* pieceFaults;
+}
+
+/** Checks that every object named by an event is in the store, embedded as a whole, unless a power cut of the store lost it. */
 export function* keptObjects({ log, store }: EndedHistory): Generator<string> {
   for (const event of log.events) {
     if (!event.streamId.startsWith(deposits.prefix)) continue;
-    for (const sha256 of namedObjects(deposits.codec.read(recorded(event)))) {
+    for (const sha256 of referencedObjects(deposits.codec.read(recorded(event)))) {
       const key = keyOf(sha256);
       if (store.objects.has(key) || store.lost.has(key)) continue;
-      yield `${event.type} ${event.streamId}@${event.revision} names ${sha256}, which is not in the store`;
+      yield `${event.type} ${event.streamId}@${event.revision} names ${sha256}, which is not in the store, or damaged there`;
     }
   }
 }

@@ -1,4 +1,4 @@
-import { isNews } from '../../src/news/deposit-news.ts';
+import { isStatusChange } from '../../src/deposits/status-change.ts';
 import type { EndedHistory } from '../history/ended-history.ts';
 import { CLIENTS } from '../plan/plan.ts';
 import { depositStreams } from './deposit-streams.ts';
@@ -12,7 +12,7 @@ export function* notifiedOfAll(history: EndedHistory): Generator<string> {
     if (events[0]?.data['client'] === CLIENTS.at(-1)) continue;
     const first = firstReceived(stream, history);
     for (const event of events)
-      if (isNews(event) && !first.includes(Number(event.revision)))
+      if (isStatusChange(event) && !first.includes(Number(event.revision)))
         yield `${event.type} ${stream}@${event.revision} was never received; received were ${first.join(', ')}`;
   }
 }

@@ -1,4 +1,4 @@
-import type { Failure } from '../history/answer.ts';
+import type { Answer, Failure } from '../history/answer.ts';
 import type { EndedHistory } from '../history/ended-history.ts';
 
 /** A request is tried for 20 seconds; the last pause, of two seconds and a quarter at most, is not begun beyond that. */
@@ -11,16 +11,28 @@ const EXPECTED_CODES = new Set([
   'CONCURRENT_WRITES',
   'EVENT_LOG_UNAVAILABLE',
   'DEPOSIT_NOT_DONE',
+  'UPLOADS_UNAVAILABLE',
   'DEPOSIT_NOT_FOUND',
   'DEPOSIT_NOT_PARTIAL',
 ]);
 
-/** The log is reported as unavailable only after all retries. */
+/** The log is reported as unavailable only after all retries; an embedded one, at once, while its disk refuses writes. */
 export function* earlyOutages(history: EndedHistory): Generator<string> {
-  for (const { command, deposit, node, took, wasPaused, outcome } of failures(history)) {
+  for (const answer of failures(history)) {
+    const { command, deposit, node, took, wasPaused, outcome } = answer;
     if (outcome.code !== 'EVENT_LOG_UNAVAILABLE' || wasPaused || took >= LEAST_PATIENCE_MS) continue;
+    if (isOfEmbedded(answer, history)) continue;
     yield `${command} of ${deposit} by ${node} gave up after ${(took / 1000).toFixed(1)} s: ${outcome.message}`;
   }
+}
+
+/** An embedded log is not asked again: its disk refuses writes, or its node is being stopped. */
+function isOfEmbedded({ begunAt, endedAt }: Answer, { faults, plan }: EndedHistory): boolean {
+  if (plan.composition === 'cluster') return false;
+  return faults.some(
+    ({ kind, from, until }) =>
+      ['full-disk', 'refused-writes', 'restart'].includes(kind) && from <= endedAt && until >= begunAt,
+  );
 }
 
 /** A conflict is reported only if others have written to the stream. */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { everyView } from '../../projections/every-view.ts';
-import { apply } from '../../src/read-models/fold.ts';
-import { type AnyProjection, keyOf } from '../../src/read-models/projection.ts';
+import { apply } from '../../src/views/fold.ts';
+import { type AnyProjection, keyOf } from '../../src/views/projection.ts';
 import type { EndedHistory } from '../history/ended-history.ts';
 import { recorded } from '../history/recorded.ts';
 
@@ -9,11 +9,10 @@ import { recorded } from '../history/recorded.ts';
 export function* viewsOfLog(history: EndedHistory): Generator<string> {
   for (const projection of everyView) {
     let expected: Map<string, unknown> | undefined;
-    for (const { process, views } of history.nodes) {
-      const table = views.tables.get(projection.name);
-      if (!table) continue;
+    for (const { process, shown: shownBy } of history.nodes) {
+      const shown = shownBy(projection.name);
+      if (!shown) continue;
       expected ??= folded(projection, history);
-      const { views: shown } = table;
       const differing = [...new Set([...expected.keys(), ...shown.keys()])].filter(
         (key) => !isDeepStrictEqual(expected?.get(key), shown.get(key)),
       );

@@ -34,8 +34,10 @@ export class S3Server implements NetworkServer {
   readonly hidden = new Set<number>();
   /** Shares of the keys that lists leave out at the moment, with status 200. */
   readonly unlisted = new Set<number>();
-  /** Keys of objects that a power cut has lost although their put was answered. */
+  /** Keys of objects that are gone because a power cut has lost them although their put was answered. */
   readonly lost = new Set<string>();
+  /** Keys of which a power cut has lost the newest version: what is left looks old, so `gc` may remove it. */
+  readonly #aged = new Set<string>();
 
   /** Lists are not counted. */
   callOf({ method, path }: Pick<NetworkRequest, 'method' | 'path'>): CallName | undefined {
@@ -47,8 +49,8 @@ export class S3Server implements NetworkServer {
     const isLost = ({ answeredAt }: S3Object): boolean => answeredAt >= world().now - unsyncedFor;
     for (const [key, versions] of this.#versions) {
       if (!versions.some(isLost)) continue;
+      this.#aged.add(key);
       this.#keep(key, (version) => !isLost(version));
-      if (!this.objects.has(key)) this.lost.add(key);
       world().note('store', `the power cut lost what was last stored as ${key}`);
     }
   }
@@ -60,6 +62,7 @@ export class S3Server implements NetworkServer {
     this.#versions.getOrInsertComputed(key, () => []).push(object);
     this.objects.set(key, object);
     this.lost.delete(key);
+    this.#aged.delete(key);
     return object;
   }
 
@@ -98,8 +101,12 @@ export class S3Server implements NetworkServer {
     const versions = (this.#versions.get(key) ?? []).filter(isKept);
     const current = versions.at(-1);
     this.#versions.set(key, versions);
-    if (current) this.objects.set(key, current);
-    else this.objects.delete(key);
+    if (current) {
+      this.objects.set(key, current);
+      return;
+    }
+    this.objects.delete(key);
+    if (this.#aged.delete(key)) this.lost.add(key);
   }
 
   #get(key: string, isHead: boolean): NetworkOutcome {

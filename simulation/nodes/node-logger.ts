@@ -1,4 +1,4 @@
-import type { Logger } from '../../src/logger.ts';
+import type { Logger } from '../../src/tools/logger.ts';
 import { running } from '../world/host.ts';
 import { world } from '../world/world.ts';
 

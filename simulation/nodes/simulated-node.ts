@@ -1,35 +1,43 @@
+import path from 'node:path';
 import { clientLogins } from '../../projections/client-logins.ts';
-import type { ArchiveStore } from '../../src/archive-store/archive-store.ts';
-import { MinioArchiveStore } from '../../src/archive-store/minio/minio-archive-store.ts';
-import { DepositIds } from '../../src/deposit-ids.ts';
+import { DepositIdAllocator } from '../../src/deposits/deposit-id-allocator.ts';
+import { DepositService } from '../../src/deposits/deposit-service.ts';
+import { notificationViews } from '../../src/deposits/notification-views.ts';
 import type { EventLog } from '../../src/event-log/event-log.ts';
-import { EventStoreDbDeliveries } from '../../src/event-log/eventstoredb/eventstoredb-deliveries.ts';
+import { EventStoreDbDeliveries } from '../../src/event-log/eventstoredb/consumer-groups/eventstoredb-deliveries.ts';
 import { EventStoreDbEventLog } from '../../src/event-log/eventstoredb/eventstoredb-event-log.ts';
 import { LoggedEventLog } from '../../src/event-log/logged-event-log.ts';
-import { DepositDesk } from '../../src/http/deposit-desk.ts';
-import { notificationViews } from '../../src/notifications/notification-views.ts';
+import type { ResumableUploads } from '../../src/modules/resumable-uploads/resumable-uploads.ts';
+import type { ObjectStore } from '../../src/object-store/object-store.ts';
+import { type MinioArchiveStoreOptions, S3ObjectStore } from '../../src/object-store/s3/s3-object-store.ts';
+import { tracedParts } from '../../src/observability/tracing/traced-parts.ts';
 import { RECEIVERS } from '../../src/reactors/reactor-names.ts';
-import { Projector } from '../../src/read-models/projector.ts';
-import type { Node } from '../../src/service/node.ts';
+import type { NodeResources } from '../../src/service/open-node.ts';
 import { startReactors } from '../../src/service/start-reactors.ts';
-import { tracedParts } from '../../src/tracing/traced-parts.ts';
+import { Projector } from '../../src/views/projector.ts';
+import { SqliteViewStore } from '../../src/views/store/sqlite-view-store.ts';
+import type { ViewStore } from '../../src/views/view-store.ts';
 import { MemoryViewStore } from '../views/memory-view-store.ts';
 import { type Host, type Incarnation, running } from '../world/host.ts';
 import { newProcess } from '../world/outside-world.ts';
 import { world } from '../world/world.ts';
+import { folderOf, shownIn, startEmbedded } from './embedded-node.ts';
 import { nodeLogger } from './node-logger.ts';
 import { BASE_URL, LOG_OPTIONS, reactorConfig, STORE_OPTIONS } from './site-settings.ts';
 
 /** A running node: the parts that requests and invariants need. */
 export type SimulatedNode = {
   readonly process: Incarnation;
-  readonly views: MemoryViewStore;
+  /** Returns a view of the node; `undefined` if it has none of this name. */
+  readonly shown: (view: string) => ReadonlyMap<string, unknown> | undefined;
   readonly projector: Projector;
-  readonly store: ArchiveStore;
+  readonly store: ObjectStore;
   /** Closed in the order of the service when the node stops. */
   readonly resources: AsyncDisposableStack;
   /** On HTTP nodes. */
-  readonly desk?: DepositDesk;
+  readonly depositService?: DepositService;
+  /** On embedded nodes. */
+  readonly uploads?: ResumableUploads;
   /** On nodes with reactors. */
   readonly deliveries?: EventStoreDbDeliveries;
 };
@@ -45,25 +53,29 @@ export type NodeOptions = {
 
 const RESTART_PAUSE_MS = 500;
 
-/** Starts a process on a host. It is built from the parts of the service, as `src/service.ts` does it. */
+/** Starts a process on a host. It is built from the parts of the service, as `src/service/service.ts` does it. */
 export function boot(host: Host, options: NodeOptions): void {
   const process = newProcess(host);
-  host.process = process;
+  host.started(process);
   world().note('node', `boot ${host.name}`);
   const start = host.role === 'http' ? startHttp : startReactorNode;
   running.run(process, () => {
-    start(process, options).catch((error: unknown) => options.onFailure(host, error));
+    const started =
+      host.role === 'embedded'
+        ? startEmbedded(process, options).then((node) => ready(node, options))
+        : start(process, options);
+    started.catch((error: unknown) => options.onFailure(host, error));
   });
 }
 
 /** Runs work of an operator, on a machine of its own. */
 export async function asOperator<Result>(
   process: Incarnation,
-  work: (log: EventLog, store: ArchiveStore) => Promise<Result>,
+  work: (log: EventLog, store: ObjectStore) => Promise<Result>,
 ): Promise<Result> {
   return running.run(process, async () => {
     await using log = await EventStoreDbEventLog.open(LOG_OPTIONS);
-    await using store = await persistently(() => MinioArchiveStore.open(STORE_OPTIONS));
+    await using store = await persistently(() => S3ObjectStore.open(STORE_OPTIONS));
     return await work(log, store);
   });
 }
@@ -71,10 +83,10 @@ export async function asOperator<Result>(
 async function startHttp(process: Incarnation, options: NodeOptions): Promise<void> {
   const parts = await openParts(process, options);
   const { log, projector } = parts;
-  const desk = new DepositDesk(log, new DepositIds(log), projector, true);
+  const depositService = new DepositService(log, new DepositIdAllocator(log), projector, true);
   projector.add(clientLogins);
   await persistently(() => projector.start((error) => options.onFailure(process.host, error)));
-  ready({ process, desk, ...parts }, options);
+  ready({ process, depositService, ...parts }, options);
 }
 
 async function startReactorNode(process: Incarnation, options: NodeOptions): Promise<void> {
@@ -87,21 +99,39 @@ async function startReactorNode(process: Incarnation, options: NodeOptions): Pro
   const config = reactorConfig(options.stuckAfter);
   const traced = tracedParts(false);
   const node = { config, log, store, deliveries, traced, logger, resources, projector, notified, fail };
-  startReactors(node as unknown as Node, BASE_URL, viewsReady); // metrics have timers of their own
+  startReactors(node as unknown as NodeResources, BASE_URL, viewsReady); // metrics have timers of their own
   await viewsReady;
   ready({ process, deliveries, ...parts }, options);
 }
 
-/** Opens what every node has, in the order of `src/service/node.ts`. */
+/** Opens what every node has, in the order of `src/service/open-node.ts`. */
 async function openParts(process: Incarnation, { onError }: NodeOptions) {
   const resources = new AsyncDisposableStack();
   const logger = nodeLogger(onError);
   const log = resources.use(new LoggedEventLog(await EventStoreDbEventLog.open(LOG_OPTIONS), logger));
-  const store = resources.use(await persistently(() => MinioArchiveStore.open(STORE_OPTIONS)));
-  const views = new MemoryViewStore(process.host);
+  const store = resources.use(await persistently(() => S3ObjectStore.open(storeOptions(process))));
+  const { views, shown } = viewsOf(process);
+  if (views instanceof SqliteViewStore) resources.use(views);
   const projector = new Projector(log, views);
   resources.defer(() => projector.stop());
-  return { log, store, views, projector, logger, resources, notified: notificationViews(projector) };
+  return { log, store, shown, projector, logger, resources, notified: notificationViews(projector) };
+}
+
+/** Bodies on their way are below a folder that there is. */
+function storeOptions({ host }: Incarnation): MinioArchiveStoreOptions {
+  return host.storage
+    ? { ...STORE_OPTIONS, temporaryFolder: path.join(host.storage.folder, 'incoming') }
+    : STORE_OPTIONS;
+}
+
+/** Returns the views of a node: in SQLite if it has a disk, else in memory. */
+function viewsOf(process: Incarnation): Pick<SimulatedNode, 'shown'> & { readonly views: ViewStore } {
+  if (process.host.storage) {
+    const tables = SqliteViewStore.open(path.join(folderOf(process), 'views'), 'simulation');
+    return { views: tables, shown: (name) => shownIn(tables, name) };
+  }
+  const memory = new MemoryViewStore(process.host);
+  return { views: memory, shown: (name) => memory.tables.get(name)?.views };
 }
 
 function ready(node: SimulatedNode, { onReady }: NodeOptions): void {

@@ -24,6 +24,7 @@ export function makeDeposit(
     isTwofold: isKeyed && random.chance(0.2),
     isFinal,
     isOrphan: random.chance(0.15),
+    pieces: random.chance(0.3) ? 1 + random.int(4) : 0,
     steps: [...(isFinal ? [] : changes(random)), ...(isOfBurst ? [] : aftermath(random, archive))],
   };
 }

@@ -1,15 +1,21 @@
-import { FAULTS, type FaultName } from '../faults/faults.ts';
+import { FAULTS, type FaultName, faultNames } from '../faults/faults.ts';
 import { SeededRandom } from '../world/seeded-random.ts';
 import { makeDeposit } from './make-deposit.ts';
-import { commandsOf, type Plan, type PlannedDeposit, type PlannedFault } from './plan.ts';
+import { type Composition, commandsOf, type Plan, type PlannedDeposit, type PlannedFault } from './plan.ts';
 
 /** The least that every history has. */
 export const LEAST = { commands: 20, deposits: 5, faults: 5, faultKinds: 3 };
 
+/** Every history with such a seed is of an embedded node. */
+const EMBEDDED_EVERY = 4;
+/** Every n-th seed is of a cluster with SQLite views. No such seed is of an embedded node. */
+const SQLITE_VIEWS_EVERY = 20;
 const [FIRST_FAULT_MS, LAST_FAULT_MS] = [1000, 30_000];
 const FIRST_REQUEST_MS = 700;
 /** The sweep in histories that have one, and in those that have none. */
 const [SWEPT_MS, NOT_SWEPT_MS] = [30_000, 86_400_000];
+/** By how much the only clock is set back at most. */
+const LARGEST_SETBACK_MS = 10_000;
 /** When, after its beginning, a search for orphans comes to their removal. */
 const COLLECTION_MS = [10, 35] as const;
 /** Around a fault, where most requests are placed. */
@@ -18,7 +24,8 @@ const NEAR_FAULT_MS = [-1500, 4500] as const;
 /** Makes the plan of a seed. Each history has some of the kinds of faults only, so that none hides another. */
 export function makePlan(seed: number): Plan {
   const random = new SeededRandom(seed, 'plan');
-  const faults = makeFaults(random);
+  const composition = seed % EMBEDDED_EVERY === 0 ? 'embedded' : 'cluster';
+  const faults = makeFaults(random, composition);
   const deposits: PlannedDeposit[] = [];
   while (deposits.length < LEAST.deposits || commandsOf({ deposits }) < LEAST.commands) {
     const at = placeOf(random, faults);
@@ -27,11 +34,19 @@ export function makePlan(seed: number): Plan {
       deposits.push(makeDeposit(random, `d${deposits.length + 1}`, at + random.between(0, 30), burst > 1));
   }
   deposits.push(...duringCollections(random, faults));
-  return { seed, stuckAfter: random.chance(0.4) ? SWEPT_MS : NOT_SWEPT_MS, faults, deposits };
+  const hasSqliteViews = seed % SQLITE_VIEWS_EVERY === 1;
+  return {
+    seed,
+    composition,
+    hasSqliteViews,
+    stuckAfter: random.chance(0.4) ? SWEPT_MS : NOT_SWEPT_MS,
+    faults,
+    deposits,
+  };
 }
 
-function makeFaults(random: SeededRandom): PlannedFault[] {
-  const names = Object.keys(FAULTS) as FaultName[];
+function makeFaults(random: SeededRandom, composition: Composition): PlannedFault[] {
+  const names = faultNames(composition);
   const kinds = random.shuffled(names).slice(0, LEAST.faultKinds + random.int(3));
   const count = LEAST.faults + random.int(4);
   return Array.from({ length: count }, (_, index) => {
@@ -39,9 +54,23 @@ function makeFaults(random: SeededRandom): PlannedFault[] {
     return {
       kind,
       at: random.between(FIRST_FAULT_MS, LAST_FAULT_MS),
-      parameters: FAULTS[kind].draw(random),
+      parameters: ofOneHost(FAULTS[kind].draw(random), composition),
     };
   });
+}
+
+/** An embedded site has one host. No other one delivers what waits until its clock is again where it was. */
+function ofOneHost(
+  parameters: PlannedFault['parameters'],
+  composition: Composition,
+): PlannedFault['parameters'] {
+  if (composition === 'cluster') return parameters;
+  const { host, by } = parameters;
+  return {
+    ...parameters,
+    ...(host !== undefined && { host: 0 }),
+    ...(typeof by === 'number' && { by: Math.max(by, -LARGEST_SETBACK_MS) }),
+  };
 }
 
 /** Deposits of bytes that an operator is about to remove: each is stored within moments of a search for orphans. */

@@ -8,11 +8,29 @@ import type { FaultName } from '../faults/faults.ts';
 export type Plan = {
   /** Seeds what the plan leaves open: latencies, losses, ids, pauses. */
   readonly seed: number;
+  /** `cluster`: EventStoreDB, S3 and four nodes. `embedded`: one node with the log and the store on its disk. */
+  readonly composition: Composition;
+  /** Nodes of the cluster have their views in SQLite, on a disk; else in memory, which takes half the time. */
+  readonly hasSqliteViews: boolean;
   /** Milliseconds after which the sweep looks at work; a day in histories without it. */
   readonly stuckAfter: number;
   readonly faults: readonly PlannedFault[];
   readonly deposits: readonly PlannedDeposit[];
+  /** A crash behind the n-th step of a host, in histories that try every step. */
+  readonly stepCrash?: StepCrash;
 };
+
+export type StepCrash = {
+  readonly host: number;
+  /** From 1. */
+  readonly step: number;
+  /** Milliseconds until the process is started again. */
+  readonly down: number;
+  /** Its machine loses its power, and its disk what was not synced. */
+  readonly isPowerCut?: boolean;
+};
+
+export type Composition = 'cluster' | 'embedded';
 
 export type PlannedFault = {
   readonly kind: FaultName;
@@ -23,7 +41,7 @@ export type PlannedFault = {
 
 /** A deposit and what its client does with it. */
 export type PlannedDeposit = {
-  /** Tells deposits apart when others are removed from the plan. */
+  /** Distinguishes deposits when others are removed from the plan. */
   readonly name: string;
   readonly at: number;
   /** Number of a node that serves HTTP. */
@@ -37,6 +55,8 @@ export type PlannedDeposit = {
   readonly isFinal: boolean;
   /** The store has the bytes of the archive already, named by no event. */
   readonly isOrphan: boolean;
+  /** Number of pieces in which the archive is uploaded before; 0: it comes with the creation. On embedded nodes. */
+  readonly pieces: number;
   readonly steps: readonly PlannedStep[];
 };
 

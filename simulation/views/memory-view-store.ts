@@ -1,9 +1,9 @@
-import type { Seen, TableShape, ViewQuery, ViewStore, ViewTable } from '../../src/read-models/view-store.ts';
+import type { EventRef, ViewQuery, ViewSchema, ViewStore, ViewTable } from '../../src/views/view-store.ts';
 import type { Host } from '../world/host.ts';
 import { running } from '../world/host.ts';
 import { world } from '../world/world.ts';
 
-type SavedTable = { readonly views: Map<string, unknown>; last: Seen | undefined };
+type SavedTable = { readonly views: Map<string, unknown>; last: EventRef | undefined };
 
 /** A view store whose saved tables are on the simulated disk of a host: a process that dies loses what it took since. */
 export class MemoryViewStore implements ViewStore {
@@ -15,7 +15,7 @@ export class MemoryViewStore implements ViewStore {
     this.#host = host;
   }
 
-  open(shape: TableShape): MemoryViewTable {
+  open(shape: ViewSchema): MemoryViewTable {
     const { disk } = this.#host;
     const path = `views/${shape.name}`;
     if (!disk.has(path)) disk.set(path, { views: new Map(), last: undefined } satisfies SavedTable);
@@ -53,12 +53,12 @@ export class MemoryViewStore implements ViewStore {
 export class MemoryViewTable implements ViewTable {
   readonly name: string;
   readonly views: Map<string, unknown>;
-  readonly #shape: TableShape;
+  readonly #shape: ViewSchema;
   readonly #saved: SavedTable;
   readonly #changed = new Set<string>();
-  #last: Seen | undefined;
+  #last: EventRef | undefined;
 
-  constructor(shape: TableShape, saved: SavedTable) {
+  constructor(shape: ViewSchema, saved: SavedTable) {
     this.name = shape.name;
     this.#shape = shape;
     this.#saved = saved;
@@ -70,11 +70,11 @@ export class MemoryViewTable implements ViewTable {
     return this.#last?.position;
   }
 
-  get lastSeen(): Seen | undefined {
+  get lastSeen(): EventRef | undefined {
     return this.#last;
   }
 
-  get queried(): string | undefined {
+  get queryablePosition(): string | undefined {
     this.save();
     return this.position;
   }
@@ -83,7 +83,7 @@ export class MemoryViewTable implements ViewTable {
     return this.#changed.size;
   }
 
-  take(views: ReadonlyMap<string, unknown>, { id, stream, revision, position }: Seen): void {
+  take(views: ReadonlyMap<string, unknown>, { id, stream, revision, position }: EventRef): void {
     for (const [key, view] of views) {
       setOrDelete(this.views, key, view);
       this.#changed.add(key);

@@ -1,8 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type OutsideWorld, runInWorld } from '../../src/tools/outside-world.ts';
+import type { SimulatedDisk } from '../disk/disk.ts';
 import type { Task } from './task-queue.ts';
 
-export type Role = 'http' | 'reactors' | 'operator';
+/** An embedded node has all roles. */
+export type Role = 'http' | 'reactors' | 'embedded' | 'operator';
 
 /** A simulated machine: its clock, its disk and the process that runs on it. */
 export class Host {
@@ -10,18 +12,42 @@ export class Host {
   readonly role: Role;
   /** Milliseconds by which its wall clock is ahead of the world's. */
   clockOffset = 0;
-  /** Virtual time until which its processes are stopped, as by SIGSTOP. */
+  /** Virtual time from and until which its process was stopped last, as by SIGSTOP. */
+  pausedFrom = 0;
   pausedUntil = 0;
+  /** Steps that its processes have made. */
+  steps = 0;
   /** Tasks that came up during a pause, in order. */
   backlog: Task[] = [];
   /** Files by path: they outlive processes. */
   readonly disk = new Map<string, unknown>();
+  /** The disk of an embedded node. */
+  storage: SimulatedDisk | undefined;
   /** The process that was started last. */
   process: Incarnation | undefined;
 
   constructor(name: string, role: Role) {
     this.name = name;
     this.role = role;
+  }
+
+  /** Stops its process, or has a pause last longer. */
+  pause(from: number, until: number): void {
+    if (this.pausedUntil <= from) this.pausedFrom = from;
+    this.pausedUntil = Math.max(this.pausedUntil, until);
+  }
+
+  /** Has a new process, which no pause of the one before stops. */
+  started(process: Incarnation): void {
+    this.process = process;
+    this.pausedUntil = 0;
+    this.backlog = [];
+  }
+
+  /** Returns for how many of the milliseconds between two times its process was not stopped by the last pause. */
+  ranFor(from: number, until: number): number {
+    const pause = Math.min(until, this.pausedUntil) - Math.max(from, this.pausedFrom);
+    return until - from - Math.max(0, pause);
   }
 }
 
@@ -47,11 +73,22 @@ export class Incarnation {
 }
 
 const processes = new AsyncLocalStorage<Incarnation | undefined>();
+const contexts = new WeakMap<Incarnation, Context>();
+const environment = AsyncLocalStorage.snapshot();
+
+type Context = ReturnType<typeof AsyncLocalStorage.snapshot>;
 
 /** Knows the process whose code runs at the moment; `undefined` is the environment. */
 export const running = {
   getStore: (): Incarnation | undefined => processes.getStore(),
   run<Result>(process: Incarnation | undefined, work: () => Result): Result {
-    return processes.run(process, () => runInWorld(process?.outsideWorld ?? {}, work));
+    return (process ? contextOf(process) : environment)(work);
   },
 };
+
+/** Returns the context of a process, made once: a step is hardly longer than the making of one. */
+function contextOf(process: Incarnation): Context {
+  return contexts.getOrInsertComputed(process, () =>
+    processes.run(process, () => runInWorld(process.outsideWorld, () => AsyncLocalStorage.snapshot())),
+  );
+}

@@ -1,4 +1,6 @@
 import type { Clock, OutsideWorld } from '../../src/tools/outside-world.ts';
+import { diskFiles } from '../disk/disk-files.ts';
+import { startWorker } from '../disk/simulated-worker.ts';
 import { simulatedRequests } from '../network/http.ts';
 import { type Host, Incarnation } from './host.ts';
 import { SIMULATED_FILES } from './simulated-files.ts';
@@ -12,7 +14,7 @@ export function newProcess(host: Host): Incarnation {
   return process;
 }
 
-/** Returns virtual time, seeded randomness, simulated servers and hardly any files. */
+/** Returns virtual time, seeded randomness, simulated servers, and the files of the disk, of which a node of a cluster has hardly any. */
 function outsideWorldOf(process: Incarnation): OutsideWorld {
   const { codeRandom } = world();
   return {
@@ -22,12 +24,8 @@ function outsideWorldOf(process: Incarnation): OutsideWorld {
       uuid: () => codeRandom.uuid(),
       bytes: (count) => codeRandom.bytes(count),
     },
-    files: SIMULATED_FILES,
-    workers: {
-      start: (program) => {
-        throw new Error(`The simulation has no worker ${program.href}.`);
-      },
-    },
+    files: process.host.storage ? diskFiles(process, process.host.storage) : SIMULATED_FILES,
+    workers: { start: (program, options) => startWorker(process, program, options) },
     outgoing: simulatedRequests(process),
   };
 }

@@ -55,11 +55,21 @@ function patchRandomness(): void {
  */
 function patchSignals(): void {
   AbortSignal.timeout = (milliseconds) => timeoutSignal(running.getStore(), milliseconds);
+  const composites = new WeakMap<AbortSignal, AbortController[]>();
+  const compositesOf = (signal: AbortSignal): AbortController[] =>
+    composites.getOrInsertComputed(signal, () => {
+      const controllers: AbortController[] = []; // one listener for all: Node looks through those there are
+      const abort = (): void => {
+        for (const controller of controllers) controller.abort(signal.reason);
+      };
+      signal.addEventListener('abort', abort, { once: true });
+      return controllers;
+    });
   AbortSignal.any = (signals) => {
     const controller = new AbortController();
     for (const signal of signals) {
       if (signal.aborted) controller.abort(signal.reason);
-      else signal.addEventListener('abort', () => controller.abort(signal.reason), { once: true });
+      else compositesOf(signal).push(controller);
     }
     return controller.signal;
   };

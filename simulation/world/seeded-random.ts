@@ -6,7 +6,7 @@ export class SeededRandom {
   #counter = 1;
 
   constructor(seed: number, label: string) {
-    let hash = 0x811c9dc5 ^ seed;
+    let hash = 0x811c9dc5;
     for (const character of `${seed}/${label}`)
       hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193);
     this.#a = hash;

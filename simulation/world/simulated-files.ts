@@ -6,7 +6,7 @@ export const SIMULATED_FOLDER = '/simulated';
 /** The file with the key that seals the secrets of webhooks. */
 export const KEY_FILE = `${SIMULATED_FOLDER}/webhook.key`;
 
-const KEY_TEXT = `${Buffer.alloc(32, 7).toString('base64')}\n`;
+export const KEY_TEXT = `${Buffer.alloc(32, 7).toString('base64')}\n`;
 
 const FUNCTIONS: Partial<Files> = {
   readFileSync, // of the sources: package.json

@@ -28,7 +28,7 @@ export class TaskQueue {
     heap[index] = task;
   }
 
-  /** Removes the first task; returns `undefined` if there is none. */
+  /** Removes the first task; returns `undefined` if the queue is empty. */
   pop(): Task | undefined {
     const heap = this.#heap;
     const [first] = heap;

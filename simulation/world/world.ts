@@ -34,7 +34,12 @@ export type CallName =
   | 'get'
   | 'head'
   | 'post'
-  | 'view save';
+  | 'view save'
+  | 'log commit'
+  | 'store commit'
+  | 'file write'
+  | 'file name'
+  | 'file sync';
 
 type CallListener = (incarnation: Incarnation, call: CallName, moment: CallMoment) => void;
 
@@ -53,6 +58,8 @@ export class World {
   readonly networkRandom: SeededRandom;
   readonly notes: Note[] | undefined;
   readonly unhandled: string[] = [];
+  /** Makes texts of the trace equal on all machines. */
+  neutral: (text: string) => string = (text) => text;
   readonly #queue = new TaskQueue();
   readonly #hash = new TraceHash();
   readonly #afterStep: (() => void)[] = [];
@@ -76,7 +83,8 @@ export class World {
     return this.#hash.digest;
   }
 
-  note(kind: NoteKind, text: string): void {
+  note(kind: NoteKind, noted: string): void {
+    const text = this.neutral(noted);
     this.#hash.addText(text);
     this.notes?.push({ at: this.now, kind, text });
   }
@@ -106,7 +114,7 @@ export class World {
     this.#afterStep.push(work);
   }
 
-  /** Begins the next task. Returns false if there is none. Its promises are settled in the microtasks that follow. */
+  /** Begins the next task. Returns false if the queue is empty. Its promises are settled in the microtasks that follow. */
   begin(): boolean {
     while (true) {
       const task = this.#queue.pop();
@@ -115,6 +123,7 @@ export class World {
       if (this.#isPostponed(task)) continue;
       this.now = Math.max(this.now, task.time);
       this.steps += 1;
+      if (task.incarnation) task.incarnation.host.steps += 1;
       this.#hash.addStep(task.number, this.now);
       running.run(task.incarnation, () => {
         try {

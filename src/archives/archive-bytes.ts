@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { LocalSource } from '../archive-store/archive-store.ts';
+import type { LocalSource } from '../object-store/object-store.ts';
 import { files } from '../tools/files.ts';
 import { Unreadable } from './faults.ts';
 import { sniffFormat, sniffLength } from './format.ts';
@@ -8,8 +8,8 @@ import type { ArchiveFormat } from './inspection.ts';
 const pieceLength = 256 * 1024;
 
 /**
- * The bytes of an archive, read synchronously at any place. Whatever is read in order goes into the SHA-256
- * at the same time, so that hashing the archive costs no second reading.
+ * The bytes of an archive, read synchronously at any offset. Bytes that are read in order are hashed at the
+ * same time, so that the SHA-256 of the archive costs no second reading.
  */
 export class ArchiveBytes implements Disposable {
   readonly length: number;
@@ -29,7 +29,7 @@ export class ArchiveBytes implements Disposable {
     return new ArchiveBytes(file, files.fstatSync(file).size);
   }
 
-  /** Fills `target` from `position` on. */
+  /** Fills `target` with the bytes from `position` on. */
   read(target: Uint8Array, position: number): void {
     if (position < 0 || position + target.length > this.length) {
       throw new Unreadable(
@@ -43,7 +43,7 @@ export class ArchiveBytes implements Disposable {
     this.#hashed = position + target.length;
   }
 
-  /** The bytes from `from` to `to` in pieces, each in a buffer of its own. */
+  /** Yields the bytes from `from` to `to` in chunks, each in a separate buffer. */
   *pieces(from = 0, to = this.length): Generator<Buffer<ArrayBuffer>> {
     for (let position = from; position < to; position += pieceLength) {
       const piece = Buffer.allocUnsafeSlow(Math.min(pieceLength, to - position));
@@ -52,7 +52,7 @@ export class ArchiveBytes implements Disposable {
     }
   }
 
-  /** The same in one buffer over and over: each piece is valid until the next is taken. */
+  /** Yields the same chunks in one reused buffer: each chunk is valid until the next one is requested. */
   *borrowedPieces(from = 0, to = this.length): Generator<Buffer<ArrayBuffer>> {
     const buffer = Buffer.allocUnsafeSlow(Math.min(pieceLength, Math.max(to - from, 0)));
     for (let position = from; position < to; position += pieceLength) {
@@ -62,14 +62,14 @@ export class ArchiveBytes implements Disposable {
     }
   }
 
-  /** What the archive is, by its first bytes. */
+  /** Returns the format of the archive, by its first bytes. */
   format(): ArchiveFormat | 'unknown' {
     const head = Buffer.alloc(Math.min(sniffLength, this.length));
     this.read(head, 0);
     return sniffFormat(head);
   }
 
-  /** SHA-256 of all bytes, 64 hex digits; reads those that were not read yet. */
+  /** Returns the SHA-256 of all bytes, 64 hex digits; reads those that were not read yet. */
   digest(): string {
     for (const _ of this.borrowedPieces(this.#hashed));
     return this.#hash.digest('hex');
@@ -92,7 +92,7 @@ export class ArchiveBytes implements Disposable {
   }
 }
 
-/** Told apart from faults of the archive like any failed reading, by its system call. */
+/** Has a system call, which distinguishes it from faults of the archive, like any failed read. */
 class BecameShorter extends Error {
   readonly code = 'EIO';
   readonly syscall = 'read';

@@ -2,7 +2,7 @@ import type { ArchiveBytes } from './archive-bytes.ts';
 
 const windowLength = 1024 ** 2;
 
-/** Reads many small neighbouring ranges of an archive with few system calls. */
+/** Reads many small ranges of an archive that are close together with few system calls. */
 export class ByteWindow {
   readonly #bytes: ArchiveBytes;
   #buffer: Buffer = Buffer.allocUnsafeSlow(windowLength);
@@ -13,7 +13,7 @@ export class ByteWindow {
     this.#bytes = bytes;
   }
 
-  /** The bytes from `from` to `to`, valid until the next call. */
+  /** Returns the bytes from `from` to `to`, valid until the next call. */
   take(from: number, to: number): Buffer {
     if (from < this.#start || to > this.#end) this.#fill(from, to);
     return this.#buffer.subarray(from - this.#start, to - this.#start);
@@ -22,7 +22,7 @@ export class ByteWindow {
   #fill(from: number, to: number): void {
     if (to - from > this.#buffer.length) this.#buffer = Buffer.allocUnsafeSlow(to - from);
     this.#start = this.#end = from;
-    // More than was asked for, but never past the end, which `read` refuses.
+    // More than was requested, but never past the end, which `read` refuses.
     const end = Math.max(to, Math.min(from + this.#buffer.length, this.#bytes.length));
     this.#bytes.read(this.#buffer.subarray(0, end - from), from);
     this.#end = end;

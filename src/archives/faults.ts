@@ -45,14 +45,14 @@ export class Unreadable extends Error {
   }
 }
 
-/** `what` completes the sentence. */
+/** Returns the fault of a corrupt archive. @param what completes the sentence. */
 export function corrupt(code: FaultCode, what: string): Unreadable {
   return new Unreadable(code, `The archive is corrupt: ${what}.`);
 }
 
 const most = 20;
 
-/** Distinct faults in the order they were found; past twenty the last one counts the rest. */
+/** Collects distinct faults in the order they were found; beyond twenty the last one counts the rest. */
 export class Faults {
   readonly #texts = new Map<string, ArchiveFault>();
   #more = 0;

@@ -1,16 +1,16 @@
 import type { ArchiveFormat } from './inspection.ts';
 import { blockLength, hasTarChecksum, isZeroBlock } from './tar/tar-block.ts';
 
-/** How many bytes from the start of an archive `sniffFormat` looks at. */
+/** Number of bytes at the start of an archive that `sniffFormat` reads. */
 export const sniffLength = 512;
 
-/** What an archive is, by its first 512 bytes (or all of them, when there are fewer). */
+/** Returns the format of an archive, by its first 512 bytes (or all of them, when there are fewer). */
 export function sniffFormat(head: Uint8Array): ArchiveFormat | 'unknown' {
-  // A tar may be nothing but its end marker: it is an archive, though an empty one.
+  // A tar may consist of its end marker: it is an archive, though an empty one.
   return sniffInnerFormat(head) ?? (isZeroBlock(head.subarray(0, blockLength)) ? 'tar' : 'unknown');
 }
 
-/** The same for a member of an archive, where a block of zeros is just a file of zeros. */
+/** Returns the format of a member of an archive, where a block of zeros is just a file of zeros. */
 export function sniffInnerFormat(head: Uint8Array): ArchiveFormat | undefined {
   if (firstBytes.has(head[0])) {
     for (const [format, magic] of magics) {
@@ -31,5 +31,5 @@ const magics = (
     ['tar.xz', '\xFD7zXZ\0'],
   ] as const
 ).map(([format, magic]): [ArchiveFormat, Buffer] => [format, Buffer.from(magic, 'latin1')]);
-/** Few files begin so, and each member of an archive is asked. */
+/** First bytes of all formats, for a quick check of each member: few files begin with them. */
 const firstBytes: ReadonlySet<number | undefined> = new Set(magics.map(([, magic]) => magic[0]));

@@ -1,16 +1,16 @@
-import type { LocalSource } from '../archive-store/archive-store.ts';
+import type { LocalSource } from '../object-store/object-store.ts';
 import { ArchiveBytes } from './archive-bytes.ts';
 import { type TarFormat, tarPieces } from './compression/decompress.ts';
-import { Contents } from './contents.ts';
 import { Unreadable } from './faults.ts';
 import type { ArchiveLimits, Inspection } from './inspection.ts';
+import { MemberCollector } from './member-collector.ts';
 import type { Reading } from './reading.ts';
 import { TarReader } from './tar/tar.ts';
 import { TarMembers } from './tar/tar-members.ts';
 import { readZip } from './zip/zip.ts';
 
 /**
- * Reads the archive to its end, in this thread. `sha256` is what its bytes are expected to be.
+ * Reads the archive to its end, in this thread. @param sha256 digest that its bytes are expected to have.
  * @throws the error of the file system, when the archive cannot be opened or read.
  */
 export async function readArchive(
@@ -26,7 +26,7 @@ export async function readArchive(
 async function inspectBytes(bytes: ArchiveBytes, sha256: string, limits: ArchiveLimits): Promise<Inspection> {
   const format = bytes.format();
   if (format === 'unknown') return { outcome: 'refused', format: null, faults: [unknownFormat] };
-  const contents = new Contents(limits);
+  const contents = new MemberCollector(limits);
   try {
     await (format === 'zip' ? readZip(bytes, limits, contents) : readTar(bytes, format, contents));
   } catch (error) {
@@ -36,7 +36,7 @@ async function inspectBytes(bytes: ArchiveBytes, sha256: string, limits: Archive
   return contents.toInspection(format, sha256);
 }
 
-async function readTar(bytes: ArchiveBytes, format: TarFormat, contents: Contents): Promise<void> {
+async function readTar(bytes: ArchiveBytes, format: TarFormat, contents: MemberCollector): Promise<void> {
   const reader = new TarReader(new TarMembers(contents));
   let unpacked = 0;
   for await (const piece of tarPieces(bytes, format)) {

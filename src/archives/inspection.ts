@@ -1,19 +1,22 @@
-import type { LocalSource } from '../archive-store/archive-store.ts';
+import type { LocalSource } from '../object-store/object-store.ts';
 
 export type OverlayListing = {
   readonly sha256: string;
   readonly listing: Uint8Array;
-  /** What people call the archive; its digest where it is not given. */
+  /** The depositor's name of the archive; its digest if omitted. */
   readonly name?: string;
 };
 
-/** What an archive is, decided by its first bytes, never by its name. */
+/** The format of an archive, determined by its first bytes, never by its name. */
 export type ArchiveFormat = 'zip' | 'tar' | 'tar.gz' | 'tar.bz2' | 'tar.xz';
 
-/** One thing wrong (or odd) with an archive. `text` is a sentence a depositor can act on; the archive's name is added by the caller. */
+/**
+ * One fault or warning about an archive. `text` is a sentence that a depositor can act on; the caller adds
+ * the archive's name.
+ */
 export type ArchiveFault = { readonly code: string; readonly text: string };
 
-/** What one reading of an archive from its first to its last byte found. */
+/** The findings of one reading of an archive from its first to its last byte. */
 export type Inspection =
   | {
       readonly outcome: 'accepted';
@@ -24,7 +27,9 @@ export type Inspection =
       readonly bytes: number;
       /** At most 20; the last one counts the rest. */
       readonly warnings: readonly ArchiveFault[];
-      /** The members as canonical lines, see `manifest.ts`: the same bytes for the same archive, always. */
+      /**
+       * The members as canonical lines, see `deposit-tree.ts`: always the same bytes for the same archive.
+       */
       readonly listing: Uint8Array;
     }
   | {
@@ -34,7 +39,7 @@ export type Inspection =
       readonly faults: readonly ArchiveFault[];
     };
 
-/** The tree of a deposit: its archives' listings overlaid in upload order. */
+/** The tree of a deposit: the listings of its archives merged in upload order. */
 export type Overlay =
   | {
       readonly outcome: 'accepted';
@@ -49,18 +54,21 @@ export type Overlay =
 export type ArchiveLimits = {
   /** Unpacked bytes of one archive. */
   readonly unpackedBytes: number;
-  /** Unpacked : packed, judged once more than `ratioFloor` bytes are unpacked. */
+  /** Unpacked : packed, checked once more than `ratioFloor` bytes are unpacked. */
   readonly ratio: number;
   readonly ratioFloor: number;
   readonly members: number;
-  /** Bytes of a member's whole path, of one segment of it, and number of the folders in it. */
+  /** Bytes of a member's whole path, bytes of one segment of it, and number of the folders in it. */
   readonly pathBytes: number;
   readonly nameBytes: number;
   readonly depth: number;
   readonly linkTargetBytes: number;
-  /** Whether a tar is refused in which a hard link's target comes again after the link. Older releases accepted it. */
+  /**
+   * Whether to refuse a tar in which the target of a hard link is repeated after the link. Older releases
+   * accepted it.
+   */
   readonly rejectReplacedTargets: boolean;
-  /** Milliseconds for one archive: a base, and bytes per millisecond granted on top of it for its packed size. */
+  /** Milliseconds for one archive: a base, plus its packed size divided by the bytes per millisecond. */
   readonly wallTime: number;
   readonly wallBytesPerMs: number;
 };
@@ -79,19 +87,19 @@ export const defaultArchiveLimits: ArchiveLimits = {
   wallBytesPerMs: 4096,
 };
 
-/** Reads archives off the main thread. */
+/** Reads archives in other threads. */
 export interface ArchiveReader extends AsyncDisposable {
   /**
-   * Reads the archive to its end: structure, checksums, limits, hashes. Never rejects for what the archive
-   * holds; a worker that dies or runs out of time is a `refused`, too.
-   * When several wait, owners get their turns one after the other.
-   * @throws {ObjectCorrupt} the bytes are not those of `sha256`: the store is at fault, not the archive.
+   * Reads the archive to its end: structure, checksums, limits, hashes. Never rejects because of its
+   * contents; a worker that crashes or exceeds its time limit results in `refused`, too. Waiting jobs are
+   * served round-robin by owner.
+   * @throws {ObjectCorrupt} the bytes do not match `sha256`: a fault of the store, not of the archive.
    */
   inspect(source: LocalSource, sha256: string, limits: ArchiveLimits, owner?: string): Promise<Inspection>;
 
   /**
-   * Overlays listings in upload order; a later leaf replaces an earlier one of the same path. The listings are handed
-   * over: their bytes are gone afterwards.
+   * Merges listings in upload order; a later leaf replaces an earlier one of the same path. The buffers of
+   * the listings are transferred and detached.
    */
   overlay(listings: readonly OverlayListing[], owner?: string): Promise<Overlay>;
 }

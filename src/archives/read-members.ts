@@ -1,15 +1,15 @@
-import type { LocalSource } from '../archive-store/archive-store.ts';
+import type { LocalSource } from '../object-store/object-store.ts';
 import { ArchiveBytes } from './archive-bytes.ts';
 import { tarPieces } from './compression/decompress.ts';
 import { corrupt } from './faults.ts';
-import type { MemberOutput, WantedMembers } from './member-output.ts';
+import type { MemberOutput, WantedMembers } from './members/member-output.ts';
 import { readTarMembers } from './tar/tar-extraction.ts';
 import { readZipMembers } from './zip/zip-extraction.ts';
 
 /**
- * Reads members out of an archive that was found to be good before, in the order of the archive, in bounded memory
- * and without unpacking anything to disk.
- * @throws {Unreadable} the archive is not what it was, or lacks one of them.
+ * Reads members from an archive that was accepted before, in the order of the archive, in bounded memory and
+ * without unpacking to disk.
+ * @throws {Unreadable} the archive has changed, or one of the members is missing.
  */
 export async function readMembers(
   source: LocalSource,

@@ -16,7 +16,7 @@ import {
   roles,
   secretIn,
   url,
-} from './setting-values.ts';
+} from './parsers.ts';
 
 /** The name of a setting. */
 export type SettingName = keyof typeof SETTINGS;
@@ -27,11 +27,11 @@ type Setting<Value> = {
 };
 
 const MIB = 1024 ** 2;
-/** In milliseconds. A timer counts 24 of them, and what is more it takes for none at all. */
-const DAY = 86_400_000;
+/** In milliseconds. Node's timers support at most 24 days; a longer delay fires at once. */
+const DAY_MS = 86_400_000;
 const limits = defaultArchiveLimits;
 
-/** Every setting, with its default, its meaning, and how its text becomes a value. */
+/** All settings, each with its default, its meaning and its parser. */
 export const SETTINGS = {
   DEPOSIT_HOST: setting('127.0.0.1', 'address to listen on', String),
   DEPOSIT_PORT: number('8080', 'port to listen on; 0 picks a free one and prints it', 0, 65_535),
@@ -79,10 +79,10 @@ export const SETTINGS = {
   DEPOSIT_MAX_XML_ATTRIBUTES: number('100', 'attributes of one element of an entry', 1, 10_000),
   DEPOSIT_MAX_XML_ATTRIBUTE_SIZE: number('65536', 'characters of one attribute', 1),
   DEPOSIT_MAX_HEADERS_SIZE: number('16384', 'bytes of the headers of a request', 1024, MIB),
-  DEPOSIT_HEADERS_TIME: number('15000', 'milliseconds for the headers of a request', 1000, DAY),
-  DEPOSIT_BODY_TIME: number('30000', 'milliseconds for a body, besides those for its size', 1000, DAY),
+  DEPOSIT_HEADERS_TIME: number('15000', 'milliseconds for the headers of a request', 1000, DAY_MS),
+  DEPOSIT_BODY_TIME: number('30000', 'milliseconds for a body, besides those for its size', 1000, DAY_MS),
   DEPOSIT_BODY_RATE: number('16000', 'bytes a second by which the size of a body is divided for that', 10),
-  DEPOSIT_BODY_PAUSE: number('30000', 'milliseconds that a body may pause', 1000, DAY),
+  DEPOSIT_BODY_PAUSE: number('30000', 'milliseconds that a body may pause', 1000, DAY_MS),
   DEPOSIT_MAX_RESUMABLE_SIZE: number(
     String(2 * 1024 * MIB),
     'bytes of one archive that comes in pieces, by tus; 0 takes none',
@@ -123,7 +123,7 @@ export const SETTINGS = {
     String(limits.wallTime),
     'milliseconds to read one archive, and one more for each 4 KiB of it',
     1000,
-    DAY,
+    DAY_MS,
   ),
   DEPOSIT_STUCK_AFTER: number(
     '900',
@@ -183,7 +183,7 @@ function setting<Value>(fallback: string, help: string, parse: (text: string) =>
   return { fallback, help, parse };
 }
 
-/** A whole number, whose bounds the help tells. */
+/** Returns the setting of a whole number; its help states the bounds. */
 function number(fallback: string, help: string, min: number, max?: number): Setting<number> {
   const bounds = max === undefined ? `at least ${min}` : `${min} to ${max}`;
   return setting(fallback, `${help} (${bounds})`, integer(min, max));

@@ -1,7 +1,7 @@
-/** What the standard variables of OpenTelemetry, read by its SDK itself, say of the traces of this service. */
+/** Tracing as the standard variables of OpenTelemetry configure it; its SDK reads the other variables itself. */
 export type TracingSetting = { readonly tracing: boolean; readonly problems: readonly string[] };
 
-/** On when a place to send traces to, or the exporter that sends them, is named and nothing switches it off. */
+/** Enables tracing if an endpoint or an exporter is configured and no variable disables it. */
 export function readTracing(env: NodeJS.ProcessEnv): TracingSetting {
   const read = (name: string): string => env[name]?.trim() ?? '';
   const exporter = read('OTEL_TRACES_EXPORTER');

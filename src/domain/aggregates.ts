@@ -20,9 +20,9 @@ import {
 } from './notifications/notifications.ts';
 import { type Parking, type ParkingCommand, type ParkingEvent, parkingDecider } from './parking/parking.ts';
 
-/** A kind of stream: its name, its rules, and how its events are read. */
+/** An aggregate: the prefix of its streams, its decider, and the codec of its events. */
 export type Aggregate<State, Command, Event> = {
-  /** Of every stream name of this kind. */
+  /** Prefix of the names of all streams of this aggregate. */
   readonly prefix: string;
   readonly decider: Decider<State, Command, Event>;
   readonly codec: Codec<Event>;
@@ -62,14 +62,14 @@ export const collections: Aggregate<Collection, CollectionCommand, CollectionEve
   }),
 };
 
-/** One a reactor, by its name. */
+/** Parked events: one stream per reactor, named by the reactor. */
 export const parkings: Aggregate<Parking, ParkingCommand, ParkingEvent> = {
   prefix: 'parked-',
   decider: parkingDecider,
   codec: codec<ParkingEvent>({ EventParked: [], ParkedRetried: [], ParkedSkipped: [] }),
 };
 
-/** One a deposit, by its id: what of its notifications did not go out at once. */
+/** Deliveries of notifications that failed at the first attempt: one stream per deposit, named by its id. */
 export const notifications: Aggregate<Notifications, NotificationsCommand, NotificationsEvent> = {
   prefix: 'notifications-',
   decider: notificationsDecider,

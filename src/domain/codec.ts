@@ -1,9 +1,9 @@
 /**
- * Stored JSON → event. A stored event names the version of its schema; events of older versions are brought
- * up to date by one function a step, so that the rest of the code knows only the newest form.
+ * Reads stored JSON as events. A stored event names the version of its schema. One function per step upgrades events of
+ * older versions, so that the rest of the code knows only the newest form.
  */
 export type Codec<Event> = {
-  /** Every type there is, with the newest version of its schema; all versions from 1 on can be read. */
+  /** Every event type with the newest version of its schema. All versions from 1 on can be read. */
   readonly versions: ReadonlyMap<string, number>;
   readonly versionOf: (type: string) => number;
   readonly read: (stored: StoredEvent) => Event;
@@ -15,7 +15,7 @@ export type StoredEvent = {
   readonly metadata: { readonly schemaVersion?: unknown };
 };
 
-/** From version n to n + 1, at index n − 1. */
+/** Upgrades of an event's data; the one at index n − 1 leads from version n to n + 1. */
 type Upcasters = readonly ((data: unknown) => unknown)[];
 
 export class UnreadableEvent extends Error {
@@ -23,7 +23,7 @@ export class UnreadableEvent extends Error {
   readonly code = 'UNREADABLE_EVENT';
 }
 
-/** A codec that knows these types, each with the steps its data have gone through since version 1. */
+/** Returns a codec for these types, each with the upcasters that its data have needed since version 1. */
 export function codec<Event extends { type: string }>(
   types: Readonly<Record<Event['type'], Upcasters>>,
 ): Codec<Event> {

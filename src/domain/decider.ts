@@ -1,6 +1,6 @@
 /**
- * How a stream lives: `decide` turns a command into events or refuses by throwing, `evolve` folds events
- * into state. Both are pure: time, identifiers and digests arrive in the command.
+ * The rules of an aggregate. `decide` turns a command into events or refuses it by throwing; `evolve` folds events into
+ * state. Both are pure: times, identifiers and digests arrive in the command.
  */
 export type Decider<State, Command, Event> = {
   readonly initial: State;
@@ -8,7 +8,7 @@ export type Decider<State, Command, Event> = {
   readonly evolve: (state: State, event: Event) => State;
 };
 
-/** The rules' answer "no": a `code` to branch on, and a sentence with the values. */
+/** A command that the rules refuse: a `code` to branch on, and a sentence with the values. */
 export class Refusal<Code extends string = string> extends Error {
   override readonly name = 'Refusal';
   readonly code: Code;

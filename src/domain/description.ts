@@ -1,6 +1,6 @@
-/** What an event or a state tells a person. */
+/** Human-readable description of an event or a state. */
 export type Description = {
-  /** What happened, in the past tense; digests and identifiers are among the details. */
+  /** The event in one sentence, in the past tense; digests and identifiers are in the details. */
   readonly sentence: string;
   readonly details: readonly Detail[];
 };
@@ -8,21 +8,21 @@ export type Description = {
 export type Detail = {
   readonly label: string;
   readonly value: string;
-  /** The value is a digest, which few people need whole. */
+  /** Whether the value is a digest, which most readers need only in part. */
   readonly digest?: true;
-  /** How this service works inside: for its operators, not for its clients. */
+  /** Whether the detail concerns the service internally: shown to operators, not to clients. */
   readonly internal?: true;
 };
 
-/** A part of a state: its name, and what is there at present, perhaps nothing. */
+/** One aspect of a state: its name and its current values, if any. */
 export type Fact = {
   readonly label: string;
   readonly values: readonly string[];
-  /** The values among others in one line, none for what is not worth a place there; the values when left out. */
+  /** The values for a one-line summary, empty to omit the fact; by default, `values`. */
   readonly brief?: readonly string[];
 };
 
-/** One description for every type of event: a new type does not compile without. */
+/** One description per event type: a new type does not compile without one. */
 export type Sentences<Event extends { type: string; data: object }> = {
   readonly [Type in Event['type']]: (data: Extract<Event, { type: Type }>['data']) => Description;
 };
@@ -30,16 +30,16 @@ export type Sentences<Event extends { type: string; data: object }> = {
 export function describedBy<Event extends { type: string; data: object }>(
   sentences: Sentences<Event>,
 ): (event: Event) => Description {
-  // The sentence is found under the type of this very event.
+  // The function is looked up by the type of this event.
   return ({ type, data }) => sentences[type as Event['type']](data);
 }
 
-/** A sentence that leaves nothing to tell. */
-export function saying(sentence: string, ...details: readonly (Detail | null)[]): Description {
+/** Returns a description of one sentence, with the details that are not `null`. */
+export function description(sentence: string, ...details: readonly (Detail | null)[]): Description {
   return { sentence, details: details.filter((detail) => detail !== null) };
 }
 
-/** A detail, unless there is nothing to tell. */
+/** Returns a detail, or `null` if there is no value. */
 export function detail(
   label: string,
   value: string | null,
@@ -48,12 +48,12 @@ export function detail(
   return value === null ? null : { label, value, ...kind };
 }
 
-/** As in `1 file`, `2,000 files`. */
-export function counted(count: number, thing: string): string {
+/** Formats a count with its noun: `1 file`, `2,000 files`. */
+export function pluralize(count: number, thing: string): string {
   return `${count.toLocaleString('en')} ${thing}${count === 1 ? '' : 's'}`;
 }
 
-/** The beginning of a digest: enough to tell two apart at a glance. */
+/** Returns the first 12 characters of a digest, enough to distinguish two by eye. */
 export function shortDigest(digest: string): string {
   return digest.length <= 12 ? digest : `${digest.slice(0, 12)}…`;
 }

@@ -17,24 +17,27 @@ export interface EventLog extends AsyncDisposable {
     options?: CallTimes,
   ): Promise<Appended>;
 
-  /** The events of one stream, oldest first unless `backwards`; an unknown stream is empty. */
+  /** Yields the events of one stream, oldest first unless `backwards`; an unknown stream is empty. */
   readStream(stream: string, options?: ReadStreamOptions): AsyncIterable<RecordedEvent>;
 
-  /** Every event after `after` (all, when it is absent) up to the end as it is when the read gets there. */
+  /**
+   * Yields every event after `after` (all, when it is absent) up to the end of the log at the time the read
+   * reaches it.
+   */
   readAll(options?: ReadAllOptions): AsyncIterable<RecordedEvent>;
 
   /**
-   * Every event after `after`, then those that come, until `signal` aborts (which ends the iteration normally).
-   * Never skips, never repeats within itself. Says `caught-up` each time it has delivered all there is, first
-   * at the latest when it has read what was there at the start (also on an empty log).
-   * Survives faults of the engine by resuming by itself.
+   * Yields every event after `after`, then new ones, until `signal` aborts (which ends the iteration
+   * normally). Never skips, never repeats an event. Yields `caught-up` each time it has delivered all
+   * existing events, first at the latest when it has read those that existed at the start (also on an empty
+   * log). Resumes by itself after faults of the engine.
    */
   subscribe(options?: SubscribeOptions): AsyncIterable<SubscriptionMessage>;
 
   /** Position of the last event, `undefined` on an empty log. Rejects when the engine cannot be reached. */
   head(): Promise<Position | undefined>;
 
-  /** Resolves when events can be read and, as far as that can be told, appended; rejects with the reason. */
+  /** Resolves when events can be read and, as far as known, appended; rejects with the reason. */
   ready(): Promise<void>;
 }
 
@@ -61,12 +64,12 @@ export type RecordedEvent = NewEvent & {
   readonly position: Position;
 };
 
-/** RFC 3339, UTC. */
+/** Returns the time of an event: RFC 3339, UTC. */
 export function occurredAt({ metadata }: Pick<RecordedEvent, 'metadata'>): string {
-  return (metadata as { occurredAt: string }).occurredAt; // every event of ours names it
+  return (metadata as { occurredAt: string }).occurredAt; // every event of this service has it
 }
 
-/** The last event of a stream, if there is one. */
+/** Resolves to the last event of a stream, if there is one. */
 export async function lastEvent(
   log: Pick<EventLog, 'readStream'>,
   stream: string,
@@ -76,16 +79,16 @@ export async function lastEvent(
   return undefined;
 }
 
-/** When the time limit begins of a call that the log retries while its engine cannot be reached. */
+/** Start of the time limit of a call that the log retries while its engine cannot be reached. */
 export type CallTimes = {
   /** By `clock.monotonic()`; by default the moment of the call. A request with several calls has one time limit. */
   readonly since?: number | undefined;
 };
 
-/** Which event it is, and its place. */
+/** Identifies an event, and its position in the log. */
 export type SeenEvent = Pick<RecordedEvent, 'id' | 'stream' | 'revision' | 'position'>;
 
-/** Whether the log has this very event at this place. */
+/** Resolves to whether the log has exactly this event at this position. */
 export async function isInLog(
   log: Pick<EventLog, 'readStream'>,
   { stream, revision, id, position }: SeenEvent,
@@ -104,7 +107,10 @@ export type ReadStreamOptions = CallTimes & {
   readonly from?: number;
   readonly backwards?: boolean;
   readonly limit?: number;
-  /** A read that is aborted rejects with the signal's reason: half a read must not look like a whole one. */
+  /**
+   * An aborted read rejects with the signal's reason, so that a partial read is never mistaken for a complete
+   * one.
+   */
   readonly signal?: AbortSignal;
 };
 
@@ -116,8 +122,8 @@ export type ReadAllOptions = {
 };
 
 export type SubscribeOptions = ReadAllOptions & {
-  /** Is told why nothing comes for now, and `undefined` once events come again. */
-  readonly onTrouble?: (reason: string | undefined) => void;
+  /** Called with the reason when no events arrive for now, and with `undefined` once they arrive again. */
+  readonly onLastError?: (reason: string | undefined) => void;
 };
 
 export type SubscriptionMessage =
@@ -147,7 +153,10 @@ export class EventLogUnavailable extends Error {
   readonly code = 'EVENT_LOG_UNAVAILABLE';
 }
 
-/** Returns the error of a read that ended before a revision that the stream is known to have: it passes. */
+/**
+ * Returns the error of a read that ended before a revision that the stream is known to have. The error is
+ * transient.
+ */
 export function staleRead(stream: string, revision: ExpectedRevision, atLeast: number): EventLogUnavailable {
   return new EventLogUnavailable(
     `Stale read of ${stream}: it ended at revision ${revision}, but revision ${atLeast} is known.`,

@@ -12,7 +12,7 @@ import type {
   SubscriptionMessage,
 } from './event-log.ts';
 
-/** Hands everything on to another log: for those who add something to some of it. */
+/** Forwards all calls to another log: the base class of decorators. */
 export abstract class ForwardingEventLog implements EventLog {
   readonly #log: EventLog;
 

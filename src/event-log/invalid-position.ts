@@ -1,4 +1,7 @@
-/** The caller gave a position that this log cannot have. It is a mistake of the caller: trying again changes nothing. */
+/**
+ * The caller passed a position that this log cannot have. It is an error of the caller: a retry changes
+ * nothing.
+ */
 export class InvalidPosition extends TypeError {
   override readonly name = 'InvalidPosition';
   readonly code = 'INVALID_POSITION';

@@ -1,8 +1,8 @@
-import type { Logger } from '../logger.ts';
+import type { Logger } from '../tools/logger.ts';
 import type { Appended, CallTimes, EventLog, ExpectedRevision, NewEvent } from './event-log.ts';
 import { ForwardingEventLog } from './forwarding-event-log.ts';
 
-/** Tells the operator of every event that is appended. */
+/** Writes a log message for every event that is appended. */
 export class LoggedEventLog extends ForwardingEventLog {
   readonly #logger: Logger;
 

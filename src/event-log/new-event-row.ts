@@ -1,12 +1,12 @@
 import type { ExpectedRevision, NewEvent } from './event-log.ts';
-import { EVENT_ID } from './hash-chain.ts';
+import { EVENT_ID } from './integrity/hash-chain.ts';
 
-/** An event as it crosses to the writer and lies in the log: JSON as text. */
+/** An event as it is sent to the writer and stored in the log: JSON as text. */
 export type NewEventRow = readonly [id: string, type: string, data: string, metadata: string];
 
 /**
- * Taken at the moment of the call, so what the caller does to its objects later changes nothing.
- * @throws {TypeError} there is no event, or an id is no lower-case UUID.
+ * Serialises events at the moment of the call, so that later changes of the caller's objects have no effect.
+ * @throws {TypeError} there is no event, or an id is not a lower-case UUID.
  */
 export function toRows(events: readonly NewEvent[]): NewEventRow[] {
   if (events.length === 0) throw new TypeError('An append needs at least one event.');
@@ -16,7 +16,7 @@ export function toRows(events: readonly NewEvent[]): NewEventRow[] {
   });
 }
 
-/** Expected revisions as numbers, -1 for a stream that must not exist. */
+/** Returns an expected revision as a number, -1 for a stream that must not exist. */
 export function expectedNumber(expected: ExpectedRevision): number {
   if (expected === 'none') return -1;
   if (Number.isSafeInteger(expected) && expected >= 0) return expected;

@@ -1,7 +1,6 @@
-import { pauseAfter } from '../growing-pause.ts';
 import { clock } from '../tools/clock.ts';
-import type { CommitSignal } from './commit-signal.ts';
-import { ElementsOf } from './elements-of.ts';
+import { backoffDelay } from '../tools/concurrency/backoff.ts';
+import { sleepUntilAborted } from '../tools/concurrency/sleep-until-aborted.ts';
 import {
   EventLogUnavailable,
   type Position,
@@ -10,28 +9,31 @@ import {
   type SubscribeOptions,
   type SubscriptionMessage,
 } from './event-log.ts';
-import { pausing } from './pausing.ts';
+import { PageIterator } from './page-iterator.ts';
+import type { CommitSignal } from './sqlite/commit-signal.ts';
 
-/** A log that is read in pages, each at once. */
+/** A log that is read in pages, synchronously. */
 export interface PagedLog {
   /** @throws {EventLogUnavailable} */
   pageAfter(after: Position | undefined, streamPrefixes: readonly string[] | undefined): LogPage;
-  /** The same for those who follow the log: what comes is read once for all of them. */
-  newsAfter(after: Position | undefined, streamPrefixes: readonly string[] | undefined): LogPage;
+  /** Reads like {@link pageAfter}, but from a cache that all subscribers share. */
+  cachedPageAfter(after: Position | undefined, streamPrefixes: readonly string[] | undefined): LogPage;
 }
 
 export type LogPage = {
   readonly events: readonly RecordedEvent[];
-  /** All up to here is in `events` or was filtered out; never before the `after` that was asked for. */
+  /**
+   * All events up to this position are in `events` or were filtered out; never before the requested `after`.
+   */
   readonly upTo: Position | undefined;
-  /** Nothing lay behind `upTo` when the page was read. */
+  /** Whether no event was after `upTo` when the page was read. */
   readonly atEnd: boolean;
 };
 
 const PAUSES = { firstPause: 50, longestPause: 5000 };
 
 export function readPages(log: PagedLog, options: ReadAllOptions): AsyncIterable<RecordedEvent> {
-  return { [Symbol.asyncIterator]: () => new ElementsOf(pagesOf(log, options)) };
+  return { [Symbol.asyncIterator]: () => new PageIterator(pagesOf(log, options)) };
 }
 
 async function* pagesOf(
@@ -49,24 +51,24 @@ async function* pagesOf(
   }
 }
 
-/** Follows the log until `signal` aborts. Holds nothing but its position, however slow the consumer is. */
+/** Follows the log until `signal` aborts. Stores only its position, so a slow consumer costs no memory. */
 export async function* follow(
   log: PagedLog,
   commits: CommitSignal,
-  { after, streamPrefixes, onTrouble }: SubscribeOptions,
+  { after, streamPrefixes, onLastError }: SubscribeOptions,
   signal: AbortSignal,
 ): AsyncGenerator<SubscriptionMessage> {
   let reached = after;
-  /** Null before the first time; on an empty log the position is undefined. */
-  let told: Position | undefined | null = null;
+  /** Null before the first report; on an empty log the position is undefined. */
+  let reported: Position | undefined | null = null;
   let failures = 0;
   while (!signal.aborted) {
     const seen = commits.count;
     const page = pageUnlessUnavailable(log, reached, streamPrefixes);
-    onTrouble?.(page instanceof EventLogUnavailable ? page.message : undefined);
+    onLastError?.(page instanceof EventLogUnavailable ? page.message : undefined);
     if (page instanceof EventLogUnavailable) {
       failures += 1;
-      await pausing(pauseAfter(failures, PAUSES), signal);
+      await sleepUntilAborted(backoffDelay(failures, PAUSES), signal);
       continue;
     }
     failures = 0;
@@ -76,8 +78,8 @@ export async function* follow(
       await clock.nextTurn();
       continue;
     }
-    if (told !== reached && !signal.aborted) {
-      told = reached;
+    if (reported !== reached && !signal.aborted) {
+      reported = reached;
       yield { kind: 'caught-up', position: reached };
     }
     await commits.after(seen, signal);
@@ -86,7 +88,7 @@ export async function* follow(
 
 function pageUnlessUnavailable(log: PagedLog, after: Position | undefined, prefixes?: readonly string[]) {
   try {
-    return log.newsAfter(after, prefixes);
+    return log.cachedPageAfter(after, prefixes);
   } catch (error) {
     if (error instanceof EventLogUnavailable) return error;
     throw error;

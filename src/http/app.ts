@@ -1,59 +1,50 @@
 import { Router } from '@koa/router';
 import Koa from 'koa';
 import type { CollectionView } from '../../projections/collections.ts';
-import type { ArchiveStore } from '../archive-store/archive-store.ts';
-import type { Logger } from '../logger.ts';
-import type { NotificationViews } from '../notifications/notification-views.ts';
-import type { View } from '../read-models/projector.ts';
-import type { ObjectBytes } from '../resolving/object-bytes.ts';
-import type { Resolver } from '../resolving/resolver.ts';
+import type { ObjectReader } from '../contents/object-reader.ts';
+import type { Resolver } from '../contents/resolver.ts';
+import type { DepositService } from '../deposits/deposit-service.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
 import type { Generator } from '../sword/documents/generator.ts';
 import type { XmlLimits } from '../sword/entry/xml-tree.ts';
 import { Iris } from '../sword/iris.ts';
 import { notFound } from '../sword/sword-error.ts';
-import type { ResumableUploads } from '../uploads/resumable-uploads.ts';
-import { DepositDocuments } from './answering/answer-documents.ts';
-import { answerErrors } from './answering/answer-errors.ts';
-import { EntryTerms } from './answering/entry-terms.ts';
-import { landingPage } from './answering/landing-page.ts';
-import { OPTIONAL_MODULES } from './answering/open-api-document.ts';
-import { RememberedAnswers } from './answering/remembered-answers.ts';
-import { serveOpenApi } from './answering/serve-open-api.ts';
-import { authenticate } from './authenticate.ts';
-import type { Handler } from './connections/server.ts';
-import type { Credentials } from './credentials.ts';
-import type { DepositDesk } from './deposit-desk.ts';
-import type { EventStreams } from './events/event-streams.ts';
-import { health, type ReadinessChecks, refuseUntil } from './health.ts';
-import type { HttpObserver } from './http-observer.ts';
-import { collectionIri } from './iris/collection-iri.ts';
-import { contentIri } from './iris/content-iri.ts';
-import { editIri } from './iris/edit-iri.ts';
-import { collectionEventsIri, depositEventsIri } from './iris/events-iri.ts';
-import { fileIri } from './iris/file-iri.ts';
-import { historyIri } from './iris/history-iri.ts';
-import { mediaIri } from './iris/media-iri.ts';
-import { notificationsIri } from './iris/notifications-iri.ts';
-import { resolveIri } from './iris/resolve-iri.ts';
-import { collectionServiceIri, serviceDocumentIri } from './iris/service-document-iri.ts';
-import { statementIri } from './iris/statement-iri.ts';
-import { statusIri } from './iris/status-iri.ts';
-import { uploadIri } from './iris/upload-iri.ts';
-import { uploadsIri } from './iris/uploads-iri.ts';
-import { observeRequests } from './observe-requests.ts';
-import { answerUploadFaults } from './receiving/answer-upload-faults.ts';
-import { boundWrites } from './receiving/bound-writes.ts';
-import { type DryRunPlaces, DryRuns } from './receiving/dry-run.ts';
-import { loadedThings } from './receiving/metadata-target.ts';
-import type { Patience } from './receiving/request-body.ts';
-import { tusRequests } from './receiving/tus-requests.ts';
-import { DepositWrites } from './receiving/write-deposits.ts';
-import { readTarget } from './request-target.ts';
+import type { Logger } from '../tools/logger.ts';
+import type { View } from '../views/view.ts';
+import type { HttpModule } from './http-module.ts';
+import { collectionIri } from './iris/collection.ts';
+import { contentIri } from './iris/content.ts';
+import { editIri } from './iris/edit.ts';
+import { fileIri } from './iris/file.ts';
+import { historyIri } from './iris/history.ts';
+import { mediaIri } from './iris/media.ts';
+import { resolveIri } from './iris/resolve.ts';
+import { collectionServiceIri, serviceDocumentIri } from './iris/service-document.ts';
+import { statementIri } from './iris/statement.ts';
+import { statusIri } from './iris/status.ts';
+import { answerErrors } from './middleware/answer-errors.ts';
+import { authenticate } from './middleware/authenticate.ts';
+import type { Credentials } from './middleware/credentials.ts';
+import { health, type ReadinessChecks, refuseUntil } from './middleware/health.ts';
+import type { HttpObserver } from './middleware/http-observer.ts';
+import { landingPage } from './middleware/landing-page.ts';
+import { limitWrites } from './middleware/limit-writes.ts';
+import { observeRequests } from './middleware/observe-requests.ts';
+import { readTarget } from './middleware/request-target.ts';
+import { serveOpenApi } from './middleware/serve-open-api.ts';
+import { traceRequests } from './middleware/trace-requests.ts';
+import type { ReceiveOptions } from './requests/receive-content.ts';
+import type { BodyTimeouts } from './requests/request-body.ts';
+import { DepositDocuments } from './responses/answer-documents.ts';
+import { DublinCoreCache } from './responses/dublin-core-cache.ts';
+import { ResponseCache } from './responses/response-cache.ts';
 import { ROUTES, type RouteName } from './route-table.ts';
+import type { Handler } from './server/server.ts';
 import type { ServiceMiddleware, ServiceState } from './service-context.ts';
-import { traceRequests } from './trace-requests.ts';
+import { DepositWrites } from './writes/deposit-writes.ts';
+import { loadedDepositsLookup } from './writes/reference-target.ts';
 
-/** What every node answers with. */
+/** The options of every node. */
 export type AppOptions = {
   readonly logger: Logger;
   readonly readiness: ReadinessChecks;
@@ -65,16 +56,14 @@ export type AppOptions = {
   readonly tracing: boolean;
 };
 
-/** What a node that serves clients speaks for, and what it needs of it. */
+/** The parts and settings of a node that serves clients. */
 export type ClientOptions = {
-  readonly desk: DepositDesk;
-  readonly store: ArchiveStore;
+  readonly depositService: DepositService;
+  readonly store: ObjectStore;
   readonly credentials: Credentials;
   readonly collections: View<CollectionView>;
-  readonly eventStreams: EventStreams;
-  readonly notified: NotificationViews;
   readonly resolver: Resolver;
-  readonly objects: ObjectBytes;
+  readonly objects: ObjectReader;
   /** Whether the views get on with the log: they have caught up, and are not held up since. */
   readonly ready: () => boolean;
   readonly baseUrl: string;
@@ -86,27 +75,26 @@ export type ClientOptions = {
   readonly maxArchives: number;
   readonly maxParts: number;
   readonly xmlLimits: XmlLimits;
-  readonly patience: Patience;
+  readonly bodyTimeouts: BodyTimeouts;
   readonly maxWrites: number;
   readonly trustProxy: boolean;
-  readonly dryRuns: DryRunPlaces;
-  /** `undefined`: archives come whole. */
-  readonly uploads: ResumableUploads | undefined;
+  /** The optional capabilities that are on. */
+  readonly modules: readonly HttpModule[];
 };
 
-/** A node that serves no clients only tells how it is. */
+/** Returns the handler of all requests. Without `clients` the node answers questions about its health only. */
 export function createHandler(options: AppOptions, clients?: ClientOptions): Handler {
   if (!clients) {
     return createApp(options).callback();
   }
-  const answers = new RememberedAnswers({ ...options, ...clients });
+  const answers = new ResponseCache({ ...options, ...clients });
   const handle = createApp(options, { ...clients, answers }).callback();
   return (req, res) => {
     return clients.ready() && answers.answer(req, res) ? undefined : handle(req, res);
   };
 }
 
-type Answering = ClientOptions & { readonly answers: RememberedAnswers };
+type Answering = ClientOptions & { readonly answers: ResponseCache };
 
 function createApp(options: AppOptions, clients?: Answering): Koa<ServiceState> {
   const app = new Koa<ServiceState>();
@@ -119,16 +107,14 @@ function createApp(options: AppOptions, clients?: Answering): Koa<ServiceState> 
   if (clients) {
     const iris = new Iris(clients.baseUrl);
     app.use(landingPage(iris));
-    const maxResumableUploadSize = clients.uploads?.limits.maxSize;
-    const modules = OPTIONAL_MODULES.filter((name) => name !== 'resumable-uploads' || clients.uploads);
-    app.use(
-      serveOpenApi({ ...options, ...clients, iris, maxResumableUploadSize, modules: new Set(modules) }),
-    );
-    if (clients.uploads) app.use(tusRequests(clients.uploads.limits));
-    app.use(answerUploadFaults());
+    const modules = new Set(clients.modules.map(({ name }) => name));
+    const maxResumableUploadSize = maxResumableUploadSizeOf(clients.modules);
+    app.use(serveOpenApi({ ...options, ...clients, iris, maxResumableUploadSize, modules }));
+    for (const middleware of clients.modules.flatMap((module) => module.middleware ?? []))
+      app.use(middleware);
     app.use(refuseUntil(clients.ready));
     app.use(authenticate(clients.credentials, clients.trustProxy));
-    app.use(boundWrites(clients.maxWrites));
+    app.use(limitWrites(clients.maxWrites));
     app.use(routes({ ...options, ...clients }));
   }
   app.use((ctx) => {
@@ -138,54 +124,79 @@ function createApp(options: AppOptions, clients?: Answering): Koa<ServiceState> 
 }
 
 function routes(options: AppOptions & Answering): Koa.Middleware<ServiceState> {
-  const { desk, store, collections, maxUploadSize, maxEntrySize, maxArchives, depositNamespace } = options;
-  const { uploads, answers } = options;
+  const { depositService, store, collections, maxUploadSize, maxEntrySize, maxArchives, depositNamespace } =
+    options;
+  const { modules, answers } = options;
   const iris = new Iris(options.baseUrl);
   const language = { ...options, iris };
-  const terms = new EntryTerms(store, options.xmlLimits);
-  const documents = new DepositDocuments({ ...language, switches: () => desk.viewSwitches, terms });
-  const nameable = uploads && { uploads, desk, iris };
-  const receive = {
+  const terms = new DublinCoreCache(store, options.xmlLimits);
+  const documents = new DepositDocuments({
+    ...language,
+    switches: () => depositService.viewGeneration,
+    terms,
+  });
+  const receive: ReceiveOptions = {
     store,
     maxUploadSize,
     maxEntrySize,
     maxParts: options.maxParts,
     xmlLimits: options.xmlLimits,
-    patience: options.patience,
+    bodyTimeouts: options.bodyTimeouts,
     depositNamespace,
     observer: options.observer,
-    nameable,
+    archiveSource: onlyOne(
+      modules.flatMap((module) => module.archiveSource?.({ depositService, iris }) ?? []),
+    ),
     terms,
   };
-  const things = loadedThings(desk, options.resolver);
-  const writes = new DepositWrites(desk, documents, collections, { receive, iris, maxArchives, things });
-  const served = { iris, depositNamespace, maxUploadSize, maxResumableUploadSize: uploads?.limits.maxSize };
-  const events = { streams: options.eventStreams, credentials: options.credentials, language };
-  const edit = editIri(writes, desk);
-  const dryRuns = new DryRuns(options.dryRuns, things, receive);
-  const handlers: Readonly<Record<RouteName, ServiceMiddleware | undefined>> = {
+  const lookup = loadedDepositsLookup(depositService, options.resolver);
+  const writes = new DepositWrites(depositService, documents, collections, {
+    receive,
+    iris,
+    maxArchives,
+    things: lookup,
+  });
+  const maxResumableUploadSize = maxResumableUploadSizeOf(modules);
+  const served = { iris, depositNamespace, maxUploadSize, maxResumableUploadSize };
+  const edit = editIri(writes, depositService);
+  const parts = {
+    depositService,
+    credentials: options.credentials,
+    iris,
+    language,
+    lookup,
+    bodyTimeouts: options.bodyTimeouts,
+    receive,
+  };
+  const dryRun = onlyOne(modules.flatMap((module) => module.dryRun?.(parts) ?? []));
+  const handlers: Partial<Record<RouteName, ServiceMiddleware>> = {
     serviceDocument: serviceDocumentIri(collections, served),
     collectionService: collectionServiceIri(collections, served),
     resolve: resolveIri(options.resolver, options.objects, language),
-    collection: collectionIri(writes, desk, language, dryRuns),
-    uploads: uploads && uploadsIri(uploads, iris, options.patience),
-    upload: uploads && uploadIri(uploads, options.patience),
+    collection: collectionIri(writes, depositService, language, dryRun),
     metadata: edit,
     atom: edit,
-    media: mediaIri(writes, store, desk, language),
-    file: fileIri(writes, store, desk),
-    status: statusIri(desk, documents, answers),
-    content: contentIri(desk, documents, answers),
-    statement: statementIri(desk, language, answers),
-    collectionEvents: collectionEventsIri(events),
-    notifications: notificationsIri(options.notified),
-    events: depositEventsIri(desk, events),
-    history: historyIri(desk, language),
+    media: mediaIri(writes, store, depositService, language),
+    file: fileIri(writes, store, depositService),
+    status: statusIri(depositService, documents, answers),
+    content: contentIri(depositService, documents, answers),
+    statement: statementIri(depositService, language, answers),
+    history: historyIri(depositService, language),
   };
+  for (const module of modules) Object.assign(handlers, module.routes?.(parts));
   const router = new Router<ServiceState>({ sensitive: true });
   for (const [name, path] of Object.entries(ROUTES)) {
     const handler = handlers[name as RouteName]; // the keys of the table
     if (handler) router.all(path, handler);
   }
   return router.routes() as Koa.Middleware<ServiceState>; // Koa's and the router's types differ in the context only
+}
+
+function maxResumableUploadSizeOf(modules: readonly HttpModule[]): number | undefined {
+  return modules.find((module) => module.maxResumableUploadSize !== undefined)?.maxResumableUploadSize;
+}
+
+function onlyOne<Item>(items: readonly Item[]): Item | undefined {
+  if (items.length > 1) throw new Error('Two modules offer the same capability.');
+  return items[0];
 }

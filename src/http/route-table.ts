@@ -1,4 +1,4 @@
-/** Every path behind credentials, as the router tries them: what is more special first. */
+/** Paths that require credentials, in the order in which the router tries them: specific ones first. */
 export const ROUTES = {
   serviceDocument: '/1/servicedocument',
   collectionService: '/1/servicedocument/:collection',
@@ -7,7 +7,7 @@ export const ROUTES = {
   uploads: '/1/:collection/uploads',
   upload: '/1/:collection/uploads/:upload',
   metadata: '/1/:collection/:deposit/metadata',
-  atom: '/1/:collection/:deposit/atom', // as an existing client spells it
+  atom: '/1/:collection/:deposit/atom', // spelling of an existing client
   media: '/1/:collection/:deposit/media',
   file: '/1/:collection/:deposit/media/:file',
   status: '/1/:collection/:deposit/status',
@@ -19,7 +19,7 @@ export const ROUTES = {
   history: '/1/:collection/:deposit/history',
 } as const;
 
-/** What is answered without credentials. */
+/** Paths that require no credentials. */
 export const OPEN_ROUTES = {
   landingPage: '/',
   openApi: '/openapi.json',

@@ -1,17 +1,17 @@
 import type Koa from 'koa';
 import type { ClientLogin } from '../../projections/client-logins.ts';
-import type { UploadInUse } from './receiving/upload-in-use.ts';
+import type { NamedArchive } from './requests/archive-source.ts';
 
-/** What the middleware has found out by the time a handler runs. */
+/** Holds what the middleware found out before a handler runs. */
 export type ServiceState = {
   /** UUID, also the correlation id of all that follows from the request. */
   requestId: string;
-  /** Who asks. */
+  /** The client that sent the request. */
   login: ClientLogin;
   /** The `Allow` of the resource in its present state. */
   allow: () => string;
-  /** What the request has named in place of a body. */
-  upload?: UploadInUse;
+  /** The archive that the request names in place of a body. */
+  namedArchive?: NamedArchive;
 };
 
 export type ServiceContext = Koa.ParameterizedContext<ServiceState>;

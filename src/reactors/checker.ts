@@ -1,35 +1,35 @@
 import { hash } from 'node:crypto';
-import {
-  type ArchiveStore,
-  ObjectError,
-  ObjectMissing,
-  ObjectUnreadable,
-} from '../archive-store/archive-store.ts';
 import type { ArchiveLimits, ArchiveReader, Inspection } from '../archives/inspection.ts';
-import { execute, load } from '../command-handler.ts';
+import { handleCommand, load } from '../deposits/command-handler.ts';
 import { clients, deposits } from '../domain/aggregates.ts';
 import { type ArchiveVerdict, check, type Finding } from '../domain/deposit/checks.ts';
 import type { DepositCommand } from '../domain/deposit/commands.ts';
 import type { Archive } from '../domain/deposit/events.ts';
 import type { Deposit } from '../domain/deposit/state.ts';
 import type { EventLog, RecordedEvent } from '../event-log/event-log.ts';
-import { causedBy, depositIdOf } from './causation.ts';
-import { chunked } from './chunked.ts';
-import { clientOf } from './client-of.ts';
+import {
+  ObjectError,
+  ObjectMissing,
+  type ObjectStore,
+  ObjectUnreadable,
+} from '../object-store/object-store.ts';
+import { toChunks } from './chunks.ts';
+import { commandContext, depositIdOf } from './command-context.ts';
+import { ownerOf } from './owner-of.ts';
 import type { Reactor } from './reactor.ts';
 import { recordUnreadable } from './record-unreadable.ts';
 import { isTransient } from './transient-faults.ts';
 
-/** Checks each deposit that is complete: `deposited` → `verified` or `rejected`. */
+/** Checks each complete deposit: `deposited` → `verified` or `rejected`. */
 export class Checker implements Reactor {
   readonly name = 'checker';
   readonly streamPrefix = deposits.prefix;
   readonly #log: EventLog;
-  readonly #store: ArchiveStore;
+  readonly #store: ObjectStore;
   readonly #reader: ArchiveReader;
   readonly #limits: ArchiveLimits;
 
-  constructor(log: EventLog, store: ArchiveStore, reader: ArchiveReader, limits: ArchiveLimits) {
+  constructor(log: EventLog, store: ObjectStore, reader: ArchiveReader, limits: ArchiveLimits) {
     this.#log = log;
     this.#store = store;
     this.#reader = reader;
@@ -41,11 +41,11 @@ export class Checker implements Reactor {
   }
 
   ownerOf(event: RecordedEvent): Promise<string> {
-    return clientOf(this.#log, event);
+    return ownerOf(this.#log, event);
   }
 
   async react(event: RecordedEvent): Promise<void> {
-    const deposit = await this.#awaiting(event);
+    const deposit = await this.#depositToCheck(event);
     if (!deposit) return;
     const { depositId, checkAttempt: attempt } = deposit;
     const inspected = await Promise.all(
@@ -69,7 +69,7 @@ export class Checker implements Reactor {
   }
 
   async giveUp(event: RecordedEvent, error: unknown): Promise<void> {
-    const deposit = await this.#awaiting(event);
+    const deposit = await this.#depositToCheck(event);
     if (!deposit) return;
     const { depositId, checkAttempt: attempt } = deposit;
     if (error instanceof ObjectError) {
@@ -82,50 +82,53 @@ export class Checker implements Reactor {
     await this.#record(event, attempt, { type: 'RecordRejected', depositId, attempt, reasons, warnings: [] });
   }
 
-  async #awaiting(event: RecordedEvent): Promise<Extract<Deposit, { status: 'deposited' }> | undefined> {
+  async #depositToCheck(
+    event: RecordedEvent,
+  ): Promise<Extract<Deposit, { status: 'deposited' }> | undefined> {
     const { state } = await load(this.#log, deposits, depositIdOf(event), { atLeast: event.revision });
     return state.status === 'deposited' ? state : undefined;
   }
 
   async #record(event: RecordedEvent, attempt: number, command: DepositCommand): Promise<void> {
     const id = depositIdOf(event);
-    const context = causedBy(event, this.name, `${attempt}`);
-    await execute(this.#log, deposits, id, command, context, { atLeast: event.revision });
+    const context = commandContext(event, this.name, `${attempt}`);
+    await handleCommand(this.#log, deposits, id, command, context, { atLeast: event.revision });
   }
 
   async #inspect(archive: Archive, client: string): Promise<Inspected> {
-    await using object = await this.#store.checkOut(archive.sha256);
+    await using object = await this.#store.materialize(archive.sha256);
     const { sha256 } = archive;
     const inspection = await this.#reader
       .inspect(object.source, sha256, this.#limits, client)
       .catch((error: unknown) => Promise.reject(objectErrorOf(error, sha256)));
-    if (inspection.outcome === 'refused') return refused(archive, inspection.faults);
-    return accepted(archive, inspection);
+    if (inspection.outcome === 'refused') return refusedInspection(archive, inspection.faults);
+    return acceptedInspection(archive, inspection);
   }
 
-  /** Only a deposit that is verified names listings; those of a rejected one would be orphans. */
+  /** Stores the listings of a verified deposit. Those of a rejected deposit would be orphans. */
   async #storeListings(inspected: readonly Inspected[]): Promise<void> {
     const listings = inspected.flatMap(({ layer }) => layer?.listing ?? []);
-    await Promise.all(listings.map((listing) => this.#store.put(chunked(listing))));
+    await Promise.all(listings.map((listing) => this.#store.put(toChunks(listing))));
   }
 
-  /** Whether the archives fit on top of each other; one alone fits by itself. */
+  /** Returns the conflicts between archives that are merged; a single archive has none. */
   async #conflicts(inspected: readonly Inspected[], client: string): Promise<readonly Finding[]> {
     const layers = inspected.flatMap(({ layer }) => layer ?? []);
     if (layers.length < 2 || layers.length < inspected.length) return [];
-    const copies = layers.map((layer) => ({ ...layer, listing: layer.listing.slice() })); // they are handed over
+    // the workers take ownership of them
+    const copies = layers.map((layer) => ({ ...layer, listing: layer.listing.slice() }));
     const overlay = await this.#reader.overlay(copies, client);
     return overlay.outcome === 'refused' ? overlay.faults : [];
   }
 
-  /** From the log, not from a view: any node may check, however far its views are. */
+  /** Reads the domain from the log, not from a view: any node may check, even one whose views are behind. */
   async #domainOf(client: string): Promise<string | null> {
     const { state } = await load(this.#log, clients, client);
     return state.status === 'unknown' ? null : state.domain;
   }
 }
 
-/** Returns the fault of the object when its file could not be read, and any other error as it is. */
+/** Converts a file-system error into the error of the object; returns any other error unchanged. */
 function objectErrorOf(error: unknown, sha256: string): unknown {
   const { code, syscall } = error as NodeJS.ErrnoException;
   if (code === undefined || syscall === undefined || isTransient(error)) return error;
@@ -137,11 +140,11 @@ type Inspected = {
   readonly layer: { readonly sha256: string; readonly listing: Uint8Array; readonly name: string } | null;
 };
 
-function refused(archive: Archive, faults: readonly Finding[]): Inspected {
+function refusedInspection(archive: Archive, faults: readonly Finding[]): Inspected {
   return { verdict: { archive, reading: null, faults, warnings: [] }, layer: null };
 }
 
-function accepted(
+function acceptedInspection(
   archive: Archive,
   { format, files, bytes, warnings, listing }: Extract<Inspection, { outcome: 'accepted' }>,
 ): Inspected {

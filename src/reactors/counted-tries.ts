@@ -1,10 +1,13 @@
-import type { Delivery } from '../event-log/deliveries.ts';
-import type { Slots } from './slots.ts';
+import type { Delivery } from '../event-log/consumer-groups/consumer-group.ts';
+import type { FairLimiter } from './fair-limiter.ts';
 
-/** An event that was begun so often and never done with is not worked on any more. */
-const MAX_BEGUN = 10;
+/** An event whose processing was started this often and never completed is given up. */
+const MAX_STARTS = 10;
 
-/** Its workers died of it, or so it seems: it is not tried again before an operator has looked. */
+/**
+ * A poison event: its processing probably crashed the service each time. It is not retried until an operator has looked
+ * at it.
+ */
 export class DeadlyEvent extends Error {
   override readonly name = 'DeadlyEvent';
 
@@ -13,27 +16,28 @@ export class DeadlyEvent extends Error {
   }
 }
 
-/** The beginning of the work could not be counted, so it has not begun. */
+/** The start of the work could not be counted, so the work has not started. */
 class NotBegun extends Error {
   override readonly name = 'NotBegun';
   readonly code = 'NOT_BEGUN';
 }
 
-/** Runs work once: resolves when it has ended, and rejects as it does. */
+/** Runs the work once; settles as the work does. */
 export type TryOnce = (work: () => Promise<void>) => Promise<void>;
 
 export type CountedTriesOptions = {
   readonly delivery: Delivery;
-  readonly slots: Slots;
+  readonly slots: FairLimiter;
   /** The client that owns the deposit of the event. */
   readonly owner: string;
-  /** Nothing begins once it has aborted. */
+  /** Once aborted, no work starts. */
   readonly signal: AbortSignal;
 };
 
 /**
- * Handles one delivery. Each try of the work has a slot of its own, so that the pause between two leaves it to others.
- * Work that has to be alone is so until it is acknowledged: a death of the process counts for all that has begun.
+ * Processes one delivery. Each attempt acquires a slot of its own, so that other events use it during the pause before
+ * the next attempt.
+ * Exclusive work stays exclusive until it is acknowledged: a crash of the process counts for all work that has started.
  */
 export class CountedTries {
   readonly #options: CountedTriesOptions;
@@ -47,16 +51,17 @@ export class CountedTries {
     return this.#begun !== undefined;
   }
 
-  /** Acknowledges the delivery when `handle` has resolved. @throws what `handle` throws */
+  /** Acknowledges the delivery once `handle` has resolved. @throws what `handle` throws */
   async run(handle: (tryOnce: TryOnce) => Promise<void>): Promise<void> {
     const { slots, owner, delivery } = this.#options;
     let alone: Promise<void> | undefined;
     await handle((work) =>
       slots.run(owner, async () => {
         if (await this.#begin('beside others')) return work();
-        // It is in line to be alone before its slot is free: else another would begin there, which it had to wait for.
-        alone = slots.runAlone(() => this.#runAlone(handle));
-        alone.catch(() => undefined); // after a stop it is awaited no longer
+        // Queues for exclusive access before its slot is released: otherwise another event would start there, and this
+        // one would wait for it.
+        alone = slots.runExclusive(() => this.#runAlone(handle));
+        alone.catch(() => undefined); // after a stop the promise is no longer awaited
       }),
     );
     await (alone ?? delivery.acknowledge());
@@ -70,14 +75,14 @@ export class CountedTries {
   }
 
   /**
-   * Counts the beginning of the first try. Resolves to false when the work has to be alone.
+   * Counts the start of the first attempt. Resolves to false if the work must run exclusively.
    * @throws {DeadlyEvent} @throws {NotBegun} @throws the reason of the signal
    */
   async #begin(how: 'alone' | 'beside others'): Promise<boolean> {
     this.#options.signal.throwIfAborted();
     this.#begun ??= await this.#count(how);
     if (this.#begun === undefined) return false;
-    if (this.#begun > MAX_BEGUN) throw new DeadlyEvent(this.#begun - 1);
+    if (this.#begun > MAX_STARTS) throw new DeadlyEvent(this.#begun - 1);
     return true;
   }
 

@@ -1,12 +1,12 @@
 /** The names of all reactors. */
 export const REACTORS = ['checker', 'loader'] as const;
-/** Those and what follows deposits for others' sake: each may have events that wait for an operator. */
-export const PARKING = [...REACTORS, 'notifier'] as const;
+/** All consumers that may have events waiting for an operator: the reactors, and the notifier. */
+export const REACTORS_WITH_PARKING = [...REACTORS, 'notifier'] as const;
 
-/** The groups in which they receive their events: those of the log, and the decisions about parked ones. */
-export const RECEIVERS = PARKING.flatMap((name) => [name, retriesOf(name)]);
+/** Consumer groups: one per name for the log, and one for the decisions about its parked events. */
+export const RECEIVERS = REACTORS_WITH_PARKING.flatMap((name) => [name, retriesOf(name)]);
 
-/** Returns the group in which a reactor receives what operators want tried again. */
+/** Returns the consumer group in which a reactor receives the events that operators retry. */
 export function retriesOf(reactor: string): string {
   return `${reactor}-retries`;
 }

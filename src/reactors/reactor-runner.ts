@@ -1,75 +1,87 @@
-import { ObjectError, ObjectMissing } from '../archive-store/archive-store.ts';
-import { type Deliveries, type Delivery, type GroupStart, PATIENCE_ALONE } from '../event-log/deliveries.ts';
+import {
+  type ConsumerGroups,
+  type Delivery,
+  type GroupStart,
+  ISOLATION_TIMEOUT_MS,
+} from '../event-log/consumer-groups/consumer-group.ts';
 import type { RecordedEvent } from '../event-log/event-log.ts';
-import { pauseAfter } from '../growing-pause.ts';
-import type { Logger } from '../logger.ts';
+import { ObjectError, ObjectMissing } from '../object-store/object-store.ts';
 import { clock } from '../tools/clock.ts';
+import { backoffDelay } from '../tools/concurrency/backoff.ts';
+import type { Logger } from '../tools/logger.ts';
 import { CountedTries, DeadlyEvent, type TryOnce } from './counted-tries.ts';
+import { FairLimiter } from './fair-limiter.ts';
 import type { Parking, Reactor } from './reactor.ts';
 import { retriesOf } from './reactor-names.ts';
 import { RepeatedWork } from './repeated-work.ts';
-import { Slots } from './slots.ts';
 
 export type RunnerOptions = {
-  readonly deliveries: Pick<Deliveries, 'receive'>;
+  readonly deliveries: Pick<ConsumerGroups, 'receive'>;
   readonly parking: Parking;
   readonly logger: Logger;
-  /** How many streams are worked on at the same time. */
+  /** Maximum number of streams processed at the same time. */
   readonly concurrency: number;
-  /** Milliseconds after the first failed try; doubled each time, up to a hundred times as much. */
+  /** Milliseconds before the first retry; doubled for each further one, up to 100 times this value. */
   readonly firstPause?: number;
 };
 
-export type RunnerStanding = {
+export type RunnerStatus = {
   readonly name: string;
-  /** Streams that are worked on or wait for it. */
+  /** Number of streams with running or queued work. */
   readonly underWay: number;
-  /** Events that are done with, and tries that failed, since the start. */
+  /** Number of events completed, and of failed attempts, since the start. */
   readonly done: number;
   readonly failures: number;
   readonly lastError: { readonly at: string; readonly stream: string; readonly message: string } | null;
 };
 
-/** Small events that are held and wait, so that a client's long line does not keep those behind it out. */
-const MAX_UNDER_WAY = 5000;
-/** Tries of work that fails for a reason that time alone does not heal. */
+/**
+ * Maximum number of streams with running or queued work. Events are small, so the limit is high: a client with many
+ * events must not block those after them.
+ */
+const MAX_QUEUED_STREAMS = 5000;
+/** Attempts of work that fails with an error that is not transient. */
 const MAX_TRIES = 5;
-/** Tries of work for which an object is missing: about four minutes, in which a store may show it again. */
+/** Attempts of work that misses an object: about four minutes, in which a store may show it again. */
 const MISSING_TRIES = 15;
-/** How long work under way may go on when the runner stops, in milliseconds; cut off, it comes again. */
-const STOP_PATIENCE = 3000;
+/** How long running work may continue when the runner stops; aborted work is delivered again. */
+const STOP_TIMEOUT_MS = 3000;
 
-/** Pauses after errors that neither the reactor nor the parking of its event could end, in first pauses of a try. */
-const AFTER_ERROR = { firstPause: 100, longestPause: 2000 };
+/** Backoff after errors that neither the reactor nor parking could handle, in units of `firstPause`. */
+const ERROR_BACKOFF = { firstPause: 100, longestPause: 2000 };
 
 /**
- * Runs one reactor: in order per stream, several streams at a time. A transient fault is tried again for ever
- * with growing pauses, in which other streams are worked on; other failures end in the reactor's own `giveUp`. If even
- * that fails, or an object cannot be read, the event is parked, which blocks nothing else.
+ * Runs one reactor: events in order per stream, several streams concurrently. A transient error is retried without
+ * limit and with growing pauses, during which other streams are processed.
+ * Other errors end in the reactor's own `giveUp`. If that fails too, or an object cannot be read, the event is parked,
+ * which blocks no other event.
  */
 export class ReactorRunner {
   readonly #reactor: Reactor;
   readonly #options: RunnerOptions;
   readonly #stop = new AbortController();
-  readonly #cut = new AbortController();
-  /** The last work queued of each stream that has any. */
+  readonly #abort = new AbortController();
+  /** The last queued work of each stream that has any. */
   readonly #streams = new Map<string, Promise<void>>();
-  readonly #slots: Slots;
+  readonly #slots: FairLimiter;
   readonly #work: RepeatedWork;
-  /** Resolves when another stream may be begun. */
-  #room: PromiseWithResolvers<void> | undefined;
+  /** Resolves when another stream may start. */
+  #capacity: PromiseWithResolvers<void> | undefined;
   #running: Promise<void> | undefined;
   #done = 0;
-  #left: Promise<ReadonlySet<string>> | undefined;
+  #parkedPromise: Promise<ReadonlySet<string>> | undefined;
 
   constructor(reactor: Reactor, options: RunnerOptions) {
     this.#reactor = reactor;
     this.#options = options;
-    this.#slots = new Slots(options.concurrency, PATIENCE_ALONE);
+    this.#slots = new FairLimiter(options.concurrency, ISOLATION_TIMEOUT_MS);
     this.#work = new RepeatedWork({ ...options, reactor: reactor.name, signal: this.#stop.signal });
   }
 
-  /** `failed` is called if receiving events ends with an error. A reactor that never ran begins at `start`. */
+  /**
+   * Starts to receive events. Calls `failed` if receiving ends with an error. A reactor that never ran begins at
+   * `start`.
+   */
   start(failed: (error: unknown) => void, start?: GroupStart): void {
     this.#running = Promise.all([this.#receive(start), this.#receiveRetried()]).then(() => undefined, failed);
   }
@@ -78,39 +90,39 @@ export class ReactorRunner {
     return this.#reactor.name;
   }
 
-  /** Whether an event of this stream is in work here, or waits for it. */
+  /** Whether an event of this stream is running or queued here. */
   isWorkingOn(stream: string): boolean {
     return this.#streams.has(stream);
   }
 
-  /** Handles a delivery like those that are received. Resolves when there is room for more. */
+  /** Handles a delivery like those that are received. Resolves once the queue accepts more. */
   handle(delivery: Delivery): Promise<void> {
     return this.#queue(delivery, delivery.event);
   }
 
-  /** Ids of the events that wait for an operator now, or that one decided to skip. */
+  /** Returns the ids of the events that wait for an operator, or that an operator has skipped. */
   parked(): Promise<ReadonlySet<string>> {
-    return this.#options.parking.left(this.#reactor.name);
+    return this.#options.parking.parkedOrSkipped(this.#reactor.name);
   }
 
-  /** Of the streams it follows. */
+  /** Prefix of the names of the streams that the reactor follows. */
   get streamPrefix(): string {
     return this.#reactor.streamPrefix;
   }
 
-  /** How it is: for those who watch the service. */
-  get standing(): RunnerStanding {
+  /** The current status, for monitoring. */
+  get status(): RunnerStatus {
     const { failures, lastError } = this.#work;
     return { name: this.name, underWay: this.#streams.size, done: this.#done, failures, lastError };
   }
 
-  /** Takes no more events and resolves when what is under way has ended or been cut off. */
+  /** Stops receiving. Resolves once all running work has ended or was aborted. */
   async stop(): Promise<void> {
     this.#stop.abort();
     const timer = clock.setTimeout(() => {
-      this.#cut.abort();
-      this.#work.cut();
-    }, STOP_PATIENCE);
+      this.#abort.abort();
+      this.#work.abort();
+    }, STOP_TIMEOUT_MS);
     await this.#running;
     await Promise.all(this.#streams.values());
     clock.clearTimeout(timer);
@@ -125,7 +137,7 @@ export class ReactorRunner {
     }
   }
 
-  /** Decisions of operators about parked events. */
+  /** Receives the decisions of operators about parked events. */
   async #receiveRetried(): Promise<void> {
     const { deliveries, parking } = this.#options;
     const { name } = this.#reactor;
@@ -137,7 +149,10 @@ export class ReactorRunner {
     }
   }
 
-  /** In order with other work of the stream of `event`, in the turns of its owner. Resolves when there is room for more. */
+  /**
+   * Queues an event after other work of its stream, scheduled fairly among owners. Resolves once the queue accepts
+   * more.
+   */
   async #queue(delivery: Delivery, event: RecordedEvent): Promise<void> {
     const { stream } = event;
     const before = this.#streams.get(stream) ?? Promise.resolve();
@@ -145,50 +160,51 @@ export class ReactorRunner {
     this.#streams.set(stream, work);
     void work.then(() => {
       if (this.#streams.get(stream) === work) this.#streams.delete(stream);
-      this.#room?.resolve();
-      this.#room = undefined;
+      this.#capacity?.resolve();
+      this.#capacity = undefined;
     });
-    while (this.#streams.size >= MAX_UNDER_WAY) await this.#roomForMore();
+    while (this.#streams.size >= MAX_QUEUED_STREAMS) await this.#whenCapacity();
   }
 
-  /** Never rejects. Work that ends in an error begins again after a pause. */
+  /** Handles a delivery, again after a pause if that ends in an error. Never rejects. */
   async #untilHandled(delivery: Delivery, event: RecordedEvent): Promise<void> {
     const { signal } = this.#stop;
     const { firstPause = 300 } = this.#options;
     for (let failures = 1; !signal.aborted; failures += 1) {
       if (await this.#handle(delivery, await this.#ownerOf(event))) return;
-      const pause = firstPause * pauseAfter(failures, AFTER_ERROR);
+      const pause = firstPause * backoffDelay(failures, ERROR_BACKOFF);
       await clock.sleep(pause, signal).catch(() => undefined);
     }
   }
 
-  #roomForMore(): Promise<void> {
-    this.#room ??= Promise.withResolvers();
-    return this.#room.promise;
+  #whenCapacity(): Promise<void> {
+    this.#capacity ??= Promise.withResolvers();
+    return this.#capacity.promise;
   }
 
-  /** Where it is not known now, each stream is its own. */
+  /** Returns the owner of an event. If it cannot be read, the stream counts as its own owner. */
   async #ownerOf(event: RecordedEvent): Promise<string> {
     return this.#reactor.ownerOf(event).catch(() => event.stream);
   }
 
-  /** Resolves to whether the delivery needs nothing more here. Never rejects. */
+  /** Resolves to whether the delivery is settled here. Never rejects. */
   async #handle(delivery: Delivery, owner: string): Promise<boolean> {
     const { signal } = this.#stop;
     const tries = new CountedTries({ delivery, owner, slots: this.#slots, signal });
     try {
       const event = await this.#eventOf(delivery);
-      if (event) await tries.run((tryOnce) => this.#persist(event, tryOnce));
+      if (event) await tries.run((tryOnce) => this.#reactWithRetries(event, tryOnce));
       else await delivery.acknowledge();
       this.#done += 1;
       return true;
     } catch (error) {
       if (signal.aborted) {
-        if (tries.haveBegun) await delivery.handBack?.().catch(() => undefined); // then it counts, as after a death
+        // so that the attempt counts, as after a crash
+        if (tries.haveBegun) await delivery.handBack?.().catch(() => undefined);
         return true;
       }
       this.#options.logger.error(
-        { ...this.#about(delivery.event), err: error },
+        { ...this.#logFields(delivery.event), err: error },
         'event not handled, tried again later',
       );
       return false;
@@ -196,34 +212,36 @@ export class ReactorRunner {
   }
 
   /**
-   * The event to react to: what an operator wants to be tried again is handled as if it had just come. None that was
-   * parked before the start and comes again, as after a move to another log.
+   * Returns the event to react to: for the decision to retry a parked event, the original event. Returns `undefined`
+   * for an event that was parked before the start and is delivered again, as after a migration to another log.
    */
   async #eventOf({ event }: Delivery): Promise<RecordedEvent | undefined> {
     const { parking } = this.#options;
     const { name } = this.#reactor;
     let original: RecordedEvent | undefined;
     const find = async (): Promise<void> => {
-      if (event.stream === parking.streamOf(name)) original = await parking.retried(event);
-      else if (!(await this.#leftBefore()).has(event.id)) original = event;
+      if (event.stream === parking.streamOf(name)) original = await parking.eventToRetry(event);
+      else if (!(await this.#parkedAtStart()).has(event.id)) original = event;
     };
     const failure = await this.#work.run(event, find, () => MAX_TRIES);
     if (failure) throw failure.error;
     return original;
   }
 
-  /** As of the start, for all who ask. */
-  #leftBefore(): Promise<ReadonlySet<string>> {
-    this.#left ??= this.#options.parking.left(this.#reactor.name).catch((error: unknown) => {
-      this.#left = undefined;
-      throw error;
-    });
-    return this.#left;
+  /** Returns the parked events as of the start, read once. */
+  #parkedAtStart(): Promise<ReadonlySet<string>> {
+    this.#parkedPromise ??= this.#options.parking
+      .parkedOrSkipped(this.#reactor.name)
+      .catch((error: unknown) => {
+        this.#parkedPromise = undefined;
+        throw error;
+      });
+    return this.#parkedPromise;
   }
 
-  async #persist(event: RecordedEvent, tryOnce: TryOnce): Promise<void> {
-    const react = (): Promise<void> => tryOnce(() => this.#reactor.react(event, this.#cut.signal));
-    const failure = await this.#work.run(event, react, triesOf);
+  async #reactWithRetries(event: RecordedEvent, tryOnce: TryOnce): Promise<void> {
+    const react = (): Promise<void> => tryOnce(() => this.#reactor.react(event, this.#abort.signal));
+    const failure = await this.#work.run(event, react, maxAttempts);
     if (!failure) return;
     const { error } = failure;
     const giveUp = (): Promise<void> => this.#reactor.giveUp(event, error);
@@ -235,13 +253,13 @@ export class ReactorRunner {
     if (third) throw third.error;
   }
 
-  /** Which event it is, for the log. */
-  #about({ stream, type, position }: RecordedEvent) {
+  /** Returns the fields that identify an event in the service's log. */
+  #logFields({ stream, type, position }: RecordedEvent) {
     return { reactor: this.#reactor.name, stream, type, position };
   }
 }
 
-function triesOf(error: unknown): number {
+function maxAttempts(error: unknown): number {
   if (error instanceof DeadlyEvent) return 1;
   return error instanceof ObjectMissing ? MISSING_TRIES : MAX_TRIES;
 }

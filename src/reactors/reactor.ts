@@ -1,36 +1,36 @@
 import type { RecordedEvent } from '../event-log/event-log.ts';
 
-/** Does outside work when something has happened, and appends the outcome. */
+/** Does work outside the log in reaction to an event, and appends the outcome. */
 export interface Reactor {
   readonly name: string;
-  /** Of the streams it follows. */
+  /** Prefix of the names of the streams that the reactor follows. */
   readonly streamPrefix: string;
   reactsTo(event: RecordedEvent): boolean;
-  /** Whose work it is: owners have theirs done in turn. */
+  /** The client that owns the event's deposit. The runner schedules owners round-robin. */
   ownerOf(event: RecordedEvent): Promise<string>;
   /**
-   * Does the work. May be called again for the same event, at any later time and on any node: it looks at the
-   * present of the stream first, and an outcome recorded twice changes nothing. `signal` aborts when nobody waits for it
-   * any more: a service that stops does so for a while.
+   * Does the work. It may be called again for the same event, at any later time and on any node. So it reads the
+   * current state of the stream first, and an outcome recorded twice changes nothing.
+   * `signal` aborts when the runner no longer waits: a service that stops waits only for a limited time.
    */
   react(event: RecordedEvent, signal: AbortSignal): Promise<void>;
   /**
-   * The work has failed again and again: records an outcome that others see, so that nothing waits for ever; of an object
-   * that cannot be read, why the deposit waits.
+   * Records the outcome after the work has failed repeatedly, so that nothing waits forever. For an object that cannot
+   * be read, records why the deposit waits.
    */
   giveUp(event: RecordedEvent, error: unknown): Promise<void>;
 }
 
-/** Keeps the events that no attempt got through, for an operator, or until the object that they need can be read. */
+/** Stores the events that failed permanently, for an operator, or until the object that they need can be read. */
 export interface Parking {
   park(reactor: string, event: RecordedEvent, error: unknown): Promise<void>;
-  /** Where decisions about the parked events of a reactor are recorded. */
+  /** Returns the stream of the decisions about the parked events of a reactor. */
   streamOf(reactor: string): string;
   /**
-   * The event that an operator wants to be tried again, when that is what `event` of that stream says, and nothing
-   * behind it says otherwise.
+   * Returns the event that an operator wants to retry, if `event` of that stream is such a decision and no later one
+   * overrides it.
    */
-  retried(event: RecordedEvent): Promise<RecordedEvent | undefined>;
-  /** Ids of the events that wait for an operator, or that one has decided to leave for good. */
-  left(reactor: string): Promise<ReadonlySet<string>>;
+  eventToRetry(event: RecordedEvent): Promise<RecordedEvent | undefined>;
+  /** Ids of the events that wait for an operator, or that an operator has skipped for good. */
+  parkedOrSkipped(reactor: string): Promise<ReadonlySet<string>>;
 }

@@ -1,12 +1,12 @@
-import type { ObjectError } from '../archive-store/archive-store.ts';
-import { execute } from '../command-handler.ts';
+import { handleCommand } from '../deposits/command-handler.ts';
 import { deposits } from '../domain/aggregates.ts';
 import type { UnreadableCopy } from '../domain/deposit/events.ts';
 import type { EventLog, RecordedEvent } from '../event-log/event-log.ts';
+import type { ObjectError } from '../object-store/object-store.ts';
 import { random } from '../tools/random.ts';
-import { causedBy, depositIdOf } from './causation.ts';
+import { commandContext, depositIdOf } from './command-context.ts';
 
-/** Records why a deposit cannot go on for now. Its status stays, and its detail says that the client need do nothing. */
+/** Records why a deposit cannot continue for now. Its status stays; its detail says that the client need not act. */
 export async function recordUnreadable(
   log: EventLog,
   reactor: string,
@@ -19,7 +19,7 @@ export async function recordUnreadable(
 ): Promise<void> {
   const depositId = depositIdOf(event);
   const command = { type: 'RecordUnreadable', depositId, copy: { ...about, object, code } } as const;
-  // The event may be tried again, and then fail for another object: each time is a command of its own.
-  const context = { ...causedBy(event, reactor, 'unreadable'), commandId: random.uuid() };
-  await execute(log, deposits, depositId, command, context, { atLeast: event.revision });
+  // The event may be retried and then fail for another object: each time needs a command id of its own.
+  const context = { ...commandContext(event, reactor, 'unreadable'), commandId: random.uuid() };
+  await handleCommand(log, deposits, depositId, command, context, { atLeast: event.revision });
 }

@@ -1,23 +1,23 @@
-import { CutOff } from '../cut-off.ts';
 import type { RecordedEvent } from '../event-log/event-log.ts';
-import { pauseAfter } from '../growing-pause.ts';
-import type { Logger } from '../logger.ts';
 import { clock } from '../tools/clock.ts';
+import { AbortGate } from '../tools/concurrency/abort-gate.ts';
+import { backoffDelay } from '../tools/concurrency/backoff.ts';
+import type { Logger } from '../tools/logger.ts';
 import { isTransient } from './transient-faults.ts';
 
 export type RepeatedWorkOptions = {
   readonly reactor: string;
   readonly logger: Pick<Logger, 'warn'>;
-  /** Milliseconds after the first failed try; doubled each time, up to a hundred times as much. */
+  /** Milliseconds before the first retry; doubled for each further one, up to 100 times this value. */
   readonly firstPause?: number;
-  /** Ends all work between two tries. */
+  /** Ends all work between two attempts. */
   readonly signal: AbortSignal;
 };
 
 /** Repeats the work of one reactor on an event while it fails, and remembers the last failure. */
 export class RepeatedWork {
   readonly #options: RepeatedWorkOptions;
-  readonly #cutOff = new CutOff();
+  readonly #abortGate = new AbortGate();
   #failures = 0;
   #lastError: { readonly at: string; readonly stream: string; readonly message: string } | null = null;
 
@@ -25,7 +25,7 @@ export class RepeatedWork {
     this.#options = options;
   }
 
-  /** Tries that failed since the start. */
+  /** Number of failed attempts since the start. */
   get failures(): number {
     return this.#failures;
   }
@@ -34,14 +34,14 @@ export class RepeatedWork {
     return this.#lastError;
   }
 
-  /** Ends the waiting for all work under way. */
-  cut(): void {
-    this.#cutOff.cut(this.#options.signal.reason);
+  /** Stops waiting for all running work. */
+  abort(): void {
+    this.#abortGate.abort(this.#options.signal.reason);
   }
 
   /**
-   * Tries until it works or as many tries have failed as `tries` returns for the last error, and then returns that error.
-   * Faults that pass do not count.
+   * Repeats the work until it succeeds, or until `tries(lastError)` attempts have failed; then returns that error.
+   * Transient errors do not count.
    * @throws the reason of the signal
    */
   async run(
@@ -54,14 +54,14 @@ export class RepeatedWork {
     for (let failures = 0, tried = 1; ; tried += 1) {
       signal.throwIfAborted();
       try {
-        await this.#cutOff.unless(work());
+        await this.#abortGate.race(work());
         return undefined;
       } catch (error) {
         signal.throwIfAborted();
         if (!isTransient(error)) failures += 1;
         this.#warn(event, error, failures);
         if (!isTransient(error) && failures >= tries(error)) return { error };
-        await clock.sleep(pauseAfter(tried, pauses), signal);
+        await clock.sleep(backoffDelay(tried, pauses), signal);
       }
     }
   }

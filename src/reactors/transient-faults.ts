@@ -1,4 +1,7 @@
-/** An engine or a worker is not available, the beginning of work cannot be counted, or the system has no more descriptors, memory or room. */
+/**
+ * Error codes: a backend or a worker is unavailable, work cannot be counted, or the system is out of descriptors,
+ * memory or disk space.
+ */
 const TRANSIENT = new Set([
   'EVENT_LOG_UNAVAILABLE',
   'ARCHIVE_STORE_UNAVAILABLE',
@@ -13,7 +16,7 @@ const TRANSIENT = new Set([
   'EDQUOT',
 ]);
 
-/** Whether time heals it. */
+/** Whether the error may disappear without a change. */
 export function isTransient(error: unknown): boolean {
   return error instanceof Error && 'code' in error && TRANSIENT.has(String(error.code));
 }

@@ -1,7 +1,10 @@
-import type { Logger } from '../logger.ts';
-import type { Projector } from '../read-models/projector.ts';
+import type { Logger } from '../tools/logger.ts';
+import type { Projector } from '../views/projector.ts';
 
-/** A command has built these generations of views beside the service: it takes all of them or none. */
+/**
+ * Switches to generations that a command built while the service was running: all of them, or none if one is
+ * unusable.
+ */
 export async function adoptViews(projector: Projector, generations: unknown, logger: Logger) {
   const pauses: Record<string, number> = {};
   const built = Object.entries(generations as Record<string, number>);

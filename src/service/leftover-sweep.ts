@@ -1,22 +1,22 @@
-import type { ArchiveStore } from '../archive-store/archive-store.ts';
-import { sweepTemporary } from '../archive-store/open-archive-store.ts';
-import type { Config } from '../config.ts';
-import type { Logger } from '../logger.ts';
+import type { Config } from '../config/config.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
 import { clock } from '../tools/clock.ts';
+import type { Logger } from '../tools/logger.ts';
+import { sweepTemporary } from './backends/open-object-store.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
 type Swept = {
   readonly config: Pick<Config, 'archiveStore' | 'dataDir'>;
-  readonly store: ArchiveStore;
+  readonly store: ObjectStore;
   readonly logger: Logger;
 };
 
 /**
- * Removes, at the start and daily, what killed processes and outages of the store have left of archives on their way:
- * local files after an hour without a write, uploads in a bucket after a day. What cannot be removed waits for the
- * next time.
+ * Removes, at the start and daily, the remains of uploads after killed processes and outages of the store:
+ * local files after an hour without a write, uploads in a bucket after a day. Failed removals are repeated
+ * the next time.
  */
 export class LeftoverSweep implements Disposable {
   readonly #swept: Swept;
@@ -62,7 +62,7 @@ export class LeftoverSweep implements Disposable {
     await this.#attempt('uploads', 'uploads left in the bucket', () => store.sweepIncoming(before));
   }
 
-  /** Never rejects. */
+  /** Runs a sweep and logs its result. Never rejects. */
   async #attempt(unit: string, what: string, sweep: () => Promise<number>): Promise<void> {
     const { logger } = this.#swept;
     try {

@@ -1,13 +1,13 @@
-import type { Config } from '../config.ts';
-import { logServerOf } from '../engines.ts';
-import { pausing } from '../event-log/pausing.ts';
-import type { Logger } from '../logger.ts';
+import type { Config } from '../config/config.ts';
+import { sleepUntilAborted } from '../tools/concurrency/sleep-until-aborted.ts';
+import type { Logger } from '../tools/logger.ts';
+import { logServerOf } from './backends/open-backends.ts';
 
 const RETRY_MS = 60_000;
 
 /**
- * Warns once if the server that keeps the log has a defect that operators should know. A server that cannot be asked
- * now is asked again every minute. Disposing of the result ends that.
+ * Warns once if the server that stores the log has a known defect. Retries every minute while the server
+ * cannot be reached. Disposing of the result ends that.
  */
 export function warnOfLogServer(config: Pick<Config, 'eventLog'>, logger: Logger): Disposable {
   const stop = new AbortController();
@@ -26,7 +26,7 @@ async function warnOnce(
       if (server?.warning === undefined) return;
       return logger.warn({ reason: server.warning }, 'the event log server has a known defect');
     } catch {
-      await pausing(RETRY_MS, stopped); // readiness says why the log cannot be reached
+      await sleepUntilAborted(RETRY_MS, stopped); // the readiness check reports why the log cannot be reached
     }
   }
 }

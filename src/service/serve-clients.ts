@@ -2,50 +2,43 @@ import { clientLogins } from '../../projections/client-logins.ts';
 import { collections } from '../../projections/collections.ts';
 import { depositStatus } from '../../projections/deposit-status.ts';
 import { loadedObjects } from '../../projections/loaded-objects.ts';
-import { MemberReaders } from '../archives/threads/member-readers.ts';
-import type { EventLogConfig } from '../config.ts';
-import { DepositIds } from '../deposit-ids.ts';
-import { openDryRuns } from '../dry-runs/open-dry-runs.ts';
+import { MemberReaders } from '../archives/workers/member-readers.ts';
+import type { EventLogConfig } from '../config/config.ts';
+import { LoadedDeposits } from '../contents/loaded-deposits.ts';
+import { ObjectReader } from '../contents/object-reader.ts';
+import { Resolver } from '../contents/resolver.ts';
+import { DepositIdAllocator } from '../deposits/deposit-id-allocator.ts';
+import { DepositService } from '../deposits/deposit-service.ts';
+import { RETRY_LIMITS, type RetryLimits } from '../deposits/outage-retries.ts';
 import type { ClientOptions } from '../http/app.ts';
-import { Credentials } from '../http/credentials.ts';
-import { DepositDesk } from '../http/deposit-desk.ts';
-import { EventStreams } from '../http/events/event-streams.ts';
-import { RETRY_LIMITS, type RetryLimits } from '../outage-retries.ts';
-import type { ProjectorProgress } from '../read-models/projector.ts';
-import { LoadedDeposits } from '../resolving/loaded-deposits.ts';
-import { ObjectBytes } from '../resolving/object-bytes.ts';
-import { Resolver } from '../resolving/resolver.ts';
-import { openUploads } from '../uploads/open-uploads.ts';
-import type { Node } from './node.ts';
+import { Credentials } from '../http/middleware/credentials.ts';
+import type { Module } from '../modules/module.ts';
+import type { ProjectorProgress } from '../views/projector.ts';
+import type { NodeResources } from './open-node.ts';
 import { passwordRenewal } from './password-renewal.ts';
 import { assertUpToDate } from './views-up-to-date.ts';
 
-/** The views of this node, and the desk where requests meet the log. */
+/** Opens the views, modules and services that requests of clients need. */
 export async function serveClients(
-  { config, log, store, logger, resources, projector, notified, traced, fail }: Node,
+  node: NodeResources,
   about: Pick<ClientOptions, 'baseUrl' | 'generator'>,
+  modules: readonly Module[],
   progress?: ProjectorProgress,
 ) {
-  const uploads = resources.use(await openUploads(config, logger));
-  const dryRuns = resources.use(
-    await openDryRuns(
-      config,
-      (reader) => traced.reader(reader),
-      (err, archives) => logger.warn({ archives, err }, 'check of a dry run aborted'),
-    ),
-  );
+  const { config, log, store, logger, resources, projector, fail } = node;
+  const served = [];
+  for (const module of modules) served.push(await module.serve?.(node));
   const readers = resources.use(new MemberReaders());
   const statuses = projector.add(depositStatus);
   const objects = projector.add(loadedObjects);
   const loaded = new LoadedDeposits(objects, projector.queriesOf(loadedObjects.name), log);
   const [limits, isShared] = [retryLimits(config.eventLog), config.eventLog.kind !== 'sqlite'];
   const parts = {
-    desk: new DepositDesk(log, new DepositIds(log, limits), projector, isShared, limits),
+    depositService: new DepositService(log, new DepositIdAllocator(log, limits), projector, isShared, limits),
     credentials: new Credentials(projector.add(clientLogins), passwordRenewal(log, logger)),
     collections: projector.add(collections),
-    eventStreams: new EventStreams({ log, projector, statuses }),
     resolver: new Resolver({ deposits: loaded, log, store }),
-    objects: new ObjectBytes({ store, readers, limits: config.archiveLimits }),
+    objects: new ObjectReader({ store, readers, limits: config.archiveLimits }),
   };
   let caughtUp = false;
   const ready = projector.start(fail, progress).then(() => {
@@ -56,13 +49,11 @@ export async function serveClients(
     ...about,
     ...parts,
     store,
-    notified,
-    uploads,
-    dryRuns,
+    modules: served.filter((module) => module !== undefined),
     ready: () => caughtUp && !projector.isHalted,
   };
   const upToDate = async (): Promise<void> => {
-    if (!caughtUp) throw new Error(projector.trouble ?? 'they catch up with the event log.');
+    if (!caughtUp) throw new Error(projector.lastError ?? 'they catch up with the event log.');
     await assertUpToDate(projector, log);
   };
   return { ready, projector, statuses, options, upToDate };
@@ -71,9 +62,9 @@ export async function serveClients(
 /** Requests retry within the limits of the event log itself. */
 function retryLimits(eventLog: EventLogConfig): RetryLimits {
   if (eventLog.kind === 'sqlite') return RETRY_LIMITS;
-  const { patience: timeLimit, longestPause } = {
+  const { retryTimeout: timeLimit, longestPause } = {
     ...RETRY_LIMITS,
-    patience: RETRY_LIMITS.timeLimit,
+    retryTimeout: RETRY_LIMITS.timeLimit,
     ...eventLog,
   };
   return { ...RETRY_LIMITS, timeLimit, longestPause };

@@ -1,24 +1,27 @@
-import { enginePlaces } from '../engines.ts';
-import type { DeliveryStanding } from '../event-log/deliveries.ts';
-import { inTime } from '../in-time.ts';
-import { manifest } from '../manifest.ts';
-import { identityOf } from '../operator/folder-identity.ts';
-import { OperatorServer } from '../operator/operator-server.ts';
+import { packageInfo } from '../config/package-info.ts';
+import type { GroupStatus } from '../event-log/consumer-groups/consumer-group.ts';
 import { clock } from '../tools/clock.ts';
+import { withTimeout } from '../tools/concurrency/with-timeout.ts';
 import { adoptViews } from './adopt-views.ts';
-import type { Node } from './node.ts';
+import { enginePlaces } from './backends/open-backends.ts';
+import type { NodeResources } from './open-node.ts';
+import { identityOf } from './operator-port/directory-id.ts';
+import { OperatorServer } from './operator-port/operator-server.ts';
 import type { startReactors } from './start-reactors.ts';
 
-/** What a node does, as far as its roles go. */
+/** The parts of a node that depend on its roles. */
 type Parts = {
   readonly reactors: ReturnType<typeof startReactors> | undefined;
 };
 
-/** How long the log may take to tell how far reactors are, in milliseconds: commands wait longer for this service. */
-const PATIENCE = 2000;
+/** Time limit of the log for the status of reactors. Commands wait longer than that for this service. */
+const STATUS_TIMEOUT_MS = 2000;
 
-/** Where commands ask how this node is, hand it views that they have built, and metrics are scraped. */
-export async function serveOperators(node: Node, url: string, parts: Parts): Promise<void> {
+/**
+ * Starts the operator port: commands ask for the state of this node and hand over rebuilt views, and metrics
+ * are scraped.
+ */
+export async function serveOperators(node: NodeResources, url: string, parts: Parts): Promise<void> {
   const { config, logger, metrics, projector, resources } = node;
   const startedAt = clock.date().toISOString();
   const routes = {
@@ -30,27 +33,32 @@ export async function serveOperators(node: Node, url: string, parts: Parts): Pro
   resources.use(await OperatorServer.listen({ host, port, dataDir, routes, metrics: exposition }));
 }
 
-function about({ config }: Node, url: string) {
+function about({ config }: NodeResources, url: string) {
   const { roles, dataDir } = config;
   const dataFolder = identityOf(dataDir);
-  return { ...manifest(), pid: process.pid, url, roles, engines: enginePlaces(config), dataFolder };
+  return { ...packageInfo(), pid: process.pid, url, roles, engines: enginePlaces(config), dataFolder };
 }
 
-async function stateOf({ deliveries, projector }: Node, { reactors }: Parts) {
-  const running = reactors ? [...reactors.runners, reactors.notifications.runner] : [];
-  const runners = running.map(async ({ standing, streamPrefix }) => {
-    return { ...standing, delivery: await inPatience(deliveries.standing(standing.name, streamPrefix)) };
+async function stateOf({ deliveries, projector }: NodeResources, { reactors }: Parts) {
+  const running = reactors
+    ? [...reactors.runners, ...(reactors.notifications ? [reactors.notifications.runner] : [])]
+    : [];
+  const runners = running.map(async ({ status, streamPrefix }) => {
+    return { ...status, delivery: await withStatusTimeout(deliveries.status(status.name, streamPrefix)) };
   });
   return {
     views: projector.reached,
-    following: projector.trouble ?? null,
-    notifications: reactors?.notifications.standing ?? null,
+    following: projector.lastError ?? null,
+    notifications: reactors?.notifications?.status ?? null,
     sweep: reactors ? { begun: reactors.sweep.begun, unrecorded: reactors.sweep.unrecorded } : null,
     reactors: await Promise.all(runners),
   };
 }
 
-/** A log that does not tell is no reason to seem not to be there: commands would work on without this service. */
-async function inPatience(telling: Promise<DeliveryStanding>): Promise<DeliveryStanding | null> {
-  return (await inTime(telling, PATIENCE).catch(() => undefined)) ?? null;
+/**
+ * Resolves to `null` if the log does not answer in time. The status is reported without it; otherwise
+ * commands would assume that no service is running.
+ */
+async function withStatusTimeout(status: Promise<GroupStatus>): Promise<GroupStatus | null> {
+  return (await withTimeout(status, STATUS_TIMEOUT_MS).catch(() => undefined)) ?? null;
 }

@@ -1,14 +1,15 @@
-import { ArchiveWorkers } from '../archives/threads/archive-workers.ts';
-import type { ReadinessChecks } from '../http/health.ts';
-import { inTime } from '../in-time.ts';
-import { manifest } from '../manifest.ts';
-import { Notifications } from '../notifications/notifications.ts';
+import { ArchiveWorkers } from '../archives/workers/archive-workers.ts';
+import { packageInfo } from '../config/package-info.ts';
+import type { ReadinessChecks } from '../http/middleware/health.ts';
+import type { Module } from '../modules/module.ts';
+import { MODULES } from '../modules/modules.ts';
 import { Checker } from '../reactors/checker.ts';
 import { Loader } from '../reactors/loader.ts';
-import { LogParking } from '../reactors/parking.ts';
+import { EventLogParking } from '../reactors/parking.ts';
 import { ReactorRunner } from '../reactors/reactor-runner.ts';
-import { Sweep } from '../sweep/sweep.ts';
-import type { Node } from './node.ts';
+import { Sweep } from '../reactors/sweep/sweep.ts';
+import { withTimeout } from '../tools/concurrency/with-timeout.ts';
+import type { NodeResources } from './open-node.ts';
 
 /** Streams that a reactor works on at the same time; archives are read by fewer workers still. */
 const REACTOR_CONCURRENCY = 8;
@@ -17,7 +18,12 @@ const REACTOR_CONCURRENCY = 8;
 const STOP_PATIENCE = 5000;
 
 /** Starts checker, loader, notifications and the sweep; what is returned shows whether each can do its work. */
-export function startReactors(node: Node, baseUrl: string, viewsReady: Promise<void>) {
+export function startReactors(
+  node: NodeResources,
+  baseUrl: string,
+  viewsReady: Promise<void>,
+  modules: readonly Module[] = MODULES,
+) {
   const { config, log, store, deliveries, notified, traced, logger, resources, fail } = node;
   const workers = resources.use(
     new ArchiveWorkers({
@@ -27,7 +33,7 @@ export function startReactors(node: Node, baseUrl: string, viewsReady: Promise<v
     }),
   );
   const reader = traced.reader(workers);
-  const parking = new LogParking(log);
+  const parking = new EventLogParking(log);
   const { reactionPause: firstPause } = config;
   const options = { deliveries, parking, logger, concurrency: REACTOR_CONCURRENCY, firstPause };
   const reactors = [
@@ -37,10 +43,11 @@ export function startReactors(node: Node, baseUrl: string, viewsReady: Promise<v
   const runners = reactors.map((reactor) => new ReactorRunner(traced.reactor(reactor), options));
   for (const runner of runners) runner.start(fail);
   const check = (name: string) => async (): Promise<void> => {
-    const trouble = deliveries.trouble(name);
-    if (trouble !== undefined) throw new Error(trouble);
+    const lastError = deliveries.lastError(name);
+    if (lastError !== undefined) throw new Error(lastError);
   };
-  const notifications = new Notifications({ ...node, baseUrl, maker: manifest(), ready: viewsReady });
+  const about = { baseUrl, maker: packageInfo(), ready: viewsReady };
+  const notifications = modules.find(({ react }) => react)?.react?.(node, about);
   const sweep = new Sweep({
     log,
     store,
@@ -49,7 +56,7 @@ export function startReactors(node: Node, baseUrl: string, viewsReady: Promise<v
     views: notified,
     ready: viewsReady,
     logger,
-    runners: [...runners, notifications.runner],
+    runners: notifications ? [...runners, notifications.runner] : runners,
     stuckAfter: config.stuckAfter,
     giveUpAfter: config.webhooks.giveUpAfter,
   });
@@ -57,9 +64,9 @@ export function startReactors(node: Node, baseUrl: string, viewsReady: Promise<v
     const stopped = [
       sweep[Symbol.asyncDispose](),
       ...runners.map((runner) => runner.stop()),
-      notifications[Symbol.asyncDispose](),
+      ...(notifications ? [notifications[Symbol.asyncDispose]()] : []),
     ];
-    await inTime(Promise.all(stopped), STOP_PATIENCE);
+    await withTimeout(Promise.all(stopped), STOP_PATIENCE);
     await workers[Symbol.asyncDispose]();
   };
   let stopping: Promise<void> | undefined;
@@ -70,7 +77,7 @@ export function startReactors(node: Node, baseUrl: string, viewsReady: Promise<v
   resources.defer(stop);
   const readiness: ReadinessChecks = {
     ...Object.fromEntries(reactors.map(({ name }) => [name, check(name)])),
-    notifier: () => notifications.assertFollows(),
+    ...(notifications && { notifier: () => notifications.assertFollows() }),
   };
   return { runners, readiness, deliveries, workers, notifications, sweep, stop };
 }

@@ -1,27 +1,27 @@
-import { counted } from '../domain/description.ts';
+import { pluralize } from '../domain/description.ts';
+import { lagAfter } from '../event-log/consumer-groups/lag.ts';
 import type { EventLog } from '../event-log/event-log.ts';
-import { waitingAfter } from '../event-log/waiting-events.ts';
-import type { Projector } from '../read-models/projector.ts';
 import { clock } from '../tools/clock.ts';
+import type { Projector } from '../views/projector.ts';
 
-/** What views show may be as old as this, in milliseconds: more means that they do not get on. */
-const LONGEST_LAG = 30_000;
+/** Maximum age of events that a view has not applied; beyond it the view counts as stalled. */
+const MAX_LAG_MS = 30_000;
 
-/** Rejects with what is wrong while the views of this node do not get on with the log. */
+/** Rejects with the reason while the views of this node do not keep up with the log. */
 export async function assertUpToDate(
-  projector: Pick<Projector, 'reached' | 'trouble'>,
+  projector: Pick<Projector, 'reached' | 'lastError'>,
   log: Pick<EventLog, 'head' | 'readAll'>,
-  longestLag = LONGEST_LAG,
+  longestLag = MAX_LAG_MS,
 ): Promise<void> {
-  if (projector.trouble !== undefined) throw new Error(projector.trouble);
+  if (projector.lastError !== undefined) throw new Error(projector.lastError);
   const reached = new Map(projector.reached.map((view) => [`${view.streamPrefix} ${view.position}`, view]));
   for (const { name, streamPrefix, position } of reached.values()) {
-    const { count, oldest } = await waitingAfter(log, position, streamPrefix);
+    const { count, oldest } = await lagAfter(log, position, streamPrefix);
     const lag = oldest === undefined ? 0 : clock.now() - Date.parse(oldest);
-    if (lag <= longestLag) continue;
+    if (count === undefined || lag <= longestLag) continue; // what was not counted in time is no evidence
     const seconds = Math.round(lag / 1000);
     throw new Error(
-      `${name} does not show ${counted(count, 'event')}, the oldest of ${counted(seconds, 'second')} ago.`,
+      `${name} does not show ${pluralize(count, 'event')}, the oldest of ${pluralize(seconds, 'second')} ago.`,
     );
   }
 }

@@ -1,6 +1,8 @@
 import { formatQualifiedSwhid, formatSwhid } from './swhid.ts';
 
-/** What a loaded deposit is known by: its directory, alone and placed in its revision, snapshot and origin. */
+/**
+ * Returns the identifiers of a loaded deposit: its directory, alone and qualified by its revision, snapshot and origin.
+ */
 export function depositIdentifiers(
   loaded: {
     readonly directory: string;

@@ -1,7 +1,7 @@
 import type { Revision } from './revision.ts';
 import type { GitTime } from './signature.ts';
 
-/** What the revision of a loaded deposit is made from; all of it is in events. */
+/** Input of the revision of a loaded deposit; all of it is in events. */
 export type RevisionFacts = {
   readonly client: string;
   readonly depositId: number;
@@ -13,7 +13,7 @@ export type RevisionFacts = {
   readonly committerDate: GitTime;
 };
 
-/** The revision by the recipe `swh-1`. */
+/** Returns the revision by the recipe `swh-1`. */
 export function depositRevision(facts: RevisionFacts): Revision {
   const { client, depositId, collection, directory, identity, authorDate, committerDate } = facts;
   return {

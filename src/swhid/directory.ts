@@ -10,19 +10,19 @@ export type Leaf = {
 };
 
 /**
- * A directory in memory. The names are latin1 strings of the raw bytes, so that `<` is the order of the
- * bytes; JavaScript's own order of decoded names would be that of UTF-16 and wrong for some.
+ * A directory in memory. The names are latin1 strings of the raw bytes, so that `<` compares bytes. JavaScript compares
+ * decoded names as UTF-16, which is wrong for some.
  */
 export interface Directory<L extends Leaf = Leaf> extends Map<string, L | Directory<L>> {}
 
 // Five bytes: the six-byte form that some texts show gives other ids.
 export const directoryMode = '40000';
 
-// Of a body as text. Whole, one of a million entries would have to be put together in one place of the heap, and a
-// thread that has no room for so much there ends the process.
+// Longest text of a part of a body. The text of a million entries would need one contiguous part of the heap, and a
+// thread without that much memory ends the process.
 const longestText = 1024 ** 2;
 
-/** Id of the directory; `ids`, when given, receives the id of it and of every directory below it. */
+/** Returns the id of the directory. `ids`, if given, receives the id of it and of every directory below it. */
 export function directoryId(directory: Directory, ids?: Map<Directory, string>): string {
   const id = gitObjectId('tree', directoryBody(directory, ids));
   ids?.set(directory, id);
@@ -53,7 +53,7 @@ export type DirectoryEntry = {
   readonly id: string;
 };
 
-/** The same for a directory of which the ids are known, in any order. */
+/** Returns the body of a directory whose entries have known ids, in any order. */
 export function directoryBodyOf(entries: readonly DirectoryEntry[]): Buffer {
   const keyed = entries.map((entry) => ({
     key: entry.mode === directoryMode ? `${entry.name}/` : entry.name,
@@ -75,7 +75,7 @@ function entryText({
   return `${mode} ${name}\0${Buffer.from(id, 'hex').toString('latin1')}`;
 }
 
-/** The names in the order of their bytes, where a directory's name counts with a `/` at its end, and has it. */
+/** Returns the names ordered by their bytes; the name of a directory ends with a `/`, which counts for the order. */
 function inTreeOrder(directory: Directory): string[] {
   return Array.from(directory, ([name, entry]) => (entry instanceof Map ? `${name}/` : name)).sort();
 }

@@ -1,12 +1,12 @@
 /**
- * A path (latin1 string of its raw bytes) as the `path` qualifier writes it: every byte outside
- * `A-Za-z0-9_.-~/` percent-encoded. The result is ASCII, and different paths give different results.
+ * Formats a path (latin1 string of its raw bytes) for the `path` qualifier: percent-encodes every byte outside
+ * `A-Za-z0-9_.-~/`. The result is ASCII, and different paths give different results.
  */
 export function escapePath(path: string): string {
   return path.replace(/[^A-Za-z0-9_.~/-]/g, (byte) => escapes[byte.charCodeAt(0)]!);
 }
 
-/** @throws {Error} a percent sign without two hex digits, or a character that is no byte. */
+/** @throws {Error} a percent sign without two hex digits, or a character that is not a byte. */
 export function unescapePath(escaped: string): string {
   if (!/^(?:[\0-$&-\xff]|%[0-9A-Fa-f]{2})*$/.test(escaped))
     throw new Error(`Not an escaped path: ${escaped}`);

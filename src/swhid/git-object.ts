@@ -3,13 +3,13 @@ import { createHash, type Hash, hash } from 'node:crypto';
 /** Git's names of what SWHIDs call cnt, dir, rev, rel and snp. */
 export type GitObjectType = 'blob' | 'tree' | 'commit' | 'tag' | 'snapshot';
 
-// A one-shot hash saves the set-up of a Hash object; the copy it needs stops paying at about this size.
+// A one-shot hash saves the set-up of a Hash object; above about this size, the copy that it needs costs more.
 const oneShotLength = 1024 ** 2;
 const headerLength = 32;
 
 let scratch: Buffer | undefined;
 
-/** SHA-1 of the object with this body, as 40 lower-case hex digits. */
+/** Returns the SHA-1 of the object with this body, as 40 lower-case hex digits. */
 export function gitObjectId(type: GitObjectType, body: Uint8Array): string {
   if (body.length > oneShotLength) return new GitObjectHash(type, body.length).update(body).digest();
   scratch ??= Buffer.allocUnsafeSlow(headerLength + oneShotLength);
@@ -19,8 +19,9 @@ export function gitObjectId(type: GitObjectType, body: Uint8Array): string {
 }
 
 /**
- * The same for a body that is not in memory. `read` is asked for as many bytes as there is room for, and writes fewer
- * only at the end of the body; a small one is hashed where it was written. `undefined` when the body has another length.
+ * Returns the id of a body that is not in memory, or `undefined` if the body has another length.
+ * `read` fills the buffer that it gets, and writes fewer bytes only at the end of the body. A small body is hashed
+ * where it was written.
  */
 export function gitObjectIdOf(
   type: GitObjectType,
@@ -30,7 +31,7 @@ export function gitObjectIdOf(
   scratch ??= Buffer.allocUnsafeSlow(headerLength + oneShotLength);
   if (length < oneShotLength) {
     const start = scratch.write(headerOf(type, length), 'latin1');
-    // Room for one byte more tells whether there are more.
+    // A buffer that is one byte longer shows whether the body is.
     if (read(scratch.subarray(start, start + length + 1)) !== length) return undefined;
     return hash('sha1', scratch.subarray(0, start + length), 'hex');
   }
@@ -44,7 +45,7 @@ export function gitObjectIdOf(
   }
 }
 
-/** The same for a body that comes in pieces; its length has to be known before. */
+/** Incremental hash of a body in chunks; its length must be known beforehand. */
 export class GitObjectHash {
   readonly #hash: Hash;
 

@@ -1,7 +1,7 @@
 import { InvalidSwhid, parseQualifiedSwhid, type Swhid } from './swhid.ts';
 
 /**
- * A SWHID by which somebody refers to an object: beside its syntax, its qualifiers have to make sense together.
+ * Parses a SWHID that refers to an object. Its qualifiers must also be consistent with each other.
  * @throws {InvalidSwhid}
  */
 export function parseReference(text: string): Swhid {

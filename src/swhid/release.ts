@@ -11,7 +11,9 @@ export type Release = {
 
 const gitTypes = { content: 'blob', directory: 'tree', revision: 'commit', release: 'tag' } as const;
 
-/** The service makes none: it is here so that the identifiers of every kind of object are computed in one room. */
+/**
+ * Returns the id of a release. The service creates none; the function completes this module for every type of object.
+ */
 export function releaseId(release: Release): string {
   return gitObjectId('tag', releaseBody(release));
 }

@@ -8,7 +8,7 @@ export type Revision = {
   readonly author: Signature;
   readonly committer: Signature;
   readonly extraHeaders?: readonly (readonly [key: string, value: string])[];
-  /** `null` leaves out even the blank line before it, which gives another id than an empty message. */
+  /** `null` omits even the blank line before it, which gives another id than an empty message. */
   readonly message: string | null;
 };
 

@@ -1,6 +1,8 @@
 import { gitObjectId } from './git-object.ts';
 
-/** Names, and the targets of aliases, are latin1 strings of their raw bytes, as in directories. */
+/**
+ * A branch of a snapshot. Names, and the targets of aliases, are latin1 strings of their raw bytes, as in directories.
+ */
 export type Branch =
   | {
       readonly name: string;

@@ -8,7 +8,7 @@ export type CoreSwhid = {
   readonly id: string;
 };
 
-/** What places an object: where it was seen, in which visit, below which node, at which path and lines. */
+/** Context of an object: its origin, visit, anchor, path, and lines or bytes. */
 export type Qualifiers = {
   readonly origin?: string;
   readonly visit?: CoreSwhid;
@@ -20,7 +20,7 @@ export type Qualifiers = {
   readonly bytes?: Range;
 };
 
-/** The last one belongs to it. */
+/** A range that includes its last number. */
 export type Range = { readonly first: number; readonly last?: number };
 
 export type Swhid = CoreSwhid & { readonly qualifiers: Qualifiers };
@@ -34,7 +34,7 @@ export function formatSwhid({ type, id }: CoreSwhid): string {
   return `swh:1:${type}:${id}`;
 }
 
-/** The core identifier, then the qualifiers in their canonical order. */
+/** Formats the core identifier, then the qualifiers in their canonical order. */
 export function formatQualifiedSwhid({ qualifiers, ...core }: Swhid): string {
   const { origin, visit, anchor, path, lines, bytes } = qualifiers;
   return [
@@ -56,7 +56,7 @@ export function parseSwhid(text: string): CoreSwhid {
 }
 
 /**
- * Takes qualifiers in any order, each at most once.
+ * Parses a SWHID with qualifiers in any order, each at most once.
  * @throws {InvalidSwhid}
  */
 export function parseQualifiedSwhid(text: string): Swhid {
@@ -72,7 +72,7 @@ export function parseQualifiedSwhid(text: string): Swhid {
   return { ...parseSwhid(core), qualifiers };
 }
 
-// The percent sign first, else those of the escaped semicolons would be escaped again.
+// The percent sign first: otherwise those of the escaped semicolons would be escaped again.
 function escapeOrigin(origin: string): string {
   return origin.replaceAll('%', '%25').replaceAll(';', '%3B');
 }

@@ -1,20 +1,20 @@
 /**
- * Where everything is, as absolute IRIs with a trailing slash: `{base_url}` and the paths of the interface.
- * `baseUrl` is configuration, never what a request says its host is.
+ * Builds all absolute IRIs, with a trailing slash: `{base_url}` and the paths of the interface. `baseUrl` is
+ * configuration, never the Host of a request.
  */
 export class Iris {
   readonly base: string;
 
   constructor(baseUrl: string) {
-    this.base = normalised(baseUrl);
+    this.base = normalizeBaseUrl(baseUrl);
   }
 
-  /** A page for people, from which programs find the rest. */
+  /** A page for people, which links to the other resources. */
   landingPage(): string {
     return `${this.base}/`;
   }
 
-  /** What describes every operation. */
+  /** Description of every operation. */
   openApi(): string {
     return `${this.base}/openapi.json`;
   }
@@ -29,18 +29,18 @@ export class Iris {
     return this.#at('servicedocument', name);
   }
 
-  /** COL-IRI; with a query it is part of what is in the collection. */
+  /** COL-IRI; a query selects some of its deposits. */
   collection(name: string, query: Readonly<Record<string, string>> = {}): string {
     const search = new URLSearchParams(query).toString();
     return `${this.#at(name)}${search && `?${search}`}`;
   }
 
-  /** No resource of its own; the origin of a deposit that has no better one. */
+  /** Default origin of a deposit; it is no resource. */
   deposit(collection: string, id: number): string {
     return this.#at(collection, id);
   }
 
-  /** Where resumable uploads begin. */
+  /** Collection of resumable uploads. */
   uploads(collection: string): string {
     return this.#at(collection, 'uploads');
   }
@@ -74,22 +74,22 @@ export class Iris {
     return this.#at(collection, id, 'content');
   }
 
-  /** Where the SWORD Statement is, in each of its formats. */
+  /** SWORD Statement, in each of its formats. */
   statement(collection: string, id: number): string {
     return this.#at(collection, id, 'statement');
   }
 
-  /** What has happened to a deposit; pages after the first begin at a later event. */
+  /** Events of a deposit, from the event number `from`. */
   history(collection: string, id: number, from = 0): string {
     return `${this.#at(collection, id, 'history')}${from > 0 ? `?from=${from}` : ''}`;
   }
 
-  /** Where its changes of status are told as they happen. */
+  /** Stream of its status changes. */
   events(collection: string, id: number): string {
     return this.#at(collection, id, 'events');
   }
 
-  /** What a SWHID names, with or without qualifiers; only deposits with ids below `below` are told. */
+  /** Object of a SWHID, with or without qualifiers. `below` limits the list of deposits to smaller ids. */
   object(swhid: string, below?: number): string {
     const segment = swhid.includes(';') ? encodeURIComponent(swhid) : swhid;
     return `${this.base}/1/resolve/${segment}/${below === undefined ? '' : `?below=${below}`}`;
@@ -100,7 +100,7 @@ export class Iris {
   }
 }
 
-function normalised(baseUrl: string): string {
+function normalizeBaseUrl(baseUrl: string): string {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash) {
     throw new TypeError(`"${baseUrl}" is not a base URL: write http or https, a host, and perhaps a path.`);

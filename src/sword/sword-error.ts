@@ -19,14 +19,14 @@ export type SwordErrorCode =
   | 'ServiceUnavailable';
 
 export type SwordErrorOptions = {
-  /** Values and limits beyond the summary; the summary again when left out. */
+  /** Values and limits in addition to the summary. Default: the summary. */
   readonly verboseDescription?: string;
-  /** To be sent with the answer, such as `Allow` or `Retry-After`. */
+  /** Headers of the response, such as `Allow` or `Retry-After`. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 };
 
-/** A request that is refused. The summary is one sentence a depositor can act on. */
+/** A refused request. The summary is one sentence a depositor can act on. */
 export class SwordError extends Error {
   override readonly name = 'SwordError';
   readonly code: SwordErrorCode;
@@ -53,7 +53,7 @@ export function badRequest(summary: string, options: SwordErrorOptions = {}): Sw
   return new SwordError('ErrorBadRequest', summary, options);
 }
 
-/** Echoes what a client sent, but never more of it than helps. */
+/** Quotes text of a client, shortened. */
 export function quoted(text: string): string {
   return `"${shortened(text)}"`;
 }

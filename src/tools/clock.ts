@@ -17,7 +17,7 @@ export const CLOCK_OF_NODE: Clock = {
 
 const own = (): Clock => ownOr('clock', CLOCK_OF_NODE);
 
-/** The clock of the node that calls. */
+/** The clock of the calling node. */
 export const clock: Clock = {
   now: () => own().now(),
   date: () => own().date(),

@@ -4,7 +4,7 @@ import { type Files, ownOr } from './outside-world.ts';
 
 export const FILES_OF_NODE: Files = { ...synchronous, ...promised };
 
-/** The files of the node that calls: functions with the names, arguments and results that they have in Node. */
+/** The files of the calling node: functions with the names, arguments and results of those in Node. */
 export const files: Files = { ...FILES_OF_NODE };
 
 for (const [name, value] of Object.entries(FILES_OF_NODE)) {

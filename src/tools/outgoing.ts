@@ -10,7 +10,7 @@ const REQUESTS_OF_NODE: OutgoingRequests = {
 
 const own = (): OutgoingRequests => ownOr('outgoing', REQUESTS_OF_NODE);
 
-/** Requests of the node that calls. */
+/** Outgoing requests of the calling node. */
 export const outgoing: OutgoingRequests = {
   agent: (tls, options) => own().agent(tls, options),
   request: (options) => own().request(options),

@@ -4,12 +4,12 @@ import type promised from 'node:fs/promises';
 import type http from 'node:http';
 import type { Worker, WorkerOptions } from 'node:worker_threads';
 
-/** Time and timers. The timers have the names and arguments that they have in Node. */
+/** Time and timers. The timers have the names and arguments of those in Node. */
 export type Clock = {
   /** Returns milliseconds since 1970; they jump when the clock of the host is set. */
   now(): number;
   date(): Date;
-  /** Returns milliseconds that never run backwards, from a start that only this process knows. */
+  /** Returns milliseconds that never run backwards, from an arbitrary start of this process. */
   monotonic(): number;
   setTimeout<Args extends unknown[]>(
     work: (...args: Args) => void,
@@ -21,7 +21,7 @@ export type Clock = {
   clearTimeout(timer: NodeJS.Timeout | undefined): void;
   clearInterval(timer: NodeJS.Timeout | undefined): void;
   /**
-   * Resolves after so many milliseconds.
+   * Resolves after this number of milliseconds.
    * @throws {AbortError} when the signal aborts before.
    */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
@@ -32,7 +32,7 @@ export type Clock = {
 };
 
 export type Randomness = {
-  /** Returns a number from 0 to 1, exclusive, that is not for secrets. */
+  /** Returns a number from 0 to 1, exclusive; not suitable for secrets. */
   fraction(): number;
   uuid(): string;
   bytes(count: number): Buffer;
@@ -45,15 +45,15 @@ export type Workers = {
   start(program: URL, options?: WorkerOptions): Worker;
 };
 
-/** Requests that the service makes of other servers. */
+/** Requests of the service to other servers. */
 export type OutgoingRequests = {
   agent(tls: boolean, options: http.AgentOptions): http.Agent;
-  /** Begins a request; `protocol` decides whether it goes over TLS. */
+  /** Begins a request; `protocol` decides whether it uses TLS. */
   request(options: http.RequestOptions): http.ClientRequest;
   fetch(input: URL, init?: RequestInit): Promise<Response>;
 };
 
-/** All that a node has to do with besides its own memory. */
+/** All interfaces of a node besides its own memory. */
 export type OutsideWorld = {
   readonly clock: Clock;
   readonly random: Randomness;
@@ -64,12 +64,15 @@ export type OutsideWorld = {
 
 const worlds = new AsyncLocalStorage<Partial<OutsideWorld>>();
 
-/** Runs work, and all that it starts, as a node with an outside world of its own; what is left out is that of Node. */
+/**
+ * Runs work, and all that it starts, as a node with a separate outside world; omitted parts are those of
+ * Node.
+ */
 export function runInWorld<Result>(world: Partial<OutsideWorld>, work: () => Result): Result {
   return worlds.run(world, work);
 }
 
-/** Returns the part of the calling node's outside world, or that of Node when the process has but one. */
+/** Returns the part of the calling node's outside world, or that of Node if the node does not replace it. */
 export function ownOr<Part extends keyof OutsideWorld>(
   part: Part,
   ofNode: OutsideWorld[Part],

@@ -9,7 +9,7 @@ const RANDOMNESS_OF_NODE: Randomness = {
 
 const own = (): Randomness => ownOr('random', RANDOMNESS_OF_NODE);
 
-/** The randomness of the node that calls. */
+/** The randomness of the calling node. */
 export const random: Randomness = {
   fraction: () => own().fraction(),
   uuid: () => own().uuid(),

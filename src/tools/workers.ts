@@ -5,7 +5,7 @@ const WORKERS_OF_NODE: Workers = {
   start: (program, options) => new Worker(program, options),
 };
 
-/** Starts the workers of the node that calls. */
+/** Starts the workers of the calling node. */
 export const workers: Workers = {
   start: (program, options) => ownOr('workers', WORKERS_OF_NODE).start(program, options),
 };

@@ -7,18 +7,18 @@ import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
-import { ObjectCorrupt } from '../../src/archive-store/archive-store.ts';
 import { defaultArchiveLimits as limits } from '../../src/archives/inspection.ts';
-import { ArchiveWorkers } from '../../src/archives/threads/archive-workers.ts';
-import { WorkerPool } from '../../src/archives/threads/worker-pool.ts';
-import { tarOf, zipOf } from '../support/archive-builders.ts';
+import { ArchiveWorkers } from '../../src/archives/workers/archive-workers.ts';
+import { WorkerPool } from '../../src/archives/workers/worker-pool.ts';
+import { ObjectCorrupt } from '../../src/object-store/object-store.ts';
+import { tarOf, zipOf } from '../../testing/archive-builders.ts';
 import { inspect } from './reading.ts';
 
 const demo = zipOf([{ name: 'demo/README.md', data: 'A small project.\n' }]);
 const demoSource = { kind: 'bytes', bytes: demo } as const;
 const demoSha256 = hash('sha256', demo);
 
-/** Takes seconds to read: 400 MB of zeros that hold no member. */
+/** An archive that takes seconds to read: 400 MB of zeros without a member. */
 const slow = gzipSync(Buffer.concat([tarOf([{ name: 'a', data: 'x' }]), Buffer.alloc(400 * 1024 ** 2)]), {
   level: 1,
 });
@@ -168,7 +168,7 @@ test('an idle worker does not keep the process alive', async (t) => {
   const room = new URL('../../src/archives/', import.meta.url).href;
   await writeFile(
     script,
-    `import { ArchiveWorkers } from '${room}threads/archive-workers.ts';
+    `import { ArchiveWorkers } from '${room}workers/archive-workers.ts';
      const workers = new ArchiveWorkers();
      console.log((await workers.overlay([])).outcome);`,
   );

@@ -1,12 +1,12 @@
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import { bunzip2 } from '../../src/archives/compression/bunzip2.ts';
-import { paxHeader, tarMember, tarOf, zipOf } from '../support/archive-builders.ts';
+import { paxHeader, tarMember, tarOf, zipOf } from '../../testing/archive-builders.ts';
 import { accepted, inspect, membersOf, refused } from './reading.ts';
 
 const MiB = 1024 ** 2;
 
-/** A header that is not of a member, as long as it may be: records of keys that nobody knows. */
+/** Returns a header without a member, of maximum length: records with unknown keys. */
 function manyKeys(type: 'g' | 'x', from: number): Buffer {
   const keys = Array.from({ length: 60_000 }, (_, index) => [`k${(from + index).toString(36)}`, '']);
   return tarMember(paxHeader(Object.fromEntries(keys), type));
@@ -15,7 +15,7 @@ function manyKeys(type: 'g' | 'x', from: number): Buffer {
 test('what global headers say of things that do not count is not kept, however much it is', async (t) => {
   const globals = Array.from({ length: 8 }, (_, index) => manyKeys('g', index * 60_000));
   const members = tarOf(Array.from({ length: 20_000 }, (_, index) => ({ name: `${index}` })));
-  // Minutes when all of them were looked at for each member: the test would be ended.
+  // It would take minutes if all of them were scanned for each member: the test would time out.
   t.is((await accepted(t, Buffer.concat([...globals, members]))).files, 20_000);
 });
 
@@ -61,18 +61,18 @@ test('a long name of zeros costs no more than another', async (t) => {
   const name = Buffer.concat([Buffer.alloc(64 * 1024 - 1), Buffer.from('x')]);
   const long = tarMember({ name: 'long', type: 'L', data: name.toString('latin1') });
   const members = Array.from({ length: 30 }, () => Buffer.concat([long, tarMember({ name: 'a' })]));
-  // Two seconds each where the time grew with the square of the length: the test would be ended.
+  // Two seconds each if the time grew with the square of the length: the test would time out.
   await refused(t, Buffer.concat(members), 'BAD_NAME', /NUL/);
 });
 
 test('the targets of links are bounded together, as are names', async (t) => {
   const links = Array.from({ length: 1000 }, (_, index) => ({ name: `l${index}`, type: '2' }));
   const tar = tarOf([paxHeader({ linkpath: 't'.repeat(900_000) }, 'g'), ...links]);
-  // The 75th is one too many, and nothing is read behind it.
+  // The 75th exceeds the limit, and reading stops after it.
   t.regex(JSON.stringify(await inspect(tar)), /There are 56 more/);
 });
 
-// What one program reads and another does not.
+// Names that one program reads and another does not.
 
 const readme = { name: 'readme.txt', data: 'hello' };
 

@@ -1,16 +1,16 @@
 import { hash } from 'node:crypto';
 import test from 'ava';
-import { encodeListing } from '../../src/archives/manifest.ts';
-import { overlayListings } from '../../src/archives/overlay.ts';
-import { tarOf } from '../support/archive-builders.ts';
+import { encodeListing } from '../../src/archives/tree/deposit-tree.ts';
+import { mergeListings } from '../../src/archives/tree/merge-archives.ts';
+import { tarOf } from '../../testing/archive-builders.ts';
 import { accepted } from './reading.ts';
 
 test('archives of a deposit may have a million members together, and no more', async (t) => {
   const tar = tarOf(Array.from({ length: 20_000 }, (_, number) => ({ name: `f${number}`, data: '' })));
   const one = { sha256: hash('sha256', tar), listing: (await accepted(t, tar)).listing };
-  const most = overlayListings(Array.from({ length: 50 }, () => one));
+  const most = mergeListings(Array.from({ length: 50 }, () => one));
   t.like(most, { outcome: 'accepted', files: 20_000 });
-  const more = overlayListings(Array.from({ length: 51 }, () => one));
+  const more = mergeListings(Array.from({ length: 51 }, () => one));
   t.like(more, { outcome: 'refused', faults: { 0: { code: 'TOO_MANY_ENTRIES' } } });
 });
 
@@ -23,8 +23,8 @@ test('folders of a deposit are bounded, also those that are only in paths', asyn
       return { sha256: hash('sha256', bytes), listing: (await accepted(t, bytes)).listing };
     }),
   );
-  t.like(overlayListings(listings.slice(0, 3)), { outcome: 'accepted', files: 4800 });
-  const more = overlayListings(listings);
+  t.like(mergeListings(listings.slice(0, 3)), { outcome: 'accepted', files: 4800 });
+  const more = mergeListings(listings);
   t.like(more, { outcome: 'refused', faults: { 0: { code: 'TOO_MANY_ENTRIES' } } });
   t.regex(JSON.stringify(more), /too many folders: more than 250000 together/);
 });
@@ -37,8 +37,8 @@ test('the paths of a deposit are bounded together, whatever its archives have ea
   );
   const sha256 = hash('sha256', 'one');
   const one = { sha256, listing: encodeListing({ format: 'tar', sha256 }, new Map(members)) };
-  const most = overlayListings(Array.from({ length: 16 }, () => one));
+  const most = mergeListings(Array.from({ length: 16 }, () => one));
   t.like(most, { outcome: 'accepted', files: 1024 });
-  const more = overlayListings(Array.from({ length: 17 }, () => one));
+  const more = mergeListings(Array.from({ length: 17 }, () => one));
   t.like(more, { outcome: 'refused', faults: { 0: { code: 'PATHS_TOO_LARGE' } } });
 });

@@ -2,11 +2,11 @@ import { hash, randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
-import { encodeManifest } from '../../src/archives/manifest.ts';
-import { MemberReaders } from '../../src/archives/threads/member-readers.ts';
+import { encodeTree } from '../../src/archives/tree/deposit-tree.ts';
+import { MemberReaders } from '../../src/archives/workers/member-readers.ts';
 import { contentId } from '../../src/swhid/content.ts';
-import { tarOf, zipOf } from '../support/archive-builders.ts';
-import { demoTarBzip2, demoTarXz } from '../support/demo-tars.ts';
+import { tarOf, zipOf } from '../../testing/archive-builders.ts';
+import { demoTarBzip2, demoTarXz } from '../../testing/demo-tars.ts';
 
 const PATIENT = 30_000;
 const small = Buffer.from('small\n');
@@ -72,7 +72,7 @@ test('a directory is given by the manifest that was meant, and by no other bytes
     sha256: hash('sha256', small),
   } as const;
   const header = { directory: '0'.repeat(40), files: 1, bytes: small.length, archives: ['a'] };
-  const manifest = encodeManifest(header, [{ path: 'small', archive: 'a', ...leaf }]);
+  const manifest = encodeTree(header, [{ path: 'small', archive: 'a', ...leaf }]);
   const read = (sha256: string) => {
     const source = { kind: 'bytes', bytes: manifest } as const;
     const archive = { kind: 'bytes', bytes: archives.zip } as const;
@@ -107,7 +107,7 @@ test('a directory with a member whose SHA-256 does not fit is not given', async 
   const sha256 = hash('sha256', 'another with the same SHA-1');
   const leaf = { mode: '100644', id: contentId(small), length: small.length, sha256 } as const;
   const header = { directory: '0'.repeat(40), files: 1, bytes: small.length, archives: ['a'] };
-  const bytes = encodeManifest(header, [{ path: 'small', archive: 'a', ...leaf }]);
+  const bytes = encodeTree(header, [{ path: 'small', archive: 'a', ...leaf }]);
   const manifest = { source: { kind: 'bytes', bytes }, sha256: hash('sha256', bytes) } as const;
   const archive = { kind: 'bytes', bytes: archives.zip } as const;
   const order = { kind: 'tree', archive, sha256: 'a', path: '', directories: true, manifest } as const;
@@ -149,7 +149,7 @@ test('who does not read on takes a thread for as long as was granted, or until t
 });
 
 test('so many read at a time, so many wait, and the next one is refused', async (t) => {
-  await using readers = new MemberReaders({ size: 2, waiting: 2, patience: 200 });
+  await using readers = new MemberReaders({ size: 2, waiting: 2, timeoutMs: 200 });
   const busy = { code: 'READERS_BUSY' };
   const first = await readers.enter('alice');
   const second = readers.enter('alice');

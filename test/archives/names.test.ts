@@ -1,11 +1,11 @@
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
-import { entryPath, pointsOutOfTree } from '../../src/archives/entry-path.ts';
 import { sniffFormat } from '../../src/archives/format.ts';
 import { defaultArchiveLimits } from '../../src/archives/inspection.ts';
-import { printableName } from '../../src/archives/printable-name.ts';
-import { tarOf, zipOf } from '../support/archive-builders.ts';
-import { demoTarBzip2, demoTarXz } from '../support/demo-tars.ts';
+import { entryPath, pointsOutOfTree } from '../../src/archives/members/entry-path.ts';
+import { sanitizeName } from '../../src/archives/members/sanitize-name.ts';
+import { tarOf, zipOf } from '../../testing/archive-builders.ts';
+import { demoTarBzip2, demoTarXz } from '../../testing/demo-tars.ts';
 
 test('the format of an archive shows in its first bytes', (t) => {
   const v7 = tarOf([{ name: 'a', data: 'x', magic: '' }]);
@@ -76,14 +76,14 @@ test('a link points out of the tree when it is absolute or climbs above the root
 });
 
 test('a name is shown as text, with what is no text as escapes', (t) => {
-  t.is(printableName(Buffer.from('a é 日本 😀').toString('latin1')), 'a é 日本 😀');
-  t.is(printableName('\x1b[31m\n\x00\x7f\xe9\xc3('), '\\x1b[31m\\x0a\\x00\\x7f\\xe9\\xc3(');
+  t.is(sanitizeName(Buffer.from('a é 日本 😀').toString('latin1')), 'a é 日本 😀');
+  t.is(sanitizeName('\x1b[31m\n\x00\x7f\xe9\xc3('), '\\x1b[31m\\x0a\\x00\\x7f\\xe9\\xc3(');
   // A right-to-left override and a non-character: valid UTF-8, yet not for a log or for XML.
-  t.is(printableName(Buffer.from('\u202e\uffff').toString('latin1')), '\\xe2\\x80\\xae\\xef\\xbf\\xbf');
+  t.is(sanitizeName(Buffer.from('\u202e\uffff').toString('latin1')), '\\xe2\\x80\\xae\\xef\\xbf\\xbf');
 });
 
 test('a long name is cut at 200 characters', (t) => {
-  t.is(printableName('n'.repeat(1000)), `${'n'.repeat(200)}…`);
-  t.is(printableName(Buffer.from('😀'.repeat(300)).toString('latin1')), `${'😀'.repeat(100)}…`);
-  t.is(printableName('n'.repeat(200)), 'n'.repeat(200));
+  t.is(sanitizeName('n'.repeat(1000)), `${'n'.repeat(200)}…`);
+  t.is(sanitizeName(Buffer.from('😀'.repeat(300)).toString('latin1')), `${'😀'.repeat(100)}…`);
+  t.is(sanitizeName('n'.repeat(200)), 'n'.repeat(200));
 });

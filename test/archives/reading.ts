@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
-import type { LocalSource } from '../../src/archive-store/archive-store.ts';
 import { readArchive } from '../../src/archives/inspect.ts';
 import { type ArchiveLimits, defaultArchiveLimits, type Inspection } from '../../src/archives/inspection.ts';
-import { decodeListing } from '../../src/archives/manifest.ts';
-import { overlayListings } from '../../src/archives/overlay.ts';
 import { trustReading } from '../../src/archives/reading.ts';
+import { decodeListing } from '../../src/archives/tree/deposit-tree.ts';
+import { mergeListings } from '../../src/archives/tree/merge-archives.ts';
+import type { LocalSource } from '../../src/object-store/object-store.ts';
 
 export type Accepted = Extract<Inspection, { outcome: 'accepted' }>;
 type Limits = Partial<ArchiveLimits>;
@@ -28,11 +28,11 @@ export function membersOf({ listing }: Accepted): [path: string, mode: string][]
 }
 
 export function directoryOf(bytes: Uint8Array, { listing }: Accepted): string {
-  const overlay = overlayListings([{ sha256: hash('sha256', bytes), listing }]);
+  const overlay = mergeListings([{ sha256: hash('sha256', bytes), listing }]);
   return overlay.outcome === 'accepted' ? overlay.directory : JSON.stringify(overlay.faults);
 }
 
-/** The archive is refused, with a fault of this code whose text matches. */
+/** Asserts that the archive is refused, with an error of this code whose text matches. */
 export async function refused(
   t: ExecutionContext,
   bytes: Uint8Array,

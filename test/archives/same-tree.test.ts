@@ -5,11 +5,11 @@ import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import type { OverlayListing } from '../../src/archives/inspection.ts';
-import { decodeListing, decodeManifest } from '../../src/archives/manifest.ts';
-import { overlayListings } from '../../src/archives/overlay.ts';
-import { type TarSpec, tarOf, zipOf } from '../support/archive-builders.ts';
-import { demoFiles, demoTar, demoTarBzip2, demoTarXz } from '../support/demo-tars.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { decodeListing, decodeTree } from '../../src/archives/tree/deposit-tree.ts';
+import { mergeListings } from '../../src/archives/tree/merge-archives.ts';
+import { type TarSpec, tarOf, zipOf } from '../../testing/archive-builders.ts';
+import { demoFiles, demoTar, demoTarBzip2, demoTarXz } from '../../testing/demo-tars.ts';
+import { temporaryFolder } from '../../testing/temporary-folder.ts';
 import { archiveBytes, vectors } from '../swhid/vectors.ts';
 import { accepted, directoryOf, inspect, membersOf } from './reading.ts';
 
@@ -41,7 +41,7 @@ test('compressed tars may consist of several streams', async (t) => {
   t.deepEqual(membersOf(await accepted(t, gzip)), membersOf(await accepted(t, demoTar)));
   for (const twice of [demoTarBzip2, demoTarXz]) {
     const inspection = await inspect(Buffer.concat([twice, twice]));
-    // The second tar is reached, and refused for coming after the end of the first.
+    // The second tar is read, and refused because it comes after the end of the first.
     t.deepEqual(inspection.outcome === 'refused' && inspection.faults.map(({ code }) => code), [
       'TRAILING_BYTES',
     ]);
@@ -60,7 +60,7 @@ for (const vector of vectors.archives) {
 
 for (const vector of vectors.merges) {
   test(`the archives of ${vector.id} overlay to the directory id that others compute`, async (t) => {
-    const overlay = overlayListings(
+    const overlay = mergeListings(
       await Promise.all(vector.archives.map(async (one) => listed(t, archiveBytes(one)))),
     );
     t.is(overlay.outcome === 'accepted' && `swh:1:dir:${overlay.directory}`, vector.expected);
@@ -86,9 +86,9 @@ test('a manifest names every path of the tree in byte order, with where its byte
     ]),
   );
   const second = await listed(t, zipOf([{ name: 'a/x', data: 'new' }]));
-  const overlay = overlayListings([first, second]);
+  const overlay = mergeListings([first, second]);
   if (overlay.outcome === 'refused') return t.fail();
-  const { header, entries } = decodeManifest(overlay.manifest);
+  const { header, entries } = decodeTree(overlay.manifest);
   t.deepEqual(header, {
     manifest: 1,
     directory: overlay.directory,
@@ -138,10 +138,10 @@ test('a file or link in one archive and a directory in another cannot be overlai
   ];
   for (const [listings, text] of cases) {
     const faults = [{ code: 'PATH_CONFLICT', text: `The path “a” ${text} (conflict).` }];
-    t.deepEqual(overlayListings(listings), { outcome: 'refused', faults });
+    t.deepEqual(mergeListings(listings), { outcome: 'refused', faults });
   }
   const [nameless] = cases[0]![0].slice(1).map(({ sha256, listing }) => ({ sha256, listing }));
-  t.like(overlayListings([nameless!, empty]), {
+  t.like(mergeListings([nameless!, empty]), {
     faults: [{ text: `The path “a” is a file in ${file.sha256} and a directory in empty.zip (conflict).` }],
   });
 });
@@ -164,7 +164,7 @@ test('the archives of all conflicts are found together', async (t) => {
   const texts = names.map(
     (name) => `The path “${name}” is a directory in ${name}.tar and a file in 9.tar (conflict).`,
   );
-  t.like(overlayListings(listings), { faults: texts.map((text) => ({ text })) });
+  t.like(mergeListings(listings), { faults: texts.map((text) => ({ text })) });
   t.true(readings <= 2 * listings.length, `${readings} for ${listings.length} listings`);
 });
 

@@ -3,14 +3,14 @@ import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import { pack } from 'tar-stream';
-import { Contents } from '../../src/archives/contents.ts';
 import { defaultArchiveLimits } from '../../src/archives/inspection.ts';
-import { decodeListing } from '../../src/archives/manifest.ts';
+import { MemberCollector } from '../../src/archives/member-collector.ts';
 import { TarReader } from '../../src/archives/tar/tar.ts';
 import { TarMembers } from '../../src/archives/tar/tar-members.ts';
+import { decodeListing } from '../../src/archives/tree/deposit-tree.ts';
 import { contentId } from '../../src/swhid/content.ts';
-import { paxHeader, type TarSpec, tarMember, tarOf } from '../support/archive-builders.ts';
-import { demoTar, demoTarBzip2, demoTarXz } from '../support/demo-tars.ts';
+import { paxHeader, type TarSpec, tarMember, tarOf } from '../../testing/archive-builders.ts';
+import { demoTar, demoTarBzip2, demoTarXz } from '../../testing/demo-tars.ts';
 import { accepted, inspect, membersOf, refused } from './reading.ts';
 
 const readme: TarSpec = { name: 'demo/README.md', data: 'A small project.\n' };
@@ -45,7 +45,7 @@ test('a tar written by another program is read with its long names, links and la
 
 const v7 = { type: '\0', magic: '', prefix: 'not a prefix' };
 const gnu = { magic: 'ustar  \0', prefix: 'not a prefix' };
-// Its prefix is shorter, since two times stand behind it.
+// Its prefix is shorter, since two times follow it.
 const star = { prefix: `${'p'.repeat(131)}${'07777777777 '.repeat(2)}${'\0'.repeat(8)}tar\0` };
 const names: [title: string, specs: TarSpec[], path: string][] = [
   ['a v7 header', [{ ...readme, ...v7 }], 'demo/README.md'],
@@ -103,7 +103,7 @@ test('a tar that ends with one block of zeros, or with many, has its end marker'
 for (const length of [1, 7, 512, 513, 5000]) {
   test(`a tar that comes in pieces of ${length} bytes has the same members`, async (t) => {
     const tar = tarOf([readme, paxHeader({ path: 'pax' }), { name: 'x', data: 'x'.repeat(20_000) }, hello]);
-    const contents = new Contents(defaultArchiveLimits);
+    const contents = new MemberCollector(defaultArchiveLimits);
     const reader = new TarReader(new TarMembers(contents));
     for (let at = 0; at < tar.length; at += length) reader.push(tar.subarray(at, at + length));
     reader.finish();
@@ -297,7 +297,7 @@ const hostile: [title: string, bytes: Buffer, code: string, text: RegExp][] = [
   ],
   ['a bzip2 CRC that is wrong', changed(demoTarBzip2, 12), 'CRC_MISMATCH', /CRC/],
   ['cut bzip2 data', demoTarBzip2.subarray(0, -1), 'TRUNCATED', /truncated/],
-  // Here ends the first block: the data is cut where a reader may take it for whole.
+  // The first block ends here: the data is cut where a reader may assume its end.
   ['bzip2 data cut after a block', demoTarBzip2.subarray(0, 230), 'TRUNCATED', /truncated/],
   [
     'bytes behind the bzip2 data',

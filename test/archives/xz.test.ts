@@ -2,13 +2,13 @@ import { buffer } from 'node:stream/consumers';
 import test from 'ava';
 import { ArchiveBytes } from '../../src/archives/archive-bytes.ts';
 import { unxz } from '../../src/archives/compression/xz/unxz.ts';
-import { decodeListing } from '../../src/archives/manifest.ts';
-import { MemberReaders } from '../../src/archives/threads/member-readers.ts';
+import { decodeListing } from '../../src/archives/tree/deposit-tree.ts';
+import { MemberReaders } from '../../src/archives/workers/member-readers.ts';
 import { contentId } from '../../src/swhid/content.ts';
+import { codeTar, codeTarsXz } from '../../testing/code-tars.ts';
+import { demoTarXz } from '../../testing/demo-tars.ts';
+import { riscVTar, riscVTarsXz } from '../../testing/riscv-tars.ts';
 import { xzOf } from '../corpus/xz-stream.ts';
-import { codeTar, codeTarsXz } from '../support/code-tars.ts';
-import { demoTarXz } from '../support/demo-tars.ts';
-import { riscVTar, riscVTarsXz } from '../support/riscv-tars.ts';
 import { accepted, inspect, refused } from './reading.ts';
 
 const withSha256 = codeTarsXz['SHA-256']!;
@@ -19,7 +19,7 @@ function changed(bytes: Buffer, at: number, value: number): Buffer {
   return copy;
 }
 
-/** Where the check of the last block ends: before the index, whose length is in the footer. */
+/** Returns the end of the check of the last block: before the index, whose length is in the footer. */
 function lastCheckByte(bytes: Buffer): number {
   return -12 - 4 * (bytes.readUInt32LE(bytes.length - 8) + 1) - 1;
 }

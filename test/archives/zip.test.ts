@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import StreamZip from 'node-stream-zip';
-import { decodeListing } from '../../src/archives/manifest.ts';
+import { decodeListing } from '../../src/archives/tree/deposit-tree.ts';
 import { contentId } from '../../src/swhid/content.ts';
-import { type ZipSpec, zipOf } from '../support/archive-builders.ts';
+import { type ZipSpec, zipOf } from '../../testing/archive-builders.ts';
 import { accepted, inspect, membersOf, refused } from './reading.ts';
 
 const readme: ZipSpec = { name: 'demo/README.md', data: 'A small project.\n' };

@@ -1,12 +1,12 @@
-/** Whom a client deposits for, and where. */
+/** The account and the service of a client. */
 export type Account = {
-  /** Of the service, without a path. */
+  /** URL of the service, without a path. */
   readonly url: string;
   readonly user: string;
   readonly password: string;
 };
 
-/** Of `Authorization`. */
+/** Returns the value of `Authorization`. */
 export function basic({ user, password }: Account): string {
   return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 }

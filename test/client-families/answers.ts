@@ -1,7 +1,7 @@
 import type { ExecutionContext } from 'ava';
-import type { RawAnswer } from '../support/raw-connection.ts';
-import { until } from '../support/running-service.ts';
-import { child, parsedBody } from '../sword/parsed-body.ts';
+import { child, parsedBody } from '../../testing/parsed-body.ts';
+import type { RawAnswer } from '../../testing/raw-connection.ts';
+import { until } from '../../testing/running-service.ts';
 import { type Account, basic } from './account.ts';
 import { readUnprefixed } from './swh-deposit.ts';
 
@@ -12,7 +12,7 @@ export function answered(t: ExecutionContext, answer: RawAnswer, status: number)
   return answer;
 }
 
-/** Asks for the status until it is final. */
+/** Polls the status until it is final. */
 export async function becomesDone(t: ExecutionContext, ask: () => Promise<RawAnswer>): Promise<void> {
   let status = '';
   await until(async () => {
@@ -23,7 +23,7 @@ export async function becomesDone(t: ExecutionContext, ask: () => Promise<RawAns
   t.is(status, 'done');
 }
 
-/** Files of a deposit, in upload order. */
+/** Resolves to the files of a deposit, in upload order. */
 export async function filesOf(account: Account, edit: string): Promise<string[]> {
   const headers = { authorization: basic(account), accept: 'application/json' };
   const answer = await fetch(edit, { headers });
@@ -36,7 +36,7 @@ export function linkOf(body: string, rel: string): string {
   return link?.attributes['href'] ?? '';
 }
 
-/** The one collection of a service document. */
+/** Returns the single collection of a service document. */
 export function collectionOf(body: string): string {
   const workspace = child(parsedBody(body), `${APP}workspace`);
   return child(workspace, `${APP}collection`).attributes['href'] ?? '';

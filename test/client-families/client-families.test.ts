@@ -1,13 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import anyTest, { type TestFn } from 'ava';
-import { tarOf, zipOf } from '../support/archive-builders.ts';
-import { entryXml, helloEntry, helloTar, helloZip, md5Of } from '../support/deposit-bodies.ts';
-import { headerOf } from '../support/raw-conversation.ts';
-import { RunningService, until } from '../support/running-service.ts';
-import { assertErrorDocument } from '../support/sword-error.ts';
-import { readAtomStatement, readOreStatement } from '../support/sword-statement.ts';
-import { child, parsedBody, texts } from '../sword/parsed-body.ts';
+import { tarOf, zipOf } from '../../testing/archive-builders.ts';
+import { entryXml, helloEntry, helloTar, helloZip, md5Of } from '../../testing/deposit-bodies.ts';
+import { child, parsedBody, texts } from '../../testing/parsed-body.ts';
+import { headerOf } from '../../testing/raw-conversation.ts';
+import { RunningService, until } from '../../testing/running-service.ts';
+import { assertErrorDocument } from '../../testing/sword-error.ts';
+import { readAtomStatement, readOreStatement } from '../../testing/sword-statement.ts';
 import type { Account } from './account.ts';
 import { answered, becomesDone, collectionOf, filesOf, linkOf } from './answers.ts';
 import { Curl } from './curl.ts';
@@ -27,7 +27,7 @@ const APP = '{http://www.w3.org/2007/app}';
 const SIMPLE_ZIP = 'http://purl.org/net/sword/package/SimpleZip';
 const docsZip = zipOf([{ name: 'docs/readme', data: 'read me\n' }]);
 const docsTar = tarOf([{ name: 'docs/readme', data: 'read me\n' }]);
-/** More than what curl sends without asking first. */
+/** More than curl sends without `Expect`. */
 const largeTar = tarOf([{ name: 'large', data: Buffer.alloc(1_100_000, 'x') }]);
 
 test.before(async (t) => {

@@ -1,8 +1,8 @@
-import type { RawAnswer } from '../support/raw-connection.ts';
-import { askAlone, type RawRequest } from '../support/raw-conversation.ts';
+import type { RawAnswer } from '../../testing/raw-connection.ts';
+import { askAlone, type RawRequest } from '../../testing/raw-conversation.ts';
 import { type Account, basic, hostOf } from './account.ts';
 
-/** What a `-F` names. */
+/** A file of a `-F` argument. */
 export type FormFile = {
   readonly name: string;
   readonly filename: string;
@@ -13,7 +13,7 @@ export type FormFile = {
 type Headers = RawRequest['headers'];
 
 const BOUNDARY = '------------------------d743da4ee472c39b';
-/** From here on a body waits for `100 Continue`. */
+/** Bytes from which a body waits for `100 Continue`. */
 const EXPECTING = 1024 * 1024;
 
 /** Bytes as captured from curl 7.88.1. */

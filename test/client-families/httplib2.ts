@@ -1,16 +1,16 @@
-import type { RawAnswer } from '../support/raw-connection.ts';
-import { RawConversation, type RawRequest } from '../support/raw-conversation.ts';
+import type { RawAnswer } from '../../testing/raw-connection.ts';
+import { RawConversation, type RawRequest } from '../../testing/raw-conversation.ts';
 import { type Account, basic, hostOf } from './account.ts';
 
 /**
- * httplib2 0.7.5, from its source: one connection, headers in lower case, and no credentials, but the whole body,
- * until the server has asked for them, which is for each path anew unless it lies below one that has.
+ * httplib2 0.7.5, from its source: one connection, and headers in lower case. It sends the whole body without
+ * credentials until the server requests them, for each path that is not below one that has.
  */
 export class Httplib2 implements Disposable {
   readonly #account: Account;
   readonly #conversation: RawConversation;
   readonly #authorised: string[] = [];
-  /** What it sent without credentials. */
+  /** Requests that it sent without credentials. */
   readonly challenged: string[] = [];
 
   static async for(account: Account): Promise<Httplib2> {

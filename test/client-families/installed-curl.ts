@@ -4,10 +4,10 @@ import type { Account } from './account.ts';
 
 const run = promisify(execFile);
 
-/** Runs curl with the arguments of a line, after the credentials; what it prints. */
+/** Runs curl with the arguments of a line, after the credentials; resolves to its output. */
 export type InstalledCurl = (line: string) => Promise<string>;
 
-/** The curl of this machine; `undefined` where there is none. */
+/** Resolves to the curl of this machine; `undefined` if it is not installed. */
 export async function installedCurl({ user, password }: Account): Promise<InstalledCurl | undefined> {
   const version = await run('curl', ['--version']).catch(() => undefined);
   if (!version) return undefined;
@@ -15,7 +15,7 @@ export async function installedCurl({ user, password }: Account): Promise<Instal
   return async (line) => (await run('curl', [...always, ...wordsOf(line)])).stdout;
 }
 
-/** As a shell takes a line apart that has no quotes but single ones. */
+/** Splits a line like a shell, with single quotes only. */
 function wordsOf(line: string): string[] {
   return [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
 }

@@ -1,9 +1,9 @@
-import { md5Of } from '../support/deposit-bodies.ts';
-import { parsedBody } from '../sword/parsed-body.ts';
+import { md5Of } from '../../testing/deposit-bodies.ts';
+import { parsedBody } from '../../testing/parsed-body.ts';
 import type { Account } from './account.ts';
 import { Httplib2 } from './httplib2.ts';
 
-/** What it reads: elements by their names as they are written, the root being `entry`. */
+/** The result of its parser: elements by their names as they are written, the root being `entry`. */
 type Read = Readonly<Record<string, string>>;
 
 /** invenio-swh (2023), from its source: IRIs made from the COL-IRI and `deposit_id`, through the httplib2 of sword2. */
@@ -41,7 +41,7 @@ export class InvenioRdm implements Disposable {
     return this.#asked('PUT', this.#iri(id, 'media'), headers, file);
   }
 
-  /** Without a body, but with the type of an entry. */
+  /** Sends no body, but the type of an entry. */
   completeDeposit(id: string): Promise<Read> {
     const headers = [
       ['content-type', 'application/atom+xml;type=entry'],
@@ -63,7 +63,7 @@ export class InvenioRdm implements Disposable {
     return new URL(`${id}/${suffix}/`, this.#collectionIri).href;
   }
 
-  /** @throws what it takes for a failure, 300 and above. */
+  /** @throws answers that it regards as a failure, from 300 up. */
   async #asked(...request: Parameters<Httplib2['request']>): Promise<Read> {
     const { status, body } = await this.#http.request(...request);
     if (status >= 300) throw new Error(`${request[0]} ${request[1]} was answered ${status}: ${body}`);

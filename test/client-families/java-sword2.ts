@@ -1,7 +1,7 @@
-import { md5Of } from '../support/deposit-bodies.ts';
-import type { RawAnswer } from '../support/raw-connection.ts';
-import { RawConversation, type RawRequest } from '../support/raw-conversation.ts';
-import { parsedBody } from '../sword/parsed-body.ts';
+import { md5Of } from '../../testing/deposit-bodies.ts';
+import { parsedBody } from '../../testing/parsed-body.ts';
+import type { RawAnswer } from '../../testing/raw-connection.ts';
+import { RawConversation, type RawRequest } from '../../testing/raw-conversation.ts';
 import { type Account, basic, hostOf } from './account.ts';
 
 type Headers = RawRequest['headers'];
@@ -16,8 +16,8 @@ const ATOM = '{http://www.w3.org/2005/Atom}';
 const BOUNDARY = '1322665823214';
 
 /**
- * JavaClient2.0 0.9.4 over Abdera 1.1.1 and commons-httpclient 3.1, from their sources: each request is asked without
- * credentials first, and every body waits for `100 Continue`.
+ * JavaClient2.0 0.9.4 over Abdera 1.1.1 and commons-httpclient 3.1, from their sources: each request is first sent
+ * without credentials, and every body waits for `100 Continue`.
  */
 export class JavaSword2 {
   readonly #account: Account;
@@ -31,8 +31,8 @@ export class JavaSword2 {
   }
 
   /**
-   * Both parts, in chunks, the archive in base64 without a word about it. It is read in blocks of 1,024 bytes, each of
-   * which is sent whole, also the last.
+   * Sends both parts, in chunks, the archive in base64 without declaring it. It is read in blocks of 1,024 bytes, each
+   * of which is sent whole, also the last.
    */
   depositMultipart(colIri: string, entry: string, filename: string, file: Buffer): Promise<RawAnswer> {
     const lines = [
@@ -63,7 +63,7 @@ export class JavaSword2 {
     return this.#ask('POST', colIri, headers, last, chunked(Buffer.from(lines.join('\r\n'), 'latin1')));
   }
 
-  /** At the Edit-IRI. */
+  /** Sends to the Edit-IRI. */
   addToContainer(editIri: string, filename: string, file: Buffer): Promise<RawAnswer> {
     return this.#binary('POST', editIri, [['In-Progress', 'true']], filename, file);
   }
@@ -95,7 +95,7 @@ export class JavaSword2 {
     return this.#ask(method, iri, headers, last, file);
   }
 
-  /** What was asked without credentials and refused is asked again on the same connection, unless that was closed. */
+  /** Repeats a request that was refused without credentials, on the same connection unless that was closed. */
   async #ask(
     method: string,
     iri: string,
@@ -118,20 +118,20 @@ export class JavaSword2 {
   }
 }
 
-/** The library refers the entry to its media part. */
+/** Adds the library's reference from the entry to its media part. */
 function withContent(entry: string): string {
   const content = `<content type="application/x-tar" src="cid:${CONTENT_ID}"/>`;
   return entry.replace('</entry>', `${content}</entry>`);
 }
 
-/** What the last block does not fill stays as the block before has left it. */
+/** Pads the last block with the bytes that the block before has left. */
 function inWholeBlocks(file: Buffer): Buffer {
   const end = Math.ceil(file.length / 1024) * 1024;
   const stale = file.subarray(file.length - 1024, end - 1024);
   return Buffer.concat([file, file.length < 1024 ? Buffer.alloc(end - file.length) : stale]);
 }
 
-/** Chunks of 2,048 bytes, as commons-httpclient writes them. */
+/** Encodes chunks of 2,048 bytes, as commons-httpclient writes them. */
 function chunked(body: Buffer): Buffer {
   const chunks: Buffer[] = [];
   for (let at = 0; at < body.length; at += 2048) {
@@ -141,7 +141,7 @@ function chunked(body: Buffer): Buffer {
   return Buffer.concat([...chunks, Buffer.from('0\r\n\r\n')]);
 }
 
-/** As the library reads a receipt: the first link of a relation, a Statement by its media type. */
+/** Reads a receipt like the library: the first link of a relation, a Statement by its media type. */
 export function readByJava(body: string): JavaReceipt {
   const links = parsedBody(body).children.filter(({ name }) => name === `${ATOM}link`);
   const href = (rel: string, type?: string): string =>

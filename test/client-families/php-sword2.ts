@@ -1,8 +1,8 @@
-import { md5Of } from '../support/deposit-bodies.ts';
-import type { RawAnswer } from '../support/raw-connection.ts';
-import { askAlone, type RawRequest } from '../support/raw-conversation.ts';
-import { swordClients } from '../support/sword-clients.ts';
-import { parsedBody } from '../sword/parsed-body.ts';
+import { md5Of } from '../../testing/deposit-bodies.ts';
+import { parsedBody } from '../../testing/parsed-body.ts';
+import type { RawAnswer } from '../../testing/raw-connection.ts';
+import { askAlone, type RawRequest } from '../../testing/raw-conversation.ts';
+import { swordClients } from '../../testing/sword-clients.ts';
 import { type Account, basic, hostOf } from './account.ts';
 
 type Headers = RawRequest['headers'];
@@ -14,8 +14,8 @@ const ENTRY = ['Content-Type', 'application/atom+xml;type=entry'] as const;
 const ATOM = '{http://www.w3.org/2005/Atom}';
 
 /**
- * swordappv2-php-library 1.0 from its source, over libcurl as it was before 7.66: a POST has the length that the
- * library gives, and waits for `100 Continue`, since libcurl does not know it.
+ * swordappv2-php-library 1.0 from its source, over libcurl before 7.66: a POST has the length that the library sets,
+ * and waits for `100 Continue`, since libcurl does not know it.
  */
 export class PhpSword2 {
   readonly #account: Account;
@@ -50,7 +50,7 @@ export class PhpSword2 {
     return this.#ask('PUT', iri, headers, Buffer.from(entry));
   }
 
-  /** libcurl adds the type of a form that nobody filled in. */
+  /** libcurl adds the type of an empty form. */
   completeIncompleteDeposit(iri: string): Promise<RawAnswer> {
     const form = ['Content-Type', 'application/x-www-form-urlencoded'] as const;
     const headers: Headers = [USER_AGENT, ['Content-Length', '0'], ['In-Progress', 'false'], form];
@@ -61,7 +61,7 @@ export class PhpSword2 {
     return this.#ask('GET', iri, [USER_AGENT, ['Accept-Packaging', packaging]]);
   }
 
-  /** The same over a libcurl from 7.66 on, which adds chunks to the length. */
+  /** Sends over a libcurl from 7.66 on, which adds chunks to the length. */
   depositInChunksWithLength(iri: string, filename: string, file: Buffer): Promise<RawAnswer> {
     const headers: Headers = [['Transfer-Encoding', 'chunked'], ...binaryHeaders(filename, file)];
     return this.#post(iri, headers, `${file.length.toString(16)}\r\n${file.toString('latin1')}\r\n0\r\n\r\n`);
@@ -93,7 +93,7 @@ function binaryHeaders(filename: string, file: Buffer): Headers {
   ];
 }
 
-/** As the library reads a receipt: the last `edit-media` that is no feed. */
+/** Reads a receipt like the library: the last `edit-media` that is no feed. */
 export function readByPhp(body: string): PhpReceipt {
   const receipt: Record<string, string> = {};
   for (const { name, attributes } of parsedBody(body).children) {

@@ -1,11 +1,11 @@
-import { md5Of } from '../support/deposit-bodies.ts';
-import type { RawAnswer } from '../support/raw-connection.ts';
-import { type RelatedBody, swordClients } from '../support/sword-clients.ts';
-import { type Parsed, parsedBody } from '../sword/parsed-body.ts';
+import { md5Of } from '../../testing/deposit-bodies.ts';
+import { type Parsed, parsedBody } from '../../testing/parsed-body.ts';
+import type { RawAnswer } from '../../testing/raw-connection.ts';
+import { type RelatedBody, swordClients } from '../../testing/sword-clients.ts';
 import type { Account } from './account.ts';
 import { Httplib2 } from './httplib2.ts';
 
-/** Where the library goes next. */
+/** IRIs for the next requests of the library. */
 export type PythonReceipt = {
   readonly edit: string;
   readonly editMedia: string;
@@ -104,7 +104,7 @@ export class PythonSword2 implements Disposable {
   }
 }
 
-/** As the library reads a receipt: the last link of a relation wins, and `edit-media` has no type. */
+/** Reads a receipt like the library: the last link of a relation wins, and `edit-media` has no type. */
 export function readByPython(body: string): PythonReceipt {
   const links = parsedBody(body).children.filter(({ name }) => name === `${ATOM}link`);
   const href = (rel: string, isIt: (link: Parsed) => boolean = () => true): string => {

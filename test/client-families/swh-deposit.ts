@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { md5Of } from '../support/deposit-bodies.ts';
-import type { RawAnswer } from '../support/raw-connection.ts';
-import { askAlone, type RawRequest } from '../support/raw-conversation.ts';
-import { type Parsed, parsedBody } from '../sword/parsed-body.ts';
+import { md5Of } from '../../testing/deposit-bodies.ts';
+import { type Parsed, parsedBody } from '../../testing/parsed-body.ts';
+import type { RawAnswer } from '../../testing/raw-connection.ts';
+import { askAlone, type RawRequest } from '../../testing/raw-conversation.ts';
 import { type Account, basic, hostOf } from './account.ts';
 
 export type Archive = { readonly filename: string; readonly bytes: Buffer };
 
-/** What comes with an upload; either may be missing. */
+/** The content of an upload; either may be missing. */
 export type Upload = { readonly archive?: Archive; readonly metadata?: string };
 
 /** A deposit to be changed: `--deposit-id`, `--replace`. */
@@ -16,7 +16,7 @@ export type Changed = { readonly id: string; readonly replace?: boolean };
 type Headers = RawRequest['headers'];
 
 /**
- * `swh deposit` 0.13 from its source, over python-requests 2.34 as captured: one connection a request, headers in
+ * `swh deposit` 0.13 from its source, over python-requests 2.34 as captured: one connection per request, headers in
  * capitals, two of them with underscores, `True` and `False` as Python writes them, IRIs made from `deposit_id`.
  */
 export class SwhDeposit {
@@ -28,7 +28,7 @@ export class SwhDeposit {
     this.#slug = slug;
   }
 
-  /** The name of the one collection. */
+  /** Resolves to the name of the single collection. */
   async collection(): Promise<string> {
     const { body } = await this.#ask('GET', 'servicedocument/', []);
     const [workspace] = children(parsedBody(body), '{http://www.w3.org/2007/app}workspace');
@@ -103,7 +103,7 @@ export class SwhDeposit {
   }
 }
 
-/** What `swh deposit upload --name … --author … --create-origin …` generates. */
+/** Returns the entry that `swh deposit upload --name … --author … --create-origin …` generates. */
 export function generatedEntry(origin: string): string {
   return [
     '<?xml version="1.0" encoding="utf-8"?>',
@@ -118,13 +118,13 @@ export function generatedEntry(origin: string): string {
   ].join('\n');
 }
 
-/** As releases up to 2020 read an answer: elements without prefix. */
+/** Reads an answer like releases up to 2020: elements without prefix. */
 export function readUnprefixed(body: string): Readonly<Record<string, string>> {
   const entry = parsedBody(body);
   return Object.fromEntries(entry.children.map(({ qname, text }) => [qname, text]));
 }
 
-/** As releases since then read it: elements of the deposit namespace, each of which may be there once. */
+/** Reads an answer like releases since then: elements of the deposit namespace, each at most once. */
 export function readNamespaced(body: string): Readonly<Record<string, string>> {
   const namespace = '{https://www.softwareheritage.org/schema/2018/deposit}';
   const own = parsedBody(body).children.filter(({ name }) => name.startsWith(namespace));
@@ -133,12 +133,12 @@ export function readNamespaced(body: string): Readonly<Record<string, string>> {
   return read;
 }
 
-/** By the name of the file, as the client does it. */
+/** Returns the type for the file name, as the client does it. */
 function typeOf({ filename }: Archive): string {
   return filename.split('.').at(-1)?.includes('zip') ? 'application/zip' : 'application/x-tar';
 }
 
-/** As urllib3 writes a form. */
+/** Encodes a form like urllib3. */
 function formOf(archive: Archive, metadata: string): { readonly type: string; readonly body: Buffer } {
   const boundary = randomBytes(16).toString('hex');
   const part = (name: string, filename: string, type: string, body: string | Buffer) => [

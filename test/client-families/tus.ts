@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { RawAnswer } from '../support/raw-connection.ts';
-import { askAlone, type RawRequest } from '../support/raw-conversation.ts';
+import type { RawAnswer } from '../../testing/raw-connection.ts';
+import { askAlone, type RawRequest } from '../../testing/raw-conversation.ts';
 import { type Account, basic, hostOf } from './account.ts';
 
 type Headers = RawRequest['headers'];
@@ -8,7 +8,7 @@ type Headers = RawRequest['headers'];
 const VERSION = ['Tus-Resumable', '1.0.0'] as const;
 const PIECE = ['Content-Type', 'application/offset+octet-stream'] as const;
 
-/** tus 1.0 as captured from tus-js-client 4.3.1 over `node:http`; a piece with a checksum as tuspy 1.0 spells it. */
+/** tus 1.0 as captured from tus-js-client 4.3.1 over `node:http`; a chunk with a checksum as tuspy 1.0 spells it. */
 export class Tus {
   readonly #account: Account;
 
@@ -25,7 +25,7 @@ export class Tus {
     return this.#ask('POST', endpoint, headers, '');
   }
 
-  /** The offset to go on from. */
+  /** Resolves to the offset to continue from. */
   async offset(upload: string): Promise<number> {
     const { head } = await this.#ask('HEAD', upload, []);
     return Number(/^upload-offset: (\d+)$/im.exec(head)?.[1]);
@@ -41,7 +41,7 @@ export class Tus {
     return this.#ask('PATCH', upload, headers, piece);
   }
 
-  /** What comes after the protocol: a deposit of the upload. */
+  /** Sends the request after the protocol: a deposit of the upload. */
   deposit(colIri: string, upload: string): Promise<RawAnswer> {
     const headers = [
       ['Upload', upload],

@@ -2,8 +2,8 @@ import { chmod, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import anyTest, { type TestFn } from 'ava';
-import { AlteringProxy } from '../support/altering-proxy.ts';
-import { tarOf } from '../support/archive-builders.ts';
+import { AlteringProxy } from '../../testing/altering-proxy.ts';
+import { tarOf } from '../../testing/archive-builders.ts';
 import {
   archiveHeaders,
   entryPart,
@@ -11,9 +11,9 @@ import {
   formType,
   helloTar,
   helloZip,
-} from '../support/deposit-bodies.ts';
-import { CommandLineDepositor, type Facts } from '../support/deposit-command.ts';
-import { RunningService, type TestClient } from '../support/running-service.ts';
+} from '../../testing/deposit-bodies.ts';
+import { CommandLineDepositor, type Facts } from '../../testing/deposit-command.ts';
+import { RunningService, type TestClient } from '../../testing/running-service.ts';
 import { depositBegun, depositDone } from './known-deposits.ts';
 
 type Context = { service: RunningService; alice: TestClient; depositor: CommandLineDepositor; home: string };
@@ -69,16 +69,16 @@ test('deposits are listed over all pages, all of them or those of one status', a
     Number(await depositDone(t.context.alice)),
     Number(await depositBegun(t.context.alice)),
   ];
-  // Pages of one, as a server with many deposits has them of a hundred.
-  await using paged = await AlteringProxy.start(service.url, (answer, told) =>
-    told === 'GET /1/servicedocument/'
+  // Pages of one deposit, like those of a hundred on a server with many deposits.
+  await using paged = await AlteringProxy.start(service.url, (answer, line) =>
+    line === 'GET /1/servicedocument/'
       ? { ...answer, body: answer.body.replaceAll(/(href="[^"]*\/1\/software\/)"/g, '$1?page_size=1"') }
       : answer,
   );
   const numbers = (results: Facts[]) => results.map(({ deposit }) => Number(deposit));
   const all = await depositor.json(['list'], { env: { SWORD_SERVER: paged.url } });
   t.is(all.code, 0);
-  t.true(paged.requests.filter((told) => told.startsWith('GET /1/software/')).length >= all.results.length);
+  t.true(paged.requests.filter((line) => line.startsWith('GET /1/software/')).length >= all.results.length);
   t.true([finished, open].every((id) => numbers(all.results).includes(id)));
   t.is(new Set(numbers(all.results)).size, all.results.length);
 

@@ -6,11 +6,11 @@ import path from 'node:path';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import type { PreparedArchive } from '../../client/archives/prepare-archive.ts';
 import { KeptUploads } from '../../client/tus/kept-uploads.ts';
-import { AlteringProxy } from '../support/altering-proxy.ts';
-import { tarOf } from '../support/archive-builders.ts';
-import type { CommandLineDepositor } from '../support/deposit-command.ts';
-import { RunningService, until } from '../support/running-service.ts';
-import { depositsOf, somebody } from './many-depositors.ts';
+import { AlteringProxy } from '../../testing/altering-proxy.ts';
+import { tarOf } from '../../testing/archive-builders.ts';
+import type { CommandLineDepositor } from '../../testing/deposit-command.ts';
+import { RunningService, until } from '../../testing/running-service.ts';
+import { depositsOf, newDepositor } from './many-depositors.ts';
 
 type Context = { service: RunningService; home: string };
 const test = anyTest as TestFn<Context>;
@@ -20,13 +20,13 @@ const CREATION = /^POST \/1\/software\/$/;
 
 const LIMITS = { maxSize: 2 ** 30, perClient: 2, totalSize: 2 ** 33, expiry: 3_600_000 };
 
-/** Large enough to come in pieces. */
+/** Large enough to be sent in chunks. */
 const noise = tarOf([{ name: 'noise', data: randomBytes(8.5 * 1024 ** 2) }]);
 const other = tarOf([{ name: 'other', data: Buffer.alloc(8.5 * 1024 ** 2, '?') }]);
 
 test.before(async (t) => {
   const service = await RunningService.start({ uploadLimits: LIMITS });
-  await service.register('first', { collections: ['software'] }); // opens it, which two at once cannot
+  await service.register('first', { collections: ['software'] }); // two at once cannot open it
   const home = await mkdtemp(path.join(tmpdir(), 'depositor-'));
   await writeFile(path.join(home, 'noise.tar'), noise);
   await writeFile(path.join(home, 'other.tar'), other);
@@ -41,19 +41,19 @@ test.after.always(async (t) => {
 test('the command that was killed on its way is given again, and sends only the rest', async (t) => {
   const { service, home } = t.context;
   let isDeaf = true;
-  await using proxy = await AlteringProxy.start(service.url, (answer, told) =>
-    isDeaf && /^(PATCH|HEAD) /.test(told) ? 'lost' : answer,
+  await using proxy = await AlteringProxy.start(service.url, (answer, line) =>
+    isDeaf && /^(PATCH|HEAD) /.test(line) ? 'lost' : answer,
   );
-  const depositor = await somebody(service, home, proxy.url);
+  const depositor = await newDepositor(service, home, proxy.url);
   const upload = ['upload', 'noise.tar', ...described, '--wait'];
-  await killedWhen(t, depositor, upload, () => proxy.requests.some((told) => told.startsWith('HEAD')));
+  await killedWhen(t, depositor, upload, () => proxy.requests.some((line) => line.startsWith('HEAD')));
   isDeaf = false;
   proxy.requests.length = 0;
   const { code, err } = await depositor.run(upload);
   t.is(code, 0, err);
   t.regex(err, new RegExp(`${noise.length} of ${noise.length} bytes are there from before`));
   t.deepEqual(
-    proxy.requests.filter((told) => /^(PATCH|POST \/1\/software\/uploads)/.test(told)),
+    proxy.requests.filter((line) => /^(PATCH|POST \/1\/software\/uploads)/.test(line)),
     [],
   );
   t.is((await depositsOf(service, depositor)).length, 1);
@@ -62,10 +62,10 @@ test('the command that was killed on its way is given again, and sends only the 
 test('the command that was killed when its archive had just been recorded goes on with that deposit', async (t) => {
   const { service, home } = t.context;
   let holds = true;
-  await using proxy = await AlteringProxy.start(service.url, (answer, told) =>
-    holds && CREATION.test(told) ? 'held' : answer,
+  await using proxy = await AlteringProxy.start(service.url, (answer, line) =>
+    holds && CREATION.test(line) ? 'held' : answer,
   );
-  const depositor = await somebody(service, home, proxy.url);
+  const depositor = await newDepositor(service, home, proxy.url);
   const upload = ['upload', 'noise.tar', ...described, '--wait'];
   const isRecorded = async () => (await depositsOf(service, depositor)).length === 1;
   await killedWhen(t, depositor, upload, isRecorded);
@@ -79,10 +79,10 @@ test('the command that was killed when its archive had just been recorded goes o
 test('an archive is sent again when the deposit that was made of it has been deleted', async (t) => {
   const { service, home } = t.context;
   let holds = true;
-  await using proxy = await AlteringProxy.start(service.url, (answer, told) =>
-    holds && CREATION.test(told) ? 'held' : answer,
+  await using proxy = await AlteringProxy.start(service.url, (answer, line) =>
+    holds && CREATION.test(line) ? 'held' : answer,
   );
-  const depositor = await somebody(service, home, proxy.url);
+  const depositor = await newDepositor(service, home, proxy.url);
   const upload = ['upload', 'noise.tar', '--partial'];
   await killedWhen(t, depositor, upload, async () => (await depositsOf(service, depositor)).length === 1);
   const [stream = ''] = await depositsOf(service, depositor);
@@ -97,11 +97,11 @@ test('an archive is sent again when the deposit that was made of it has been del
 test('uploads that nobody goes on with make room for another one, those of other programs do not', async (t) => {
   const { service, home } = t.context;
   let holds = true;
-  await using proxy = await AlteringProxy.start(service.url, (answer, told) =>
-    holds && told.startsWith('PATCH') ? 'held' : answer,
+  await using proxy = await AlteringProxy.start(service.url, (answer, line) =>
+    holds && line.startsWith('PATCH') ? 'held' : answer,
   );
-  const depositor = await somebody(service, home, proxy.url);
-  const isBegun = () => proxy.requests.some((told) => told.startsWith('PATCH'));
+  const depositor = await newDepositor(service, home, proxy.url);
+  const isBegun = () => proxy.requests.some((line) => line.startsWith('PATCH'));
   await killedWhen(t, depositor, ['upload', 'noise.tar', '--partial'], isBegun);
   const headers = { ...authorization(depositor), 'Tus-Resumable': '1.0.0', 'Upload-Length': '1' };
   const foreign = await fetch(`${service.url}/1/software/uploads/`, { method: 'POST', headers });
@@ -118,7 +118,7 @@ test('uploads that nobody goes on with make room for another one, those of other
   t.is(left.status, 200);
 });
 
-/** Starts the command, kills it as soon as it is so, and waits for its end. */
+/** Starts the command, kills it as soon as the condition holds, and waits for its end. */
 async function killedWhen(
   t: ExecutionContext<Context>,
   depositor: CommandLineDepositor,
@@ -151,7 +151,7 @@ test('an upload is given up when its sender is gone, by the user who has begun i
   };
   const given = () =>
     of('alice', 'another')
-      .givenUp()
+      .abandoned()
       .map(({ upload }) => upload);
   const files = async () => (await readdir(folder)).map((name) => path.join(folder, name));
   const sentBy = async (sender: string) => {
@@ -167,7 +167,7 @@ test('an upload is given up when its sender is gone, by the user who has begun i
   of('alice', 'a').keep('of-alice');
   of('bob', 'b').keep('of-bob');
   t.deepEqual(given(), [], 'this process goes on');
-  const NOBODY = 2 ** 22; // no process has so high a number
+  const NOBODY = 2 ** 22; // no process has such a high number
   await sentBy(`${NOBODY} elsewhere`);
   t.deepEqual(given(), [], 'another machine cannot be asked');
   await touched(11);

@@ -6,10 +6,10 @@ import {
   formType,
   helloZip,
   partial,
-} from '../support/deposit-bodies.ts';
-import type { TestClient } from '../support/running-service.ts';
+} from '../../testing/deposit-bodies.ts';
+import type { TestClient } from '../../testing/running-service.ts';
 
-/** Number of a deposit that is done. */
+/** Resolves to the id of a deposit that is done. */
 export async function depositDone(
   client: TestClient,
   archive = helloZip,
@@ -21,7 +21,7 @@ export async function depositDone(
   return id;
 }
 
-/** Number of a deposit that is partial. */
+/** Resolves to the id of a deposit that is partial. */
 export async function depositBegun(client: TestClient): Promise<string> {
   return numberIn(await client.post('/1/software/', helloZip, { ...archiveHeaders(), ...partial }));
 }

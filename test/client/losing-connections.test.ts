@@ -3,26 +3,26 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
-import { type Alteration, AlteringProxy } from '../support/altering-proxy.ts';
-import { tarOf } from '../support/archive-builders.ts';
-import { helloTar } from '../support/deposit-bodies.ts';
-import type { Facts } from '../support/deposit-command.ts';
-import { RunningService } from '../support/running-service.ts';
-import { depositsOf, somebody as somebodyIn } from './many-depositors.ts';
+import { type Alteration, AlteringProxy } from '../../testing/altering-proxy.ts';
+import { tarOf } from '../../testing/archive-builders.ts';
+import { helloTar } from '../../testing/deposit-bodies.ts';
+import type { Facts } from '../../testing/deposit-command.ts';
+import { RunningService } from '../../testing/running-service.ts';
+import { newDepositor as depositorOn, depositsOf } from './many-depositors.ts';
 
 type Context = { service: RunningService; home: string };
 const test = anyTest as TestFn<Context>;
 
 const described = ['--name', 'Paint', '--author', 'Ada'];
 
-/** Large enough to come in pieces. */
+/** Large enough to be sent in chunks. */
 const noise = tarOf([{ name: 'noise', data: randomBytes(8.5 * 1024 ** 2) }]);
-/** Small enough to come in one request, but more than lies in the buffers between here and there. */
+/** Small enough for one request, but larger than the buffers in between. */
 const much = tarOf([{ name: 'much', data: Buffer.alloc(7 * 1024 ** 2, '?') }]);
 
 test.before(async (t) => {
   const service = await RunningService.start();
-  await service.register('first', { collections: ['software'] }); // opens it, which two at once cannot
+  await service.register('first', { collections: ['software'] }); // two at once cannot open it
   const home = await mkdtemp(path.join(tmpdir(), 'depositor-'));
   await writeFile(path.join(home, 'hello.tar'), helloTar);
   await writeFile(path.join(home, 'noise.tar'), noise);
@@ -35,18 +35,18 @@ test.after.always(async (t) => {
   await rm(t.context.home, { recursive: true, force: true });
 });
 
-function somebody({ context: { service, home } }: ExecutionContext<Context>, url?: string) {
-  return somebodyIn(service, home, url);
+function newDepositor({ context: { service, home } }: ExecutionContext<Context>, url?: string) {
+  return depositorOn(service, home, url);
 }
 
-/** A proxy that loses the first answer of those that match. */
+/** Starts a proxy that loses the answer to the first matching request. */
 function losing(
   t: ExecutionContext<Context>,
   match: RegExp,
   options?: Parameters<typeof AlteringProxy.start>[2],
 ) {
   let lost = 0;
-  const alter: Alteration = (answer, told) => (match.test(told) && lost++ === 0 ? 'lost' : answer);
+  const alter: Alteration = (answer, line) => (match.test(line) && lost++ === 0 ? 'lost' : answer);
   return AlteringProxy.start(t.context.service.url, alter, options);
 }
 
@@ -55,12 +55,12 @@ const CREATION = /^POST \/1\/software\/$/;
 
 test('a creation that was cut off on its way is sent again, since it cannot have been recorded', async (t) => {
   let broken = 0;
-  const breaksAfter = (told: string) => (CREATION.test(told) && broken++ === 0 ? 1000 : undefined);
+  const breaksAfter = (line: string) => (CREATION.test(line) && broken++ === 0 ? 1000 : undefined);
   await using proxy = await AlteringProxy.start(t.context.service.url, undefined, {
     ...NO_KEYS,
     breaksAfter,
   });
-  const depositor = await somebody(t, proxy.url);
+  const depositor = await newDepositor(t, proxy.url);
   const { code, err } = await depositor.run(['upload', 'much.tar', ...described]);
   t.is(code, 0, err);
   t.regex(err, /The connection was lost .*; trying again\./);
@@ -71,13 +71,13 @@ test('a creation whose answer was lost is not sent again to a server that would 
   let lost = 0;
   await using proxy = await AlteringProxy.start(
     t.context.service.url,
-    (answer, told) => {
-      if (CREATION.test(told) && lost++ === 0) return 'lost';
+    (answer, line) => {
+      if (CREATION.test(line) && lost++ === 0) return 'lost';
       return { ...answer, body: answer.body.replaceAll(/<(\w+:)?idempotencyKey>[^<]*<[^>]*>/g, '') };
     },
     NO_KEYS,
   );
-  const depositor = await somebody(t, proxy.url);
+  const depositor = await newDepositor(t, proxy.url);
   const { code, err } = await depositor.run(['upload', 'hello.tar', ...described]);
   t.is(code, 5);
   t.regex(
@@ -90,12 +90,12 @@ test('a creation whose answer was lost is not sent again to a server that would 
 test('a server that recognises repetitions gets it again, and makes one deposit', async (t) => {
   const telling = '<idempotencyKey>true</idempotencyKey></collection>';
   let lost = 0;
-  await using proxy = await AlteringProxy.start(t.context.service.url, (answer, told) => {
-    if (CREATION.test(told) && lost++ < 2) return 'lost';
-    const isServiceDocument = told === 'GET /1/servicedocument/';
+  await using proxy = await AlteringProxy.start(t.context.service.url, (answer, line) => {
+    if (CREATION.test(line) && lost++ < 2) return 'lost';
+    const isServiceDocument = line === 'GET /1/servicedocument/';
     return isServiceDocument ? { ...answer, body: answer.body.replace('</collection>', telling) } : answer;
   });
-  const depositor = await somebody(t, proxy.url);
+  const depositor = await newDepositor(t, proxy.url);
   const { code, err } = await depositor.run(['upload', 'hello.tar', ...described, '--wait']);
   t.is(code, 0, err);
   t.is(lost, 3);
@@ -103,14 +103,14 @@ test('a server that recognises repetitions gets it again, and makes one deposit'
 });
 
 test('what is added is added once, though its answer was lost, also by a server that knows no keys', async (t) => {
-  const depositor = await somebody(t);
+  const depositor = await newDepositor(t);
   const id = String((await depositor.facts(['upload', 'hello.tar', '--partial']))['deposit']);
   await using adding = await losing(t, /^POST .*\/media\/$/, NO_KEYS);
   const add = ['upload', '--deposit', id, 'hello.tar', '--partial', '--server', adding.url];
   const added = await depositor.run(add);
   t.is(added.code, 0, added.err);
   t.regex(added.err, /trying again/);
-  // The last request completes the deposit, which then is not partial any more.
+  // The last request completes the deposit, which then is no longer partial.
   await using completing = await losing(t, /^POST .*\/metadata\/$/, NO_KEYS);
   const complete = ['upload', '--deposit', id, ...described, '--server', completing.url];
   const completed = await depositor.run(complete);
@@ -127,7 +127,7 @@ test('what is added is added once, though its answer was lost, also by a server 
 
 test('a deletion whose answer was lost is not refused', async (t) => {
   await using proxy = await losing(t, /^DELETE /);
-  const depositor = await somebody(t, proxy.url);
+  const depositor = await newDepositor(t, proxy.url);
   const { deposit } = await depositor.facts(['upload', 'hello.tar', '--partial']);
   const deleted = await depositor.run(['delete', String(deposit)]);
   t.is(deleted.code, 0, deleted.err);
@@ -136,13 +136,13 @@ test('a deletion whose answer was lost is not refused', async (t) => {
 
 test('a download that was cut off begins anew', async (t) => {
   let breaks = true;
-  await using proxy = await AlteringProxy.start(t.context.service.url, (answer, told) => {
-    if (!told.endsWith('/media/') || !told.startsWith('GET') || !breaks) return answer;
+  await using proxy = await AlteringProxy.start(t.context.service.url, (answer, line) => {
+    if (!line.endsWith('/media/') || !line.startsWith('GET') || !breaks) return answer;
     breaks = false;
     const headers = { ...answer.headers, 'content-length': String(answer.body.length) };
     return { ...answer, headers, body: answer.body.slice(0, 100), breaks: true };
   });
-  const depositor = await somebody(t, proxy.url);
+  const depositor = await newDepositor(t, proxy.url);
   const { deposit } = await depositor.facts(['upload', 'hello.tar', '--partial']);
   const fetched = await depositor.facts(['fetch', String(deposit), '--output', 'again.tar']);
   t.like(fetched, { length: helloTar.length });
@@ -151,16 +151,16 @@ test('a download that was cut off begins anew', async (t) => {
 
 test('a large archive goes on where its connection broke', async (t) => {
   let broken = 0;
-  const breaksAfter = (told: string) =>
-    told.startsWith('PATCH') && broken++ < 2 ? 3 * 1024 ** 2 : undefined;
+  const breaksAfter = (line: string) =>
+    line.startsWith('PATCH') && broken++ < 2 ? 3 * 1024 ** 2 : undefined;
   await using proxy = await AlteringProxy.start(t.context.service.url, undefined, { breaksAfter });
-  const depositor = await somebody(t, proxy.url);
+  const depositor = await newDepositor(t, proxy.url);
   const { code, results } = await depositor.json(['upload', 'noise.tar', ...described, '--wait']);
   t.is(code, 0, JSON.stringify(results));
   t.like(results[0], { status: 'done', swhidAgrees: true });
-  const ways = proxy.requests.map((told) => told.replace(/[0-9a-f-]{36}/, 'N').replace(/\/\d+\/m/, '/N/m'));
+  const ways = proxy.requests.map((line) => line.replace(/[0-9a-f-]{36}/, 'N').replace(/\/\d+\/m/, '/N/m'));
   t.deepEqual(
-    ways.filter((told) => !told.startsWith('GET')),
+    ways.filter((line) => !line.startsWith('GET')),
     [
       'POST /1/software/uploads/',
       'PATCH /1/software/uploads/N/',
@@ -177,10 +177,10 @@ test('a large archive goes on where its connection broke', async (t) => {
 
 test('an upload that the server has lost begins anew', async (t) => {
   let refusals = 2;
-  await using proxy = await AlteringProxy.start(t.context.service.url, (answer, told) =>
-    /^(PATCH|HEAD) /.test(told) && refusals-- > 0 ? { ...answer, status: 404, body: '' } : answer,
+  await using proxy = await AlteringProxy.start(t.context.service.url, (answer, line) =>
+    /^(PATCH|HEAD) /.test(line) && refusals-- > 0 ? { ...answer, status: 404, body: '' } : answer,
   );
-  const depositor = await somebody(t, proxy.url);
+  const depositor = await newDepositor(t, proxy.url);
   const { code, err } = await depositor.run(['upload', 'noise.tar', '--partial']);
   t.is(code, 0, err);
   t.regex(err, /The server has dropped the upload; beginning anew\./);
@@ -188,10 +188,10 @@ test('an upload that the server has lost begins anew', async (t) => {
 });
 
 test('what is left behind is told, with its number', async (t) => {
-  await using proxy = await AlteringProxy.start(t.context.service.url, (answer, told) =>
-    /^POST .*\/media\/$/.test(told) ? { ...answer, status: 400, body: '' } : answer,
+  await using proxy = await AlteringProxy.start(t.context.service.url, (answer, line) =>
+    /^POST .*\/media\/$/.test(line) ? { ...answer, status: 400, body: '' } : answer,
   );
-  const depositor = await somebody(t, proxy.url);
+  const depositor = await newDepositor(t, proxy.url);
   const { code, results } = await depositor.json(['upload', 'hello.tar', 'hello.tar', ...described]);
   t.is(code, 1);
   const { error } = results[0] as { error: Facts };
@@ -199,7 +199,7 @@ test('what is left behind is told, with its number', async (t) => {
   t.deepEqual([`deposit-${String(error['deposit'])}`], await depositsOf(t.context.service, depositor));
 });
 
-/** What the client has done. */
+/** Resolves to the events that the client has caused. */
 async function eventTypes({ context }: ExecutionContext<Context>, id: string): Promise<string[]> {
   const events = await Array.fromAsync(context.service.service.log.readStream(`deposit-${id}`));
   const own = ['DepositVerified', 'DepositRejected', 'LoadingStarted', 'DepositLoaded'];

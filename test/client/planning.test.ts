@@ -3,7 +3,7 @@ import { exclusion } from '../../client/archives/folder-members.ts';
 import type { PreparedArchive } from '../../client/archives/prepare-archive.ts';
 import { archiveType } from '../../client/deposit/archive-type.ts';
 import { carriageOf } from '../../client/deposit/carriage.ts';
-import { assertSensible, planned, type Wishes } from '../../client/deposit/plan.ts';
+import { assertSensible, planSteps, type UploadOptions } from '../../client/deposit/plan.ts';
 import { UsageFault } from '../../client/faults.ts';
 
 const collection = {
@@ -42,12 +42,17 @@ test('large archives come in pieces where that is possible', (t) => {
   t.is(carriageOf({ length: 9e6 }, { ...service, maxUploadSize: null }, collection), 'in pieces');
 });
 
-const NEW: Wishes = { deposit: undefined, replace: false, partial: false };
+const NEW: UploadOptions = { deposit: undefined, replace: false, partial: false };
 
-function assertPlan(t: ExecutionContext, wishes: Wishes, sent: readonly unknown[], expected: string[]): void {
+function assertPlan(
+  t: ExecutionContext,
+  wishes: UploadOptions,
+  sent: readonly unknown[],
+  expected: string[],
+): void {
   const archives = sent.filter((one): one is PreparedArchive => one !== entry);
   const carriage = ({ source }: PreparedArchive) => (source === 'large' ? 'in pieces' : 'whole');
-  const steps = planned(wishes, archives, sent.includes(entry) ? entry : null, carriage);
+  const steps = planSteps(wishes, archives, sent.includes(entry) ? entry : null, carriage);
   const words = steps.map((step) => {
     const holds = 'archive' in step && step.archive ? ` ${step.archive.source}` : '';
     return `${step.kind}${holds}${'entry' in step && step.entry ? ' +entry' : ''}${step.final ? ' final' : ''}`;
@@ -73,7 +78,7 @@ test('an upload is planned so that its last request is the final one', (t) => {
 });
 
 test('what makes no sense is refused', (t) => {
-  const senseless: [Wishes, string[], typeof entry | null, RegExp][] = [
+  const senseless: [UploadOptions, string[], typeof entry | null, RegExp][] = [
     [NEW, [], null, /Nothing to upload/],
     [NEW, ['a'], null, /needs metadata/],
     [NEW, [], entry, /needs an archive/],

@@ -9,11 +9,11 @@ import anyTest, { type TestFn } from 'ava';
 import { Unreachable } from '../../client/faults.ts';
 import { bytesBody } from '../../client/http/bodies.ts';
 import { Connection } from '../../client/http/connection.ts';
-import { AlteringProxy } from '../support/altering-proxy.ts';
-import { tarOf } from '../support/archive-builders.ts';
-import { helloTar } from '../support/deposit-bodies.ts';
-import { CommandLineDepositor, type Facts } from '../support/deposit-command.ts';
-import { RunningService, type TestClient } from '../support/running-service.ts';
+import { AlteringProxy } from '../../testing/altering-proxy.ts';
+import { tarOf } from '../../testing/archive-builders.ts';
+import { helloTar } from '../../testing/deposit-bodies.ts';
+import { CommandLineDepositor, type Facts } from '../../testing/deposit-command.ts';
+import { RunningService, type TestClient } from '../../testing/running-service.ts';
 import { depositDone } from './known-deposits.ts';
 
 type Context = { service: RunningService; alice: TestClient; depositor: CommandLineDepositor; home: string };
@@ -34,8 +34,8 @@ test.after.always(async (t) => {
 
 test('a server that lists no deposits is said to list none', async (t) => {
   const { depositor, service } = t.context;
-  await using old = await AlteringProxy.start(service.url, (answer, told) =>
-    told.startsWith('GET /1/software/') ? { ...answer, status: 405, body: '' } : answer,
+  await using old = await AlteringProxy.start(service.url, (answer, line) =>
+    line.startsWith('GET /1/software/') ? { ...answer, status: 405, body: '' } : answer,
   );
   const { code, err } = await depositor.run(['list'], { env: { SWORD_SERVER: old.url } });
   t.is(code, 1);
@@ -45,8 +45,8 @@ test('a server that lists no deposits is said to list none', async (t) => {
 test('a server that gives no receipt for the asking, and calls its namespaces otherwise, is understood all the same', async (t) => {
   const { depositor, service } = t.context;
   const id = await depositDone(t.context.alice);
-  await using other = await AlteringProxy.start(service.url, (answer, told) => {
-    if (told.endsWith('/metadata/')) return { ...answer, status: 405, body: '' };
+  await using other = await AlteringProxy.start(service.url, (answer, line) => {
+    if (line.endsWith('/metadata/')) return { ...answer, status: 405, body: '' };
     const renamed = answer.body
       .replaceAll(/<(\/?)deposit_\w+>[^<]*(<\/deposit_\w+>)?/g, '')
       .replaceAll('depositns:', 'd:')
@@ -66,15 +66,15 @@ test('what is not what the server announced, or not what was deposited, is found
     { 'content-md5': '0'.repeat(32) },
     { 'content-digest': 'unknown=:AA==:, sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:' },
   ]) {
-    await using lying = await AlteringProxy.start(service.url, (answer, told) =>
-      told.endsWith('/media/') ? { ...answer, headers: { ...answer.headers, ...header } } : answer,
+    await using lying = await AlteringProxy.start(service.url, (answer, line) =>
+      line.endsWith('/media/') ? { ...answer, headers: { ...answer.headers, ...header } } : answer,
     );
     const { code, err } = await depositor.run(['fetch', id, '--output', 'lie.tar'], env(lying));
     t.is(code, 1);
     t.regex(err, /^What came is not what the server announced: content-/m);
   }
-  await using swapping = await AlteringProxy.start(service.url, (answer, told) =>
-    told.endsWith('/media/') ? { ...answer, headers: {}, body: other } : answer,
+  await using swapping = await AlteringProxy.start(service.url, (answer, line) =>
+    line.endsWith('/media/') ? { ...answer, headers: {}, body: other } : answer,
   );
   const swapped = await depositor.run(['fetch', id, '--output', 'swapped.tar'], env(swapping));
   t.is(swapped.code, 4);
@@ -150,7 +150,7 @@ for (const [trick, answer] of Object.entries(tricks)) {
 test('what got lost in silence is asked for again while there is patience', async (t) => {
   let asked = 0;
   await using server = await listening((_request, response) => {
-    if ((asked += 1) !== 2) response.end(); // the second one is never heard of again
+    if ((asked += 1) !== 2) response.end(); // the second one never answers
   });
   const connection = impatient(server.url);
   await connection.get(`${server.url}/`);
@@ -184,9 +184,9 @@ test('an archive that flows is waited for, however long it takes', async (t) => 
   t.is(sent.status, 200);
 });
 
-/** Waits for 1.5 s. */
+/** Returns a connection with a time limit of 1.5 s. */
 function impatient(url: string): Connection {
-  const patience = {
+  const limits = {
     total: 1500,
     silence: 1500,
     silenceOfReads: 1000,
@@ -195,7 +195,7 @@ function impatient(url: string): Connection {
     longestPause: 10,
   };
   const login = { server: new URL(url), user: 'alice', password: 'secret' };
-  return new Connection({ login, patience, note: () => undefined });
+  return new Connection({ login, limits, note: () => undefined });
 }
 
 async function listening(answer: RequestListener) {

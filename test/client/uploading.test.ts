@@ -5,10 +5,10 @@ import path from 'node:path';
 import anyTest, { type TestFn } from 'ava';
 import { contentId } from '../../src/swhid/content.ts';
 import { type Directory, directoryId, type LeafMode } from '../../src/swhid/directory.ts';
-import { tarOf, zipOf } from '../support/archive-builders.ts';
-import { entryXml, helloEntry, helloTar, helloZip } from '../support/deposit-bodies.ts';
-import { CommandLineDepositor, type Facts } from '../support/deposit-command.ts';
-import { RunningService } from '../support/running-service.ts';
+import { tarOf, zipOf } from '../../testing/archive-builders.ts';
+import { entryXml, helloEntry, helloTar, helloZip } from '../../testing/deposit-bodies.ts';
+import { CommandLineDepositor, type Facts } from '../../testing/deposit-command.ts';
+import { RunningService } from '../../testing/running-service.ts';
 
 type Context = Record<'alice' | 'acme' | 'carol', CommandLineDepositor> & { service: RunningService };
 const test = anyTest as TestFn<Context>;
@@ -36,7 +36,7 @@ test.after.always(async (t) => {
   for (const { home } of [alice, acme, carol]) await rm(home, { recursive: true, force: true });
 });
 
-/** Of files told as `[mode, content]`, folders told as more of the same. */
+/** Files as `[mode, content]`, folders as nested trees. */
 type Tree = { readonly [name: string]: Tree | readonly [LeafMode, string] };
 
 function directoryOf(tree: Tree): Directory {

@@ -1,4 +1,4 @@
-/** A copy with other bytes in one place; a negative place counts from the end. */
+/** Returns a copy with other bytes at one offset; a negative offset counts from the end. */
 export function changed(bytes: Buffer, at: number, ...values: readonly (number | string | Buffer)[]): Buffer {
   const copy = Buffer.from(bytes);
   const piece = Buffer.concat(
@@ -8,7 +8,7 @@ export function changed(bytes: Buffer, at: number, ...values: readonly (number |
   return copy;
 }
 
-/** A copy with bytes put in, or taken out, in one place. */
+/** Returns a copy with bytes inserted or removed at one offset. */
 export function spliced(bytes: Buffer, at: number, removed: number, added: string | Buffer = ''): Buffer {
   const place = at < 0 ? bytes.length + at : at;
   return Buffer.concat([bytes.subarray(0, place), Buffer.from(added), bytes.subarray(place + removed)]);
@@ -32,7 +32,7 @@ export function uint64(value: bigint): Buffer {
   return bytes;
 }
 
-/** Where the directory of a zip without a comment begins. */
+/** Returns the offset of the directory of a zip without a comment. */
 export function directoryOf(zip: Buffer): number {
   return zip.readUInt32LE(zip.length - 6);
 }

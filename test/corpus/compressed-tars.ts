@@ -1,6 +1,6 @@
 import { crc32, deflateSync, gzipSync } from 'node:zlib';
-import { type TarSpec, tarOf, zipOf } from '../support/archive-builders.ts';
-import { demoTarBzip2 } from '../support/demo-tars.ts';
+import { type TarSpec, tarOf, zipOf } from '../../testing/archive-builders.ts';
+import { demoTarBzip2 } from '../../testing/demo-tars.ts';
 import { changed, spliced, uint32 } from './byte-surgery.ts';
 import { type ArchiveCase, done, refused, rejected, tars } from './corpus-case.ts';
 import { xzOf } from './xz-stream.ts';
@@ -13,7 +13,7 @@ const xz = xzOf(tar);
 const text = Buffer.from('No tar, but text.\n'.repeat(40));
 const emptyBzip2 = Buffer.from('QlpoORdyRThQkAAAAAA=', 'base64');
 
-/** The data of {@link gzip} under another header. */
+/** Puts the data of {@link gzip} under another header. */
 function gzipWith(header: readonly number[], ...fields: readonly Buffer[]): Buffer {
   return Buffer.concat([Buffer.from(header), ...fields, gzip.subarray(10)]);
 }
@@ -182,7 +182,7 @@ const xzs = tars([
   ['xz-in-gzip', 'xz is in gzip', gzipSync(xz), rejected(/checksum|truncated/)],
 ]);
 
-/** With another size of the dictionary in the header of the block, and the CRC that fits. */
+/** Sets another size of the dictionary in the header of the block, and the CRC that fits. */
 function xzWithDictionary(size: number): Buffer {
   const header = Buffer.of(2, 0, 0x21, 1, size, 0, 0, 0);
   return spliced(xz, 12, 12, Buffer.concat([header, uint32(crc32(header))]));

@@ -1,30 +1,30 @@
-/** What a deposit comes to in the end. */
+/** The final outcome of a deposit. */
 export type Expected =
-  /** All identifiers are given. */
+  /** All identifiers are assigned. */
   | { readonly outcome: 'done' }
-  /** Taken at upload, rejected by the check for a reason that matches. */
+  /** The upload is accepted; the check rejects it with a reason that matches. */
   | { readonly outcome: 'rejected'; readonly reason: RegExp }
-  /** Refused at upload, with this status and a sentence that matches. */
+  /** The upload is refused, with this status and a sentence that matches. */
   | { readonly outcome: 'refused'; readonly status: number; readonly reason: RegExp };
 
-/** An archive, as it is sent with an entry that has nothing wrong. */
+/** An archive that is sent with a valid entry. */
 export type ArchiveCase = {
   readonly name: string;
   /** One sentence. */
   readonly what: string;
   readonly mediaType: 'application/zip' | 'application/x-tar';
-  /** Made when it is needed: some are large. */
+  /** Returns the bytes when they are needed: some are large. */
   readonly bytes: () => Buffer;
   readonly expected: Expected;
 };
 
-/** A metadata entry, as it is sent with an archive that has nothing wrong. */
+/** A metadata entry that is sent with a valid archive. */
 export type EntryCase = {
   readonly name: string;
   /** One sentence. */
   readonly what: string;
   readonly bytes: () => Buffer;
-  /** Of its part. */
+  /** Media type of its part. */
   readonly mediaType: string;
   readonly expected: Expected;
 };
@@ -65,7 +65,7 @@ type EntryRow = readonly [
   charset?: string,
 ];
 
-/** Without a charset an entry says itself how it is to be read. */
+/** Returns entries without a charset, which declare their encoding themselves. */
 export function entries(rows: readonly EntryRow[]): EntryCase[] {
   return rows.map(([name, what, bytes, expected, charset]) => {
     const mediaType = `application/atom+xml;type=entry${charset === undefined ? '' : `;charset=${charset}`}`;

@@ -1,30 +1,30 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { freePort } from '../../drills/free-port.ts';
 import { ServiceProcess } from '../../drills/service-process.ts';
-import { Administration } from '../../src/administration.ts';
-import { readConfig } from '../../src/config.ts';
-import { openLog } from '../../src/engines.ts';
-import { type FormPart, formOf, formType } from '../support/deposit-bodies.ts';
-import { TestClient } from '../support/running-service.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { AdminCommands } from '../../src/deposits/admin-commands.ts';
+import { openLog } from '../../src/service/backends/open-backends.ts';
+import { type FormPart, formOf, formType } from '../../testing/deposit-bodies.ts';
+import { freePort } from '../../testing/free-port.ts';
+import { TestClient } from '../../testing/running-service.ts';
 
-/** How a deposit ended: refused at upload, or with a status that does not change any more. */
+/** The end of a deposit: refused at upload, or with a final status. */
 export type Ending = {
   readonly outcome: string;
-  /** Of the answer to the upload. */
+  /** Status of the answer to the upload. */
   readonly status: number;
   readonly reason: string;
   readonly swhid: string;
 };
 
-/** The service as a process of its own, so that its memory and its life are its own, too. */
+/** The service as a separate process, so that its memory can be measured and it may crash. */
 export class CorpusService implements AsyncDisposable {
   readonly #process: ServiceProcess;
   readonly #folder: string;
   readonly client: TestClient;
 
-  /** With a client whose deposits have to have a URL of this domain. */
+  /** Starts with a client whose deposits must have a URL of this domain. */
   static async start(domain = 'corpus.example'): Promise<CorpusService> {
     const folder = await mkdtemp(path.join(tmpdir(), 'deposit-corpus-'));
     await registerCorpusClient(folder, domain);
@@ -57,7 +57,7 @@ export class CorpusService implements AsyncDisposable {
     return this.#process.isReady();
   }
 
-  /** The most memory it ever had, in MiB. */
+  /** Resolves to its peak of memory, in MiB. */
   async peakMemory(): Promise<number> {
     const status = await readFile(`/proc/${this.#process.pid}/status`, 'utf8');
     return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
@@ -71,13 +71,13 @@ export class CorpusService implements AsyncDisposable {
 
 async function registerCorpusClient(folder: string, domain: string): Promise<void> {
   await using log = await openLog(readConfig({ DEPOSIT_DATA_DIR: folder }));
-  const administration = new Administration(log, { kind: 'operator', name: 'corpus' });
+  const administration = new AdminCommands(log, { kind: 'operator', name: 'corpus' });
   await administration.registerClient('corpus', 'secret');
   await administration.client({ type: 'SetDomain', client: 'corpus', domain });
   await administration.grant('corpus', 'corpus');
 }
 
-/** Text of the first element of this name, in the default namespace. */
+/** Returns the text of the first element of this name, in the default namespace. */
 function textOf(body: string, name: string): string {
   return new RegExp(`<${name}>([^<]*)</${name}>`).exec(body)?.[1] ?? '';
 }

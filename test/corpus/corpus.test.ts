@@ -1,5 +1,5 @@
 import test from 'ava';
-import { archivePart, entryPart, helloZip } from '../support/deposit-bodies.ts';
+import { archivePart, entryPart, helloZip } from '../../testing/deposit-bodies.ts';
 import { CorpusService } from './corpus-service.ts';
 import { entryOf } from './entry-text.ts';
 import { everyArchive } from './every-archive.ts';
@@ -10,8 +10,8 @@ import { runCases } from './run-cases.ts';
 const everyEntry = [...malformedEntries, ...oddEntries];
 const completeEntry = entryPart(entryOf(''));
 
-/** For all cases together, on a machine with other things to do. */
-const PATIENCE = 300_000;
+/** Time limit of all cases together, on a busy machine. */
+const TEST_TIMEOUT_MS = 300_000;
 
 let service: CorpusService;
 test.before(async () => {
@@ -20,7 +20,7 @@ test.before(async () => {
 test.after.always(() => service[Symbol.asyncDispose]());
 
 test.serial('a hostile entry is refused, an odd one is taken, and none does harm', async (t) => {
-  t.timeout(PATIENCE);
+  t.timeout(TEST_TIMEOUT_MS);
   const trials = everyEntry.map(({ name, expected, bytes, mediaType }) => {
     const headers = { ...completeEntry.headers, 'Content-Type': mediaType };
     return { name, expected, run: () => service.deposit(archivePart(helloZip), { headers, body: bytes() }) };
@@ -30,7 +30,7 @@ test.serial('a hostile entry is refused, an odd one is taken, and none does harm
 });
 
 test.serial('a hostile archive is rejected, an odd one is loaded, and none does harm', async (t) => {
-  t.timeout(PATIENCE);
+  t.timeout(TEST_TIMEOUT_MS);
   const trials = everyArchive.map(({ name, expected, bytes, mediaType }) => {
     return {
       name,

@@ -1,5 +1,5 @@
 import { deflateRawSync, gzipSync } from 'node:zlib';
-import { type TarSpec, tarMember, tarOf, type ZipSpec, zipOf } from '../support/archive-builders.ts';
+import { type TarSpec, tarMember, tarOf, type ZipSpec, zipOf } from '../../testing/archive-builders.ts';
 import { type ArchiveCase, done, refused, rejected, tars, zips } from './corpus-case.ts';
 import { deflatedZeros } from './zip-entries.ts';
 
@@ -61,7 +61,7 @@ const bombs = [
   ]),
 ];
 
-/** Some bytes, then so many MiB of zeros; the trailer is wrong, but nobody comes that far. */
+/** Compresses some bytes, then this number of MiB of zeros; the trailer is wrong, but no reader gets that far. */
 function gzipBomb(head: Buffer, mebibytes: number): Buffer {
   const begin = deflateRawSync(head, { finishFlush: 3 });
   return Buffer.concat([gzip.subarray(0, 10), begin, deflatedZeros(mebibytes), Buffer.alloc(8)]);
@@ -79,7 +79,7 @@ const zerosXz = Buffer.from(
   'base64',
 );
 
-/** So many small files in a hundred directories. */
+/** Returns this number of small files in a hundred directories. */
 function files(count: number): (TarSpec & ZipSpec)[] {
   return Array.from({ length: count }, (_, index) => ({
     name: `d${index % 100}/f${index}`,
@@ -87,7 +87,7 @@ function files(count: number): (TarSpec & ZipSpec)[] {
   }));
 }
 
-/** Together more bytes of paths than may be. */
+/** Returns members whose paths together exceed the limit of bytes. */
 function longPaths(): TarSpec[] {
   const path = `${'p'.repeat(250)}/`.repeat(16);
   return Array.from({ length: 17_000 }, (_, index) => [longName(`${path}${index}`), { name: 'x' }]).flat();

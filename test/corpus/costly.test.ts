@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import test from 'ava';
-import { archivePart, entryPart } from '../support/deposit-bodies.ts';
+import { archivePart, entryPart } from '../../testing/deposit-bodies.ts';
 import { CorpusService } from './corpus-service.ts';
 import { costlyArchives } from './costly-archives.ts';
 import { entryOf } from './entry-text.ts';
@@ -12,7 +12,7 @@ test('bombs and floods of members are rejected, and what is just below a limit i
   const trials = costlyArchives.map(({ name, expected, bytes, mediaType }) => {
     const run = async () => {
       const archive = archivePart(bytes(), name, mediaType);
-      // It took seconds: time to see which connections were closed meanwhile.
+      // It took seconds; wait until the connections that were closed meanwhile are known.
       await setTimeout(50);
       return service.deposit(archive, entryPart(entryOf('')));
     };

@@ -2,7 +2,7 @@ import { type ArchiveCase, refused, rejected, tars, zips } from './corpus-case.t
 
 const neither = refused(415, /neither a zip nor a tar/);
 
-/** Bytes that begin like this, and go on for long enough to be something. */
+/** Returns bytes that begin like this, long enough to be an archive. */
 function beginning(magic: string): Buffer {
   return Buffer.concat([Buffer.from(magic, 'latin1'), Buffer.alloc(2000, 0x5a)]);
 }

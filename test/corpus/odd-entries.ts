@@ -5,7 +5,7 @@ const CODEMETA = 'https://doi.org/10.5063/SCHEMA/CODEMETA-2.0';
 const declared = (encoding: string) => entryOf('<summary>ombre portée</summary>', encoding);
 const wrongByte = refused(400, /wrong in its encoding/);
 
-/** The text with a byte that is not what its encoding has. */
+/** Returns the text with a byte that is invalid in its encoding. */
 function withBytes(text: string, ...bytes: readonly number[]): Buffer {
   const [before = '', after = ''] = entryOf(`<summary>${text}</summary>`).split('@');
   return Buffer.concat([Buffer.from(before), Buffer.from(bytes), Buffer.from(after)]);

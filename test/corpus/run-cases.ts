@@ -7,10 +7,10 @@ export type Trial = {
   readonly run: () => Promise<Ending>;
 };
 
-// No measure of speed, but the end of all patience.
-const PATIENCE = 60_000;
+// Does not measure speed; it only ends a case that hangs.
+const CASE_TIMEOUT_MS = 60_000;
 
-/** Runs some at a time; tells of each that came out otherwise, in a line. */
+/** Runs some cases at a time; resolves to one line for each with another outcome. */
 export async function runCases(trials: readonly Trial[], atOnce = 4): Promise<string[]> {
   const differences: string[] = [];
   const waiting = trials.values();
@@ -25,7 +25,7 @@ export async function runCases(trials: readonly Trial[], atOnce = 4): Promise<st
 }
 
 async function ended(running: Promise<Ending>): Promise<Ending> {
-  const timer = AbortSignal.timeout(PATIENCE);
+  const timer = AbortSignal.timeout(CASE_TIMEOUT_MS);
   const endless = new Promise<Ending>((resolve) => {
     timer.addEventListener('abort', () => resolve(nothing('no end')));
   });

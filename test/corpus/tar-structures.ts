@@ -1,4 +1,4 @@
-import { paxHeader, type TarSpec, tarMember, tarOf } from '../support/archive-builders.ts';
+import { paxHeader, type TarSpec, tarMember, tarOf } from '../../testing/archive-builders.ts';
 import { changed, spliced } from './byte-surgery.ts';
 import { type ArchiveCase, done, type Expected, refused, rejected, tars } from './corpus-case.ts';
 
@@ -7,7 +7,7 @@ const two: TarSpec = { name: 'kite/tail.c', data: 'int tail = 3;\n' };
 const good = tarOf([one, two]);
 const end = Buffer.alloc(1024);
 
-/** With the size field as these bytes. */
+/** Sets the size field to these bytes. */
 function sized(...field: readonly number[]): Buffer {
   const size = Buffer.alloc(12);
   Buffer.from(field).copy(size);
@@ -30,7 +30,7 @@ function longName(name: string, type: 'L' | 'K' = 'L'): TarSpec {
   return { name: '././@LongLink', type, data: `${name}\0` };
 }
 
-/** The checksum is the sum of signed bytes, as some old programs had it. */
+/** Returns a header whose checksum is the sum of signed bytes, as some old programs had it. */
 function signedSum(): Buffer {
   const member = tarMember({ name: Buffer.from('caf\xe9', 'latin1'), data: 'x' });
   const header = Buffer.from(member.subarray(0, 512)).fill(' ', 148, 156);
@@ -143,7 +143,7 @@ function sizedNonFile(): Expected {
   return rejected(/is no regular file, yet has a size/);
 }
 
-/** With other text in the second header, and the checksum that fits. */
+/** Changes the text in the second header, and sets the checksum that fits. */
 function changedHeader(text: string, at: number): Buffer {
   const copy = changed(good, 1024 + at, text).fill(' ', 1024 + 148, 1024 + 156);
   const sum = copy.subarray(1024, 1536).reduce((total, byte) => total + byte, 0);

@@ -5,8 +5,8 @@ const flags = Buffer.of(0, 1); // its check is a CRC32
 const longestChunk = 65_536;
 
 /**
- * An xz stream that packs nothing: enough to hold any bytes, and to be wrong in any place.
- * @param filter the fields of a filter before LZMA2, for the header only: id, length of the properties, properties.
+ * Returns an xz stream that compresses nothing: sufficient to hold any bytes, and to be wrong in any place. @param
+ * filter the fields of a filter before LZMA2, for the header only: id, length of the properties, properties.
  */
 export function xzOf(data: Buffer, filter: readonly number[] = []): Buffer {
   const block = blockOf(data, filter);
@@ -24,7 +24,7 @@ export function xzOf(data: Buffer, filter: readonly number[] = []): Buffer {
   ]);
 }
 
-/** Header, chunks and check, without the padding before the check. */
+/** Returns header, chunks and check, without the padding before the check. */
 function blockOf(data: Buffer, filter: readonly number[]): Buffer {
   const fields = padded(Buffer.from([0, filter.length > 0 ? 1 : 0, ...filter, 0x21, 1, 0x16]));
   fields[0] = fields.length / 4;

@@ -1,5 +1,5 @@
 import { crc32, deflateRawSync } from 'node:zlib';
-import { type ZipSpec, zipOf } from '../support/archive-builders.ts';
+import { type ZipSpec, zipOf } from '../../testing/archive-builders.ts';
 import { type ArchiveCase, done, type Expected, rejected, zips } from './corpus-case.ts';
 
 const text = 'Burnt in a kiln, then washed.\n';
@@ -114,7 +114,9 @@ const descriptors = zips([
 
 const megabyte = Buffer.alloc(1024 ** 2);
 
-/** Deflate data of so many MiB of zeros, at a thousandth of their length and without packing them. */
+/**
+ * Returns the deflated data of this number of MiB of zeros, of a thousandth of their length, without compressing them.
+ */
 export function deflatedZeros(mebibytes: number): Buffer {
   const block = deflateRawSync(megabyte, { finishFlush: 3 });
   return Buffer.concat([...Array.from({ length: mebibytes }, () => block), Buffer.of(3, 0)]);
@@ -219,7 +221,7 @@ const data = zips([
   ],
 ]);
 
-/** Entries that all lead to one place, with true sizes. */
+/** Returns entries that all refer to one place, with true sizes. */
 function overlaps(count: number): Buffer {
   const packed = deflatedZeros(1);
   const shared = { packed, size: megabyte.length, crc: crc32(megabyte), method: 8 };

@@ -1,4 +1,4 @@
-import { type ZipSpec, zipOf } from '../support/archive-builders.ts';
+import { type ZipSpec, zipOf } from '../../testing/archive-builders.ts';
 import { changed, directoryOf, spliced, uint16, uint32, uint64 } from './byte-surgery.ts';
 import { type ArchiveCase, done, refused, rejected, zips } from './corpus-case.ts';
 
@@ -9,7 +9,7 @@ const endRecord = good.subarray(-22);
 const directory = directoryOf(good);
 const secondEntry = zipOf([one]).indexOf('PK\x01\x02');
 
-/** Bytes of one entry as no directory names them. */
+/** Bytes of one entry that no directory lists. */
 const unlisted = zipOf([{ name: 'unlisted', data: 'not in the directory' }]);
 const unlistedEntry = unlisted.subarray(0, directoryOf(unlisted));
 
@@ -188,7 +188,7 @@ const places = zips([
   ],
 ]);
 
-/** The end record names another start of the directory; its length stays. */
+/** Sets another start of the directory in the end record; its length stays. */
 function shiftDirectory(zip: Buffer, start: number): Buffer {
   return changed(zip, -6, uint32(start));
 }

@@ -1,14 +1,20 @@
 import test from 'ava';
 import { type ArchiveVerdict, type CheckInput, check } from '../../src/domain/deposit/checks.ts';
-import { parseGitDate } from '../../src/domain/deposit/git-date.ts';
-import { revisionDates } from '../../src/domain/deposit/revision-dates.ts';
+import { parseGitDate } from '../../src/domain/deposit/metadata/git-date.ts';
+import { revisionDates } from '../../src/domain/deposit/metadata/revision-dates.ts';
 import { statusDetail } from '../../src/domain/deposit/status-detail.ts';
-import { aliceArchive, aliceEntry, entryWith, reading, secondArchive } from '../support/example-deposits.ts';
+import {
+  aliceArchive,
+  aliceEntry,
+  entryWith,
+  reading,
+  secondArchive,
+} from '../../testing/example-deposits.ts';
 
 const good: ArchiveVerdict = { archive: aliceArchive, reading, faults: [], warnings: [] };
 const input: CheckInput = { entries: [aliceEntry], archives: [good], conflicts: [], clientDomain: null };
 
-/** The detail a depositor reads. */
+/** Returns the detail that a depositor reads. */
 function detailOf(changes: Partial<CheckInput>): string {
   const outcome = check({ ...input, ...changes });
   return outcome.verified ? 'verified' : statusDetail('rejected', outcome.reasons);

@@ -26,8 +26,8 @@ import {
   secondArchive,
   unreadableCopy,
   wayTo,
-} from '../support/example-deposits.ts';
-import { scenario } from '../support/given.ts';
+} from '../../testing/example-deposits.ts';
+import { scenario } from '../../testing/given.ts';
 
 const given = scenario(depositDecider);
 const now = '2026-03-01T12:00:00.000Z';
@@ -198,7 +198,7 @@ test('an origin must lie below the provider URL, whole segments compared', (t) =
     'https://alice.example/software/../other',
     'https://alice.example@evil.example/software/x',
     'not a url',
-    // Programs read these in different ways, or as what is below though it does not begin so.
+    // Programs read these in different ways, or as below the URL although they do not begin with it.
     'https://alice.example\\software\\@evil.example/',
     'https:alice.example/software/x',
     'https:/\\alice.example/software/x',

@@ -6,7 +6,7 @@ import type { CollectionEvent } from '../../src/domain/collection/collection.ts'
 import { describeCollectionEvent } from '../../src/domain/collection/describe.ts';
 import { describeDepositEvent } from '../../src/domain/deposit/describe.ts';
 import type { DepositEvent } from '../../src/domain/deposit/events.ts';
-import { depositFacts } from '../../src/domain/deposit/facts.ts';
+import { depositFacts } from '../../src/domain/deposit/metadata/facts.ts';
 import { absent, evolve } from '../../src/domain/deposit/state.ts';
 import type { Description, Fact } from '../../src/domain/description.ts';
 import {
@@ -30,7 +30,7 @@ import {
   reading,
   secondArchive,
   wayTo,
-} from '../support/example-deposits.ts';
+} from '../../testing/example-deposits.ts';
 
 const depositSentences: Readonly<Record<DepositEvent['type'], readonly [DepositEvent, string]>> = {
   DepositCreated: [depositCreated, 'Deposit created in the collection software.'],
@@ -242,6 +242,6 @@ function lines({ details }: Description): string[] {
 }
 
 function facts(past: readonly DepositEvent[]): Record<string, Fact['values']> {
-  const told = depositFacts(past.reduce(evolve, absent));
-  return Object.fromEntries(told.map(({ label, values }) => [label, values]));
+  const facts = depositFacts(past.reduce(evolve, absent));
+  return Object.fromEntries(facts.map(({ label, values }) => [label, values]));
 }

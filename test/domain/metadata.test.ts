@@ -2,10 +2,10 @@ import test from 'ava';
 import type { DepositMetadata, UpdateMetadata } from '../../src/domain/deposit/commands.ts';
 import { depositDecider } from '../../src/domain/deposit/decide.ts';
 import type { DepositEvent, FieldFault, MetadataTarget } from '../../src/domain/deposit/events.ts';
-import { depositFacts } from '../../src/domain/deposit/facts.ts';
 import { MAX_ENTRIES } from '../../src/domain/deposit/limits.ts';
-import { judgeMetadata } from '../../src/domain/deposit/metadata-checks.ts';
-import { namedObjects } from '../../src/domain/deposit/named-objects.ts';
+import { depositFacts } from '../../src/domain/deposit/metadata/facts.ts';
+import { validateMetadata } from '../../src/domain/deposit/metadata/metadata-checks.ts';
+import { referencedObjects } from '../../src/domain/deposit/referenced-objects.ts';
 import {
   aliceEntry,
   createDeposit,
@@ -13,8 +13,8 @@ import {
   entryWith,
   fallbackOrigin,
   wayTo,
-} from '../support/example-deposits.ts';
-import { scenario } from '../support/given.ts';
+} from '../../testing/example-deposits.ts';
+import { scenario } from '../../testing/given.ts';
 
 const given = scenario(depositDecider);
 const swhid = `swh:1:dir:${'1'.repeat(40)}`;
@@ -24,9 +24,9 @@ function fault(kind: FieldFault['kind'], field: string, changes: Partial<FieldFa
   return { kind, field, vocabulary: 'CodeMeta 2.0', value: 'value', hint: null, ...changes };
 }
 
-/** The lines of what was found: reasons, then warnings. */
+/** Returns the lines of the findings: reasons, then warnings. */
 function linesOf(...facts: Parameters<typeof entryWith>[0][]): readonly (readonly string[])[] {
-  const { reasons, warnings } = judgeMetadata(facts.map((one) => entryWith(one)));
+  const { reasons, warnings } = validateMetadata(facts.map((one) => entryWith(one)));
   return [reasons, warnings].map((found) => found.map(({ text, fields }) => `${text} (${fields.join()})`));
 }
 
@@ -130,9 +130,9 @@ test('an update leaves the identifiers and what they rest on as they are', (t) =
   given(t, ...most)
     .when(update())
     .thenRefused('TOO_MANY_ENTRIES');
-  t.deepEqual(namedObjects(updated), [aliceEntry.sha256]);
-  const told = depositFacts(after).find(({ label }) => label === 'metadata');
-  t.is(told?.values.length, 3, 'what was there, and both updates');
+  t.deepEqual(referencedObjects(updated), [aliceEntry.sha256]);
+  const facts = depositFacts(after).find(({ label }) => label === 'metadata');
+  t.is(facts?.values.length, 3, 'what was there, and both updates');
 });
 
 function metadataOnly(changes: Partial<DepositMetadata> = {}): DepositMetadata {

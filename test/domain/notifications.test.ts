@@ -3,7 +3,7 @@ import {
   type NotificationsEvent,
   notificationsDecider,
 } from '../../src/domain/notifications/notifications.ts';
-import { scenario } from '../support/given.ts';
+import { scenario } from '../../testing/given.ts';
 
 const depositId = 1;
 const at = (minute: number): string => `2026-03-01T10:${String(minute).padStart(2, '0')}:00.000Z`;
@@ -47,21 +47,21 @@ test('a notification is held once, whatever has become of it since', (t) => {
 
 test('the first of those that are held tells when to try again, those behind it wait with it', (t) => {
   const [first, behind] = [held(0), held(3)];
-  const told = { ...first, data: { ...first.data, nextTryAt: at(9) } } as NotificationsEvent;
+  const rescheduled = { ...first, data: { ...first.data, nextTryAt: at(9) } } as NotificationsEvent;
   const whenever = { ...behind, data: { ...behind.data, nextTryAt: null } } as NotificationsEvent;
-  t.is(given(t, told).state().nextTryAt, at(9));
-  t.is(given(t, told, whenever).state().nextTryAt, at(9));
-  t.is(given(t, held(0), told).state().nextTryAt, null);
+  t.is(given(t, rescheduled).state().nextTryAt, at(9));
+  t.is(given(t, rescheduled, whenever).state().nextTryAt, at(9));
+  t.is(given(t, held(0), rescheduled).state().nextTryAt, null);
   const attempt = { type: 'TryDelivery', depositId, now: at(8), latest: at(50), nextTryAt: at(10) } as const;
-  given(t, told, whenever).when(attempt).thenNothing();
-  given(t, told, whenever)
+  given(t, rescheduled, whenever).when(attempt).thenNothing();
+  given(t, rescheduled, whenever)
     .when({ ...attempt, now: at(9) })
     .thenEvents(tried(1, 10));
   const over: NotificationsEvent = {
     type: 'NotificationsGivenUp',
     data: { depositId, upTo: 0, reason: 'x' },
   };
-  t.is(given(t, told, over, whenever).state().nextTryAt, null);
+  t.is(given(t, rescheduled, over, whenever).state().nextTryAt, null);
 });
 
 test('a try that a clock has set which was ahead is not waited for', (t) => {

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { decisionsIn, type ParkingEvent, parkingDecider } from '../../src/domain/parking/parking.ts';
-import { scenario } from '../support/given.ts';
+import { scenario } from '../../testing/given.ts';
 
 const given = scenario(parkingDecider);
 const reactor = 'checker';
@@ -23,13 +23,17 @@ test('an event waits from when it is parked until it is retried or skipped, and 
   t.deepEqual(decisionsIn(given(t, one, two).state()).waiting, [one.data, two.data]);
   t.deepEqual(decisionsIn(given(t, one, two, retried, one).state()).waiting, [two.data, one.data]);
   t.deepEqual(decisionsIn(given(t, one, two, retried, skipped).state()).waiting, []);
-  t.deepEqual([...decisionsIn(given(t, one, two, retried, skipped).state()).left], ['e-2']);
-  t.deepEqual([...decisionsIn(given(t, one, retried, one).state()).left], ['e-1']);
-  t.deepEqual(decisionsIn(given(t, one, two, retried).state()).retried('e-1', 2), one.data);
+  t.deepEqual([...decisionsIn(given(t, one, two, retried, skipped).state()).parkedOrSkipped], ['e-2']);
+  t.deepEqual([...decisionsIn(given(t, one, retried, one).state()).parkedOrSkipped], ['e-1']);
+  t.deepEqual(decisionsIn(given(t, one, two, retried).state()).eventToRetry('e-1', 2), one.data);
   const again = decisionsIn(given(t, one, retried, one, retried).state());
-  t.is(again.retried('e-1', 1), undefined, 'a later decision is about it');
-  t.deepEqual(again.retried('e-1', 3), one.data);
-  t.is(decisionsIn(given(t, one, two).state()).retried('e-1', 0), undefined, 'it was not to be tried again');
+  t.is(again.eventToRetry('e-1', 1), undefined, 'a later decision is about it');
+  t.deepEqual(again.eventToRetry('e-1', 3), one.data);
+  t.is(
+    decisionsIn(given(t, one, two).state()).eventToRetry('e-1', 0),
+    undefined,
+    'it was not to be tried again',
+  );
 });
 
 test('tens of thousands of events may wait: none is copied for another', (t) => {

@@ -7,29 +7,29 @@ import { describeCollectionEvent } from '../../src/domain/collection/describe.ts
 import { describeDepositEvent } from '../../src/domain/deposit/describe.ts';
 import { decisionsIn, type Parking } from '../../src/domain/parking/parking.ts';
 import type { JsonObject, NewEvent } from '../../src/event-log/event-log.ts';
-import { hashOf } from '../../src/event-log/hash-chain.ts';
+import { hashOf } from '../../src/event-log/integrity/hash-chain.ts';
 
 /**
- * Streams as they were once written, with an event of every type and version that ever was. What is there is
- * never changed: the logs out there do not change either. A new version of an event comes with a stream more.
+ * Streams as they were once written, with an event of every type and version that ever existed. They are never
+ * changed, as existing logs do not change either. A new version of an event adds a stream.
  */
 type StoredStream = {
   readonly stream: string;
   readonly events: readonly (NewEvent & {
     readonly revision: number;
-    /** The data as they are read today, where that is not how they were written. */
+    /** The data as they are read today, if they were written differently. */
     readonly readAs?: JsonObject;
   })[];
-  /** After each event; where the state has a status. */
+  /** Statuses after each event; if the state has a status. */
   readonly statuses?: readonly string[];
-  /** After the last event. */
+  /** The state after the last event. */
   readonly state: JsonObject;
 };
 
 const fixture = new URL('../fixtures/stored-events.json', import.meta.url);
 const streams = JSON.parse(readFileSync(fixture, 'utf8')) as readonly StoredStream[];
 
-/** Each is only ever given its own events and states. */
+/** Each is called only with its own events and states. */
 type AnyAggregate = aggregates.Aggregate<object, never, { type: string; data: object }>;
 const everyAggregate = Object.values(aggregates) as unknown as readonly AnyAggregate[];
 
@@ -87,7 +87,7 @@ for (const stored of streams) {
   });
 }
 
-/** The state is a list of what was decided; what that comes to is what counts. */
+/** Reduces the list of decisions to its result. */
 function parkedById(parking: Parking): object {
   return Object.fromEntries(decisionsIn(parking).waiting.map((parked) => [parked.eventId, parked]));
 }
@@ -109,7 +109,7 @@ test('an event is brought up to date by the steps since its version; a version t
 });
 
 test('everything that ever happened can be told in a sentence', (t) => {
-  const told = {
+  const descriptions = {
     'deposit-': describeDepositEvent,
     'client-': describeClientEvent,
     'collection-': describeCollectionEvent,
@@ -117,7 +117,7 @@ test('everything that ever happened can be told in a sentence', (t) => {
   for (const stored of streams) {
     const { prefix, codec } = aggregateOf(stored);
     for (const event of stored.events) {
-      const sentence = told[prefix]?.(codec.read(event) as never).sentence;
+      const sentence = descriptions[prefix]?.(codec.read(event) as never).sentence;
       if (sentence !== undefined) t.regex(sentence, /^[A-Z][^{}[\]]*\.$/);
       t.notRegex(sentence ?? '', /undefined|null|NaN|\[object/);
     }

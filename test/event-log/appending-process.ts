@@ -4,19 +4,19 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 
-const SCRIPT = path.join(import.meta.dirname, 'processes', 'appends-and-tells.ts');
+const SCRIPT = path.join(import.meta.dirname, 'processes', 'appends-and-reports.ts');
 
 export type Acknowledged = { readonly stream: string; readonly revision: number; readonly id: string };
 
 export type AppendingProcess = {
   readonly child: ChildProcessByStdio<null, Readable, null>;
-  /** What it has told so far. */
+  /** The appends that it has reported so far. */
   readonly acknowledged: readonly Acknowledged[];
-  /** Its exit code, or the signal that ended it; everything it told has been read then. */
+  /** Its exit code, or the signal that ended it; resolves when its whole output has been read. */
   readonly ended: Promise<number | string | null>;
 };
 
-/** Another process that appends to the log: `writers` streams `<name>-<n>`, `count` events each. */
+/** Starts another process that appends to the log: `writers` streams `<name>-<n>`, `count` events each. */
 export function appendingProcess(
   file: string,
   name: string,
@@ -36,7 +36,7 @@ export function appendingProcess(
   return { child, acknowledged, ended };
 }
 
-/** A process that was killed in the middle of its work, once it had told of `count` appends; what it told. */
+/** Kills a process once it has reported `count` appends; resolves to the reported appends. */
 export async function killedAppending(
   file: string,
   name: string,

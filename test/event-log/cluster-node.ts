@@ -19,7 +19,7 @@ import type { ExecutionContext } from 'ava';
 
 /** The answers of the node; each handler gets the number of the call, from 1. */
 export type NodeBehaviour = {
-  /** Resolves to whether the node leads; without a leader the client looks on. */
+  /** Resolves to whether the node leads; without a leader the client continues to search. */
   readonly leads: (call: number) => boolean | Promise<boolean>;
   /** Resolves to whether the append succeeds; otherwise it is answered UNAVAILABLE. */
   readonly appends: (call: number) => boolean | Promise<boolean>;

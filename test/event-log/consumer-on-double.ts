@@ -1,20 +1,20 @@
 import type { ExecutionContext } from 'ava';
-import type { Delivery } from '../../src/event-log/deliveries.ts';
+import type { Delivery } from '../../src/event-log/consumer-groups/consumer-group.ts';
 import {
   EventStoreDbDeliveries,
   type EventStoreDbDeliveriesOptions,
-} from '../../src/event-log/eventstoredb/eventstoredb-deliveries.ts';
+} from '../../src/event-log/eventstoredb/consumer-groups/eventstoredb-deliveries.ts';
 import { eventually, type LogOnDouble } from './log-on-double.ts';
 
-/** The group on the server, and the one receiver that these consumers have. */
+/** The group on the server, and the single receiver of these consumers. */
 export const GROUP = 'reactors';
 export const RECEIVER = 'checker';
 const TIMES = { callTimeout: 300, firstPause: 10, longestPause: 100, linger: 200 };
 
-/** A consumer of the group that goes on until the test ends. */
+/** A consumer of the group that runs until the test ends. */
 export class Consumer {
   readonly received: Delivery[] = [];
-  /** Of those that were begun. */
+  /** Delivery counts of the events that were begun. */
   readonly counts: number[] = [];
   readonly #stop = new AbortController();
   readonly #receiving: Promise<void>;
@@ -41,17 +41,17 @@ export class Consumer {
     return this.received.map(({ event }) => event.id);
   }
 
-  /** What keeps it from its group, if anything does. */
-  get trouble(): string | undefined {
-    return this.#deliveries.trouble(RECEIVER);
+  /** The error that prevents its connection to the group, if any. */
+  get connectionError(): string | undefined {
+    return this.#deliveries.lastError(RECEIVER);
   }
 
-  /** Resolves when it has received so many events. */
+  /** Resolves when it has received this number of events. */
   has(count: number): Promise<void> {
     return eventually(() => this.received.length >= count);
   }
 
-  /** Resolves when it has begun so many. */
+  /** Resolves when it has begun this number of events. */
   hasBegun(count: number): Promise<void> {
     return eventually(() => this.counts.length >= count);
   }
@@ -71,7 +71,7 @@ export class Consumer {
   }
 }
 
-/** Resolves to how often that was. */
+/** Begins a delivery; resolves to its count. */
 export const beginning = async (delivery: Delivery): Promise<number | undefined> => {
   const count = await delivery.begin('alone');
   await delivery.acknowledge();
@@ -80,7 +80,7 @@ export const beginning = async (delivery: Delivery): Promise<number | undefined>
 export const acknowledging = (delivery: Delivery) => delivery.acknowledge();
 export const holding = () => Promise.resolve();
 
-/** Events of the group that are handed out or wait to be. */
+/** Returns the number of events of the group that are delivered or wait for delivery. */
 export function unacknowledged({ double }: LogOnDouble): number {
   return double.groups.get(GROUP)?.unacknowledged ?? -1;
 }

@@ -3,7 +3,7 @@ import type { LogEngine } from './log-under-test.ts';
 import { readingContract } from './reading-contract.ts';
 import { subscribingContract } from './subscribing-contract.ts';
 
-/** What every event log keeps to, whatever its engine. */
+/** Declares the tests of the contract of every event log, whatever its engine. */
 export function eventLogContract(engine: LogEngine): void {
   appendingContract(engine);
   readingContract(engine);

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import test from 'ava';
 import { EventLogUnavailable, WrongExpectedRevision } from '../../src/event-log/event-log.ts';
-import { AppendRefused } from '../../src/event-log/eventstoredb/faults.ts';
+import { AppendRefused } from '../../src/event-log/eventstoredb/errors.ts';
 import { logOnDouble } from './log-on-double.ts';
 import { idsOf, listOf, newEvent, newEvents, upTo } from './log-under-test.ts';
 
@@ -75,7 +75,7 @@ function unknownOutcomes(): void {
   });
 
   test.serial('an append the server never answers fails when patience ends, in words of ours', async (t) => {
-    const { double, log } = await logOnDouble(t, { callTimeout: 100, patience: 400 });
+    const { double, log } = await logOnDouble(t, { callTimeout: 100, retryTimeout: 400 });
     double.faults.set('append', { kind: 'hang' }, Number.POSITIVE_INFINITY);
     const error = await t.throwsAsync<EventLogUnavailable>(log.append('deposit-1', 'none', newEvents(1)));
     t.true(error instanceof EventLogUnavailable);
@@ -85,7 +85,7 @@ function unknownOutcomes(): void {
   });
 
   test.serial('patience is no longer when the clock is set back meanwhile', async (t) => {
-    const { double, log } = await logOnDouble(t, { patience: 300 });
+    const { double, log } = await logOnDouble(t, { retryTimeout: 300 });
     double.faults.set('append', { kind: 'refuse', code: status.UNAVAILABLE }, Number.POSITIVE_INFINITY);
     const appending = t.throwsAsync(log.append('deposit-1', 'none', newEvents(1)), {
       message: /^The append/,
@@ -97,7 +97,7 @@ function unknownOutcomes(): void {
   });
 
   test.serial('pauses between the tries grow', async (t) => {
-    const { double, log } = await logOnDouble(t, { firstPause: 20, longestPause: 10_000, patience: 600 });
+    const { double, log } = await logOnDouble(t, { firstPause: 20, longestPause: 10_000, retryTimeout: 600 });
     double.faults.set('append', { kind: 'refuse', code: status.UNAVAILABLE }, Number.POSITIVE_INFINITY);
     const error = await t.throwsAsync(log.append('deposit-1', 'none', newEvents(1)));
     t.is(error?.message, 'The append to deposit-1 failed: the server cannot be reached.');
@@ -120,7 +120,7 @@ function certainOutcomes(): void {
   });
 
   test.serial('an append that is refused for good is not tried again', async (t) => {
-    const { double, log } = await logOnDouble(t, { callTimeout: 20_000, patience: 20_000 });
+    const { double, log } = await logOnDouble(t, { callTimeout: 20_000, retryTimeout: 20_000 });
     const large = newEvent({ text: 'x'.repeat(1024 * 1024) });
     const tooLarge = await t.throwsAsync(log.append('deposit-1', 'none', [large]), {
       instanceOf: AppendRefused,
@@ -167,7 +167,7 @@ function severalClients(): void {
 
   // A call that the client begins on a channel it has just closed throws where nothing can catch it.
   test.serial('a hundred appends at once outlive a server that fails again and again', async (t) => {
-    const { double, log } = await logOnDouble(t, { patience: 10_000 });
+    const { double, log } = await logOnDouble(t, { retryTimeout: 10_000 });
     for (let times = 0; times < 40; times += 1) {
       double.faults.set('append', { kind: 'refuse', code: status.UNAVAILABLE }, 3);
       double.faults.set('append', { kind: 'delay', milliseconds: 1 }, 2);

@@ -3,7 +3,7 @@ import streamMessages from '@eventstore/db-client/generated/streams_pb.js';
 import { status } from '@grpc/grpc-js';
 import test from 'ava';
 import { WrongExpectedRevision } from '../../src/event-log/event-log.ts';
-import { AppendRefused, isTransient } from '../../src/event-log/eventstoredb/faults.ts';
+import { AppendRefused, isTransient } from '../../src/event-log/eventstoredb/errors.ts';
 import { logBehindProxy } from './log-behind-proxy.ts';
 import { logOnDouble } from './log-on-double.ts';
 import { idsOf, listOf, newEvents } from './log-under-test.ts';

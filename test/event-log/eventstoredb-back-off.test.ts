@@ -39,7 +39,7 @@ test('a subscription looks rarely for a leader that is long missing, a request a
     return false;
   };
   const connectionString = await startClusterNode(t, { leads, appends: () => false });
-  const log = await EventStoreDbEventLog.open({ connectionString, patience: 0, ...LONG_PAUSES });
+  const log = await EventStoreDbEventLog.open({ connectionString, retryTimeout: 0, ...LONG_PAUSES });
   t.teardown(() => log[Symbol.asyncDispose]());
   void log.subscribe()[Symbol.asyncIterator]().next();
   let before = 0;
@@ -58,7 +58,7 @@ test('a call that succeeds after a long outage wakes the subscription', async (t
   const { double, log } = await logOnDouble(t, LONG_PAUSES);
   const reasons: (string | undefined)[] = [];
   const stop = new AbortController();
-  const messages = log.subscribe({ signal: stop.signal, onTrouble: (reason) => reasons.push(reason) });
+  const messages = log.subscribe({ signal: stop.signal, onLastError: (reason) => reasons.push(reason) });
   const kinds: string[] = [];
   const reading = (async () => {
     for await (const { kind } of messages) kinds.push(kind);

@@ -15,7 +15,7 @@ test('an append that waits for discovery while its client is dropped does not en
     },
     appends: () => true,
   });
-  const options = { connectionString, callTimeout: 200, patience: 100 };
+  const options = { connectionString, callTimeout: 200, retryTimeout: 100 };
   const { code, lines, errors } = await appender(options, { streams: 3, linger: 1200 });
   t.is(code, 0, errors);
   t.true(lines.includes('first-0 EVENT_LOG_UNAVAILABLE'), 'it was given up while discovery took long');
@@ -28,12 +28,12 @@ test('a discovery that fails while an earlier call fails, too, does not end the 
     leads: () => finds,
     appends: async (call) => {
       finds = call > 2;
-      if (call === 2) await setTimeout(200); // by then the client looks for a leader, since the first call failed
+      if (call === 2) await setTimeout(200); // by then the client searches for a leader, since the first call failed
       if (call === 2) void setTimeout(2000).then(() => (finds = true));
       return call > 2;
     },
   });
-  const options = { connectionString, callTimeout: 5000, patience: 1200 };
+  const options = { connectionString, callTimeout: 5000, retryTimeout: 1200 };
   const { code, lines, errors } = await appender(options, { streams: 2, linger: 1500 });
   t.is(code, 0, errors);
   t.is(lines.at(-1), 'later appended');

@@ -10,7 +10,7 @@ import test from 'ava';
 import { EventLogUnavailable } from '../../src/event-log/event-log.ts';
 import { EventStoreDbClient } from '../../src/event-log/eventstoredb/client.ts';
 import { EventStoreDbEventLog } from '../../src/event-log/eventstoredb/eventstoredb-event-log.ts';
-import { EventStoreDbDouble } from '../support/eventstoredb-double/eventstoredb-double.ts';
+import { EventStoreDbDouble } from '../../testing/eventstoredb-double/eventstoredb-double.ts';
 import { logOnDouble } from './log-on-double.ts';
 import { idsOf, listOf, newEvents, revisionsOf } from './log-under-test.ts';
 
@@ -47,7 +47,7 @@ function reading(): void {
   });
 
   test.serial('a read is given up as soon as its signal aborts', async (t) => {
-    const { double, log } = await logOnDouble(t, { callTimeout: 20_000, patience: 20_000 });
+    const { double, log } = await logOnDouble(t, { callTimeout: 20_000, retryTimeout: 20_000 });
     double.faults.set('read', { kind: 'hang' });
     const signal = AbortSignal.timeout(30);
     await t.throwsAsync(listOf(log.readStream('deposit-1', { signal })), { name: 'TimeoutError' });
@@ -81,14 +81,14 @@ function reading(): void {
 
 function comingAndGoing(): void {
   test.serial('a log opens without its server, and says that it is not there', async (t) => {
-    const { double, log } = await logOnDouble(t, { patience: 150 });
+    const { double, log } = await logOnDouble(t, { retryTimeout: 150 });
     double.stop();
     await t.throwsAsync(log.append('deposit-1', 'none', newEvents(1)), { instanceOf: EventLogUnavailable });
     const error = await t.throwsAsync(log.head(), { instanceOf: EventLogUnavailable });
     t.is(error.message, 'Reading the last event failed: the server cannot be reached.');
   });
 
-  // Left to itself, gRPC waits a second, then longer and longer, up to two minutes.
+  // By default gRPC waits a second, then increasingly longer, up to two minutes.
   test.serial('a server that is away is looked for again and again', async (t) => {
     let connections = 0;
     const away = createServer((socket) => {
@@ -98,13 +98,17 @@ function comingAndGoing(): void {
     await once(away, 'listening');
     const { port } = away.address() as AddressInfo;
     const connectionString = `esdb://127.0.0.1:${port}?tls=false`;
-    await using log = await EventStoreDbEventLog.open({ connectionString, patience: 2000, longestPause: 50 });
+    await using log = await EventStoreDbEventLog.open({
+      connectionString,
+      retryTimeout: 2000,
+      longestPause: 50,
+    });
     await t.throwsAsync(log.head(), { instanceOf: EventLogUnavailable });
     away.close();
     t.true(connections >= 5, `${connections} in two seconds`);
   });
 
-  // Where nothing can catch it, it would throw, and the process end.
+  // If no code could catch it, it would throw, and the process would end.
   test.serial('a call that begins while the client closes its channel is made', async (t) => {
     const { double } = await logOnDouble(t);
     const droppable = new EventStoreDbClient(double.connectionString);
@@ -151,7 +155,7 @@ function comingAndGoing(): void {
   });
 
   test.serial('processes share a double that runs in a process of its own', async (t) => {
-    const main = path.join(import.meta.dirname, '../support/eventstoredb-double/main.ts');
+    const main = path.join(import.meta.dirname, '../../testing/eventstoredb-double/main.ts');
     const server = spawn(process.execPath, [main], { stdio: ['pipe', 'pipe', 'inherit'] });
     t.teardown(() => server.kill());
     const [port] = await once(createInterface(server.stdout), 'line');
@@ -176,11 +180,11 @@ function options(): void {
       message: /^DEPOSIT_EVENT_LOG: /,
     });
     const credentials = { username: 'deposit', password: 'secret' };
-    await using beside = await EventStoreDbEventLog.open({ connectionString, credentials });
+    await using second = await EventStoreDbEventLog.open({ connectionString, credentials });
     await using within = await EventStoreDbEventLog.open({
       connectionString: 'esdb://deposit:secret@log.example.org:2113?tls=true',
     });
-    t.truthy(beside);
+    t.truthy(second);
     t.truthy(within);
   });
 

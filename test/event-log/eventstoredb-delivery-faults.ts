@@ -43,7 +43,7 @@ function losingTheConnection(): void {
       const consumer = new Consumer(t, server, holding, { firstPause: 200, longestPause: 200 });
       await consumer.has(3);
       server.double.dropSubscriptions();
-      await eventually(() => consumer.trouble !== undefined);
+      await eventually(() => consumer.connectionError !== undefined);
       await consumer.received[0]?.acknowledge();
       await eventually(() => server.double.groups.get(GROUP)?.consumers === 1);
       await consumer.received[1]?.acknowledge();
@@ -65,7 +65,7 @@ function workingLong(): void {
       await consumer.has(1);
       for (let times = 0; times < 3; times += 1) server.double.groups.get(GROUP)?.timeOut();
       await server.log.append('deposit-1', 0, newEvents(1));
-      await consumer.has(2); // what was handed out again came before it
+      await consumer.has(2); // redelivered events came before it
       t.is(new Set(consumer.ids).size, 2);
       for (const delivery of consumer.received) await delivery.acknowledge();
       await eventually(() => unacknowledged(server) === 0);
@@ -104,7 +104,7 @@ function losingTheServer(): void {
     await consumer.has(4);
     double.groups.delete(GROUP);
     double.dropSubscriptions();
-    await consumer.has(8); // of a group that is created anew every event is new
+    await consumer.has(8); // for a recreated group every event is new
     await eventually(() => unacknowledged(server) === 0);
     t.is(new Set(consumer.ids).size, 4);
   });
@@ -132,7 +132,7 @@ function losingTheServer(): void {
     async (t) => {
       const server = await logOnDouble(t);
       await server.log.append('deposit-1', 'none', newEvents(1));
-      const other = await server.another({ patience: 50 });
+      const other = await server.another({ retryTimeout: 50 });
       for (const count of [1, 2]) {
         const fault = count === 1 ? 'hang' : 'commit and hang';
         const consumer = new Consumer(t, { ...server, log: other }, holding, { freshFor: 0 });

@@ -1,11 +1,11 @@
 import { EventStoreDbEventLog } from '../../src/event-log/eventstoredb/eventstoredb-event-log.ts';
-import { EventStoreDbDouble } from '../support/eventstoredb-double/eventstoredb-double.ts';
+import { EventStoreDbDouble } from '../../testing/eventstoredb-double/eventstoredb-double.ts';
 import { eventLogContract } from './contract.ts';
 import { appendFaults } from './eventstoredb-append-faults.ts';
 import { connectionFaults } from './eventstoredb-connection-faults.ts';
 import { subscriptionFaults } from './eventstoredb-subscription-faults.ts';
 
-/** A real server, which has to be one for tests: what is written there stays. */
+/** URL of a real server for tests: events that they write stay there. */
 const url = process.env['EVENTSTORE_URL'];
 
 eventLogContract({

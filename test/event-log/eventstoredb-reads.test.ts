@@ -61,8 +61,8 @@ test('a subscription goes on after events that the client cannot read', async (t
   await log.append('deposit-1', 'none', events);
   const seen: RecordedEvent[] = [];
   const reasons: (string | undefined)[] = [];
-  const onTrouble = (reason: string | undefined) => reasons.push(reason);
-  for await (const message of proxied.subscribe({ onTrouble })) {
+  const onLastError = (reason: string | undefined) => reasons.push(reason);
+  for await (const message of proxied.subscribe({ onLastError })) {
     if (message.kind === 'events') seen.push(...message.events);
     if (seen.length === 3) break;
   }
@@ -71,7 +71,11 @@ test('a subscription goes on after events that the client cannot read', async (t
 });
 
 test('an answer that can never be read is a fault of the log, and the answer is described', async (t) => {
-  const { log, proxied } = await logBehindProxy(t, { answers: withoutPosition(Infinity) }, { patience: 200 });
+  const { log, proxied } = await logBehindProxy(
+    t,
+    { answers: withoutPosition(Infinity) },
+    { retryTimeout: 200 },
+  );
   await log.append('deposit-1', 'none', newEvents(1));
   const error = await t.throwsAsync(listOf(proxied.readStream('deposit-1')), {
     instanceOf: EventLogUnavailable,
@@ -86,7 +90,7 @@ test('a position of another log is refused as such', async (t) => {
   await t.throwsAsync(listOf(proxied.subscribe({ after })), { instanceOf: InvalidPosition });
 });
 
-/** Takes the position from the first events that are answered. */
+/** Removes the position from the first events that are answered. */
 function withoutPosition(times: number) {
   let left = times;
   return (message: ReadResp): ReadResp[] => {

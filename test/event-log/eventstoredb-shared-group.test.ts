@@ -6,11 +6,11 @@ import {
   START,
 } from '@eventstore/db-client';
 import test, { type ExecutionContext } from 'ava';
-import type { Delivery } from '../../src/event-log/deliveries.ts';
+import type { Delivery } from '../../src/event-log/consumer-groups/consumer-group.ts';
 import {
   EventStoreDbDeliveries,
   type EventStoreDbDeliveriesOptions,
-} from '../../src/event-log/eventstoredb/eventstoredb-deliveries.ts';
+} from '../../src/event-log/eventstoredb/consumer-groups/eventstoredb-deliveries.ts';
 import { acknowledging, Consumer, GROUP, holding, unacknowledged } from './consumer-on-double.ts';
 import { eventually, type LogOnDouble, logOnDouble } from './log-on-double.ts';
 import { appendEach, listOf, newEvents, upTo } from './log-under-test.ts';
@@ -129,7 +129,7 @@ test('a consumer that hears nothing stays connected while the server serves it',
   const connected = server.double.faults.seen('consume');
   await setTimeout(400);
   t.is(server.double.faults.seen('consume'), connected, 'ten times of silence');
-  server.double.dropSubscriptions('silence'); // the server forgets it, and does not say so
+  server.double.dropSubscriptions('silence'); // the server forgets it, and does not report it
   await server.log.append('deposit-2', 'none', newEvents(1));
   await consumer.has(2); // also while work is under way
   t.true(server.double.faults.seen('consume') > connected);

@@ -102,7 +102,7 @@ function catchingUp(): void {
   });
 
   test.serial('checkpoints of the server move the position among events of others', async (t) => {
-    const { log } = await logOnDouble(t, { quietTime: 60_000 });
+    const { log } = await logOnDouble(t, { quietTime: 60_000, callTimeout: 20_000 });
     const stop = new AbortController();
     const messages = log.subscribe({ ...DEPOSITS, signal: stop.signal })[Symbol.asyncIterator]();
     t.deepEqual((await messages.next()).value, { kind: 'caught-up', position: undefined });

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 import test, { type ExecutionContext } from 'ava';
-import { LogCopyWrong, verifyCopy } from '../../src/event-log/copy-verification.ts';
 import type { EventLog, RecordedEvent } from '../../src/event-log/event-log.ts';
-import { sealAfter } from '../../src/event-log/hash-chain.ts';
-import { copyEvents, copyLog, LogCopyRefused } from '../../src/event-log/log-copy.ts';
-import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
+import { sealAfter } from '../../src/event-log/integrity/hash-chain.ts';
+import { LogCopyWrong, verifyCopy } from '../../src/operations/copy/copy-verification.ts';
+import { copyEvents, copyLog, LogCopyRefused } from '../../src/operations/copy/log-copy.ts';
+import { MemoryEventLog } from '../../testing/memory-event-log.ts';
 import { newLogFile, openLog } from './log-file.ts';
 import { logOnDouble } from './log-on-double.ts';
 import { newEvent } from './log-under-test.ts';
 
-/** Events of several streams in turns, sometimes two together, each stream with its hash chain. */
+/** Returns a log with events of several streams in turns, sometimes two together, each stream with its hash chain. */
 async function filledLog(t: ExecutionContext, events: number): Promise<EventLog> {
   const log = new MemoryEventLog();
   t.teardown(() => log[Symbol.asyncDispose]());
@@ -42,7 +42,7 @@ async function sqliteLog(t: ExecutionContext): Promise<{ file: string; log: Even
 }
 
 for (const [engine, count, enough] of [
-  ['sqlite', 4000, 1], // more than one transaction takes
+  ['sqlite', 4000, 1], // more than fit into one transaction
   ['eventstoredb', 300, 100],
 ] as const) {
   test(`a copy into ${engine} that was broken off is a beginning, and goes on after it`, async (t) => {

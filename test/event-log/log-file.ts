@@ -1,9 +1,9 @@
 import path from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { SqliteEventLog, type SqliteEventLogOptions } from '../../src/event-log/sqlite/sqlite-event-log.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { temporaryFolder } from '../../testing/temporary-folder.ts';
 
-/** Where a log may be made, in a folder that is gone after the test. */
+/** Resolves to a path for a log, in a folder that is removed after the test. */
 export async function newLogFile(t: ExecutionContext): Promise<string> {
   const folder = await temporaryFolder(t);
   return path.join(folder, 'log.sqlite');

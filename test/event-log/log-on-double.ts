@@ -5,16 +5,16 @@ import type { EventStoreDbOptions } from '../../src/event-log/eventstoredb/setti
 import {
   type DoubleOptions,
   EventStoreDbDouble,
-} from '../support/eventstoredb-double/eventstoredb-double.ts';
+} from '../../testing/eventstoredb-double/eventstoredb-double.ts';
 
 export type LogOnDouble = {
   readonly double: EventStoreDbDouble;
   readonly log: EventStoreDbEventLog;
-  /** Another client of the same server. */
+  /** Opens another client of the same server. */
   readonly another: (options?: Partial<EventStoreDbOptions>) => Promise<EventStoreDbEventLog>;
 };
 
-/** Times are short, so that what takes ten seconds in earnest is seen in a fraction of one. */
+/** Opens a log with short times, so that what takes ten seconds in production takes a fraction of one. */
 export async function logOnDouble(
   t: ExecutionContext,
   options: Partial<EventStoreDbOptions> = {},
@@ -23,18 +23,18 @@ export async function logOnDouble(
   // Unpacking a page of a thousand events takes the client longer than the short times allow.
   const double = await EventStoreDbDouble.start({ compresses: false, ...doubleOptions });
   const another = async (more: Partial<EventStoreDbOptions> = {}) => {
-    const times = { callTimeout: 300, patience: 3000, firstPause: 10, longestPause: 200 };
+    const times = { callTimeout: 300, retryTimeout: 3000, firstPause: 10, longestPause: 200 };
     const { connectionString } = double;
     const log = await EventStoreDbEventLog.open({ connectionString, ...times, ...options, ...more });
     t.teardown(() => log[Symbol.asyncDispose]());
     return log;
   };
   const log = await another();
-  t.teardown(() => double[Symbol.asyncDispose]()); // before the logs: nothing that hangs holds them up
+  t.teardown(() => double[Symbol.asyncDispose]()); // before the logs: no hanging call delays them
   return { double, log, another };
 }
 
-/** Looks again until it is so; the time limit of the test bounds it. */
+/** Polls until the condition holds; the time limit of the test bounds it. */
 export async function eventually(isSo: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isSo())) await setTimeout(5);
 }

@@ -8,25 +8,25 @@ import type {
   RecordedEvent,
 } from '../../src/event-log/event-log.ts';
 
-/** How one engine is brought into a test. */
+/** Connects one engine to the tests. */
 export type LogEngine = {
-  /** The place of one log for one test; each `open` gives another instance, all on that same log. */
+  /** Returns the place of one log for one test; each `open` returns another instance on that same log. */
   readonly place: (t: ExecutionContext) => Promise<LogPlace>;
-  /** Events outlive the last instance. */
+  /** Whether events survive the last instance. */
   readonly durable: boolean;
-  /** A new place is empty, as it is not on a server that all tests share. */
+  /** Whether a new place is empty, as it is not on a server that all tests share. */
   readonly startsEmpty: boolean;
 };
 
 export type LogPlace = { open(): Promise<EventLog> };
 
-/** One test's part of a log: whoever else writes there, only streams below `prefix` after `start` are its own. */
+/** One test's part of a log: others may write there, so its own streams are those below `prefix` after `start`. */
 export type LogUnderTest = {
   readonly log: EventLog;
   readonly prefix: string;
   readonly own: { readonly after: Position | undefined; readonly streamPrefixes: readonly string[] };
   readonly stream: (name: string) => string;
-  /** Another instance beside the first, as in another process. */
+  /** Opens another instance besides the first, as in another process. */
   readonly another: () => Promise<EventLog>;
   /** Closes the log and opens it again. */
   readonly reopened: () => Promise<EventLog>;
@@ -62,7 +62,7 @@ export function newEvents(count: number): NewEvent[] {
   return Array.from({ length: count }, (_, number) => newEvent({ number }));
 }
 
-/** Appends events one by one, as a command handler would. */
+/** Appends events one by one, as a command handler does. */
 export async function appendEach(log: EventLog, stream: string, events: readonly NewEvent[]): Promise<void> {
   let expected: number | 'none' = 'none';
   for (const event of events) {

@@ -14,7 +14,7 @@ import {
 
 const DEEP = upTo(100).reduce<JsonObject>((inner, depth) => ({ depth, inner: [inner] }), {});
 
-/** Data that stores are known to bend. */
+/** Data that stores are known to change. */
 const DATA: Record<string, JsonObject> = {
   'text in many scripts': { text: 'Ångström 数据 🧬 \u202Eright\u202C e\u0301', Ключ: 'значение' },
   'control bytes and a lone surrogate': { text: 'a\u0000b\u001f\u2028\ud800', quotes: `"'\`\\` },

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { EventStoreDBClient, NotLeaderError } from '@eventstore/db-client';
 import type { ExecutionContext } from 'ava';
-import type { EventStoreDbDouble } from '../support/eventstoredb-double/eventstoredb-double.ts';
+import type { EventStoreDbDouble } from '../../testing/eventstoredb-double/eventstoredb-double.ts';
 import { untilAppended } from './server-rules-appends.ts';
 import { createGroup, RulesConsumer } from './server-rules-consumer.ts';
 import { callOptions, notes, type RulesServer, rule, rulesDouble } from './server-rules-server.ts';

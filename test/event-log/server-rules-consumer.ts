@@ -17,7 +17,7 @@ export type Received = PersistentSubscriptionToAllResolvedEvent;
 
 export { PINNED, ROUND_ROBIN };
 
-/** Creates a group that begins at the last event of the log, so that a server with a long one is no matter. */
+/** Creates a group that begins at the last event of the log, so that a long log does not matter. */
 export async function createGroup(
   server: RulesServer,
   group: string,
@@ -42,7 +42,10 @@ export async function lastPosition({ client, options }: RulesServer): Promise<Re
   return START;
 }
 
-/** One connection of a consumer to a group. Events of other streams than those of the test are acknowledged unseen. */
+/**
+ * One connection of a consumer to a group. It acknowledges events of streams that are not the test's without recording
+ * them.
+ */
 export class RulesConsumer {
   readonly received: Received[] = [];
   readonly #subscription: PersistentSubscriptionToAll;

@@ -43,7 +43,7 @@ export function discoveryRules(): void {
     let output = '';
     child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
     while (!output.includes('subscribed')) await setTimeout(10);
-    // One call fails and the next one looks for the cluster in vain; meanwhile a call on the old channel ends.
+    // One call fails and the next one searches for the cluster in vain; meanwhile a call on the old channel ends.
     double.faults.set('gossip', UNAVAILABLE, Number.POSITIVE_INFINITY);
     double.faults.set('read', UNAVAILABLE);
     await setTimeout(300);

@@ -5,17 +5,17 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { binaryEvent, EventStoreDBClient } from '@eventstore/db-client';
 import test, { type ExecutionContext } from 'ava';
-import { HurtConnection } from '../../drills/hurt-connection.ts';
-import { EventStoreDbDouble } from '../support/eventstoredb-double/eventstoredb-double.ts';
-import { writeDump } from '../support/eventstoredb-double/storage/log-dump.ts';
-import type { StoredEvent } from '../support/eventstoredb-double/storage/stored-events.ts';
-import { until } from '../support/running-service.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { TcpFaultProxy } from '../../drills/tcp-fault-proxy.ts';
+import { EventStoreDbDouble } from '../../testing/eventstoredb-double/eventstoredb-double.ts';
+import { writeDump } from '../../testing/eventstoredb-double/storage/log-dump.ts';
+import type { StoredEvent } from '../../testing/eventstoredb-double/storage/stored-events.ts';
+import { until } from '../../testing/running-service.ts';
+import { temporaryFolder } from '../../testing/temporary-folder.ts';
 import { untilAppended } from './server-rules-appends.ts';
 import { notes } from './server-rules-server.ts';
 
-const MAIN = path.join(import.meta.dirname, '../support/eventstoredb-double/main.ts');
-/** Elsewhere the machine has no other address without being set up for it. */
+const MAIN = path.join(import.meta.dirname, '../../testing/eventstoredb-double/main.ts');
+/** Other systems have no other address without configuration. */
 const onLinux = process.platform === 'linux' ? test : test.skip;
 const OPTIONS = { credentials: { username: 'ignored', password: 'ignored' }, requiresLeader: true };
 
@@ -43,7 +43,7 @@ onLinux(
     await using double = await EventStoreDbDouble.start({ nodes: 3 });
     const host = '127.0.0.9'; // another address of this machine
     await using opened = new AsyncDisposableStack();
-    for (const port of double.ports) opened.use(await HurtConnection.to(port, { host, port }));
+    for (const port of double.ports) opened.use(await TcpFaultProxy.to(port, { host, port }));
     const client = EventStoreDBClient.connectionString(double.connectionString.replaceAll('127.0.0.1', host));
     t.teardown(() => client.dispose());
     await client.appendToStream('notes', notes(1), OPTIONS);

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { EventStoreDbEventLog } from '../../src/event-log/eventstoredb/eventstoredb-event-log.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { temporaryFolder } from '../../testing/temporary-folder.ts';
 import { eventually } from './log-on-double.ts';
 import { idsOf, listOf, newEvent } from './log-under-test.ts';
 import { rule } from './server-rules-server.ts';
 
-const MAIN = path.join(import.meta.dirname, '../support/eventstoredb-double/main.ts');
+const MAIN = path.join(import.meta.dirname, '../../testing/eventstoredb-double/main.ts');
 const [KILLS, WRITERS] = [10, 6];
 
 export function killedWriterRules(): void {

@@ -1,7 +1,7 @@
 import { type ReadPosition, START, streamNameFilter } from '@eventstore/db-client';
 import { OperationsClient } from '@eventstore/db-client/generated/operations_grpc_pb.js';
 import operationsMessages from '@eventstore/db-client/generated/operations_pb.js';
-import { scavenge } from '../support/eventstoredb-double/storage/scavenge.ts';
+import { scavenge } from '../../testing/eventstoredb-double/storage/scavenge.ts';
 import { createGroup, lastPosition, RulesConsumer } from './server-rules-consumer.ts';
 import { grpcClient, readAll, rule, rulesDouble, rulesServer } from './server-rules-server.ts';
 

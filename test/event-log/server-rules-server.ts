@@ -13,7 +13,7 @@ import { credentialsOf } from '../../src/event-log/eventstoredb/settings.ts';
 import {
   type DoubleOptions,
   EventStoreDbDouble,
-} from '../support/eventstoredb-double/eventstoredb-double.ts';
+} from '../../testing/eventstoredb-double/eventstoredb-double.ts';
 
 /** A real server or cluster; the user in it has to be an admin. What the tests write there stays. */
 export const SERVER_URL = process.env['EVENTSTORE_URL'];
@@ -39,7 +39,7 @@ export function rule(where: Where, title: string, body: (t: ExecutionContext) =>
 
 export type Note = JSONEventType<'Noted', { readonly number: number }>;
 
-/** A server that keeps to the rules, and names of one test on it. */
+/** A server that follows the rules, and the names of one test on it. */
 export type RulesServer = {
   readonly connectionString: string;
   readonly client: EventStoreDBClient;

@@ -1,25 +1,30 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readlinkSync } from 'node:fs';
 import { mkdir, open, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
-import { readConfig } from '../../src/config.ts';
-import { CatchUpDeliveries } from '../../src/event-log/catch-up-deliveries.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { CatchUpDeliveries } from '../../src/event-log/consumer-groups/catch-up-deliveries.ts';
 import { EventLogUnavailable } from '../../src/event-log/event-log.ts';
-import { EventLogRefused } from '../../src/event-log/event-log-refused.ts';
+import { EventLogUnusable } from '../../src/event-log/event-log-unusable.ts';
+import { toRows } from '../../src/event-log/new-event-row.ts';
+import { SqliteAppends } from '../../src/event-log/sqlite/appends.ts';
+import { headFileFaults, readHead } from '../../src/event-log/sqlite/head-file.ts';
 import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
 import { SqliteLogAudit } from '../../src/event-log/sqlite/sqlite-log-audit.ts';
-import { silentLogger } from '../../src/logger.ts';
-import { logFault } from '../../src/process/start-faults.ts';
-import { startService } from '../../src/service.ts';
+import { logFault } from '../../src/service/process/start-errors.ts';
+import { startService } from '../../src/service/service.ts';
+import { FILES_OF_NODE } from '../../src/tools/files.ts';
+import { silentLogger } from '../../src/tools/logger.ts';
+import { runInWorld } from '../../src/tools/outside-world.ts';
 import { newLogFile, openLog } from './log-file.ts';
 import { appendEach, listOf, newEvent, newEvents } from './log-under-test.ts';
 
 const silent = { logger: silentLogger };
-const DAMAGED = { instanceOf: EventLogRefused, code: 'LOG_DAMAGED' };
+const DAMAGED = { instanceOf: EventLogUnusable, code: 'LOG_DAMAGED' };
 
 test.serial('a log whose WAL was cut or has a wrong bit is refused, and its WAL left as it is', async (t) => {
   const file = await leftByACrash(t);
@@ -72,6 +77,7 @@ test.serial('a head that lags, is torn, empty or gone raises no alarm', async (t
   for (const torn of heads) {
     await writeFile(`${file}.head`, torn);
     await (await SqliteEventLog.open({ file }))[Symbol.asyncDispose]();
+    t.is(readHead(file)?.position, 3);
   }
   await rm(`${file}.head`);
   const log = await SqliteEventLog.open({ file });
@@ -82,17 +88,33 @@ test.serial('a head that lags, is torn, empty or gone raises no alarm', async (t
 });
 
 test.serial(
+  'a head of which a power cut left one record torn, or both, is whole when the log was opened',
+  async (t) => {
+    for (const torn of [[0], [4_096], [0, 4_096]]) {
+      const file = await closedLog(t);
+      const handle = await open(`${file}.head`, 'r+');
+      for (const offset of torn) await handle.write('3 aa', offset);
+      await handle.close();
+      t.is(headFileFaults(file).length, torn.length);
+      await (await SqliteEventLog.open({ file }))[Symbol.asyncDispose]();
+      t.deepEqual(headFileFaults(file), []);
+      t.is(readHead(file)?.position, 3);
+    }
+  },
+);
+
+test.serial(
   'what is in the place of the head and is no file is told at the start, and by verify',
   async (t) => {
     const file = await closedLog(t);
     await rm(`${file}.head`);
     await mkdir(`${file}.head`);
-    const told = { ...DAMAGED, message: /\.head, where the end .* is no file: remove it, / };
-    await t.throwsAsync(SqliteEventLog.open({ file }), told);
+    const expected = { ...DAMAGED, message: /\.head, where the end .* is no file: remove it, / };
+    await t.throwsAsync(SqliteEventLog.open({ file }), expected);
     await using audit = new SqliteLogAudit(file);
     const faults = await audit.structure();
     t.is(faults.length, 1);
-    t.regex(faults[0]?.text ?? '', told.message);
+    t.regex(faults[0]?.text ?? '', expected.message);
   },
 );
 
@@ -148,8 +170,8 @@ test.serial(
       await Promise.race([service.ready, service.failed]);
     };
     const fault = await t.throwsAsync(start(), { instanceOf: EventLogUnavailable });
-    const told = logFault(fault, config);
-    t.like(told, { code: 'LOG_DAMAGED', message: fault.message });
+    const expected = logFault(fault, config);
+    t.like(expected, { code: 'LOG_DAMAGED', message: fault.message });
     t.is(logFault(new EventLogUnavailable('It is closed.'), config), undefined);
   },
 );
@@ -159,17 +181,17 @@ test.serial('who waits for events that cannot be read is told why nothing comes'
   const log = await openLog(t, { file });
   const deliveries = new CatchUpDeliveries(log, path.dirname(file));
   const stop = new AbortController();
-  const told = Promise.withResolvers<string>();
-  const onTrouble = (reason?: string): void => {
-    if (reason !== undefined) told.resolve(reason);
+  const expected = Promise.withResolvers<string>();
+  const onLastError = (reason?: string): void => {
+    if (reason !== undefined) expected.resolve(reason);
   };
   const following = [
-    listOf(log.subscribe({ signal: stop.signal, onTrouble })),
+    listOf(log.subscribe({ signal: stop.signal, onLastError })),
     listOf(deliveries.receive('checker', 's', stop.signal)),
   ];
-  t.regex(await told.promise, /^The event log .* cannot be read: .*malformed/);
-  while (deliveries.trouble('checker') === undefined) await setImmediate();
-  t.is(deliveries.trouble('checker'), await told.promise);
+  t.regex(await expected.promise, /^The event log .* cannot be read: .*malformed/);
+  while (deliveries.lastError('checker') === undefined) await setImmediate();
+  t.is(deliveries.lastError('checker'), await expected.promise);
   stop.abort();
   await Promise.all(following);
 });
@@ -201,7 +223,7 @@ test.serial('an event whose contents are no JSON is named by whoever reads it', 
   }
 });
 
-/** The files of a log of a hundred events, all still in the WAL, as a crash would leave them. */
+/** Resolves to the files of a log of a hundred events, all still in the WAL, as a crash leaves them. */
 async function leftByACrash(t: ExecutionContext): Promise<string> {
   const file = await newLogFile(t);
   const log = await openLog(t, { file });
@@ -213,7 +235,7 @@ async function leftByACrash(t: ExecutionContext): Promise<string> {
   return copy;
 }
 
-/** A log of three events with hashes. */
+/** Resolves to a log of three events with hashes. */
 async function closedLog(t: ExecutionContext): Promise<string> {
   const file = path.join(path.dirname(await newLogFile(t)), 'closed.sqlite');
   const log = await SqliteEventLog.open({ file });
@@ -238,10 +260,26 @@ async function logOfManyPages(t: ExecutionContext): Promise<string> {
   return file;
 }
 
-/** Pages in the middle are zeroed. */
+/** Resolves to a log whose pages in the middle are zeroed. */
 async function logWithDamage(t: ExecutionContext): Promise<string> {
   const file = await logOfManyPages(t);
   const bytes = await readFile(file);
   await writeFile(file, bytes.fill(0, bytes.length / 4, bytes.length / 2));
   return file;
 }
+
+test.serial('the record of the last event and its name are synced when the log is closed', async (t) => {
+  const file = await newLogFile(t);
+  const synced: string[] = [];
+  const fsyncSync = (descriptor: number): void => {
+    synced.push(readlinkSync(`/proc/self/fd/${descriptor}`));
+  };
+  runInWorld({ files: { ...FILES_OF_NODE, fsyncSync } }, () => {
+    const appends = new SqliteAppends(file);
+    appends.commit([{ stream: 'deposit-1', expected: -1, rows: toRows(newEvents(1)) }]);
+    appends.recordHead();
+    appends.checkpoint();
+    appends.close();
+  });
+  t.deepEqual(synced, [`${file}.head`, path.dirname(file)]);
+});

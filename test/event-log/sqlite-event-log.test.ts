@@ -66,8 +66,8 @@ test.serial(
     const file = await newLogFile(t);
     const log = await openLog(t, { file });
     await log.append('a', 'none', [newEvent()]);
-    const neighbour = new DatabaseSync(file, { timeout: 1_000 });
-    neighbour.exec('BEGIN IMMEDIATE');
+    const otherProcess = new DatabaseSync(file, { timeout: 1_000 });
+    otherProcess.exec('BEGIN IMMEDIATE');
     let answered = false;
     const appending = log.append('a', 0, [newEvent()]).then(() => {
       answered = true;
@@ -77,8 +77,8 @@ test.serial(
       await setTimeout(5);
     }
     t.false(answered);
-    neighbour.exec('ROLLBACK');
-    neighbour.close();
+    otherProcess.exec('ROLLBACK');
+    otherProcess.close();
     await appending;
     t.deepEqual(revisionsOf(await listOf(log.readStream('a'))), [0, 1]);
   },
@@ -90,13 +90,13 @@ test.serial(
     const file = await newLogFile(t);
     const log = await openLog(t, { file });
     const here = upTo(3).map((number) => appendEach(log, `here-${number}`, newEvents(60)));
-    const beside = appendingProcess(file, 'beside', 3, 60);
+    const other = appendingProcess(file, 'beside', 3, 60);
     const seen = await firstEvents(log, 360);
     await Promise.all(here);
-    t.is(await beside.ended, 0);
-    t.is(beside.acknowledged.length, 180);
+    t.is(await other.ended, 0);
+    t.is(other.acknowledged.length, 180);
     t.deepEqual(idsOf(seen), idsOf(await listOf(log.readAll())));
-    for (const { stream, revision, id } of beside.acknowledged) {
+    for (const { stream, revision, id } of other.acknowledged) {
       t.true(seen.some((event) => event.id === id && event.stream === stream && event.revision === revision));
     }
   },

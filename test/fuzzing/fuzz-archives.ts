@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { type ArchiveLimits, defaultArchiveLimits, type Inspection } from '../../src/archives/inspection.ts';
-import { ArchiveWorkers } from '../../src/archives/threads/archive-workers.ts';
-import { seeded } from '../support/seeded-random.ts';
+import { ArchiveWorkers } from '../../src/archives/workers/archive-workers.ts';
+import { seeded } from '../../testing/seeded-random.ts';
 import { type FuzzSeed, fuzzSeeds, mutantOf } from './fuzz-seeds.ts';
 import { IndependentReader } from './independent-reader.ts';
 import { pick } from './mutations.ts';
@@ -18,19 +18,19 @@ export type FuzzReport = {
   readonly tried: number;
   readonly accepted: number;
   readonly refused: number;
-  /** Accepted ones for which another reader found the same identifier. */
+  /** Accepted archives for which another reader found the same identifier. */
   readonly agreed: number;
-  /** Accepted ones that the other reader is not able to tell anything of. */
+  /** Accepted archives that the other reader cannot read. */
   readonly incomparable: number;
   readonly slowest: number;
   /** Crashes, hangs, wrong identifiers: a sentence each. */
   readonly broken: readonly string[];
 };
 
-// A mutant has some kilobytes: what takes so long hangs.
+// A mutant has some kilobytes: one that takes longer hangs.
 const limits: ArchiveLimits = { ...defaultArchiveLimits, wallTime: 10_000 };
 
-/** Has changed archives inspected by the service's own workers, and compares what is accepted with another reader. */
+/** Has the service's own workers inspect changed archives, and compares accepted ones with another reader. */
 export async function fuzzArchives(options: FuzzOptions): Promise<FuzzReport> {
   const { mutations, seed, changes = true, onProgress } = options;
   const report = { tried: 0, accepted: 0, refused: 0, agreed: 0, incomparable: 0, slowest: 0 };
@@ -51,7 +51,7 @@ export async function fuzzArchives(options: FuzzOptions): Promise<FuzzReport> {
   }
   return { ...report, broken };
 
-  /** What is wrong, if anything is. */
+  /** Resolves to a fault of the inspection, if there is one. */
   async function judge(found: Outcome, { kind }: FuzzSeed, mutant: Buffer): Promise<string | undefined> {
     if (typeof found === 'string') return found;
     if ('faults' in found) {
@@ -88,7 +88,7 @@ async function outcomeOf(workers: ArchiveWorkers, bytes: Buffer): Promise<Outcom
   }
 }
 
-/** Whoever is refused is told why, in sentences; a check that was aborted died or hung. */
+/** Returns a fault unless the refusal gives its reasons in sentences; an aborted check has crashed or hung. */
 function faultOf(faults: readonly { readonly code: string; readonly text: string }[]): string | undefined {
   if (faults.length === 0) return 'it was refused without a reason.';
   const bad = faults.find(({ code, text }) => code === 'CHECK_ABORTED' || !/^[A-Z].*\.$/s.test(text));

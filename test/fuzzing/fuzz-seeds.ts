@@ -8,7 +8,7 @@ export type FuzzSeed = { readonly name: string; readonly kind: 'zip' | 'tar'; re
 
 const longest = 20_000;
 
-/** What the corpus has of small archives with nothing wrong. */
+/** The small valid archives of the corpus. */
 export const fuzzSeeds: readonly FuzzSeed[] = everyArchive
   .filter(({ expected }) => expected.outcome === 'done')
   .map(({ name, mediaType, bytes }): FuzzSeed => {
@@ -16,7 +16,7 @@ export const fuzzSeeds: readonly FuzzSeed[] = everyArchive
   })
   .filter(({ bytes }) => bytes.length <= longest);
 
-/** The seed with changes: in its bytes, or in those of the tar that is packed in it. */
+/** Returns the seed with changes: in its bytes, or in those of the tar that is compressed in it. */
 export function mutantOf({ name, kind, bytes }: FuzzSeed, random: Random): Buffer {
   if (kind === 'zip') return changedZip(bytes, random);
   if (name.startsWith('gzip') && random() < 0.5) return gzipSync(changedTar(gunzipSync(bytes), random));

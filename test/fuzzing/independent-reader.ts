@@ -1,20 +1,20 @@
-import { WorkerPool } from '../../src/archives/threads/worker-pool.ts';
+import { WorkerPool } from '../../src/archives/workers/worker-pool.ts';
 
 type Job = { readonly kind: 'zip' | 'tar'; readonly bytes: Uint8Array };
 
-/** A directory id, or why there is none; neither where the reader is not able to tell. */
+/** A directory id, or the reason of a refusal; neither if the reader cannot read the archive. */
 export type IndependentAnswer = { readonly directory?: string; readonly refusal?: string };
 
-const PATIENCE = 5000;
+const READ_TIMEOUT_MS = 5000;
 
 /**
- * What is no reason to doubt an archive: tar-stream does not know signed checksums and takes some ends for cuts,
- * node-stream-zip takes a backslash for a slash, and each of them may die or hang.
+ * Errors of the readers that do not make an archive suspect: tar-stream does not know signed checksums and regards
+ * some ends as truncated, node-stream-zip reads a backslash as a slash, and each of them may crash or hang.
  */
 const SHORTCOMINGS =
   /^(Invalid tar header|Invalid header|Unexpected end of data|Entry is not file|The worker|It took)/;
 
-/** Other readers of archives, in a thread that may die or hang. */
+/** Other readers of archives, in a thread that may crash or hang. */
 export class IndependentReader implements AsyncDisposable {
   readonly #pool = new WorkerPool<Job, IndependentAnswer>(
     new URL('./independent-worker.ts', import.meta.url),
@@ -24,7 +24,7 @@ export class IndependentReader implements AsyncDisposable {
   async read(kind: Job['kind'], bytes: Buffer): Promise<IndependentAnswer> {
     const job = { kind, bytes: new Uint8Array(bytes) };
     const answer = await this.#pool
-      .run(job, PATIENCE)
+      .run(job, READ_TIMEOUT_MS)
       .catch((error: Error): IndependentAnswer => ({ refusal: error.message }));
     return SHORTCOMINGS.test(answer.refusal ?? '') ? {} : answer;
   }

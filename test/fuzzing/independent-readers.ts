@@ -6,14 +6,14 @@ import { Readable } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
 import StreamZip from 'node-stream-zip';
 import { extract, type Header } from 'tar-stream';
-import { gitTreeOf, type TreeMember } from '../support/git-tree.ts';
+import { gitTreeOf, type TreeMember } from '../../testing/git-tree.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'deposit-fuzz-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 
 /**
- * Directory id of a zip's members as node-stream-zip reads them; `undefined` where the two readers take names
- * differently. It rejects, throws in a callback or hangs where that reader does.
+ * Resolves to the directory id of a zip's members as node-stream-zip reads them; `undefined` if the two readers differ
+ * about names. It rejects, throws in a callback or hangs if that reader does.
  */
 export async function independentZip(bytes: Buffer): Promise<string | undefined> {
   const file = path.join(folder, 'mutant.zip');
@@ -35,7 +35,7 @@ export async function independentZip(bytes: Buffer): Promise<string | undefined>
 
 type ReadEntry = { readonly name: string; readonly flags: number; readonly size: number };
 
-/** It reads all names as UTF-8, whatever their flags say. */
+/** Whether the name is valid UTF-8: the reader decodes all names as UTF-8, whatever their flags say. */
 function isUtf8({ name, flags }: ReadEntry): boolean {
   return /^\p{ASCII}*$/u.test(name) || ((flags & 0x800) !== 0 && !name.includes('\ufffd'));
 }
@@ -48,10 +48,10 @@ function memberOf(zip: StreamZip, entry: ReadEntry): TreeMember {
   return { path, mode: '100644', data };
 }
 
-/** The same for a tar, as tar-stream reads it. */
+/** Resolves to the directory id of a tar's members as tar-stream reads them. */
 export async function independentTar(bytes: Buffer): Promise<string | undefined> {
   const members = new Map<string, Content>();
-  const options = { filenameEncoding: 'latin1', allowUnknownFormat: true } as object; // its types lack them
+  const options = { filenameEncoding: 'latin1', allowUnknownFormat: true } as object; // missing in its types
   const reading = Readable.from([wholeBlocks(unpacked(bytes))]).pipe(extract(options));
   for await (const entry of reading) {
     const data: Buffer[] = [];
@@ -64,7 +64,7 @@ export async function independentTar(bytes: Buffer): Promise<string | undefined>
   return gitTreeOf([...members].map(([path, content]) => ({ path, ...content })));
 }
 
-/** What a path leads to; the names of a hard link share it. */
+/** The file or link at a path; the names of a hard link share it. */
 type Content = { mode?: string; readonly data?: Buffer };
 
 function place(
@@ -86,7 +86,10 @@ function place(
   else throw new Error(`${name} is of the type ${type}.`);
 }
 
-/** Bytes of a name as latin1; `undefined` where it came in a pax header, which tar-stream reads as UTF-8, and was none. */
+/**
+ * Returns the bytes of a name as latin1; `undefined` if it came in a pax header, which tar-stream decodes as UTF-8,
+ * and was invalid.
+ */
 function raw(
   { pax }: { readonly pax?: Record<string, string> | null },
   key: string,
@@ -103,7 +106,7 @@ function clean(name: string): string {
     .join('/');
 }
 
-/** It takes a tar whose end is cut for one that is cut somewhere else. */
+/** Pads a tar: the reader refuses one whose end is cut like one that is cut somewhere else. */
 function wholeBlocks(tar: Buffer): Buffer {
   return Buffer.concat([tar, Buffer.alloc((512 - (tar.length % 512)) % 512)]);
 }

@@ -1,8 +1,8 @@
 import { parentPort } from 'node:worker_threads';
-import { BEGUN } from '../../src/archives/threads/worker-pool.ts';
+import { BEGUN } from '../../src/archives/workers/worker-pool.ts';
 import { independentTar, independentZip } from './independent-readers.ts';
 
-// One archive at a time, one answer to each; dying of one is an answer, too.
+// One archive at a time, one answer to each; a crash counts as an answer, too.
 parentPort?.on('message', ({ kind, bytes }: { kind: 'zip' | 'tar'; bytes: Uint8Array }) => {
   const read = kind === 'zip' ? independentZip : independentTar;
   read(Buffer.from(bytes)).then(

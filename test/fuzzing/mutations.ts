@@ -1,11 +1,11 @@
-/** Numbers from 0 up to, but not including, 1. */
+/** Returns numbers from 0 up to, but not including, 1. */
 export type Random = () => number;
 
 type Mutation = (bytes: Buffer, random: Random) => Buffer;
 
 const odd = [0, 1, 2, 0x2e, 0x2f, 0x5c, 0x7f, 0x80, 0x81, 0xbf, 0xff];
 
-/** Some bytes of an archive, changed in one to four places. */
+/** Changes some bytes of an archive in one to four places. */
 export function mutated(bytes: Buffer, random: Random): Buffer {
   let result = Buffer.from(bytes);
   for (let left = 1 + below(random, 4); left > 0 && result.length > 0; left -= 1) {
@@ -40,7 +40,7 @@ function setByte(bytes: Buffer, random: Random): Buffer {
   return bytes;
 }
 
-/** A number of 2, 4 or 8 bytes becomes the next one, the first, the last or any. */
+/** Replaces a number of 2, 4 or 8 bytes by the next one, the first, the last or any. */
 function editInteger(bytes: Buffer, random: Random): Buffer {
   const length = pick([2, 4, 8], random);
   if (bytes.length < length) return bytes;
@@ -56,7 +56,7 @@ function editInteger(bytes: Buffer, random: Random): Buffer {
   return bytes;
 }
 
-/** Digits, as the headers of a tar have them. */
+/** Replaces digits of a field in a tar header. */
 function editOctal(bytes: Buffer, random: Random): Buffer {
   const field = bytes.indexOf('0000', below(random, bytes.length));
   if (field === -1) return bytes;
@@ -91,14 +91,14 @@ function insert(bytes: Buffer, random: Random): Buffer {
   return Buffer.concat([bytes.subarray(0, at), added, bytes.subarray(at)]);
 }
 
-/** Mostly short, now and then whole blocks of a tar. */
+/** Returns a range that is mostly short, sometimes whole blocks of a tar. */
 function range({ length }: Buffer, random: Random): [from: number, to: number] {
   const unit = random() < 0.4 ? 512 : 1;
   const from = below(random, Math.ceil(length / unit)) * unit;
   return [from, Math.min(length, from + unit * (1 + below(random, unit === 1 ? 64 : 3)))];
 }
 
-/** Makes the checksums of a tar's headers right again, so that what they say is looked at. */
+/** Corrects the checksums of a tar's headers, so that their fields are read. */
 export function withChecksums(tar: Buffer): Buffer {
   for (let at = 0; at + 512 <= tar.length; at += 512) {
     if (tar.toString('latin1', at + 257, at + 262) !== 'ustar') continue;

@@ -1,6 +1,6 @@
 import { crc32, inflateRawSync } from 'node:zlib';
 
-/** Makes CRCs and unpacked sizes of a zip's entries right again, where its directory still leads to them. */
+/** Corrects CRCs and unpacked sizes of a zip's entries, if its directory still leads to them. */
 export function withCrcs(zip: Buffer): Buffer {
   for (let at = zip.indexOf('PK\x01\x02'); at !== -1; at = zip.indexOf('PK\x01\x02', at + 4)) {
     if (at + 46 <= zip.length) mend(zip, at, zip.readUInt32LE(at + 42));

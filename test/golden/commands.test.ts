@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
-import { runScript } from '../support/run-script.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { runScript } from '../../testing/run-script.ts';
+import { temporaryFolder } from '../../testing/temporary-folder.ts';
 import { assertGolden } from './golden-file.ts';
 
 const root = path.join(import.meta.dirname, '../..');
 
-/** Names of the commands that npm runs. */
+/** Returns the names of the commands that npm runs. */
 function commandNames(): readonly string[] {
   const { scripts } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
     readonly scripts: Readonly<Record<string, string>>;

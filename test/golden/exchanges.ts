@@ -12,8 +12,8 @@ import {
   helloZip,
   md5Of,
   partial,
-} from '../support/deposit-bodies.ts';
-import { checksumOf, metadataOf, pieceHeaders, TUS } from '../support/tus-uploads.ts';
+} from '../../testing/deposit-bodies.ts';
+import { checksumOf, metadataOf, pieceHeaders, TUS } from '../../testing/tus-uploads.ts';
 
 /** A request, as it is sent. */
 export type Exchange = {
@@ -21,11 +21,11 @@ export type Exchange = {
   readonly method: string;
   /** `<upload>`, here and in headers, is the id of the upload that was begun last. */
   readonly path: string;
-  /** The client that asks, `alice` unless said. */
+  /** The client of the request, `alice` by default. */
   readonly as?: 'alice' | 'bob' | 'nobody' | 'wrong';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
-  /** The deposit of which the status is awaited before. */
+  /** The deposit and its status to wait for before the request. */
   readonly after?: { readonly deposit: number; readonly status: string };
 };
 
@@ -35,9 +35,9 @@ const form = formOf([archivePart(), entryPart()]);
 const damagedZip = helloZip.subarray(0, -10);
 const nested = 'http://purl.org/net/sword/package/METSDSpaceSIP';
 
-/** What clients ask of a service, in order: every route, what it answers and how it refuses. */
+/** Requests of clients, in order: every route, its answers and its refusals. */
 export const EXCHANGES: readonly Exchange[] = [
-  // What needs no credentials, and credentials.
+  // Routes without credentials, and credentials.
   { title: 'the landing page', method: 'GET', path: '/', as: 'nobody' },
   { title: 'the service is alive', method: 'GET', path: '/health/live', as: 'nobody' },
   { title: 'the service is ready', method: 'GET', path: '/health/ready', as: 'nobody' },
@@ -388,7 +388,7 @@ export const EXCHANGES: readonly Exchange[] = [
   { title: 'delete a partial deposit', method: 'DELETE', path: '/1/software/5/metadata/' },
   { title: 'a deleted deposit', method: 'GET', path: '/1/software/5/metadata/' },
 
-  // Archives in pieces.
+  // Archives in chunks.
   { title: 'what tus can', method: 'OPTIONS', path: '/1/software/uploads/', headers: TUS },
   {
     title: 'begin an upload',

@@ -3,8 +3,8 @@ import path from 'node:path';
 import type { ExecutionContext } from 'ava';
 
 /**
- * Asserts that a text is the one that is stored beside this file. `-- --update-golden` behind the command of AVA stores
- * it instead; the commit that changes a stored text says why.
+ * Asserts that a text is the stored one in this folder. `-- --update-golden` after the command of AVA stores it
+ * instead; the commit that changes a stored text explains the change.
  */
 export async function assertGolden(t: ExecutionContext, name: string, text: string): Promise<void> {
   const file = path.join(import.meta.dirname, name);

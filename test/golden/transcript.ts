@@ -4,8 +4,8 @@ import type { Exchange } from './exchanges.ts';
 const PASSWORDS = { alice: 'alice:secret', bob: 'bob:secret', wrong: 'alice:wrong' } as const;
 
 /**
- * Sends requests and writes down what was sent and answered, byte for byte. What no clock of ours decides is replaced by
- * a name: the Date header of Node, and UUIDs, numbered in the order in which clients see them.
+ * Sends requests and records requests and answers, byte for byte. Values that do not come from our clock are replaced
+ * by a name: the Date header of Node, and UUIDs, numbered in the order in which clients see them.
  */
 export class Transcript {
   readonly #url: string;
@@ -34,7 +34,7 @@ export class Transcript {
     this.#parts.push(`${this.#masked(lines.join('\n'))}\n`);
   }
 
-  /** @returns the lines of the answer: status, headers as they came, body */
+  /** Resolves to the lines of the answer: status, headers as they came, body. */
   async #answer(
     method: string,
     path: string,
@@ -91,7 +91,7 @@ function latin1(headers: Readonly<Record<string, string>>): Record<string, strin
   );
 }
 
-/** Returns a text as it is, and bytes in base64. */
+/** Returns a text unchanged, and bytes in base64. */
 function shown(bytes: Buffer): string[] {
   if (bytes.length === 0) return [];
   const text = bytes.toString();

@@ -1,9 +1,9 @@
 import { scryptSync } from 'node:crypto';
-import { Credentials } from '../../src/http/credentials.ts';
-import { LoginAttempts } from '../../src/http/login-attempts.ts';
-import { type RunningService, TestClient, until } from '../support/running-service.ts';
-import { assertSwordError } from '../support/sword-error.ts';
-import { testOfService } from '../support/test-of-service.ts';
+import { Credentials } from '../../src/http/middleware/credentials.ts';
+import { LoginAttempts } from '../../src/http/middleware/login-attempts.ts';
+import { type RunningService, TestClient, until } from '../../testing/running-service.ts';
+import { assertSwordError } from '../../testing/sword-error.ts';
+import { testOfService } from '../../testing/test-of-service.ts';
 
 const test = testOfService({ alice: { collections: ['software'] } });
 
@@ -51,16 +51,16 @@ test('an unknown user and a wrong password are answered the same', async (t) => 
     new TestClient(service.url, 'alice', 'guess'),
   ];
   const answers = await Promise.all([unknown, wrong].map((client) => client.get(SERVICE_DOCUMENT)));
-  const told = await Promise.all(
+  const refusals = await Promise.all(
     answers.map(async (answer) => ({
       status: answer.status,
       headers: [...answer.headers].filter(([name]) => !['x-request-id', 'date'].includes(name)),
       body: (await answer.text()).replace(/<updated>.*<\/updated>/, ''),
     })),
   );
-  t.is(told[0]?.status, 401);
-  t.deepEqual(told[0], told[1]);
-  t.notRegex(told[1]?.body ?? '', /alice|guess/);
+  t.is(refusals[0]?.status, 401);
+  t.deepEqual(refusals[0], refusals[1]);
+  t.notRegex(refusals[1]?.body ?? '', /alice|guess/);
 });
 
 test('the scheme may be written in any case', async (t) => {
@@ -108,7 +108,7 @@ test('a collection that is granted or revoked counts at once', async (t) => {
   await soon(t, async () => (await alice.send('OPTIONS', '/1/later/')).status === 404);
 });
 
-/** Within milliseconds of the event where nothing else keeps the machine busy; nothing is asked again that cost a scrypt. */
+/** Waits for the condition, milliseconds on an idle machine; polls only requests that cost no scrypt. */
 async function soon(
   t: { true: (value: boolean, text: string) => void },
   isSo: () => Promise<boolean>,

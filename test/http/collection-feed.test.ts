@@ -8,11 +8,11 @@ import {
   formOf,
   formType,
   partial,
-} from '../support/deposit-bodies.ts';
-import { entriesOf, type ReadList, readList } from '../support/listed-deposits.ts';
-import { RunningService, TestClient, until } from '../support/running-service.ts';
-import { assertSwordError } from '../support/sword-error.ts';
-import { child, type Parsed, parsedBody, texts } from '../sword/parsed-body.ts';
+} from '../../testing/deposit-bodies.ts';
+import { entriesOf, type ReadList, readList } from '../../testing/listed-deposits.ts';
+import { child, type Parsed, parsedBody, texts } from '../../testing/parsed-body.ts';
+import { RunningService, TestClient, until } from '../../testing/running-service.ts';
+import { assertSwordError } from '../../testing/sword-error.ts';
 
 type Context = {
   service: RunningService;
@@ -73,7 +73,7 @@ async function listed(client: TestClient, target: string): Promise<ReadList> {
   return readList(await client.get(target));
 }
 
-/** All pages, from one on, as a link leads from each to another. */
+/** Resolves to all pages from one on, following the links. */
 async function following(client: TestClient, start: string, rel: string): Promise<ReadList[]> {
   const pages = [];
   for (let target: string | undefined = start; target !== undefined; target = pages.at(-1)?.links[rel]) {
@@ -111,11 +111,11 @@ test('existing clients find what they look for: facts of each deposit, and only 
   t.deepEqual(Object.keys(newest), ['id', 'reception_date', 'external_id', 'status', 'status_detail']);
   t.like(newest, { id: all[0], status: 'partial', external_id: 'paint-1' });
   t.deepEqual(Object.keys(isRejected).length, 7, 'no identifiers, but an origin and a date of completion');
-  const told = async (id: string) => {
+  const entryOf = async (id: string) => {
     const status = parsedBody(await (await alice.get(`/1/software/${id}/status/`)).text());
     return (name: string) => texts(status, `${DEPOSIT}${name}`)[0];
   };
-  const [ofDone, ofRejected] = [await told(done), await told(rejected)];
+  const [ofDone, ofRejected] = [await entryOf(done), await entryOf(rejected)];
   t.like(isRejected, { status: 'rejected', status_detail: ofRejected('deposit_status_detail') });
   t.like(isDone, {
     status: 'done',

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
-import { zipOf } from '../support/archive-builders.ts';
+import { zipOf } from '../../testing/archive-builders.ts';
 import {
   archiveHeaders,
   archivePart,
@@ -10,11 +10,11 @@ import {
   helloEntry,
   helloZip,
   partial,
-} from '../support/deposit-bodies.ts';
-import { type RawAnswer, RawConnection } from '../support/raw-connection.ts';
-import { leavesNothing } from '../support/stored-things.ts';
-import { assertErrorDocument } from '../support/sword-error.ts';
-import { type ServiceWith, testOfService } from '../support/test-of-service.ts';
+} from '../../testing/deposit-bodies.ts';
+import { type RawAnswer, RawConnection } from '../../testing/raw-connection.ts';
+import { leavesNothing } from '../../testing/stored-things.ts';
+import { assertErrorDocument } from '../../testing/sword-error.ts';
+import { type ServiceWith, testOfService } from '../../testing/test-of-service.ts';
 
 type Context = ServiceWith<'alice'>;
 const test = testOfService({ alice: { collections: ['software'] } }, { maxUploadSize: 4 * 1024 ** 2 });
@@ -354,7 +354,7 @@ test('a refusal comes instead of 100 Continue, and the connection ends', async (
 const FIVE_MB = 5 * 1024 ** 2;
 const text = Buffer.alloc(65_536, 'no archive ');
 
-/** Sends 5 MB, the first bytes alone, so that the refusal is there long before the rest. */
+/** Sends 5 MB, the first bytes alone, so that the refusal arrives long before the rest. */
 async function sendFiveMegabytes(connection: RawConnection, request: string, chunked = false): Promise<void> {
   await connection.send(request);
   for (let sent = 0; sent < FIVE_MB; sent += text.length) {

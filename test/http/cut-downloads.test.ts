@@ -2,22 +2,22 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import { appendFile, open, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { tarOf } from '../support/archive-builders.ts';
-import { archiveHeaders, helloZip, partial } from '../support/deposit-bodies.ts';
-import { RawConnection } from '../support/raw-connection.ts';
-import { type RunningService, type TestClient, until } from '../support/running-service.ts';
-import { assertSwordError } from '../support/sword-error.ts';
-import { testOfService } from '../support/test-of-service.ts';
+import { tarOf } from '../../testing/archive-builders.ts';
+import { archiveHeaders, helloZip, partial } from '../../testing/deposit-bodies.ts';
+import { RawConnection } from '../../testing/raw-connection.ts';
+import { type RunningService, type TestClient, until } from '../../testing/running-service.ts';
+import { assertSwordError } from '../../testing/sword-error.ts';
+import { testOfService } from '../../testing/test-of-service.ts';
 
 const test = testOfService({ alice: { collections: ['software'] } });
 
-/** Far more than what the buffers of two sockets hold. */
+/** Far more than the buffers of two sockets hold. */
 const BYTES = 12_000_000;
 /** Enough to be files, and not rows of a table. */
 const FILE_BYTES = 200_000;
 const TAR = 'application/x-tar';
 
-/** The EM-IRI of a deposit with these archives, and their digests. */
+/** Resolves to the EM-IRI of a deposit with these archives, and their digests. */
 async function deposited(client: TestClient, ...archives: readonly Buffer[]) {
   let [media, digests] = ['/1/software/', [] as string[]];
   for (const [index, archive] of archives.entries()) {
@@ -35,7 +35,7 @@ function archive(name: string, bytes = FILE_BYTES): Buffer {
   return tarOf([{ name, data: name.repeat(bytes) }]);
 }
 
-/** Archives of this store that the process has open. */
+/** Returns the archives of this store that the process has open. */
 function openFiles({ folder }: RunningService): string[] {
   return readdirSync('/proc/self/fd').flatMap((descriptor) => {
     try {

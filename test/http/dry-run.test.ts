@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import http from 'node:http';
 import path from 'node:path';
 import type { ExecutionContext } from 'ava';
-import { tarOf, zipOf } from '../support/archive-builders.ts';
+import { tarOf, zipOf } from '../../testing/archive-builders.ts';
 import {
   archiveHeaders,
   archivePart,
@@ -14,12 +14,12 @@ import {
   formType,
   helloZip,
   partial,
-} from '../support/deposit-bodies.ts';
-import { type TestClient, until } from '../support/running-service.ts';
-import { leavesNothing } from '../support/stored-things.ts';
-import { assertSwordError } from '../support/sword-error.ts';
-import { type ServiceWith, testOfService } from '../support/test-of-service.ts';
-import { child, parsedBody, texts } from '../sword/parsed-body.ts';
+} from '../../testing/deposit-bodies.ts';
+import { child, parsedBody, texts } from '../../testing/parsed-body.ts';
+import { type TestClient, until } from '../../testing/running-service.ts';
+import { leavesNothing } from '../../testing/stored-things.ts';
+import { assertSwordError } from '../../testing/sword-error.ts';
+import { type ServiceWith, testOfService } from '../../testing/test-of-service.ts';
 
 type Context = ServiceWith<'alice'>;
 const test = testOfService(
@@ -37,13 +37,13 @@ const url = '<codemeta:url>https://alice.example/paint</codemeta:url>';
 const good = entryXml(`<title>Paint</title><author><name>Ada</name></author>${url}`);
 const unvouched = '\nWarnings:\n- Suggested fields are missing (metadata-provenance)';
 
-/** Asserts that nothing of the trial stays: no event, no object, no id and no file. */
+/** Asserts that the dry run leaves nothing: no event, no object, no id and no file. */
 async function trying(t: ExecutionContext<Context>, work: () => Promise<void>): Promise<void> {
   const { service } = t.context;
   await leavesNothing(t, service, work);
   const folder = path.join(service.folder, 'dry-runs');
-  for (let patience = 100; patience > 0; patience -= 1) {
-    if ((await left(folder)).length === 0) break; // a broken-off upload ends a moment later
+  for (let tries = 100; tries > 0; tries -= 1) {
+    if ((await left(folder)).length === 0) break; // an aborted upload ends a moment later
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   t.deepEqual(await left(folder), []);
@@ -211,17 +211,17 @@ test.serial('dry runs at the same time do not meet, and too many are told to wai
         return alice.post(IRI, wholeForm(good, archive), { ...formType });
       }),
     );
-    let told = 0;
+    let refusals = 0;
     for (const [index, answer] of answers.entries()) {
       const body = await answer.text();
       if (answer.status === 503) t.truthy(answer.headers.get('retry-after'));
       else {
-        told += 1;
+        refusals += 1;
         t.is(answer.status, 200, body);
         t.true(body.includes(`<deposit_status>${index % 2 === 0 ? 'verified' : 'rejected'}<`));
       }
     }
-    t.true(told >= 4);
+    t.true(refusals >= 4);
   });
   t.is((await alice.post(IRI, wholeForm(good), { ...formType })).status, 200, 'there is room again');
 });
@@ -244,7 +244,7 @@ test.serial('slow dry runs of one client leave room for those of others', async 
   };
   await until(async () => {
     const isFull = (await statusFor(alice)) === 503;
-    if (!isFull) beginSlowly(); // it has the pause before the next look to come in
+    if (!isFull) beginSlowly(); // it can enter in the pause before the next check
     return isFull;
   });
   t.is(await statusFor(bob), 200);

@@ -8,19 +8,19 @@ import {
   final,
   formOf,
   formType,
-} from '../support/deposit-bodies.ts';
-import { fullView } from '../support/full-view.ts';
-import { RunningService, type TestClient, until } from '../support/running-service.ts';
-import { secretCredential } from '../support/secret-password.ts';
-import { assertSwordError } from '../support/sword-error.ts';
+} from '../../testing/deposit-bodies.ts';
+import { fullView } from '../../testing/full-view.ts';
+import { RunningService, type TestClient, until } from '../../testing/running-service.ts';
+import { secretCredential } from '../../testing/secret-password.ts';
+import { assertSwordError } from '../../testing/sword-error.ts';
 
 const PROVIDER = 'https://alice.example/code';
 const ORIGIN = `${PROVIDER}/paint`;
 const MANDATORY = '<title>Paint</title><author><name>Ada</name></author>';
-/** Changed views of one kind that the projector keeps in memory; behind so many it takes no more. */
+/** Number of changed views of one kind in memory at which the projector stops. */
 const MOST_UNSAVED = 1000;
 
-/** The disk takes nothing more of these views, though it takes events. */
+/** Makes writes of these views fail, as on a full disk, but not those of events. */
 function filled({ folder }: RunningService, ...views: readonly string[]): DisposableStack {
   const stack = new DisposableStack();
   for (const view of views) stack.use(fullView(path.join(folder, 'views', `${view}.1.sqlite`)));
@@ -36,8 +36,8 @@ async function loaded(
   const created = await client.post('/1/software/', new Uint8Array(form), { ...formType, ...final });
   t.is(created.status, 201);
   const statusIri = new URL(created.headers.get('location') ?? '').pathname.replace('metadata/', 'status/');
-  const told = await client.waitFor(statusIri, 'done');
-  return { statusIri, swhid: /<deposit_swh_id>([^<]+)</.exec(told)?.[1] ?? '' };
+  const status = await client.waitFor(statusIri, 'done');
+  return { statusIri, swhid: /<deposit_swh_id>([^<]+)</.exec(status)?.[1] ?? '' };
 }
 
 function describe(client: TestClient, reference: string): Promise<Response> {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
-import { execute } from '../../src/command-handler.ts';
+import { handleCommand } from '../../src/deposits/command-handler.ts';
 import { deposits } from '../../src/domain/aggregates.ts';
 import type { DepositCommand } from '../../src/domain/deposit/commands.ts';
 import type { RecordedEvent } from '../../src/event-log/event-log.ts';
@@ -15,17 +15,17 @@ import {
   helloTar,
   helloZip,
   partial,
-} from '../support/deposit-bodies.ts';
-import { RunningService, type TestClient, until } from '../support/running-service.ts';
-import { assertSwordError } from '../support/sword-error.ts';
-import { readAtomStatement, readOreStatement } from '../support/sword-statement.ts';
-import { child, type Parsed, parsedBody, texts } from '../sword/parsed-body.ts';
+} from '../../testing/deposit-bodies.ts';
+import { child, type Parsed, parsedBody, texts } from '../../testing/parsed-body.ts';
+import { RunningService, type TestClient, until } from '../../testing/running-service.ts';
+import { assertSwordError } from '../../testing/sword-error.ts';
+import { readAtomStatement, readOreStatement } from '../../testing/sword-statement.ts';
 
 type Context = {
   service: RunningService;
   alice: TestClient;
   bob: TestClient;
-  /** Paths, `/1/software/<id>/`: one that came by way of a rejection, and one that waits for more. */
+  /** Paths, `/1/software/<id>/`: one that was rejected first, and one that waits for more. */
   done: string;
   open: string;
 };
@@ -67,7 +67,7 @@ async function created(client: TestClient, headers: Record<string, string>): Pro
   return new URL(answer.headers.get('location') ?? '').pathname.replace('metadata/', '');
 }
 
-/** As an operator whom clients need not know by name. */
+/** Runs a command as an operator whose name clients do not see. */
 async function operate(
   { service: { log } }: RunningService,
   command: DepositCommand & { depositId: number },
@@ -78,7 +78,7 @@ async function operate(
     actor: { kind: 'operator', name: 'rosa' },
     now: new Date().toISOString(),
   } as const;
-  await execute(log, deposits, command.depositId, command, context);
+  await handleCommand(log, deposits, command.depositId, command, context);
 }
 
 function idIn(deposit: string): number {
@@ -98,7 +98,7 @@ function linkOf(parent: Parsed, rel: string): Readonly<Record<string, string>> |
   return links.find(({ attributes }) => attributes['rel'] === rel)?.attributes;
 }
 
-/** RFC 4287, sections 4.1.1 and 4.1.2: what a feed and its entries owe their readers. */
+/** Asserts RFC 4287, sections 4.1.1 and 4.1.2: required elements of a feed and its entries. */
 function assertAtomFeed(t: ExecutionContext, feed: Parsed): void {
   t.is(feed.name, `${ATOM}feed`);
   t.is(linkOf(feed, 'self')?.['type'], FEED);
@@ -164,7 +164,7 @@ test('clients are told the whole of what is theirs and nothing of the inside of 
   }
 });
 
-/** The first value that these events hold under this name. */
+/** Returns the first value that these events have under this name. */
 function valueIn(events: readonly RecordedEvent[], name: string): string {
   const [, value] = JSON.stringify(events).split(`"${name}":"`);
   if (!value) throw new Error(`No event holds ${name}.`);

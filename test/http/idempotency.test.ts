@@ -10,17 +10,17 @@ import {
   helloEntry,
   helloZip,
   partial,
-} from '../support/deposit-bodies.ts';
-import { RunningService, type TestClient, until } from '../support/running-service.ts';
-import { assertErrorDocument } from '../support/sword-error.ts';
-import { testOfService } from '../support/test-of-service.ts';
+} from '../../testing/deposit-bodies.ts';
+import { RunningService, type TestClient, until } from '../../testing/running-service.ts';
+import { assertErrorDocument } from '../../testing/sword-error.ts';
+import { testOfService } from '../../testing/test-of-service.ts';
 
 const collections = ['software', 'art', 'once', 'tars'];
 const test = testOfService({ alice: { collections }, bob: { collections } });
 
 const key = { 'Idempotency-Key': 'a7d1-first' };
 
-/** The path of a new deposit without its last part, in software. */
+/** Resolves to the path of a new deposit without its last part, in software. */
 async function created(t: ExecutionContext, client: TestClient): Promise<string> {
   const answer = await create(client, partial);
   t.is(answer.status, 201);

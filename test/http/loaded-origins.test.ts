@@ -1,12 +1,12 @@
 import test, { type ExecutionContext } from 'ava';
 import type { DepositStatusView } from '../../projections/deposit-status.ts';
+import { isLoadedOrigin } from '../../src/deposits/loaded-lookup.ts';
 import { type EventLog, EventLogUnavailable, type ReadAllOptions } from '../../src/event-log/event-log.ts';
-import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
-import { isLoadedOrigin } from '../../src/http/receiving/is-loaded.ts';
-import { executeDeposit } from '../support/commands.ts';
-import { createDeposit, fallbackOrigin, loadedData, reading } from '../support/example-deposits.ts';
+import { executeDeposit } from '../../testing/commands.ts';
+import { createDeposit, fallbackOrigin, loadedData, reading } from '../../testing/example-deposits.ts';
+import { MemoryEventLog } from '../../testing/memory-event-log.ts';
 
-/** Views that know nothing yet. */
+/** Views without any deposit. */
 const nothing = { find: (): DepositStatusView[] => [] };
 const alice = { client: 'alice', origin: fallbackOrigin };
 
@@ -61,7 +61,7 @@ test('what the views know is not asked of the log', async (t) => {
 });
 
 test('a log that does not tell in time makes it unavailable, never unknown', async (t) => {
-  const alive = setInterval(() => undefined, 1000); // the time limit alone keeps no process running
+  const alive = setInterval(() => undefined, 1000); // the time limit alone does not keep the process running
   t.teardown(() => clearInterval(alive));
   await using log = new MemoryEventLog();
   const silent: EventLog = Object.assign(Object.create(log) as EventLog, {

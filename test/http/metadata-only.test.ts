@@ -10,10 +10,10 @@ import {
   formOf,
   formType,
   partial,
-} from '../support/deposit-bodies.ts';
-import { RunningService, type TestClient } from '../support/running-service.ts';
-import { leavesNothing } from '../support/stored-things.ts';
-import { assertSwordError } from '../support/sword-error.ts';
+} from '../../testing/deposit-bodies.ts';
+import { RunningService, type TestClient } from '../../testing/running-service.ts';
+import { leavesNothing } from '../../testing/stored-things.ts';
+import { assertSwordError } from '../../testing/sword-error.ts';
 
 type Loaded = { id: string; swhid: string; context: string; snp: string; rev: string; origin: string };
 type Context = { service: RunningService; alice: TestClient; bob: TestClient; paint: Loaded };

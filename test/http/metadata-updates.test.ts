@@ -10,10 +10,10 @@ import {
   formType,
   helloZip,
   partial,
-} from '../support/deposit-bodies.ts';
-import { leavesNothing } from '../support/stored-things.ts';
-import { assertSwordError } from '../support/sword-error.ts';
-import { type ServiceWith, testOfService } from '../support/test-of-service.ts';
+} from '../../testing/deposit-bodies.ts';
+import { leavesNothing } from '../../testing/stored-things.ts';
+import { assertSwordError } from '../../testing/sword-error.ts';
+import { type ServiceWith, testOfService } from '../../testing/test-of-service.ts';
 
 type Context = ServiceWith<'alice'>;
 const test = testOfService({
@@ -22,7 +22,7 @@ const test = testOfService({
 
 const better = entryXml('<title>Better</title><author><name>Ada</name></author>');
 
-/** The path of a deposit, `/1/software/<id>/`. */
+/** Resolves to the path of a deposit, `/1/software/<id>/`. */
 async function deposit(t: ExecutionContext<Context>, headers: Record<string, string>): Promise<string> {
   const answer = await t.context.alice.post('/1/software/', formOf([archivePart(), entryPart()]), {
     ...formType,
@@ -31,7 +31,7 @@ async function deposit(t: ExecutionContext<Context>, headers: Record<string, str
   return new URL(answer.headers.get('location') ?? '').pathname.replace('metadata/', '');
 }
 
-/** The path and the identifier of a deposit that is done. */
+/** Resolves to the path and the identifier of a deposit that is done. */
 async function done(t: ExecutionContext<Context>): Promise<{ path: string; swhid: string; body: string }> {
   const path = await deposit(t, final);
   const body = await t.context.alice.waitFor(`${path}status/`, 'done');

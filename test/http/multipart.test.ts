@@ -5,7 +5,7 @@ import {
   defaultMultipartLimits,
   type MultipartLimits,
   readMultipart,
-} from '../../src/http/receiving/multipart.ts';
+} from '../../src/http/requests/multipart.ts';
 
 type ReadPart = { headers: Record<string, string>; body: string };
 
@@ -44,7 +44,7 @@ function cut(body: Buffer, cuts: readonly number[]): Buffer[] {
 }
 
 const boundary = 'b-b';
-/** Bodies full of what may be taken for a delimiter. */
+/** Bodies full of sequences that resemble a delimiter. */
 const nearly = fc
   .array(
     fc.constantFrom(

@@ -3,17 +3,18 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import test from 'ava';
 import { ACCEPTABLE_TYPES } from '../../src/domain/collection/collection.ts';
 import { STATUSES } from '../../src/domain/deposit/status-detail.ts';
-import { LIST_OFFERS } from '../../src/http/answering/answer-deposit-list.ts';
-import { ERROR_TYPES } from '../../src/http/answering/answer-errors.ts';
-import { MEDIA_FEED_OFFERS } from '../../src/http/answering/answer-media-feed.ts';
-import { DIRECTORY_OFFERS } from '../../src/http/answering/answer-object.ts';
-import { MAX_PAGE_SIZE, PAGE_SIZE } from '../../src/http/answering/deposit-query.ts';
-import { LANDING_OFFERS } from '../../src/http/answering/landing-page.ts';
-import { OPTIONAL_MODULES, type OptionalModule } from '../../src/http/answering/open-api-document.ts';
-import { HISTORY_OFFERS } from '../../src/http/iris/history-iri.ts';
-import { STATEMENT_OFFERS } from '../../src/http/iris/statement-iri.ts';
-import { OFFSET_TYPE, TUS_VERSION } from '../../src/http/receiving/tus-headers.ts';
+import { HISTORY_OFFERS } from '../../src/http/iris/history.ts';
+import { STATEMENT_OFFERS } from '../../src/http/iris/statement.ts';
+import { ERROR_TYPES } from '../../src/http/middleware/answer-errors.ts';
+import { LANDING_OFFERS } from '../../src/http/middleware/landing-page.ts';
+import { OPTIONAL_MODULES, type OptionalModule } from '../../src/http/middleware/open-api-document.ts';
+import { MAX_PAGE_SIZE, PAGE_SIZE } from '../../src/http/requests/deposit-query.ts';
+import { LIST_OFFERS } from '../../src/http/responses/answer-deposit-list.ts';
+import { MEDIA_FEED_OFFERS } from '../../src/http/responses/answer-media-feed.ts';
+import { DIRECTORY_OFFERS } from '../../src/http/responses/answer-object.ts';
 import { OPEN_ROUTES, ROUTES } from '../../src/http/route-table.ts';
+import { CHECKSUM_ALGORITHMS } from '../../src/modules/resumable-uploads/checksum.ts';
+import { OFFSET_TYPE, TUS_VERSION } from '../../src/modules/resumable-uploads/http/tus-headers.ts';
 import {
   errorIri,
   errorStatus,
@@ -26,7 +27,6 @@ import { DOCUMENT_OFFERS } from '../../src/sword/headers/negotiate.ts';
 import { PACKAGINGS } from '../../src/sword/headers/packaging.ts';
 import { ORIGINAL_DEPOSIT } from '../../src/sword/namespaces.ts';
 import type { SwordErrorCode } from '../../src/sword/sword-error.ts';
-import { CHECKSUM_ALGORITHMS } from '../../src/uploads/checksum.ts';
 import {
   type Document,
   describe,
@@ -38,12 +38,12 @@ import {
   type Parameter,
   referencesIn,
   type Schema,
-} from '../support/openapi-document.ts';
+} from '../../testing/openapi-document.ts';
 
 const ARCHIVE_TYPES = [...ACCEPTABLE_TYPES, ...COMPRESSED_TAR_TYPES];
-/** The name of a response is that of its codes, with this where a header of tus comes as well. */
+/** Suffix of the name of a response that also has a header of tus. */
 const OF_UPLOADS = 'OfUploads';
-/** Refusals before there is a request. */
+/** Refusals before a request is complete. */
 const OF_HTTP = { Http408: '408', Http431: '431' } as const;
 
 const FILE = new URL('../../docs/openapi.yaml', import.meta.url);
@@ -215,7 +215,7 @@ test('every reference leads somewhere, and every component is referred to', (t) 
   t.deepEqual([...referred].toSorted(), named.toSorted());
 });
 
-/** What each optional capability has in the description. */
+/** Parts of the description for each optional capability. */
 const PARTS: Readonly<Record<OptionalModule, readonly string[]>> = {
   'resumable-uploads': [
     'beginUpload',

@@ -12,20 +12,20 @@ import {
   helloZip,
   md5Of,
   partial,
-} from '../support/deposit-bodies.ts';
-import type { Call, Checked } from '../support/described-service.ts';
-import { swordClients } from '../support/sword-clients.ts';
-import { checksumOf, metadataOf, pieceHeaders, TUS } from '../support/tus-uploads.ts';
+} from '../../testing/deposit-bodies.ts';
+import type { Call, Checked } from '../../testing/described-service.ts';
+import { swordClients } from '../../testing/sword-clients.ts';
+import { checksumOf, metadataOf, pieceHeaders, TUS } from '../../testing/tus-uploads.ts';
 
-/** What is there to be asked about; each call makes a new deposit or upload. */
+/** Deposits and uploads to send requests about; each call makes a new one. */
 export type World = {
   readonly collection: string;
   readonly done: { readonly deposit: number; readonly swhid: string };
   readonly partial: () => Promise<number>;
-  /** Partial, too, of a tar. */
+  /** Makes a partial deposit of a tar. */
   readonly tar: () => Promise<number>;
   readonly upload: () => Promise<string>;
-  /** On a busy machine a look at the disk may take longer than it may for a service that is ready. */
+  /** Waits until the service is ready: on a busy machine a check of the disk may take too long. */
   readonly ready: () => Promise<void>;
   readonly wholeUpload: () => Promise<string>;
 };
@@ -159,7 +159,7 @@ async function newDeposit({ collection, partial: begin }: World) {
   return { collection, deposit: await begin() };
 }
 
-/** A partial one and one that is done, each also when the client holds it already. */
+/** Reads a partial deposit and one that is done, each also with a client that has it cached. */
 async function readDeposits(send: Send, world: World): Promise<void> {
   const done = { collection: world.collection, deposit: world.done.deposit };
   for (const path of [await newDeposit(world), done]) {
@@ -168,7 +168,7 @@ async function readDeposits(send: Send, world: World): Promise<void> {
   }
 }
 
-/** Of another packaging. */
+/** Reads a deposit of another packaging. */
 async function readTar(send: Send, { collection, tar }: World): Promise<void> {
   await send({ path: { collection, deposit: await tar() }, headers: asJson });
 }

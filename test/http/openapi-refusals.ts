@@ -7,11 +7,11 @@ import {
   helloEntry,
   helloTar,
   helloZip,
-} from '../support/deposit-bodies.ts';
-import type { Call } from '../support/described-service.ts';
-import { RawConnection } from '../support/raw-connection.ts';
-import type { RunningService, TestClient } from '../support/running-service.ts';
-import { checksumOf, pieceHeaders, TUS, TusUploads } from '../support/tus-uploads.ts';
+} from '../../testing/deposit-bodies.ts';
+import type { Call } from '../../testing/described-service.ts';
+import { RawConnection } from '../../testing/raw-connection.ts';
+import type { RunningService, TestClient } from '../../testing/running-service.ts';
+import { checksumOf, pieceHeaders, TUS, TusUploads } from '../../testing/tus-uploads.ts';
 import type { World } from './openapi-exercises.ts';
 
 export type Sender = Pick<TestClient, 'send'>;
@@ -19,7 +19,7 @@ export type Sender = Pick<TestClient, 'send'>;
 /** An operation, a request that it refuses, the status, and the name of the error. */
 export type Refusal = readonly [id: string, call: Call, status: number, name: string];
 
-/** Room for one upload of one client, and for none as large of another. */
+/** Limits that allow one upload of one client, and none as large of another. */
 export const FULL = { maxSize: 1000, perClient: 1, totalSize: 1500, expiry: 3_600_000 };
 
 /** An origin that only a client with a provider URL above it may name. */
@@ -113,7 +113,7 @@ export async function wrongRequests(world: World): Promise<readonly Refusal[]> {
   ];
 }
 
-/** Returns a client that sends each piece to an upload of 1,000 bytes to which another request adds at that moment. */
+/** Returns a client that sends each chunk to an upload of 1,000 bytes to which another request adds at that moment. */
 export function duringWrites(client: TestClient): Sender {
   const uploads = new TusUploads(client);
   return {
@@ -140,7 +140,7 @@ async function beginWrite({ authorization }: TestClient, upload: URL): Promise<R
   return connection;
 }
 
-/** Alters all small archives of a service without a trace in its records. */
+/** Alters all small archives of a service without changing its records. */
 export function damageArchives({ folder }: RunningService): void {
   using rows = new DatabaseSync(path.join(folder, 'archives', 'small.sqlite'));
   rows.exec("UPDATE small_object SET bytes = x'5858'");

@@ -2,13 +2,18 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import { OPEN_ROUTES, ROUTES } from '../../src/http/route-table.ts';
 import { errorIri, errorStatus, swordErrorCodes } from '../../src/sword/documents/error-document.ts';
-import { archiveHeaders, helloTar } from '../support/deposit-bodies.ts';
-import { type Call, type Checked, DescribedService, type Operation } from '../support/described-service.ts';
-import { deposit, notifiedService, notify } from '../support/notified-service.ts';
-import { RunningService, type TestClient, until } from '../support/running-service.ts';
-import { assertSameFacts } from '../support/same-facts.ts';
-import { assertErrorDocument } from '../support/sword-error.ts';
-import { metadataOf, pieceHeaders, TUS, TusUploads } from '../support/tus-uploads.ts';
+import { archiveHeaders, helloTar } from '../../testing/deposit-bodies.ts';
+import {
+  type Call,
+  type Checked,
+  DescribedService,
+  type Operation,
+} from '../../testing/described-service.ts';
+import { deposit, notifiedService, notify } from '../../testing/notified-service.ts';
+import { RunningService, type TestClient, until } from '../../testing/running-service.ts';
+import { assertSameFacts } from '../../testing/same-facts.ts';
+import { assertErrorDocument } from '../../testing/sword-error.ts';
+import { metadataOf, pieceHeaders, TUS, TusUploads } from '../../testing/tus-uploads.ts';
 import { EXERCISES, type World } from './openapi-exercises.ts';
 import {
   damageArchives,
@@ -25,23 +30,23 @@ type Context = {
   alice: TestClient;
   described: DescribedService;
   world: World;
-  /** A value for each parameter of a path: all that is possible is possible with them. */
+  /** A value for each parameter of a path, chosen so that every operation is possible. */
   everything: Values;
 };
 const test = anyTest as TestFn<Context>;
 
 const collection = 'software';
 const JSON_TYPE = 'application/json';
-/** Makes an error JSON, also where the same IRI has JSON that is no error. */
+/** Requests JSON for an error, also if the same IRI has JSON that is no error. */
 const RATHER_JSON = 'application/zip, application/json;q=0.9';
 
 type Values = Readonly<Record<string, string | number>>;
 
 test.before(async (t) => {
   const { service, keyFile } = await notifiedService({ firstPause: 3_600_000 });
-  t.context.service = service; // to be ended whatever comes next
+  t.context.service = service; // to be ended in any case
   const alice = await service.register('alice', { collections: [collection] });
-  // Nobody listens there: what is not taken is listed.
+  // No process listens there: failed notifications are listed.
   await notify(
     service,
     'alice',
@@ -122,7 +127,7 @@ test('every path of the router and every method that it knows is described, and 
   for (const [template, item] of Object.entries(described.document.paths)) {
     const methods = Object.keys(item).filter((key) => key !== 'parameters');
     const target = template.replace(/\{(\w+)\}/g, (_whole, name: string) => String(everything[name]));
-    // What is not possible is answered with what is, also where OPTIONS is not.
+    // A method that is not possible is answered with the possible ones, also if OPTIONS is not.
     const answer = await alice.send('PROPFIND', target);
     const allow = (answer.headers.get('allow') ?? '').toLowerCase().split(', ');
     t.deepEqual(methods.toSorted(), allow.toSorted(), `${answer.status} ${template}`);
@@ -223,7 +228,7 @@ function anonymous({ url }: RunningService): Sender {
   return { send: (method, target, init) => fetch(new URL(target, url), { ...init, method }) };
 }
 
-/** Sends it as it is, and once more for JSON where that is offered, which has to tell the same. */
+/** Sends the request, and again for JSON if that is offered, which must show the same facts. */
 async function sendTwice(t: ExecutionContext<Context>, id: string, call: Call): Promise<Checked> {
   const { described, alice } = t.context;
   const answer = await described.call(id, alice, call);
@@ -259,8 +264,8 @@ async function refused(
     ...call,
     headers: { ...call.headers, Accept: RATHER_JSON },
   });
-  const told = [xml.status, xml.contentType, json.status, json.contentType];
-  t.deepEqual(told, [status, 'application/xml', status, JSON_TYPE], `${id} ${xml.body}`);
+  const shown = [xml.status, xml.contentType, json.status, json.contentType];
+  t.deepEqual(shown, [status, 'application/xml', status, JSON_TYPE], `${id} ${xml.body}`);
   t.deepEqual([...xml.problems, ...json.problems], []);
   assertErrorDocument(t, xml.body, name, id);
   assertSameFacts(t, id, json.body, xml.body);

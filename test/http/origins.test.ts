@@ -9,12 +9,12 @@ import {
   formOf,
   formType,
   partial,
-} from '../support/deposit-bodies.ts';
-import { readList } from '../support/listed-deposits.ts';
-import { type TestClient, until } from '../support/running-service.ts';
-import { leavesNothing } from '../support/stored-things.ts';
-import { assertSwordError } from '../support/sword-error.ts';
-import { testOfService } from '../support/test-of-service.ts';
+} from '../../testing/deposit-bodies.ts';
+import { readList } from '../../testing/listed-deposits.ts';
+import { type TestClient, until } from '../../testing/running-service.ts';
+import { leavesNothing } from '../../testing/stored-things.ts';
+import { assertSwordError } from '../../testing/sword-error.ts';
+import { testOfService } from '../../testing/test-of-service.ts';
 
 const PROVIDER = 'https://forge.example/code';
 const test = testOfService({ alice: { collections: ['papers', 'software'], providerUrl: PROVIDER } });
@@ -28,7 +28,7 @@ function depositing(client: TestClient, xml: string, headers: Record<string, str
   return client.post('/1/software/', formOf([archivePart(), entryPart(xml)]), { ...formType, ...headers });
 }
 
-/** Its path, `/1/software/<id>/`, once it is done. */
+/** Resolves to its path, `/1/software/<id>/`, once it is done. */
 async function done(t: ExecutionContext, client: TestClient, answer: Response): Promise<string> {
   const body = await answer.text();
   t.is(answer.status, 201, body);
@@ -37,7 +37,7 @@ async function done(t: ExecutionContext, client: TestClient, answer: Response): 
   return path;
 }
 
-/** Newest first; views of a node may be a moment behind what it has just told. */
+/** Resolves to the versions, newest first; views of a node may be a moment behind its last answer. */
 async function versionsOf(client: TestClient, origin: string, done: number) {
   const query = `/1/software/?status=done&origin=${encodeURIComponent(origin)}`;
   await until(async () => (await readList(await client.get(query))).count === String(done));

@@ -5,14 +5,14 @@ import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
-import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
-import { Server } from '../../src/http/connections/server.ts';
+import { Server } from '../../src/http/server/server.ts';
 import { assertUpToDate } from '../../src/service/views-up-to-date.ts';
-import { archiveHeaders, partial } from '../support/deposit-bodies.ts';
-import { RawConnection } from '../support/raw-connection.ts';
-import { RunningService, until } from '../support/running-service.ts';
-import { assertSwordError } from '../support/sword-error.ts';
-import { CERTIFICATE, tlsFiles } from '../support/tls-files.ts';
+import { archiveHeaders, partial } from '../../testing/deposit-bodies.ts';
+import { MemoryEventLog } from '../../testing/memory-event-log.ts';
+import { RawConnection } from '../../testing/raw-connection.ts';
+import { RunningService, until } from '../../testing/running-service.ts';
+import { assertSwordError } from '../../testing/sword-error.ts';
+import { CERTIFICATE, tlsFiles } from '../../testing/tls-files.ts';
 
 const LOCAL = {
   host: '127.0.0.1',
@@ -32,7 +32,7 @@ test('a service without its store is not ready and says so, and is ready when th
     path.join(service.folder, 'away'),
   ];
   await rename(incoming, away);
-  await until(async () => !(await ready()).ok); // what was found a moment ago is told again
+  await until(async () => !(await ready()).ok); // the last result is answered again
   const refused = await ready();
   t.true(Number(refused.headers.get('retry-after')) > 0);
   const document = await assertSwordError(t, refused, 503, 'ServiceUnavailable');
@@ -54,8 +54,8 @@ test('views that do not get on are no ready ones: the reason names a view, how m
   const ids = ['9f0f1c1e-0000-4000-8000-000000000001', '9f0f1c1e-0000-4000-8000-000000000002'] as const;
   const { position } = await log.append('deposit-1', 'none', [event(ids[0], old ?? '')]);
   const view = { name: 'deposit-status', streamPrefix: 'deposit-', events: 0 };
-  const at = (reached: typeof position | undefined, trouble?: string) =>
-    assertUpToDate({ reached: [{ ...view, position: reached }], trouble }, log);
+  const at = (reached: typeof position | undefined, lastError?: string) =>
+    assertUpToDate({ reached: [{ ...view, position: reached }], lastError }, log);
   const behind = await t.throwsAsync(at(undefined));
   t.regex(behind?.message ?? '', /^deposit-status does not show 1 event, the oldest of 1\d\d seconds ago\.$/);
   await t.notThrowsAsync(at(position));
@@ -102,7 +102,7 @@ test('an answer that a stop cuts off does not look whole in HTTP/1.0, either', a
 test('a server that stops sends the answers that it has, and waits for nobody who takes none', async (t) => {
   const answer = Buffer.alloc(20_000_000);
   const [ask, connect] = ['GET / HTTP/1.1\r\nHost: x\r\n\r\n', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n'];
-  for (const [patience, sent] of [
+  for (const [graceMs, sent] of [
     [60_000, ask],
     [0, ask + connect],
   ] as const) {
@@ -117,8 +117,8 @@ test('a server that stops sends the answers that it has, and waits for nobody wh
     t.teardown(() => client.destroy());
     client.write(sent);
     await asked.promise;
-    const stopped = server.close(patience);
-    if (patience > 0) {
+    const stopped = server.close(graceMs);
+    if (graceMs > 0) {
       await pause(300); // all that is idle has ended
       t.true((await buffer(client)).length > answer.length);
     }

@@ -14,10 +14,10 @@ import {
   helloTar,
   helloZip,
   partial,
-} from '../support/deposit-bodies.ts';
-import { RunningService, type TestClient, until } from '../support/running-service.ts';
-import { assertSwordError } from '../support/sword-error.ts';
-import { child, parsedBody, texts } from '../sword/parsed-body.ts';
+} from '../../testing/deposit-bodies.ts';
+import { child, parsedBody, texts } from '../../testing/parsed-body.ts';
+import { RunningService, type TestClient, until } from '../../testing/running-service.ts';
+import { assertSwordError } from '../../testing/sword-error.ts';
 
 type Context = {
   service: RunningService;
@@ -461,7 +461,7 @@ test('no answer to an authenticated request is kept by a cache or sniffed', asyn
 
 test('health needs no credentials and tells ready once the views have caught up', async (t) => {
   const { url } = t.context.service;
-  await until(async () => (await fetch(`${url}/health/ready`)).ok); // on a busy machine a look at the disk may take too long
+  await until(async () => (await fetch(`${url}/health/ready`)).ok); // on a busy machine a check of the disk may take too long
   for (const [state, facts] of Object.entries({ live: {}, ready: { parked: 0 } })) {
     const answer = await fetch(`${url}/health/${state}`);
     t.is(answer.status, 200);

@@ -17,11 +17,11 @@ import {
   helloZip,
   md5Of,
   partial,
-} from '../support/deposit-bodies.ts';
-import { RunningService, TestClient } from '../support/running-service.ts';
-import { leavesNothing } from '../support/stored-things.ts';
-import { assertSwordError } from '../support/sword-error.ts';
-import { child, parsedBody } from '../sword/parsed-body.ts';
+} from '../../testing/deposit-bodies.ts';
+import { child, parsedBody } from '../../testing/parsed-body.ts';
+import { RunningService, TestClient } from '../../testing/running-service.ts';
+import { leavesNothing } from '../../testing/stored-things.ts';
+import { assertSwordError } from '../../testing/sword-error.ts';
 
 type Context = {
   service: RunningService;
@@ -62,7 +62,7 @@ test.before(async (t) => {
 
 test.after.always((t) => t.context.service[Symbol.asyncDispose]());
 
-/** A fact with its cases: all are sent, and none may leave anything behind. */
+/** Tests a fact with its cases: all are sent, and none may have effects. */
 function refuses(fact: string, casesFor: (context: Context) => readonly Refusal[]): void {
   test.serial(fact, async (t) => {
     await leavesNothing(t, t.context.service, async () => {
@@ -493,7 +493,7 @@ refuses('of several faults the first in the order of judgement is told', ({ open
   const syntax = { 'In-Progress': 'maybe' };
   const stale = { 'If-Match': '"1-999"' };
   const text = { ...archiveHeaders(), 'Content-Type': 'text/plain' };
-  const nobody = { Authorization: 'Basic bm9ib2R5' };
+  const unknown = { Authorization: 'Basic bm9ib2R5' };
   const put = (
     target: string,
     headers: Record<string, string>,
@@ -502,17 +502,22 @@ refuses('of several faults the first in the order of judgement is told', ({ open
   return [
     [
       '401 before an unknown route',
-      { method: 'GET', target: '/nowhere', headers: nobody },
+      { method: 'GET', target: '/nowhere', headers: unknown },
       401,
       'Unauthorized',
     ],
     [
       '401 before a method',
-      { method: 'DELETE', target: '/1/servicedocument/', headers: nobody },
+      { method: 'DELETE', target: '/1/servicedocument/', headers: unknown },
       401,
       'Unauthorized',
     ],
-    ['401 before mediation', put(`${open}media/`, { ...text, ...nobody, ...mediation }), 401, 'Unauthorized'],
+    [
+      '401 before mediation',
+      put(`${open}media/`, { ...text, ...unknown, ...mediation }),
+      401,
+      'Unauthorized',
+    ],
     ['the route before mediation', put('/1/software/1/other/', mediation), 404, 'NotFound'],
     ['the method before the collection', put('/1/nowhere/', mediation), 405, 'MethodNotAllowed'],
     ['the method before the deposit', put('/1/software/999/status/', mediation), 405, 'MethodNotAllowed'],

@@ -3,19 +3,22 @@ import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import Koa from 'koa';
-import { collect, type Patience, requestBody } from '../../src/http/receiving/request-body.ts';
-import { RawConnection } from '../support/raw-connection.ts';
+import { type BodyTimeouts, collect, requestBody } from '../../src/http/requests/request-body.ts';
+import { RawConnection } from '../../testing/raw-connection.ts';
 
 type Outcome = { bytes: number } | { code: unknown; message: string };
 
-/** A server that reads one body with this patience and tells how that ended; each chunk takes it so long. */
-async function reading(t: ExecutionContext, patience: Patience, work = 0) {
+/**
+ * Starts a server that reads one body with these time limits and records how that ended; processing each chunk takes
+ * `work` milliseconds.
+ */
+async function reading(t: ExecutionContext, timeouts: BodyTimeouts, work = 0) {
   const outcome = Promise.withResolvers<Outcome>();
   const app = new Koa();
   app.silent = true;
   app.use(async (ctx) => {
     try {
-      const body = worked(requestBody(ctx, 1_000, patience), work);
+      const body = worked(requestBody(ctx, 1_000, timeouts), work);
       const bytes = await collect(body, Infinity, () => new Error());
       outcome.resolve({ bytes: bytes.length });
       ctx.body = 'whole';
@@ -86,7 +89,7 @@ test('each chunk starts the idle time anew', async (t) => {
 test('a store that is slow is no fault of the client', async (t) => {
   const { connection, outcome } = await reading(t, { base: 400, bytesPerMs: 1, idle: 400 }, 600);
   await connection.send(`${sized(4)}ab`);
-  await new Promise((resolve) => setTimeout(resolve, 700)); // for all but 100 ms of it the service works on `ab`
+  await new Promise((resolve) => setTimeout(resolve, 700)); // during all but 100 ms of it the service works on `ab`
   await connection.send('cd');
   t.deepEqual(await outcome, { bytes: 4 });
 });

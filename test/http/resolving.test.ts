@@ -7,8 +7,7 @@ import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import { contentId } from '../../src/swhid/content.ts';
 import { type Directory, directoryBody, directoryId, type Leaf } from '../../src/swhid/directory.ts';
 import { gitObjectId } from '../../src/swhid/git-object.ts';
-import { accepted, directoryOf, membersOf } from '../archives/reading.ts';
-import { tarOf, zipOf } from '../support/archive-builders.ts';
+import { tarOf, zipOf } from '../../testing/archive-builders.ts';
 import {
   archiveHeaders,
   archivePart,
@@ -17,10 +16,11 @@ import {
   formOf,
   formType,
   partial,
-} from '../support/deposit-bodies.ts';
-import { RunningService, type TestClient } from '../support/running-service.ts';
-import { assertSwordError } from '../support/sword-error.ts';
-import { child, parsedBody, texts } from '../sword/parsed-body.ts';
+} from '../../testing/deposit-bodies.ts';
+import { child, parsedBody, texts } from '../../testing/parsed-body.ts';
+import { RunningService, type TestClient } from '../../testing/running-service.ts';
+import { assertSwordError } from '../../testing/sword-error.ts';
+import { accepted, directoryOf, membersOf } from '../archives/reading.ts';
 
 type Context = {
   service: RunningService;
@@ -32,7 +32,7 @@ type Context = {
 };
 const test = anyTest as TestFn<Context>;
 
-/** Of a deposit; those of its directory, revision and snapshot are SWHIDs. */
+/** Ids of a deposit; those of its directory, revision and snapshot are SWHIDs. */
 type Ids = { id: number; dir: string; rev: string; snp: string; origin: string; tail: string };
 
 const ATOM = '{http://www.w3.org/2005/Atom}';
@@ -250,9 +250,9 @@ test('the document tells what it is and the deposits that have it, newest first'
   t.is(child(entry, `${ATOM}id`).text, own.dir);
   t.is(child(entry, `${DEPOSIT}object_type`).text, 'directory');
   t.is(child(entry, `${DEPOSIT}path`).text, '/');
-  const told = entry.children.filter(({ name }) => name === `${DEPOSIT}deposit`);
+  const found = entry.children.filter(({ name }) => name === `${DEPOSIT}deposit`);
   t.deepEqual(
-    told.map((one) => [child(one, `${DEPOSIT}id`).text, child(one, `${DEPOSIT}status_iri`).text]),
+    found.map((one) => [child(one, `${DEPOSIT}id`).text, child(one, `${DEPOSIT}status_iri`).text]),
     [other, own].map(({ id }) => [String(id), `${service.url}/1/software/${id}/status/`]),
   );
   t.deepEqual(texts(entry, `${DEPOSIT}deposit`).length, 2);
@@ -361,9 +361,9 @@ test('a content or directory inside a deposit is found in the newest trees witho
   const { alice, own, other } = t.context;
   const [readme, demo] = [`swh:1:cnt:${idAt('demo', 'readme.md')}`, `swh:1:dir:${idAt('demo')}`];
   const answer = await alice.get(`/1/resolve/${readme}`, { Accept: 'application/json' });
-  const told = (await answer.json()) as { path: string; deposits: { id: number }[] };
-  t.deepEqual([answer.status, told.path], [200, '/demo/readme.md']);
-  t.deepEqual(told.deposits.map(({ id }) => id).includes(own.id), true);
+  const found = (await answer.json()) as { path: string; deposits: { id: number }[] };
+  t.deepEqual([answer.status, found.path], [200, '/demo/readme.md']);
+  t.deepEqual(found.deposits.map(({ id }) => id).includes(own.id), true);
   const bytes = await alice.get(`/1/resolve/${readme}`, { Accept: BYTES });
   t.is(contentId(Buffer.from(await bytes.arrayBuffer())), idAt('demo', 'readme.md'));
   const inner = await alice.get(`/1/resolve/${demo};origin=${other.origin}`, { Accept: 'application/json' });

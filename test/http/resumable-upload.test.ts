@@ -6,12 +6,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import * as tus from 'tus-js-client';
 import { registerDrill } from '../../drills/drilled-service.ts';
-import { freePort } from '../../drills/free-port.ts';
 import { ServiceProcess } from '../../drills/service-process.ts';
-import { parseUploadMetadata } from '../../src/http/receiving/tus-headers.ts';
-import { silentLogger } from '../../src/logger.ts';
-import { ResumableUploads, type UploadLimits } from '../../src/uploads/resumable-uploads.ts';
-import { tarOf } from '../support/archive-builders.ts';
+import { parseUploadMetadata } from '../../src/modules/resumable-uploads/http/tus-headers.ts';
+import {
+  ResumableUploads,
+  type UploadLimits,
+} from '../../src/modules/resumable-uploads/resumable-uploads.ts';
+import { silentLogger } from '../../src/tools/logger.ts';
+import { tarOf } from '../../testing/archive-builders.ts';
 import {
   archiveHeaders,
   entryHeaders,
@@ -20,13 +22,14 @@ import {
   helloZip,
   md5Of,
   partial,
-} from '../support/deposit-bodies.ts';
-import { FaultProxy } from '../support/fault-proxy.ts';
-import { RawConnection } from '../support/raw-connection.ts';
-import { RunningService, TestClient, until } from '../support/running-service.ts';
-import { assertSwordError } from '../support/sword-error.ts';
-import { checksumOf, metadataOf, pieceHeaders, TUS, TusUploads } from '../support/tus-uploads.ts';
-import { child, parsedBody } from '../sword/parsed-body.ts';
+} from '../../testing/deposit-bodies.ts';
+import { FaultProxy } from '../../testing/fault-proxy.ts';
+import { freePort } from '../../testing/free-port.ts';
+import { child, parsedBody } from '../../testing/parsed-body.ts';
+import { RawConnection } from '../../testing/raw-connection.ts';
+import { RunningService, TestClient, until } from '../../testing/running-service.ts';
+import { assertSwordError } from '../../testing/sword-error.ts';
+import { checksumOf, metadataOf, pieceHeaders, TUS, TusUploads } from '../../testing/tus-uploads.ts';
 
 type Context = { service: RunningService; alice: TestClient; bob: TestClient; uploads: TusUploads };
 const test = anyTest as TestFn<Context>;
@@ -36,7 +39,7 @@ const DEPOSIT = '{https://www.softwareheritage.org/schema/2018/deposit}';
 const MAX = 3 * 1024 ** 2;
 const LIMITS: UploadLimits = { maxSize: MAX, perClient: 100, totalSize: 100 * MAX, expiry: 3_600_000 };
 
-/** Too large for the plain way, which takes 100 kB here. */
+/** Too large for a single request, whose limit is 100 kB here. */
 const largeTar = tarOf([{ name: 'large/noise', data: randomBytes(1024 ** 2) }]);
 
 test.before(async (t) => {
@@ -59,7 +62,7 @@ test('what is possible is told on OPTIONS and in the service document', async (t
   const { alice, service } = t.context;
   const options = await alice.send('OPTIONS', '/1/software/uploads/');
   t.is(options.status, 204);
-  const told = [
+  const names = [
     'allow',
     'tus-resumable',
     'tus-version',
@@ -68,7 +71,7 @@ test('what is possible is told on OPTIONS and in the service document', async (t
     'tus-checksum-algorithm',
   ];
   t.deepEqual(
-    told.map((name) => options.headers.get(name)),
+    names.map((name) => options.headers.get(name)),
     [
       'POST, OPTIONS',
       '1.0.0',
@@ -311,7 +314,7 @@ test('what has arrived of a piece that is cut off stays, unless it came with a c
     await connection.send(bytes);
     await until(async () => (await bytesOf(service, upload)).length === 300_000); // it has arrived
     connection.reset();
-    await until(async () => (await uploads.patch(upload, kept, '')).status === 204); // nobody else is at it any more
+    await until(async () => (await uploads.patch(upload, kept, '')).status === 204); // no other request writes to it now
     t.is(await uploads.offset(upload), kept);
     const rest = new Uint8Array(largeTar.subarray(kept));
     t.is((await uploads.patch(upload, kept, rest)).status, 204);
@@ -330,7 +333,7 @@ test('who is busy and goes on somewhat later than connections are said to be kep
   t.is((await connection.answers(2)).status, 204);
 });
 
-// Alone: whoever is held up by others for two seconds has stalled.
+// Runs alone: a request that waits two seconds for others would count as stalled.
 test.serial('one request at a time adds to an upload; one that has stalled gives way', async (t) => {
   const { service, uploads } = t.context;
   const upload = await uploads.begin(1000);
@@ -645,13 +648,13 @@ test('after a restart each upload is where it was; what was not verified, or bel
   t.is(created.status, 201);
   await service.stop();
 
-  // As a kill leaves it in the middle of a piece with a checksum, and of the creation of an upload.
+  // The state that a kill leaves in the middle of a chunk with a checksum, and of the creation of an upload.
   await changeState(service, verifying, { status: 'verifying', from: 4 });
   await writeFile(fileOf(service, verifying, 'bytes'), 'abcdefg');
   for (const name of ['x.bytes', `${idOf(begun)}.json.new`]) {
     await writeFile(path.join(service.folder, 'uploads', name), '{');
   }
-  // As it leaves it after the log has named the archive, and before that: in a log that was moved meanwhile.
+  // The state after the log has named the archive, and before that: in a log that was moved meanwhile.
   const elsewhere = { stream: 'deposit-1', revision: 0, id: randomUUID(), position: 'f'.repeat(16) };
   const claims = {
     [used]: { requestId: created.headers.get('x-request-id'), after: elsewhere },
@@ -779,7 +782,7 @@ test('what was acknowledged survives SIGKILL, and no byte more counts', async (t
   t.is(await service.end('SIGTERM'), 0);
 });
 
-/** On a port that nobody has taken since it was found to be free. */
+/** Starts on a port that no other process has got since it was found to be free. */
 async function startedOn(folder: string): Promise<ServiceProcess> {
   for (;;) {
     try {
@@ -796,7 +799,7 @@ function assertExpiry(t: ExecutionContext, answer: Response): void {
   t.true(Date.parse(expires) > Date.now() + 3_000_000);
 }
 
-/** The client of the protocol, until it has brought all bytes; the IRI of the upload. */
+/** Uploads with the client of the protocol until all bytes are sent; resolves to the IRI of the upload. */
 async function tusUpload(bytes: Buffer, options: tus.UploadOptions): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const upload = new tus.Upload(bytes, { ...options, onSuccess: () => resolve(), onError: reject });
@@ -805,7 +808,7 @@ async function tusUpload(bytes: Buffer, options: tus.UploadOptions): Promise<str
   return upload.url ?? '';
 }
 
-/** Requests to the one URL go to the other. */
+/** Redirects requests from one URL to the other. */
 function throughProxy(from: string, to: string): tus.HttpStack {
   const stack = new tus.DefaultHttpStack({});
   return {

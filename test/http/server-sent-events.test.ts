@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import Koa from 'koa';
-import { answerEvents, type NewsSource } from '../../src/http/events/answer-events.ts';
-import { DepositNewsSource } from '../../src/http/events/deposit-news-source.ts';
-import { OpenStream } from '../../src/http/events/open-stream.ts';
 import type { ServiceState } from '../../src/http/service-context.ts';
+import { answerEvents, type StatusChangeSource } from '../../src/modules/status-events/answer-events.ts';
+import { DepositStatusChanges } from '../../src/modules/status-events/deposit-status-changes.ts';
+import { OpenStream } from '../../src/modules/status-events/open-stream.ts';
 import { Iris } from '../../src/sword/iris.ts';
 import {
   archivePart,
@@ -18,12 +18,12 @@ import {
   formType,
   helloEntry,
   partial,
-} from '../support/deposit-bodies.ts';
-import { EventSource, type SentEvent } from '../support/event-source.ts';
-import { RawConnection } from '../support/raw-connection.ts';
-import { RunningService, type TestClient, until } from '../support/running-service.ts';
-import { assertErrorDocument } from '../support/sword-error.ts';
-import { testOfService } from '../support/test-of-service.ts';
+} from '../../testing/deposit-bodies.ts';
+import { EventSource, type SentEvent } from '../../testing/event-source.ts';
+import { RawConnection } from '../../testing/raw-connection.ts';
+import { RunningService, type TestClient, until } from '../../testing/running-service.ts';
+import { assertErrorDocument } from '../../testing/sword-error.ts';
+import { testOfService } from '../../testing/test-of-service.ts';
 
 const test = testOfService({
   alice: { collections: ['software', 'alices', 'alice'] },
@@ -104,16 +104,16 @@ test('Last-Event-ID resumes behind any event, without loss and without repetitio
   const id = await deposit(alice, 'software', whole, partial);
   const path = `/1/software/${id}/events/`;
   await using events = await EventSource.open(alice, path);
-  const told = [await events.next()];
+  const received = [await events.next()];
   await alice.post(`/1/software/${id}/metadata/`, null, final);
-  told.push(...(await events.rest()).filter(({ data }) => data));
-  t.is(told.length, 5);
-  for (const [index, { id: token = '' }] of told.slice(0, -1).entries()) {
+  received.push(...(await events.rest()).filter(({ data }) => data));
+  t.is(received.length, 5);
+  for (const [index, { id: token = '' }] of received.slice(0, -1).entries()) {
     await using resumed = await EventSource.open(alice, path, { 'Last-Event-ID': token });
     const rest = (await resumed.rest()).filter(({ data }) => data);
-    t.deepEqual(rest, told.slice(index + 1), token);
+    t.deepEqual(rest, received.slice(index + 1), token);
   }
-  const last = told.at(-1)?.id ?? '';
+  const last = received.at(-1)?.id ?? '';
   t.is((await alice.get(path, { 'Last-Event-ID': last })).status, 204, 'nothing more will ever come');
   const swhid = /<deposit_swh_id>([^<]+)</.exec(
     await (await alice.get(`/1/software/${id}/status/`)).text(),
@@ -190,11 +190,11 @@ test('a collection tells of all deposits of the client, and of nobody else’s',
   const [one, two] = [await deposit(alice, 'alice'), await deposit(alice, 'alice')];
   await deposit(alice, 'software');
   const bobs = await deposit(bob, 'software');
-  const told = [];
-  while (told.length < 10) told.push(await events.next());
+  const received = [];
+  while (received.length < 10) received.push(await events.next());
   for (const id of [one, two]) {
     t.deepEqual(
-      told.filter(({ deposit }) => deposit === id).map(({ status }) => status),
+      received.filter(({ deposit }) => deposit === id).map(({ status }) => status),
       WAY,
     );
   }
@@ -221,10 +221,10 @@ test('the stream of a collection resumes where it was, whatever happened meanwhi
   await using resumed = await EventSource.open(alice, '/1/alices/events/', {
     'Last-Event-ID': first.id ?? '',
   });
-  const told = [];
-  while (told.length < 6) told.push(await resumed.next());
+  const received = [];
+  while (received.length < 6) received.push(await resumed.next());
   t.deepEqual(
-    told.map(({ deposit, status, event }) => [deposit, status ?? event]),
+    received.map(({ deposit, status, event }) => [deposit, status ?? event]),
     [...WAY.slice(1).map((status) => [id, status]), [goneId, 'partial'], [goneId, 'deleted']],
   );
 });
@@ -307,9 +307,9 @@ test('however much is left to be told, it ends where the client may not be told 
   const id = await deposit(alice);
   await alice.waitFor(`/1/software/${id}/status/`, 'done');
   const language = { iris: new Iris(service.url), refIdAliases: true };
-  const backlog = new DepositNewsSource(service.service.log, id, -1);
+  const backlog = new DepositStatusChanges(service.service.log, id, -1);
   let read = 0;
-  const source: NewsSource = {
+  const source: StatusChangeSource = {
     token: undefined,
     isOver: false,
     async *more() {
@@ -327,9 +327,9 @@ test('however much is left to be told, it ends where the client may not be told 
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo; // it listens on TCP
   await using events = await EventSource.open(alice.at(`http://127.0.0.1:${port}`), '/');
-  const told = (await events.rest()).filter(({ data }) => data);
+  const received = (await events.rest()).filter(({ data }) => data);
   t.deepEqual(
-    told.map(({ status }) => status),
+    received.map(({ status }) => status),
     WAY.slice(0, 2),
   );
 });

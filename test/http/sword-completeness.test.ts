@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { tarOf } from '../support/archive-builders.ts';
+import { tarOf } from '../../testing/archive-builders.ts';
 import {
   archiveHeaders,
   archivePart,
@@ -13,15 +13,15 @@ import {
   helloTar,
   helloZip,
   partial,
-} from '../support/deposit-bodies.ts';
-import { RawConnection } from '../support/raw-connection.ts';
-import { RunningService, type TestClient } from '../support/running-service.ts';
-import { leavesNothing } from '../support/stored-things.ts';
-import { swordClients } from '../support/sword-clients.ts';
-import { assertSwordError } from '../support/sword-error.ts';
-import { testOfService } from '../support/test-of-service.ts';
-import { TusUploads } from '../support/tus-uploads.ts';
-import { child, type Parsed, parsedBody, texts } from '../sword/parsed-body.ts';
+} from '../../testing/deposit-bodies.ts';
+import { child, type Parsed, parsedBody, texts } from '../../testing/parsed-body.ts';
+import { RawConnection } from '../../testing/raw-connection.ts';
+import { RunningService, type TestClient } from '../../testing/running-service.ts';
+import { leavesNothing } from '../../testing/stored-things.ts';
+import { swordClients } from '../../testing/sword-clients.ts';
+import { assertSwordError } from '../../testing/sword-error.ts';
+import { testOfService } from '../../testing/test-of-service.ts';
+import { TusUploads } from '../../testing/tus-uploads.ts';
 
 const test = testOfService({
   alice: { collections: ['software', 'papers'] },
@@ -55,7 +55,7 @@ async function created(
   return new URL(answer.headers.get('location') ?? '').pathname.replace('metadata/', '');
 }
 
-/** Partial, with hello.zip and an entry. */
+/** Makes a partial deposit with hello.zip and an entry. */
 function begun(client: TestClient): Promise<string> {
   return created(client, formOf([archivePart(), entryPart()]), { ...formType, ...partial });
 }
@@ -74,7 +74,7 @@ async function bytesOf(answer: Response): Promise<Buffer> {
   return Buffer.from(await answer.arrayBuffer());
 }
 
-/** Name and number of each archive, as the receipt links to them. */
+/** Resolves to name and number of each archive, as the receipt links to them. */
 async function filesOf(client: TestClient, deposit: string): Promise<(readonly [string, number])[]> {
   return archiveLinks(await receiptOf(client, deposit)).map(
     ({ title = '', href = '' }) => [title, Number(href.split('/').at(-2))] as const,
@@ -215,7 +215,7 @@ for (const [client, bodyOf] of Object.entries(swordClients)) {
   });
 }
 
-/** Parts in `multipart/related`, after a preamble and under a boundary that has to be quoted. */
+/** Returns parts in `multipart/related`, after a preamble and with a boundary that has to be quoted. */
 function relatedOf(parts: readonly (readonly [headers: readonly string[], body: string | Buffer])[]): Buffer {
   const pieces = parts.flatMap(([headers, body]) => [
     '\r\n--a (b)/c=d?\r\n',

@@ -1,8 +1,8 @@
-import { archiveHeaders, helloZip, partial } from '../support/deposit-bodies.ts';
-import { RawConnection } from '../support/raw-connection.ts';
-import { RunningService, type TestClient } from '../support/running-service.ts';
-import { assertErrorDocument } from '../support/sword-error.ts';
-import { testOfService } from '../support/test-of-service.ts';
+import { archiveHeaders, helloZip, partial } from '../../testing/deposit-bodies.ts';
+import { RawConnection } from '../../testing/raw-connection.ts';
+import { RunningService, type TestClient } from '../../testing/running-service.ts';
+import { assertErrorDocument } from '../../testing/sword-error.ts';
+import { testOfService } from '../../testing/test-of-service.ts';
 
 const test = testOfService({ alice: { collections: ['software'] } }, { maxWrites: 2 });
 
@@ -55,7 +55,7 @@ test('one client leaves room for the changes of others', async (t) => {
   t.is((await create(alice)).status, 201);
 });
 
-/** Of an upload whose body waits to be asked for. */
+/** Returns the head of an upload whose body waits for `100 Continue`. */
 function headOf(client: TestClient): string {
   const headers = {
     ...archiveHeaders(),

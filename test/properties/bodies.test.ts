@@ -4,11 +4,11 @@ import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { depositReceipt, depositReceiptJson } from '../../src/sword/documents/deposit-receipt.ts';
 import { errorDocument } from '../../src/sword/documents/error-document.ts';
 import { serviceDocument } from '../../src/sword/documents/service-document.ts';
-import { statementFeed } from '../../src/sword/documents/statement-feed.ts';
+import { statementFeed } from '../../src/sword/documents/statement/statement-feed.ts';
 import { statusDocument } from '../../src/sword/documents/status-document.ts';
-import { type BodyElement, element, xmlBody } from '../../src/sword/documents/xml-body.ts';
 import { Iris } from '../../src/sword/iris.ts';
-import { type Parsed, parsedBody } from '../sword/parsed-body.ts';
+import { type BodyElement, element, xmlBody } from '../../src/sword/xml/xml-body.ts';
+import { type Parsed, parsedBody } from '../../testing/parsed-body.ts';
 import { oddText, sayable } from './odd-texts.ts';
 
 const namespaces = {

@@ -1,14 +1,14 @@
 import test from 'ava';
 import * as fc from 'fast-check';
-import type { DepositPage } from '../../src/http/answering/deposit-page.ts';
-import { depositQueryIn, linkHeader, pageLinks } from '../../src/http/answering/deposit-query.ts';
+import type { DepositPage } from '../../src/deposits/deposit-page.ts';
+import { depositQueryIn, linkHeader, pageLinks } from '../../src/http/requests/deposit-query.ts';
 import type { ServiceContext } from '../../src/http/service-context.ts';
 import { Iris } from '../../src/sword/iris.ts';
 import { SwordError } from '../../src/sword/sword-error.ts';
 
 const iris = new Iris('https://deposit.example/base/');
 
-/** What the query string of an IRI asks for. */
+/** Parses the query string of an IRI. */
 function queryIn(search: string) {
   const query: Record<string, string | string[]> = Object.create(null);
   const parameters = new URLSearchParams(search);
@@ -17,7 +17,7 @@ function queryIn(search: string) {
     query[key] = values.length === 1 ? (values[0] as string) : values;
   }
   const context = { query, state: { login: { client: 'alice' } } };
-  return depositQueryIn(context as unknown as ServiceContext, 'physics'); // what it looks at
+  return depositQueryIn(context as unknown as ServiceContext, 'physics'); // the fields it reads
 }
 
 const id = fc.integer({ min: 1, max: 2 ** 40 });
@@ -28,23 +28,23 @@ const asked = fc.record({
   origin: fc.option(fc.string({ unit: 'grapheme' }), { nil: null }),
   page: fc.integer({ min: 1, max: 1_000_000 }),
   pageSize: fc.integer({ min: 1, max: 1000 }),
-  beside: fc.constant(null),
+  cursor: fc.constant(null),
 });
 
 test('every link from page to page asks for what it was made of', (t) => {
   fc.assert(
     fc.property(asked, id, id, fc.nat({ max: 1_000_000 }), (query, first, last, pages) => {
       const deposits = [{ depositId: first }, { depositId: last }];
-      const page = { deposits, lastPage: pages + 1, goesOn: true } as unknown as DepositPage; // what it looks at
+      const page = { deposits, lastPage: pages + 1, hasMore: true } as unknown as DepositPage; // the fields it reads
       const links = pageLinks(query, page, iris);
       for (const { rel, href } of links) {
         const again = queryIn(new URL(href).search);
-        const { page: to, beside, ...rest } = again;
-        const { page: _page, beside: _beside, ...same } = query;
+        const { page: to, cursor, ...rest } = again;
+        const { page: _page, cursor: _cursor, ...same } = query;
         t.deepEqual(rest, same, rel);
-        if (rel === 'next') t.deepEqual([to, beside], [query.page + 1, { side: 'below', depositId: last }]);
-        if (rel === 'first') t.deepEqual([to, beside], [1, null]);
-        if (beside?.side === 'above') t.is(beside.depositId, first);
+        if (rel === 'next') t.deepEqual([to, cursor], [query.page + 1, { side: 'below', depositId: last }]);
+        if (rel === 'first') t.deepEqual([to, cursor], [1, null]);
+        if (cursor?.side === 'above') t.is(cursor.depositId, first);
       }
       t.is(linkHeader(links).split('>; rel="').length, links.length);
     }),
@@ -70,9 +70,9 @@ test('a query is read or refused, whatever it says', (t) => {
   fc.assert(
     fc.property(fc.array(fc.tuple(keys, values), { maxLength: 5 }), (pairs) => {
       try {
-        const { page, pageSize, beside } = queryIn(new URLSearchParams(pairs).toString());
+        const { page, pageSize, cursor } = queryIn(new URLSearchParams(pairs).toString());
         t.true(page >= 1 && pageSize >= 1 && pageSize <= 1000);
-        t.true(beside === null || Number.isSafeInteger(beside.depositId));
+        t.true(cursor === null || Number.isSafeInteger(cursor.depositId));
       } catch (error) {
         t.true(error instanceof SwordError, String(error));
       }

@@ -1,11 +1,11 @@
 import test from 'ava';
 import * as fc from 'fast-check';
-import { chainFaults } from '../../src/event-log/chain-faults.ts';
 import type { Json, JsonObject, NewEvent } from '../../src/event-log/event-log.ts';
 import { toLogPosition, toPosition as toServerPosition } from '../../src/event-log/eventstoredb/position.ts';
-import { canonicalJson, eventId, sealAfter } from '../../src/event-log/hash-chain.ts';
+import { chainFaults } from '../../src/event-log/integrity/chain-errors.ts';
+import { canonicalJson, eventId, sealAfter } from '../../src/event-log/integrity/hash-chain.ts';
+import { StreamHeads } from '../../src/event-log/integrity/stream-heads.ts';
 import { positionNumber, toPosition } from '../../src/event-log/position.ts';
-import { StreamHeads } from '../../src/event-log/stream-heads.ts';
 import { escapePath, unescapePath } from '../../src/swhid/escape-path.ts';
 import { oddText } from './odd-texts.ts';
 
@@ -24,7 +24,7 @@ test('the canonical form says the same, in whatever order the keys came', (t) =>
   );
 });
 
-/** The same with the keys of all objects in the reverse order. */
+/** Returns a copy with the keys of all objects in the reverse order. */
 function turned(value: Json): Json {
   if (Array.isArray(value)) return value.map(turned);
   if (value === null || typeof value !== 'object') return value;

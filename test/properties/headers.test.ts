@@ -5,7 +5,7 @@ import {
   parseUploadLength,
   parseUploadMetadata,
   parseUploadOffset,
-} from '../../src/http/receiving/tus-headers.ts';
+} from '../../src/modules/resumable-uploads/http/tus-headers.ts';
 import { formatQualifiedSwhid, InvalidSwhid, parseQualifiedSwhid } from '../../src/swhid/swhid.ts';
 import { parseAcceptPackaging } from '../../src/sword/headers/accept-packaging.ts';
 import { parseContentDisposition, requireFilename } from '../../src/sword/headers/content-disposition.ts';
@@ -71,7 +71,7 @@ const pieces = [
 ];
 const latin1 = fc.integer({ min: 1, max: 255 }).map((code) => String.fromCharCode(code));
 
-/** What may come in a header: bytes, mostly those that mean something. */
+/** Possible values of a header: bytes, mostly those with a meaning. */
 const header = fc
   .array(fc.oneof(fc.constantFrom(...pieces), latin1), { maxLength: 40 })
   .map((parts) => parts.join(''));

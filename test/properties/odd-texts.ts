@@ -21,7 +21,7 @@ const pieces = [
   '<?x',
 ];
 
-/** Texts of all characters there are, and of such that are none, with what markup is made of in between. */
+/** Texts of all characters, including invalid ones, mixed with parts of markup. */
 export const oddText: fc.Arbitrary<string> = fc
   .array(
     fc.oneof(
@@ -33,7 +33,7 @@ export const oddText: fc.Arbitrary<string> = fc
   )
   .map((parts) => parts.join(''));
 
-/** What XML 1.0 can say of a text: the rest is U+FFFD. */
+/** Returns the text as XML 1.0 can represent it: other characters become U+FFFD. */
 export function sayable(text: string): string {
   // oxlint-disable-next-line no-control-regex
   return text.toWellFormed().replace(/[^\t\n\r\x20-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd');

@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import * as fc from 'fast-check';
+import { paxHeader, type TarSpec, tarOf, zipOf } from '../../testing/archive-builders.ts';
+import { gitTreeOf, type TreeMember } from '../../testing/git-tree.ts';
 import { accepted, directoryOf, refused } from '../archives/reading.ts';
 import { xzOf } from '../corpus/xz-stream.ts';
-import { paxHeader, type TarSpec, tarOf, zipOf } from '../support/archive-builders.ts';
-import { gitTreeOf, type TreeMember } from '../support/git-tree.ts';
 
 type Leaf = { readonly data: Buffer; readonly executable: boolean; readonly target: string | null };
 type Tree = Map<string, Tree | Leaf>;
@@ -50,7 +50,7 @@ function tarSpecs(root: Tree): TarSpec[] {
   });
 }
 
-/** A zip has files and directories only. */
+/** Reduces a tree to what a zip can hold: files and directories. */
 function plain(root: Tree): Tree {
   const entries = [...root].map(([entry, value]): [string, Tree | Leaf] => [
     entry,

@@ -1,11 +1,11 @@
 import test from 'ava';
-import type { Delivery } from '../../src/event-log/deliveries.ts';
+import type { Delivery } from '../../src/event-log/consumer-groups/consumer-group.ts';
 import type { EventLog, RecordedEvent } from '../../src/event-log/event-log.ts';
-import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
-import { silentLogger } from '../../src/logger.ts';
-import { LogParking } from '../../src/reactors/parking.ts';
+import { EventLogParking } from '../../src/reactors/parking.ts';
 import { ReactorRunner } from '../../src/reactors/reactor-runner.ts';
-import { until } from '../support/running-service.ts';
+import { silentLogger } from '../../src/tools/logger.ts';
+import { MemoryEventLog } from '../../testing/memory-event-log.ts';
+import { until } from '../../testing/running-service.ts';
 
 test('an event that was begun again and again is parked without another try', async (t) => {
   await using log = new MemoryEventLog();
@@ -23,9 +23,9 @@ test('what may be deadly is worked on with nothing beside it', async (t) => {
   await using log = new MemoryEventLog();
   const streams = ['job-a', 'job-b', 'job-suspect', 'job-c', 'job-d', 'job-other-suspect', 'job-e'];
   await work(log, ...streams);
-  const [beside, underWay] = [new Map<string, string[]>(), new Set<string>()];
+  const [concurrent, underWay] = [new Map<string, string[]>(), new Set<string>()];
   const react = async ({ stream }: RecordedEvent): Promise<void> => {
-    beside.set(stream, [...underWay]);
+    concurrent.set(stream, [...underWay]);
     underWay.add(stream);
     await new Promise((resolve) => setTimeout(resolve, 5));
     underWay.delete(stream);
@@ -36,11 +36,11 @@ test('what may be deadly is worked on with nothing beside it', async (t) => {
   };
   t.deepEqual((await acknowledged(log, begin, react)).sort(), streams.sort());
   for (const suspect of ['job-suspect', 'job-other-suspect']) {
-    t.deepEqual(beside.get(suspect), []);
-    t.false([...beside.values()].flat().includes(suspect));
+    t.deepEqual(concurrent.get(suspect), []);
+    t.false([...concurrent.values()].flat().includes(suspect));
   }
-  t.true([...beside.values()].flat().length > 0, 'the others are side by side');
-  const order = [...beside.keys()];
+  t.true([...concurrent.values()].flat().length > 0, 'the others are side by side');
+  const order = [...concurrent.keys()];
   t.true(order.indexOf('job-suspect') < order.indexOf('job-d'), 'what waits to be alone is not overtaken');
 });
 
@@ -69,7 +69,7 @@ test('what a stop cuts off after it was begun is handed back', async (t) => {
 
 type Begin = (event: RecordedEvent, ...how: Parameters<Delivery['begin']>) => ReturnType<Delivery['begin']>;
 
-/** Runs a reactor on everything in the log, and resolves to the streams in the order in which they were done with. */
+/** Runs a reactor on all events of the log, and resolves to the streams in the order of their completion. */
 async function acknowledged(
   log: EventLog,
   begin: Begin,
@@ -111,7 +111,7 @@ function runnerOn(
     react,
     giveUp: async () => undefined,
   };
-  const parking = new LogParking(log);
+  const parking = new EventLogParking(log);
   const runner = new ReactorRunner(reactor, { deliveries, parking, logger: silentLogger, concurrency: 4 });
   runner.start((error) => {
     throw error;

@@ -1,20 +1,20 @@
 import test from 'ava';
-import { Administration } from '../../src/administration.ts';
-import { ObjectError, ObjectMissing, ObjectUnreadable } from '../../src/archive-store/archive-store.ts';
-import { CatchUpDeliveries } from '../../src/event-log/catch-up-deliveries.ts';
+import { AdminCommands } from '../../src/deposits/admin-commands.ts';
+import { CatchUpDeliveries } from '../../src/event-log/consumer-groups/catch-up-deliveries.ts';
 import type { EventLog, RecordedEvent } from '../../src/event-log/event-log.ts';
-import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
-import { type Logger, silentLogger } from '../../src/logger.ts';
-import { LogParking, parkedEvents } from '../../src/reactors/parking.ts';
+import { ObjectError, ObjectMissing, ObjectUnreadable } from '../../src/object-store/object-store.ts';
+import { EventLogParking, parkedEvents } from '../../src/reactors/parking.ts';
 import type { Reactor } from '../../src/reactors/reactor.ts';
 import { ReactorRunner } from '../../src/reactors/reactor-runner.ts';
-import { keptLines } from '../support/kept-lines.ts';
-import { until } from '../support/running-service.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { type Logger, silentLogger } from '../../src/tools/logger.ts';
+import { keptLines } from '../../testing/kept-lines.ts';
+import { MemoryEventLog } from '../../testing/memory-event-log.ts';
+import { until } from '../../testing/running-service.ts';
+import { temporaryFolder } from '../../testing/temporary-folder.ts';
 
 type Behaviour = Partial<Pick<Reactor, 'react' | 'giveUp' | 'ownerOf'>>;
 
-/** Runs a reactor of this behaviour on events `Work` until `look` is through; the folder keeps its checkpoint. */
+/** Runs a reactor of this behaviour on events `Work` until `look` is done; the folder stores its position. */
 async function running(
   log: EventLog,
   folder: string,
@@ -34,7 +34,7 @@ async function running(
   const deliveries = new CatchUpDeliveries(log, folder);
   const options = {
     deliveries,
-    parking: new LogParking(log),
+    parking: new EventLogParking(log),
     logger,
     concurrency: 4,
     firstPause: 1,
@@ -104,7 +104,7 @@ test('the long line of one owner keeps nobody else out', async (t) => {
   const ownerOf = async ({ stream }: RecordedEvent): Promise<string> => stream.split('-')[1] ?? '';
   const look = () => until(async () => begun.length === 41);
   await running(log, await temporaryFolder(t), { react, ownerOf }, look);
-  // Half of the four places are for one owner at the most, and the others come in turn.
+  // One owner gets at most half of the four slots, and the others are served in turn.
   t.true(begun.indexOf('job-calm-1') <= 2, begun.slice(0, 5).join(' '));
   t.deepEqual(
     begun.filter((name) => name !== 'job-calm-1'),
@@ -230,7 +230,7 @@ test('a parked event is tried again when an operator wants it, and not when it i
     await until(async () => (await parked()).length === 2);
     mended = true;
     const [first, second] = await parked();
-    const administration = new Administration(log, { kind: 'operator', name: 'carol' });
+    const administration = new AdminCommands(log, { kind: 'operator', name: 'carol' });
     const eventId = first?.eventId ?? '';
     await administration.parking({ type: 'RetryParked', reactor: 'tested', eventId });
     const skipped = { reactor: 'tested', eventId: second?.eventId ?? '', reason: 'a test' };
@@ -312,10 +312,10 @@ test('an event that cannot be handled is logged with the reactor, its stream and
   const event = { id: '00000000-0000-4000-9000-000000000001', type: 'Unheard', data: {}, metadata: {} };
   const { position } = await log.append('parked-tested', 'none', [event]);
   const { logger, lines } = keptLines();
-  const told = () => lines.find(({ msg }) => msg === 'event not handled, tried again later');
-  await running(log, await temporaryFolder(t), {}, () => until(async () => told() !== undefined), logger);
+  const logged = () => lines.find(({ msg }) => msg === 'event not handled, tried again later');
+  await running(log, await temporaryFolder(t), {}, () => until(async () => logged() !== undefined), logger);
   const expected = { reactor: 'tested', stream: 'parked-tested', type: 'Unheard', position };
-  t.like(told(), { level: 'error', ...expected });
+  t.like(logged(), { level: 'error', ...expected });
 });
 
 test('work that could neither be done nor given up nor parked begins again after a pause', async (t) => {
@@ -351,7 +351,7 @@ test('what was parked, or left for good, is not tried again when all events come
   };
   const giveUp = (): Promise<void> => Promise.reject(failing('DEADLY'));
   const parked = async () => (await parkedEvents(log, 'tested')).map(({ stream }) => stream);
-  const operator = new Administration(log, { kind: 'operator', name: 'rosa' });
+  const operator = new AdminCommands(log, { kind: 'operator', name: 'rosa' });
   const [leave, retry] = [{ type: 'SkipParked', reason: 'deadly' }, { type: 'RetryParked' }] as const;
   const decide = async (command: typeof leave | typeof retry): Promise<void> => {
     const all = await parkedEvents(log, 'tested');
@@ -375,7 +375,7 @@ test('what was parked, or left for good, is not tried again when all events come
   t.deepEqual(await parked(), ['job-parked']);
   for await (const decision of log.readStream('parked-tested')) {
     t.is(
-      await new LogParking(log).retried(decision),
+      await new EventLogParking(log).eventToRetry(decision),
       undefined,
       'it was left after it was to be tried again',
     );
@@ -386,7 +386,7 @@ test('events that are to be tried again are worked on side by side, as those tha
   await using log = new MemoryEventLog();
   const streams = ['job-1', 'job-2', 'job-3'];
   for (const stream of streams) await work(log, stream);
-  const parking = new LogParking(log);
+  const parking = new EventLogParking(log);
   for (const job of await Array.fromAsync(log.readAll()))
     await parking.park('tested', job, failing('DEADLY'));
   const begun = new Set<string>();
@@ -394,12 +394,12 @@ test('events that are to be tried again are worked on side by side, as those tha
   const react = async ({ stream }: RecordedEvent): Promise<void> => {
     begun.add(stream);
     if (streams.every((one) => begun.has(one))) all.resolve();
-    if (streams.includes(stream)) await all.promise; // for ever, if one waits for another
+    if (streams.includes(stream)) await all.promise; // never, if one waits for another
   };
-  const operator = new Administration(log, { kind: 'operator', name: 'rosa' });
+  const operator = new AdminCommands(log, { kind: 'operator', name: 'rosa' });
   await running(log, await temporaryFolder(t), { react }, async () => {
     await work(log, 'job-last');
-    await until(async () => begun.has('job-last')); // none of those that are parked is begun by itself any more
+    await until(async () => begun.has('job-last')); // none of the parked events is begun again by itself
     t.deepEqual([...begun], ['job-last']);
     for await (const _ of operator.retryParked('tested', await parkedEvents(log, 'tested')));
     await all.promise;
@@ -409,10 +409,10 @@ test('events that are to be tried again are worked on side by side, as those tha
 
 test('of what was decided about parked events only what is new is read for the next one', async (t) => {
   await using log = new MemoryEventLog();
-  const operator = new Administration(log, { kind: 'operator', name: 'rosa' });
+  const operator = new AdminCommands(log, { kind: 'operator', name: 'rosa' });
   for (const stream of ['job-1', 'job-2']) await work(log, stream);
   const jobs = await Array.fromAsync(log.readAll());
-  const parking = new LogParking(log);
+  const parking = new EventLogParking(log);
   for (const job of jobs) await parking.park('tested', job, failing('DEADLY'));
   for await (const _ of operator.retryParked('tested', await parkedEvents(log, 'tested')));
   const decisions = (await Array.fromAsync(log.readStream('parked-tested'))).slice(-2);
@@ -422,8 +422,8 @@ test('of what was decided about parked events only what is new is read for the n
     if (stream === 'parked-tested') begun.push(options?.from);
     return readStream(stream, options);
   };
-  const found = await Promise.all(decisions.map((decision) => parking.retried(decision)));
+  const found = await Promise.all(decisions.map((decision) => parking.eventToRetry(decision)));
   t.deepEqual(found, jobs);
-  for (const decision of decisions.slice(0, 1)) await parking.retried(decision);
+  for (const decision of decisions.slice(0, 1)) await parking.eventToRetry(decision);
   t.deepEqual(begun, [0, 0, 4]);
 });

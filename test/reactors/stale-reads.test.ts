@@ -1,13 +1,13 @@
 import test from 'ava';
-import { execute, load } from '../../src/command-handler.ts';
+import { handleCommand, load } from '../../src/deposits/command-handler.ts';
 import { deposits } from '../../src/domain/aggregates.ts';
 import type { EventLog, ReadStreamOptions, RecordedEvent } from '../../src/event-log/event-log.ts';
-import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
 import { Checker } from '../../src/reactors/checker.ts';
 import { Loader } from '../../src/reactors/loader.ts';
-import { LogParking } from '../../src/reactors/parking.ts';
+import { EventLogParking } from '../../src/reactors/parking.ts';
 import { isTransient } from '../../src/reactors/transient-faults.ts';
-import { createDeposit } from '../support/example-deposits.ts';
+import { createDeposit } from '../../testing/example-deposits.ts';
+import { MemoryEventLog } from '../../testing/memory-event-log.ts';
 
 const context = {
   commandId: '6a1b4f0e-0000-4000-8000-000000000002',
@@ -26,7 +26,7 @@ class StaleLog extends MemoryEventLog {
 }
 
 async function completed(log: EventLog): Promise<RecordedEvent> {
-  await execute(log, deposits, 1, createDeposit(), context);
+  await handleCommand(log, deposits, 1, createDeposit(), context);
   const events = await Array.fromAsync(log.readStream('deposit-1'));
   return events.at(-1) as RecordedEvent;
 }
@@ -45,21 +45,23 @@ test('a stream that ends before the event that a reactor handles is read again, 
   }
   const outcome = { type: 'RecordVerified', depositId: 1, attempt: 1, readings: [], warnings: [] } as const;
   const atLeast = event.revision;
-  await t.throwsAsync(execute(log, deposits, 1, outcome, context, { atLeast }), { message: /^Stale read/ });
+  await t.throwsAsync(handleCommand(log, deposits, 1, outcome, context, { atLeast }), {
+    message: /^Stale read/,
+  });
   await t.throwsAsync(load(log, deposits, 2, { atLeast: 0 }), { message: /it ended at revision none/ });
 });
 
 test('a decision of an operator whose stream ends before it is read again', async (t) => {
   await using log = new StaleLog();
   const event = await completed(log);
-  const parking = new LogParking(log);
+  const parking = new EventLogParking(log);
   await parking.park('checker', event, new Error('It kills.'));
-  const { Administration } = await import('../../src/administration.ts');
-  const operator = new Administration(log, { kind: 'operator', name: 'rosa' });
+  const { AdminCommands } = await import('../../src/deposits/admin-commands.ts');
+  const operator = new AdminCommands(log, { kind: 'operator', name: 'rosa' });
   await operator.parking({ type: 'RetryParked', reactor: 'checker', eventId: event.id });
   const decision = (await Array.fromAsync(log.readStream('parked-checker'))).at(-1) as RecordedEvent;
   log.upTo = decision.revision - 1;
-  await t.throwsAsync(parking.retried(decision), { message: /^Stale read of parked-checker/ });
+  await t.throwsAsync(parking.eventToRetry(decision), { message: /^Stale read of parked-checker/ });
   log.upTo = Number.MAX_SAFE_INTEGER;
-  t.is((await parking.retried(decision))?.id, event.id);
+  t.is((await parking.eventToRetry(decision))?.id, event.id);
 });

@@ -1,6 +1,6 @@
 import test from 'ava';
-import { setOfObjectsNamed } from '../../src/objects-named.ts';
-import { zipOf } from '../support/archive-builders.ts';
+import { setOfReferencedObjects } from '../../src/deposits/referenced-objects.ts';
+import { zipOf } from '../../testing/archive-builders.ts';
 import {
   archiveHeaders,
   archivePart,
@@ -9,8 +9,8 @@ import {
   formOf,
   formType,
   partial,
-} from '../support/deposit-bodies.ts';
-import { RunningService } from '../support/running-service.ts';
+} from '../../testing/deposit-bodies.ts';
+import { RunningService } from '../../testing/running-service.ts';
 
 const PAN = zipOf([{ name: 'pan', data: 'a file' }]);
 const BELOW_PAN = zipOf([{ name: 'pan/x', data: 'below a file' }]);
@@ -31,6 +31,6 @@ for (const [what, second, outcome] of [
     await alice.waitFor('/1/software/1/status/', outcome);
     const { log, store } = service.service;
     const stored = await Array.fromAsync(store.list(), ({ sha256 }) => sha256);
-    t.deepEqual(stored.sort(), [...(await setOfObjectsNamed(log))].sort());
+    t.deepEqual(stored.sort(), [...(await setOfReferencedObjects(log))].sort());
   });
 }

@@ -3,23 +3,23 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
-import { ObjectMissing } from '../../src/archive-store/archive-store.ts';
-import { FilesystemArchiveStore } from '../../src/archive-store/filesystem/filesystem-archive-store.ts';
-import { execute, load } from '../../src/command-handler.ts';
-import type { Config } from '../../src/config.ts';
+import type { Config } from '../../src/config/config.ts';
+import { handleCommand, load } from '../../src/deposits/command-handler.ts';
 import { deposits } from '../../src/domain/aggregates.ts';
 import type { RecordedEvent } from '../../src/event-log/event-log.ts';
-import { MemoryEventLog } from '../../src/event-log/memory-event-log.ts';
+import { FilesystemObjectStore } from '../../src/object-store/filesystem/filesystem-object-store.ts';
+import { ObjectMissing } from '../../src/object-store/object-store.ts';
 import { Checker } from '../../src/reactors/checker.ts';
 import { Loader } from '../../src/reactors/loader.ts';
 import { parkedEvents } from '../../src/reactors/parking.ts';
-import { tarOf } from '../support/archive-builders.ts';
-import { archivePart, entryPart, final, formOf, formType } from '../support/deposit-bodies.ts';
-import { aliceArchive, createDeposit, reading } from '../support/example-deposits.ts';
-import { Exposition } from '../support/exposition.ts';
-import { runScript } from '../support/run-script.ts';
-import { RunningService, type TestClient, until } from '../support/running-service.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { tarOf } from '../../testing/archive-builders.ts';
+import { archivePart, entryPart, final, formOf, formType } from '../../testing/deposit-bodies.ts';
+import { aliceArchive, createDeposit, reading } from '../../testing/example-deposits.ts';
+import { Exposition } from '../../testing/exposition.ts';
+import { MemoryEventLog } from '../../testing/memory-event-log.ts';
+import { runScript } from '../../testing/run-script.ts';
+import { RunningService, type TestClient, until } from '../../testing/running-service.ts';
+import { temporaryFolder } from '../../testing/temporary-folder.ts';
 
 const UNREADABLE =
   '<deposit_status_detail>The service cannot read its copy of the archive at the moment; nothing is needed from you.</deposit_status_detail>';
@@ -27,9 +27,9 @@ const UNREADABLE =
 const PARKED = ['deposit_reactor_parked_events', { reactor: 'checker' }] as const;
 
 const HTTP_ALONE = { roles: ['http'] } as const;
-/** Pauses of milliseconds in place of minutes. */
+/** Pauses of milliseconds instead of minutes. */
 const SOON = { reactionPause: 1, stuckAfter: 200 } as const;
-/** The second try comes when the test is over. */
+/** The second try comes after the end of the test. */
 const LATER = { reactionPause: 1_000_000, stuckAfter: 3_600_000 } as const;
 
 const context = {
@@ -42,8 +42,8 @@ const context = {
 for (const work of ['check', 'load'] as const) {
   test(`a ${work} that misses an object leaves the status of the deposit, and says once which object it is`, async (t) => {
     await using log = new MemoryEventLog();
-    await using store = await FilesystemArchiveStore.open({ folder: await temporaryFolder(t) });
-    await execute(log, deposits, 1, createDeposit(), context);
+    await using store = await FilesystemObjectStore.open({ folder: await temporaryFolder(t) });
+    await handleCommand(log, deposits, 1, createDeposit(), context);
     if (work === 'load') {
       const verified = {
         type: 'RecordVerified',
@@ -52,7 +52,7 @@ for (const work of ['check', 'load'] as const) {
         readings: [reading],
         warnings: [],
       } as const;
-      await execute(log, deposits, 1, verified, { ...context, commandId: randomUUID() });
+      await handleCommand(log, deposits, 1, verified, { ...context, commandId: randomUUID() });
     }
     const [event] = await Array.fromAsync(log.readStream('deposit-1', { backwards: true, limit: 1 }));
     const unused = {} as never;
@@ -70,7 +70,7 @@ for (const work of ['check', 'load'] as const) {
   });
 }
 
-/** A service without reactors in a folder, in which deposits wait. */
+/** Starts a service without reactors in a folder in which deposits wait. */
 async function waiting(t: ExecutionContext): Promise<RunningService> {
   const service = await RunningService.start(HTTP_ALONE);
   t.teardown(() => service[Symbol.asyncDispose]());
@@ -109,7 +109,7 @@ async function parkedObjects({ service }: RunningService): Promise<(string | und
   return (await parkedEvents(service.log, 'checker')).map(({ object }) => object);
 }
 
-/** A busy machine may take too long for one look. */
+/** Polls readiness, as a busy machine may take too long for one check. */
 async function isReadyWith({ url }: RunningService, parked: number): Promise<boolean> {
   const answer = await fetch(`${url}/health/ready`);
   return answer.status === 200 && isDeepStrictEqual(await answer.json(), { status: 'ready', parked });

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
-import { parseS3Url } from '../../src/archive-store/s3-url.ts';
-import { archivePart, entryPart, formOf, formType } from '../support/deposit-bodies.ts';
-import { FaultProxy } from '../support/fault-proxy.ts';
-import { runScript } from '../support/run-script.ts';
-import { RunningService } from '../support/running-service.ts';
-import { S3Server } from '../support/s3-server.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { parseS3Url } from '../../src/config/s3-url.ts';
+import { archivePart, entryPart, formOf, formType } from '../../testing/deposit-bodies.ts';
+import { FaultProxy } from '../../testing/fault-proxy.ts';
+import { runScript } from '../../testing/run-script.ts';
+import { RunningService } from '../../testing/running-service.ts';
+import { S3Server } from '../../testing/s3-server.ts';
+import { temporaryFolder } from '../../testing/temporary-folder.ts';
 
 test('a backup from S3 and a restore into S3 go on while the store restarts', async (t) => {
   await using s3 = await S3Server.start();

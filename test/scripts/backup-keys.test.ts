@@ -1,9 +1,14 @@
-import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import fs, { existsSync } from 'node:fs';
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
-import { runScript } from '../support/run-script.ts';
-import { RunningService } from '../support/running-service.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { backUpKeys } from '../../scripts/backup-keys.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { FILES_OF_NODE } from '../../src/tools/files.ts';
+import { runInWorld } from '../../src/tools/outside-world.ts';
+import { runScript } from '../../testing/run-script.ts';
+import { RunningService } from '../../testing/running-service.ts';
+import { temporaryFolder } from '../../testing/temporary-folder.ts';
 
 function keysIn(folder: string): Record<string, string> {
   return {
@@ -19,7 +24,7 @@ test('keys that lie elsewhere are backed up, and restored to where the settings 
   const before = { env: keysIn(secrets) };
   t.is((await runScript(service.folder, 'anchor', [], before)).code, 0);
   t.is((await runScript(service.folder, 'client', ['webhook', 'alice', 'https://8.8.8.8/'], before)).code, 0);
-  await chmod(path.join(secrets, 'webhook-key'), 0o444); // as secrets of containers are
+  await chmod(path.join(secrets, 'webhook-key'), 0o444); // like the secrets of containers
   await mkdir(path.join(service.folder, 'keys'));
   await writeFile(path.join(service.folder, 'keys/old.key'), Buffer.from([0, 255, 254]));
   const made = await runScript(service.folder, 'backup', [backup, '--json'], before);
@@ -36,7 +41,7 @@ test('keys that lie elsewhere are backed up, and restored to where the settings 
   }
   t.deepEqual(await readFile(path.join(target, 'keys/old.key')), Buffer.from([0, 255, 254]));
 
-  // What cannot be brought is named, with where it is; what is there stays.
+  // Keys that cannot be restored are named, with their place; existing ones stay.
   const inTheWay = await temporaryFolder(t);
   await writeFile(path.join(inTheWay, 'webhook-key'), 'another');
   const settings = { ...keysIn(inTheWay), DEPOSIT_ANCHOR_KEY_FILE: path.join(inTheWay, 'webhook-key/x') };
@@ -61,4 +66,48 @@ test('a key that has changed replaces the one of the backup before', async (t) =
     t.is((await runScript(service.folder, 'backup', [backup], settings)).code, 0);
     t.is(await readFile(path.join(backup, 'keys/webhook-aes256.key'), 'utf8'), key);
   }
+});
+
+test('a backup removes what one that was killed left, and copies no unfinished key', async (t) => {
+  await using service = await RunningService.start();
+  const backup = await temporaryFolder(t);
+  const uuid = '0b5f5a5e-8f0c-4c55-9d5d-2f3a0c4b1e77';
+  const left = ['keys/old.key.new', `keys/old.key.new.${uuid}`, `archives/incoming/${uuid}`];
+  for (const name of left) {
+    await mkdir(path.dirname(path.join(backup, name)), { recursive: true });
+    await writeFile(path.join(backup, name), 'left');
+  }
+  await mkdir(path.join(service.folder, 'keys'));
+  for (const name of ['old.key', `old.key.${uuid}`])
+    await writeFile(path.join(service.folder, 'keys', name), 'old');
+  const made = await runScript(service.folder, 'backup', [backup, '--json']);
+  t.is(made.code, 0, made.err);
+  t.deepEqual((JSON.parse(made.out) as { keys: string[] }).keys, ['old.key']);
+  for (const name of left) t.false(existsSync(path.join(backup, name)), name);
+
+  const target = await temporaryFolder(t);
+  await mkdir(path.join(target, 'keys'));
+  await writeFile(path.join(target, `keys/old.key.${uuid}`), 'left');
+  const restored = await runScript(target, 'restore', [backup]);
+  t.is(restored.code, 0, restored.err);
+  t.deepEqual(await readdir(path.join(target, 'keys')), ['old.key']);
+});
+
+test('the name of a key in a backup is synced after it was given', async (t) => {
+  const [dataDir, backup] = [await temporaryFolder(t), await temporaryFolder(t)];
+  const config = readConfig({ DEPOSIT_DATA_DIR: dataDir });
+  await mkdir(path.join(dataDir, 'keys'));
+  await writeFile(path.join(dataDir, 'keys/old.key'), 'old');
+  const done: string[] = [];
+  const rename: typeof fs.promises.rename = async (from, to) => {
+    await fs.promises.rename(from, to);
+    done.push('renamed');
+  };
+  const open: typeof fs.promises.open = async (file, flags, mode) => {
+    const handle = await fs.promises.open(file, flags, mode);
+    if (file === path.join(backup, 'keys')) done.push('folder opened to be synced');
+    return handle;
+  };
+  await runInWorld({ files: { ...FILES_OF_NODE, rename, open } }, () => backUpKeys(config, backup));
+  t.deepEqual(done.slice(-2), ['renamed', 'folder opened to be synced']);
 });

@@ -2,12 +2,12 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
 import { readBackup } from '../../scripts/backup-folder.ts';
-import { Administration } from '../../src/administration.ts';
-import { openLog } from '../../src/engines.ts';
-import { archivePart, entryPart, formOf, formType } from '../support/deposit-bodies.ts';
-import { runScript } from '../support/run-script.ts';
-import { RunningService } from '../support/running-service.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { AdminCommands } from '../../src/deposits/admin-commands.ts';
+import { openLog } from '../../src/service/backends/open-backends.ts';
+import { archivePart, entryPart, formOf, formType } from '../../testing/deposit-bodies.ts';
+import { runScript } from '../../testing/run-script.ts';
+import { RunningService } from '../../testing/running-service.ts';
+import { temporaryFolder } from '../../testing/temporary-folder.ts';
 
 const body = (): Uint8Array<ArrayBuffer> => new Uint8Array(formOf([archivePart(), entryPart()]));
 
@@ -35,14 +35,14 @@ test('a backup under load is whole, the next brings only what is new, and a rest
   const original = await Array.fromAsync(service.service.log.readAll());
   t.is(facts.events, original.length);
 
-  // As a third backup leaves it that is cut off between the log and the archives.
+  // The state of a third backup that was cut off between the log and the archives.
   const finished = JSON.parse(await readFile(path.join(backup, 'backup.json'), 'utf8')) as { events: number };
   t.is(finished.events, original.length);
   {
     await using ahead = await openLog({
       eventLog: { kind: 'sqlite', file: path.join(backup, 'event-log.sqlite') },
     });
-    await new Administration(ahead, { kind: 'operator', name: 'x' }).registerClient('late', 'secret');
+    await new AdminCommands(ahead, { kind: 'operator', name: 'x' }).registerClient('late', 'secret');
   }
 
   const elsewhere = await temporaryFolder(t);

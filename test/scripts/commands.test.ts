@@ -4,15 +4,15 @@ import test from 'ava';
 import { abandonedDeposits } from '../../scripts/abandoned-deposits.ts';
 import { assertAccepted, settings, type Wanted } from '../../scripts/client-settings.ts';
 import { depositsOfView } from '../../scripts/deposits-of-view.ts';
-import { Administration } from '../../src/administration.ts';
-import { openLog } from '../../src/engines.ts';
-import { LookedAtView } from '../../src/read-models/looked-at-view.ts';
-import { ViewFile } from '../../src/read-models/view-file.ts';
-import { eventAt } from '../support/event-seen.ts';
-import { runScript as run } from '../support/run-script.ts';
-import { RunningService, TestClient, until } from '../support/running-service.ts';
-import { secretCredential } from '../support/secret-password.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { AdminCommands } from '../../src/deposits/admin-commands.ts';
+import { openLog } from '../../src/service/backends/open-backends.ts';
+import { ReadonlyView } from '../../src/views/store/readonly-view.ts';
+import { ViewFile } from '../../src/views/store/view-file.ts';
+import { eventAt } from '../../testing/event-seen.ts';
+import { runScript as run } from '../../testing/run-script.ts';
+import { RunningService, TestClient, until } from '../../testing/running-service.ts';
+import { secretCredential } from '../../testing/secret-password.ts';
+import { temporaryFolder } from '../../testing/temporary-folder.ts';
 
 test('a client added beside the service can deposit there at once, and no more when it is disabled', async (t) => {
   await using running = await RunningService.start();
@@ -74,7 +74,7 @@ test('a collection can be described and shows it in the service document', async
 test('nothing of a command on a client is done where a part of it would be refused', async (t) => {
   const folder = await temporaryFolder(t);
   await using log = await openLog({ eventLog: { kind: 'sqlite', file: path.join(folder, 'log.sqlite') } });
-  const administration = new Administration(log, { kind: 'operator', name: 'test' });
+  const administration = new AdminCommands(log, { kind: 'operator', name: 'test' });
   const register = { type: 'RegisterClient', client: 'bob', credential: secretCredential } as const;
   const accepted = (wanted: Wanted, collections?: readonly string[]) =>
     assertAccepted(log, 'bob', [register, ...settings('bob', wanted)], collections);
@@ -123,7 +123,7 @@ test('while abandoned deposits are deleted no moment of the view is held that it
   });
   written.take(new Map(views), eventAt('1'));
   written.save();
-  using looked = LookedAtView.open(file, { name: 'v' });
+  using looked = ReadonlyView.open(file, { name: 'v' });
   const ids: number[] = [];
   for (const { depositId } of abandonedDeposits(looked, '2026-03-08')) {
     if (ids.push(depositId) > 1) continue;

@@ -1,11 +1,11 @@
 import { EventStoreDBClient, persistentSubscriptionToAllSettingsFromDefaults } from '@eventstore/db-client';
 import test, { type ExecutionContext } from 'ava';
-import { GROUP } from '../../src/event-log/eventstoredb/group.ts';
+import { GROUP } from '../../src/event-log/eventstoredb/consumer-groups/group.ts';
 import { RECEIVERS } from '../../src/reactors/reactor-names.ts';
-import { EventStoreDbDouble } from '../support/eventstoredb-double/eventstoredb-double.ts';
-import { type Ran, runScript } from '../support/run-script.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { tlsFiles } from '../support/tls-files.ts';
+import { EventStoreDbDouble } from '../../testing/eventstoredb-double/eventstoredb-double.ts';
+import { type Ran, runScript } from '../../testing/run-script.ts';
+import { temporaryFolder } from '../../testing/temporary-folder.ts';
+import { tlsFiles } from '../../testing/tls-files.ts';
 
 const USERS = {
   admin: { password: 'changeit', groups: ['$admins'] },
@@ -28,7 +28,7 @@ async function groups(t: ExecutionContext, url: string, ...args: readonly string
   return runScript(await temporaryFolder(t), 'groups', args, { env: { DEPOSIT_EVENT_LOG: url } });
 }
 
-/** Makes the groups of an older release that begin behind these positions. */
+/** Makes the groups of an older release that begin after these positions. */
 async function makeRetired(t: ExecutionContext, url: string, after: bigint): Promise<EventStoreDBClient> {
   const client = EventStoreDBClient.connectionString(url);
   t.teardown(() => client.dispose());

@@ -6,9 +6,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { buffer } from 'node:stream/consumers';
 import anyTest, { type TestFn } from 'ava';
 import { UsageError } from '../../scripts/command.ts';
-import { tellHistory } from '../../scripts/tell-history.ts';
-import { execute } from '../../src/command-handler.ts';
-import { readConfig } from '../../src/config.ts';
+import { printHistory } from '../../scripts/print-history.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { handleCommand } from '../../src/deposits/command-handler.ts';
 import { deposits } from '../../src/domain/aggregates.ts';
 import {
   archiveHeaders,
@@ -18,8 +18,8 @@ import {
   helloTar,
   helloZip,
   partial,
-} from '../support/deposit-bodies.ts';
-import { RunningService, type TestClient } from '../support/running-service.ts';
+} from '../../testing/deposit-bodies.ts';
+import { RunningService, type TestClient } from '../../testing/running-service.ts';
 
 type Context = { service: RunningService };
 const test = anyTest as TestFn<Context>;
@@ -28,7 +28,7 @@ const entry = entryXml(
 );
 type Ran = { readonly code: number; readonly out: string; readonly err: string };
 
-/** Deposit 1 went all the way, through a rejection; deposit 2 was deleted. */
+/** Deposit 1 was loaded after a rejection; deposit 2 was deleted. */
 test.before(async (t) => {
   const service = await RunningService.start();
   t.context = { service };
@@ -53,21 +53,25 @@ async function longWay(service: RunningService, alice: TestClient): Promise<void
   const command = { type: 'RetryChecks', depositId: 1 } as const;
   const actor = { kind: 'operator', name: 'rosa' } as const;
   const ids = { commandId: randomUUID(), correlationId: randomUUID() };
-  await execute(service.service.log, deposits, 1, command, { ...ids, actor, now: new Date().toISOString() });
+  await handleCommand(service.service.log, deposits, 1, command, {
+    ...ids,
+    actor,
+    now: new Date().toISOString(),
+  });
   await alice.waitFor(`${deposit}/status/`, 'done');
 }
 
-/** Tells a history beside the service, as the command does. */
+/** Prints a history while the service runs, like the command. */
 async function history(dataDir: string, ...args: string[]): Promise<Ran> {
   const lines: Record<'out' | 'err', string[]> = { out: [], err: [] };
-  const code = await tellHistory(args, readConfig({ DEPOSIT_DATA_DIR: dataDir }), {
+  const code = await printHistory(args, readConfig({ DEPOSIT_DATA_DIR: dataDir }), {
     say: (line) => lines.out.push(`${line}\n`),
     warn: (line) => lines.err.push(`${line}\n`),
   });
   return { code, out: lines.out.join(''), err: lines.err.join('') };
 }
 
-/** The command itself, in a process of its own. */
+/** Runs the command in a separate process. */
 async function command(dataDir: string, ...args: string[]): Promise<Ran> {
   const script = path.join(import.meta.dirname, '../../scripts/history.ts');
   const child = spawn(process.execPath, [script, ...args], {
@@ -82,11 +86,11 @@ test('a person reads who did what to a deposit and where it stood then, in lines
   const { code, out, err } = await history(t.context.service.folder, '1');
   t.is(code, 0, err);
   const entryName = `"He\\u{202e}llo" by Ada (${Buffer.byteLength(entry)} bytes)`;
-  const told = out
+  const lines = out
     .split('\n\n')
     .map((event) => event.split('\n'))
     .map(([head = '', sentence = '']) => [head.replace(/ {2}\d{4}-\S+ \S+Z/, ''), sentence.trim()]);
-  t.deepEqual(told.slice(0, -1), [
+  t.deepEqual(lines.slice(0, -1), [
     ['#0  client alice  → partial', 'Deposit created in the collection software.'],
     ['#1  client alice  → partial', `Archive hello.zip added (${helloZip.length} bytes).`],
     ['#2  client alice  → partial', 'Archive docs.tar added (2,048 bytes).'],
@@ -182,9 +186,9 @@ test('clients and collections have a history, too, without credentials', async (
 
 test('the command ends with 0, with 1 and a sentence for what is not there, with 2 for wrong usage', async (t) => {
   const { folder } = t.context.service;
-  const told = await command(folder, '2', '--at', '0');
-  t.is(told.code, 0, told.err);
-  t.regex(told.out, /^Deposit 2 at .*, after event 0\n/);
+  const lines = await command(folder, '2', '--at', '0');
+  t.is(lines.code, 0, lines.err);
+  t.regex(lines.out, /^Deposit 2 at .*, after event 0\n/);
   const unknown = await command(folder, '999');
   t.deepEqual(unknown, { code: 1, out: '', err: 'There is no deposit 999.\n' });
   const wrong = await command(folder, '1', '--at', 'yesterday');

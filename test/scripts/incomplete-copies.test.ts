@@ -3,11 +3,11 @@ import { appendFile, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import test from 'ava';
-import type { StoredObject } from '../../src/archive-store/archive-store.ts';
-import { parseS3Url } from '../../src/archive-store/s3-url.ts';
-import { openLog, openStore } from '../../src/engines.ts';
-import { AlteringProxy, type Answer } from '../support/altering-proxy.ts';
-import { zipOf } from '../support/archive-builders.ts';
+import { parseS3Url } from '../../src/config/s3-url.ts';
+import type { StoredObject } from '../../src/object-store/object-store.ts';
+import { openLog, openStore } from '../../src/service/backends/open-backends.ts';
+import { AlteringProxy, type Answer } from '../../testing/altering-proxy.ts';
+import { zipOf } from '../../testing/archive-builders.ts';
 import {
   ATOM_TYPE,
   archiveHeaders,
@@ -17,11 +17,11 @@ import {
   formType,
   helloEntry,
   partial,
-} from '../support/deposit-bodies.ts';
-import { type Ran, runScript } from '../support/run-script.ts';
-import { RunningService, TestClient } from '../support/running-service.ts';
-import { S3Server } from '../support/s3-server.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+} from '../../testing/deposit-bodies.ts';
+import { type Ran, runScript } from '../../testing/run-script.ts';
+import { RunningService, TestClient } from '../../testing/running-service.ts';
+import { S3Server } from '../../testing/s3-server.ts';
+import { temporaryFolder } from '../../testing/temporary-folder.ts';
 
 test('a damaged object that no event names leaves a backup complete', async (t) => {
   await using service = await serviceWithDeposit();
@@ -153,7 +153,7 @@ async function serviceWithDeposit(): Promise<RunningService> {
   return service;
 }
 
-/** An archive that is a file of the store, in a deposit that stays partial. */
+/** Adds an archive that is a file of the store to a deposit that stays partial. */
 async function addArchive({ url }: RunningService): Promise<StoredObject> {
   const bytes = zipOf([{ name: 'random', data: randomBytes(100_000) }]);
   const headers = { ...archiveHeaders(), ...partial };

@@ -6,11 +6,11 @@ import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
-import type { StoredObject } from '../../src/archive-store/archive-store.ts';
-import { lockFile } from '../../src/data-folder-lock.ts';
-import { openLog, openStore } from '../../src/engines.ts';
 import type { EventLog } from '../../src/event-log/event-log.ts';
-import { sealAfter } from '../../src/event-log/hash-chain.ts';
+import { sealAfter } from '../../src/event-log/integrity/hash-chain.ts';
+import type { StoredObject } from '../../src/object-store/object-store.ts';
+import { openLog, openStore } from '../../src/service/backends/open-backends.ts';
+import { lockFile } from '../../src/tools/files/lock-file.ts';
 import {
   archiveHeaders,
   archivePart,
@@ -19,14 +19,14 @@ import {
   formType,
   helloZip,
   partial,
-} from '../support/deposit-bodies.ts';
-import { EventStoreDbDouble } from '../support/eventstoredb-double/eventstoredb-double.ts';
-import { FaultProxy } from '../support/fault-proxy.ts';
-import { runScript } from '../support/run-script.ts';
-import { RunningService, TestClient } from '../support/running-service.ts';
-import type { S3Bucket } from '../support/s3-bucket.ts';
-import { S3Server } from '../support/s3-server.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+} from '../../testing/deposit-bodies.ts';
+import { EventStoreDbDouble } from '../../testing/eventstoredb-double/eventstoredb-double.ts';
+import { FaultProxy } from '../../testing/fault-proxy.ts';
+import { runScript } from '../../testing/run-script.ts';
+import { RunningService, TestClient } from '../../testing/running-service.ts';
+import type { S3Bucket } from '../../testing/s3-bucket.ts';
+import { S3Server } from '../../testing/s3-server.ts';
+import { temporaryFolder } from '../../testing/temporary-folder.ts';
 
 type Ran = { readonly code: number; readonly out: string; readonly err: string };
 
@@ -39,7 +39,7 @@ async function migrate(from: string, to: string, more: readonly string[] = [], e
   return { code: await exited, out: out.toString(), err: err.toString() };
 }
 
-/** All that a client is shown of its deposits. */
+/** Resolves to everything that a client is shown of its deposits. */
 async function documents(client: TestClient, deposits: number): Promise<string[]> {
   const paths = ['/1/servicedocument/'];
   for (let id = 1; id <= deposits; id += 1) {

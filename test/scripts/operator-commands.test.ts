@@ -8,16 +8,16 @@ import type { StatusFacts } from '../../scripts/status-facts.ts';
 import { withRates } from '../../scripts/status-rates.ts';
 import { statusScreen } from '../../scripts/status-screen.ts';
 import { wholeNumber } from '../../scripts/whole-number.ts';
-import { readConfig } from '../../src/config.ts';
-import { openLog, openStore } from '../../src/engines.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { versionWarning } from '../../src/event-log/eventstoredb/server-version.ts';
-import { archivePart, entryPart, formOf, formType } from '../support/deposit-bodies.ts';
-import { DistributedNodes } from '../support/distributed-nodes.ts';
-import { EventStoreDbDouble } from '../support/eventstoredb-double/eventstoredb-double.ts';
-import { runScript } from '../support/run-script.ts';
-import { RunningService, type TestClient, until } from '../support/running-service.ts';
-import { S3Server } from '../support/s3-server.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { openLog, openStore } from '../../src/service/backends/open-backends.ts';
+import { archivePart, entryPart, formOf, formType } from '../../testing/deposit-bodies.ts';
+import { DistributedNodes } from '../../testing/distributed-nodes.ts';
+import { EventStoreDbDouble } from '../../testing/eventstoredb-double/eventstoredb-double.ts';
+import { runScript } from '../../testing/run-script.ts';
+import { RunningService, type TestClient, until } from '../../testing/running-service.ts';
+import { S3Server } from '../../testing/s3-server.ts';
+import { temporaryFolder } from '../../testing/temporary-folder.ts';
 
 const FINAL = {};
 const PARTIAL = { 'In-Progress': 'true' };
@@ -126,9 +126,9 @@ test('orphans are told, and removed only when that is asked for; what events nam
   t.is(stopped.code, 1);
   t.regex(stopped.err, /^Stopped\. What was not removed so far is found again\.\n$/m);
   t.deepEqual(await readdir(temporary), []);
-  const told = await runScript(service.folder, 'gc', ['--older-than', '0s']);
-  t.regex(told.out, new RegExp(`${orphan.sha256}  17 bytes`));
-  t.regex(told.out, /Found 2 objects that no event names \(100,017 bytes\), 0 parts/);
+  const note = await runScript(service.folder, 'gc', ['--older-than', '0s']);
+  t.regex(note.out, new RegExp(`${orphan.sha256}  17 bytes`));
+  t.regex(note.out, /Found 2 objects that no event names \(100,017 bytes\), 0 parts/);
   const many = await runScript(service.folder, 'gc', ['--older-than', '0s', '--remove']);
   t.is(many.code, 1);
   t.regex(many.err, /^No event names 2 of 6 objects, which is more than a tenth: nothing is removed/);
@@ -299,16 +299,16 @@ test('status notes that a power cut may lose objects of an S3 store, unless its 
   await (await openLog(config))[Symbol.asyncDispose]();
   await (await openStore(config))[Symbol.asyncDispose]();
   const note = 'a power cut may lose objects that the store has acknowledged.';
-  for (const [durable, told] of [
+  for (const [durable, expected] of [
     [{}, `DEPOSIT_S3_DURABLE is not set: ${note}`],
     [{ DEPOSIT_S3_DURABLE: 'no' }, `DEPOSIT_S3_DURABLE is no: ${note}`],
     [{ DEPOSIT_S3_DURABLE: 'yes' }, null],
   ] as const) {
     const { out, err } = await runScript(folder, 'status', ['--json'], { env: { ...env, ...durable } });
-    t.is((JSON.parse(out) as StatusFacts).store.note, told, err);
+    t.is((JSON.parse(out) as StatusFacts).store.note, expected, err);
     const screen = (await runScript(folder, 'status', [], { env: { ...env, ...durable } })).out;
     t.regex(screen, /^Archives \(s3\): 0 objects, /m);
-    t.is(screen.includes(`\n  ${told}\n`), told !== null, screen);
+    t.is(screen.includes(`\n  ${expected}\n`), expected !== null, screen);
   }
 });
 

@@ -7,16 +7,17 @@ import test, { type ExecutionContext } from 'ava';
 import { collections } from '../../projections/collections.ts';
 import { depositStatus } from '../../projections/deposit-status.ts';
 import { everyView } from '../../projections/every-view.ts';
-import { lockDataFolder, lockFile } from '../../src/data-folder-lock.ts';
-import { RunningService as OperatedService } from '../../src/operator/running-service.ts';
-import type { AnyProjection } from '../../src/read-models/projection.ts';
-import { Rebuild } from '../../src/read-models/rebuild.ts';
-import { ViewFile } from '../../src/read-models/view-file.ts';
-import { archivePart, entryPart, formOf, formType } from '../support/deposit-bodies.ts';
-import { fullView } from '../support/full-view.ts';
-import { runScript } from '../support/run-script.ts';
-import { RunningService, type TestClient } from '../support/running-service.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { ControlClient as OperatedService } from '../../src/service/operator-port/control-client.ts';
+import { lockDataFolder } from '../../src/service/operator-port/data-directory-lock.ts';
+import { lockFile } from '../../src/tools/files/lock-file.ts';
+import type { AnyProjection } from '../../src/views/projection.ts';
+import { Rebuild } from '../../src/views/rebuild.ts';
+import { ViewFile } from '../../src/views/store/view-file.ts';
+import { archivePart, entryPart, formOf, formType } from '../../testing/deposit-bodies.ts';
+import { fullView } from '../../testing/full-view.ts';
+import { runScript } from '../../testing/run-script.ts';
+import { RunningService, type TestClient } from '../../testing/running-service.ts';
+import { temporaryFolder } from '../../testing/temporary-folder.ts';
 
 async function depositsOf(t: ExecutionContext, client: TestClient, count: number): Promise<void> {
   for (let number = 0; number < count; number += 1) {
@@ -29,7 +30,7 @@ async function depositsOf(t: ExecutionContext, client: TestClient, count: number
   }
 }
 
-/** Changes a view behind the service's back. */
+/** Changes a view without the service's knowledge. */
 function tamper(folder: string, sql: string): void {
   const { 'deposit-status': generation = 1 } = pointer(folder);
   using database = new DatabaseSync(path.join(folder, 'views', `deposit-status.${generation}.sqlite`));
@@ -104,28 +105,28 @@ test('a rebuild without a service counts from the next start on, and one at a ti
   t.regex(await status.text(), /<deposit_status>done</);
   await service.stop();
   await rm(path.join(service.folder, 'views'), { recursive: true });
-  const anew = await runScript(service.folder, 'rebuild', ['--all']);
-  t.is(anew.code, 0);
-  t.regex(anew.out, /^The view deposit-status was not compared: it is not there: the service builds it/m);
-  t.regex(
-    anew.out,
-    /, 0 differences found; in use from the next start on\.$/m,
-    'its own files are no damage',
-  );
+  const all = await runScript(service.folder, 'rebuild', ['--all']);
+  t.is(all.code, 0);
+  t.regex(all.out, /^The view deposit-status was not compared: it is not there: the service builds it/m);
+  t.regex(all.out, /, 0 differences found; in use from the next start on\.$/m, 'its own files are no damage');
   t.is(pointer(service.folder)['deposit-status'], 2);
 });
 
 test('who finds the data folder held hears whether to stop a service or to try again', async (t) => {
   const folder = await temporaryFolder(t);
   using _held = lockDataFolder(folder);
-  const told = () => t.throws(() => lockDataFolder(folder), { code: 'DATA_FOLDER_IN_USE' })?.message ?? '';
-  t.regex(told(), / is just starting or stopping, or a command has it alone: try again in a moment, or set /);
-  const tells = (pid: number) => writeFile(path.join(folder, 'operator.json'), JSON.stringify({ pid }));
-  await tells(process.pid);
-  t.regex(told(), new RegExp(` \\(process ${process.pid}\\): stop it, or set `));
+  const refusal = () => t.throws(() => lockDataFolder(folder), { code: 'DATA_FOLDER_IN_USE' })?.message ?? '';
+  t.regex(
+    refusal(),
+    / is just starting or stopping, or a command has it alone: try again in a moment, or set /,
+  );
+  const writeControlFile = (pid: number) =>
+    writeFile(path.join(folder, 'operator.json'), JSON.stringify({ pid }));
+  await writeControlFile(process.pid);
+  t.regex(refusal(), new RegExp(` \\(process ${process.pid}\\): stop it, or set `));
   const ended = spawnSync('true');
-  await tells(ended.pid);
-  t.regex(told(), / is just starting or stopping/, 'what a crash has left');
+  await writeControlFile(ended.pid);
+  t.regex(refusal(), / is just starting or stopping/, 'what a crash has left');
 });
 
 test('a lock that somebody has written to is told with what to do', async (t) => {
@@ -189,7 +190,7 @@ test('a full or unusable disk ends a rebuild and a start with one sentence, and 
     t.notRegex(err, /^ {4}at /m);
   }
   const wal = `${fileOf(1)}-wal`;
-  rmSync(wal, { force: true }); // empty, from a look at it
+  rmSync(wal, { force: true }); // empty, after a read
   mkdirSync(wal);
   const start = await runScript(service.folder, '../src/main', [], {
     env: { DEPOSIT_PORT: '0', DEPOSIT_LOG_LEVEL: 'silent' },
@@ -215,7 +216,7 @@ test('a check that is told to end leaves nothing behind', async (t) => {
     stopIn: folder,
   });
   t.deepEqual(readdirSync(folder), []);
-  if (stopped.code !== 0) t.regex(stopped.err, /Stopped\.\n$/); // it may have been done
+  if (stopped.code !== 0) t.regex(stopped.err, /Stopped\.\n$/); // it may be complete already
 });
 
 test('names that are no views, and none at all, are wrong usage', async (t) => {

@@ -6,15 +6,15 @@ import { buffer } from 'node:stream/consumers';
 import test from 'ava';
 import { UsageError } from '../../scripts/command.ts';
 import { duration } from '../../scripts/duration.ts';
-import { liesIn } from '../../scripts/lies-in.ts';
-import { Administration } from '../../src/administration.ts';
-import { readConfig } from '../../src/config.ts';
-import { openLog } from '../../src/engines.ts';
-import { systemErrorText } from '../../src/system-error.ts';
-import { archivePart, entryPart, formOf, formType } from '../support/deposit-bodies.ts';
-import { canSwitchUser } from '../support/other-user.ts';
-import { runScript } from '../support/run-script.ts';
-import { RunningService } from '../support/running-service.ts';
+import { isInside } from '../../scripts/is-inside.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { AdminCommands } from '../../src/deposits/admin-commands.ts';
+import { openLog } from '../../src/service/backends/open-backends.ts';
+import { describeFsError } from '../../src/tools/files/describe-fs-error.ts';
+import { archivePart, entryPart, formOf, formType } from '../../testing/deposit-bodies.ts';
+import { canSwitchUser } from '../../testing/other-user.ts';
+import { runScript } from '../../testing/run-script.ts';
+import { RunningService } from '../../testing/running-service.ts';
 
 test('what a command does not understand is refused with 2 before anything is done', async (t) => {
   await using service = await RunningService.start();
@@ -87,7 +87,7 @@ test('a command that nobody listens to finishes what it changes; one that only t
     );
 });
 
-/** Runs a command whose output nobody reads, as in `… | true`. */
+/** Runs a command whose output no process reads, as in `… | true`. */
 async function unheard(dataDir: string, command: string, args: readonly string[]) {
   const script = path.join(import.meta.dirname, '../../scripts', `${command}.ts`);
   const child = spawn(process.execPath, [script, ...args], {
@@ -110,7 +110,7 @@ test('a duration is one that a clock can go back by', (t) => {
 });
 
 test('a fault of the file system is one sentence with the file', async (t) => {
-  const faultOf = async (fault: Promise<unknown>) => systemErrorText(await t.throwsAsync(fault));
+  const faultOf = async (fault: Promise<unknown>) => describeFsError(await t.throwsAsync(fault));
   const file = path.join(import.meta.filename, 'x');
   t.is(
     await faultOf(readFile('/nowhere/x')),
@@ -121,7 +121,7 @@ test('a fault of the file system is one sentence with the file', async (t) => {
     await faultOf(mkdir(import.meta.filename)),
     `${import.meta.filename} cannot be made: there is something else in its place (EEXIST).`,
   );
-  t.is(systemErrorText(new Error('another')), undefined);
+  t.is(describeFsError(new Error('another')), undefined);
 });
 
 test('all deposits that were rejected are checked again in one go', async (t) => {
@@ -138,10 +138,10 @@ test('all deposits that were rejected are checked again in one go', async (t) =>
   t.like(JSON.parse(refused.out), { retried: [], refused: [{ depositId: 2, code: 'DEPOSIT_NOT_FAILED' }] });
   t.is((await retry('--status', 'failed')).out, 'No deposit is failed.\n');
   await service.administration.client({ type: 'SetDomain', client: 'alice', domain: null });
-  await service.stop(); // so that its views do not hear of what somebody else is about to do
+  await service.stop(); // so that its views do not see another command's changes
   {
     await using log = await openLog(readConfig({ DEPOSIT_DATA_DIR: service.folder }));
-    const other = new Administration(log, { kind: 'operator', name: 'other' });
+    const other = new AdminCommands(log, { kind: 'operator', name: 'other' });
     await other.deposit(1, { type: 'RetryChecks', depositId: 1 });
   }
   const retried = await retry('--status', 'rejected', '--json');
@@ -166,8 +166,8 @@ test('events name the person behind a command as well as it can be told', async 
     return event?.metadata['actor'];
   };
   t.deepEqual(await add('a', { SUDO_USER: 'rosa' }), { kind: 'operator', name: 'rosa' });
-  const told = { SUDO_USER: 'rosa', DEPOSIT_OPERATOR: 'Rosa Luz' };
-  t.deepEqual(await add('b', told), { kind: 'operator', name: 'Rosa Luz' });
+  const named = { SUDO_USER: 'rosa', DEPOSIT_OPERATOR: 'Rosa Luz' };
+  t.deepEqual(await add('b', named), { kind: 'operator', name: 'Rosa Luz' });
   t.throws(() => readConfig({ DEPOSIT_OPERATOR: 'x\ny' }), {
     message: /DEPOSIT_OPERATOR=x\ny: must be a name/,
   });
@@ -175,7 +175,7 @@ test('events name the person behind a command as well as it can be told', async 
 
 const asRoot = canSwitchUser ? test : test.skip;
 asRoot('a user without a name is named by its number', async (t) => {
-  const url = path.join(import.meta.dirname, '../../src/config.ts');
+  const url = path.join(import.meta.dirname, '../../src/config/config.ts');
   const program = `import(${JSON.stringify(url)}).then(({ readConfig }) => console.log(readConfig({}).operator))`;
   const child = spawn(process.execPath, ['--eval', program], { uid: 54_321, env: { HOME: '/nonexistent' } });
   const [out, err] = await Promise.all([buffer(child.stdout), buffer(child.stderr)]);
@@ -191,7 +191,7 @@ test('a folder beside the data folder does not lie in it, whatever it is called'
     ['/x/data', '/x', false],
     ['/', '/k', true],
   ] as const) {
-    t.is(liesIn(folder, place), lies, `${folder} ${place}`);
+    t.is(isInside(folder, place), lies, `${folder} ${place}`);
   }
 });
 

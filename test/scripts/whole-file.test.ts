@@ -1,10 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
 import { writeWholeFile } from '../../scripts/whole-file.ts';
-import { failFileCalls } from '../support/failing-file-calls.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { failFileCalls } from '../../testing/failing-file-calls.ts';
+import { runScript } from '../../testing/run-script.ts';
+import { temporaryFolder } from '../../testing/temporary-folder.ts';
+import { logOnDouble } from '../event-log/log-on-double.ts';
 
 const lines = async function* () {
   yield 'one\n';
@@ -28,4 +31,16 @@ test.serial('a file whose bytes are not synced does not appear', async (t) => {
   await failFileCalls(t, 'sync');
   await t.throwsAsync(writeWholeFile(path.join(folder, 'export'), lines(), signal), { code: 'EIO' });
   t.deepEqual(await readdir(folder), []);
+});
+
+test('an export to standard output holds the events of a log on a server', async (t) => {
+  const { double, log } = await logOnDouble(t);
+  const occurredAt = '2026-01-01T00:00:00.000Z';
+  await log.append('deposit-1', 'none', [
+    { id: randomUUID(), type: 'Noted', data: {}, metadata: { occurredAt } },
+  ]);
+  const env = { DEPOSIT_EVENT_LOG: double.connectionString };
+  const { code, out, err } = await runScript(await temporaryFolder(t), 'export', [], { env });
+  t.is(code, 0, err);
+  t.is(out.split('\n').length, 3, 'an event, the last line, and its end');
 });

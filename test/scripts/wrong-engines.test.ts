@@ -4,21 +4,26 @@ import { cp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { openServiceStore, whetherOfTheService } from '../../scripts/service-engines.ts';
-import { tellHistory } from '../../scripts/tell-history.ts';
-import { openStoreAudit } from '../../src/archive-store/open-store-audit.ts';
-import { type Config, readConfig } from '../../src/config.ts';
-import { enginePlaces, openExistingStore, openLog, openStore } from '../../src/engines.ts';
-import { identityOf } from '../../src/operator/folder-identity.ts';
-import { OperatorServer } from '../../src/operator/operator-server.ts';
-import { RunningService as OperatedService } from '../../src/operator/running-service.ts';
-import { archivePart, entryPart, formOf, formType } from '../support/deposit-bodies.ts';
-import { runScript } from '../support/run-script.ts';
-import { RunningService, until } from '../support/running-service.ts';
-import { S3Server } from '../support/s3-server.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
+import { printHistory } from '../../scripts/print-history.ts';
+import { assertEnginesOfService, openServiceStore } from '../../scripts/service-engines.ts';
+import { type Config, readConfig } from '../../src/config/config.ts';
+import {
+  enginePlaces,
+  openExistingStore,
+  openLog,
+  openStore,
+} from '../../src/service/backends/open-backends.ts';
+import { openStoreAudit } from '../../src/service/backends/open-store-audit.ts';
+import { ControlClient as OperatedService } from '../../src/service/operator-port/control-client.ts';
+import { identityOf } from '../../src/service/operator-port/directory-id.ts';
+import { OperatorServer } from '../../src/service/operator-port/operator-server.ts';
+import { archivePart, entryPart, formOf, formType } from '../../testing/deposit-bodies.ts';
+import { runScript } from '../../testing/run-script.ts';
+import { RunningService, until } from '../../testing/running-service.ts';
+import { S3Server } from '../../testing/s3-server.ts';
+import { temporaryFolder } from '../../testing/temporary-folder.ts';
 
-/** A service whose log is not in its data folder, with a deposit and an object that no event names. */
+/** Makes a service whose log is not in its data folder, with a deposit and an object that no event names. */
 async function serviceWithLogElsewhere(t: ExecutionContext, file: string): Promise<RunningService> {
   const service = await RunningService.start({ eventLog: { kind: 'sqlite', file } });
   const alice = await service.register('alice', { collections: ['software'] });
@@ -65,7 +70,7 @@ test('commands that were not told where the log is do nothing, beside the servic
   await eachIsRefused(otherLog);
   const untold = readConfig({ DEPOSIT_DATA_DIR: service.folder });
   const unheard = { say: () => t.fail(), warn: () => t.fail() };
-  await t.throwsAsync(tellHistory(['1'], untold, unheard), { message: otherLog });
+  await t.throwsAsync(printHistory(['1'], untold, unheard), { message: otherLog });
   const verified = await runScript(service.folder, 'verify', ['--all']);
   t.deepEqual([verified.code, verified.out], [1, ''], 'no finding: it is another log');
   t.regex(verified.err, otherLog);
@@ -74,8 +79,8 @@ test('commands that were not told where the log is do nothing, beside the servic
   await service.startAgain();
   t.is(await objectsOf(service), objects);
 
-  const told = { env: { DEPOSIT_EVENT_LOG: `sqlite:${file}` } };
-  t.is((await runScript(service.folder, 'client', ['list'], told)).out, 'alice: software\n');
+  const expected = { env: { DEPOSIT_EVENT_LOG: `sqlite:${file}` } };
+  t.is((await runScript(service.folder, 'client', ['list'], expected)).out, 'alice: software\n');
 });
 
 test('commands open engines that are there; only those that are to make one may', (t) => {
@@ -91,7 +96,7 @@ test('a log or a store of somebody else is noticed before anything is removed', 
   const file = path.join(elsewhere, 'log.sqlite');
   await using service = await serviceWithLogElsewhere(t, file);
   const objects = await objectsOf(service);
-  // As commands used to leave one there, or the log before a move to another engine.
+  // The state that older commands left there, or the log before a move to another engine.
   const other = { kind: 'sqlite', file: path.join(service.folder, 'event-log.sqlite') } as const;
   await (await openLog({ eventLog: other }))[Symbol.asyncDispose]();
   const gc = (env: Record<string, string> = {}) =>
@@ -143,7 +148,7 @@ test('a copy of the folder of a running service is none of that service', async 
   t.true(existsSync(path.join(copy, 'operator.json')));
   t.is(await OperatedService.find(copy), undefined);
   t.is(
-    await whetherOfTheService(readConfig({ DEPOSIT_DATA_DIR: copy }), 'eventLog', 'archiveStore'),
+    await assertEnginesOfService(readConfig({ DEPOSIT_DATA_DIR: copy }), 'eventLog', 'archiveStore'),
     undefined,
   );
   t.truthy(await OperatedService.find(service.folder));
@@ -173,7 +178,7 @@ test('a service that does not answer in time is not taken for none', async (t) =
   await (await openLog(config))[Symbol.asyncDispose]();
   const [found, note, removed, ...looks] = await Promise.all([
     t.throwsAsync(OperatedService.find(folder), { code: 'SERVICE_SILENT' }),
-    whetherOfTheService(config, 'eventLog'),
+    assertEnginesOfService(config, 'eventLog'),
     runScript(folder, 'gc', ['--remove']),
     runScript(folder, 'client', ['list', '--json']),
     runScript(folder, 'collection', ['list', '--json']),
@@ -195,11 +200,11 @@ test('a service of which it cannot be told whether it runs is not taken for none
   await (await openLog(config))[Symbol.asyncDispose]();
   const routes = { 'GET /state': () => Promise.reject(new Error('no room')) };
   await using faulty = await OperatorServer.listen({ host: '127.0.0.1', port: 0, dataDir: folder, routes });
-  const told = { code: 'OPERATOR_REFUSED', message: 'The running service answered: no room' };
-  await t.throwsAsync(OperatedService.find(folder), told);
+  const expected = { code: 'OPERATOR_REFUSED', message: 'The running service answered: no room' };
+  await t.throwsAsync(OperatedService.find(folder), expected);
   t.is(
-    await whetherOfTheService(config, 'eventLog'),
-    `Whether a service runs on ${folder}, and on what, could not be asked: ${told.message}`,
+    await assertEnginesOfService(config, 'eventLog'),
+    `Whether a service runs on ${folder}, and on what, could not be asked: ${expected.message}`,
   );
   const file = path.join(folder, 'operator.json');
   await writeFile(file, JSON.stringify({ url: faulty.url, token: 'of an earlier one', pid: 1 }));
@@ -218,7 +223,7 @@ test('a file of the service that tells nothing is told in a sentence, by command
   await mkdir(path.join(folder, 'archives'));
   const file = path.join(folder, 'operator.json');
   const whole = JSON.stringify({ url: 'http://127.0.0.1:1', token: 'secret', pid: 1 });
-  const told = `${file} tells of no service that could be asked: start the service, which writes it anew, or remove the file when none runs on the folder.`;
+  const expected = `${file} tells of no service that could be asked: start the service, which writes it anew, or remove the file when none runs on the folder.`;
   for (const text of [
     '',
     'hello',
@@ -230,17 +235,21 @@ test('a file of the service that tells nothing is told in a sentence, by command
     '{"url":"no url","token":"x"}',
   ]) {
     await writeFile(file, text);
-    await t.throwsAsync(OperatedService.find(folder), { code: 'OPERATOR_FILE_DAMAGED', message: told }, text);
+    await t.throwsAsync(
+      OperatedService.find(folder),
+      { code: 'OPERATOR_FILE_DAMAGED', message: expected },
+      text,
+    );
   }
   const [retried, looked, status] = await Promise.all([
     runScript(folder, 'retry', ['1']),
     runScript(folder, 'parked', ['list', '--json']),
     runScript(folder, 'status', ['--json']),
   ]);
-  t.deepEqual([retried.code, retried.err], [1, `${told}\n`]);
+  t.deepEqual([retried.code, retried.err], [1, `${expected}\n`]);
   t.deepEqual([looked.code, looked.out], [0, '[]\n']);
-  t.true(looked.err.endsWith(`could not be asked: ${told}\n`), looked.err);
-  t.deepEqual([status.code, JSON.parse(status.out).silence], [0, told]);
+  t.true(looked.err.endsWith(`could not be asked: ${expected}\n`), looked.err);
+  t.deepEqual([status.code, JSON.parse(status.out).silence], [0, expected]);
 });
 
 test.serial('a service that cannot tell operators where it listens does not go on to listen', async (t) => {

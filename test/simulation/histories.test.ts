@@ -2,11 +2,13 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
+import { MUTATIONS, MutatedCopy, type Mutation } from '../../simulation/mutations.ts';
 import type { Plan, PlannedDeposit } from '../../simulation/plan/plan.ts';
 import { Simulators } from '../../simulation/simulators.ts';
-import { runScript } from '../support/run-script.ts';
+import { runScript } from '../../testing/run-script.ts';
 
-const SEEDS = [1, 2, 3];
+/** Histories of clusters, the last with views in SQLite, and, divisible by four, of embedded nodes. */
+const SEEDS = [2, 3, 4, 12, 21];
 const DEPOSIT: PlannedDeposit = {
   name: 'd1',
   at: 1000,
@@ -17,11 +19,14 @@ const DEPOSIT: PlannedDeposit = {
   isTwofold: false,
   isFinal: true,
   isOrphan: false,
+  pieces: 0,
   steps: [],
 };
 /** Three deposits, and the death of a node with reactors that has nothing to do with the defect. */
 const PLAN: Plan = {
   seed: 7,
+  composition: 'cluster',
+  hasSqliteViews: false,
   stuckAfter: 86_400_000,
   faults: [{ kind: 'crash', at: 9000, parameters: { host: 2, down: 300, seen: 1 } }],
   deposits: [DEPOSIT, { ...DEPOSIT, name: 'd2', isFinal: false }, { ...DEPOSIT, name: 'd3', at: 1500 }],
@@ -61,7 +66,8 @@ test.serial('a history runs until everything has ended, and counts what happened
 
 test.serial('a defect is found, its plan is made simpler, and the simpler plan shows it again', async (t) => {
   t.timeout(300_000);
-  await using simulators = new Simulators({ processes: 1, mutation: 'acknowledged-before-work' });
+  await using copy = await MutatedCopy.of(MUTATIONS.get('acknowledged-before-work') as Mutation);
+  await using simulators = new Simulators({ processes: 1, project: copy.folder });
   const found = await simulators.run(KILLED_AT_WORK);
   t.true(found.violations.some(({ kind }) => kind === 'stuck'));
   const { plan } = await simulators.shrink(KILLED_AT_WORK, 'stuck');
@@ -141,3 +147,110 @@ test.serial(
       t.is((await runScript(tmpdir(), 'simulate', wrong)).code, 2, wrong.join(' '));
   },
 );
+
+test.serial(
+  'an embedded node loses nothing that it has acknowledged when its machine loses its power',
+  async (t) => {
+    t.timeout(300_000);
+    const cut = (call: string, skip: number) => ({
+      kind: 'disk-crash-point' as const,
+      at: 1005,
+      parameters: { call, skip, isPowerCut: true, down: 300 },
+    });
+    for (const call of ['log commit', 'store commit', 'file sync', 'file name', 'file write', 'view save']) {
+      await using simulators = new Simulators({ processes: 1 });
+      const plan: Plan = { ...PLAN, composition: 'embedded', faults: [cut(call, 0), cut(call, 3)] };
+      const { violations, counts, notes = [] } = await simulators.run(plan);
+      t.deepEqual(violations, [], call);
+      t.true((counts.crashPoints[`${call} done`] ?? 0) > 0, call);
+      t.true(notes.some(({ text }) => text.startsWith('power cut')));
+      t.is(counts.eventTypes['DepositLoaded'], 2);
+    }
+  },
+);
+
+test.serial('a node that is paused while its start fails on a full disk is started again', async (t) => {
+  t.timeout(300_000);
+  await using simulators = new Simulators({ processes: 1 });
+  for (const offset of [2, 3, 4]) {
+    const faults: Plan['faults'] = [
+      { kind: 'crash', at: 5000, parameters: { host: 0, down: 500, seen: 1 } },
+      { kind: 'full-disk', at: 5200, parameters: { time: 1000, part: 'all' } },
+      { kind: 'pause', at: 5500 + offset, parameters: { host: 0, time: 5000 } },
+    ];
+    const deposits = [DEPOSIT, { ...DEPOSIT, name: 'd2', at: 5600 }];
+    const plan: Plan = { ...PLAN, composition: 'embedded', faults, deposits };
+    const { violations, notes = [] } = await simulators.run(plan);
+    t.deepEqual(violations, []);
+    t.true(notes.some(({ text }) => text.includes('cannot go on')));
+  }
+});
+
+test.serial('a node that is not ready again at the end is a violation', async (t) => {
+  t.timeout(300_000);
+  await using simulators = new Simulators({ processes: 1 });
+  const stepCrash = { host: 1, step: 50, down: 1e9 };
+  const { violations } = await simulators.run({ ...PLAN, faults: [], stepCrash });
+  t.deepEqual(violations, [
+    { kind: 'surprise', text: 'http-2 is not ready, although nothing has been wrong for long' },
+  ]);
+});
+
+test.serial('a node that crashes when everything has ended is awaited', async (t) => {
+  t.timeout(300_000);
+  await using simulators = new Simulators({ processes: 1 });
+  const plan: Plan = { ...PLAN, composition: 'embedded', faults: [] };
+  const { hostSteps } = await simulators.run(plan);
+  const stepCrash = { host: 0, step: hostSteps[0] ?? 0, down: 300, isPowerCut: true };
+  const { violations, notes = [] } = await simulators.run({ ...plan, stepCrash });
+  t.deepEqual(violations, []);
+  t.is(notes.filter(({ text }) => text === 'embedded is ready').length, 2);
+});
+
+test.serial('a pause ends with the process that it stopped', async (t) => {
+  t.timeout(300_000);
+  await using simulators = new Simulators({ processes: 1 });
+  const faults: Plan['faults'] = [
+    { kind: 'pause', at: 5000, parameters: { host: 0, time: 15_000 } },
+    { kind: 'crash', at: 5500, parameters: { host: 0, down: 500, seen: 1 } },
+  ];
+  const { notes = [] } = await simulators.run({ ...PLAN, composition: 'embedded', faults });
+  const readyAt = notes.findLast(({ text }) => text.endsWith('is ready'))?.at ?? Infinity;
+  t.true(readyAt > 6000 && readyAt < 6500, `${readyAt}`);
+});
+
+for (const [mutation, violation] of [
+  ['log-not-synced', 'commit-lost'],
+  ['object-name-not-synced', 'object-lost'],
+  ['folder-name-not-synced', 'object-lost'],
+  ['piece-not-synced', 'answer'],
+] as const) {
+  test.serial(`an embedded node with the defect ${mutation} is found by its power cuts`, async (t) => {
+    t.timeout(300_000);
+    await using copy = await MutatedCopy.of(MUTATIONS.get(mutation) as Mutation);
+    await using simulators = new Simulators({ processes: 1, project: copy.folder });
+    const found = new Set<string>();
+    const faults = Array.from({ length: 6 }, (_, index) => ({
+      kind: 'power-cut' as const,
+      at: 1000 + index * 997,
+      parameters: { down: 200 },
+    }));
+    const deposits = Array.from({ length: 60 }, (_, index) => ({
+      ...DEPOSIT,
+      name: `d${index + 100}`,
+      pieces: mutation === 'piece-not-synced' ? 3 : 0,
+      at: 950 + index * 99,
+    }));
+    for (let seed = 1; seed < 20 && !found.has(violation); seed += 1) {
+      const { violations } = await simulators.run({
+        ...PLAN,
+        seed,
+        composition: 'embedded',
+        faults,
+        deposits,
+      });
+      for (const { kind } of violations) found.add(kind);
+    }
+    t.true(found.has(violation), [...found].join(', '));
+  });
+}

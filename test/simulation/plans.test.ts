@@ -1,11 +1,9 @@
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import test from 'ava';
-import { FAULTS } from '../../simulation/faults/faults.ts';
-import { MUTATIONS } from '../../simulation/mutations/mutations.ts';
+import { FAULTS, faultNames } from '../../simulation/faults/faults.ts';
+import { countOfSteps, everyStep } from '../../simulation/plan/every-step.ts';
 import { LEAST, makePlan } from '../../simulation/plan/make-plan.ts';
 import { parsePlan } from '../../simulation/plan/parse-plan.ts';
-import { CLIENTS, commandsOf, HTTP_NODES, REACTOR_NODES } from '../../simulation/plan/plan.ts';
+import { CLIENTS, commandsOf, HTTP_NODES, type Plan, REACTOR_NODES } from '../../simulation/plan/plan.ts';
 
 const PLANS = Array.from({ length: 300 }, (_, seed) => makePlan(seed + 1));
 
@@ -28,6 +26,13 @@ test('plans have every kind of fault and every client', (t) => {
   t.is(clients.size, CLIENTS.length);
 });
 
+test('every fourth history is of an embedded node, and has the faults of one', (t) => {
+  const embedded = PLANS.filter(({ composition }) => composition === 'embedded');
+  t.is(embedded.length, PLANS.length / 4);
+  const kinds = new Set(embedded.flatMap(({ faults }) => faults.map(({ kind }) => kind)));
+  t.deepEqual([...kinds].toSorted(), [...faultNames('embedded')].toSorted());
+});
+
 test('a plan is plain data: it is the same when it is saved and read', (t) => {
   for (const plan of PLANS.slice(0, 20)) t.deepEqual(parsePlan(JSON.stringify(plan)), plan);
   t.throws(() => parsePlan('{"seed":1}'), { message: /seed, stuckAfter, faults and deposits/ });
@@ -36,12 +41,18 @@ test('a plan is plain data: it is the same when it is saved and read', (t) => {
   });
 });
 
-test('every mutation changes exactly one place of each source that it names', (t) => {
-  for (const [name, { edits }] of Object.entries(MUTATIONS)) {
-    for (const { file, find, replace } of edits) {
-      const source = readFileSync(path.join(import.meta.dirname, '../..', file), 'utf8');
-      t.is(source.split(find).length, 2, `${name} in ${file}`);
-      t.not(find, replace, name);
-    }
-  }
+test('a crash is tried behind every step, and a power cut where nodes have disks', (t) => {
+  const [embedded, cluster] = [makePlan(4), makePlan(5)];
+  const crashes = (plan: Plan) => [...everyStep(plan, [2, 1])].map(({ stepCrash }) => stepCrash);
+  const down = 300;
+  t.deepEqual(crashes(cluster), [
+    { host: 0, step: 1, down },
+    { host: 0, step: 2, down },
+    { host: 1, step: 1, down },
+  ]);
+  t.deepEqual(crashes(embedded).slice(0, 2), [
+    { host: 0, step: 1, down },
+    { host: 0, step: 1, down, isPowerCut: true },
+  ]);
+  for (const plan of [embedded, cluster]) t.is(crashes(plan).length, countOfSteps(plan, [2, 1]));
 });

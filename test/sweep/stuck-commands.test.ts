@@ -1,7 +1,7 @@
 import test from 'ava';
-import { deposit } from '../support/notified-service.ts';
-import { runScript } from '../support/run-script.ts';
-import { RunningService } from '../support/running-service.ts';
+import { deposit } from '../../testing/notified-service.ts';
+import { runScript } from '../../testing/run-script.ts';
+import { RunningService } from '../../testing/running-service.ts';
 
 /** The shortest time that the settings allow, in seconds: twice that of the longest check. */
 const env = {

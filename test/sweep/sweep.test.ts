@@ -1,22 +1,22 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import type { Config } from '../../src/config.ts';
-import { openDeliveriesOf } from '../../src/engines.ts';
+import type { Config } from '../../src/config/config.ts';
 import { parkedEvents } from '../../src/reactors/parking.ts';
 import { RECEIVERS } from '../../src/reactors/reactor-names.ts';
-import { DistributedNodes } from '../support/distributed-nodes.ts';
-import { Exposition } from '../support/exposition.ts';
-import { deposit, notify, temporaryKey, WAY } from '../support/notified-service.ts';
-import { runScript } from '../support/run-script.ts';
-import { RunningService, type TestClient, until } from '../support/running-service.ts';
-import { WebhookReceiver } from '../support/webhook-receiver.ts';
+import { openDeliveriesOf } from '../../src/service/backends/open-backends.ts';
+import { DistributedNodes } from '../../testing/distributed-nodes.ts';
+import { Exposition } from '../../testing/exposition.ts';
+import { deposit, notify, temporaryKey, WAY } from '../../testing/notified-service.ts';
+import { runScript } from '../../testing/run-script.ts';
+import { RunningService, type TestClient, until } from '../../testing/running-service.ts';
+import { WebhookReceiver } from '../../testing/webhook-receiver.ts';
 
 const HTTP_ALONE = { roles: ['http'] } as const;
 const SOON = 400;
 const STUCK_AFTER = { stuckAfter: SOON };
 
-/** A service without reactors, and deposits that wait for them. */
+/** Starts a service without reactors, with deposits that wait for them. */
 async function waiting(t: ExecutionContext, overrides: Partial<Config> = {}) {
   const service = await RunningService.start({ ...HTTP_ALONE, ...overrides });
   t.teardown(() => service[Symbol.asyncDispose]());
@@ -151,7 +151,7 @@ test('two nodes that sweep at the same time record one outcome each', async (t) 
   );
 });
 
-/** Has the group of the reactors acknowledge everything, as it is after a loss, without any work being done. */
+/** Has the group of the reactors acknowledge everything without doing any work, as after a loss. */
 async function acknowledgedUnseen(nodes: DistributedNodes): Promise<void> {
   const node = await nodes.add(['http']);
   const { log } = node.service;
@@ -164,7 +164,7 @@ async function acknowledgedUnseen(nodes: DistributedNodes): Promise<void> {
     for await (const delivery of deliveries.receive(group, prefix, stop.signal)) await delivery.acknowledge();
   });
   const head = (await log.head()) ?? '';
-  await until(async () => ((await deliveries.standing('checker', 'deposit-')).position ?? '') >= head);
+  await until(async () => ((await deliveries.status('checker', 'deposit-')).position ?? '') >= head);
   stop.abort();
   await Promise.all(receiving);
   await deliveries[Symbol.asyncDispose]?.();

@@ -170,7 +170,7 @@ function nodeOf({ kind, entries, data_base64, link_target_base64 }: TreeVector):
   return { mode: modes[kind], id: contentId(bytes) };
 }
 
-/** The one directory that the vectors describe in words. */
+/** Returns the single directory that the vectors describe in words. */
 function thousandFiles(): Directory {
   const leaf = (index: number): Leaf => ({ mode: '100644', id: contentId(Buffer.from(`${index}\n`)) });
   return new Map(

@@ -4,12 +4,12 @@ import {
   collectionFeed,
   collectionJson,
   type DepositList,
-} from '../../src/sword/documents/collection-feed.ts';
-import { type BodyElement, xmlBody } from '../../src/sword/documents/xml-body.ts';
-import { xmlText } from '../../src/sword/documents/xml-text.ts';
+} from '../../src/sword/documents/feeds/collection-feed.ts';
 import { Iris } from '../../src/sword/iris.ts';
-import { entriesOf } from '../support/listed-deposits.ts';
-import { child, parsedBody, texts } from './parsed-body.ts';
+import { type BodyElement, xmlBody } from '../../src/sword/xml/xml-body.ts';
+import { xmlText } from '../../src/sword/xml/xml-text.ts';
+import { entriesOf } from '../../testing/listed-deposits.ts';
+import { child, parsedBody, texts } from '../../testing/parsed-body.ts';
 
 const ATOM = '{http://www.w3.org/2005/Atom}';
 const DEPOSIT = '{https://deposit.example/schema}';

@@ -7,7 +7,7 @@ import { serviceDocument, serviceDocumentJson } from '../../src/sword/documents/
 import { statusDocument, statusDocumentJson } from '../../src/sword/documents/status-document.ts';
 import { Iris } from '../../src/sword/iris.ts';
 import type { SwordErrorCode } from '../../src/sword/sword-error.ts';
-import { child, type Parsed, parsedBody, texts } from './parsed-body.ts';
+import { child, type Parsed, parsedBody, texts } from '../../testing/parsed-body.ts';
 
 const atom = (local: string) => `{http://www.w3.org/2005/Atom}${local}`;
 const app = (local: string) => `{http://www.w3.org/2007/app}${local}`;
@@ -73,7 +73,10 @@ function assertNamespaces(t: ExecutionContext, root: Parsed, defaultNamespace: s
   });
 }
 
-/** All deposit fields, having seen that each stands once in either namespace, under the spelling clients look for. */
+/**
+ * Returns all deposit fields; asserts that each occurs once in either namespace, with the spelling that clients
+ * expect.
+ */
 function depositFields(t: ExecutionContext, root: Parsed): Record<string, string> {
   const prefixed = root.children.filter(({ qname }) => qname.startsWith('depositns:'));
   const fields = Object.fromEntries(
@@ -485,7 +488,7 @@ const ODD = [
 ];
 const WIDE = ['\u{1f600}', '\u{10ffff}', '\ud800', '\udfff', 'é', '漢', 'a', ' ', '\r\n'];
 
-/** The same texts in every run. */
+/** Yields texts, equal in every run. */
 function* oddTexts(count: number): Generator<string> {
   const pieces = [...PIECES, ...ODD, ...WIDE];
   let state = 12345;
@@ -498,7 +501,7 @@ function* oddTexts(count: number): Generator<string> {
   }
 }
 
-/** Told independently of the code: what XML 1.0 has no way to say becomes U+FFFD, everything else stays. */
+/** Computes independently of the code: characters that XML 1.0 cannot represent become U+FFFD, all others stay. */
 function expected(text: string): string {
   const allowed = (code: number) =>
     code === 9 ||

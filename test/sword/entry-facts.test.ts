@@ -1,9 +1,9 @@
 import test from 'ava';
+import { runCooperatively } from '../../src/sword/entry/cooperative.ts';
 import { dublinCoreTerms } from '../../src/sword/entry/dublin-core-terms.ts';
 import { type EntryFacts, entryFacts as findingFacts } from '../../src/sword/entry/entry-facts.ts';
-import { inTurns } from '../../src/sword/entry/steps.ts';
 import { SwordError } from '../../src/sword/sword-error.ts';
-import { entryFacts, readEntry } from '../support/read-entry.ts';
+import { entryFacts, readEntry } from '../../testing/read-entry.ts';
 
 const NAMESPACE = 'https://deposit.example/schema';
 const NAMESPACES = `xmlns="http://www.w3.org/2005/Atom" xmlns:c="https://doi.org/10.5063/SCHEMA/CODEMETA-2.0"
@@ -164,7 +164,7 @@ test('the facts of a long entry are found in turns with others, and are the same
   const document = readEntry(Buffer.from(`<entry ${NAMESPACES}>${inside.join('')}</entry>`));
   let turns = 0;
   const others = setInterval(() => (turns += 1));
-  const found = await inTurns(findingFacts(document, NAMESPACE, 'example'));
+  const found = await runCooperatively(findingFacts(document, NAMESPACE, 'example'));
   clearInterval(others);
   t.true(turns > 1, `${turns} turns`);
   t.deepEqual(found, entryFacts(document, NAMESPACE, 'example'));

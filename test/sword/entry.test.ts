@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { defaultXmlLimits } from '../../src/sword/entry/xml-tree.ts';
 import { SwordError } from '../../src/sword/sword-error.ts';
-import { readEntry } from '../support/read-entry.ts';
+import { readEntry } from '../../testing/read-entry.ts';
 
 const ATOM = 'http://www.w3.org/2005/Atom';
 const entry = (inside: string, attributes = '') => `<entry xmlns="${ATOM}"${attributes}>${inside}</entry>`;
@@ -194,10 +194,10 @@ test('an entry is read in its encoding: byte order mark, then charset, then decl
     [latin1(coffee('')), 'iso-8859-1', 'iso-8859-1', 'café'],
     [windows(coffee(declares('windows-1252'))), undefined, 'windows-1252', 'café €'],
     [bytes(coffee('').replace('café €', 'cafe')), 'US-ASCII', 'us-ascii', 'cafe'],
-    // The mark beats the charset, the charset beats the declaration (RFC 7303).
+    // The byte order mark takes precedence over the charset, the charset over the declaration (RFC 7303).
     [bytes(coffee('\ufeff')), 'iso-8859-1', 'utf-8', 'café €'],
     [bytes(coffee(declares('ISO-8859-1'))), 'utf-8', 'utf-8', 'café €'],
-    // Unless it cannot be: clients call everything UTF-8.
+    // Unless it is invalid: clients label everything as UTF-8.
     [latin1(coffee(declares('ISO-8859-1'))), 'UTF-8', 'iso-8859-1', 'café'],
   ];
   for (const [body, charset, encoding, title] of cases) {

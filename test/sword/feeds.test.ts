@@ -1,12 +1,12 @@
 import test from 'ava';
-import { type History, historyFeed, historyJson } from '../../src/sword/documents/history-feed.ts';
-import { mediaFeed } from '../../src/sword/documents/media-feed.ts';
-import type { Statement } from '../../src/sword/documents/statement.ts';
-import { statementFeed } from '../../src/sword/documents/statement-feed.ts';
-import { statementRdf } from '../../src/sword/documents/statement-rdf.ts';
+import { type History, historyFeed, historyJson } from '../../src/sword/documents/feeds/history-feed.ts';
+import { mediaFeed } from '../../src/sword/documents/feeds/media-feed.ts';
+import type { Statement } from '../../src/sword/documents/statement/statement.ts';
+import { statementFeed } from '../../src/sword/documents/statement/statement-feed.ts';
+import { statementRdf } from '../../src/sword/documents/statement/statement-rdf.ts';
 import { Iris } from '../../src/sword/iris.ts';
-import { readAtomStatement, readOreStatement } from '../support/sword-statement.ts';
-import { child, parsedBody, texts } from './parsed-body.ts';
+import { child, parsedBody, texts } from '../../testing/parsed-body.ts';
+import { readAtomStatement, readOreStatement } from '../../testing/sword-statement.ts';
 
 const ATOM = '{http://www.w3.org/2005/Atom}';
 const language = {
@@ -140,9 +140,9 @@ test('whatever the texts hold, feeds and maps are well-formed and give them back
 
     const description = { sentence: text, details: [{ label: 'reason', value: text }] };
     const events = history.events.map((event) => ({ ...event, by: text, description }));
-    const told = child(parsedBody(historyFeed({ ...history, events }, oddLanguage)), `${ATOM}entry`);
-    t.is(child(told, `${ATOM}title`).text, text);
-    t.is(child(told, `${ATOM}content`).text, `reason: ${text}`);
+    const shown = child(parsedBody(historyFeed({ ...history, events }, oddLanguage)), `${ATOM}entry`);
+    t.is(child(shown, `${ATOM}title`).text, text);
+    t.is(child(shown, `${ATOM}content`).text, `reason: ${text}`);
     t.notThrows(() => JSON.parse(historyJson({ ...history, events }, oddLanguage)));
   }
 });

@@ -2,21 +2,17 @@ import { cp, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
-import { type Ran, runScript } from '../support/run-script.ts';
-import { RunningService, TestClient } from '../support/running-service.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
-import { Fixture } from './fixture.ts';
+import { type Ran, runScript } from '../../testing/run-script.ts';
+import { RunningService, TestClient } from '../../testing/running-service.ts';
+import { temporaryFolder } from '../../testing/temporary-folder.ts';
+import { COMMITS, Fixture } from './fixture.ts';
 import { unpackInto } from './fixture-archive.ts';
 import { settled } from './settled.ts';
 
-const fixture = new Fixture('embedded');
-const { expected } = fixture;
-const ANCHORS = ['--anchors', fixture.fileOf('anchors.ndjson'), '--key', fixture.fileOf('anchor-key.pem')];
-
-/** Unpacks archives of the fixture into a temporary folder. */
-async function unpacked(t: ExecutionContext, ...names: readonly string[]): Promise<string> {
+/** Unpacks an archive into a temporary folder. */
+async function unpacked(t: ExecutionContext, archive: Buffer): Promise<string> {
   const folder = await temporaryFolder(t);
-  for (const name of names) await unpackInto(folder, fixture.read(name));
+  await unpackInto(folder, archive);
   return folder;
 }
 
@@ -28,7 +24,7 @@ async function succeeds(t: ExecutionContext, folder: string, ...call: [string, .
 }
 
 /** Starts a service, waits until it has finished all open work, and compares every deposit. */
-async function showsAll(t: ExecutionContext, folder: string): Promise<void> {
+async function showsAll(t: ExecutionContext, { expected }: Fixture, folder: string): Promise<void> {
   const service = await RunningService.startIn(folder, { baseUrl: expected.baseUrl });
   await using _stopped = { [Symbol.asyncDispose]: () => service.stop() };
   for (const { client, collection, depositId, label, finished } of expected.deposits) {
@@ -42,57 +38,62 @@ async function showsAll(t: ExecutionContext, folder: string): Promise<void> {
   }
 }
 
-test('a data folder is proven and exported as it was frozen, before a service has run on it', async (t) => {
-  const folder = await unpacked(t, 'data.tar.gz');
-  await succeeds(t, folder, 'verify', '--all', ...ANCHORS);
-  const { out } = await succeeds(t, folder, 'export');
-  t.true(out === gunzipSync(fixture.read('export.ndjson.gz')).toString(), 'every byte of the export');
-});
+for (const commit of COMMITS) {
+  const fixture = new Fixture(commit, 'embedded');
+  const anchors = ['--anchors', fixture.fileOf('anchors.ndjson'), '--key', fixture.fileOf('anchor-key.pem')];
 
-test('a rebuild of views that was killed is continued', async (t) => {
-  const folder = await temporaryFolder(t);
-  await unpackInto(folder, fixture.read('data.tar.gz'));
-  await unpackInto(path.join(folder, 'views'), fixture.read('half-rebuilt-views.tar.gz'));
-  const { out } = await succeeds(t, folder, 'rebuild', '--all', '--json');
-  const { differences, notCompared } = JSON.parse(out) as Record<string, readonly string[] | number>;
-  t.is(differences, 0);
-  // Views that are new or of a newer version can only be compared once the service has built them.
-  for (const note of notCompared as readonly string[]) t.regex(note, /it is of version|it is not there/);
-  await showsAll(t, folder);
-  const check = await succeeds(t, folder, 'rebuild', '--all', '--check', '--json');
-  t.like(JSON.parse(check.out), { differences: 0, notCompared: [] });
-});
+  test(`${commit}: a data folder is proven and exported as it was frozen, before a service has run on it`, async (t) => {
+    const folder = await unpacked(t, fixture.read('data.tar.gz'));
+    await succeeds(t, folder, 'verify', '--all', ...anchors);
+    const { out } = await succeeds(t, folder, 'export');
+    t.true(out === gunzipSync(fixture.read('export.ndjson.gz')).toString(), 'every byte of the export');
+  });
 
-test('a service starts on views whose rebuild was killed', async (t) => {
-  const folder = await temporaryFolder(t);
-  await unpackInto(folder, fixture.read('data.tar.gz'));
-  await unpackInto(path.join(folder, 'views'), fixture.read('half-rebuilt-views.tar.gz'));
-  await showsAll(t, folder);
-});
+  test(`${commit}: a rebuild of views that was killed is continued`, async (t) => {
+    const folder = await temporaryFolder(t);
+    await unpackInto(folder, fixture.read('data.tar.gz'));
+    await unpackInto(path.join(folder, 'views'), fixture.read('half-rebuilt-views.tar.gz'));
+    const { out } = await succeeds(t, folder, 'rebuild', '--all', '--json');
+    const { differences, notCompared } = JSON.parse(out) as Record<string, readonly string[] | number>;
+    t.is(differences, 0);
+    // Views that are new or of a newer version can only be compared once the service has built them.
+    for (const note of notCompared as readonly string[]) t.regex(note, /it is of version|it is not there/);
+    await showsAll(t, fixture, folder);
+    const check = await succeeds(t, folder, 'rebuild', '--all', '--check', '--json');
+    t.like(JSON.parse(check.out), { differences: 0, notCompared: [] });
+  });
 
-test('a backup is restored and proven, its deposits are finished, and the next backup continues it', async (t) => {
-  const [backup, folder] = [await unpacked(t, 'backup.tar.gz'), await temporaryFolder(t)];
-  await succeeds(t, folder, 'restore', backup);
-  await succeeds(t, folder, 'verify', '--all', ...ANCHORS);
-  await showsAll(t, folder);
-  const { out } = await succeeds(t, folder, 'backup', backup, '--verify', '--json');
-  const { events, newEvents } = JSON.parse(out) as { readonly events: number; readonly newEvents: number };
-  t.true(newEvents > 0 && newEvents < events, out);
-  await succeeds(t, folder, 'verify', '--all', ...ANCHORS);
-});
+  test(`${commit}: a service starts on views whose rebuild was killed`, async (t) => {
+    const folder = await temporaryFolder(t);
+    await unpackInto(folder, fixture.read('data.tar.gz'));
+    await unpackInto(path.join(folder, 'views'), fixture.read('half-rebuilt-views.tar.gz'));
+    await showsAll(t, fixture, folder);
+  });
 
-test('an export is imported and proven, and its deposits are finished', async (t) => {
-  const [data, folder] = [await unpacked(t, 'data.tar.gz'), await temporaryFolder(t)];
-  const file = path.join(await temporaryFolder(t), 'export.ndjson');
-  await writeFile(file, gunzipSync(fixture.read('export.ndjson.gz')));
-  await succeeds(t, folder, 'import', file);
-  await cp(path.join(data, 'archives'), path.join(folder, 'archives'), { recursive: true });
-  await succeeds(t, folder, 'verify', '--all', ...ANCHORS);
-  const { out } = await succeeds(t, folder, 'export');
-  const [before, after] = [await readFile(file, 'utf8'), out].map(withoutPositions);
-  t.deepEqual(after, before);
-  await showsAll(t, folder);
-});
+  test(`${commit}: a backup is restored and proven, its deposits are finished, and the next backup continues it`, async (t) => {
+    const [backup, folder] = [await unpacked(t, fixture.read('backup.tar.gz')), await temporaryFolder(t)];
+    await succeeds(t, folder, 'restore', backup);
+    await succeeds(t, folder, 'verify', '--all', ...anchors);
+    await showsAll(t, fixture, folder);
+    const { out } = await succeeds(t, folder, 'backup', backup, '--verify', '--json');
+    const { events, newEvents } = JSON.parse(out) as { readonly events: number; readonly newEvents: number };
+    t.true(newEvents > 0 && newEvents < events, out);
+    await succeeds(t, folder, 'verify', '--all', ...anchors);
+  });
+
+  test(`${commit}: an export is imported and proven, and its deposits are finished`, async (t) => {
+    const [data, folder] = [await unpacked(t, fixture.read('data.tar.gz')), await temporaryFolder(t)];
+    const file = path.join(await temporaryFolder(t), 'export.ndjson');
+    await writeFile(file, gunzipSync(fixture.read('export.ndjson.gz')));
+    await succeeds(t, folder, 'import', file);
+    await cp(path.join(data, 'archives'), path.join(folder, 'archives'), { recursive: true });
+    await succeeds(t, folder, 'verify', '--all', ...anchors);
+    const { out } = await succeeds(t, folder, 'export');
+    const [before, after] = [await readFile(file, 'utf8'), out].map(withoutPositions);
+    t.deepEqual(after, before);
+    await showsAll(t, fixture, folder);
+  });
+}
 
 /** Leaves out positions, which another log does not keep. Ids, contents, hashes and order stay. */
 function withoutPositions(exported: string): readonly unknown[] {

@@ -1,4 +1,4 @@
 import { testUpgrade } from './upgrade-contract.ts';
 import { UpgradedService } from './upgraded-service.ts';
 
-testUpgrade(() => UpgradedService.embedded());
+testUpgrade(() => UpgradedService.embedded('a4b3938'));

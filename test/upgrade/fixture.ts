@@ -1,10 +1,13 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Config } from '../../src/config.ts';
-import { readConfig } from '../../src/config.ts';
+import type { Config } from '../../src/config/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import type { Expected } from './expected.ts';
 
-const ROOT = path.join(import.meta.dirname, '..', 'fixtures', 'a4b3938');
+const ROOT = path.join(import.meta.dirname, '..', 'fixtures');
+/** The commits whose code made fixtures, each in its own folder. */
+export const COMMITS = ['a4b3938', 'cc8670d'] as const;
+export type FrozenCommit = (typeof COMMITS)[number];
 /** Frozen data does not expire, however old it is. In milliseconds. */
 const FOR_EVER = 100 * 365 * 86_400_000;
 
@@ -12,8 +15,8 @@ const FOR_EVER = 100 * 365 * 86_400_000;
 export class Fixture {
   readonly #folder: string;
 
-  constructor(name: 'embedded' | 'distributed' | 'stuck') {
-    this.#folder = path.join(ROOT, name);
+  constructor(commit: FrozenCommit, name: 'embedded' | 'distributed' | 'stuck') {
+    this.#folder = path.join(ROOT, commit, name);
   }
 
   get expected(): Expected {

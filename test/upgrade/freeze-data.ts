@@ -2,20 +2,21 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { COMMITS } from './fixture.ts';
 import { freezeDistributed } from './freezing/freeze-distributed.ts';
 import { freezeEmbedded } from './freezing/freeze-embedded.ts';
 import { freezeStuck } from './freezing/freeze-stuck.ts';
-import { COMMIT, OldRelease } from './freezing/old-release.ts';
+import { OldRelease } from './freezing/old-release.ts';
 
-const HELP = `Makes the fixtures of the upgrade tests, with the code of commit ${COMMIT}.
+const HELP = `Makes the fixtures of the upgrade tests, with the code of commit COMMIT: ${COMMITS.join(' or ')}.
 
-  git worktree add --detach ../old ${COMMIT} && (cd ../old && npm ci)
+  git worktree add --detach ../old COMMIT && (cd ../old && npm ci)
   node test/upgrade/freeze-data.ts ../old [--only embedded|distributed|stuck]
 
 Everything is made by that checkout: its services, its commands, its reactors, its doubles of the engines. This tree
 brings the clients, the order of steps and the kills, and for \`stuck\` the double of EventStoreDB, since that of the
-checkout loses no event. The result is in test/fixtures/${COMMIT}. No two runs give the
-same ids and times, so run it again only if the fixtures have to hold something else.
+checkout loses no event. The result is in test/fixtures/COMMIT. No two runs give the same
+ids and times, so run it again only if the fixtures have to hold something else.
 `;
 
 const { values, positionals } = parseArgs({
@@ -29,7 +30,7 @@ if (values.help || checkout === undefined) {
 }
 const KINDS = { embedded: freezeEmbedded, distributed: freezeDistributed, stuck: freezeStuck };
 const release = new OldRelease(checkout);
-const target = path.join(import.meta.dirname, '..', 'fixtures', COMMIT);
+const target = path.join(import.meta.dirname, '..', 'fixtures', release.commit);
 const scratch = await mkdtemp(path.join(tmpdir(), 'freeze-'));
 try {
   for (const [name, freeze] of Object.entries(KINDS)) {

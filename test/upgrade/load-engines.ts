@@ -9,8 +9,8 @@ import {
   START,
   streamNameFilter,
 } from '@eventstore/db-client';
-import { EventStoreDbDouble } from '../support/eventstoredb-double/eventstoredb-double.ts';
-import { S3Server } from '../support/s3-server.ts';
+import { EventStoreDbDouble } from '../../testing/eventstoredb-double/eventstoredb-double.ts';
+import { S3Server } from '../../testing/s3-server.ts';
 import type { DumpedEvent, DumpedGroup } from './log-dump.ts';
 
 /** Starts a double with a dumped log: every event is where it was, and every group begins behind its checkpoint. */

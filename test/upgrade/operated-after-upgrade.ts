@@ -1,6 +1,5 @@
 import type { ExecutionContext } from 'ava';
-import { archivePart, entryPart, final, formOf, formType, helloZip } from '../support/deposit-bodies.ts';
-import { Fixture } from './fixture.ts';
+import { archivePart, entryPart, final, formOf, formType, helloZip } from '../../testing/deposit-bodies.ts';
 import { entryOf } from './freezing/depositor.ts';
 import { settled } from './settled.ts';
 import type { Context, Test } from './upgrade-contract.ts';
@@ -69,7 +68,7 @@ export function testOperators(test: Test): void {
   test.serial('everything is proven, against the anchors of before, too', async (t) => {
     t.timeout(120_000);
     const { upgraded } = t.context;
-    const fixture = new Fixture(upgraded.engines);
+    const { fixture } = upgraded;
     const key = ['--key', fixture.fileOf('anchor-key.pem')];
     const anchors = ['--anchors', fixture.fileOf('anchors.ndjson')];
     const verified = await upgraded.run('verify', '--all', ...anchors, ...key);

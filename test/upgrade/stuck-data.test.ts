@@ -1,7 +1,7 @@
 import anyTest, { type TestFn } from 'ava';
-import { load } from '../../src/command-handler.ts';
+import { load } from '../../src/deposits/command-handler.ts';
+import { isStatusChange } from '../../src/deposits/status-change.ts';
 import { deposits } from '../../src/domain/aggregates.ts';
-import { isNews } from '../../src/news/deposit-news.ts';
 import { RECEIVERS } from '../../src/reactors/reactor-names.ts';
 import { settled } from './settled.ts';
 import { type StuckService, startStuckService } from './stuck-service.ts';
@@ -45,7 +45,7 @@ test.serial('every notification is sent, in the order of its deposit', async (t)
   const ofBob = expected.deposits.filter(({ client }) => client === 'bob');
   for (const { depositId, label } of ofBob) {
     const events = await Array.fromAsync(service.service.log.readStream(`deposit-${depositId}`));
-    const wanted = events.filter(isNews).map(({ revision }) => revision);
+    const wanted = events.filter(isStatusChange).map(({ revision }) => revision);
     const revisions = () => receivers.acceptedOf('bob', depositId).map(({ revision }) => revision);
     await settled(() => wanted.every((revision) => revisions().includes(revision)));
     t.deepEqual(revisions(), wanted, label);

@@ -8,7 +8,7 @@ export type StuckExpected = Pick<
   readonly deposits: readonly (FrozenDeposit & {
     /** When it was frozen, and for good in the old release. */
     readonly frozen: string;
-    /** What its archive deserves. */
+    /** The outcome of a correct check of its archive. */
     readonly finished: string;
   })[];
   readonly receivers: Expected['receivers'];

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { RECEIVERS } from '../../src/reactors/reactor-names.ts';
-import { distributedEngines } from '../support/engines-under-test.ts';
-import { EventStoreDbDouble } from '../support/eventstoredb-double/eventstoredb-double.ts';
-import { RunningService } from '../support/running-service.ts';
+import { distributedEngines } from '../../testing/engines-under-test.ts';
+import { EventStoreDbDouble } from '../../testing/eventstoredb-double/eventstoredb-double.ts';
+import { RunningService } from '../../testing/running-service.ts';
 import { Fixture, frozenSettings } from './fixture.ts';
 import { unpackInto } from './fixture-archive.ts';
 import { FrozenReceivers } from './frozen-receivers.ts';
@@ -28,7 +28,7 @@ export type StuckService = AsyncDisposable & {
 
 /** Starts two nodes of the current release on the log, the bucket and the data folders of the fixture `stuck`. */
 export async function startStuckService(): Promise<StuckService> {
-  const fixture = new Fixture('stuck');
+  const fixture = new Fixture('a4b3938', 'stuck');
   const expected = JSON.parse(fixture.read('expected.json').toString()) as StuckExpected;
   await using resources = new AsyncDisposableStack();
   const folder = await mkdtemp(path.join(tmpdir(), 'upgrade-'));

@@ -14,7 +14,7 @@ export type Test = TestFn<Context>;
 export function testUpgrade(start: () => Promise<UpgradedService>): void {
   const test = anyTest as Test;
   test.before(async (t) => {
-    t.timeout(120_000);
+    t.timeout(300_000); // the receivers of another fixture may still have the same addresses
     t.context.upgraded = await start();
   });
   test.after.always((t) => t.context.upgraded?.[Symbol.asyncDispose]());

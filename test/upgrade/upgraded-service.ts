@@ -1,12 +1,12 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Config } from '../../src/config.ts';
-import { distributedEngines } from '../support/engines-under-test.ts';
-import { type Ran, runScript } from '../support/run-script.ts';
-import { RunningService, TestClient } from '../support/running-service.ts';
+import type { Config } from '../../src/config/config.ts';
+import { distributedEngines } from '../../testing/engines-under-test.ts';
+import { type Ran, runScript } from '../../testing/run-script.ts';
+import { RunningService, TestClient } from '../../testing/running-service.ts';
 import type { Expected, FrozenDeposit } from './expected.ts';
-import { Fixture, frozenSettings } from './fixture.ts';
+import { Fixture, type FrozenCommit, frozenSettings } from './fixture.ts';
 import { unpackInto } from './fixture-archive.ts';
 import { FrozenReceivers } from './frozen-receivers.ts';
 import { doubleWith, s3With } from './load-engines.ts';
@@ -24,14 +24,15 @@ type Site = {
 
 /** Nodes of the current release on data that another release has frozen, and the receivers of its clients. */
 export class UpgradedService implements AsyncDisposable {
+  readonly fixture: Fixture;
   readonly expected: Expected;
   readonly receivers: FrozenReceivers;
   readonly service: RunningService;
   readonly #site: Site;
   readonly #resources: AsyncDisposableStack;
 
-  static async embedded(): Promise<UpgradedService> {
-    const fixture = new Fixture('embedded');
+  static async embedded(commit: FrozenCommit): Promise<UpgradedService> {
+    const fixture = new Fixture(commit, 'embedded');
     await using resources = new AsyncDisposableStack();
     const dataDir = await scratch(resources);
     await unpackInto(dataDir, fixture.read('data.tar.gz'));
@@ -41,8 +42,8 @@ export class UpgradedService implements AsyncDisposable {
   }
 
   /** Starts a node for clients and one of reactors, on the double and the S3 server. */
-  static async distributed(): Promise<UpgradedService> {
-    const fixture = new Fixture('distributed');
+  static async distributed(commit: FrozenCommit): Promise<UpgradedService> {
+    const fixture = new Fixture(commit, 'distributed');
     await using resources = new AsyncDisposableStack();
     const [nodes, bucket] = [await scratch(resources), await scratch(resources)];
     await unpackInto(nodes, fixture.read('nodes.tar.gz'));
@@ -84,23 +85,20 @@ export class UpgradedService implements AsyncDisposable {
       await mkdir(folder, { recursive: true });
       resources.use(await RunningService.startIn(folder, { ...settings, roles: ['reactors'] }));
     }
-    return new UpgradedService(expected, { receivers, service, site }, resources);
+    return new UpgradedService(fixture, { receivers, service, site }, resources);
   }
 
   private constructor(
-    expected: Expected,
+    fixture: Fixture,
     { receivers, service, site }: { receivers: FrozenReceivers; service: RunningService; site: Site },
     resources: AsyncDisposableStack,
   ) {
-    this.expected = expected;
+    this.fixture = fixture;
+    this.expected = fixture.expected;
     this.receivers = receivers;
     this.service = service;
     this.#site = site;
     this.#resources = resources;
-  }
-
-  get engines(): 'embedded' | 'distributed' {
-    return this.#site.reactorDirs.length === 0 ? 'embedded' : 'distributed';
   }
 
   client(name: string): TestClient {

@@ -10,9 +10,9 @@ const pieceLength = 128 * 1024;
 const longestRun = 255;
 
 /**
- * Unpacks bzip2 data, also several streams behind one another; a fault is thrown as {@link Unreadable}. Own
- * code, since the package there is for it takes a file that was cut between two blocks for a whole one, and
- * hands out a block, which can be 46 MB, at once. Memory here: one packed block and one piece.
+ * Unpacks bzip2 data, also several concatenated streams; a fault is thrown as {@link Unreadable}. An own
+ * implementation, since the available package accepts a file truncated between two blocks, and returns a
+ * block, which can be 46 MB, at once. Memory here: one packed block and one chunk.
  */
 export function* bunzip2(pieces: Iterable<Uint8Array>): Generator<Buffer> {
   const bits = new BitReader(pieces);
@@ -23,7 +23,7 @@ export function* bunzip2(pieces: Iterable<Uint8Array>): Generator<Buffer> {
     if (level < 1 || level > 9) throw corrupt('CORRUPT', 'its bzip2 header is invalid');
     yield* readStream(bits, table.subarray(0, level * blockUnit));
     bits.skipToByte();
-    // Zeros are padding, as those of a tape; more is not.
+    // Zeros are padding, as on a tape; other bytes are an error.
     if (bits.skipPadding() && !bits.atEnd()) throw trailing();
   } while (!bits.atEnd());
 }
@@ -45,9 +45,11 @@ function* readStream(bits: BitReader, table: Uint32Array): Generator<Buffer> {
   }
 }
 
-/** Yields the bytes of the block, where four equal ones are followed by a count of more; returns their CRC. */
+/**
+ * Yields the bytes of the block, where four equal ones are followed by a count of more; returns their CRC.
+ */
 function* expandBlock(table: Uint32Array, length: number, start: number): Generator<Buffer, number> {
-  // A block may hold a single byte: a whole piece for each would cost more than all the rest.
+  // A block may hold a single byte: a full chunk for each would cost more than the rest of the work.
   let piece = Buffer.allocUnsafeSlow(Math.min(pieceLength, length * longestRun));
   let filled = 0;
   let crc = 0xffffffff;
@@ -75,7 +77,7 @@ function* expandBlock(table: Uint32Array, length: number, start: number): Genera
   return ~crc >>> 0;
 }
 
-// Unlike zlib's, this CRC takes the highest bit of a byte first.
+// Unlike zlib's, this CRC processes the highest bit of a byte first.
 const crcTable = Int32Array.from({ length: 256 }, (_, byte) => {
   let crc = byte << 24;
   for (let bit = 0; bit < 8; bit += 1) crc = crc & 0x80000000 ? (crc << 1) ^ 0x04c11db7 : crc << 1;

@@ -1,7 +1,7 @@
 import { corrupt } from '../faults.ts';
 import { isZero } from '../tar/tar-block.ts';
 
-/** Reads bits, the highest of a byte first, from pieces of any length. */
+/** Reads bits, the highest of a byte first, from chunks of any length. */
 export class BitReader {
   readonly #pieces: Iterator<Uint8Array>;
   #piece: Uint8Array = new Uint8Array();
@@ -13,7 +13,7 @@ export class BitReader {
     this.#pieces = pieces[Symbol.iterator]();
   }
 
-  /** The next 1 to 24 bits as a number. */
+  /** Reads the next 1 to 24 bits as a number. */
   read(count: number): number {
     this.#need(count);
     this.#count -= count;
@@ -21,8 +21,8 @@ export class BitReader {
   }
 
   /**
-   * Length of the next prefix code, where `limits[n]` is the largest code of n bits, and the code itself.
-   * Looking 20 bits ahead is safe: every block is followed by 80 bits of the stream's end.
+   * Reads the next prefix code, where `limits[n]` is the largest code of n bits; returns its length and
+   * value. Looking 20 bits ahead is safe: every block is followed by 80 bits of the stream's end.
    */
   readCode(limits: Int32Array, shortest: number, longest: number): { length: number; code: number } {
     this.#need(longest);
@@ -39,12 +39,15 @@ export class BitReader {
     this.#count -= this.#count % 8;
   }
 
-  /** To be asked at the start of a byte. */
+  /** Whether all bytes were read. Only valid at the start of a byte. */
   atEnd(): boolean {
     return this.#count === 0 && !this.#fill();
   }
 
-  /** Consumes zero bytes at the start of a byte, up to the end or a part with other bytes. Returns whether there was one. */
+  /**
+   * Consumes zero bytes at the start of a byte, up to the end or a part with other bytes. Returns whether
+   * there was one.
+   */
   skipPadding(): boolean {
     let skipped = false;
     while (this.#count > 0) {

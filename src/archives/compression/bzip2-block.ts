@@ -14,8 +14,8 @@ type Code = {
 };
 
 /**
- * Decodes one block behind its magic and CRC into `table`: the low byte of each element is a byte of the
- * block, the rest is the index of the element that follows it. Returns the length and where to start.
+ * Decodes one block after its magic and CRC into `table`: the low byte of each element is a byte of the
+ * block, the rest is the index of the next element. Returns the length and the start index.
  */
 export function decodeBlock(bits: BitReader, table: Uint32Array): { length: number; start: number } {
   if (bits.read(1))
@@ -72,7 +72,10 @@ function readCode(bits: BitReader, size: number): Code {
   return canonicalCode(lengths);
 }
 
-/** Codes of one length are consecutive; `bases` is what to take from a code to get its symbol's index. */
+/**
+ * Builds a decoding table. Codes of one length are consecutive; a code minus its entry of `bases` is the
+ * index of its symbol.
+ */
 function canonicalCode(lengths: Uint8Array): Code {
   const symbols = new Uint16Array(lengths.length);
   const limits = new Int32Array(longestCode + 1).fill(-1);
@@ -86,7 +89,7 @@ function canonicalCode(lengths: Uint8Array): Code {
       symbols[index++] = symbol;
       code += 1;
     }
-    // No code of this length: nothing may match it, not even a code that would be too small.
+    // No code of this length: none may match it, not even a code that would be too small.
     limits[length] = lengths.includes(length) ? code - 1 : -1;
   }
   return { limits, bases, symbols, shortest: Math.min(...lengths), longest: Math.max(...lengths) };
@@ -143,7 +146,7 @@ function readSymbol(bits: BitReader, { limits, bases, symbols, shortest, longest
   return symbols[index]!;
 }
 
-/** Burrows and Wheeler's transform backwards: links each byte to the one after it. */
+/** Inverts the Burrows-Wheeler transform: links each byte to the one after it. */
 function invertTransform(table: Uint32Array, length: number, counts: Uint32Array, origin: number): number {
   let sum = 0;
   for (let byte = 0; byte < 256; byte += 1) {

@@ -1,18 +1,21 @@
 import { createGunzip } from 'node:zlib';
-import { withoutGarbage } from '../../garbage.ts';
+import { collectingBuffers } from '../../tools/gc-hint.ts';
 import type { ArchiveBytes } from '../archive-bytes.ts';
 import { corrupt } from '../faults.ts';
 import type { ArchiveFormat } from '../inspection.ts';
 import { isZero } from '../tar/tar-block.ts';
 import { bunzip2 } from './bunzip2.ts';
-import { feed } from './feed.ts';
+import { feed } from './write-to-stream.ts';
 import { unxz } from './xz/unxz.ts';
 
 export type TarFormat = Exclude<ArchiveFormat, 'zip'>;
 
 const pieceLength = 256 * 1024;
 
-/** The bytes of the tar inside, in pieces of bounded size. A fault of the compression is thrown as `Unreadable`. */
+/**
+ * Returns the bytes of the inner tar, in chunks of bounded size. A fault of the compression is thrown as
+ * `Unreadable`.
+ */
 export function tarPieces(bytes: ArchiveBytes, format: TarFormat): Iterable<Buffer> | AsyncIterable<Buffer> {
   switch (format) {
     case 'tar':
@@ -30,20 +33,20 @@ async function* gunzip(bytes: ArchiveBytes): AsyncGenerator<Buffer> {
   const engine = createGunzip({ chunkSize: pieceLength });
   const writing = feed(bytes.borrowedPieces(), engine);
   try {
-    yield* withoutGarbage(engine);
+    yield* collectingBuffers(engine);
   } catch (error) {
     throw asUnreadable(error);
   } finally {
     engine.destroy();
     await writing;
   }
-  // Node's gunzip stops at a zero byte behind a member and says nothing. Zeros are padding; more is not.
+  // Node's gunzip stops silently at a zero byte after a member. Zeros are padding; other bytes are an error.
   for (const rest of bytes.borrowedPieces(engine.bytesWritten)) {
     if (!isZero(rest)) throw corrupt('TRAILING_BYTES', 'there are trailing bytes after its gzip data');
   }
 }
 
-/** Turns what zlib says about the data into a fault; other errors stay what they are. */
+/** Turns zlib's errors about the data into a fault; returns other errors unchanged. */
 function asUnreadable(error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'Z_BUF_ERROR') return corrupt('TRUNCATED', 'its gzip data is truncated');

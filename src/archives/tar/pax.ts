@@ -1,11 +1,14 @@
 import { corrupt } from '../faults.ts';
 
-/** What extended headers say that counts here; all else in them is passed over. Texts are latin1 strings of raw bytes. */
+/**
+ * The records of extended headers that the reader uses; others are ignored. Texts are latin1 strings of raw
+ * bytes.
+ */
 export type PaxRecords = {
   readonly path?: string;
   readonly linkpath?: string;
   readonly size?: string;
-  /** There was some record of a sparse file. */
+  /** Whether there was a record of a sparse file. */
   readonly sparse?: true;
 };
 
@@ -14,9 +17,10 @@ const [digit0, digit9, space, equalsSign, lineFeed] = [0x30, 0x39, 0x20, 0x3d, 0
 const mostDigits = 9;
 
 /**
- * Parses lines of the form `length key=value\n`, where the length counts the whole line in bytes. What it keeps does
- * not grow with the number of lines.
- * @throws {Unreadable} anything else.
+ * Parses lines of the form `length key=value
+ * `, where the length counts the whole line in bytes. The memory for the result does not grow with the number
+ * of lines.
+ * @throws {Unreadable} any other content.
  */
 export function parsePax(body: Buffer): PaxRecords {
   const records: { -readonly [key in keyof PaxRecords]: PaxRecords[key] } = {};

@@ -1,9 +1,9 @@
 export const blockLength = 512;
 
-/** Sizes below this have room in the plain header, in eleven octal digits. */
+/** Sizes below this fit the plain header, in eleven octal digits. */
 export const octalSizes = 8 ** 11;
 
-/** How many bytes fill the last block of so many. */
+/** Returns the number of bytes that fill the last block of `length` bytes. */
 export function paddingOf(length: number): number {
   return (blockLength - (length % blockLength)) % blockLength;
 }
@@ -12,7 +12,10 @@ const checksumAt = 148;
 const checksumLength = 8;
 const zeros = Buffer.alloc(64 * 1024);
 
-/** Whether these are 512 bytes whose header checksum is right, with the bytes taken as unsigned or (as some old programs did) signed. */
+/**
+ * Whether these are 512 bytes with a correct header checksum, with the bytes as unsigned or (as in some old
+ * programs) signed.
+ */
 export function hasTarChecksum(block: Uint8Array): boolean {
   if (block.length !== blockLength) return false;
   const stored = storedChecksum(block);

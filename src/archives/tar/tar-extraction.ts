@@ -1,5 +1,5 @@
-import type { MemberOutput, WantedMember, WantedMembers } from '../member-output.ts';
-import { memberPath } from '../member-path.ts';
+import type { MemberOutput, WantedMember, WantedMembers } from '../members/member-output.ts';
+import { memberPath } from '../members/member-path.ts';
 import { TarReader, type TarSink } from './tar.ts';
 import type { TarHeader } from './tar-header.ts';
 import { kindOf } from './tar-members.ts';
@@ -7,8 +7,8 @@ import { kindOf } from './tar-members.ts';
 type Pieces = Iterable<Buffer> | AsyncIterable<Buffer>;
 
 /**
- * Reads the tar twice: only at its end it is known which of several members of one name counts, and what hard links
- * share. Tells how many of the wanted members were read.
+ * Reads the wanted members in two passes: only the end of the tar determines which of several members of one
+ * name counts, and what hard links share. Resolves to the number of members read.
  */
 export async function readTarMembers(
   pieces: () => Pieces,
@@ -36,7 +36,7 @@ export async function readTarMembers(
 /** Members that share the bytes of one member of the archive, by its number. */
 type Plan = ReadonlyMap<number, readonly WantedMember[]>;
 
-/** Which member of the archive has the bytes of a path in the end. */
+/** Determines which member of the archive finally provides the bytes of a path. */
 class Places implements TarSink {
   readonly #latest = new Map<string, number>();
   #number = -1;
@@ -76,7 +76,7 @@ class Emission implements TarSink {
   #number = -1;
   #due: readonly WantedMember[] = [];
   #isLink = false;
-  /** Members that have not been read yet. */
+  /** Number of members that have not been read yet. */
   left: number;
 
   constructor(plan: Plan, output: MemberOutput) {
@@ -106,7 +106,7 @@ class Emission implements TarSink {
     if (!first) return;
     if (!this.#isLink) {
       this.#output.end();
-      for (const member of more) this.#output.again(member, first);
+      for (const member of more) this.#output.repeat(member, first);
     }
     this.left -= this.#due.length;
     this.#due = [];

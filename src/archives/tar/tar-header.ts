@@ -1,5 +1,5 @@
 import { corrupt } from '../faults.ts';
-import { printableName } from '../printable-name.ts';
+import { sanitizeName } from '../members/sanitize-name.ts';
 import { hasTarChecksum } from './tar-block.ts';
 
 export type TarHeader = {
@@ -12,20 +12,22 @@ export type TarHeader = {
   readonly linkName: string;
 };
 
-/** @throws {Unreadable} wrong checksum or a number that is none. */
+/** @throws {Unreadable} wrong checksum or an invalid number. */
 export function parseTarHeader(block: Buffer): TarHeader {
   if (!hasTarChecksum(block)) throw corrupt('CORRUPT', 'a header of the tar has a wrong checksum');
   const name = fullName(block);
   return {
     name,
-    mode: numberAt(block, 100, 8, () => `the mode of the member “${printableName(name)}”`) & 0o7777,
-    size: numberAt(block, 124, 12, () => `the size of the member “${printableName(name)}”`),
+    mode: numberAt(block, 100, 8, () => `the mode of the member “${sanitizeName(name)}”`) & 0o7777,
+    size: numberAt(block, 124, 12, () => `the size of the member “${sanitizeName(name)}”`),
     type: block.toString('latin1', 156, 157),
     linkName: textAt(block, 157, 100),
   };
 }
 
-/** Only POSIX headers have a prefix; GNU and v7 ones hold other things in its place. */
+/**
+ * Returns the name with its prefix. Only POSIX headers have one; GNU and v7 headers have other fields there.
+ */
 function fullName(block: Buffer): string {
   const name = textAt(block, 0, 100);
   if (block.toString('latin1', 257, 263) !== 'ustar\0') return name;
@@ -40,7 +42,7 @@ function textAt(block: Buffer, at: number, length: number): string {
   return field.toString('latin1', 0, end === -1 ? length : end);
 }
 
-/** Octal digits between spaces and NULs, or base 256 where the first bit is set. */
+/** Parses octal digits between spaces and NULs, or base 256 if the first bit is set. */
 function numberAt(block: Buffer, at: number, length: number, what: () => string): number {
   if (block[at]! & 0x80) return base256(block.subarray(at, at + length), what);
   const text = block.toString('latin1', at, at + length);

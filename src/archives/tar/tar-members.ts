@@ -1,12 +1,12 @@
-import { type Contents, fillMember, type Member, unreadMember } from '../contents.ts';
 import { corrupt } from '../faults.ts';
-import { hashMember, MemberHash } from '../member-hash.ts';
-import { printableName } from '../printable-name.ts';
+import { fillMember, type Member, type MemberCollector, unreadMember } from '../member-collector.ts';
+import { hashMember, MemberHash } from '../members/member-hash.ts';
+import { sanitizeName } from '../members/sanitize-name.ts';
 import { LinkedTargets } from './linked-targets.ts';
 import type { TarSink } from './tar.ts';
 import type { TarHeader } from './tar-header.ts';
 
-// Larger files are hashed piece by piece instead of being put together.
+// Larger files are hashed chunk by chunk instead of being collected.
 const largeMember = 1024 ** 2;
 const ownerExecutes = 0o100;
 
@@ -20,13 +20,13 @@ const kinds: { [type: string]: Kind | undefined } = {
   '5': 'directory',
 };
 
-/** Puts the members of a tar into the contents and hashes their data. */
+/** Adds the members of a tar to the collector and hashes their data. */
 export class TarMembers implements TarSink {
-  readonly #contents: Contents;
+  readonly #contents: MemberCollector;
   readonly #linkedTargets: LinkedTargets;
   #reading: MemberData | undefined;
 
-  constructor(contents: Contents) {
+  constructor(contents: MemberCollector) {
     this.#contents = contents;
     this.#linkedTargets = new LinkedTargets(contents);
   }
@@ -39,10 +39,10 @@ export class TarMembers implements TarSink {
     const kind = kindOf(header);
     this.#contents.countMember(header.name);
     this.#contents.countBytes(header.size);
-    // A global header gives one long target to every link.
+    // A global header may give one long target to every link.
     if (kind === 'link' || kind === 'hard link') this.#contents.countPathBytes(header.linkName.length);
     const path = this.#contents.pathOf(header.name);
-    if (kind !== 'file' && header.size > 0) throw sizedNonFile(header);
+    if (kind !== 'file' && header.size > 0) throw nonFileWithSizeError(header);
     if (kind === undefined) return this.#addSpecial(header);
     if (path === undefined) return;
     if (kind === 'file') this.#addFile(path, header);
@@ -71,12 +71,14 @@ export class TarMembers implements TarSink {
     if (this.#add(path, member)) this.#contents.checkLink(path, linkName);
   }
 
-  /** Shares the bytes and the mode of an earlier member, as the names of one file do on a disk. */
+  /**
+   * Adds a hard link, which shares the bytes and the mode of an earlier member, like two names of one file.
+   */
   #addHardLink(path: string, { name, linkName, mode }: TarHeader): void {
     const target = this.#contents.pathOf(linkName);
     const member = target === undefined ? undefined : this.#contents.memberAt(target);
     if (member === undefined) {
-      const text = `The hard link “${printableName(name)}” has the target “${printableName(linkName)}”, which is no earlier file of the archive.`;
+      const text = `The hard link “${sanitizeName(name)}” has the target “${sanitizeName(linkName)}”, which is no earlier file of the archive.`;
       this.#contents.faults.add('BAD_LINK', text);
       return;
     }
@@ -89,15 +91,15 @@ export class TarMembers implements TarSink {
   #addSpecial({ name, type }: TarHeader): void {
     const kind =
       { '3': 'a character device', '4': 'a block device', '6': 'a FIFO' }[type] ??
-      `of the unsupported type “${printableName(type)}”`;
-    const text = `The member “${printableName(name)}” is ${kind}; only regular files, directories and links are supported.`;
+      `of the unsupported type “${sanitizeName(type)}”`;
+    const text = `The member “${sanitizeName(name)}” is ${kind}; only regular files, directories and links are supported.`;
     this.#contents.faults.add('SPECIAL_FILE', text);
   }
 
   #add(path: string, member: Member): boolean {
     const added = this.#contents.addMember(path, member);
     if (added === 'replaced') {
-      const text = `The member “${printableName(path)}” is in the archive more than once (duplicate); the last one counts.`;
+      const text = `The member “${sanitizeName(path)}” is in the archive more than once (duplicate); the last one counts.`;
       this.#contents.warnings.add('DUPLICATE', text);
       this.#linkedTargets.checkReplaced(path, member);
     }
@@ -105,7 +107,7 @@ export class TarMembers implements TarSink {
   }
 }
 
-/** The bytes of one file: hashed at once where they come in one piece or are few, else piece by piece. */
+/** Hashes the bytes of one file: at once if they are one chunk or few, else chunk by chunk. */
 class MemberData {
   readonly #member: Member;
   readonly #size: number;
@@ -136,15 +138,15 @@ class MemberData {
   }
 }
 
-/** Old programs mark a directory by the slash at the end of its name alone. */
+/** Returns the kind of a member. Old programs mark a directory only by a slash at the end of its name. */
 export function kindOf({ name, type }: TarHeader): Kind | undefined {
   const kind = kinds[type];
   return kind === 'file' && name.endsWith('/') ? 'directory' : kind;
 }
 
-function sizedNonFile({ name, size }: TarHeader) {
+function nonFileWithSizeError({ name, size }: TarHeader) {
   return corrupt(
     'CORRUPT',
-    `the member “${printableName(name)}” is no regular file, yet has a size of ${size} bytes (invalid)`,
+    `the member “${sanitizeName(name)}” is no regular file, yet has a size of ${size} bytes (invalid)`,
   );
 }

@@ -1,7 +1,10 @@
 import type { LeafMode } from '../../swhid/directory.ts';
 import { blockLength, octalSizes, paddingOf } from './tar-block.ts';
 
-/** Paths and targets are latin1 strings of raw bytes; a path is relative, and empty for the root directory. */
+/**
+ * A member to write. Paths and targets are latin1 strings of raw bytes; a path is relative, and empty for the
+ * root directory.
+ */
 export type WrittenMember = { readonly path: string } & (
   | { readonly type: 'file'; readonly mode: LeafMode; readonly length: number }
   | { readonly type: 'link'; readonly target: string }
@@ -12,12 +15,12 @@ export type WrittenMember = { readonly path: string } & (
 const flags = { file: '0', 'hard link': '1', link: '2', directory: '5' } as const;
 const longestField = 100;
 
-/** What ends a tar. */
+/** The end marker of a tar. */
 export const tarEnd: Uint8Array = Buffer.alloc(2 * blockLength);
 
 /**
- * The header of a member in the GNU format, whose long names are raw bytes as those of directories are. It holds no
- * time and no owner: the same tree gives the same headers.
+ * Returns the header of a member in the GNU format, whose long names are raw bytes as those of directories
+ * are. It has no time and no owner: the same tree results in the same headers.
  */
 export function tarHeader(member: WrittenMember): Buffer {
   const name = nameOf(member);
@@ -26,12 +29,12 @@ export function tarHeader(member: WrittenMember): Buffer {
   return Buffer.concat([longRecord('K', target), longRecord('L', name), header]);
 }
 
-/** What fills the last block of a file. */
+/** Returns the padding of the last block of a file. */
 export function tarPadding(length: number): Uint8Array {
   return tarEnd.subarray(0, paddingOf(length));
 }
 
-/** Below `./`, so that no name looks like an option, a drive or an absolute path. */
+/** Returns the name below `./`, so that no name looks like an option, a drive or an absolute path. */
 function nameOf({ path, type }: WrittenMember): string {
   return `./${path}${type === 'directory' && path !== '' ? '/' : ''}`;
 }

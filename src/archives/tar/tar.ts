@@ -1,12 +1,12 @@
 import { corrupt, Unreadable } from '../faults.ts';
-import { printableName } from '../printable-name.ts';
+import { sanitizeName } from '../members/sanitize-name.ts';
 import { type PaxRecords, parsePax } from './pax.ts';
 import { blockLength, isZero, octalSizes, paddingOf } from './tar-block.ts';
 import { parseTarHeader, type TarHeader } from './tar-header.ts';
 
-/** Takes the members as they come; `data` is called only between `member` and `end`. */
+/** Receives the members in order; `data` is called only between `member` and `end`. */
 export interface TarSink {
-  /** An extended header or a long name of so many bytes comes; it is no member. */
+  /** Reports an extended header or a long name of `size` bytes, which is not a member. */
   extension(size: number): void;
   member(header: TarHeader): void;
   data(piece: Buffer): void;
@@ -17,20 +17,21 @@ const longestExtension = { L: 64 * 1024, K: 64 * 1024, x: 1024 ** 2, g: 1024 ** 
 type ExtensionType = keyof typeof longestExtension;
 
 /**
- * Reads a tar from pieces of any length: v7, ustar, GNU long names and pax headers. It keeps nothing but one
- * header and what extended headers say of the member; the sink sees the pieces' own memory. A fault is thrown as {@link Unreadable}.
+ * Reads a tar from chunks of any length: v7, ustar, GNU long names and pax headers. Buffers only one header
+ * and the extended headers of one member; the sink gets the memory of the chunks. A fault is thrown as {@link
+ * Unreadable}.
  */
 export class TarReader {
   readonly #sink: TarSink;
   readonly #block = Buffer.alloc(blockLength);
   #blockFilled = 0;
   #state: 'header' | 'data' | 'padding' | 'ended' = 'header';
-  /** Bytes of data or padding still to come. */
+  /** Bytes of data or padding still to be read. */
   #remaining = 0;
   #padding = 0;
   #extension: { readonly type: ExtensionType; readonly body: Buffer; filled: number } | undefined;
   #global: PaxRecords = {};
-  /** What extension headers said about the member that comes next. */
+  /** Values of extension headers for the next member. */
   #next: { pax?: PaxRecords; name?: string; linkName?: string } = {};
 
   constructor(sink: TarSink) {
@@ -41,7 +42,10 @@ export class TarReader {
     for (let at = 0; at < piece.length; ) at = this.#step(piece, at);
   }
 
-  /** To be called after the last piece: nothing may be cut. Returns whether there was an end marker. */
+  /**
+   * Must be called after the last chunk; throws if the tar is truncated. Returns whether there was an end
+   * marker.
+   */
   finish(): boolean {
     if (this.#state === 'ended') return true;
     if (this.#state !== 'header' || this.#blockFilled > 0) throw corrupt('TRUNCATED', 'the tar is truncated');
@@ -144,7 +148,7 @@ export class TarReader {
     else this.#next[type === 'L' ? 'name' : 'linkName'] = withoutPadding(body);
   }
 
-  /** The header with what its extension headers say instead. */
+  /** Returns the header with the values of its extension headers. */
   #resolve(header: TarHeader): TarHeader {
     const { pax, name, linkName } = this.#next;
     this.#next = {};
@@ -168,7 +172,10 @@ function isExtension(type: string): type is ExtensionType {
   return Object.hasOwn(longestExtension, type);
 }
 
-/** The text of a GNU long name. A regular expression would take the square of its length for zeros in the middle. */
+/**
+ * Returns the text of a GNU long name. A regular expression would need quadratic time for zeros in the
+ * middle.
+ */
 function withoutPadding(body: Buffer): string {
   let end = body.length;
   while (end > 0 && body[end - 1] === 0) end -= 1;
@@ -179,7 +186,7 @@ function assertNotSparse({ name, type }: TarHeader, { sparse }: PaxRecords): voi
   if (type !== 'S' && !sparse) return;
   throw new Unreadable(
     'UNSUPPORTED',
-    `The member “${printableName(name)}” is a sparse file, which is unsupported.`,
+    `The member “${sanitizeName(name)}” is a sparse file, which is unsupported.`,
   );
 }
 
@@ -187,12 +194,12 @@ function paxSize({ name, size }: TarHeader, said: string | undefined): number {
   if (said === undefined) return size;
   const value = /^[0-9]{1,16}$/.test(said) ? Number(said) : Number.NaN;
   if (!Number.isSafeInteger(value))
-    throw corrupt('CORRUPT', `the size of the member “${printableName(name)}” is invalid`);
-  // One that has room in the plain header has no reason to differ from it.
+    throw corrupt('CORRUPT', `the size of the member “${sanitizeName(name)}” is invalid`);
+  // A value that fits the plain header has no reason to differ from it.
   if (value !== size && value < octalSizes) {
     throw corrupt(
       'HEADER_MISMATCH',
-      `the headers of the member “${printableName(name)}” disagree in its size: ${value} and ${size} bytes (mismatch)`,
+      `the headers of the member “${sanitizeName(name)}” disagree in its size: ${value} and ${size} bytes (mismatch)`,
     );
   }
   return value;

@@ -1,9 +1,9 @@
 import { crc32, createInflateRaw, type InflateRaw, inflateRawSync } from 'node:zlib';
-import { withoutGarbage } from '../../garbage.ts';
-import { feed } from '../compression/feed.ts';
+import { collectingBuffers } from '../../tools/gc-hint.ts';
+import { feed } from '../compression/write-to-stream.ts';
 import type { FaultCode } from '../faults.ts';
-import { type Hashed, MemberHash } from '../member-hash.ts';
-import { printableName } from '../printable-name.ts';
+import { type Hashed, MemberHash } from '../members/member-hash.ts';
+import { sanitizeName } from '../members/sanitize-name.ts';
 import type { ZipEntry } from './zip-directory.ts';
 
 export const stored = 0;
@@ -23,13 +23,14 @@ export class BadMember extends Error {
   readonly code: FaultCode;
 
   constructor(code: FaultCode, entry: ZipEntry, what: string) {
-    super(`The member “${printableName(entry.rawName)}” is corrupt: ${what}.`);
+    super(`The member “${sanitizeName(entry.rawName)}” is corrupt: ${what}.`);
     this.code = code;
   }
 }
 
 /**
- * The whole entry at once. An inflater's set-up is all it costs, where a stream costs turns of the event loop.
+ * Unpacks a whole entry at once. It only costs the set-up of an inflater, where a stream costs turns of the
+ * event loop.
  * @throws {BadMember}
  */
 export function unpack(data: Buffer, entry: ZipEntry): Buffer {
@@ -39,7 +40,7 @@ export function unpack(data: Buffer, entry: ZipEntry): Buffer {
 }
 
 /**
- * A large entry, in pieces of bounded size.
+ * Hashes a large entry, in chunks of bounded size.
  * @throws {BadMember}
  */
 export async function hashLarge(pieces: Iterable<Buffer>, entry: ZipEntry): Promise<Hashed> {
@@ -59,7 +60,8 @@ export async function hashLarge(pieces: Iterable<Buffer>, entry: ZipEntry): Prom
 function inflate(data: Buffer, entry: ZipEntry): Buffer {
   const maxOutputLength = entry.unpacked + 1;
   try {
-    // One output buffer that fits, instead of pieces to be joined. `info` is what tells how much was consumed.
+    // One output buffer of the right size, instead of chunks to be concatenated. `info` returns the number of
+    // consumed bytes.
     const options = { maxOutputLength, chunkSize: Math.max(64, maxOutputLength), info: true };
     const { buffer, engine } = inflateRawSync(data, options) as unknown as {
       buffer: Buffer;
@@ -72,12 +74,12 @@ function inflate(data: Buffer, entry: ZipEntry): Buffer {
   }
 }
 
-/** The data of a large entry in pieces of bounded size; neither length nor CRC is judged. */
+/** Yields the data of a large entry in chunks of bounded size; verifies neither length nor CRC. */
 export async function* inflated(pieces: Iterable<Buffer>, entry: ZipEntry): AsyncGenerator<Buffer> {
   const engine = createInflateRaw({ chunkSize: pieceLength });
   const writing = feed(pieces, engine);
   try {
-    yield* withoutGarbage(engine);
+    yield* collectingBuffers(engine);
     assertConsumed(entry, engine.bytesWritten);
   } catch (error) {
     throw asBadMember(error, entry);
@@ -116,7 +118,7 @@ function tooLong(entry: ZipEntry): BadMember {
   );
 }
 
-/** Turns what zlib says about the data into a fault; other errors stay what they are. */
+/** Turns zlib's errors about the data into a fault; returns other errors unchanged. */
 function asBadMember(error: unknown, entry: ZipEntry): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'ERR_BUFFER_TOO_LARGE') return tooLong(entry);

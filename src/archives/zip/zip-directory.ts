@@ -1,11 +1,11 @@
 import type { ArchiveBytes } from '../archive-bytes.ts';
 import { ByteWindow } from '../byte-window.ts';
 import { corrupt } from '../faults.ts';
-import { printableName } from '../printable-name.ts';
+import { sanitizeName } from '../members/sanitize-name.ts';
 import { type DirectoryPlace, safeInteger } from './zip-end-record.ts';
 
 export type ZipEntry = {
-  /** Latin1 string of the bytes as they are in the headers. */
+  /** Latin1 string of the raw bytes in the headers. */
   readonly rawName: string;
   readonly flags: number;
   readonly method: number;
@@ -13,7 +13,7 @@ export type ZipEntry = {
   /** Bytes in the archive, and unpacked. */
   readonly packed: number;
   readonly unpacked: number;
-  /** Where its local header begins. */
+  /** Offset of its local header. */
   readonly offset: number;
   readonly madeBy: number;
   readonly attributes: number;
@@ -24,7 +24,7 @@ const headerLength = 46;
 const longestEntry = headerLength + 3 * 0xffff;
 
 /**
- * The entries of the directory in its order; it must hold exactly as many as the end record says. The extra fields
+ * Yields the entries of the directory in its order; their number must match the end record. The extra fields
  * of an entry are valid only during the call of `seeExtra`.
  */
 export function* readDirectory(
@@ -53,21 +53,23 @@ export function* readDirectory(
 
 export type Zip64Values = { unpacked: number; packed: number; offset: number };
 
-/** Replaces the values that are all ones by those of the zip64 extra field, which lists just these, in this order. */
+/**
+ * Replaces values that are all ones by those of the zip64 extra field, which lists just these, in this order.
+ */
 export function applyZip64(extra: Buffer, values: Zip64Values, name: string): Zip64Values {
   const keys = (['unpacked', 'packed', 'offset'] as const).filter((key) => values[key] === 0xffffffff);
   const field = keys.length === 0 ? undefined : extraField(extra, 0x0001, name);
   if (field === undefined) return values;
   if (field.length < 8 * keys.length)
-    throw corrupt('CORRUPT', `the zip64 field of the entry “${printableName(name)}” is too short`);
+    throw corrupt('CORRUPT', `the zip64 field of the entry “${sanitizeName(name)}” is too short`);
   const large = keys.map((key, index) => [
     key,
-    safeInteger(field, 8 * index, `a size or offset of the entry “${printableName(name)}”`),
+    safeInteger(field, 8 * index, `a size or offset of the entry “${sanitizeName(name)}”`),
   ]);
   return { ...values, ...(Object.fromEntries(large) as Partial<Zip64Values>) };
 }
 
-/** It may be followed by others. */
+/** Returns the length of the entry at the start of the buffer. */
 function entryLength(entry: Buffer): number {
   if (entry.length < headerLength || entry.readUInt32LE(0) !== signature)
     throw corrupt('CORRUPT', 'its directory is malformed or truncated');
@@ -103,7 +105,7 @@ function extraField(extra: Buffer, wanted: number, name: string): Buffer | undef
   for (let at = 0; at + 4 <= extra.length; ) {
     const end = at + 4 + extra.readUInt16LE(at + 2);
     if (end > extra.length)
-      throw corrupt('CORRUPT', `an extra field of the entry “${printableName(name)}” is truncated`);
+      throw corrupt('CORRUPT', `an extra field of the entry “${sanitizeName(name)}” is truncated`);
     if (extra.readUInt16LE(at) === wanted) return extra.subarray(at + 4, end);
     at = end;
   }

@@ -1,7 +1,7 @@
 import type { ArchiveBytes } from '../archive-bytes.ts';
 import { corrupt, type Unreadable } from '../faults.ts';
 
-/** Where a zip's directory is; `start + length` is where the end records begin. */
+/** Location of a zip's directory; the end records begin at `start + length`. */
 export type DirectoryPlace = { readonly start: number; readonly length: number; readonly count: number };
 
 const signatureBytes = Buffer.from('PK\x05\x06', 'latin1');
@@ -14,9 +14,9 @@ const record64Signature = 0x06064b50;
 const record64Length = 56;
 
 /**
- * Reads the end record, and the zip64 one before it where there is a locator of one, whether it is asked for or not:
- * some readers look for it always. The directory must reach exactly up to them, so that no two readers can find
- * different directories in one file.
+ * Reads the end record, and the zip64 one before it if there is a locator, even if the end record does not
+ * require it: some readers always search for it. The directory must end exactly where they begin, so that no
+ * two readers can find different directories in one file.
  */
 export function readEndRecords(bytes: ArchiveBytes): DirectoryPlace {
   const { record, at } = findEndRecord(bytes);
@@ -31,7 +31,7 @@ export function readEndRecords(bytes: ArchiveBytes): DirectoryPlace {
     start: record.readUInt32LE(16),
   };
   const zip64 = readZip64Records(bytes, at);
-  // All ones are a value like any other where there is no zip64 record: 65,535 entries, as some writers have them.
+  // All ones are ordinary values without a zip64 record: some writers store 65,535 entries so.
   if (zip64 === undefined) {
     if (place.start + place.length === at) return assertOneDisk(disks, place);
     throw asksForZip64(place) ? noZip64() : gap(place, at);
@@ -80,7 +80,7 @@ function readZip64Records(
   const record = readAt(bytes, at, record64Length);
   if (record.readUInt32LE(0) !== record64Signature)
     throw corrupt('CORRUPT', `it has no zip64 end record at byte ${at}`);
-  // In a longer one there could be another: some readers go by the locator, some look right before it.
+  // A longer record could contain another one: some readers use the locator, some look right before it.
   if (
     at + record64Length !== locatorAt ||
     at + 12 + safeInteger(record, 4, 'the length of the zip64 end record') !== locatorAt
@@ -101,7 +101,7 @@ function readZip64Records(
     record.readUInt32LE(16),
     record.readUInt32LE(20),
   ];
-  // Some writers say “disk 0 of 0”.
+  // Some writers store “disk 0 of 0”.
   if (disks[1] === -1) disks[1] = 0;
   return {
     place: assertOneDisk([...disks, safeInteger(record, 24, 'the number of entries') - place.count], place),
@@ -109,7 +109,7 @@ function readZip64Records(
   };
 }
 
-/** Little-endian, 8 bytes. */
+/** Reads a little-endian integer of 8 bytes. @throws {Unreadable} it is not a safe integer. */
 export function safeInteger(buffer: Buffer, at: number, what: string): number {
   const value = buffer.readBigUInt64LE(at);
   if (value > BigInt(Number.MAX_SAFE_INTEGER))
@@ -132,7 +132,7 @@ function assertOneDisk(disks: readonly number[], place: DirectoryPlace): Directo
   return place;
 }
 
-/** A field of the plain record is either all ones or says the same as the zip64 record. */
+/** Verifies that each field of the plain record is either all ones or equal to that of the zip64 record. */
 function assertSame(plain: DirectoryPlace, zip64: DirectoryPlace): void {
   const same =
     (plain.count === 0xffff || plain.count === zip64.count) &&

@@ -1,11 +1,11 @@
-import { type Contents, type Member, unreadMember } from '../contents.ts';
 import type { FaultCode } from '../faults.ts';
-import { printableName } from '../printable-name.ts';
+import { type Member, type MemberCollector, unreadMember } from '../member-collector.ts';
+import { sanitizeName } from '../members/sanitize-name.ts';
 import { deflated, stored } from './zip-data.ts';
 import type { ZipEntry } from './zip-directory.ts';
 import { zipName } from './zip-name.ts';
 
-/** What an entry of the directory is in the tree. A directory has no member, yet data that is to be read and is to be nothing. */
+/** The role of an entry in the tree. A directory has no member, but its data must be read and be empty. */
 export type PlacedEntry =
   | { readonly kind: 'directory' }
   | { readonly kind: 'file' | 'link'; readonly path: string; readonly member: Member };
@@ -19,17 +19,20 @@ const linkType = 0o120000;
 // Bits of plain, strong and directory encryption.
 const encryptionFlags = 0x0001 | 0x0040 | 0x2000;
 
-/** Judges an entry by what the directory says of it, and gives it its place; `undefined` for what is at fault. */
+/**
+ * Validates an entry by its directory record, and adds it to the tree; returns `undefined` for an entry with
+ * a fault.
+ */
 export function placeEntry(
   entry: ZipEntry,
-  contents: Contents,
+  contents: MemberCollector,
   linkTargetBytes: number,
 ): PlacedEntry | undefined {
   const name = zipName(entry.rawName, entry.flags);
   const path = contents.pathOf(name ?? entry.rawName);
-  const fault = judge(entry, name);
+  const fault = faultOf(entry, name);
   if (fault)
-    contents.faults.add(fault[0], `The member “${printableName(name ?? entry.rawName)}” ${fault[1]}.`);
+    contents.faults.add(fault[0], `The member “${sanitizeName(name ?? entry.rawName)}” ${fault[1]}.`);
   if (path === undefined || name === undefined) return undefined;
   const isLink = typeOf(entry) === linkType;
   if (isLink && entry.unpacked > linkTargetBytes) return addLongLink(entry, path, contents, linkTargetBytes);
@@ -41,7 +44,7 @@ export function placeEntry(
   return member && fault === undefined ? { kind: isLink ? 'link' : 'file', path, member } : undefined;
 }
 
-function judge(entry: ZipEntry, name: string | undefined): [FaultCode, string] | undefined {
+function faultOf(entry: ZipEntry, name: string | undefined): [FaultCode, string] | undefined {
   const type = typeOf(entry);
   const isDirectory = entry.rawName.endsWith('/');
   if (name === undefined) return ['BAD_NAME', 'has a name that is not the UTF-8 it is said to be'];
@@ -63,27 +66,33 @@ function judge(entry: ZipEntry, name: string | undefined): [FaultCode, string] |
   }
 }
 
-// As the Software Heritage archive unpacks zips: no mode counts, and a link is a plain file with the target's text.
-function addFile(path: string, contents: Contents): Member | undefined {
+// Like the unpacking of zips by the Software Heritage archive: modes are ignored, and a link is a plain file
+// with the target's text.
+function addFile(path: string, contents: MemberCollector): Member | undefined {
   const member = unreadMember('100644');
   const added = contents.addMember(path, member);
   if (added === 'replaced') addDuplicate(path, contents);
   return added === 'added' ? member : undefined;
 }
 
-function addDirectory(path: string, contents: Contents): void {
+function addDirectory(path: string, contents: MemberCollector): void {
   if (contents.addDirectory(path) === 'replaced') addDuplicate(path, contents);
 }
 
-function addDuplicate(path: string, contents: Contents): void {
+function addDuplicate(path: string, contents: MemberCollector): void {
   contents.faults.add(
     'DUPLICATE',
-    `The path “${printableName(path)}” is the name of more than one entry (duplicate).`,
+    `The path “${sanitizeName(path)}” is the name of more than one entry (duplicate).`,
   );
 }
 
-function addLongLink({ unpacked }: ZipEntry, path: string, contents: Contents, limit: number): undefined {
-  const text = `The link “${printableName(path)}” has a target that is too long: ${unpacked} bytes; the limit is ${limit}.`;
+function addLongLink(
+  { unpacked }: ZipEntry,
+  path: string,
+  contents: MemberCollector,
+  limit: number,
+): undefined {
+  const text = `The link “${sanitizeName(path)}” has a target that is too long: ${unpacked} bytes; the limit is ${limit}.`;
   contents.faults.add('BAD_LINK', text);
 }
 

@@ -1,13 +1,13 @@
 import type { ArchiveBytes } from '../archive-bytes.ts';
-import type { MemberOutput, WantedMembers } from '../member-output.ts';
-import { memberPath } from '../member-path.ts';
+import type { MemberOutput, WantedMembers } from '../members/member-output.ts';
+import { memberPath } from '../members/member-path.ts';
 import { inflated, isSmall, stored, unpack } from './zip-data.ts';
 import { readDirectory, type ZipEntry } from './zip-directory.ts';
 import { readEndRecords } from './zip-end-record.ts';
 import { localHeaderLength, localLength } from './zip-local-header.ts';
 import { zipName } from './zip-name.ts';
 
-/** Goes to each wanted entry by the directory. Tells how many were read. */
+/** Reads each wanted entry at its offset in the directory. Resolves to the number of entries read. */
 export async function readZipMembers(
   bytes: ArchiveBytes,
   wanted: WantedMembers,

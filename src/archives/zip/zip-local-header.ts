@@ -1,5 +1,5 @@
 import { corrupt } from '../faults.ts';
-import { printableName } from '../printable-name.ts';
+import { sanitizeName } from '../members/sanitize-name.ts';
 import { applyZip64, type ZipEntry } from './zip-directory.ts';
 
 export const localHeaderLength = 30;
@@ -10,7 +10,7 @@ const signature = 0x04034b50;
 const descriptorSignature = 0x08074b50;
 const descriptorFlag = 0x0008;
 
-/** Length of the local header with its name and extra field. */
+/** Returns the length of the local header with its name and extra field. */
 export function localLength(header: Buffer): number {
   if (header.readUInt32LE(0) !== signature)
     throw corrupt('CORRUPT', 'an entry of its directory has no local header');
@@ -18,8 +18,8 @@ export function localLength(header: Buffer): number {
 }
 
 /**
- * Throws unless the local header says what the directory says, or leaves sizes and CRC to a data descriptor
- * that does. `gap` is what lies between the entry's data and the next entry.
+ * Throws unless the local header matches the directory, or leaves sizes and CRC to a data descriptor that
+ * does. @param gap the bytes between the entry's data and the next entry.
  */
 export function assertSameHeaders(entry: ZipEntry, local: Buffer, gap: Buffer): void {
   const nameEnd = localHeaderLength + local.readUInt16LE(26);
@@ -31,12 +31,12 @@ export function assertSameHeaders(entry: ZipEntry, local: Buffer, gap: Buffer): 
   const said = { crc: local.readUInt32LE(14), packed: sizes.packed, unpacked: sizes.unpacked };
   const postponed = (entry.flags & descriptorFlag) !== 0;
   if (!saysSame(entry, said, postponed)) throw mismatch(entry, 'sizes or CRC');
-  // Some writers set the flag, know the sizes all the same, and write no descriptor.
+  // Some writers set the flag, store the sizes all the same, and write no descriptor.
   if (gap.length === 0 && saysSame(entry, said, false)) return;
   if (!postponed)
     throw corrupt(
       'TRAILING_BYTES',
-      `${gap.length} bytes after the entry “${printableName(entry.rawName)}” belong to no entry (trailing)`,
+      `${gap.length} bytes after the entry “${sanitizeName(entry.rawName)}” belong to no entry (trailing)`,
     );
   if (!descriptors(entry).some((expected) => expected.equals(gap))) throw mismatch(entry, 'data descriptor');
 }
@@ -51,7 +51,7 @@ function saysSame(
 
 const sizeKeys = ['crc', 'packed', 'unpacked'] as const;
 
-/** The four forms in use: with and without signature, sizes of 4 and of 8 bytes. */
+/** Returns the four forms in use: with and without signature, sizes of 4 and of 8 bytes. */
 function descriptors({ crc, packed, unpacked }: ZipEntry): Buffer[] {
   const long = Buffer.alloc(longestDescriptor);
   long.writeUInt32LE(descriptorSignature, 0);
@@ -69,6 +69,6 @@ function descriptors({ crc, packed, unpacked }: ZipEntry): Buffer[] {
 function mismatch({ rawName }: ZipEntry, what: string) {
   return corrupt(
     'HEADER_MISMATCH',
-    `the two headers of the entry “${printableName(rawName)}” disagree in their ${what} (mismatch)`,
+    `the two headers of the entry “${sanitizeName(rawName)}” disagree in their ${what} (mismatch)`,
   );
 }

@@ -1,13 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import { crc32 } from 'node:zlib';
 import type { Faults } from '../faults.ts';
-import { printableName } from '../printable-name.ts';
+import { sanitizeName } from '../members/sanitize-name.ts';
 import type { ZipEntry } from './zip-directory.ts';
 import { zipName } from './zip-name.ts';
 
 const unicodePathField = 0x7075;
 
-/** Warns where another reader of zips gives the entry another name, or none. */
+/** Warns if another reader of zips would use another name for the entry, or omit it. */
 export function warnAboutName(
   { rawName, flags }: Pick<ZipEntry, 'rawName' | 'flags'>,
   extra: Buffer,
@@ -43,7 +43,10 @@ function unicodePath(extra: Buffer, rawName: string): string | undefined {
   }
 }
 
-/** Version 1, then the CRC of the name in the header. A field that does not fit is ignored by its specification. */
+/**
+ * Whether the field has version 1 and the CRC of the name in the header. Its specification requires to ignore
+ * others.
+ */
 function isFor(field: Buffer, rawName: string): boolean {
   return (
     field.length >= 5 && field[0] === 1 && field.readUInt32LE(1) === crc32(Buffer.from(rawName, 'latin1'))
@@ -51,5 +54,5 @@ function isFor(field: Buffer, rawName: string): boolean {
 }
 
 function shown(name: string): string {
-  return `“${printableName(name)}”`;
+  return `“${sanitizeName(name)}”`;
 }

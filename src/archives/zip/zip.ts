@@ -1,11 +1,11 @@
-import { Garbage } from '../../garbage.ts';
+import { MinorGc } from '../../tools/gc-hint.ts';
 import type { ArchiveBytes } from '../archive-bytes.ts';
 import { ByteWindow } from '../byte-window.ts';
-import { type Contents, fillMember } from '../contents.ts';
 import { corrupt } from '../faults.ts';
 import type { ArchiveLimits } from '../inspection.ts';
-import { hashMember } from '../member-hash.ts';
-import { printableName } from '../printable-name.ts';
+import { fillMember, type MemberCollector } from '../member-collector.ts';
+import { hashMember } from '../members/member-hash.ts';
+import { sanitizeName } from '../members/sanitize-name.ts';
 import { BadMember, hashLarge, isSmall, stored, unpack } from './zip-data.ts';
 import { readDirectory, type ZipEntry } from './zip-directory.ts';
 import { readEndRecords } from './zip-end-record.ts';
@@ -13,18 +13,22 @@ import { type PlacedEntry, placeEntry } from './zip-entry.ts';
 import { assertSameHeaders, localHeaderLength, localLength, longestDescriptor } from './zip-local-header.ts';
 import { warnAboutName } from './zip-name-warnings.ts';
 
-/** An entry with all that belongs to it, from its local header up to the next entry. */
+/** An entry with all its bytes, from its local header up to the next entry. */
 type Extent = { readonly entry: ZipEntry; readonly end: number; readonly placed: PlacedEntry | undefined };
 
 /**
- * Reads a zip: what its directory says is judged first, then each entry is unpacked, checked and hashed in
- * the order of the file, where one must begin exactly where the last one ended.
+ * Reads a zip: validates its directory first, then unpacks, checks and hashes each entry in the order of the
+ * file. Each entry must begin exactly where the previous one ended.
  * @throws {Unreadable} at a fault of the structure.
  */
-export async function readZip(bytes: ArchiveBytes, limits: ArchiveLimits, contents: Contents): Promise<void> {
+export async function readZip(
+  bytes: ArchiveBytes,
+  limits: ArchiveLimits,
+  contents: MemberCollector,
+): Promise<void> {
   const window = new ByteWindow(bytes);
-  const garbage = new Garbage();
-  // From the end, so that each goes when it was read.
+  const garbage = new MinorGc();
+  // In reverse, so that each one can be freed after it was read.
   const extents = extentsIn(bytes, limits, contents).toReversed();
   for (let extent = extents.pop(); extent !== undefined; extent = extents.pop()) {
     await readEntry(bytes, window, extent, contents);
@@ -32,7 +36,7 @@ export async function readZip(bytes: ArchiveBytes, limits: ArchiveLimits, conten
   }
 }
 
-function extentsIn(bytes: ArchiveBytes, limits: ArchiveLimits, contents: Contents): Extent[] {
+function extentsIn(bytes: ArchiveBytes, limits: ArchiveLimits, contents: MemberCollector): Extent[] {
   const place = readEndRecords(bytes);
   const warn = (entry: ZipEntry, extra: Buffer) => warnAboutName(entry, extra, contents.warnings);
   const entries = countEntries(readDirectory(bytes, place, warn), contents);
@@ -50,7 +54,7 @@ function extentsIn(bytes: ArchiveBytes, limits: ArchiveLimits, contents: Content
   });
 }
 
-function countEntries(directory: Iterable<ZipEntry>, contents: Contents): ZipEntry[] {
+function countEntries(directory: Iterable<ZipEntry>, contents: MemberCollector): ZipEntry[] {
   const entries: ZipEntry[] = [];
   for (const entry of directory) {
     contents.countMember(entry.rawName);
@@ -64,7 +68,7 @@ async function readEntry(
   bytes: ArchiveBytes,
   window: ByteWindow,
   extent: Extent,
-  contents: Contents,
+  contents: MemberCollector,
 ): Promise<void> {
   const { entry, placed } = extent;
   const data = findData(window, extent);
@@ -79,7 +83,7 @@ async function readEntry(
   }
 }
 
-/** Where the entry's data is, once its local header and its data descriptor are found to be right. */
+/** Returns the range of the entry's data, after verifying its local header and its data descriptor. */
 function findData(window: ByteWindow, { entry, end }: Extent): { start: number; end: number } {
   const { offset } = entry;
   if (end - offset < localHeaderLength) throw overlap(entry);
@@ -89,7 +93,7 @@ function findData(window: ByteWindow, { entry, end }: Extent): { start: number; 
   if (end - dataEnd > longestDescriptor) {
     throw corrupt(
       'TRAILING_BYTES',
-      `${end - dataEnd} bytes after the entry “${printableName(entry.rawName)}” belong to no entry (trailing)`,
+      `${end - dataEnd} bytes after the entry “${sanitizeName(entry.rawName)}” belong to no entry (trailing)`,
     );
   }
   const descriptor = Buffer.from(window.take(dataEnd, end));
@@ -97,14 +101,14 @@ function findData(window: ByteWindow, { entry, end }: Extent): { start: number; 
   return { start, end: dataEnd };
 }
 
-function readSmall(data: Buffer, entry: ZipEntry, placed: PlacedEntry, contents: Contents): void {
+function readSmall(data: Buffer, entry: ZipEntry, placed: PlacedEntry, contents: MemberCollector): void {
   if (placed.kind === 'directory') return checkNothing(data, entry);
   const unpacked = unpack(data, entry);
   fillMember(placed.member, hashMember(unpacked));
   if (placed.kind === 'link') contents.checkLink(placed.path, unpacked.toString('latin1'));
 }
 
-/** Some writers call the data of a directory deflated and leave it out. */
+/** Verifies that the data of a directory is empty. Some writers mark it as deflated and omit it. */
 function checkNothing(data: Buffer, entry: ZipEntry): void {
   unpack(data, entry.packed === 0 ? { ...entry, method: stored } : entry);
 }
@@ -117,6 +121,6 @@ async function readLarge(pieces: Iterable<Buffer>, entry: ZipEntry, placed: Plac
 function overlap({ rawName }: ZipEntry) {
   return corrupt(
     'OVERLAP',
-    `the entry “${printableName(rawName)}” overlaps the one after it or the directory`,
+    `the entry “${sanitizeName(rawName)}” overlaps the one after it or the directory`,
   );
 }

@@ -1,7 +1,7 @@
 import { type Decider, Refusal } from '../decider.ts';
 import { type SealedSecret, webhookUrl } from './webhook.ts';
 
-/** Everything that can happen to a client. */
+/** Events of a client. */
 export type ClientEvent =
   | { type: 'ClientRegistered'; data: { client: string; credential: Credential } }
   | { type: 'CredentialChanged'; data: { client: string; credential: Credential } }
@@ -14,7 +14,7 @@ export type ClientEvent =
   | { type: 'WebhookSet'; data: { client: string; url: string; secret: SealedSecret } }
   | { type: 'WebhookRemoved'; data: { client: string } };
 
-/** A password's scrypt digest with its salt (base64 each) and cost parameters; never the password. */
+/** The scrypt digest of a password, its salt (base64 each) and the cost parameters; never the password itself. */
 export type Credential = {
   readonly scheme: 'scrypt';
   readonly N: number;
@@ -43,7 +43,7 @@ export type Client =
       readonly collections: readonly string[];
       readonly domain: string | null;
       readonly providerUrl: string | null;
-      /** Where it is notified; absent when it is not. */
+      /** URL to which notifications are sent; absent if the client gets none. */
       readonly webhook?: string;
     };
 
@@ -128,7 +128,7 @@ function setDomain(name: string, wanted: string | null, client: Registered): rea
   return [{ type: 'DomainSet', data: { client: name, domain } }];
 }
 
-/** A domain may be given as a host name or as a URL of it. */
+/** Returns the host name of a domain, which may be given as a host name or as a URL. */
 function hostOf(domain: string): string {
   const url = domain.includes('://') ? domain : `https://${domain}/`;
   const host = URL.canParse(url) ? new URL(url).hostname.replace(/\.$/, '') : '';
@@ -137,7 +137,7 @@ function hostOf(domain: string): string {
   throw new ClientRefusal('BAD_DOMAIN', `"${domain}" is no domain name: give a host like example.org.`);
 }
 
-/** With anything else in it no host of a URL would ever match. */
+/** Whether the text is a host name or an IPv6 address; with any other character, no host of a URL would ever match. */
 function isHostName(host: string): boolean {
   return /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$|^\[[0-9a-f:.]+\]$/.test(host);
 }
@@ -152,13 +152,16 @@ function setProviderUrl(name: string, wanted: string | null, client: Registered)
   return [{ type: 'ProviderUrlSet', data: { client: name, providerUrl } }];
 }
 
-/** Origins are made by adding a slash and a name to it. */
+/**
+ * Whether the text is an absolute http(s) URL without credentials, query and fragment. Origins append a slash and a
+ * name to it.
+ */
 function isProviderUrl(text: string): boolean {
   if (!/^https?:\/\/[^\s\\?#@\p{Cc}]+$/iu.test(text) || !URL.canParse(text)) return false;
   return new URL(text).hostname !== '';
 }
 
-/** Also where the address stays the same: the secret is a new one. */
+/** Records the webhook even if its address is unchanged, because the secret is new. */
 function setWebhook({
   client,
   url,

@@ -1,25 +1,25 @@
-import { type Description, describedBy, detail, type Fact, saying } from '../description.ts';
+import { type Description, describedBy, description, detail, type Fact } from '../description.ts';
 import type { Client, ClientEvent } from './client.ts';
 
-/** What happened to a client, told to a person; of its credentials only that they changed. */
+/** Describes an event of a client in plain text. Of its credentials, the text says only that they changed. */
 export const describeClientEvent: (event: ClientEvent) => Description = describedBy<ClientEvent>({
-  ClientRegistered: ({ client }) => saying(`Client ${client} registered with a password.`),
-  CredentialChanged: () => saying('Password changed.'),
-  ClientDisabled: () => saying('Client disabled: it cannot log in.'),
-  ClientEnabled: () => saying('Client enabled: it can log in again.'),
-  CollectionGranted: ({ collection }) => saying(`Collection ${collection} granted.`),
-  CollectionRevoked: ({ collection }) => saying(`Collection ${collection} revoked.`),
+  ClientRegistered: ({ client }) => description(`Client ${client} registered with a password.`),
+  CredentialChanged: () => description('Password changed.'),
+  ClientDisabled: () => description('Client disabled: it cannot log in.'),
+  ClientEnabled: () => description('Client enabled: it can log in again.'),
+  CollectionGranted: ({ collection }) => description(`Collection ${collection} granted.`),
+  CollectionRevoked: ({ collection }) => description(`Collection ${collection} revoked.`),
   DomainSet: ({ domain }) =>
-    domain === null ? saying('Domain removed.') : saying('Domain set.', detail('domain', domain)),
+    domain === null ? description('Domain removed.') : description('Domain set.', detail('domain', domain)),
   ProviderUrlSet: ({ providerUrl }) =>
     providerUrl === null
-      ? saying('Provider URL removed.')
-      : saying('Provider URL set.', detail('provider URL', providerUrl)),
-  WebhookSet: ({ url }) => saying('Webhook set, with a new secret.', detail('webhook', url)),
-  WebhookRemoved: () => saying('Webhook removed.'),
+      ? description('Provider URL removed.')
+      : description('Provider URL set.', detail('provider URL', providerUrl)),
+  WebhookSet: ({ url }) => description('Webhook set, with a new secret.', detail('webhook', url)),
+  WebhookRemoved: () => description('Webhook removed.'),
 });
 
-/** All that is known of a client besides its status, told to a person. */
+/** Returns all facts about a client except its status, for operators to read. */
 export function clientFacts(client: Client): readonly Fact[] {
   if (client.status === 'unknown') return [];
   const { collections, domain, providerUrl, webhook } = client;

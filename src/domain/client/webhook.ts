@@ -1,16 +1,18 @@
-/** A secret that is kept as nobody but the holder of a key can read it; base64 but for the name of the key. */
+/** An encrypted secret: only the holder of the key can read it. All fields but `keyId` and `scheme` are base64. */
 export type SealedSecret = {
   readonly scheme: 'aes-256-gcm';
-  /** Names the key; says nothing of it. */
+  /** Identifies the key without revealing anything about it. */
   readonly keyId: string;
   readonly iv: string;
   readonly ciphertext: string;
   readonly tag: string;
 };
 
-const LONGEST = 2000;
+const MAX_URL_LENGTH = 2000;
 
-/** The address as it will be used, or what is wrong with it. Addresses are kept in clear: they hold no credentials. */
+/**
+ * Returns the normalized address, or the problem with it. Addresses are stored in clear: they contain no credentials.
+ */
 export function webhookUrl(text: string): { readonly url: string } | { readonly problem: string } {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) {
@@ -22,8 +24,8 @@ export function webhookUrl(text: string): { readonly url: string } | { readonly 
     };
   }
   url.hash = '';
-  if (url.href.length > LONGEST) {
-    return { problem: `The webhook has ${url.href.length} characters, more than ${LONGEST}.` };
+  if (url.href.length > MAX_URL_LENGTH) {
+    return { problem: `The webhook has ${url.href.length} characters, more than ${MAX_URL_LENGTH}.` };
   }
   return { url: url.href };
 }

@@ -1,13 +1,13 @@
 import { type Decider, Refusal } from '../decider.ts';
 
-/** Everything that can happen to a collection. */
+/** Events of a collection. */
 export type CollectionEvent =
   | { type: 'CollectionOpened'; data: { collection: string } }
   | { type: 'CollectionDescribed'; data: { collection: string } & CollectionDescription }
   | { type: 'PolicyChanged'; data: { collection: string; policy: string } }
   | { type: 'AcceptedTypesChanged'; data: { collection: string; accept: readonly string[] } };
 
-/** What the service document tells of a collection. */
+/** Texts about a collection in the service document. */
 export type CollectionDescription = {
   readonly title: string;
   readonly abstract: string;
@@ -35,14 +35,14 @@ export type CollectionRefusalCode =
   | 'BAD_ACCEPT';
 export class CollectionRefusal extends Refusal<CollectionRefusalCode> {}
 
-/** What a collection may accept; compressed tars go with `application/x-tar`. */
+/** Media types that a collection may accept; `application/x-tar` includes compressed tars. */
 export const ACCEPTABLE_TYPES = ['application/zip', 'application/x-tar'] as const;
 
 const DEFAULT_POLICY = 'Source code with its metadata, deposited by its authors or on their behalf.';
 const DEFAULT_TREATMENT = 'The deposit is checked, its content is identified by SWHIDs and kept.';
 
-/** What a collection is before anyone describes it. */
-export function opened(name: string): Extract<Collection, { status: 'open' }> {
+/** Returns the collection as it is before it is described: with default texts. */
+export function newCollection(name: string): Extract<Collection, { status: 'open' }> {
   return {
     status: 'open',
     title: name,
@@ -78,7 +78,10 @@ function decide(command: CollectionCommand, collection: Collection): readonly Co
       return [{ type: 'PolicyChanged', data: { collection: name, policy: command.policy } }];
     case 'ChangeAcceptedTypes':
       return [
-        { type: 'AcceptedTypesChanged', data: { collection: name, accept: acceptable(command.accept) } },
+        {
+          type: 'AcceptedTypesChanged',
+          data: { collection: name, accept: assertAcceptable(command.accept) },
+        },
       ];
     default:
       return command satisfies never;
@@ -99,7 +102,7 @@ function open(name: string, collection: Collection): readonly CollectionEvent[] 
   return [{ type: 'CollectionOpened', data: { collection: name } }];
 }
 
-function acceptable(accept: readonly string[]): readonly string[] {
+function assertAcceptable(accept: readonly string[]): readonly string[] {
   const known: readonly string[] = ACCEPTABLE_TYPES;
   const unknown = accept.filter((type) => !known.includes(type));
   if (accept.length === 0 || unknown.length > 0) {
@@ -110,7 +113,7 @@ function acceptable(accept: readonly string[]): readonly string[] {
 }
 
 function evolve(collection: Collection, event: CollectionEvent): Collection {
-  if (event.type === 'CollectionOpened') return opened(event.data.collection);
+  if (event.type === 'CollectionOpened') return newCollection(event.data.collection);
   const open = collection as Extract<Collection, { status: 'open' }>; // a stream begins with CollectionOpened
   switch (event.type) {
     case 'CollectionDescribed': {

@@ -1,22 +1,22 @@
-import { type Description, describedBy, detail, type Fact, saying } from '../description.ts';
+import { type Description, describedBy, description, detail, type Fact } from '../description.ts';
 import type { Collection, CollectionEvent } from './collection.ts';
 
-/** What happened to a collection, told to a person. */
+/** Describes an event of a collection in plain text. */
 export const describeCollectionEvent: (event: CollectionEvent) => Description = describedBy<CollectionEvent>({
-  CollectionOpened: ({ collection }) => saying(`Collection ${collection} opened.`),
+  CollectionOpened: ({ collection }) => description(`Collection ${collection} opened.`),
   CollectionDescribed: ({ title, abstract, treatment }) =>
-    saying(
+    description(
       'Collection described anew.',
       detail('title', title),
       detail('abstract', abstract),
       detail('treatment', treatment),
     ),
-  PolicyChanged: ({ policy }) => saying('Policy changed.', detail('policy', policy)),
+  PolicyChanged: ({ policy }) => description('Policy changed.', detail('policy', policy)),
   AcceptedTypesChanged: ({ accept }) =>
-    saying('Accepted types changed.', ...accept.map((type) => detail('accept', type))),
+    description('Accepted types changed.', ...accept.map((type) => detail('accept', type))),
 });
 
-/** All that is known of a collection besides its status, told to a person. */
+/** Returns all facts about a collection except its status, for operators to read. */
 export function collectionFacts(collection: Collection): readonly Fact[] {
   if (collection.status === 'unknown') return [];
   const { title, abstract, treatment, policy, accept } = collection;

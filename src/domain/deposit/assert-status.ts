@@ -9,7 +9,7 @@ export function assertAbsent(depositId: number, deposit: Deposit): void {
 
 type Absent = { status: 'absent' | 'deleted' };
 
-/** One that was deleted does not exist for anybody. */
+/** Refuses a deposit that was never created. A deleted deposit does not exist for any client either. */
 export function assertExists(
   depositId: number,
   deposit: Deposit,
@@ -19,7 +19,7 @@ export function assertExists(
   }
 }
 
-/** interface.md, States, rule 1. */
+/** Refuses to change a deposit that is complete: interface.md, States, rule 1. */
 export function assertPartial(
   depositId: number,
   deposit: Deposit,

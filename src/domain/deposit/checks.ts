@@ -1,22 +1,22 @@
 import type { Archive, ArchiveReading, EntryFacts, MetadataEntry, Reason } from './events.ts';
-import { isWithin } from './host-name.ts';
-import { mergeFacts } from './metadata.ts';
-import { judgeMetadata } from './metadata-checks.ts';
+import { isSubdomainOf } from './metadata/host-name.ts';
+import { mergeFacts } from './metadata/merge-facts.ts';
+import { validateMetadata } from './metadata/metadata-checks.ts';
 
-/** What a check looks at: all of it gathered before, so that the rules themselves are pure. */
+/** The input of a check. It is collected beforehand, so that the rules themselves are pure. */
 export type CheckInput = {
   readonly entries: readonly MetadataEntry[];
   /** In upload order. */
   readonly archives: readonly ArchiveVerdict[];
-  /** What is wrong with the archives taken together. */
+  /** Findings about the archives in combination. */
   readonly conflicts: readonly Finding[];
-  /** Host name under which the client's URLs must lie; `null` when it has none. */
+  /** Host name that the client's URLs must be under; `null` if the client has none. */
   readonly clientDomain: string | null;
 };
 
 export type ArchiveVerdict = {
   readonly archive: Archive;
-  /** `null` when the archive was refused. */
+  /** `null` if the archive was refused. */
   readonly reading: ArchiveReading | null;
   readonly faults: readonly Finding[];
   readonly warnings: readonly Finding[];
@@ -32,20 +32,20 @@ export type CheckOutcome =
     }
   | { readonly verified: false; readonly reasons: readonly Reason[]; readonly warnings: readonly Reason[] };
 
-/** All reasons to reject, together, in the order metadata, archives, url; and the warnings apart from them. */
+/** Runs all checks. Reasons to reject are collected in the order metadata, archives, URL; warnings are separate. */
 export function check(input: CheckInput): CheckOutcome {
-  const metadata = judgeMetadata(input.entries);
+  const metadata = validateMetadata(input.entries);
   const facts = mergeFacts(input.entries);
-  const reasons = boundedTogether(
+  const reasons = truncateReasons(
     metadata.reasons,
     archiveReasons(input),
     urlReasons(facts, input.clientDomain),
   );
-  const found = input.archives.flatMap((verdict) => named(verdict.archive, verdict.warnings));
+  const found = input.archives.flatMap((verdict) => toReasons(verdict.archive, verdict.warnings));
   const all = [...metadata.warnings, ...found];
-  if (reasons.length > 0) return { verified: false, reasons, warnings: boundedBeside(reasons, all) };
+  if (reasons.length > 0) return { verified: false, reasons, warnings: truncateWarnings(reasons, all) };
   const readings = input.archives.flatMap(({ reading }) => reading ?? []);
-  return { verified: true, readings, warnings: boundedBeside(readings, all) };
+  return { verified: true, readings, warnings: truncateWarnings(readings, all) };
 }
 
 function archiveReasons({ archives, conflicts }: CheckInput): Reason[] {
@@ -53,19 +53,19 @@ function archiveReasons({ archives, conflicts }: CheckInput): Reason[] {
     return [{ code: 'NO_ARCHIVE', text: 'The deposit has no software archive', fields: ['archive'] }];
   }
   return [
-    ...archives.flatMap(({ archive, faults }) => named(archive, faults)),
+    ...archives.flatMap(({ archive, faults }) => toReasons(archive, faults)),
     ...conflicts.map(({ code, text }) => ({ code, text, fields: ['archive'] })),
   ];
 }
 
 /** interface.md: "at least one url field must be compatible with the client's domain name". */
 function urlReasons(facts: EntryFacts | undefined, domain: string | null): Reason[] {
-  if (domain === null || facts?.urlHosts.some((host) => isWithin(host, domain))) return [];
+  if (domain === null || facts?.urlHosts.some((host) => isSubdomainOf(host, domain))) return [];
   const text = "At least one url field must be compatible with the client's domain name";
   return [{ code: 'URL_OUTSIDE_DOMAIN', text, fields: ['codemeta:url'] }];
 }
 
-function named(archive: Archive, findings: readonly Finding[]): Reason[] {
+function toReasons(archive: Archive, findings: readonly Finding[]): Reason[] {
   return findings.map(({ code, text }) => ({
     code,
     text: `${archive.filename}: ${text}`,
@@ -75,27 +75,27 @@ function named(archive: Archive, findings: readonly Finding[]): Reason[] {
 
 const MAX_TEXT = 300;
 const MAX_FIELDS = 5;
-/** Of JSON: reasons and warnings together fit into an event, each kind with a line for those left out. */
+/** Bytes of JSON. Reasons and warnings together fit into an event, each list with a line for those omitted. */
 const MAX_REASON_BYTES = 6_800;
 const MAX_WARNING_BYTES = 1_500;
 const MAX_BYTES = 7_300;
 
-/** Events stay small however much is wrong, and no kind of fault hides that there are others. */
-function boundedTogether(
+/** Truncates the reasons, so that events stay small. No kind of reason displaces the others completely. */
+function truncateReasons(
   metadata: readonly Reason[],
   archives: readonly Reason[],
   url: readonly Reason[],
 ): readonly Reason[] {
-  const ofMetadata = bounded(metadata, MAX_REASON_BYTES / 2);
-  const beside = jsonBytes([...ofMetadata, ...url]);
-  return [...ofMetadata, ...bounded(archives, MAX_REASON_BYTES - beside), ...url];
+  const ofMetadata = truncate(metadata, MAX_REASON_BYTES / 2);
+  const otherBytes = jsonBytes([...ofMetadata, ...url]);
+  return [...ofMetadata, ...truncate(archives, MAX_REASON_BYTES - otherBytes), ...url];
 }
 
-/** As many as there is room for; the rest is counted. */
-function bounded(reasons: readonly Reason[], maxBytes: number): readonly Reason[] {
+/** Returns the reasons that fit into the bytes, and a line with the number of those omitted. */
+function truncate(reasons: readonly Reason[], maxBytes: number): readonly Reason[] {
   let bytes = 0;
   const shown = reasons
-    .map((reason) => ({ ...reason, text: cut(reason.text) }))
+    .map((reason) => ({ ...reason, text: truncateText(reason.text) }))
     .filter((reason) => (bytes += jsonBytes(reason) + 1) <= maxBytes);
   const rest = reasons.length - shown.length;
   if (rest === 0) return shown;
@@ -103,16 +103,16 @@ function bounded(reasons: readonly Reason[], maxBytes: number): readonly Reason[
   return [...shown, { code: 'MORE', text: `and ${rest} more`, fields }];
 }
 
-/** As many as there is room for in an event with the others. */
-function boundedBeside(others: readonly unknown[], warnings: readonly Reason[]): readonly Reason[] {
-  return bounded(warnings, Math.min(MAX_WARNING_BYTES, MAX_BYTES - jsonBytes(others)));
+/** Truncates the warnings to the bytes that the other parts of the event leave. */
+function truncateWarnings(others: readonly unknown[], warnings: readonly Reason[]): readonly Reason[] {
+  return truncate(warnings, Math.min(MAX_WARNING_BYTES, MAX_BYTES - jsonBytes(others)));
 }
 
 function jsonBytes(value: unknown): number {
   return new TextEncoder().encode(JSON.stringify(value)).length;
 }
 
-/** Never through the middle of a surrogate pair: half of one is no text for strict readers of JSON. */
-function cut(text: string): string {
+/** Shortens a text, never inside a surrogate pair: strict JSON readers reject half of one. */
+function truncateText(text: string): string {
   return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }

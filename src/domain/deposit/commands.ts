@@ -34,12 +34,12 @@ export type CreateDeposit = {
   fallbackOrigin: string;
   archive: Archive | null;
   entry: MetadataEntry | null;
-  /** The final request: nothing more will come. */
+  /** The final request: the client sends nothing more. */
   final: boolean;
   now: string;
 } & OriginRule;
 
-/** A change of a partial deposit, and its completion in the same append when the request is the final one. */
+/** A change of a partial deposit. The final request also completes the deposit in the same append. */
 export type ChangeDeposit = {
   type: 'ChangeDeposit';
   depositId: number;
@@ -61,7 +61,7 @@ export type Change =
   | { readonly kind: 'remove-archive'; readonly number: number };
 
 export type OriginRule = {
-  /** Where the client's origins must lie; `null` when it may name none. */
+  /** URL that the client's origins must be under; `null` if the client may name none. */
   providerUrl: string | null;
 };
 
@@ -100,12 +100,12 @@ export type RetryLoading = { type: 'RetryLoading'; depositId: number };
 export type UpdateMetadata = {
   type: 'UpdateMetadata';
   depositId: number;
-  /** The identifier that the deposit is said to have. */
+  /** The identifier that the client states for the deposit. */
   swhid: string;
   entry: MetadataEntry;
 } & OriginRule;
 
-/** A deposit without software, about what has been loaded before. */
+/** A deposit of metadata without software, about something that was loaded before. */
 export type DepositMetadata = {
   type: 'DepositMetadata';
   depositId: number;

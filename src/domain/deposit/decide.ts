@@ -16,11 +16,11 @@ import type {
   RetryLoading,
   StartLoading,
 } from './commands.ts';
-import { assertNoReference, depositMetadata, updateMetadata } from './decide-metadata.ts';
 import { DepositRefusal } from './errors.ts';
 import type { DepositEvent, MetadataEntry, UnreadableCopy } from './events.ts';
-import { assertArchives, assertEntries, assertMayStayPartial } from './limits.ts';
-import { assertOriginAllowed, originOf } from './origin.ts';
+import { assertArchives, assertChangeLimit, assertEntries } from './limits.ts';
+import { assertNoReference, depositMetadata, updateMetadata } from './metadata/decide-metadata.ts';
+import { assertOriginAllowed, originOf } from './metadata/origin.ts';
 import { absent, type Deposit, evolve, type Waiting } from './state.ts';
 
 export const depositDecider: Decider<Deposit, DepositCommand, DepositEvent> = {
@@ -82,7 +82,7 @@ function createDeposit(command: CreateDeposit, deposit: Deposit): readonly Depos
   return [
     created,
     ...contentAdded(depositId, { archive, entry }),
-    ...(command.final ? [completed(depositId, now, entries, fallbackOrigin)] : []),
+    ...(command.final ? [depositCompleted(depositId, now, entries, fallbackOrigin)] : []),
   ];
 }
 
@@ -96,8 +96,10 @@ function changeDeposit(command: ChangeDeposit, deposit: Deposit): readonly Depos
   assertPartial(depositId, after);
   assertArchives(after.archives.length, command.maxArchives);
   assertEntries(after.entries.length);
-  if (!final) assertMayStayPartial(depositId, after.changes);
-  return final ? [...changes, completed(depositId, now, after.entries, after.fallbackOrigin)] : changes;
+  if (!final) assertChangeLimit(depositId, after.changes);
+  return final
+    ? [...changes, depositCompleted(depositId, now, after.entries, after.fallbackOrigin)]
+    : changes;
 }
 
 function changesOf({ depositId, archives }: Deposit & { status: 'partial' }, change: Change): DepositEvent[] {
@@ -135,7 +137,7 @@ function contentReplaced(depositId: number, { archive, entry }: NewContent): Dep
   ];
 }
 
-function completed(
+function depositCompleted(
   depositId: number,
   now: string,
   entries: readonly MetadataEntry[],
@@ -147,8 +149,8 @@ function completed(
 
 function completeDeposit({ depositId, now }: CompleteDeposit, deposit: Deposit): readonly DepositEvent[] {
   assertExists(depositId, deposit);
-  if (deposit.status !== 'partial') return []; // asked again: it is completed already
-  return [completed(depositId, now, deposit.entries, deposit.fallbackOrigin)];
+  if (deposit.status !== 'partial') return []; // a repeated request: the deposit is already completed
+  return [depositCompleted(depositId, now, deposit.entries, deposit.fallbackOrigin)];
 }
 
 function deleteDeposit({ depositId, reason }: DeleteDeposit, deposit: Deposit): readonly DepositEvent[] {
@@ -156,7 +158,7 @@ function deleteDeposit({ depositId, reason }: DeleteDeposit, deposit: Deposit): 
   return [{ type: 'DepositDeleted', data: { depositId, reason } }];
 }
 
-/** An outcome that comes twice, or late after a retry, changes nothing. */
+/** Records that the checks passed. A duplicate outcome, or one of an earlier attempt, changes nothing. */
 function recordVerified(command: RecordVerified, deposit: Deposit): readonly DepositEvent[] {
   const { depositId, attempt, readings, warnings } = command;
   if (deposit.status !== 'deposited' || deposit.checkAttempt !== attempt) return [];
@@ -169,7 +171,7 @@ function recordRejected(command: RecordRejected, deposit: Deposit): readonly Dep
   return [{ type: 'DepositRejected', data: { depositId, attempt, reasons, warnings } }];
 }
 
-/** What is known already is not recorded again: the work is repeated until it succeeds. */
+/** Records an unreadable object once per object and error; the work itself is retried until it succeeds. */
 function recordUnreadable({ depositId, copy }: RecordUnreadable, deposit: Deposit): readonly DepositEvent[] {
   if (!isWaitingFor(copy, deposit)) return [];
   const { unreadable } = deposit;
@@ -183,7 +185,10 @@ function isWaitingFor({ work, attempt }: UnreadableCopy, deposit: Deposit): depo
   return isToLoad && work === 'load' && attempt === deposit.loadAttempt;
 }
 
-/** A check under way is outdated: its outcome names the earlier attempt and changes nothing. */
+/**
+ * Starts a new check. A check still running becomes outdated: its outcome names the earlier attempt and changes
+ * nothing.
+ */
 function retryChecks({ depositId }: RetryChecks, deposit: Deposit): readonly DepositEvent[] {
   assertExists(depositId, deposit);
   if (deposit.status !== 'rejected' && deposit.status !== 'deposited') {
@@ -218,7 +223,7 @@ function retryLoading({ depositId }: RetryLoading, deposit: Deposit): readonly D
   return [{ type: 'LoadingRetried', data: { depositId, attempt: deposit.loadAttempt + 1 } }];
 }
 
-/** An entry that goes with software. */
+/** Refuses a metadata entry that may not accompany software. */
 function assertSoftwareEntry({ facts }: MetadataEntry, providerUrl: string | null): void {
   assertNoReference(facts);
   assertOriginAllowed(facts, providerUrl);

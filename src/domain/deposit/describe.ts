@@ -1,4 +1,11 @@
-import { counted, type Description, type Detail, describedBy, detail, saying } from '../description.ts';
+import {
+  type Description,
+  type Detail,
+  describedBy,
+  description,
+  detail,
+  pluralize,
+} from '../description.ts';
 import type {
   Archive,
   ArchiveReading,
@@ -9,57 +16,60 @@ import type {
 } from './events.ts';
 import { reasonText, UNREADABLE } from './status-detail.ts';
 
-/** What happened to a deposit, told to a person. */
+/** Describes an event of a deposit in plain text. */
 export const describeDepositEvent: (event: DepositEvent) => Description = describedBy<DepositEvent>({
   DepositCreated: ({ collection, uuid, slug, fallbackOrigin }) =>
-    saying(
+    description(
       `Deposit created in the collection ${collection}.`,
       detail('uuid', uuid),
       detail('slug', slug),
       detail('origin', `${fallbackOrigin} unless the metadata name another`),
     ),
   ArchiveAdded: ({ archive }) =>
-    saying(`Archive ${archive.filename} added (${bytes(archive)}).`, ...archiveDetails(archive)),
+    description(`Archive ${archive.filename} added (${bytes(archive)}).`, ...archiveDetails(archive)),
   ArchivesReplaced: ({ archive }) =>
-    saying(`All archives replaced by ${archive.filename} (${bytes(archive)}).`, ...archiveDetails(archive)),
-  ArchivesRemoved: () => saying('All archives removed.'),
+    description(
+      `All archives replaced by ${archive.filename} (${bytes(archive)}).`,
+      ...archiveDetails(archive),
+    ),
+  ArchivesRemoved: () => description('All archives removed.'),
   ArchiveReplaced: ({ number, archive }) =>
-    saying(
+    description(
       `Archive number ${number} replaced by ${archive.filename} (${bytes(archive)}).`,
       ...archiveDetails(archive),
     ),
-  ArchiveRemoved: ({ number }) => saying(`Archive number ${number} removed.`),
+  ArchiveRemoved: ({ number }) => description(`Archive number ${number} removed.`),
   MetadataAdded: ({ entry }) =>
-    saying(`Metadata added: ${nameOf(entry)} (${bytes(entry)}).`, ...entryDetails(entry)),
+    description(`Metadata added: ${nameOf(entry)} (${bytes(entry)}).`, ...entryDetails(entry)),
   MetadataReplaced: ({ entry }) =>
-    saying(`All metadata replaced by ${nameOf(entry)} (${bytes(entry)}).`, ...entryDetails(entry)),
+    description(`All metadata replaced by ${nameOf(entry)} (${bytes(entry)}).`, ...entryDetails(entry)),
   DepositCompleted: ({ origin }) =>
-    saying('Deposit completed: nothing more comes from the client.', detail('origin', origin)),
-  DepositDeleted: ({ reason }) => saying('Deposit deleted.', detail('reason', reason)),
+    description('Deposit completed: nothing more comes from the client.', detail('origin', origin)),
+  DepositDeleted: ({ reason }) => description('Deposit deleted.', detail('reason', reason)),
   DepositVerified: ({ attempt, readings, warnings }) =>
-    saying(
+    description(
       `Deposit passed check ${attempt}: ${contents(readings)}.`,
       ...readings.flatMap(readingDetails),
       ...reasonDetails('warning', warnings),
     ),
   DepositRejected: ({ attempt, reasons, warnings }) =>
-    saying(
-      `Deposit rejected by check ${attempt} for ${counted(reasons.length, 'reason')}.`,
+    description(
+      `Deposit rejected by check ${attempt} for ${pluralize(reasons.length, 'reason')}.`,
       ...reasonDetails('reason', reasons),
       ...reasonDetails('warning', warnings),
     ),
   CopyUnreadable: ({ work, attempt, object, code }) =>
-    saying(
+    description(
       UNREADABLE,
       detail('work', `${work} ${attempt}`, { internal: true }),
       detail('object', object, { digest: true, internal: true }),
       detail('fault', code, { internal: true }),
     ),
-  ChecksRetried: ({ attempt }) => saying(`Checks are to be repeated: check ${attempt}.`),
-  LoadingStarted: ({ attempt }) => saying(`Loading started: load ${attempt}.`),
+  ChecksRetried: ({ attempt }) => description(`Checks are to be repeated: check ${attempt}.`),
+  LoadingStarted: ({ attempt }) => description(`Loading started: load ${attempt}.`),
   DepositLoaded: ({ directory, revision, snapshot, origin, policy, manifest, ...loaded }) =>
-    saying(
-      `Deposit loaded: ${counted(loaded.files, 'file')} of ${counted(loaded.bytes, 'byte')}.`,
+    description(
+      `Deposit loaded: ${pluralize(loaded.files, 'file')} of ${pluralize(loaded.bytes, 'byte')}.`,
       detail('directory', `swh:1:dir:${directory}`),
       detail('revision', `swh:1:rev:${revision}`),
       detail('snapshot', `swh:1:snp:${snapshot}`),
@@ -68,23 +78,23 @@ export const describeDepositEvent: (event: DepositEvent) => Description = descri
       detail('manifest', manifest, { digest: true, internal: true }),
     ),
   LoadingFailed: ({ attempt, reason }) =>
-    saying(`Load ${attempt} failed.`, ...reasonDetails('reason', [reason])),
-  LoadingRetried: ({ attempt }) => saying(`Loading is to be repeated: load ${attempt}.`),
+    description(`Load ${attempt} failed.`, ...reasonDetails('reason', [reason])),
+  LoadingRetried: ({ attempt }) => description(`Loading is to be repeated: load ${attempt}.`),
   MetadataUpdated: ({ swhid, entry }) =>
-    saying(
+    description(
       `Metadata added to the finished deposit: ${nameOf(entry)} (${bytes(entry)}).`,
       detail('about', swhid),
       ...entryDetails(entry),
     ),
   MetadataDeposited: ({ target, warnings }) =>
-    saying(
+    description(
       'Deposit of metadata alone is done.',
       detail('about', targetText(target)),
       ...reasonDetails('warning', warnings),
     ),
 });
 
-/** Its title with its authors, as a person knows the software. */
+/** Returns the title and the authors, which identify the software to a reader. */
 export function nameOf({ facts: { title, authors } }: MetadataEntry): string {
   const name = title === null ? 'metadata without a title' : `"${title}"`;
   const [shown, more] = [authors.slice(0, 3), authors.length - 3];
@@ -92,13 +102,13 @@ export function nameOf({ facts: { title, authors } }: MetadataEntry): string {
   return `${name} by ${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-/** What metadata are about: a SWHID with its qualifiers, or the URL of an origin. */
+/** Returns the object of a metadata deposit: a SWHID with its qualifiers, or the URL of an origin. */
 export function targetText(target: MetadataTarget): string {
   return target.kind === 'object' ? target.context : target.url;
 }
 
 function bytes({ length }: { readonly length: number }): string {
-  return counted(length, 'byte');
+  return pluralize(length, 'byte');
 }
 
 function archiveDetails({ mediaType, sha256, md5 }: Archive): (Detail | null)[] {
@@ -123,14 +133,14 @@ function entryDetails({ sha256, encoding, facts }: MetadataEntry): (Detail | nul
 
 function contents(readings: readonly ArchiveReading[]): string {
   const sum = (key: 'files' | 'bytes') => readings.reduce((total, reading) => total + reading[key], 0);
-  const archives = counted(readings.length, 'archive');
-  return `${counted(sum('files'), 'file')} of ${counted(sum('bytes'), 'byte')} in ${archives}`;
+  const archives = pluralize(readings.length, 'archive');
+  return `${pluralize(sum('files'), 'file')} of ${pluralize(sum('bytes'), 'byte')} in ${archives}`;
 }
 
 function readingDetails({ archive, format, files, bytes: size, listing }: ArchiveReading): (Detail | null)[] {
   return [
     detail('archive', archive, { digest: true }),
-    detail('read as', `${format}, ${counted(files, 'file')} of ${counted(size, 'byte')}`),
+    detail('read as', `${format}, ${pluralize(files, 'file')} of ${pluralize(size, 'byte')}`),
     detail('listing', listing, { digest: true, internal: true }),
   ];
 }

@@ -1,6 +1,6 @@
 /**
- * Everything that can happen to a deposit. Events are facts: they carry what was decided, so that a later
- * change of configuration or code changes neither history nor identifiers.
+ * Events of a deposit. Events are facts: they contain what was decided, so that a later change of configuration or code
+ * changes neither history nor identifiers.
  * Times are RFC 3339 in UTC; digests are SHA-256, 64 hex digits; lengths are bytes.
  */
 export type DepositEvent =
@@ -34,7 +34,7 @@ export type DepositCreated = {
     collection: string;
     createdAt: string;
     slug: string | null;
-    /** The origin of the deposit unless one of its entries names another. */
+    /** The origin of the deposit, unless one of its entries names another. */
     fallbackOrigin: string;
   };
 };
@@ -42,7 +42,9 @@ export type DepositCreated = {
 export type ArchiveAdded = { type: 'ArchiveAdded'; data: { depositId: number; archive: Archive } };
 export type ArchivesReplaced = { type: 'ArchivesReplaced'; data: { depositId: number; archive: Archive } };
 export type ArchivesRemoved = { type: 'ArchivesRemoved'; data: { depositId: number } };
-/** One of them, by its number: of all that were ever added, from 1. The new one takes its place. */
+/**
+ * Replaces one archive, named by its number among all archives ever added, from 1. The new archive gets that number.
+ */
 export type ArchiveReplaced = {
   type: 'ArchiveReplaced';
   data: { depositId: number; number: number; archive: Archive };
@@ -65,9 +67,9 @@ export type DepositVerified = {
   type: 'DepositVerified';
   data: {
     depositId: number;
-    /** Which check this is the outcome of, from 1. */
+    /** Number of the check with this outcome, from 1. */
     attempt: number;
-    /** One per archive, in upload order. */
+    /** One reading per archive, in upload order. */
     readings: readonly ArchiveReading[];
     warnings: readonly Reason[];
   };
@@ -90,7 +92,7 @@ export type DepositLoaded = {
   data: {
     depositId: number;
     attempt: number;
-    /** The recipe by which the identifiers were made; a later recipe gets another name. */
+    /** Name of the recipe that computed the identifiers; a later recipe gets another name. */
     policy: 'swh-1';
     /** 40 hex digits each. */
     directory: string;
@@ -117,14 +119,14 @@ export type LoadingFailed = {
 
 export type LoadingRetried = { type: 'LoadingRetried'; data: { depositId: number; attempt: number } };
 
-/** Added once the deposit was done; it changes no identifier. */
+/** Metadata added to a deposit that is done; they change no identifier. */
 export type MetadataUpdated = {
   type: 'MetadataUpdated';
-  /** `swhid`: by which the client showed that it means this deposit. */
+  /** `swhid`: the identifier by which the client confirmed that it means this deposit. */
   data: { depositId: number; swhid: string; entry: MetadataEntry };
 };
 
-/** A deposit without software is done: its metadata are about something that an earlier deposit brought. */
+/** A deposit without software is done: its metadata describe something that an earlier deposit contains. */
 export type MetadataDeposited = {
   type: 'MetadataDeposited';
   data: { depositId: number; completedAt: string; target: MetadataTarget; warnings: readonly Reason[] };
@@ -133,72 +135,72 @@ export type MetadataDeposited = {
 export type Archive = {
   readonly sha256: string;
   readonly length: number;
-  /** Told by the client and found true. */
+  /** Sent by the client and verified; `null` if it sent none. */
   readonly md5: string | null;
   readonly filename: string;
   readonly mediaType: string;
 };
 
-/** An Atom entry: kept verbatim as an object of the store; here is what checks and views need of it. */
+/** An Atom entry. The archive store contains the original; the event contains what checks and views need of it. */
 export type MetadataEntry = {
   readonly sha256: string;
   readonly length: number;
-  /** The encoding it was read in. */
+  /** The encoding in which the entry was read. */
   readonly encoding: string;
   readonly facts: EntryFacts;
 };
 
 export type EntryFacts = {
-  /** First of atom:title, codemeta:name, dcterms:title; `null` when none has text. */
+  /** First of atom:title, codemeta:name, dcterms:title; `null` if none has text. */
   readonly title: string | null;
-  /** An atom:title or codemeta:name with text is there. */
+  /** Whether there is an atom:title or codemeta:name with text. */
   readonly hasTitle: boolean;
-  /** An atom:author or codemeta:author with text is there. */
+  /** Whether there is an atom:author or codemeta:author with text. */
   readonly hasAuthor: boolean;
   readonly authors: readonly string[];
   /** Hosts of the elements whose local name contains `url`. */
   readonly urlHosts: readonly string[];
-  /** There were more hosts than an event should hold. */
+  /** Whether hosts were omitted, because an event should not contain that many. */
   readonly urlHostsTruncated: boolean;
-  /** The element naming the origin, if there is one. */
+  /** The element that names the origin, if there is one. */
   readonly origin: { readonly relation: 'create' | 'add'; readonly url: string } | null;
   readonly externalIdentifier: string | null;
   readonly version: string | null;
-  /** As written. */
+  /** Unparsed, as the client wrote it. */
   readonly dateCreated: string | null;
   readonly datePublished: string | null;
-  /** URL of whoever vouches for the metadata. Entries kept before it was looked for have no such field. */
+  /** URL of the party that vouches for the metadata. Absent in entries stored before this field existed. */
   readonly provenance?: string | null;
-  /** What is not as Atom and CodeMeta have it; left out when nothing is, or it was not looked for yet. */
+  /** Deviations from Atom and CodeMeta. Absent if no check found any, or if the entry is older than this check. */
   readonly fieldFaults?: readonly FieldFault[];
-  /** How many more there were than an event should hold, at least. */
+  /** Minimum number of further faults, omitted because an event should not contain that many. */
   readonly fieldFaultsLeftOut?: number;
-  /** What the entry is about when it comes without software. */
+  /** The object or origin that an entry without software describes. */
   readonly reference?: Reference;
 };
 
 export type FieldFault = {
   readonly kind: 'date' | 'nameless' | 'person-without-name' | 'affiliation' | 'term' | 'url';
-  /** With its prefix, as in `codemeta:author`. */
+  /** Element name with its prefix, such as `codemeta:author`. */
   readonly field: string;
   /** `Atom`, `CodeMeta 2.0` or `CodeMeta 3.0`. */
   readonly vocabulary: string;
-  /** As written, white space collapsed, cut. */
+  /** Text of the element, with white space collapsed and truncated. */
   readonly value: string;
-  /** What was probably meant. */
+  /** The term that was probably meant. */
   readonly hint: string | null;
 };
 
-/** As written: a SWHID, perhaps with qualifiers, or the URL of an origin. */
+/** A reference as the client wrote it: a SWHID, perhaps with qualifiers, or the URL of an origin. */
 export type Reference = { readonly kind: 'object' | 'origin'; readonly value: string };
 
-/** What metadata are about. */
+/** The object or origin that metadata describe. */
 export type MetadataTarget =
-  /** `context`: with its qualifiers, in their canonical order. */
+  /** `context`: the SWHID with its qualifiers in canonical order. */
   | { readonly kind: 'object'; readonly swhid: string; readonly context: string }
   | { readonly kind: 'origin'; readonly url: string };
 
-/** What the check read in one archive. `listing` is the digest of the object that lists its members. */
+/** Contents of one archive, as the check read them. `listing` is the digest of the object that lists its members. */
 export type ArchiveReading = {
   readonly archive: string;
   readonly format: string;
@@ -207,10 +209,10 @@ export type ArchiveReading = {
   readonly listing: string;
 };
 
-/** Which work on a deposit failed, and for the fault of which object of the archive store. */
+/** The work on a deposit that failed, and the object of the archive store that caused it. */
 export type UnreadableCopy = {
   readonly work: 'check' | 'load';
-  /** The number of that check or load, from 1. */
+  /** Number of that check or load, from 1. */
   readonly attempt: number;
   /** The digest that names the object. */
   readonly object: string;
@@ -221,9 +223,9 @@ export type UnreadableCopy = {
 export type Reason = {
   readonly code: string;
   readonly text: string;
-  /** What the reason is about: metadata fields, or `archive`. */
+  /** Subjects of the reason: metadata fields, or `archive`. */
   readonly fields: readonly string[];
 };
 
-/** Whole seconds since 1970 and an offset like `+0200`. */
+/** Whole seconds since 1970, and an offset such as `+0200`. */
 export type GitDate = { readonly seconds: number; readonly offset: string };

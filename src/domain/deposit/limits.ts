@@ -1,11 +1,11 @@
 import { DepositRefusal } from './errors.ts';
 
-/** More entries than this cannot be added to one deposit; replacing them starts anew. */
+/** Maximum number of metadata entries of a deposit. Replacing them resets the count. */
 export const MAX_ENTRIES = 100;
 
 /**
- * Archives and entries added, replaced or removed while a deposit is partial: every change reads all those before it.
- * What completes it is always taken.
+ * Maximum number of archives and entries added, replaced or removed while a deposit is partial. Each change reads all
+ * changes before it. The request that completes a deposit is always accepted.
  */
 export const MAX_CHANGES = 1000;
 
@@ -17,8 +17,10 @@ export function assertEntries(count: number): void {
   assertWithin('TOO_MANY_ENTRIES', 'metadata entries', count, MAX_ENTRIES);
 }
 
-/** Refuses a deposit that is still partial after so many changes: each event until then, but the first, is one. */
-export function assertMayStayPartial(depositId: number, changes: number): void {
+/**
+ * Refuses a deposit that is still partial after `changes` changes. Each event except the first counts as one change.
+ */
+export function assertChangeLimit(depositId: number, changes: number): void {
   if (changes <= MAX_CHANGES) return;
   throw new DepositRefusal(
     'TOO_MANY_CHANGES',

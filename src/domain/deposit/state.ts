@@ -1,3 +1,11 @@
+import {
+  type Archives,
+  noArchives,
+  withArchive,
+  withArchiveReplaced,
+  withoutArchive,
+  withoutArchives,
+} from './archive-list.ts';
 import type {
   ArchiveReading,
   DepositEvent,
@@ -7,9 +15,8 @@ import type {
   Reason,
   UnreadableCopy,
 } from './events.ts';
-import { type Archives, added, allRemoved, noArchives, removed, replaced } from './numbered-archives.ts';
 
-/** A deposit as its events have made it. */
+/** The state of a deposit, folded from its events. */
 export type Deposit =
   | { readonly status: 'absent' }
   | ({ readonly status: 'partial' } & Content)
@@ -20,7 +27,7 @@ export type Deposit =
   | ({ readonly status: 'loading' } & Verified)
   | ({ readonly status: 'failed'; readonly reason: Reason } & Verified)
   | ({ readonly status: 'done'; readonly loaded: DepositLoaded['data'] } & Updated & Verified)
-  /** Metadata alone, about what another deposit has brought. */
+  /** Metadata without software, about what another deposit contains. */
   | ({ readonly status: 'done'; readonly target: MetadataTarget; readonly completedAt: string } & Updated &
       Content);
 
@@ -31,31 +38,31 @@ export type Content = Archives & {
   readonly collection: string;
   readonly fallbackOrigin: string;
   readonly entries: readonly MetadataEntry[];
-  /** How many archives and entries were added, replaced or removed since its creation, that with which it began included. */
+  /** How many archives and entries were added, replaced or removed, including those of the creating request. */
   readonly changes: number;
 };
 
 export type Completed = Content & {
   readonly completedAt: string;
   readonly origin: string;
-  /** The check that is due or was the last, from 1. */
+  /** Number of the pending or last check, from 1. */
   readonly checkAttempt: number;
-  /** Why the checks or the loading cannot go on; absent once they have. */
+  /** Why the checks or the loading cannot continue; absent once they have continued. */
   readonly unreadable?: UnreadableCopy;
 };
 
 export type Verified = Completed & {
   readonly readings: readonly ArchiveReading[];
   readonly warnings: readonly Reason[];
-  /** The load that is due, on its way or was the last, from 1. */
+  /** Number of the pending, running or last load, from 1. */
   readonly loadAttempt: number;
 };
 
-/** A deposit whose checks or loading are due or under way. */
+/** A deposit whose checks or loading are pending or running. */
 export type Waiting = Extract<Deposit, { status: 'deposited' | 'verified' | 'loading' }>;
 
 export type Updated = {
-  /** Metadata that came once it was done: the identifiers rest on the `entries` alone. */
+  /** Metadata added after the deposit was done. The identifiers depend on `entries` alone. */
   readonly updates?: readonly MetadataEntry[];
 };
 
@@ -76,7 +83,7 @@ export function evolve(deposit: Deposit, event: DepositEvent): Deposit {
       changes: 0,
     };
   }
-  return evolveExisting(deposit as Existing, event); // a stream begins with DepositCreated: decide sees to it
+  return evolveExisting(deposit as Existing, event); // `decide` ensures that a stream begins with DepositCreated
 }
 
 type Existing = Exclude<Deposit, { status: 'absent' }>;
@@ -88,15 +95,15 @@ function evolveExisting(
   const changed = { ...deposit, changes: deposit.changes + 1 };
   switch (event.type) {
     case 'ArchiveAdded':
-      return { ...changed, ...added(deposit, event.data.archive) };
+      return { ...changed, ...withArchive(deposit, event.data.archive) };
     case 'ArchivesReplaced':
-      return { ...changed, ...added(allRemoved(deposit), event.data.archive) };
+      return { ...changed, ...withArchive(withoutArchives(deposit), event.data.archive) };
     case 'ArchivesRemoved':
-      return { ...changed, ...allRemoved(deposit) };
+      return { ...changed, ...withoutArchives(deposit) };
     case 'ArchiveReplaced':
-      return { ...changed, ...replaced(deposit, event.data.number, event.data.archive) };
+      return { ...changed, ...withArchiveReplaced(deposit, event.data.number, event.data.archive) };
     case 'ArchiveRemoved':
-      return { ...changed, ...removed(deposit, event.data.number) };
+      return { ...changed, ...withoutArchive(deposit, event.data.number) };
     case 'MetadataAdded':
       return { ...changed, entries: [...deposit.entries, event.data.entry] };
     case 'MetadataReplaced':
@@ -116,7 +123,7 @@ type AfterCompletion = Exclude<
 >;
 
 function evolveCompleted(deposit: Existing, event: AfterCompletion): Deposit {
-  // Each event implies the status before it: decide has seen to that when the event was made.
+  // Each event implies the status before it: `decide` ensured that when the event was created.
   const { unreadable: _, ...readable } = deposit as Existing & Completed;
   const completed = readable as Existing & Completed;
   const verified = readable as Existing & Verified;

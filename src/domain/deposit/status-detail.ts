@@ -1,6 +1,6 @@
 import type { Reason } from './events.ts';
 
-/** The seven statuses that are ever shown, interface.md, States. */
+/** The seven statuses that clients see: interface.md, States. */
 export type Status = 'partial' | 'deposited' | 'rejected' | 'verified' | 'loading' | 'done' | 'failed';
 
 const SENTENCES: Readonly<Record<Status, string>> = {
@@ -13,7 +13,7 @@ const SENTENCES: Readonly<Record<Status, string>> = {
   failed: 'Loading the deposit failed.',
 };
 
-/** The detail while an object of the deposit cannot be read, whatever its status is. */
+/** The detail while an object of the deposit cannot be read, for every status. */
 export const UNREADABLE =
   'The service cannot read its copy of the archive at the moment; nothing is needed from you.';
 
@@ -21,13 +21,18 @@ export function isStatus(text: string): text is Status {
   return Object.hasOwn(SENTENCES, text);
 }
 
-/** In the order in which a deposit gets them. */
+/** All statuses, in the order in which a deposit reaches them. */
 export const STATUSES = Object.keys(SENTENCES) as readonly Status[];
 
-/** Those that a deposit should leave. */
-export const PASSING = ['partial', 'deposited', 'verified', 'loading'] as const satisfies readonly Status[];
+/** Statuses that a deposit is expected to leave. */
+export const UNFINISHED = [
+  'partial',
+  'deposited',
+  'verified',
+  'loading',
+] as const satisfies readonly Status[];
 
-/** Reasons as lines `- <reason> (<fields>)`, or a sentence for the status, with warnings apart from either. */
+/** Returns the reasons as lines `- <reason> (<fields>)`, or a sentence for the status; warnings follow separately. */
 export function statusDetail(
   status: Status,
   reasons: readonly Reason[],
@@ -37,17 +42,17 @@ export function statusDetail(
   return withWarnings(main, warnings);
 }
 
-/** Of a deposit that is done without software. */
+/** Returns the status detail of a deposit that is done and has no software. */
 export function metadataDetail(warnings: readonly Reason[]): string {
   return withWarnings('The metadata have been deposited.', warnings);
 }
 
-/** A detail, and the warnings apart from it. */
+/** Appends the warnings to a detail, in a section of their own. */
 export function withWarnings(detail: string, warnings: readonly Reason[]): string {
   return warnings.length > 0 ? `${detail}\nWarnings:\n${lines(warnings)}` : detail;
 }
 
-/** A reason in the words of a status detail. */
+/** Formats a reason for a status detail. */
 export function reasonText({ text, fields }: Reason): string {
   return `${text} (${fields.join(', ')})`;
 }

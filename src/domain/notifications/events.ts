@@ -1,6 +1,6 @@
 /**
- * The delivery of one deposit's notifications: which were accepted, held or given up. A notification is named by the
- * revision of the deposit's event that it is about. Times are RFC 3339 in UTC.
+ * Delivery of one deposit's notifications: which were accepted, held or given up. A notification is named by the
+ * revision of the deposit's event that it reports. Times are RFC 3339 in UTC.
  */
 export type NotificationsEvent =
   | NotificationHeld
@@ -10,24 +10,27 @@ export type NotificationsEvent =
   | NotificationsGivenUp
   | NotificationsRequeued;
 
-/** It waits to be tried again, behind those that were held before. */
+/** A notification waits for another attempt, after those that were held before it. */
 export type NotificationHeld = {
   type: 'NotificationHeld';
   data: {
     depositId: number;
     client: string;
     collection: string;
-    /** Id and revision of the deposit's event that it is about. */
+    /** Id and revision of the deposit's event that the notification reports. */
     eventId: string;
     revision: number;
     heldAt: string;
     reason: string;
-    /** Nobody tries it before, unless others wait already; `null`: whenever somebody can. Older releases did not tell. */
+    /**
+     * Earliest time of the next attempt, unless others wait already; `null` for at once. Absent in events of older
+     * releases.
+     */
     nextTryAt?: string | null;
   };
 };
 
-/** Somebody sets about delivering what is held: nobody else does before `nextTryAt`. */
+/** A node starts to deliver the held notifications; no other node does so before `nextTryAt`. */
 export type DeliveryTried = {
   type: 'DeliveryTried';
   data: { depositId: number; attempt: number; nextTryAt: string };
@@ -39,21 +42,22 @@ export type DeliveryFailed = {
 };
 
 /**
- * The receiver has accepted these revisions. Older releases recorded only `upTo`, and only of held notifications:
- * everything that was held up to it. It is still written for them.
+ * The receiver has accepted these revisions.
+ * Older releases recorded only `upTo`, and only for held notifications: everything that was held up to that revision.
+ * `upTo` is still written for them.
  */
 export type NotificationsDelivered = {
   type: 'NotificationsDelivered';
   data: { depositId: number; upTo: number; revisions?: readonly number[] };
 };
 
-/** These revisions will not be sent unless an operator wants them to be. `upTo` as in {@link NotificationsDelivered}. */
+/** These revisions will not be sent unless an operator requests it. `upTo` as in {@link NotificationsDelivered}. */
 export type NotificationsGivenUp = {
   type: 'NotificationsGivenUp';
   data: { depositId: number; upTo: number; revisions?: readonly number[]; reason: string };
 };
 
-/** An operator wants all that was given up or is held to be tried now. */
+/** An operator requests all notifications that were given up or are held to be sent now. */
 export type NotificationsRequeued = {
   type: 'NotificationsRequeued';
   data: { depositId: number; requeuedAt: string };

@@ -5,27 +5,29 @@ export type { NotificationsEvent } from './events.ts';
 
 export type NotificationsCommand =
   | ({ type: 'HoldNotification' } & NotificationHeld['data'])
-  /** No try is set for after `latest`, unless by a clock that has been set back since: that one does not count. */
+  /**
+   * No attempt is scheduled later than `latest`, except by a clock that was set back since; such a time does not count.
+   */
   | { type: 'TryDelivery'; depositId: number; now: string; latest: string; nextTryAt: string }
   | { type: 'RecordDelivered'; depositId: number; revisions: readonly number[] }
   | { type: 'RecordFailed'; depositId: number; attempt: number; reason: string; nextTryAt: string }
   | { type: 'GiveUp'; depositId: number; revisions: readonly number[]; reason: string }
   | { type: 'Requeue'; depositId: number; now: string };
 
-/** What has become of the notifications of one deposit. */
+/** State of the notifications of one deposit. */
 export type Notifications = {
-  /** Whose deposit it is; `null` while nothing was ever held. */
+  /** Client and collection of the deposit; `null` while nothing was ever held. */
   readonly owner: { readonly client: string; readonly collection: string } | null;
-  /** Revisions that were accepted by the receiver or given up, in the order in which that happened. */
+  /** Revisions that the receiver accepted or that were given up, in the order in which that happened. */
   readonly settled: readonly number[];
-  /** Those that wait, in the order of their revisions. */
+  /** Notifications that wait, ordered by revision. */
   readonly held: readonly HeldNotification[];
   readonly givenUp: readonly HeldNotification[];
-  /** Tries since the last delivery. */
+  /** Number of attempts since the last delivery. */
   readonly attempt: number;
-  /** Nobody tries before; `null`: whenever somebody can. */
+  /** Earliest time of the next attempt; `null` for at once. */
   readonly nextTryAt: string | null;
-  /** When an operator last wanted them to be tried. */
+  /** When an operator last requested a retry. */
   readonly requeuedAt: string | null;
   /** Why the last one was held, failed or was given up. */
   readonly reason: string | null;
@@ -98,7 +100,7 @@ function decide(command: NotificationsCommand, state: Notifications): readonly N
   }
 }
 
-/** Returns the revisions whose outcome is new, if any. A reader that knows only `upTo` must not lose what stays held. */
+/** Returns the revisions with a new outcome, if any. `upTo` excludes held ones, for readers that know only `upTo`. */
 function outcomeOf(
   revisions: readonly number[],
   { settled, held, givenUp }: Notifications,
@@ -132,7 +134,7 @@ function evolve(state: Notifications, event: NotificationsEvent): Notifications 
     case 'NotificationsDelivered': {
       const { settled, held } = settledBy(event.data, state);
       const givenUp = state.givenUp.filter(({ revision }) => !event.data.revisions?.includes(revision));
-      // What was sent at once says nothing about the tries of what is held.
+      // An immediate delivery says nothing about the attempts for held notifications.
       if (held.length === state.held.length) return { ...state, settled, givenUp };
       return { ...state, settled, held, givenUp, attempt: 0, nextTryAt: null };
     }

@@ -1,6 +1,6 @@
 import type { ParkedEvent, ParkingEvent } from './parking.ts';
 
-/** What was decided about each event last, and when, counted from 0. */
+/** The last decision about an event, and its index, counted from 0. */
 type Decided = {
   readonly index: number;
   readonly type: ParkingEvent['type'];
@@ -9,7 +9,7 @@ type Decided = {
 
 /** The decisions about the parked events of a reactor, added in their order. */
 export class Decisions {
-  /** In the order in which they were decided about last. */
+  /** Ordered by the time of the last decision. */
   readonly #last = new Map<string, Decided>();
   #count = 0;
 
@@ -32,14 +32,17 @@ export class Decisions {
     );
   }
 
-  /** Ids of the events that wait for an operator, or that one has decided to leave for good. */
-  get left(): ReadonlySet<string> {
+  /** Ids of the events that wait for an operator, or that an operator has skipped for good. */
+  get parkedOrSkipped(): ReadonlySet<string> {
     const left = this.#last.entries().filter(([, { type }]) => type !== 'ParkedRetried');
     return new Set(left.map(([eventId]) => eventId));
   }
 
-  /** Where the event lies that the decision with this index wants tried again, unless a later one is about it, too. */
-  retried(eventId: string, index: number): ParkedEvent | undefined {
+  /**
+   * Returns the event that the decision with this index requests to be retried, unless a later decision concerns it,
+   * too.
+   */
+  eventToRetry(eventId: string, index: number): ParkedEvent | undefined {
     const last = this.#last.get(eventId);
     return last?.type === 'ParkedRetried' && last.index === index ? last.parked : undefined;
   }

@@ -1,20 +1,20 @@
 import { type Decider, Refusal } from '../decider.ts';
 import { Decisions } from './decisions.ts';
 
-/** What happens to events that a reactor could not get through: one stream a reactor. */
+/** Decisions about events that a reactor could not process: one stream per reactor. */
 export type ParkingEvent =
   | { type: 'EventParked'; data: ParkedEvent }
   | { type: 'ParkedRetried'; data: { reactor: string; eventId: string } }
   | { type: 'ParkedSkipped'; data: { reactor: string; eventId: string; reason: string } };
 
-/** Which event it is, where it lies, and what went wrong. */
+/** The event, its stream and revision, and why it was parked. */
 export type ParkedEvent = {
   readonly reactor: string;
   readonly eventId: string;
   readonly stream: string;
   readonly revision: number;
   readonly reason: string;
-  /** Digest of the object of the archive store that could not be read: the event is tried again once it can be. */
+  /** Digest of the store object that could not be read; the event is retried once the object is readable. */
   readonly object?: string;
 };
 
@@ -23,7 +23,7 @@ export type ParkingCommand =
   | { type: 'RetryParked'; reactor: string; eventId: string }
   | { type: 'SkipParked'; reactor: string; eventId: string; reason: string };
 
-/** What was decided last, and before that; a list, since there may be thousands. */
+/** The last decision and those before it; a linked list, since there may be thousands. */
 export type Parking = { readonly last: ParkingEvent; readonly before: Parking } | undefined;
 
 export class ParkingRefusal extends Refusal<'NOT_PARKED'> {}
@@ -34,7 +34,7 @@ export const parkingDecider: Decider<Parking, ParkingCommand, ParkingEvent> = {
   evolve: (before, last) => ({ last, before }),
 };
 
-/** All that was decided so far. */
+/** Returns all decisions so far. */
 export function decisionsIn(parking: Parking): Decisions {
   const decisions = new Decisions();
   for (const decision of [...newestFirst(parking)].toReversed()) decisions.add(decision);

@@ -9,24 +9,24 @@ import {
 } from '../event-log.ts';
 import { expectedNumber, type NewEventRow, toExpected, toRows } from '../new-event-row.ts';
 import type { Action, EventStoreDbConnection } from './connection.ts';
-import { factsOf, refusalOf } from './faults.ts';
+import { factsOf, refusalOf } from './errors.ts';
 import type { EventStoreDbPages } from './pages.ts';
 import { isKnown, toPosition } from './position.ts';
 
 /**
- * Appends whose outcome is unknown are made again with the same ids at the same expected revision, which the
- * server answers like the first time if they are already there. To one stream they go one after the other: calls
- * that run at the same time may overtake each other.
+ * Repeats appends whose outcome is unknown, with the same ids at the same expected revision. The server
+ * answers such a repetition like the first attempt if the events are already stored. Appends to one stream
+ * are serialised: concurrent calls may overtake each other.
  *
- * If the server refuses the expected revision all the same, the events may be there because of an earlier try whose
- * answer was lost. Therefore the stream is read for them before the refusal is passed on, but only after more than
- * one try: a first try cannot have been overtaken by itself, so the lost races of the command handler, which reads the
- * stream anyway, do not pay for another read.
+ * If the server refuses the expected revision all the same, the events may be stored by an earlier attempt
+ * whose answer was lost. Therefore the stream is read for them before the refusal is passed on, but only
+ * after more than one attempt: a first attempt cannot have been overtaken by itself. So the lost races of the
+ * command handler, which reads the stream anyway, need no additional read.
  */
 export class EventStoreDbAppends {
   readonly #connection: EventStoreDbConnection;
   readonly #pages: EventStoreDbPages;
-  /** The last append under way of each stream that has any; never rejects. */
+  /** The last append in flight of each stream; never rejects. */
   readonly #last = new Map<string, Promise<void>>();
 
   constructor(connection: EventStoreDbConnection, pages: EventStoreDbPages) {
@@ -54,7 +54,7 @@ export class EventStoreDbAppends {
     return appended;
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no append is in flight. */
   async finished(): Promise<void> {
     while (this.#last.size > 0) await Promise.all(this.#last.values());
   }
@@ -91,7 +91,10 @@ export class EventStoreDbAppends {
     return { revision, position: isExact ? toPosition(position) : await this.#positionOf(stream, revision) };
   }
 
-  /** Returns the answer to an earlier try if the stream has exactly these events behind the expected revision. */
+  /**
+   * Returns the result of an earlier attempt if the stream has exactly these events after the expected
+   * revision.
+   */
   async #storedBefore(
     stream: string,
     expected: ExpectedRevision,
@@ -116,7 +119,9 @@ export class EventStoreDbAppends {
   }
 }
 
-/** A snapshot: what the caller does to its objects later changes nothing, also when the append is made again. */
+/**
+ * Returns a snapshot: later changes of the caller's objects have no effect, also when the append is repeated.
+ */
 function toEventData([id, type, data, metadata]: NewEventRow): EventData {
   return jsonEvent({ id, type, data: JSON.parse(data), metadata: JSON.parse(metadata) });
 }

@@ -1,7 +1,7 @@
-import { type Pauses, pauseAfter } from '../../growing-pause.ts';
 import { clock } from '../../tools/clock.ts';
+import { type BackoffOptions, backoffDelay } from '../../tools/concurrency/backoff.ts';
 
-export type BackOffSettings = Partial<Pauses> & {
+export type BackOffSettings = Partial<BackoffOptions> & {
   /** Milliseconds of failure after which background work waits longer. */
   readonly outageAfter?: number;
   /** The longest pause of background work from then on, in milliseconds, before jitter of a quarter. */
@@ -10,14 +10,17 @@ export type BackOffSettings = Partial<Pauses> & {
 
 /** The longest pause of a call that a request waits for, before jitter. */
 export const LONGEST_PAUSE_MS = 2000;
-/** After an outage of minutes a few seconds more do not matter, while attempts every two seconds cost much CPU time. */
+/**
+ * After an outage of minutes a few seconds more do not matter, while attempts every two seconds cost much CPU
+ * time.
+ */
 const [OUTAGE_AFTER_MS, OUTAGE_PAUSE_MS] = [120_000, 8000];
 
 const NO_OUTAGE = { outageAfter: Number.POSITIVE_INFINITY, outagePause: 0 };
 
-/** Growing pauses while the server fails. */
+/** Computes growing pauses between attempts while the server fails. */
 export class BackOff {
-  readonly #pauses: Pauses;
+  readonly #pauses: BackoffOptions;
   readonly #outage: Required<Pick<BackOffSettings, 'outageAfter' | 'outagePause'>>;
   #failures = 0;
   #failingSince = 0;
@@ -32,12 +35,15 @@ export class BackOff {
   }
 
   /** Pauses for a call that a request waits for: the longest one may pass unnoticed when the server is back. */
-  constructor({ firstPause = 50, longestPause = LONGEST_PAUSE_MS }: Partial<Pauses>, outage = NO_OUTAGE) {
+  constructor(
+    { firstPause = 50, longestPause = LONGEST_PAUSE_MS }: Partial<BackoffOptions>,
+    outage = NO_OUTAGE,
+  ) {
     this.#pauses = { firstPause, longestPause };
     this.#outage = outage;
   }
 
-  /** Milliseconds to wait after one more failure. */
+  /** Returns the milliseconds to wait after one more failure. */
   next(): number {
     if (this.#failures === 0) this.#failingSince = clock.monotonic();
     this.#failures += 1;
@@ -45,7 +51,7 @@ export class BackOff {
     const { firstPause, longestPause } = this.#pauses;
     const isOutage = clock.monotonic() - this.#failingSince >= outageAfter;
     const longest = isOutage ? Math.max(longestPause, outagePause) : longestPause;
-    return pauseAfter(this.#failures, { firstPause, longestPause: longest });
+    return backoffDelay(this.#failures, { firstPause, longestPause: longest });
   }
 
   reset(): void {

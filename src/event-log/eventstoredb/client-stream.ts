@@ -1,7 +1,7 @@
-import { inTime } from '../../in-time.ts';
 import { clock } from '../../tools/clock.ts';
+import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
 
-/** Streams of the client, of whatever kind, in object mode: reads are cancelled, subscriptions unsubscribed. */
+/** A stream of the client, of any kind, in object mode: reads are cancelled, subscriptions unsubscribed. */
 export type ClientReadable = {
   readonly readableLength: number;
   read(): unknown;
@@ -10,12 +10,12 @@ export type ClientReadable = {
   destroy(): unknown;
 } & ({ cancel(): Promise<void> } | { unsubscribe(): Promise<void> });
 
-const PATIENCE = 2000;
+const CLOSE_TIMEOUT_MS = 2000;
 
 /**
- * Takes items from a stream of the client, as many at once as there are. The client's streams need care: they say
- * an error without being destroyed by it, also long after nobody reads them, and they end silently when
- * the client cancels them.
+ * Reads items from a stream of the client, as many at once as are available. The client's streams need care:
+ * they emit an error without being destroyed by it, also long after the last read. They end silently when the
+ * client cancels them.
  */
 export class ClientStream<Item> implements AsyncDisposable {
   readonly #source: ClientReadable;
@@ -34,19 +34,19 @@ export class ClientStream<Item> implements AsyncDisposable {
     });
   }
 
-  /** It has ended or failed, which is said when all that came before has been taken. */
+  /** Whether the stream has ended or failed. {@link take} reports that only after all earlier items. */
   get isOver(): boolean {
     return this.#ended || this.#failure !== undefined;
   }
 
-  /** Nothing can be taken at once. */
+  /** Whether no item is available at once. */
   get isDrained(): boolean {
     return this.#source.readableLength === 0;
   }
 
   /**
-   * At most `limit` items: none when nothing came for `quiet` milliseconds, `undefined` at the end.
-   * @throws what the client says went wrong, after all that came before; the reason of an aborted signal at once.
+   * Resolves to at most `limit` items: none after `quiet` milliseconds without items, `undefined` at the end.
+   * @throws the error of the client, after all earlier items; the reason of an aborted signal at once.
    */
   async take(limit: number, quiet: number, signal: AbortSignal): Promise<Item[] | undefined> {
     signal.throwIfAborted();
@@ -60,13 +60,13 @@ export class ClientStream<Item> implements AsyncDisposable {
     return undefined;
   }
 
-  /** Tells the server, for which two seconds must be enough. */
+  /** Unsubscribes or cancels at the server, with a time limit of two seconds. */
   async [Symbol.asyncDispose](): Promise<void> {
-    // A subscription that the server ended stays half open until it is told.
+    // A subscription that the server ended stays half open until the client unsubscribes.
     if (this.isOver && 'cancel' in this.#source) return;
     const source = this.#source;
     const ending = 'cancel' in source ? source.cancel() : source.unsubscribe();
-    await inTime(ending, PATIENCE).catch(() => undefined);
+    await withTimeout(ending, CLOSE_TIMEOUT_MS).catch(() => undefined);
     source.destroy();
   }
 

@@ -1,12 +1,15 @@
 import { EventStoreDBClient } from '@eventstore/db-client';
-import { inTime } from '../../in-time.ts';
 import { clock } from '../../tools/clock.ts';
-import { CallLost } from './faults.ts';
+import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
+import { CallLost } from './errors.ts';
 import { BadConnection } from './settings.ts';
 
 type Channel = { close(): void; internalChannel?: { options?: Record<string, unknown> } };
 
-/** Parts of the client that have no public name. It looks each of them up at every call, so they can be replaced. */
+/**
+ * Parts of the client without a public name. The client looks each of them up at every call, so they can be
+ * replaced.
+ */
 type Internals = {
   createChannel: () => Promise<Channel>;
   getGRPCClient: (...call: readonly unknown[]) => Promise<unknown>;
@@ -14,18 +17,19 @@ type Internals = {
 };
 
 const DISPOSE_TIMEOUT_MS = 2000;
-/** The client closes a channel while calls may still begin on it; a moment later none does. */
+/** The client closes a channel while calls may still begin on it; after this delay no call does. */
 const CLOSE_DELAY_MS = 1000;
-/** By itself it waits up to two minutes to connect again, across all clients of the process. */
+/** Reconnect delays. The defaults of the client are up to two minutes, across all clients of the process. */
 const RECONNECTING = { 'grpc.initial_reconnect_backoff_ms': 100, 'grpc.max_reconnect_backoff_ms': 2000 };
 
 /**
- * One client of @eventstore/db-client 6.2.1 and the connections it has opened, which it cannot close itself.
+ * Wraps a client of @eventstore/db-client 6.2.1 and the connections it has opened, which it cannot close
+ * itself.
  *
  * Two promises of that client have no handler, and their rejection would end the process:
- * - An append that begins on a closed channel throws inside a promise that the client drops. It happens to appends
- *   that wait for discovery while the client is dropped. Therefore no call of a dropped client gets a channel, and
- *   channels close only when every call that got one has begun on it.
+ * - An append that begins on a closed channel throws inside a promise that the client drops. It happens to
+ *   appends that wait for discovery while the client is dropped. Therefore no call of a dropped client gets a
+ *   channel, and channels close only when every call that got one has begun on it.
  * - Its own error handler waits for the next channel without handling that discovery of a leader may fail.
  */
 export class EventStoreDbClient {
@@ -35,22 +39,24 @@ export class EventStoreDbClient {
 
   /** @throws {BadConnection} the connection string is not valid. */
   constructor(connectionString: string) {
-    this.client = parsed(connectionString);
+    this.client = parseConnectionString(connectionString);
     const internals = this.client as unknown as Internals; // they are not in its types
     this.#handleRejections(internals);
     this.#trackChannels(internals);
   }
 
-  /** Aborts, with the reason, when the client is dropped: its calls and streams are given up then. */
+  /** Aborts, with the reason, when the client is dropped; its calls and streams are abandoned then. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }
 
-  /** Ends all its calls and streams; in the background if the client takes longer than two seconds. */
+  /**
+   * Ends all calls and streams of the client; in the background if the client takes longer than two seconds.
+   */
   async drop(reason = new CallLost('The client was dropped.')): Promise<void> {
     if (this.lost.aborted) return;
     this.#lost.abort(reason);
-    await inTime(this.client.dispose(), DISPOSE_TIMEOUT_MS).catch(() => undefined);
+    await withTimeout(this.client.dispose(), DISPOSE_TIMEOUT_MS).catch(() => undefined);
     await clock.nextTurn(); // calls that got a channel before the abort begin within the same turn of the event loop
     for (const close of this.#channels) close();
   }
@@ -85,8 +91,8 @@ export class EventStoreDbClient {
   }
 }
 
-/** The text may hold a password, so no error repeats it. */
-function parsed(connectionString: string): EventStoreDBClient {
+/** Parses the connection string. It may hold a password, so no error repeats it. */
+function parseConnectionString(connectionString: string): EventStoreDBClient {
   try {
     return EventStoreDBClient.connectionString(connectionString);
   } catch (error) {

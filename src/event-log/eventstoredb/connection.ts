@@ -1,40 +1,45 @@
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { clock } from '../../tools/clock.ts';
+import { sleepUntilAborted } from '../../tools/concurrency/sleep-until-aborted.ts';
 import { EventLogUnavailable } from '../event-log.ts';
-import { pausing } from '../pausing.ts';
 import { BackOff, LONGEST_PAUSE_MS } from './back-off.ts';
 import { EventStoreDbClient } from './client.ts';
-import { CallTimedOut, isTransient, spoilsClient, translated } from './faults.ts';
+import { CallTimedOut, invalidatesClient, isTransient, toLogError } from './errors.ts';
 import { type Credentials, credentialsOf, type EventStoreDbOptions } from './settings.ts';
 
-/** With every call: whose it is, and that only the leader may answer (a follower may lag behind our own appends). */
+/**
+ * Options of every call: the credentials, and that only the leader may answer (a follower may lag behind our
+ * own appends).
+ */
 export type CallOptions = {
   readonly credentials: Credentials;
   readonly requiresLeader: true;
   readonly deadline: number;
 };
 
-/** Does the work of one call; what it began must end when `signal` aborts. */
+/** Performs one call; all its work must end when `signal` aborts. */
 export type Action<T> = (client: EventStoreDBClient, options: CallOptions, signal: AbortSignal) => Promise<T>;
 
-/** A connection that outlives its clients: one that spoils is dropped, and the next call has a new one. */
+/**
+ * A connection that survives its clients: an unusable client is dropped, and the next call creates another.
+ */
 export class EventStoreDbConnection implements AsyncDisposable {
   readonly #options: EventStoreDbOptions;
   readonly #callOptions: CallOptions;
   readonly #callTimeout: number;
-  readonly #patience: number;
+  readonly #retryTimeout: number;
   readonly #closed = new AbortController();
   readonly #dropping = new Set<Promise<void>>();
-  /** Called at the next call that succeeds. */
+  /** Callbacks for the next call that succeeds. */
   readonly #onSuccess = new Set<() => void>();
   #current: EventStoreDbClient | undefined;
 
-  /** Connects at the first call. @throws {BadConnection}. */
+  /** Connects at the first call. @throws {BadConnection} */
   constructor(options: EventStoreDbOptions) {
-    const { callTimeout = 10_000, patience = 20_000 } = options;
+    const { callTimeout = 10_000, retryTimeout = 20_000 } = options;
     this.#options = options;
     this.#callTimeout = callTimeout;
-    this.#patience = patience;
+    this.#retryTimeout = retryTimeout;
     this.#callOptions = { credentials: credentialsOf(options), requiresLeader: true, deadline: callTimeout };
     this.#current = new EventStoreDbClient(options.connectionString);
   }
@@ -55,33 +60,34 @@ export class EventStoreDbConnection implements AsyncDisposable {
     return this.#current;
   }
 
-  /** What runs on the client is given up; the next call has a new one. */
+  /** Abandons all work on the client; the next call creates another one. */
   drop(client: EventStoreDbClient): void {
     if (this.#current === client) this.#current = undefined;
     const dropping = client.drop().finally(() => this.#dropping.delete(dropping));
     this.#dropping.add(dropping);
   }
 
-  /** One try, which ends in time. Rejects with the client's error, or with CallLost. */
+  /** Makes one attempt with a time limit. Rejects with the client's error, or with CallLost. */
   async call<T>(action: Action<T>, signal?: AbortSignal): Promise<T> {
     const client = this.client();
     try {
       const signals = [client.lost, signal].filter((one) => one !== undefined);
-      const outcome = await inTime(this.#callTimeout, signals, (stop) =>
+      const outcome = await withDeadline(this.#callTimeout, signals, (stop) =>
         action(client.client, this.#callOptions, stop),
       );
       for (const wake of this.#onSuccess) wake();
       return outcome;
     } catch (error) {
-      if (!signal?.aborted && spoilsClient(error)) this.drop(client);
+      if (!signal?.aborted && invalidatesClient(error)) this.drop(client);
       throw error;
     }
   }
 
   /**
-   * Tries until it works, fails for good, or patience ends. What the action does may be done several times.
+   * Repeats the action until it succeeds, fails permanently, or the time limit for retries ends. The action
+   * may run several times.
    * @param what begins the sentence of the error that is thrown, as in "The append to x".
-   * @param since when patience began.
+   * @param since start of the time limit.
    */
   async persist<T>(
     what: string,
@@ -96,9 +102,9 @@ export class EventStoreDbConnection implements AsyncDisposable {
       } catch (error) {
         signal?.throwIfAborted();
         const pause = backOff.next();
-        const isOver = this.#closed.signal.aborted || clock.monotonic() + pause - since > this.#patience;
-        if (isOver || !isTransient(error)) throw translated(what, error);
-        await pausing(pause, AbortSignal.any([this.#closed.signal, ...(signal ? [signal] : [])]));
+        const isOver = this.#closed.signal.aborted || clock.monotonic() + pause - since > this.#retryTimeout;
+        if (isOver || !isTransient(error)) throw toLogError(what, error);
+        await sleepUntilAborted(pause, AbortSignal.any([this.#closed.signal, ...(signal ? [signal] : [])]));
       }
     }
   }
@@ -107,14 +113,14 @@ export class EventStoreDbConnection implements AsyncDisposable {
    * Waits between two attempts of background work. A pause longer than that of a request ends as soon as a call on this
    * connection succeeds: then the server is back.
    */
-  async pausing(milliseconds: number, signal: AbortSignal): Promise<void> {
+  async pauseBackground(milliseconds: number, signal: AbortSignal): Promise<void> {
     const { longestPause = LONGEST_PAUSE_MS } = this.#options;
     const success = new AbortController();
     const wake = () => success.abort();
     this.#onSuccess.add(wake);
-    await pausing(Math.min(milliseconds, longestPause), signal);
+    await sleepUntilAborted(Math.min(milliseconds, longestPause), signal);
     const rest = milliseconds - longestPause;
-    if (rest > 0) await pausing(rest, AbortSignal.any([signal, success.signal]));
+    if (rest > 0) await sleepUntilAborted(rest, AbortSignal.any([signal, success.signal]));
     this.#onSuccess.delete(wake);
   }
 
@@ -130,8 +136,11 @@ export class EventStoreDbConnection implements AsyncDisposable {
   }
 }
 
-/** The client may never settle: what it does then or later is nobody's concern any more. */
-async function inTime<T>(
+/**
+ * Rejects when the time limit ends, since the client may never settle its promise. A later outcome of the
+ * work is ignored.
+ */
+async function withDeadline<T>(
   milliseconds: number,
   signals: readonly AbortSignal[],
   work: (signal: AbortSignal) => Promise<T>,

@@ -1,4 +1,4 @@
-import { inTime } from '../../in-time.ts';
+import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
 import {
   type Appended,
   type CallTimes,
@@ -22,12 +22,12 @@ import { serverVersionOf } from './server-version.ts';
 import type { EventStoreDbOptions } from './settings.ts';
 import { EventStoreDbSubscription } from './subscription.ts';
 
-/** For appends under way when the log is closed, in milliseconds. */
-const CLOSE_PATIENCE = 1000;
+/** Time limit for appends in flight when the log is closed. */
+const CLOSE_TIMEOUT_MS = 1000;
 
 /**
- * The log in an EventStoreDB (22.6 or newer) or KurrentDB, for any number of nodes. The user it connects as must
- * be allowed to read `$all`.
+ * The log in an EventStoreDB (22.6 or newer) or KurrentDB, for any number of nodes. The user it connects as
+ * must be allowed to read `$all`.
  */
 export class EventStoreDbEventLog implements EventLog {
   readonly #options: EventStoreDbOptions;
@@ -36,7 +36,7 @@ export class EventStoreDbEventLog implements EventLog {
   readonly #appends: EventStoreDbAppends;
   readonly #closed = new AbortController();
 
-  /** Connects at the first call: a server that cannot be reached now is a fault that passes. */
+  /** Connects at the first call: a server that cannot be reached now is a transient fault. */
   // oxlint-disable-next-line require-await -- what is thrown must reject, as with every log
   static async open(options: EventStoreDbOptions): Promise<EventStoreDbEventLog> {
     return new EventStoreDbEventLog(options);
@@ -111,16 +111,16 @@ export class EventStoreDbEventLog implements EventLog {
     await this.head();
   }
 
-  /** The version that the server reports; in a cluster that of the leader. */
+  /** Resolves to the version that the server reports; in a cluster that of the leader. */
   async serverVersion(signal?: AbortSignal): Promise<string> {
     this.#assertOpen();
     return this.#connection.persist('Asking the server for its version', serverVersionOf, signal);
   }
 
-  /** Ends subscriptions and gives appends under way some time; then their outcome is unknown. */
+  /** Ends subscriptions and gives appends in flight some time; after that their outcome is unknown. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed.abort();
-    await inTime(this.#appends.finished(), CLOSE_PATIENCE);
+    await withTimeout(this.#appends.finished(), CLOSE_TIMEOUT_MS);
     await this.#connection[Symbol.asyncDispose]();
   }
 

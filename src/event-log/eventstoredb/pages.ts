@@ -3,27 +3,27 @@ import { clock } from '../../tools/clock.ts';
 import type { Position, RecordedEvent } from '../event-log.ts';
 import { ClientStream } from './client-stream.ts';
 import type { Action, CallOptions, EventStoreDbConnection } from './connection.ts';
-import { factsOf, isTimeout } from './faults.ts';
+import { factsOf, isTimeout } from './errors.ts';
 import { PageSize } from './page-size.ts';
 import { type LogPosition, toLogPosition, toPosition } from './position.ts';
-import { type ClientEvent, toRecordedEvent } from './records.ts';
+import { type ClientEvent, toRecordedEvent } from './to-recorded-event.ts';
 
 type Page<Place> = {
   readonly events: readonly RecordedEvent[];
-  /** There was nothing more when it was read. */
+  /** Whether the log had no further events when it was read. */
   readonly atEnd: boolean;
-  /** Where the last event lies that was looked at, also when it is not of this log. */
+  /** Place of the last event that was read, also when it is not of this log. */
   readonly upTo: Place | undefined;
 };
 
-/** Places are revisions. */
+/** A page whose places are revisions. */
 export type StreamPage = Page<number>;
 
 export type AllPage = Page<Position>;
 
 export type StreamPageRequest = {
   readonly stream: string;
-  /** Undefined: from the beginning, or from the end when it goes backwards. */
+  /** Undefined: from the beginning, or from the end when it reads backwards. */
   readonly from: number | undefined;
   readonly backwards: boolean;
   readonly count: number;
@@ -32,10 +32,12 @@ export type StreamPageRequest = {
 };
 
 const HEAD_PAGE = 64;
-/** Events that are taken from the client's buffer in one step. */
+/** Number of events that are read from the client's buffer in one step. */
 const AT_ONCE = 1000;
 
-/** Reads page by page, each a call of its own that may be repeated: a read that breaks off gives nothing. */
+/**
+ * Reads page by page, each as a separate call that may be repeated: an interrupted read returns no events.
+ */
 export class EventStoreDbPages {
   readonly #connection: EventStoreDbConnection;
   readonly #size: PageSize;
@@ -47,12 +49,14 @@ export class EventStoreDbPages {
     this.#repeats = repeats;
   }
 
-  /** Returns reads that are tried once and fail with the client's error: for work that has pauses of its own. */
+  /**
+   * Returns reads that are tried once and fail with the client's error: for work that has pauses of its own.
+   */
   get tryingOnce(): EventStoreDbPages {
     return new EventStoreDbPages(this.#connection, this.#size, false);
   }
 
-  /** An unknown stream is empty. */
+  /** Reads a page of one stream. An unknown stream is empty. */
   async ofStream(request: StreamPageRequest, signal?: AbortSignal, since?: number): Promise<StreamPage> {
     const { stream, from, backwards, count } = request;
     const direction = backwards ? 'backwards' : 'forwards';
@@ -66,10 +70,10 @@ export class EventStoreDbPages {
     return { events: ofThisLog(seen), upTo: last === undefined ? undefined : Number(last), atEnd };
   }
 
-  /** @throws {InvalidPosition} */
+  /** Reads a page of all events. @throws {InvalidPosition} */
   async ofAll(after: Position | undefined, signal?: AbortSignal): Promise<AllPage> {
     const fromPosition = after === undefined ? 'start' : toLogPosition(after);
-    // The server begins with the event at the position, which is the one already known.
+    // The server begins with the event at the position, which is already known.
     const { seen, atEnd } = await this.#read(
       'Reading all events',
       { overlap: 1, signal },
@@ -82,7 +86,7 @@ export class EventStoreDbPages {
     };
   }
 
-  /** Position of the last event of this log. */
+  /** Resolves to the position of the last event of this log. */
   async head(signal?: AbortSignal): Promise<Position | undefined> {
     let fromPosition: LogPosition | 'end' = 'end';
     while (true) {
@@ -104,7 +108,7 @@ export class EventStoreDbPages {
       const maxCount = Math.min(count, this.#size.current) + overlap;
       const begun = clock.monotonic();
       try {
-        const found = await collected(start(client, { ...options, maxCount }), options.deadline, stop);
+        const found = await collectEvents(start(client, { ...options, maxCount }), options.deadline, stop);
         this.#size.succeeded(maxCount, found.length, (clock.monotonic() - begun) / options.deadline);
         return { seen: found.map(seenIn), atEnd: found.length < maxCount };
       } catch (error) {
@@ -131,7 +135,7 @@ type Start = (
   options: CallOptions & { readonly maxCount: number },
 ) => ConstructorParameters<typeof ClientStream>[0];
 
-/** One place in the log of the server: an event of this log, or something else. */
+/** One record of the server's log: an event of this log, or another record. */
 type Seen = {
   readonly event: RecordedEvent | undefined;
   readonly revision: bigint | undefined;
@@ -140,8 +144,11 @@ type Seen = {
 
 type Found = { readonly seen: readonly Seen[]; readonly atEnd: boolean };
 
-/** The events of one bounded read; none when there is no such stream. Reads have no deadline of their own. */
-async function collected(
+/**
+ * Resolves to the events of one bounded read; none when there is no such stream. Reads have no deadline of
+ * their own.
+ */
+async function collectEvents(
   source: ReturnType<Start>,
   deadline: number,
   signal: AbortSignal,

@@ -1,13 +1,13 @@
 import type { Position } from '../event-log.ts';
 import { InvalidPosition } from '../invalid-position.ts';
 
-/** Where an event lies in the transaction log of the server: unsigned 64-bit numbers. */
+/** Position of an event in the transaction log of the server: unsigned 64-bit numbers. */
 export type LogPosition = { readonly commit: bigint; readonly prepare: bigint };
 
 const UNKNOWN = 2n ** 64n - 1n;
 const TOKEN = /^([0-9a-f]{16})-([0-9a-f]{16})$/;
 
-/** Both numbers as 16 lower-case hex digits, so that positions order as strings. */
+/** Returns both numbers as 16 lower-case hex digits, so that positions order as strings. */
 export function toPosition({ commit, prepare }: LogPosition): Position {
   return `${hex(commit)}-${hex(prepare)}`;
 }
@@ -21,7 +21,10 @@ export function toLogPosition(position: Position): LogPosition {
   return { commit: BigInt(`0x${commit}`), prepare: BigInt(`0x${prepare}`) };
 }
 
-/** Servers before 22.6 send none, or the highest number, with the events of one stream. */
+/**
+ * Whether the server sent the position: before 22.6 it sends none, or the highest number, with the events of
+ * one stream.
+ */
 export function isKnown(position: LogPosition | undefined): position is LogPosition {
   return position !== undefined && position.commit !== UNKNOWN;
 }

@@ -5,17 +5,19 @@ export type Credentials = { readonly username: string; readonly password: string
 export type EventStoreDbOptions = BackOffSettings & {
   /** `esdb://host:2113?tls=false`, or a cluster: `esdb://h1:2113,h2:2113,h3:2113?tls=true&nodePreference=leader`. */
   readonly connectionString: string;
-  /** May be in the connection string as well; needed with TLS. */
+  /** May also be part of the connection string; required with TLS. */
   readonly credentials?: Credentials;
-  /** How long one call may take before its client is dropped, in milliseconds. */
+  /** Time limit of one call before its client is dropped, in milliseconds. */
   readonly callTimeout?: number;
-  /** How long an operation whose outcome is unknown is begun again, in milliseconds. */
-  readonly patience?: number;
-  /** How long a subscription may be silent before it is checked that there is nothing to say, in milliseconds. */
+  /** Time limit for repetitions of an operation whose outcome is unknown, in milliseconds. */
+  readonly retryTimeout?: number;
+  /** Milliseconds of silence after which a subscription checks that there are no undelivered events. */
   readonly quietTime?: number;
 };
 
-/** The connection string of `DEPOSIT_EVENT_LOG` cannot be right. It may hold a password, so it is never repeated. */
+/**
+ * The connection string of `DEPOSIT_EVENT_LOG` is invalid. It may hold a password, so it is never repeated.
+ */
 export class BadConnection extends TypeError {
   override readonly name = 'BadConnection';
   readonly code = 'BAD_CONFIG';
@@ -26,9 +28,9 @@ export class BadConnection extends TypeError {
 }
 
 /**
- * Credentials for every append. With them the client takes the plain append call; without, it takes a shared
- * stream on which the failure of one client fails the appends of others.
- * @throws {BadConnection} the connection is secure and nobody said as whom.
+ * Returns the credentials for every append. With credentials the client uses the plain append call; without,
+ * it uses a shared stream on which the failure of one client fails the appends of others.
+ * @throws {BadConnection} the connection uses TLS, but no credentials are configured.
  */
 export function credentialsOf({ connectionString, credentials }: EventStoreDbOptions): Credentials {
   if (credentials) return credentials;
@@ -36,7 +38,7 @@ export function credentialsOf({ connectionString, credentials }: EventStoreDbOpt
   if (username !== undefined && password !== undefined) {
     return { username: decoded(username), password: decoded(password) };
   }
-  // Without TLS the client sends no credentials at all.
+  // Without TLS the client sends no credentials.
   if (/[?&]tls=false\b/i.test(connectionString)) return { username: 'nobody', password: 'nothing' };
   throw new BadConnection(
     'EventStoreDB with TLS needs a user name and a password: esdb://name:password@host:2113.',

@@ -3,19 +3,21 @@ import { InvalidPosition } from '../invalid-position.ts';
 import { hasPrefix } from '../stream-prefix.ts';
 import { BackOff, type BackOffSettings } from './back-off.ts';
 import type { EventStoreDbConnection } from './connection.ts';
-import { CallLost, troubleOf } from './faults.ts';
+import { CallLost, lastErrorOf } from './errors.ts';
 import type { EventStoreDbPages } from './pages.ts';
-import { type Hint, SubscriptionFeed } from './subscription-feed.ts';
+import { type Hint, SubscriptionBuffer } from './subscription-buffer.ts';
 
 export type SubscriptionSettings = BackOffSettings & { readonly quietTime?: number };
 
 /**
- * Follows the log until `signal` aborts. The client ends a subscription at every fault; this one goes on.
+ * Follows the log until `signal` aborts. The client ends a subscription at every fault; this class resumes
+ * it.
  *
- * Nothing that the server says about events it has not sent moves a position, since a defect of the server would then
- * make an event be skipped for good. Positions come from delivered events, and from reads of our own that found nothing
- * to deliver. This costs such a read of what was filtered out behind the last event: when the server has sent
- * everything, after each thousand events that it leaves out, and after a time of silence.
+ * No information of the server about events that it has not sent moves a position, since a defect of the
+ * server could then skip an event permanently. Positions come from delivered events, and from reads of this
+ * class that found no event to deliver. Each such read covers the events filtered out after the last
+ * delivered one. It happens when the server has sent everything, after each thousand events that it filters
+ * out, and after a time of silence.
  */
 export class EventStoreDbSubscription {
   readonly #connection: EventStoreDbConnection;
@@ -24,20 +26,20 @@ export class EventStoreDbSubscription {
   readonly #signal: AbortSignal;
   readonly #quietTime: number;
   readonly #backOff: BackOff;
-  readonly #onTrouble: (reason: string | undefined) => void;
-  /** Position of the last event that was delivered. What comes at or before it is a copy. */
+  readonly #onLastError: (reason: string | undefined) => void;
+  /** Position of the last event that was delivered. An event at or before it is a copy. */
   #delivered: Position | undefined;
-  /** All up to here was delivered, or read and found to be filtered out. */
+  /** All events up to this position were delivered, or read and found to be filtered out. */
   #reached: Position | undefined;
-  /** Everything that was there when the session began has been delivered. */
+  /** Whether all events that existed when the session began have been delivered. */
   #isLive = false;
-  /** The position that was last reported as caught up with; null if events came since. */
+  /** The position that was last reported as caught up; null if events were delivered since. */
   #reported: Position | undefined | null = null;
 
   constructor(
     connection: EventStoreDbConnection,
     pages: EventStoreDbPages,
-    { after, streamPrefixes, onTrouble = () => undefined }: SubscribeOptions,
+    { after, streamPrefixes, onLastError = () => undefined }: SubscribeOptions,
     signal: AbortSignal,
     settings: SubscriptionSettings,
   ) {
@@ -47,29 +49,30 @@ export class EventStoreDbSubscription {
     this.#signal = signal;
     this.#quietTime = settings.quietTime ?? 5000;
     this.#backOff = BackOff.forBackground(settings);
-    this.#onTrouble = onTrouble;
+    this.#onLastError = onLastError;
     this.#delivered = after;
     this.#reached = after;
   }
 
-  /** @throws {InvalidPosition} the position it was to begin at is not one of this log. */
+  /** @throws {InvalidPosition} the start position is not one of this log. */
   async *messages(): AsyncGenerator<SubscriptionMessage> {
     while (!this.#signal.aborted) {
       try {
         yield* this.#session();
       } catch (error) {
         if (error instanceof InvalidPosition) throw error;
-        // Whatever else it was, the subscription goes on from where it is: faults of the server pass.
-        if (!this.#signal.aborted) this.#onTrouble(troubleOf('Following the event log', error));
+        // After any other error the subscription resumes from its position: faults of the server are
+        // transient.
+        if (!this.#signal.aborted) this.#onLastError(lastErrorOf('Following the event log', error));
       }
-      if (!this.#signal.aborted) await this.#connection.pausing(this.#backOff.next(), this.#signal);
+      if (!this.#signal.aborted) await this.#connection.pauseBackground(this.#backOff.next(), this.#signal);
     }
   }
 
-  /** One subscription of the client, from the position reached until its end. */
+  /** Runs one subscription of the client, from the position reached until its end. */
   async *#session(): AsyncGenerator<SubscriptionMessage> {
     const start = await this.#pages.head(this.#signal);
-    await using feed = new SubscriptionFeed(
+    await using feed = new SubscriptionBuffer(
       this.#connection.client(),
       this.#connection.callOptions,
       this.#reached,
@@ -77,25 +80,28 @@ export class EventStoreDbSubscription {
     );
     this.#isLive = this.#hasReached(start);
     if (this.#isLive) {
-      this.#onTrouble(undefined);
+      this.#onLastError(undefined);
       yield* this.#caughtUp();
     }
     while (!this.#signal.aborted) {
-      const news = await feed.next(this.#quietTime, this.#signal);
-      if (news === undefined) await this.#assertNoneMissing();
-      this.#onTrouble(undefined);
-      if (news !== undefined) {
+      const batch = await feed.next(this.#quietTime, this.#signal);
+      if (batch === undefined) await this.#assertNoneMissing();
+      this.#onLastError(undefined);
+      if (batch !== undefined) {
         this.#backOff.reset();
-        const events = this.#delivering(news.events);
+        const events = this.#delivering(batch.events);
         if (events.length > 0) yield { kind: 'events', events };
         this.#isLive ||= this.#hasReached(start);
-        if (!feed.isDrained || !(await this.#isCaughtUp(news.hint, events.length))) continue;
+        if (!feed.isDrained || !(await this.#isCaughtUp(batch.hint, events.length))) continue;
       }
       yield* this.#caughtUp();
     }
   }
 
-  /** The watchdog. Servers before 23.10 do not say when all is delivered, and some stop without a word. */
+  /**
+   * Verifies that no event is missing. Servers before 23.10 do not report when all is delivered, and some
+   * stop silently.
+   */
   async #assertNoneMissing(): Promise<void> {
     if (!(await this.#hasPassedAll())) throw new CallLost('The server does not deliver what it has.');
     this.#isLive = true;
@@ -103,12 +109,12 @@ export class EventStoreDbSubscription {
   }
 
   /**
-   * Returns whether everything there is was delivered. Reads to find out if a hint of the server makes it worth it: to
-   * become live, or to move on although no event came.
+   * Returns whether all existing events were delivered. Reads the log only if a hint of the server is a
+   * reason to: to become live, or to advance although no event was delivered.
    */
   async #isCaughtUp(hint: Hint | undefined, count: number): Promise<boolean> {
     const isWorthReading = this.#isLive ? hint !== undefined && count === 0 : hint === 'caughtUp';
-    if (isWorthReading && !(await this.#hasPassedAll())) return false; // the rest is about to come
+    if (isWorthReading && !(await this.#hasPassedAll())) return false; // the rest is about to be delivered
     this.#isLive ||= isWorthReading;
     return this.#isLive;
   }
@@ -127,7 +133,7 @@ export class EventStoreDbSubscription {
     return fresh;
   }
 
-  /** Reads on to the head. Returns whether that passed no event that the server has yet to send. */
+  /** Reads up to the head. Returns whether that passed no event that the server has yet to send. */
   async #hasPassedAll(): Promise<boolean> {
     const head = await this.#pages.head(this.#signal);
     if (await this.#isMissingAny(head)) return false;
@@ -135,7 +141,9 @@ export class EventStoreDbSubscription {
     return true;
   }
 
-  /** Moves on with each page that has nothing to deliver, so that a read that fails is not all in vain. */
+  /**
+   * Advances after each page without events to deliver, so that a failed read does not lose that progress.
+   */
   async #isMissingAny(head: Position | undefined): Promise<boolean> {
     while (!this.#hasReached(head)) {
       const { events, upTo, atEnd } = await this.#pages.ofAll(this.#reached, this.#signal);

@@ -1,19 +1,19 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { rollback } from '../../sqlite/transaction.ts';
 import { files } from '../../tools/files.ts';
+import { rollback } from '../../tools/sqlite/transaction.ts';
 import type { NewEventRow } from '../new-event-row.ts';
 import { inTransaction, openForWriting } from './connection.ts';
-import { type Head, lastEventOf, writeHead } from './head-file.ts';
+import { type Head, lastEventOf, repairHead, syncHead, writeHead } from './head-file.ts';
+import type { AppendAnswer, AppendRequest } from './log-writer-messages.ts';
 import { VERSION } from './schema.ts';
-import type { AppendAnswer, AppendRequest } from './writer-messages.ts';
 
 type StreamHead = { readonly key: number; readonly revision: number };
 
-/** What a few appends need. */
-const ROOM_BYTES = 256 * 1024;
+/** Disk space that a few appends need. */
+const PROBE_BYTES = 256 * 1024;
 const REMEMBERED_STREAMS = 10_000;
 
-/** The writing side of one connection. After an error it is to be closed and opened anew. */
+/** The writing part of one connection. After an error it must be closed and opened again. */
 export class SqliteAppends {
   readonly #file: string;
   readonly #db: DatabaseSync;
@@ -23,7 +23,7 @@ export class SqliteAppends {
   readonly #addEvent: StatementSync;
   readonly #eventsFrom: StatementSync;
   readonly #lastEvent: () => Head | undefined;
-  /** What the log says about streams lately written, as long as nobody else commits. */
+  /** Heads of recently written streams, valid until another process commits. */
   readonly #heads = new Map<string, StreamHead>();
   #seenVersion: unknown;
 
@@ -46,48 +46,65 @@ export class SqliteAppends {
     this.#lastEvent = lastEventOf(db);
   }
 
-  /** One transaction; an append that lost its race is refused alone. When this returns, all is durable. */
+  /**
+   * Commits appends in one transaction; an append that lost its race is refused individually. When this
+   * returns, all appended events are durable.
+   */
   commit(appends: readonly AppendRequest[]): AppendAnswer[] {
     return inTransaction(this.#db, () => {
-      this.#forgetIfOthersWrote();
+      this.#clearCacheAfterExternalCommit();
       return appends.map((append) => this.#append(append));
     });
   }
 
   /**
-   * To be called after a commit. Takes the write lock again, which orders the records of several processes;
-   * gives up when a neighbour has it, for the neighbour will record its own commit, which is later.
+   * Records the head of the log. Must be called after a commit. Acquires the write lock again, which orders
+   * the records of several processes. Gives up when another process has the lock, since that process will
+   * record its own, later commit.
    */
   recordHead(): void {
-    try {
-      this.#db.exec('BEGIN IMMEDIATE');
-      const head = this.#lastEvent();
-      if (head) writeHead(this.#file, head);
-      this.#db.exec('ROLLBACK');
-    } catch {
-      // A head that lags is a weaker guard, not a fault: the appends are durable and answered.
-      rollback(this.#db);
-    }
+    this.#withHead(writeHead);
   }
 
-  /** Throws when an append would fail, as on a full disk: that one page fits does not mean that events do. */
+  /**
+   * Must be called once the file is open, so that the first appends after a power cut have a complete record,
+   * too.
+   */
+  repairHead(): void {
+    this.#withHead(repairHead);
+  }
+
+  /** Throws when an append would fail, as on a full disk. A single page may still fit when events do not. */
   probe(): void {
     const room = `${this.#file}.room`;
     try {
-      files.writeFileSync(room, Buffer.alloc(ROOM_BYTES));
+      files.writeFileSync(room, Buffer.alloc(PROBE_BYTES));
     } finally {
       files.rmSync(room, { force: true });
     }
-    inTransaction(this.#db, () => this.#db.exec(`PRAGMA user_version = ${VERSION}`)); // writes what is there already
+    inTransaction(this.#db, () => this.#db.exec(`PRAGMA user_version = ${VERSION}`)); // writes the present value
   }
 
   close(): void {
     this.#db.close();
   }
 
-  /** Leaves an empty WAL behind, also when neighbours keep the file open. */
+  /** Leaves an empty WAL, also when other processes have the file open, and syncs the record of the head. */
   checkpoint(): void {
     this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    syncHead(this.#file);
+  }
+
+  #withHead(write: typeof writeHead): void {
+    try {
+      this.#db.exec('BEGIN IMMEDIATE');
+      const head = this.#lastEvent();
+      if (head) write(this.#file, head);
+      this.#db.exec('ROLLBACK');
+    } catch {
+      // A head that lags is a weaker guard, not a fault: the appends are durable and answered.
+      rollback(this.#db);
+    }
   }
 
   #append({ stream, expected, rows }: AppendRequest): AppendAnswer {
@@ -106,7 +123,7 @@ export class SqliteAppends {
     return { kind: 'appended', revision, position };
   }
 
-  /** The answer of the first time, when the same ids already stand where they were to go. */
+  /** Returns the first answer again when the same ids are already stored at these revisions. */
   #appendedBefore(head: StreamHead | undefined, expected: number, rows: readonly NewEventRow[]) {
     if (!head || expected > head.revision) return undefined;
     const there = this.#eventsFrom.all(head.key, expected + 1, rows.length);
@@ -130,7 +147,7 @@ export class SqliteAppends {
     return head;
   }
 
-  #forgetIfOthersWrote(): void {
+  #clearCacheAfterExternalCommit(): void {
     const version = this.#dataVersion.get()?.['data_version'];
     if (version !== this.#seenVersion || this.#heads.size > REMEMBERED_STREAMS) this.#heads.clear();
     this.#seenVersion = version;

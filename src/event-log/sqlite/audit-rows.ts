@@ -1,17 +1,20 @@
 import type { Json, JsonObject, Position } from '../event-log.ts';
-import { isNestedTooDeeply } from '../hash-chain.ts';
-import type { AuditedRecord } from '../log-audit.ts';
+import { isNestedTooDeeply } from '../integrity/hash-chain.ts';
+import type { AuditedRecord } from '../integrity/log-audit.ts';
 import { toPosition } from '../position.ts';
 import { uuidOf } from '../uuid.ts';
 
-/** Contents as bytes, so that what is no UTF-8 shows; the stream is looked up, not joined, so that none is lost. */
+/**
+ * Selects contents as bytes, so that invalid UTF-8 is visible. The stream is an outer join, so that no event
+ * is lost.
+ */
 export const AUDITED_ROW = `
   SELECT e.position, s.name, e.revision, e.id, e.type, CAST(e.data AS BLOB), CAST(e.metadata AS BLOB),
     typeof(s.name) || ' ' || typeof(e.revision) || ' ' || typeof(e.id) || ' ' || typeof(e.type) || ' ' ||
     typeof(e.data) || ' ' || typeof(e.metadata)
   FROM events e LEFT JOIN streams s ON s.id = e.stream`;
 
-/** Integers are read as bigint: a damaged one may be of any size. */
+/** A row of the audit. Integers are read as bigint: a corrupt one may be of any size. */
 export type AuditedRow = readonly [
   position: bigint,
   stream: unknown,
@@ -25,10 +28,13 @@ export type AuditedRow = readonly [
 
 const TYPES = 'text integer blob text text text';
 const UUID_BYTES = 16;
-/** SQLite takes any number, the log counts from 1. */
+/** SQLite accepts any number; the log counts from 1. */
 export const FIRST_POSITION = 1;
 
-/** The event, if every byte of the row is as the log itself would have written it. */
+/**
+ * Returns the event if every byte of the row is as the log itself would have written it; otherwise an
+ * unreadable record.
+ */
 export function auditedRecord(row: AuditedRow): AuditedRecord {
   const [number, stream, revision, id, type, data, metadata, types] = row;
   const position = toPosition(Number(number));
@@ -41,7 +47,7 @@ export function auditedRecord(row: AuditedRow): AuditedRecord {
   if (number < FIRST_POSITION) return unreadable('stands before the first position of the log');
   if (stream === null) return unreadable('belongs to a stream that is not there');
   if (types !== TYPES) return unreadable(`has columns of the types ${types}, not ${TYPES}`);
-  const bytes = id as Uint8Array; // the types of the columns were just compared, here and below
+  const bytes = id as Uint8Array; // the column types were compared above, here and below
   if (bytes.length !== UUID_BYTES) return unreadable(`has an id of ${bytes.length} bytes`);
   const contents = [parsed(data as Uint8Array), parsed(metadata as Uint8Array)] as const;
   if (contents[0] === undefined) return unreadable('has data that are not JSON as the log writes it');
@@ -70,7 +76,9 @@ export function unreadableAt(position: Position, error: unknown): AuditedRecord 
   return { kind: 'unreadable', position, stream: undefined, revision: undefined, reason };
 }
 
-/** Another spelling of the same value (`\u001F` for `\u001f`) is a change, too. */
+/**
+ * Parses an object of the log. Another spelling of the same value (`\u001F` for `\u001f`) is a change, too.
+ */
 function parsed(bytes: Uint8Array): JsonObject | undefined {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   try {

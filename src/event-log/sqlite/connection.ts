@@ -1,24 +1,25 @@
 import { DatabaseSync } from 'node:sqlite';
-import { isBusy, primaryCode } from '../../sqlite/codes.ts';
-import { openSqliteToRead } from '../../sqlite/reading.ts';
-import { committed } from '../../sqlite/transaction.ts';
 import { clock } from '../../tools/clock.ts';
+import { isBusy, primaryCode } from '../../tools/sqlite/codes.ts';
+import { openSqliteToRead } from '../../tools/sqlite/reading.ts';
+import { committed } from '../../tools/sqlite/transaction.ts';
 import { EventLogUnavailable } from '../event-log.ts';
 import { createSchemaIfEmpty } from './schema.ts';
 
-/** How long one process waits for its turn to write, in ms. */
-const PATIENCE = 5_000;
+/** Time limit in which one process acquires the write lock. */
+const LOCK_TIMEOUT_MS = 5_000;
 
 /**
  * Why a resolved append survives a power cut:
- * - WAL with synchronous=FULL syncs the WAL inside every COMMIT, before readers see it; the first sync of a new
- *   WAL also syncs the folder, which names the database. `fullfsync` makes macOS mean it.
- * - What an earlier process wrote but died before it synced is visible again after recovery. The checkpoint
- *   here syncs it, before anyone is answered from it.
- * The settings are read back, since SQLite ignores what it does not like without an error.
+ * - WAL with synchronous=FULL syncs the WAL inside every COMMIT, before readers see it; the first sync of a
+ * new WAL also syncs the folder, which names the database. `fullfsync` makes macOS mean it.
+ * - Commits of an earlier process that crashed before its sync are visible again after recovery. The
+ * checkpoint here syncs them, before any request is answered from them.
+ * The settings are read back, since SQLite ignores invalid ones without an error.
  */
 export function openForWriting(file: string): DatabaseSync {
-  // SQLite's own waiting sleeps up to 100 ms between tries and so starves; short, and repeated by `whileBusy`.
+  // SQLite's own busy handler sleeps up to 100 ms between attempts and so starves; this time-out is short,
+  // and `whileBusy` repeats it.
   const db = new DatabaseSync(file, { timeout: 20 });
   try {
     whileBusy(() => set(db, 'journal_mode', 'wal'));
@@ -34,18 +35,18 @@ export function openForWriting(file: string): DatabaseSync {
   }
 }
 
-/** Waits only while a neighbour recovers the file after a crash. @throws {WalNotReadable} */
+/** Waits only while another process recovers the file after a crash. @throws {WalNotReadable} */
 export function openForReading(file: string): DatabaseSync {
   return openSqliteToRead(file, 1_000);
 }
 
-/** Waits for the lock, where a neighbour holds it for a moment. */
+/** Runs `work` in a transaction. Waits for the lock while another process holds it. */
 export function inTransaction<T>(db: DatabaseSync, work: () => T): T {
   whileBusy(() => db.exec('BEGIN IMMEDIATE'));
   return committed(db, work);
 }
 
-/** Faults of the engine become the port's error; others are ours and pass. */
+/** Turns errors of the engine into the error of the port; returns other errors unchanged. */
 export function unavailable(file: string, error: unknown): unknown {
   if (primaryCode(error) === undefined) return error;
   const reason = error instanceof Error ? error.message : String(error);
@@ -53,7 +54,7 @@ export function unavailable(file: string, error: unknown): unknown {
 }
 
 function whileBusy(action: () => void): void {
-  const deadline = clock.monotonic() + PATIENCE;
+  const deadline = clock.monotonic() + LOCK_TIMEOUT_MS;
   while (true) {
     try {
       return action();

@@ -1,20 +1,27 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { readTwice } from '../../tools/sqlite/found-twice.ts';
 import type { Json, JsonObject, Position, RecordedEvent } from '../event-log.ts';
-import { EventLogRefused } from '../event-log-refused.ts';
-import { LogTail } from '../log-tail.ts';
+import { EventLogUnusable } from '../event-log-unusable.ts';
 import { positionNumber, toPosition } from '../position.ts';
+import { RecentEventsCache } from '../recent-events-cache.ts';
 import type { LogPage, PagedLog } from '../subscription.ts';
 import { uuidOf } from '../uuid.ts';
 import { openForReading, unavailable } from './connection.ts';
-import type { CommittedAppend } from './writer-thread.ts';
+import type { CommittedAppend } from './log-writer-client.ts';
 
-/** Events a page holds at most, and rows that one page of a filtered read looks at: some milliseconds each. */
+/**
+ * Maximum number of events in a page, and of rows that one page of a filtered read examines: some
+ * milliseconds each.
+ */
 const PAGE = 1_000;
 const LOOKED_AT = 5_000;
-/** The same of one stream: whoever has sent them may have made each as large as one can be. */
+/**
+ * Maximum number of events in a page of one stream. It is lower, since a client may have made each event as
+ * large as possible.
+ */
 export const STREAM_PAGE = 100;
 
-// An id as hexadecimal digits: a blob would be a buffer of its own for each row.
+// An id as hexadecimal digits: a blob would be a separate buffer for each row.
 const EVENTS = `
   SELECT e.position, s.name, e.revision, hex(e.id), e.type, e.data, e.metadata
   FROM events e JOIN streams s ON s.id = e.stream`;
@@ -39,7 +46,7 @@ export type StreamPage = {
   readonly last: number | undefined;
 };
 
-/** The reading side: each page is one statement run to its end, so no snapshot is held between two of them. */
+/** The reading part: each page is one statement run to its end, so no snapshot is held between two pages. */
 export class SqlitePages implements PagedLog {
   readonly #file: string;
   readonly #db: DatabaseSync;
@@ -47,10 +54,10 @@ export class SqlitePages implements PagedLog {
   readonly #dataVersion: StatementSync;
   readonly #forwards: StatementSync;
   readonly #backwards: StatementSync;
-  readonly #tail = new LogTail();
-  /** Of the log, as far as it is known without looking. */
+  readonly #tail = new RecentEventsCache();
+  /** Head of the log, if it is known without a query. */
   #knownHead: number | undefined;
-  /** By the number of prefixes; -1 for no filter. */
+  /** Statements by the number of prefixes; -1 for no filter. */
   readonly #after = new Map<number, StatementSync>();
 
   constructor(file: string) {
@@ -63,11 +70,14 @@ export class SqlitePages implements PagedLog {
     this.#backwards = rows(db, `${STREAM} AND e.revision <= ? ORDER BY e.revision DESC LIMIT ?`);
   }
 
-  /** At most `STREAM_PAGE` events of one stream, from revision `from` on (or back). One that is damaged hides none before it. */
+  /**
+   * Reads at most `STREAM_PAGE` events of one stream, from revision `from` on (or back). Events before a
+   * corrupt one are still returned.
+   */
   streamPage(stream: string, from: number, backwards: boolean, limit: number): StreamPage {
     const statement = backwards ? this.#backwards : this.#forwards;
     const found = this.#reading(() => statement.all(stream, from, Math.min(limit, STREAM_PAGE)));
-    const events = found as unknown as EventRow[]; // as in toEvents
+    const events = found as unknown as EventRow[]; // see toEvents
     return { events: Iterator.from(events).map(fromRow), length: events.length, last: events.at(-1)?.[2] };
   }
 
@@ -77,7 +87,7 @@ export class SqlitePages implements PagedLog {
       const head = this.#headNumber();
       const end = Math.max(start, Math.min(head, start + LOOKED_AT));
       const statement = this.#statementAfter(streamPrefixes?.length ?? -1);
-      const ranges = (streamPrefixes ?? []).flatMap((prefix) => [prefix, behindAll(prefix)]);
+      const ranges = (streamPrefixes ?? []).flatMap((prefix) => [prefix, prefixUpperBound(prefix)]);
       const events = toEvents(statement.all(start, end, ...ranges, PAGE));
       const last = events.at(-1);
       if (last && events.length === PAGE) return { events, upTo: last.position, atEnd: false };
@@ -85,23 +95,23 @@ export class SqlitePages implements PagedLog {
     });
   }
 
-  /** The same for those who follow: near the end of the log they share what was read there. */
-  newsAfter(after: Position | undefined, streamPrefixes: readonly string[] | undefined): LogPage {
+  /** Reads like {@link pageAfter}; near the end of the log from a cache that all subscribers share. */
+  cachedPageAfter(after: Position | undefined, streamPrefixes: readonly string[] | undefined): LogPage {
     this.#knownHead ??= this.#reading(() => this.#headNumber());
     const [start, head] = [positionNumber(after), this.#knownHead];
     if (head === 0 || head - start > PAGE) return this.pageAfter(after, streamPrefixes);
     const upTo = toPosition(Math.max(start, head));
     const read = (behind: Position): RecordedEvent[] =>
       this.#reading(() => toEvents(this.#statementAfter(-1).all(positionNumber(behind), head, PAGE)));
-    const events = this.#tail.behind(toPosition(start), upTo, streamPrefixes, read);
+    const events = this.#tail.eventsAfter(toPosition(start), upTo, streamPrefixes, read);
     return events ? { events, upTo, atEnd: true } : this.pageAfter(after, streamPrefixes);
   }
 
-  /** What this process has appended need not be read again, unless others have written in between. */
+  /** Adds the commits of this process to the cache, unless other processes have written in between. */
   committed(appends: readonly CommittedAppend[]): void {
     for (const { stream, rows, revision, position } of appends) {
       const before = position - rows.length;
-      if (this.#knownHead === undefined || position <= this.#knownHead) continue; // it was there already
+      if (this.#knownHead === undefined || position <= this.#knownHead) continue; // already known
       this.#knownHead = before === this.#knownHead ? position : undefined;
       this.#tail.append(toPosition(before), () =>
         rows.map((row, index) =>
@@ -111,8 +121,8 @@ export class SqlitePages implements PagedLog {
     }
   }
 
-  /** Another process may have written. */
-  othersCommitted(): void {
+  /** Must be called when another process may have written. */
+  onExternalCommit(): void {
     this.#knownHead = undefined;
   }
 
@@ -121,7 +131,7 @@ export class SqlitePages implements PagedLog {
     return head === 0 ? undefined : toPosition(head);
   }
 
-  /** Another number after any other connection's commit. */
+  /** Returns a number that changes with every commit of another connection. */
   dataVersion(): number {
     return this.#reading(() => Number(this.#dataVersion.get()?.['data_version']));
   }
@@ -137,7 +147,7 @@ export class SqlitePages implements PagedLog {
   #statementAfter(prefixes: number): StatementSync {
     const known = this.#after.get(prefixes);
     if (known) return known;
-    // The plus: not by the index of names, which would read every event of these streams.
+    // The plus disables the index of names, which would read every event of these streams.
     const ranges = Array.from({ length: Math.max(prefixes, 0) }, () => '(+s.name >= ? AND +s.name < ?)');
     const filter = prefixes < 0 ? '' : `AND (${ranges.join(' OR ') || 'FALSE'})`;
     const statement = rows(
@@ -150,20 +160,23 @@ export class SqlitePages implements PagedLog {
 
   #reading<T>(read: () => T): T {
     try {
-      return read();
+      return readTwice(this.#db, read);
     } catch (error) {
       throw unavailable(this.#file, error);
     }
   }
 }
 
-/** The first name behind all that begin so, as SQLite orders texts: comparing is cheaper than LIKE, and knows no wildcards. */
-function behindAll(prefix: string): string {
+/**
+ * Returns the first name after all that begin with the prefix, in the order of SQLite: comparing is cheaper
+ * than LIKE, and has no wildcards.
+ */
+function prefixUpperBound(prefix: string): string {
   if (prefix === '') return '\u{10ffff}';
   return prefix.slice(0, -1) + String.fromCodePoint((prefix.codePointAt(prefix.length - 1) as number) + 1);
 }
 
-/** Rows as arrays, which are cheaper than objects. */
+/** Prepares a statement that returns rows as arrays, which are cheaper than objects. */
 function rows(db: DatabaseSync, sql: string): StatementSync {
   const statement = db.prepare(sql);
   statement.setReturnArrays(true);
@@ -192,7 +205,7 @@ function toEvent([position, stream, revision, id, type, data, metadata]: EventRo
       position: toPosition(position),
     };
   } catch (cause) {
-    throw new EventLogRefused(
+    throw new EventLogUnusable(
       'LOG_DAMAGED',
       `The event at position ${toPosition(position)} of the event log (revision ${revision} of ${stream}) is damaged: its data or metadata are no JSON of an event. "npm run verify -- --all" tells what else is.`,
       { cause },

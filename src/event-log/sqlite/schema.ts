@@ -1,13 +1,16 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { EventLogRefused } from '../event-log-refused.ts';
+import { EventLogUnusable } from '../event-log-unusable.ts';
 
-/** Marks the file as ours ("dpel"), so that no other SQLite file is taken for an event log. */
+/**
+ * Marks the file as an event log of this service ("dpel"), so that no other SQLite file is mistaken for one.
+ */
 export const APPLICATION_ID = 0x6470656c;
 export const VERSION = 1;
 
 /**
- * `position` is the rowid: rows are never deleted and one writer holds the lock at a time, so positions grow in
- * the order of the commits and have no gaps. Streams are integers in events: short rows, a short index.
+ * `position` is the rowid: rows are never deleted and one writer holds the lock at a time, so positions grow
+ * in the order of the commits and have no gaps. Events reference streams by integers, for short rows and a
+ * short index.
  */
 export const SCHEMA = `
   CREATE TABLE streams (
@@ -28,12 +31,15 @@ export const SCHEMA = `
   PRAGMA user_version = ${VERSION};
 `;
 
-/** Inside a transaction of the caller, so two processes that start at once do not both create. */
+/**
+ * Creates the schema in an empty file. Runs inside a transaction of the caller, so that two processes that
+ * start at once do not both create it.
+ */
 export function createSchemaIfEmpty(db: DatabaseSync): void {
   if (isEmpty(db)) db.exec(SCHEMA);
 }
 
-/** @returns false when the file holds nothing yet */
+/** @returns false when the file is empty */
 export function hasKnownSchema(db: DatabaseSync, file: string): boolean {
   if (isEmpty(db)) return false;
   const application = pragma(db, 'application_id');
@@ -43,7 +49,7 @@ export function hasKnownSchema(db: DatabaseSync, file: string): boolean {
     application === APPLICATION_ID
       ? `is an event log of format ${String(version)}, this release reads format ${VERSION}: start the release that made it`
       : 'is another SQLite file, not an event log: name the file of the log';
-  throw new EventLogRefused('LOG_FORMAT_UNKNOWN', `${file} ${text}.`);
+  throw new EventLogUnusable('LOG_FORMAT_UNKNOWN', `${file} ${text}.`);
 }
 
 function isEmpty(db: DatabaseSync): boolean {

@@ -1,5 +1,5 @@
 import { clock } from '../../tools/clock.ts';
-import { CommitSignal } from '../commit-signal.ts';
+import { openTwice } from '../../tools/sqlite/found-twice.ts';
 import {
   type Appended,
   type EventLog,
@@ -15,35 +15,36 @@ import {
 } from '../event-log.ts';
 import { expectedNumber, toRows } from '../new-event-row.ts';
 import { follow, type LogPage, readPages } from '../subscription.ts';
+import { CommitSignal } from './commit-signal.ts';
 import { unavailable } from './connection.ts';
-import { assertUndamaged } from './damage.ts';
-import { SqliteNeighbourWatch } from './neighbour-watch.ts';
+import { assertUndamaged } from './corruption-check.ts';
+import { ExternalCommitPoller } from './external-commit-poller.ts';
+import { type CommittedAppend, LogWriterClient } from './log-writer-client.ts';
 import { SqlitePages, STREAM_PAGE } from './pages.ts';
-import { type CommittedAppend, SqliteWriterThread } from './writer-thread.ts';
 
 export type SqliteEventLogOptions = {
   readonly file: string;
-  /** For commands that only look; needs no turn at the write lock. */
+  /** For commands that only read; does not acquire the write lock. */
   readonly readOnly?: boolean;
-  /** How often subscriptions look for commits of other processes, in ms. */
+  /** Interval at which subscriptions check for commits of other processes, in ms. */
   readonly pollInterval?: number;
 };
 
 /**
- * The embedded log: one SQLite file (and `-wal`, `-shm`, `.head` beside it). A thread writes, the caller's thread
- * reads. Other processes of the same machine may read and append too. Never open the file by other means than
- * SQLite in this process: closing it would drop SQLite's locks.
+ * The embedded log: one SQLite file, with `-wal`, `-shm` and `.head` files. A thread writes, the caller's
+ * thread reads. Other processes of the same machine may read and append too. Never open the file by other
+ * means than SQLite in this process: closing it would drop SQLite's locks.
  */
 export class SqliteEventLog implements EventLog {
   readonly #file: string;
   readonly #pages: SqlitePages;
-  readonly #writer: SqliteWriterThread | undefined;
+  readonly #writer: LogWriterClient | undefined;
   readonly #commits: CommitSignal;
-  readonly #neighbours: SqliteNeighbourWatch;
+  readonly #externalCommits: ExternalCommitPoller;
   readonly #closed = new AbortController();
 
   /**
-   * @throws {EventLogRefused} the file lost events or is no event log
+   * @throws {EventLogUnusable} the file lost events or is not an event log
    * @throws {EventLogUnavailable} it cannot be opened
    */
   static async open({
@@ -52,16 +53,16 @@ export class SqliteEventLog implements EventLog {
     pollInterval = 50,
   }: SqliteEventLogOptions): Promise<SqliteEventLog> {
     const commits = new CommitSignal();
-    opening(file, () => assertUndamaged(file));
+    wrapOpenErrors(file, () => assertUndamaged(file));
     let pages: SqlitePages | undefined;
     const onCommit = (committed: readonly CommittedAppend[]): void => {
       pages?.committed(committed);
       commits.committed();
     };
-    const writer = readOnly ? undefined : new SqliteWriterThread(file, onCommit);
+    const writer = readOnly ? undefined : new LogWriterClient(file, onCommit);
     await writer?.open();
     try {
-      pages = opening(file, () => new SqlitePages(file));
+      pages = wrapOpenErrors(file, () => openTwice(() => new SqlitePages(file)));
       return new SqliteEventLog(file, pages, writer, commits, pollInterval);
     } catch (error) {
       await writer?.close();
@@ -72,7 +73,7 @@ export class SqliteEventLog implements EventLog {
   private constructor(
     file: string,
     pages: SqlitePages,
-    writer: SqliteWriterThread | undefined,
+    writer: LogWriterClient | undefined,
     commits: CommitSignal,
     pollInterval: number,
   ) {
@@ -80,13 +81,16 @@ export class SqliteEventLog implements EventLog {
     this.#pages = pages;
     this.#writer = writer;
     this.#commits = commits;
-    this.#neighbours = new SqliteNeighbourWatch(pages, pollInterval, () => {
-      pages.othersCommitted();
+    this.#externalCommits = new ExternalCommitPoller(pages, pollInterval, () => {
+      pages.onExternalCommit();
       commits.committed();
     });
   }
 
-  /** Transactions this instance made so far; with many appends at once, far fewer than appends. */
+  /**
+   * Number of transactions of this instance so far; with many concurrent appends, far lower than that of
+   * appends.
+   */
   get transactions(): number {
     return this.#writer?.transactions ?? 0;
   }
@@ -118,7 +122,7 @@ export class SqliteEventLog implements EventLog {
 
   async *subscribe(options: SubscribeOptions = {}): AsyncGenerator<SubscriptionMessage> {
     const signals = [this.#closed.signal, options.signal].filter((signal) => signal !== undefined);
-    using _watch = this.#neighbours.watch();
+    using _watch = this.#externalCommits.watch();
     yield* follow(this, this.#commits, options, AbortSignal.any(signals));
   }
 
@@ -138,16 +142,16 @@ export class SqliteEventLog implements EventLog {
     return this.#pages.pageAfter(after, streamPrefixes);
   }
 
-  newsAfter(after: Position | undefined, streamPrefixes: readonly string[] | undefined): LogPage {
+  cachedPageAfter(after: Position | undefined, streamPrefixes: readonly string[] | undefined): LogPage {
     this.#assertOpen();
-    return this.#pages.newsAfter(after, streamPrefixes);
+    return this.#pages.cachedPageAfter(after, streamPrefixes);
   }
 
-  /** Ends subscriptions, waits for appends under way, and leaves one file with an empty WAL. */
+  /** Ends subscriptions, waits for appends in flight, and leaves one file with an empty WAL. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.#closed.signal.aborted) {
       this.#closed.abort();
-      this.#neighbours.stop();
+      this.#externalCommits.stop();
       this.#pages.close();
     }
     await this.#writer?.close();
@@ -158,7 +162,7 @@ export class SqliteEventLog implements EventLog {
   }
 }
 
-function opening<T>(file: string, open: () => T): T {
+function wrapOpenErrors<T>(file: string, open: () => T): T {
   try {
     return open();
   } catch (error) {

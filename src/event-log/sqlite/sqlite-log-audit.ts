@@ -1,10 +1,10 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { type ExpectedSqliteFile, faultsOfSqliteFile } from '../../sqlite/integrity.ts';
-import { assertReadable } from '../../sqlite/reading.ts';
 import { clock } from '../../tools/clock.ts';
+import { type ExpectedSqliteFile, faultsOfSqliteFile } from '../../tools/sqlite/integrity.ts';
+import { assertReadable } from '../../tools/sqlite/reading.ts';
 import type { Position } from '../event-log.ts';
-import { EventLogRefused } from '../event-log-refused.ts';
-import type { AuditedRecord, LogAudit, StorageFault } from '../log-audit.ts';
+import { EventLogUnusable } from '../event-log-unusable.ts';
+import type { AuditedRecord, LogAudit, StorageFault } from '../integrity/log-audit.ts';
 import { positionNumber, toPosition } from '../position.ts';
 import {
   AUDITED_ROW,
@@ -15,14 +15,14 @@ import {
   unreadableAt,
 } from './audit-rows.ts';
 import { openForReading, unavailable } from './connection.ts';
-import { assertUndamaged } from './damage.ts';
+import { assertUndamaged } from './corruption-check.ts';
 import { headFileFaults, readHead } from './head-file.ts';
 import { APPLICATION_ID, SCHEMA, VERSION } from './schema.ts';
 
 const PAGE = 500;
-/** Places in a row that may be unreadable before the rest of the log is given up. */
+/** Number of consecutive unreadable positions after which the rest of the log is abandoned. */
 const UNREADABLE_IN_A_ROW = 100_000;
-/** Milliseconds. */
+/** Milliseconds to wait for the head record of an append in flight. */
 const HEAD_DELAY = 300;
 
 const EXPECTED: ExpectedSqliteFile = {
@@ -38,14 +38,14 @@ const EXPECTED: ExpectedSqliteFile = {
 };
 
 /**
- * The embedded log as an auditor reads it. Reads through a connection of its own that only reads, whatever the
- * head file says, so a damaged log is read as far as it goes and stays as it is.
+ * Reads the embedded log for an audit, through a separate read-only connection and regardless of the head
+ * file. So a corrupt log is read as far as possible and stays unchanged.
  */
 export class SqliteLogAudit implements LogAudit {
   readonly #file: string;
   #database: DatabaseSync | undefined;
 
-  /** @throws {WalNotReadable} only whoever may write can read the file. */
+  /** @throws {WalNotReadable} reading the file requires write permission. */
   constructor(file: string) {
     assertReadable(file);
     this.#file = file;
@@ -103,17 +103,20 @@ export class SqliteLogAudit implements LogAudit {
     this.#database = undefined;
   }
 
-  /** Whoever reads all never comes there, but whoever reads a stream does, the service as well. */
+  /**
+   * Returns events before the first position. Reading all events never finds them, but reading a stream does,
+   * also in the service.
+   */
   #beforeTheFirst(): AuditedRecord[] {
     try {
       const sql = `${AUDITED_ROW} WHERE e.position < ${FIRST_POSITION} ORDER BY e.position LIMIT ${PAGE}`;
       return (this.#prepare(sql).all() as unknown as AuditedRow[]).map(auditedRecord);
     } catch {
-      return []; // what is damaged there is told of the file
+      return []; // structure() reports the corruption of the file
     }
   }
 
-  /** Undefined when it cannot be read at once. */
+  /** Returns the next page; `undefined` when it cannot be read as a whole. */
   #pageAfter(page: StatementSync, reached: number): Placed[] | undefined {
     try {
       return inOrder(page.all(reached) as unknown as AuditedRow[], reached);
@@ -122,7 +125,7 @@ export class SqliteLogAudit implements LogAudit {
     }
   }
 
-  /** The next places, each by itself, as far as there can be any. */
+  /** Reads the next positions one by one, up to the end of the log. */
   #oneByOne(reached: number): Placed[] {
     const at = this.#prepare(`${AUDITED_ROW} WHERE e.position = ?`);
     const end = this.#end() ?? reached + PAGE;
@@ -131,7 +134,7 @@ export class SqliteLogAudit implements LogAudit {
     return numbers.map((number) => ({ number, record: recordAt(at, number) }));
   }
 
-  /** The last position, by whoever still knows it. */
+  /** Returns the last position, from the database or else from the head file. */
   #end(): number | undefined {
     try {
       const row = this.#prepare('SELECT max(position) FROM events').get() as unknown as [bigint | null];
@@ -143,19 +146,19 @@ export class SqliteLogAudit implements LogAudit {
 
   async #headFaults(): Promise<string[]> {
     try {
-      return [...headFileFaults(this.#file), ...(await this.#lacksItsHead())];
+      return [...headFileFaults(this.#file), ...(await this.#missingHead())];
     } catch (error) {
-      if (!(error instanceof EventLogRefused)) throw error;
-      return []; // told of as what keeps the log from being opened
+      if (!(error instanceof EventLogUnusable)) throw error;
+      return []; // reported as the reason why the log cannot be opened
     }
   }
 
-  /** Whoever appends writes it at once behind the commit: what is only about to come has its time. */
-  async #lacksItsHead(): Promise<string[]> {
+  /** Reports a missing head record, after a delay: an append writes it directly after its commit. */
+  async #missingHead(): Promise<string[]> {
     for (const ms of [0, HEAD_DELAY]) {
       await clock.sleep(ms);
       if (readHead(this.#file) !== undefined || (this.#end() ?? 0) === 0) return [];
-      if (headFileFaults(this.#file).length > 0) return []; // told of already
+      if (headFileFaults(this.#file).length > 0) return []; // reported already
     }
     return [
       'it is missing or empty, though the log holds events, so that a lost end of the log would not show. Whoever appends writes it: it was removed, the log was copied without it, or a crash came right behind the first commit. The next append makes it again',
@@ -167,7 +170,7 @@ export class SqliteLogAudit implements LogAudit {
       assertUndamaged(this.#file);
       return [];
     } catch (error) {
-      // A damaged file was told of already, in more detail.
+      // The corruption of the file was reported already, in more detail.
       const { message, cause } = error as Error;
       return isDamaged && cause !== undefined ? [] : [message];
     }
@@ -194,7 +197,10 @@ export class SqliteLogAudit implements LogAudit {
 
 type Placed = { readonly number: number; readonly record: AuditedRecord };
 
-/** Positions have no gaps, so what a tree leaves out is found here. Throws when they do not even grow. */
+/**
+ * Adds records for the gaps in the positions of a page: positions have no gaps, so an event missing from a
+ * tree is found here. Throws when positions do not grow.
+ */
 function inOrder(rows: readonly AuditedRow[], reached: number): Placed[] {
   const placed: Placed[] = [];
   let last = reached;

@@ -1,13 +1,13 @@
 import type { Iris } from '../iris.ts';
 import { ATOM } from '../namespaces.ts';
+import { element } from '../xml/xml-body.ts';
+import { xmlText } from '../xml/xml-text.ts';
 import { humanDate } from './deposit-date.ts';
 import { atomElements, depositElements } from './deposit-elements.ts';
-import { type ShownDeposit, titleOf, urnOf } from './shown-deposit.ts';
-import { element } from './xml-body.ts';
-import { xmlText } from './xml-text.ts';
+import { type DepositModel, titleOf, urnOf } from './deposit-model.ts';
 
 export type ContentDocument = Pick<
-  ShownDeposit,
+  DepositModel,
   | 'depositId'
   | 'uuid'
   | 'collection'
@@ -19,7 +19,7 @@ export type ContentDocument = Pick<
   | 'statusDetail'
 >;
 
-/** The answer of the CONT-FILE-IRI. */
+/** Renders the document of the CONT-FILE-IRI. */
 export function contentDocument(
   document: ContentDocument,
   { iris, depositNamespace }: { iris: Pick<Iris, 'content'>; depositNamespace: string },
@@ -35,7 +35,7 @@ export function contentDocument(
   return xmlText(element('entry', entry), { defaultNamespace: ATOM, depositNamespace });
 }
 
-/** The same facts as JSON. */
+/** Renders the same facts as JSON. */
 export function contentDocumentJson(document: ContentDocument): string {
   return JSON.stringify({
     id: urnOf(document),

@@ -13,7 +13,7 @@ const MONTHS = [
   'Dec.',
 ] as const;
 
-/** For people, in UTC: `Sept. 26, 2017, 10:32 a.m.` Midnight is 12 a.m., noon is 12 p.m. */
+/** Formats a date for people, in UTC: `Sept. 26, 2017, 10:32 a.m.` Midnight is 12 a.m., noon is 12 p.m. */
 export function humanDate(date: Date): string {
   const hours = date.getUTCHours();
   const minutes = String(date.getUTCMinutes()).padStart(2, '0');

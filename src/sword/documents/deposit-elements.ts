@@ -1,10 +1,10 @@
-import type { ShownDeposit } from './shown-deposit.ts';
-import { type BodyElement, element } from './xml-body.ts';
+import { type BodyElement, element } from '../xml/xml-body.ts';
+import type { DepositModel } from './deposit-model.ts';
 
 export type DepositFields = Readonly<Record<`deposit_${string}`, string | number>>;
 
 /**
- * Each field twice: in the deposit namespace and, deprecated but read by existing clients, unprefixed in the
+ * Returns each field twice: in the deposit namespace and, deprecated but read by existing clients, unprefixed in the
  * Atom namespace (interface.md, Versioning, rule 3).
  */
 export function depositElements(fields: DepositFields): BodyElement[] {
@@ -14,7 +14,9 @@ export function depositElements(fields: DepositFields): BodyElement[] {
   ]);
 }
 
-/** What makes an entry of an entry that has no content of its own: who it is from, and where it is (RFC 4287, 4.1.2). */
-export function atomElements({ author }: Pick<ShownDeposit, 'author'>, iri: string): BodyElement[] {
+/**
+ * Returns the elements that Atom requires of an entry without content: its author and a link to it (RFC 4287, 4.1.2).
+ */
+export function atomElements({ author }: Pick<DepositModel, 'author'>, iri: string): BodyElement[] {
   return [element('author', [element('name', author)]), element('link', '', { rel: 'alternate', href: iri })];
 }

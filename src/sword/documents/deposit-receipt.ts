@@ -3,19 +3,19 @@ import { FEED_TYPE } from '../headers/negotiate.ts';
 import { PACKAGINGS } from '../headers/packaging.ts';
 import type { Iris } from '../iris.ts';
 import { ADD_RELATION, ATOM, HISTORY_RELATION, ORIGINAL_DEPOSIT, STATEMENT_RELATION } from '../namespaces.ts';
+import { type BodyElement, element } from '../xml/xml-body.ts';
+import { xmlText } from '../xml/xml-text.ts';
 import { humanDate } from './deposit-date.ts';
 import { depositElements } from './deposit-elements.ts';
+import { type DepositModel, titleOf, urnOf } from './deposit-model.ts';
 import { type Generator, generatorElement } from './generator.ts';
-import { type ShownDeposit, titleOf, urnOf } from './shown-deposit.ts';
-import { type BodyElement, element } from './xml-body.ts';
-import { xmlText } from './xml-text.ts';
 
-export type Receipt = Omit<ShownDeposit, 'statusDetail' | 'loaded'> & {
-  /** What is done with deposits of this collection, in a sentence. */
+export type Receipt = Omit<DepositModel, 'statusDetail' | 'loaded'> & {
+  /** Treatment of deposits of this collection, in a sentence. */
   readonly treatment: string;
   /** In upload order. */
   readonly archives: readonly ReceivedArchive[];
-  /** What its metadata say in them. */
+  /** Dublin Core terms of its metadata. */
   readonly terms: readonly DublinCoreTerm[];
 };
 
@@ -23,14 +23,14 @@ export type ReceivedArchive = {
   readonly number: number;
   readonly filename: string;
   readonly mediaType: string;
-  /** Bytes. */
+  /** Number of bytes. */
   readonly length: number;
-  /** Hex digits; the MD5 only where the client has told it. */
+  /** Hex digits; `md5` only if the client sent it. */
   readonly sha256: string;
   readonly md5: string | null;
 };
 
-/** The answer to writes and to GET on the Edit-IRI. */
+/** Renders the deposit receipt, the response to writes and to GET on the Edit-IRI. */
 export function depositReceipt(
   receipt: Receipt,
   { iris, depositNamespace, generator }: { iris: Iris; depositNamespace: string; generator: Generator },
@@ -53,7 +53,7 @@ export function depositReceipt(
   return xmlText(element('entry', entry), { defaultNamespace: ATOM, depositNamespace });
 }
 
-/** The same facts as JSON. */
+/** Renders the same facts as JSON. */
 export function depositReceiptJson(
   receipt: Receipt,
   { iris, generator }: { iris: Iris; generator: Generator },
@@ -110,7 +110,7 @@ function linksOf({ collection, depositId }: Receipt, iris: Iris): readonly Link[
   ];
 }
 
-/** Where the bytes of one archive are, and how to know them. */
+/** Returns the link to one archive, with its digests. */
 function archiveLink(archive: ReceivedArchive, { collection, depositId }: Receipt, iris: Iris): BodyElement {
   return element('link', '', {
     rel: ORIGINAL_DEPOSIT,
@@ -123,7 +123,10 @@ function archiveLink(archive: ReceivedArchive, { collection, depositId }: Receip
   });
 }
 
-/** An entry whose content is elsewhere owes its reader a summary (RFC 4287, section 4.1.2). */
+/**
+ * Returns the content element, with the summary that Atom requires if the content is external (RFC 4287, section
+ * 4.1.2).
+ */
 function contentElements(receipt: Receipt, iris: Iris): BodyElement[] {
   const { archive, collection, depositId } = receipt;
   if (!archive) return [];

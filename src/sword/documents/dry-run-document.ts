@@ -1,8 +1,8 @@
 import { ATOM } from '../namespaces.ts';
+import { element, xmlBody } from '../xml/xml-body.ts';
 import { depositElements } from './deposit-elements.ts';
-import { element, xmlBody } from './xml-body.ts';
 
-/** What would become of a deposit that is not made. */
+/** Result of a dry run, which creates no deposit. */
 export type DryRunDocument = {
   /** UUID of the request. */
   readonly requestId: string;
@@ -12,7 +12,7 @@ export type DryRunDocument = {
   readonly statusDetail: string;
 };
 
-/** Like the status document, without an id: there is no deposit. */
+/** Renders a status document without an id, since there is no deposit. */
 export function dryRunDocument(document: DryRunDocument, depositNamespace: string): string {
   const entry = [
     element('id', urnOf(document)),
@@ -23,7 +23,7 @@ export function dryRunDocument(document: DryRunDocument, depositNamespace: strin
   return xmlBody(element('entry', entry), { defaultNamespace: ATOM, depositNamespace });
 }
 
-/** The same facts as JSON. */
+/** Renders the same facts as JSON. */
 export function dryRunDocumentJson(document: DryRunDocument): string {
   const { updatedAt: updated } = document;
   return JSON.stringify({

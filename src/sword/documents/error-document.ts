@@ -1,7 +1,7 @@
 import { ATOM, SWORD_ERROR } from '../namespaces.ts';
 import type { SwordErrorCode } from '../sword-error.ts';
+import { element, xmlBody } from '../xml/xml-body.ts';
 import { type Generator, generatorElement } from './generator.ts';
-import { element, xmlBody } from './xml-body.ts';
 
 export type ErrorDocument = {
   readonly code: SwordErrorCode;
@@ -11,13 +11,13 @@ export type ErrorDocument = {
   readonly updated: string;
 };
 
-/** The body of every answer from 400 up. */
+/** Renders the body of every response from 400 up. */
 export function errorDocument(
   error: ErrorDocument,
   { depositNamespace, generator }: { depositNamespace: string; generator: Generator },
 ): string {
   const children = [
-    element('title', ANSWERS[error.code].title),
+    element('title', ERRORS[error.code].title),
     element('updated', error.updated),
     generatorElement(generator),
     element('summary', error.summary),
@@ -28,14 +28,14 @@ export function errorDocument(
   return xmlBody(root, { defaultNamespace: ATOM, depositNamespace });
 }
 
-/** The same facts as JSON. */
+/** Renders the same facts as JSON. */
 export function errorDocumentJson(
   error: ErrorDocument,
   { depositNamespace, generator }: { depositNamespace: string; generator: Generator },
 ): string {
   return JSON.stringify({
     href: errorIri(error.code, depositNamespace),
-    title: ANSWERS[error.code].title,
+    title: ERRORS[error.code].title,
     updated: error.updated,
     generator,
     summary: error.summary,
@@ -46,18 +46,18 @@ export function errorDocumentJson(
 
 const TREATMENT = 'processing failed';
 
-/** HTTP status that goes with the code. */
+/** Returns the HTTP status of the code. */
 export function errorStatus(code: SwordErrorCode): number {
-  return ANSWERS[code].status;
+  return ERRORS[code].status;
 }
 
-/** What the error is called, also on the status line where HTTP has no name for its status. */
+/** Returns the title of the error, also for the status line where HTTP has no reason phrase. */
 export function errorTitle(code: SwordErrorCode): string {
-  return ANSWERS[code].title;
+  return ERRORS[code].title;
 }
 
 export function errorIri(code: SwordErrorCode, depositNamespace: string): string {
-  const { of, name = code } = ANSWERS[code];
+  const { of, name = code } = ERRORS[code];
   return `${of === 'SWORD' ? SWORD_ERROR : serviceErrorNamespace(depositNamespace)}${name}`;
 }
 
@@ -66,15 +66,18 @@ export function serviceErrorNamespace(depositNamespace: string): string {
   return `${depositNamespace.replace(/\/$/, '')}/error/`;
 }
 
-/** Whether SWORD 2.0 defines the error or this service does, under another name where `name` tells it. */
-type Answer = {
+/**
+ * HTTP status and names of an error. `of`: who defines it, SWORD 2.0 or this service. `name`: its SWORD name, if
+ * different.
+ */
+type ErrorDefinition = {
   readonly status: number;
   readonly of: 'SWORD' | 'service';
   readonly title: string;
   readonly name?: string;
 };
 
-const ANSWERS: Readonly<Record<SwordErrorCode, Answer>> = {
+const ERRORS: Readonly<Record<SwordErrorCode, ErrorDefinition>> = {
   ErrorBadRequest: { status: 400, of: 'SWORD', title: 'Bad request' },
   Unauthorized: { status: 401, of: 'service', title: 'Unauthorized' },
   Forbidden: { status: 403, of: 'service', title: 'Forbidden' },
@@ -96,5 +99,5 @@ const ANSWERS: Readonly<Record<SwordErrorCode, Answer>> = {
   ServiceUnavailable: { status: 503, of: 'service', title: 'Service unavailable' },
 };
 
-/** Every code there is. */
-export const swordErrorCodes = Object.keys(ANSWERS) as readonly SwordErrorCode[];
+/** All error codes. */
+export const swordErrorCodes = Object.keys(ERRORS) as readonly SwordErrorCode[];

@@ -1,34 +1,37 @@
 import type { Iris } from '../iris.ts';
 import { ATOM } from '../namespaces.ts';
+import { type BodyElement, element, xmlBody } from '../xml/xml-body.ts';
 import { generatorElement } from './generator.ts';
-import type { Language } from './language.ts';
-import { type BodyElement, element, xmlBody } from './xml-body.ts';
+import type { RenderContext } from './render-context.ts';
 
 /** An object that a SWHID names among the deposits of a client. */
 export type ObjectDocument = {
-  /** The SWHID alone, without qualifiers. */
+  /** SWHID without qualifiers. */
   readonly swhid: string;
-  /** The same with the qualifiers it was asked for with. */
+  /** SWHID with the qualifiers of the request. */
   readonly asked: string;
   readonly objectType: 'content' | 'directory' | 'revision' | 'snapshot';
-  /** From the root of a deposit's directory, percent-encoded as in SWHIDs; `null` for what is not in one. */
+  /**
+   * Path from the root of a deposit's directory, percent-encoded as in SWHIDs; `null` for objects outside of a
+   * directory.
+   */
   readonly path: string | null;
-  /** Of a content, in bytes; `null` for other objects. */
+  /** Number of bytes of a content; `null` for other objects. */
   readonly length: number | null;
-  /** As git writes it. */
+  /** File mode in git's notation. */
   readonly mode: string | null;
-  /** The part of the content that was asked for, as its qualifiers tell it. */
+  /** Requested part of the content, from the qualifiers. */
   readonly lines: string | null;
   readonly bytes: string | null;
-  /** Media types in which the same IRI gives its bytes. */
+  /** Media types in which the same IRI serves the bytes. */
   readonly formats: readonly string[];
-  /** When it was loaded. RFC 3339, UTC. */
+  /** Time of loading. RFC 3339, UTC. */
   readonly updatedAt: string;
   /** The client. */
   readonly author: string;
-  /** Those that have it, the newest first. */
+  /** Deposits that contain the object, newest first. */
   readonly deposits: readonly ObjectDeposit[];
-  /** The id below which there are more deposits. */
+  /** Id below which there are more deposits. */
   readonly next: number | null;
 };
 
@@ -36,13 +39,13 @@ export type ObjectDeposit = {
   readonly depositId: number;
   readonly collection: string;
   readonly origin: string;
-  /** The SWHID with its place in this deposit. */
+  /** SWHID with qualifiers for this deposit. */
   readonly context: string;
 };
 
 export function objectDocument(
   document: ObjectDocument,
-  { iris, depositNamespace, generator }: Language,
+  { iris, depositNamespace, generator }: RenderContext,
 ): string {
   const entry = [
     element('id', document.swhid),
@@ -58,10 +61,10 @@ export function objectDocument(
   return xmlBody(element('entry', entry), { defaultNamespace: ATOM, depositNamespace });
 }
 
-/** The same facts as JSON. */
+/** Renders the same facts as JSON. */
 export function objectJson(
   document: ObjectDocument,
-  { iris, generator }: Pick<Language, 'iris' | 'generator'>,
+  { iris, generator }: Pick<RenderContext, 'iris' | 'generator'>,
 ): string {
   return JSON.stringify({
     id: document.swhid,
@@ -93,7 +96,7 @@ function depositOf({ depositId, collection, origin, context }: ObjectDeposit, ir
   };
 }
 
-/** What is not there is left out. */
+/** Returns an element for each field that is not `null`. */
 function elementsOf(fields: Readonly<Record<string, string | number | null>>): BodyElement[] {
   return Object.entries(fields).flatMap(([name, value]) =>
     value === null ? [] : [element(`depositns:${name}`, String(value))],

@@ -1,36 +1,39 @@
 import { PACKAGINGS } from '../headers/packaging.ts';
 import type { Iris } from '../iris.ts';
 import { APP } from '../namespaces.ts';
-import { type BodyElement, element, xmlBody } from './xml-body.ts';
+import { type BodyElement, element, xmlBody } from '../xml/xml-body.ts';
 
 export type ServiceDocument = {
   /** Title of the workspace. */
   readonly title: string;
-  /** Bytes. */
+  /** Number of bytes. */
   readonly maxUploadSize: number;
-  /** Bytes of an archive that comes in pieces, by tus; absent where none can. */
+  /** Maximum bytes of a resumable upload (tus); absent if they are disabled. */
   readonly maxResumableUploadSize?: number | undefined;
-  /** Those of the connected client. */
+  /** Collections granted to the client. */
   readonly collections: readonly ServedCollection[];
-  /** This is the service document of a collection: there is none below it. */
+  /** True in the service document of a collection, which links to no further service document. */
   readonly isOfCollection?: boolean;
 };
 
 export type ServedCollection = {
   readonly name: string;
   readonly title: string;
-  /** Media types of archives. */
+  /** Accepted media types of archives. */
   readonly accept: readonly string[];
   readonly policy: string;
   readonly abstract: string;
   readonly treatment: string;
 };
 
-/** Entries are accepted everywhere; they come last, since clients take the first type for their archive. */
+/**
+ * Media type of entries, which every collection accepts. It comes last, since clients use the first type for their
+ * archive.
+ */
 const ENTRY_TYPE = 'application/atom+xml;type=entry';
 export const SWORD_VERSION = '2.0';
 
-/** The answer of the SD-IRI. */
+/** Renders the service document (SD-IRI). */
 export function serviceDocument(
   document: ServiceDocument,
   { iris, depositNamespace }: { iris: Iris; depositNamespace: string },
@@ -74,7 +77,7 @@ function collectionElement(
   return element('collection', children, { href: iris.collection(collection.name) });
 }
 
-/** The same facts as JSON. */
+/** Renders the same facts as JSON. */
 export function serviceDocumentJson(document: ServiceDocument, { iris }: { iris: Iris }): string {
   const { title, maxUploadSize, maxResumableUploadSize, collections } = document;
   const isResumable = maxResumableUploadSize !== undefined;

@@ -1,12 +1,12 @@
 import type { Iris } from '../iris.ts';
 import { ATOM } from '../namespaces.ts';
+import { element } from '../xml/xml-body.ts';
+import { xmlText } from '../xml/xml-text.ts';
 import { atomElements, depositElements } from './deposit-elements.ts';
-import { type ShownDeposit, titleOf, urnOf } from './shown-deposit.ts';
-import { element } from './xml-body.ts';
-import { xmlText } from './xml-text.ts';
+import { type DepositModel, titleOf, urnOf } from './deposit-model.ts';
 
 export type StatusDocument = Pick<
-  ShownDeposit,
+  DepositModel,
   | 'depositId'
   | 'uuid'
   | 'collection'
@@ -18,7 +18,7 @@ export type StatusDocument = Pick<
   | 'loaded'
 >;
 
-/** The answer of the State-IRI. With `refIdAliases` the identifiers come under `deposit_swh_id…` as well. */
+/** Renders the document of the State-IRI. With `refIdAliases` it repeats the identifiers as `deposit_swh_id…`. */
 export function statusDocument(
   document: StatusDocument,
   {
@@ -37,7 +37,7 @@ export function statusDocument(
   return xmlText(element('entry', entry), { defaultNamespace: ATOM, depositNamespace });
 }
 
-/** The same facts as JSON. */
+/** Renders the same facts as JSON. */
 export function statusDocumentJson(
   document: StatusDocument,
   { refIdAliases }: { refIdAliases: boolean },

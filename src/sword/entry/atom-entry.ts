@@ -1,22 +1,25 @@
 import { ATOM } from '../namespaces.ts';
 import { badRequest, quoted } from '../sword-error.ts';
-import type { Steps } from './steps.ts';
+import type { Steps } from './cooperative.ts';
 import { decodeXml } from './xml-encoding.ts';
 import { parseXml, type XmlElement, type XmlLimits } from './xml-tree.ts';
 
 export type EntryDocument = {
   readonly root: XmlElement;
-  /** The encoding it was read in, lower case. */
+  /** Encoding in which it was decoded, in lower case. */
   readonly encoding: string;
 };
 
 type EntryOptions = {
-  /** Of the Content-Type. */
+  /** Charset of the Content-Type. */
   readonly charset?: string | undefined;
   readonly limits?: XmlLimits;
 };
 
-/** Reads an Atom entry; anything that is not one is refused with 400 and the reason. */
+/**
+ * Parses an Atom entry.
+ * @throws {SwordError} 400: it is not one, with the reason.
+ */
 export function* readEntry(bytes: Uint8Array, { charset, limits }: EntryOptions = {}): Steps<EntryDocument> {
   if (bytes.length === 0) throw badRequest('The metadata entry is empty.');
   const { text, encoding } = decodeXml(bytes, charset);

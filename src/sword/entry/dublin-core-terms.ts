@@ -1,14 +1,14 @@
 import { DCTERMS } from '../namespaces.ts';
 import type { EntryDocument } from './atom-entry.ts';
 
-/** An element of the Dublin Core terms namespace, as an entry has it. */
+/** An element of an entry in the Dublin Core terms namespace. */
 export type DublinCoreTerm = { readonly name: string; readonly value: string };
 
-/** Of one entry; what is beyond is left out. */
+/** Limits of one entry; further terms are dropped. */
 const MAX_TERMS = 100;
 const MAX_CHARACTERS = 16_384;
 
-/** The terms that stand directly in an entry, in their order, within bounds. */
+/** Returns the terms that are direct children of an entry, in document order, within the limits. */
 export function dublinCoreTerms({ root }: EntryDocument): readonly DublinCoreTerm[] {
   const terms: DublinCoreTerm[] = [];
   let characters = 0;

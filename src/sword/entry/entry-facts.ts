@@ -2,40 +2,40 @@ import type { FieldFault, Reference } from '../../domain/deposit/events.ts';
 import { ATOM, CODEMETA, DCTERMS } from '../namespaces.ts';
 import { badRequest } from '../sword-error.ts';
 import type { EntryDocument } from './atom-entry.ts';
-import { collapsed } from './collapsed-text.ts';
-import { entryFaults } from './entry-faults.ts';
+import type { Steps } from './cooperative.ts';
+import { entryFaults } from './entry-lint.ts';
 import { type NamedOrigin, namedOrigin } from './entry-origin.ts';
 import { namedProvenance, namedReference } from './entry-reference.ts';
 import { type UrlHosts, urlHosts } from './entry-url-hosts.ts';
-import type { Steps } from './steps.ts';
+import { normalizeSpace } from './normalize-space.ts';
 import type { XmlElement } from './xml-tree.ts';
 
-/** What checks and views need of an entry: plain JSON, below 7 kB whatever the entry holds. */
+/** Facts of an entry for checks and views: plain JSON, below 7 kB for any entry. */
 export type EntryFacts = UrlHosts & {
-  /** White space collapsed; `null` when no title or name has text. */
+  /** Title with white space collapsed; `null` when no title or name has text. */
   readonly title: string | null;
-  /** A title or name with text is there, in Atom or CodeMeta. */
+  /** Whether a title or name with text exists, in Atom or CodeMeta. */
   readonly hasTitle: boolean;
-  /** An author with text is there, in Atom or CodeMeta. */
+  /** Whether an author with text exists, in Atom or CodeMeta. */
   readonly hasAuthor: boolean;
-  /** Names, in document order; the first 20 at most. */
+  /** Names of the first 20 authors, in document order. */
   readonly authors: readonly string[];
   readonly origin: NamedOrigin | null;
   readonly externalIdentifier: string | null;
   readonly version: string | null;
-  /** As written. */
+  /** Verbatim text. */
   readonly dateCreated: string | null;
   readonly datePublished: string | null;
   readonly id: string | null;
   readonly updated: string | null;
   readonly provenance: string | null;
-  /** Left out when there are none. */
+  /** Absent when empty. */
   readonly fieldFaults?: readonly FieldFault[];
   readonly fieldFaultsLeftOut?: number;
   readonly reference?: Reference;
 };
 
-/** `domain` is that of the client, if it has one. */
+/** Extracts the facts of an entry. `domain` is that of the client, if it has one. */
 export function* entryFacts(
   { root }: EntryDocument,
   depositNamespace: string,
@@ -45,21 +45,21 @@ export function* entryFacts(
   const free = MAX_BYTES - jsonBytes(single) - RESERVED_BYTES;
   const hosts = yield* urlHosts(root, Math.min(MAX_HOST_BYTES, free), domain);
   yield;
-  const authors = fitting(authorNames(root), free - jsonBytes(hosts.urlHosts));
+  const authors = namesWithinLimit(authorNames(root), free - jsonBytes(hosts.urlHosts));
   yield;
   const pointers = pointersOf(root, depositNamespace, single);
   yield;
   return { ...single, ...hosts, authors, ...pointers, ...(yield* faultsOf(root)) };
 }
 
-/** Characters of a single value; none has more than the title. */
-const MAX = { title: 500, author: 200, identifier: 200, provenance: 150, short: 64 } as const;
+/** Maximum characters of a single value; the title has the largest limit. */
+const MAX_CHARACTERS = { title: 500, author: 200, identifier: 200, provenance: 150, short: 64 } as const;
 const MAX_AUTHORS = 20;
-/** Bytes of JSON: of all facts, kept back for the names and flags of the lists, and of the hosts. */
+/** Bytes of JSON: for all facts; reserved for the names and flags of the lists; for the hosts. */
 const MAX_BYTES = 5_000;
 const RESERVED_BYTES = 100;
 const MAX_HOST_BYTES = 3_000;
-/** On top of them. */
+/** Bytes of JSON for field faults, in addition. */
 const MAX_FAULT_BYTES = 1_200;
 
 type SingleFacts = Omit<
@@ -84,20 +84,22 @@ function* singleFacts(root: XmlElement, depositNamespace: string): Steps<SingleF
   const version = firstText(root, CODEMETA, 'softwareVersion') ?? firstText(root, CODEMETA, 'version');
   yield;
   return {
-    title: cut(title, MAX.title),
+    title: truncate(title, MAX_CHARACTERS.title),
     hasTitle: ownTitle !== null,
     hasAuthor,
     origin,
-    externalIdentifier: cut(externalIdentifier, MAX.identifier),
-    version: cut(version, MAX.short),
-    dateCreated: cut(firstText(root, CODEMETA, 'dateCreated'), MAX.short),
-    datePublished: cut(firstText(root, CODEMETA, 'datePublished'), MAX.short),
-    id: cut(firstText(root, [ATOM], 'id'), MAX.identifier),
-    updated: cut(firstText(root, [ATOM], 'updated'), MAX.short),
+    externalIdentifier: truncate(externalIdentifier, MAX_CHARACTERS.identifier),
+    version: truncate(version, MAX_CHARACTERS.short),
+    dateCreated: truncate(firstText(root, CODEMETA, 'dateCreated'), MAX_CHARACTERS.short),
+    datePublished: truncate(firstText(root, CODEMETA, 'datePublished'), MAX_CHARACTERS.short),
+    id: truncate(firstText(root, [ATOM], 'id'), MAX_CHARACTERS.identifier),
+    updated: truncate(firstText(root, [ATOM], 'updated'), MAX_CHARACTERS.short),
   };
 }
 
-/** What the entry is about and who vouches for it. Software comes with an origin, or it is about something known. */
+/**
+ * Returns the reference and the provenance. An entry has an origin (with software) or a reference (without), not both.
+ */
 function pointersOf(root: XmlElement, depositNamespace: string, { origin }: Pick<EntryFacts, 'origin'>) {
   const reference = namedReference(root, depositNamespace);
   if (reference && origin) {
@@ -105,7 +107,7 @@ function pointersOf(root: XmlElement, depositNamespace: string, { origin }: Pick
       'The entry has a reference and an origin to create or add to: send one of them, a reference comes without software.',
     );
   }
-  const provenance = cut(namedProvenance(root, depositNamespace), MAX.provenance);
+  const provenance = truncate(namedProvenance(root, depositNamespace), MAX_CHARACTERS.provenance);
   return { provenance, ...(reference && { reference }) };
 }
 
@@ -121,17 +123,19 @@ function authorElements(root: XmlElement): readonly XmlElement[] {
   return childrenOf(root, TITLED, 'author');
 }
 
-/** An author is named by a `name`, by given and family name, or by whatever text there is. */
+/** Returns the names of authors: from `name`, from given and family name, or else all text of the element. */
 function authorNames(root: XmlElement): string[] {
   return authorElements(root)
     .values()
     .map(
       (author) =>
-        firstText(author, TITLED, 'name') ?? givenAndFamilyName(author) ?? collapsed(author.text, MAX.author),
+        firstText(author, TITLED, 'name') ??
+        givenAndFamilyName(author) ??
+        normalizeSpace(author.text, MAX_CHARACTERS.author),
     )
     .filter((name) => name !== '')
     .take(MAX_AUTHORS)
-    .map((name) => cut(name, MAX.author))
+    .map((name) => truncate(name, MAX_CHARACTERS.author))
     .toArray();
 }
 
@@ -140,10 +144,10 @@ function givenAndFamilyName(author: XmlElement): string | null {
   return names.some((name) => name !== null) ? names.filter((name) => name !== null).join(' ') : null;
 }
 
-/** The first of the children with one of these names that has any text. */
+/** Returns the text of the first child with one of these names that has any. */
 function firstText(parent: XmlElement, namespaces: readonly string[], ...locals: string[]): string | null {
   const found = childrenOf(parent, namespaces, ...locals).find(({ text }) => /\S/.test(text));
-  return found ? collapsed(found.text, MAX.title) : null;
+  return found ? normalizeSpace(found.text, MAX_CHARACTERS.title) : null;
 }
 
 function childrenOf(
@@ -154,14 +158,14 @@ function childrenOf(
   return parent.children.filter(({ ns, local }) => locals.includes(local) && namespaces.includes(ns));
 }
 
-/** Never through the middle of a surrogate pair. */
-function cut<Text extends string | null>(text: Text, length: number): Text | string {
+/** Truncates a text without splitting a surrogate pair. */
+function truncate<Text extends string | null>(text: Text, length: number): Text | string {
   return text === null || text.length <= length
     ? text
     : text.slice(0, length).replace(/[\ud800-\udbff]$/, '');
 }
 
-function fitting(names: readonly string[], bytes: number): string[] {
+function namesWithinLimit(names: readonly string[], bytes: number): string[] {
   let used = 0;
   return names.filter((name) => (used += jsonBytes(name) + 1) <= bytes);
 }

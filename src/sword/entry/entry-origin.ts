@@ -1,7 +1,7 @@
 import { badRequest } from '../sword-error.ts';
 import type { XmlElement } from './xml-tree.ts';
 
-/** Where the deposited software comes from: a new origin, or one that is known and gets a further version. */
+/** Origin of the deposited software: a new one, or a known one that gets a further version. */
 export type NamedOrigin = { readonly relation: 'create' | 'add'; readonly url: string };
 
 const ELEMENTS = [
@@ -9,12 +9,13 @@ const ELEMENTS = [
   ['add_to_origin', 'add'],
 ] as const;
 
-/** As JSON, so that an event has room for it. */
+/** Maximum bytes of an origin as JSON, so that an event can hold it. */
 const MAX_BYTES = 1_024;
 
 /**
- * `create_origin/origin/@url` or `add_to_origin/origin/@url` of the deposit namespace, directly in the entry or in
- * its `deposit` element. Two different ones, or one without a URL, would leave open what is meant: 400.
+ * Returns the origin in `create_origin/origin/@url` or `add_to_origin/origin/@url` of the deposit namespace, directly
+ * in the entry or in its `deposit` element.
+ * @throws {SwordError} 400: two different origins, or one without a URL, are ambiguous.
  */
 export function namedOrigin(root: XmlElement, depositNamespace: string): NamedOrigin | null {
   const own = (parent: XmlElement, name: string) =>

@@ -3,12 +3,13 @@ import { SCHEMA_ORG } from '../namespaces.ts';
 import { badRequest } from '../sword-error.ts';
 import type { XmlElement } from './xml-tree.ts';
 
-/** As JSON, so that an event has room for it. */
+/** Maximum bytes of a reference as JSON, so that an event can hold it. */
 const MAX_BYTES = 1_024;
 
 /**
- * What an entry without software is about: `reference/object/@swhid` or `reference/origin/@url` of the deposit
- * namespace, directly in the entry or in its `deposit` element. Two of them, or an empty one: 400.
+ * Returns the subject of an entry without software: `reference/object/@swhid` or `reference/origin/@url` of the deposit
+ * namespace, directly in the entry or in its `deposit` element.
+ * @throws {SwordError} 400: there are two, or it is empty.
  */
 export function namedReference(root: XmlElement, depositNamespace: string): Reference | null {
   const holders = placesOf(root, depositNamespace).flatMap((place) =>
@@ -29,7 +30,10 @@ export function namedReference(root: XmlElement, depositNamespace: string): Refe
   return reference;
 }
 
-/** Who says so: the URL in `metadata-provenance`. White space trimmed; `null` when the entry names none. */
+/**
+ * Returns the URL in `metadata-provenance`, trimmed: the source of the metadata. Returns `null` when the entry names
+ * none.
+ */
 export function namedProvenance(root: XmlElement, depositNamespace: string): string | null {
   const urls = placesOf(root, depositNamespace)
     .flatMap((place) => named(place, depositNamespace, 'metadata-provenance'))

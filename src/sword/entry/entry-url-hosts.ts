@@ -1,20 +1,20 @@
-import { isWithin } from '../../domain/deposit/host-name.ts';
+import { isSubdomainOf } from '../../domain/deposit/metadata/host-name.ts';
+import type { Steps } from './cooperative.ts';
 import { entryUrl } from './entry-url.ts';
-import type { Steps } from './steps.ts';
 import { descendants, type XmlElement } from './xml-tree.ts';
 
 export type UrlHosts = {
-  /** Distinct, lower case, without port; from all elements whose local name contains `url`. */
+  /** Distinct hosts in lower case, without port, from all elements whose local name contains `url`. */
   readonly urlHosts: readonly string[];
-  /** Whether there are such elements at all, whatever they hold. */
+  /** Whether such elements exist, with any content. */
   readonly hasUrlField: boolean;
-  /** There were more hosts than are kept. */
+  /** Whether hosts were dropped to stay within the limit. */
   readonly urlHostsTruncated: boolean;
 };
 
 /**
- * The hosts of the URLs in an entry, as many as take no more than `maxBytes` of JSON: where that is not all, first
- * those in the client's domain, one of which has to be there.
+ * Collects the hosts of the URLs in an entry, up to `maxBytes` of JSON. Hosts in the client's domain take precedence,
+ * since the entry must have one of them.
  */
 export function* urlHosts(root: XmlElement, maxBytes: number, domain: string | null): Steps<UrlHosts> {
   const [hosts, own] = [new Set<string>(), new Set<string>()];
@@ -26,33 +26,33 @@ export function* urlHosts(root: XmlElement, maxBytes: number, domain: string | n
     const host = hostOf(field.text.trim());
     if (host === undefined) continue;
     hosts.add(host);
-    if (domain !== null && isWithin(host, domain)) own.add(host);
+    if (domain !== null && isSubdomainOf(host, domain)) own.add(host);
   }
   yield;
-  const fitting = fittingOf([own, hosts], maxBytes);
-  const kept = hosts.values().filter((host) => fitting.has(host));
-  return { urlHosts: [...kept], hasUrlField, urlHostsTruncated: fitting.size < hosts.size };
+  const included = hostsWithinLimit([own, hosts], maxBytes);
+  const kept = hosts.values().filter((host) => included.has(host));
+  return { urlHosts: [...kept], hasUrlField, urlHostsTruncated: included.size < hosts.size };
 }
 
-/** Only elements without children: the text of others is not one value. */
+/** Returns whether the element is a URL field without children: the text of others is not one value. */
 function isUrlField({ children, local }: XmlElement): boolean {
   return children.length === 0 && /url/i.test(local);
 }
 
-/** The first of them that take no more than `maxBytes` of JSON. */
-function fittingOf(hosts: readonly ReadonlySet<string>[], maxBytes: number): ReadonlySet<string> {
-  const fitting = new Set<string>();
+/** Returns the first hosts that fit into `maxBytes` of JSON. */
+function hostsWithinLimit(hosts: readonly ReadonlySet<string>[], maxBytes: number): ReadonlySet<string> {
+  const included = new Set<string>();
   let bytes = 2;
   for (const host of hosts.values().flatMap((some) => some.values())) {
-    if (fitting.has(host)) continue;
+    if (included.has(host)) continue;
     bytes += host.length + 3;
     if (bytes > maxBytes) break;
-    fitting.add(host);
+    included.add(host);
   }
-  return fitting;
+  return included;
 }
 
-/** With credentials people and programs read different hosts: not counted. */
+/** Returns the host of a URL. URLs with credentials are ignored: people and programs read different hosts in them. */
 function hostOf(text: string): string | undefined {
   const { protocol, hostname, username, password } = entryUrl(text) ?? {};
   if (protocol !== 'http:' && protocol !== 'https:') return undefined;

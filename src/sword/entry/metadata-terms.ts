@@ -1,9 +1,9 @@
 import { ATOM, CODEMETA } from '../namespaces.ts';
 
-/** A vocabulary that entries are written in: its name, and every element it has. */
+/** A vocabulary of entries: its name and all its elements. */
 export type Vocabulary = {
   readonly name: string;
-  /** As fields of it are written in reasons. */
+  /** Prefix of its fields in reasons. */
   readonly prefix: string;
   readonly terms: ReadonlySet<string>;
 };
@@ -23,18 +23,18 @@ const SHARED = `type id schema codemeta Organization Person SoftwareSourceCode S
 const SINCE_3 = `continuousIntegration embargoEndDate endDate hasSourceCode isSourceCodeOf Review review reviewAspect
   reviewBody Role roleName startDate`;
 
-/** RFC 4287; `external_identifier` and `slug` are no part of it, but clients send them and they are read. */
+/** Elements of RFC 4287, plus `external_identifier` and `slug`, which clients send and this service reads. */
 const ATOM_ELEMENTS = `entry name uri email author category content contributor generator icon id link logo published
   rights source subtitle summary title updated external_identifier slug`;
 
-/** By namespace. */
+/** Vocabularies by namespace. */
 export const VOCABULARIES: ReadonlyMap<string, Vocabulary> = new Map([
   [ATOM, { name: 'Atom', prefix: 'atom', terms: words(ATOM_ELEMENTS) }],
   [CODEMETA_2, { name: 'CodeMeta 2.0', prefix: 'codemeta', terms: words(SHARED) }],
   [CODEMETA_3, { name: 'CodeMeta 3.0', prefix: 'codemeta', terms: words(`${SHARED} ${SINCE_3}`) }],
 ]);
 
-/** Terms whose value, when it is a text, has to be an absolute URL. */
+/** Terms whose value, if a text, must be an absolute URL. */
 export const URL_TERMS =
   words(`url codeRepository downloadUrl installUrl issueTracker readme license relatedLink
   sameAs softwareHelp referencePublication contIntegration continuousIntegration`);
@@ -42,7 +42,9 @@ export const URL_TERMS =
 export const DATE_TERMS = ['dateCreated', 'datePublished', 'dateModified', 'embargoDate', 'embargoEndDate'];
 export const PERSON_TERMS = ['author', 'contributor', 'maintainer'];
 
-/** What was probably meant: the term of the vocabulary that differs in the fewest letters; `null` when all differ too much. */
+/**
+ * Returns the term that was probably meant: the one with the smallest edit distance, or `null` if all differ too much.
+ */
 export function nearestTerm(written: string, { terms }: Vocabulary): string | null {
   if (written.length > MAX_TERM) return null;
   const lower = written.toLowerCase();
@@ -55,10 +57,10 @@ export function nearestTerm(written: string, { terms }: Vocabulary): string | nu
   return nearest;
 }
 
-/** No term is nearly as long. */
+/** Maximum characters of a name to look up; all terms are shorter. */
 const MAX_TERM = 40;
 
-/** Letters to insert, delete or replace to make one of the other (Levenshtein). */
+/** Returns the number of letters to insert, delete or replace to turn one into the other (Levenshtein). */
 function editDistance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (let i = 1; i <= one.length; i += 1) {

@@ -2,7 +2,7 @@ import { lineAt } from './line-at.ts';
 
 const REFERENCE = /&(?:[A-Za-z_][\w.-]*|#\d+|#x[\da-fA-F]+);/y;
 
-/** Where an ampersand is a character like any other, and how that ends. */
+/** Sections in which an ampersand is a plain character, with their ends. */
 const PLAIN: ReadonlyMap<string, string> = new Map([
   ['<!--', '-->'],
   ['<![CDATA[', ']]>'],
@@ -10,8 +10,8 @@ const PLAIN: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The line of the first `&` before `end` that begins no reference. A parser reads on for the semicolon that is to
- * come, and stumbles far behind the mistake.
+ * Returns the line of the first `&` before `end` that begins no reference. A parser looks for its semicolon and reports
+ * an error far after the mistake.
  */
 export function strayAmpersand(text: string, end: number): number | undefined {
   const signs = /&|<!--|<!\[CDATA\[|<\?/g;

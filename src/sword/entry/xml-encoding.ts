@@ -4,25 +4,26 @@ import { lineAt } from './line-at.ts';
 
 export type DecodedXml = {
   readonly text: string;
-  /** Name of the encoding it was read in, lower case. */
+  /** Name of the encoding that was used, in lower case. */
   readonly encoding: string;
 };
 
 /**
- * Text of an XML document: by its byte order mark, else the charset of its Content-Type, else its XML declaration,
- * else UTF-8 (RFC 7303); where it is no UTF-8 though the charset says so, by its declaration. A byte that is wrong in the encoding is refused, never replaced.
+ * Decodes an XML document by its byte order mark, the charset of its Content-Type, its XML declaration, or UTF-8, in
+ * this order (RFC 7303). If the charset is UTF-8 but the bytes are not, the XML declaration decides. Rejects invalid
+ * bytes and never replaces them.
  */
 export function decodeXml(bytes: Uint8Array, charset: string | undefined): DecodedXml {
   const mark = byteOrderMark(bytes) ?? utf16(charset, bytes);
-  const label = mark ?? charset ?? declared(bytes) ?? 'utf-8';
-  const decoder = decoderFor(mark === undefined ? corrected(label, bytes) : label);
+  const label = mark ?? charset ?? declaredEncoding(bytes) ?? 'utf-8';
+  const decoder = decoderFor(mark === undefined ? fixEncodingLabel(label, bytes) : label);
   return { text: decoder.decode(bytes), encoding: decoder.encoding };
 }
 
-/** Clients call every entry UTF-8 in the Content-Type, whatever the file declares that they send. */
-function corrected(label: string, bytes: Uint8Array): string {
+/** Corrects a wrong UTF-8 label: clients send it in the Content-Type for files in any encoding. */
+function fixEncodingLabel(label: string, bytes: Uint8Array): string {
   if (!/^utf-?8$/i.test(label) || isUtf8(bytes)) return label;
-  return declared(bytes) ?? label;
+  return declaredEncoding(bytes) ?? label;
 }
 
 const MARKS: readonly (readonly [string, readonly number[]])[] = [
@@ -35,7 +36,7 @@ function byteOrderMark(bytes: Uint8Array): string | undefined {
   return MARKS.find(([, mark]) => mark.every((byte, at) => bytes[at] === byte))?.[0];
 }
 
-/** UTF-16 is told by the zero beside the first `<`; a charset `utf-16` leaves the byte order to be found out. */
+/** Detects UTF-16 by the zero next to the first `<`; the charset `utf-16` leaves the byte order open. */
 function utf16(charset: string | undefined, bytes: Uint8Array): string | undefined {
   if (charset !== undefined && charset.toLowerCase() !== 'utf-16') return undefined;
   if (bytes[0] === 0 && bytes[1] === 0x3c) return 'utf-16be';
@@ -43,8 +44,8 @@ function utf16(charset: string | undefined, bytes: Uint8Array): string | undefin
   return undefined;
 }
 
-/** What the XML declaration says, which can be read as Latin-1 in every encoding that is not UTF-16. */
-function declared(bytes: Uint8Array): string | undefined {
+/** Returns the encoding in the XML declaration, which is readable as Latin-1 in every encoding except UTF-16. */
+function declaredEncoding(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.subarray(0, 256)).toString('latin1');
   const label = /^<\?xml\s[^>]*?\sencoding\s*=\s*(["'])([^"'>]*)\1/.exec(head)?.[2];
   if (label !== undefined && /^utf-?16/i.test(label)) {
@@ -55,7 +56,7 @@ function declared(bytes: Uint8Array): string | undefined {
 
 type XmlDecoder = { readonly encoding: string; decode(bytes: Uint8Array): string };
 
-/** `TextDecoder` takes these labels for windows-1252, which is another encoding. */
+/** Labels that `TextDecoder` maps to windows-1252, a different encoding. */
 const LATIN1 = /^(?:iso[-_]?8859-?1(?::1987)?|latin1|l1|ibm819|cp819|csisolatin1)$/;
 const ASCII = /^(?:us-ascii|ascii|ansi_x3\.4-1968|iso-ir-6)$/;
 
@@ -65,7 +66,7 @@ function decoderFor(name: string): XmlDecoder {
   if (ASCII.test(label)) return { encoding: 'us-ascii', decode: ascii };
   try {
     const { encoding } = new TextDecoder(label);
-    return { encoding, decode: (bytes) => strictly(encoding, bytes) };
+    return { encoding, decode: (bytes) => decodeStrictly(encoding, bytes) };
   } catch (cause) {
     throw badRequest(`The encoding ${quoted(label)} of the entry is not known here: write it in UTF-8.`, {
       cause,
@@ -79,32 +80,35 @@ function latin1(bytes: Uint8Array): string {
 
 function ascii(bytes: Uint8Array): string {
   const wrong = bytes.findIndex((byte) => byte > 0x7f);
-  if (wrong >= 0) throw wrongByte('us-ascii', latin1(bytes.subarray(0, wrong)));
+  if (wrong >= 0) throw wrongByteError('us-ascii', latin1(bytes.subarray(0, wrong)));
   return latin1(bytes);
 }
 
-function strictly(encoding: string, bytes: Uint8Array): string {
+function decodeStrictly(encoding: string, bytes: Uint8Array): string {
   try {
     return strictDecoder(encoding).decode(bytes);
   } catch {
-    throw wrongByte(encoding, longestValidStart(encoding, bytes));
+    throw wrongByteError(encoding, longestValidStart(encoding, bytes));
   }
 }
 
-/** The byte order mark is kept: the parser skips one, and a second one is an error. */
+/** Returns a decoder that preserves the byte order mark: the parser skips the first and rejects a second. */
 function strictDecoder(encoding: string): TextDecoder {
   return new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
 }
 
-/** `TextDecoder` does not say where it failed: the piece is looked for first, then the byte in it. */
+/**
+ * Returns the text before the first invalid byte. `TextDecoder` does not report its position: this finds the chunk,
+ * then the byte.
+ */
 function longestValidStart(encoding: string, bytes: Uint8Array): string {
-  const { length } = validStart(encoding, bytes, 0, PIECE);
+  const { length } = validStart(encoding, bytes, 0, CHUNK_BYTES);
   return validStart(encoding, bytes, length, 1).text;
 }
 
-const PIECE = 4096;
+const CHUNK_BYTES = 4096;
 
-/** As many bytes as can be decoded, the first `known` at once and the others so many at a time. */
+/** Decodes the first `known` bytes at once and then `step` bytes at a time; returns the valid beginning. */
 function validStart(encoding: string, bytes: Uint8Array, known: number, step: number) {
   const decoder = strictDecoder(encoding);
   let text = decoder.decode(bytes.subarray(0, known), { stream: true });
@@ -118,7 +122,7 @@ function validStart(encoding: string, bytes: Uint8Array, known: number, step: nu
   }
 }
 
-function wrongByte(encoding: string, before: string) {
+function wrongByteError(encoding: string, before: string) {
   const line = lineAt(before, before.length);
   return badRequest(`Line ${line} of the entry has a byte that is wrong in its encoding, ${encoding}.`);
 }

@@ -1,24 +1,24 @@
 import { type SaxesAttributeNS, SaxesParser, type SaxesTagNS } from 'saxes';
 import { badRequest, type SwordError } from '../sword-error.ts';
-import type { Steps } from './steps.ts';
+import type { Steps } from './cooperative.ts';
 import { strayAmpersand } from './stray-ampersand.ts';
 
-/** An element as a client wrote it, its prefixes resolved. */
+/** An element of a client's document, with its prefixes resolved. */
 export type XmlElement = {
-  /** Empty when it is in no namespace. */
+  /** Namespace; empty if it has none. */
   readonly ns: string;
   readonly local: string;
-  /** By local name, or `{namespace}local`; without the declarations of namespaces. */
+  /** Attributes by local name or `{namespace}local`, without namespace declarations. */
   readonly attributes: ReadonlyMap<string, string>;
   readonly children: readonly XmlElement[];
-  /** All text inside it, that of its descendants included, in document order. */
+  /** All text in it, including that of its descendants, in document order. */
   readonly text: string;
 };
 
 export type XmlLimits = {
   readonly depth: number;
   readonly elements: number;
-  /** Of one element, declarations of namespaces included. */
+  /** Number of attributes of one element, including namespace declarations. */
   readonly attributes: number;
   /** Characters of one attribute's value. */
   readonly attributeLength: number;
@@ -31,7 +31,10 @@ export const defaultXmlLimits: XmlLimits = {
   attributeLength: 65_536,
 };
 
-/** The root element. No DTD, so no entities but XML's own five; what is not well-formed is refused with its line. */
+/**
+ * Parses a document and returns its root element. Rejects DTDs, so only XML's five entities exist, and malformed text,
+ * with its line.
+ */
 export function* parseXml(text: string, limits: XmlLimits = defaultXmlLimits): Steps<XmlElement> {
   const parser = new TreeParser(text, limits);
   for (let start = 0; start < text.length; start += SLICE) {
@@ -41,7 +44,7 @@ export function* parseXml(text: string, limits: XmlLimits = defaultXmlLimits): S
   return parser.end();
 }
 
-/** All elements below one, in document order. */
+/** Yields all elements below one, in document order. */
 export function* descendants({ children }: XmlElement): Generator<XmlElement> {
   const open = [children.values()];
   for (let level = open.at(-1); level; level = open.at(-1)) {
@@ -54,7 +57,7 @@ export function* descendants({ children }: XmlElement): Generator<XmlElement> {
   }
 }
 
-/** Characters parsed in one step. */
+/** Number of characters parsed in one step. */
 const SLICE = 8192;
 
 type OpenElement = XmlElement & { readonly children: XmlElement[]; text: string };
@@ -63,7 +66,7 @@ const NO_ATTRIBUTES: ReadonlyMap<string, string> = new Map();
 const XMLNS = 'http://www.w3.org/2000/xmlns/';
 
 class TreeParser {
-  // XML 1.1 would let control characters in; by XML 1.0, a document of any 1.x is read as 1.0.
+  // XML 1.1 would allow control characters; by XML 1.0, a document of any 1.x is read as 1.0.
   readonly #parser = new SaxesParser({ xmlns: true, forceXMLVersion: true, defaultXMLVersion: '1.0' });
   readonly #limits: XmlLimits;
   readonly #open: OpenElement[] = [];
@@ -72,7 +75,7 @@ class TreeParser {
   #elements = 0;
   #attributes = 0;
 
-  /** `whole`: what is going to be written, to look for mistakes in. */
+  /** `whole` is the complete text, in which mistakes are located. */
   constructor(whole: string, limits: XmlLimits) {
     this.#limits = limits;
     const parser = this.#parser;
@@ -145,7 +148,7 @@ class TreeParser {
   }
 }
 
-/** The parser's messages echo names, which may be as long as the document. */
+/** Shortens the parser's messages, which repeat names that may be as long as the document. */
 function shortened(message: string): string {
   return message.length <= 100 ? message : `${message.slice(0, 99).toWellFormed()}…`;
 }

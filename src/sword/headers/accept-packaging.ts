@@ -3,7 +3,7 @@ import { PACKAGINGS, type Packaging } from './packaging.ts';
 import { headerText, type RawHeader } from './raw-header.ts';
 
 /**
- * What `Accept-Packaging` asks for, the best of several by q-value; `null` when it asks for nothing.
+ * Returns the packaging that `Accept-Packaging` prefers by q-value; `null` when it requires none.
  * @throws {SwordError} 406
  */
 export function parseAcceptPackaging(raw: RawHeader): Packaging | null {
@@ -11,7 +11,7 @@ export function parseAcceptPackaging(raw: RawHeader): Packaging | null {
   if (text === '') return null;
   const wanted = text
     .split(',')
-    .map(weighed)
+    .map(parseWeighted)
     .filter(({ quality }) => quality > 0)
     .sort((a, b) => b.quality - a.quality);
   const found = wanted
@@ -23,8 +23,8 @@ export function parseAcceptPackaging(raw: RawHeader): Packaging | null {
   });
 }
 
-/** A malformed weight counts as none given. */
-function weighed(text: string): { readonly iri: string; readonly quality: number } {
+/** Parses one element of the list; a malformed weight is ignored. */
+function parseWeighted(text: string): { readonly iri: string; readonly quality: number } {
   const [iri = '', ...parameters] = text.split(';').map((part) => part.trim());
   const [, weight] = parameters.map((one) => /^q\s*=\s*([\d.]+)$/i.exec(one)).find((one) => one) ?? [];
   const quality = Number(weight ?? 1);

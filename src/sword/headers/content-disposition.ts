@@ -2,21 +2,22 @@ import { badRequest, quoted } from '../sword-error.ts';
 import { headerText, type RawHeader } from './raw-header.ts';
 
 export type ContentDisposition = {
-  /** Without directories; printable ASCII, at most 255 characters. `null` when the header names no file. */
+  /** File name without directories; printable ASCII, at most 255 characters. `null` when the header names no file. */
   readonly filename: string | null;
-  /** `atom` marks an entry. */
+  /** Name of a form field; `atom` marks an entry. */
   readonly name: string | null;
 };
 
 /**
- * Reads what clients send, not only what RFC 6266 allows: the disposition type may be missing, the file name
- * unquoted and with spaces, with directories in front. Not ASCII, control bytes or no name at all: 400.
+ * Parses the header as clients send it, more leniently than RFC 6266. The disposition type may be missing, and the file
+ * name may be unquoted, with spaces and directories.
+ * @throws {SwordError} 400: the name is not ASCII, has control bytes or is empty.
  */
 export function parseContentDisposition(raw: RawHeader): ContentDisposition {
   const parameters = parametersOf(headerText(raw) ?? '');
   const [plain, extended] = [parameters.get('filename'), parameters.get('filename*')];
-  const decoded = extended === undefined ? undefined : decodedExtValue(extended);
-  // Who sends both means the plain one for those who can take no more than ASCII (RFC 6266, 4.3).
+  const decoded = extended === undefined ? undefined : decodeExtValue(extended);
+  // Clients send both for servers that read ASCII only (RFC 6266, 4.3).
   const filename = decoded !== undefined && (isPrintable(decoded) || plain === undefined) ? decoded : plain;
   return {
     filename: filename === undefined ? null : baseName(filename),
@@ -24,19 +25,25 @@ export function parseContentDisposition(raw: RawHeader): ContentDisposition {
   };
 }
 
-/** The header that gives a file this name. */
+/** Returns the header that gives a file this name. */
 export function attachment(filename: string): string {
   return `attachment; filename="${filename.replaceAll(/["\\]/g, '\\$&')}"`;
 }
 
-/** The file name of a binary upload, which has to have one. */
+/**
+ * Returns the file name of a binary upload.
+ * @throws {SwordError} 400: the header names no file.
+ */
 export function requireFilename(raw: RawHeader): string {
   const { filename } = parseContentDisposition(raw);
   if (filename !== null) return filename;
   throw badRequest('The upload has no file name: send Content-Disposition: attachment; filename=<filename>.');
 }
 
-/** One parameter, at the beginning or after `;`: its name, then a quoted value or all up to the next `;`. */
+/**
+ * Pattern of one parameter, at the beginning or after `;`: its name, then a quoted value or all text up to the next
+ * `;`.
+ */
 const PARAMETER = /[\s;]*([^=;"\s]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"\s*|([^";\s][^;]*)?)(?:;|$)/y;
 const DISPOSITION_TYPE = /^\s*[^=;"]*(?:;|$)/;
 
@@ -51,19 +58,22 @@ function parametersOf(header: string): Map<string, string> {
     const name = key.toLowerCase();
     if (parameters.has(name))
       throw badRequest(`Content-Disposition has the parameter ${quoted(name)} twice.`);
-    parameters.set(name, quotedValue === undefined ? plainValue.trim() : unescaped(quotedValue));
+    parameters.set(name, quotedValue === undefined ? plainValue.trim() : unescapeQuoted(quotedValue));
     position = PARAMETER.lastIndex;
   }
   return parameters;
 }
 
-/** Only `\"` and `\\` are escapes: a single backslash before anything else is a Windows path, as browsers send it. */
-function unescaped(value: string): string {
+/** Replaces the escapes `\"` and `\\` only: a single backslash elsewhere is a Windows path, as browsers send it. */
+function unescapeQuoted(value: string): string {
   return value.replace(/\\(["\\])/g, '$1');
 }
 
-/** RFC 8187, `UTF-8''name%20of.zip`; since only ASCII may come out, the character set makes no difference. */
-function decodedExtValue(value: string): string {
+/**
+ * Decodes an extended value (RFC 8187), such as `UTF-8''name%20of.zip`. The character set is irrelevant, since the
+ * result must be ASCII.
+ */
+function decodeExtValue(value: string): string {
   const [, encoded] = /^(?:utf-8|iso-8859-1|us-ascii)'[^']*'((?:[^%]|%[0-9a-f]{2})*)$/i.exec(value) ?? [];
   if (encoded === undefined)
     throw badRequest(`Content-Disposition has a malformed filename*: ${quoted(value)}.`);

@@ -2,8 +2,9 @@ import { quoted, SwordError } from '../sword-error.ts';
 import { headerText, type RawHeader } from './raw-header.ts';
 
 /**
- * The promised MD5 as 32 lower-case hex digits, `null` when none was. Hex in any case or base64 is read; the
- * header may come under two spellings, each passed as one argument. Malformed: 412.
+ * Returns the promised MD5 as 32 lower-case hex digits, or `null`. Accepts hex in any case and base64. Each argument is
+ * one spelling of the header.
+ * @throws {SwordError} 412: it is malformed.
  */
 export function parseContentMd5(...spellings: readonly RawHeader[]): string | null {
   const values = spellings.map(headerText).filter((value) => value !== undefined);

@@ -1,7 +1,7 @@
 import { quoted, SwordError } from '../sword-error.ts';
 import { headerText, type RawHeader } from './raw-header.ts';
 
-/** What bytes are said to be: hex digits, lower case; `null` where nothing is said. */
+/** Promised digests of bytes: lower-case hex digits; `null` if absent. */
 export type Digests = { readonly sha256: string | null; readonly sha512: string | null };
 
 type DigestField = 'Content-Digest' | 'Repr-Digest';
@@ -9,8 +9,7 @@ type DigestField = 'Content-Digest' | 'Repr-Digest';
 const BYTES = { 'sha-256': 32, 'sha-512': 64 } as const;
 
 /**
- * Reads a `Content-Digest` or `Repr-Digest` (RFC 9530). Algorithms that are not known here are ignored, as the RFC
- * asks.
+ * Parses a `Content-Digest` or `Repr-Digest` (RFC 9530). Ignores unknown algorithms, as the RFC requires.
  * @throws {SwordError} 412: it is malformed.
  */
 export function parseDigestField(name: DigestField, raw: RawHeader): Digests {
@@ -21,7 +20,10 @@ export function parseDigestField(name: DigestField, raw: RawHeader): Digests {
   return { sha256: found.get('sha-256') ?? null, sha512: found.get('sha-512') ?? null };
 }
 
-/** What two fields say of the same bytes. @throws {SwordError} 412: they contradict each other. */
+/**
+ * Merges the digests of two fields for the same bytes.
+ * @throws {SwordError} 412: they contradict each other.
+ */
 export function bothDigests(one: Digests, other: Digests): Digests {
   const agreed = (algorithm: keyof Digests): string | null => {
     const [a, b] = [one[algorithm], other[algorithm]];
@@ -31,7 +33,7 @@ export function bothDigests(one: Digests, other: Digests): Digests {
   return { sha256: agreed('sha256'), sha512: agreed('sha512') };
 }
 
-/** The value of either field for bytes that are kept; MD5 only where a client has told it. */
+/** Returns the value of either field for stored bytes; MD5 only if a client sent it. */
 export function digestField({
   sha256,
   md5,
@@ -45,8 +47,8 @@ export function digestField({
 }
 
 /**
- * A dictionary of RFC 9651, member by member; of one that comes twice the last counts.
- * A name is read whole: tried in all its lengths a long one would take seconds.
+ * Pattern of one member of a dictionary (RFC 9651); the last of equal names wins. The lookahead makes a name match as a
+ * whole: backtracking through all lengths of a long one would take seconds.
  */
 const MEMBER = /[ \t]*([a-z*][a-z0-9_.*-]*)(?![a-z0-9_.*-])((?:"(?:[^"\\]|\\.)*"|[^",])*)(,|$)/iy;
 

@@ -1,19 +1,24 @@
 import { SwordError, shortened } from '../sword-error.ts';
 import { headerText, type RawHeader } from './raw-header.ts';
 
-/** What an archive is not: a zip of several, whose bytes are others each time, or a list of them. */
+/**
+ * Kind of a representation other than the archive itself: a zip of several, whose bytes differ each time, or a list.
+ */
 export type Made = 'zip' | 'feed';
 
-/** The `ETag` of everything shown of a deposit at one revision of its stream; what is made of its archives has its own. */
+/**
+ * Returns the `ETag` of a deposit at one revision of its stream; representations derived from its archives have their
+ * own.
+ */
 export function entityTag(depositId: number, revision: number | bigint, made?: Made): string {
   const tag = `"${depositId}-${revision}${made ? `-${made}` : ''}"`;
   return made ? `W/${tag}` : tag;
 }
 
-/** `If-Match`: refuses a write that was meant for another revision. Never required. */
+/** Evaluates `If-Match`: refuses a write that was meant for another revision. The header is never required. */
 export function assertMatches(ifMatch: RawHeader, current: string): void {
   const wanted = headerText(ifMatch);
-  if (wanted === undefined || names(wanted, current, ofDeposit)) return;
+  if (wanted === undefined || includesTag(wanted, current, depositTag)) return;
   throw new SwordError(
     'ETagNotMatched',
     'The deposit has changed since you read it: read it again, then repeat.',
@@ -23,10 +28,10 @@ export function assertMatches(ifMatch: RawHeader, current: string): void {
   );
 }
 
-/** `If-None-Match` of a write: refuses it while there is what it names; `*` is anything at all. */
+/** Evaluates `If-None-Match` of a write: refuses it if the current tag is listed; `*` matches any. */
 export function assertNoneMatches(ifNoneMatch: RawHeader, current: string): void {
   const excluded = headerText(ifNoneMatch);
-  if (excluded === undefined || !names(excluded, current, ofDeposit)) return;
+  if (excluded === undefined || !includesTag(excluded, current, depositTag)) return;
   throw new SwordError(
     'ETagNotMatched',
     'The deposit is one that If-None-Match excludes: repeat without it, or with If-Match.',
@@ -34,22 +39,23 @@ export function assertNoneMatches(ifNoneMatch: RawHeader, current: string): void
   );
 }
 
-/** `If-None-Match`: whether the client holds what it asks for already, so that 304 is the answer. */
+/** Evaluates `If-None-Match` of a read: returns whether the client has the current version, for 304. */
 export function isNotModified(ifNoneMatch: RawHeader, current: string): boolean {
-  const held = headerText(ifNoneMatch);
-  return held !== undefined && names(held, current);
+  const known = headerText(ifNoneMatch);
+  return known !== undefined && includesTag(known, current);
 }
 
 /**
- * Weak tags and tags without their quotes are taken for the strong one, since ours hold no comma or quote; so are those
- * to which a proxy that compresses has added the name of the coding, since none of ours ends in one.
+ * Returns whether the list contains the current tag. Weak tags and tags without quotes count as the strong one, since
+ * the tags of this service contain no comma or quote. A suffix with a coding, which compressing proxies add, is
+ * ignored.
  */
-function names(list: string, current: string, meant = bare): boolean {
+function includesTag(list: string, current: string, meant = normalizeTag): boolean {
   if (list === '*') return true;
-  return list.split(',').some((tag) => meant(tag) === bare(current));
+  return list.split(',').some((tag) => meant(tag) === normalizeTag(current));
 }
 
-function bare(tag: string): string {
+function normalizeTag(tag: string): string {
   return tag
     .trim()
     .replace(/^W\//, '')
@@ -57,7 +63,7 @@ function bare(tag: string): string {
     .replace(/-(?:gzip|br|zstd|deflate)$/, '');
 }
 
-/** A write is about the deposit, whichever of its representations the client has read. */
-function ofDeposit(tag: string): string {
-  return bare(tag).replace(/-(?:zip|feed)$/, '');
+/** Returns the tag of the deposit for the tag of any of its representations, since a write concerns the deposit. */
+function depositTag(tag: string): string {
+  return normalizeTag(tag).replace(/-(?:zip|feed)$/, '');
 }

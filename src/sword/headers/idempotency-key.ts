@@ -1,7 +1,7 @@
 import { badRequest, quoted } from '../sword-error.ts';
 import { headerText, type RawHeader } from './raw-header.ts';
 
-/** The key by which a repeated POST is recognised; `null` when there is none. */
+/** Returns the key that identifies repetitions of a POST; `null` without the header. */
 export function parseIdempotencyKey(raw: RawHeader): string | null {
   const key = headerText(raw);
   if (key === undefined) return null;

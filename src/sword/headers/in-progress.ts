@@ -1,7 +1,9 @@
 import { badRequest, quoted } from '../sword-error.ts';
 import { headerText, type RawHeader } from './raw-header.ts';
 
-/** `true`: more is to come; `false`: this is the final request; `null`: not said, which means what the IRI says. */
+/**
+ * Returns `true` for an incomplete deposit, `false` for the final request, and `null` if absent, when the IRI decides.
+ */
 export function parseInProgress(raw: RawHeader): boolean | null {
   const value = headerText(raw)?.toLowerCase();
   if (value === undefined) return null;

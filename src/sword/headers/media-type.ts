@@ -1,10 +1,13 @@
 import { quoted, SwordError } from '../sword-error.ts';
 import { headerText, type RawHeader } from './raw-header.ts';
 
-/** `type` is `type/subtype` in lower case; the names of the parameters are lower case, their values as sent. */
+/** A parsed media type. `type` is `type/subtype` in lower case; parameter names are lower case, values verbatim. */
 export type MediaType = { readonly type: string; readonly parameters: ReadonlyMap<string, string> };
 
-/** Reads the `Content-Type` of `what`; without one, or with none that makes sense, there is nothing to accept: 415. */
+/**
+ * Parses the `Content-Type` of `what`.
+ * @throws {SwordError} 415: it is missing or malformed.
+ */
 export function parseMediaType(raw: RawHeader, what = 'The body of the request'): MediaType {
   const text = headerText(raw) ?? '';
   if (text === '')
@@ -14,7 +17,7 @@ export function parseMediaType(raw: RawHeader, what = 'The body of the request')
   return { type: type.toLowerCase(), parameters: parametersOf(rest) };
 }
 
-/** Lenient: what is no parameter does not make a zip less of a zip. */
+/** Parses the parameters leniently: malformed ones are ignored. */
 function parametersOf(text: string): Map<string, string> {
   const pairs = text.matchAll(/(?:^|;)\s*([^\s=;"]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))/g);
   const parameters = new Map<string, string>();
@@ -25,10 +28,11 @@ function parametersOf(text: string): Map<string, string> {
   return parameters;
 }
 
+export const EVENT_STREAM_TYPE = 'text/event-stream;charset=utf-8';
 export const ZIP_TYPE = 'application/zip';
 export const TAR_TYPE = 'application/x-tar';
 
-/** Compressed tars, as clients spell them. */
+/** Media types of compressed tars, as clients spell them. */
 export const COMPRESSED_TAR_TYPES: readonly string[] = [
   'application/gzip',
   'application/x-gzip',
@@ -39,12 +43,15 @@ export const COMPRESSED_TAR_TYPES: readonly string[] = [
   'application/x-xz',
 ];
 
-/** Whether a collection with this `accept` list takes archives of the type; compressed tars go with tars. */
+/**
+ * Returns whether a collection with this `accept` list accepts archives of the type; compressed tars are accepted with
+ * tars.
+ */
 export function isArchiveType(type: string, accept: readonly string[]): boolean {
   return accept.includes(type) || (COMPRESSED_TAR_TYPES.includes(type) && accept.includes(TAR_TYPE));
 }
 
-/** Of metadata entries, as clients spell them. */
+/** Media types of metadata entries, as clients spell them. */
 export const ENTRY_TYPES = [
   'application/atom+xml;type=entry',
   'application/atom+xml',
@@ -52,13 +59,13 @@ export const ENTRY_TYPES = [
   'text/xml',
 ] as const;
 
-/** Whether the type is that of a metadata entry; plain XML is read as one. */
+/** Returns whether the type is that of a metadata entry, which includes plain XML. */
 export function isEntryType({ type, parameters }: MediaType): boolean {
   if (type === 'application/xml' || type === 'text/xml') return true;
   return type === 'application/atom+xml' && (parameters.get('type') ?? 'entry').toLowerCase() === 'entry';
 }
 
-/** Whether archive and entry come in one body: as a form, or as SWORD 2.0 has it. */
+/** Returns whether the body may have both archive and entry: as a form or as SWORD 2.0 defines. */
 export function isMultipart({ type }: MediaType): boolean {
   return type === 'multipart/form-data' || type === 'multipart/related';
 }

@@ -5,13 +5,13 @@ export type Representation<Format extends string = 'xml' | 'json'> = {
   readonly format: Format;
 };
 
-/** In the order of our own preference; the first goes to whoever accepts none. */
+/** Representations in order of the service's preference; the first is also for clients that accept none. */
 export type Offers<Format extends string = 'xml' | 'json'> = readonly [
   Representation<Format>,
   ...(readonly Representation<Format>[]),
 ];
 
-/** What most documents come as. */
+/** Representations of most documents. */
 export const DOCUMENT_OFFERS: Offers = [
   { contentType: 'application/xml', format: 'xml' },
   { contentType: 'application/atom+xml', format: 'xml' },
@@ -20,18 +20,18 @@ export const DOCUMENT_OFFERS: Offers = [
   { contentType: 'application/json', format: 'json' },
 ];
 
-/** Media type of a feed, to tell it from an entry. */
+/** Media type of a feed, as opposed to an entry. */
 export const FEED_TYPE = 'application/atom+xml;type=feed';
 
 /**
- * What to send for an `Accept` header: the best of what we offer by q-value, then by how exactly it was named,
- * then by its place in the header. A client that accepts none of it is sent the first all the same, never 406.
+ * Chooses the representation for an `Accept` header: by q-value, then specificity, then order in the header. A client
+ * that accepts none gets the first one, never 406.
  */
 export function negotiate(accept: RawHeader): Representation {
   return negotiateAmong(DOCUMENT_OFFERS, accept);
 }
 
-/** The same for a resource that comes as something else. */
+/** Like {@link negotiate}, for a resource with other representations. */
 export function negotiateAmong<Format extends string>(
   offers: Offers<Format>,
   accept: RawHeader,
@@ -45,7 +45,7 @@ export function negotiateAmong<Format extends string>(
   return best?.offer ?? offers[0];
 }
 
-/** Whether an `Accept` header names the type, be it by a wildcard; one that is absent names none. */
+/** Returns whether an `Accept` header includes the type, possibly by a wildcard; an absent header includes none. */
 export function accepts(accept: RawHeader, contentType: string): boolean {
   const range = mostExactFor(contentType, rangesIn(accept));
   return range !== undefined && range.quality > 0;
@@ -53,7 +53,7 @@ export function accepts(accept: RawHeader, contentType: string): boolean {
 
 type Range = {
   readonly type: string;
-  /** Of the parameters only `type` tells our offers apart. */
+  /** The only parameter that distinguishes the offers. */
   readonly atomType: string | undefined;
   readonly quality: number;
   readonly exactness: number;
@@ -87,7 +87,7 @@ function parsePair(parameter: string): [string, string] {
   ];
 }
 
-/** A malformed weight counts as none given. */
+/** Returns the weight; a malformed one is ignored. */
 function qualityOf(text: string | undefined): number {
   const quality = text === undefined || text === '' ? 1 : Number(text);
   return quality >= 0 && quality <= 1 ? quality : 1;

@@ -1,7 +1,7 @@
 import { SwordError } from '../sword-error.ts';
 import { headerText, type RawHeader } from './raw-header.ts';
 
-/** For writes: whoever wants to deposit for somebody else is told that it is not possible. */
+/** Refuses writes on behalf of another user. */
 export function refuseMediation(raw: RawHeader): void {
   if (!headerText(raw)) return;
   throw new SwordError(

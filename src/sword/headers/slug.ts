@@ -3,12 +3,12 @@ import { headerText, type RawHeader } from './raw-header.ts';
 
 const MAX_LENGTH = 255;
 
-/** The text of a `Slug` (RFC 5023, 9.7), percent-decoded as UTF-8; `null` when there is none. */
+/** Returns the text of a `Slug` (RFC 5023, 9.7), percent-decoded as UTF-8; `null` without the header. */
 export function parseSlug(raw: RawHeader): string | null {
   const header = headerText(raw) ?? '';
-  const slug = decoded(header).trim();
+  const slug = decodeUtf8(header).trim();
   if (slug === '') return null;
-  // As the end of a URL they would name something above it.
+  // At the end of a URL they would name a parent.
   if (slug === '.' || slug === '..') throw badRequest(`The Slug ${quoted(header)} is no name.`);
   if (/\p{Cc}/u.test(slug)) throw badRequest(`The Slug ${quoted(header)} holds a control character.`);
   if (slug.length > MAX_LENGTH) {
@@ -17,8 +17,8 @@ export function parseSlug(raw: RawHeader): string | null {
   return slug;
 }
 
-/** Bytes that should have been percent-encoded are read as UTF-8 as well. */
-function decoded(header: string): string {
+/** Decodes percent-encoded UTF-8; unencoded bytes are read as UTF-8, too. */
+function decodeUtf8(header: string): string {
   try {
     return decodeURIComponent(
       header.replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16)}`),

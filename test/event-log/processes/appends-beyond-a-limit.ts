@@ -4,15 +4,15 @@ import { SqliteEventLog } from '../../../src/event-log/sqlite/sqlite-event-log.t
 
 /*
  * node appends-beyond-a-limit.ts <file>, with a limit on the size of files: the system refuses writes beyond it.
- * Appends three times at once: too much, and something small in the same turn and afterwards; asks whether the log
- * is ready after it failed. Tells what became of each.
+ * Appends three times at once: a large event, and small ones in the same turn and afterwards; checks whether the log
+ * is ready after it failed. Prints the result of each.
  */
 const log = await SqliteEventLog.open({ file: process.argv[2] ?? '' });
 const outcomes = [
   ...(await Promise.all([outcomeOf('large', 100), outcomeOf('beside', 1)])),
   await outcomeOf('afterwards', 1),
   await outcomeOf('large', 100),
-  await log.ready().then(() => 'ready', String), // asked of the file itself, since the last append failed
+  await log.ready().then(() => 'ready', String), // requested of the file itself, since the last append failed
   await outcomeOf('last', 1),
 ];
 await log[Symbol.asyncDispose]();

@@ -8,7 +8,7 @@ import {
   formOf,
   formType,
   partial,
-} from '../../support/deposit-bodies.ts';
+} from '../../../testing/deposit-bodies.ts';
 import type { FrozenDeposit } from '../expected.ts';
 import type { Site } from './site.ts';
 

@@ -2,15 +2,15 @@ import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { entryXml, helloZip, partial } from '../../support/deposit-bodies.ts';
-import { EventStoreDbDouble } from '../../support/eventstoredb-double/eventstoredb-double.ts';
-import { writeDump } from '../../support/eventstoredb-double/storage/log-dump.ts';
+import { entryXml, helloZip, partial } from '../../../testing/deposit-bodies.ts';
+import { EventStoreDbDouble } from '../../../testing/eventstoredb-double/eventstoredb-double.ts';
+import { writeDump } from '../../../testing/eventstoredb-double/storage/log-dump.ts';
 import type { FrozenDeposit } from '../expected.ts';
 import { packedFolder } from '../fixture-archive.ts';
 import type { StuckExpected } from '../stuck-expected.ts';
 import { Depositor, entryOf, PASSWORD } from './depositor.ts';
 import { bucketOf, enginesOf } from './freeze-distributed.ts';
-import { COMMIT, type OldRelease } from './old-release.ts';
+import type { OldRelease } from './old-release.ts';
 import { acceptedBy, Receivers } from './receivers.ts';
 import { BASE_URL, Site } from './site.ts';
 
@@ -57,7 +57,7 @@ export async function freezeStuck(release: OldRelease, scratch: string, to: stri
   await writeFile(path.join(to, 'bucket.tar.gz'), await bucketOf(s3, path.join(scratch, 'stuck-bucket')));
   await writeFile(path.join(to, 'nodes.tar.gz'), await packedFolder(folder));
   const expected: StuckExpected = {
-    commit: COMMIT,
+    commit: release.commit,
     frozenAt: new Date().toISOString(),
     baseUrl: BASE_URL,
     password: PASSWORD,

@@ -1,21 +1,22 @@
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-
-/** The commit whose code makes the data. */
-export const COMMIT = 'a4b3938';
+import { COMMITS, type FrozenCommit } from '../fixture.ts';
 
 /** A checkout of the release that makes the data. Its modules are imported from there, never from this tree. */
 export class OldRelease {
   readonly checkout: string;
+  readonly commit: FrozenCommit;
 
-  /** @throws if the folder is not a clean checkout of {@link COMMIT} */
+  /** @throws if the folder is not a clean checkout of one of {@link COMMITS} */
   constructor(checkout: string) {
     this.checkout = path.resolve(checkout);
     const git = (...args: string[]) =>
       execFileSync('git', ['-C', this.checkout, ...args], { encoding: 'utf8' }).trim();
     const commit = git('rev-parse', 'HEAD');
-    if (!commit.startsWith(COMMIT)) throw new Error(`${checkout} is at ${commit}, not at ${COMMIT}.`);
+    const found = COMMITS.find((known) => commit.startsWith(known));
+    if (!found) throw new Error(`${checkout} is at ${commit}, not at ${COMMITS.join(' or ')}.`);
+    this.commit = found;
     const changes = git('status', '--porcelain', '--untracked-files=no');
     if (changes !== '') throw new Error(`${checkout} has uncommitted changes:\n${changes}`);
   }

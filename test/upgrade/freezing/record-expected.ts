@@ -2,7 +2,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Expected, ParkedEvent, Undelivered } from '../expected.ts';
 import { PASSWORD } from './depositor.ts';
 import { undeliveredOf } from './held-notifications.ts';
-import { COMMIT } from './old-release.ts';
 import { acceptedBy, type Receivers } from './receivers.ts';
 import { recordShown, recordUploads, untilFinished } from './record-shown.ts';
 import type { Played } from './scenario.ts';
@@ -35,7 +34,7 @@ export async function recordExpected(site: Site, receivers: Receivers, played: P
   await site.stop();
 
   return {
-    commit: COMMIT,
+    commit: site.release.commit,
     frozenAt,
     baseUrl: BASE_URL,
     password: PASSWORD,

@@ -1,5 +1,12 @@
-import { tarOf } from '../../support/archive-builders.ts';
-import { entryHeaders, entryXml, final, helloTar, helloZip, partial } from '../../support/deposit-bodies.ts';
+import { tarOf } from '../../../testing/archive-builders.ts';
+import {
+  entryHeaders,
+  entryXml,
+  final,
+  helloTar,
+  helloZip,
+  partial,
+} from '../../../testing/deposit-bodies.ts';
 import { type Depositor, entryOf } from './depositor.ts';
 import type { Site } from './site.ts';
 

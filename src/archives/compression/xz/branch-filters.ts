@@ -2,11 +2,14 @@ import { decodeRiscV } from './riscv-filter.ts';
 
 /** A filter of executables: converts absolute addresses back to relative ones, in place. */
 export type BranchFilter = {
-  /** Converts `bytes`, the first of which is at `position`; returns how many are done. The rest needs more bytes. */
+  /**
+   * Converts `bytes`, the first of which is at `position`. Returns the number of converted bytes; the rest
+   * needs more bytes.
+   */
   decode(bytes: Buffer, position: number): number;
 };
 
-/** The filters of liblzma by their id; `undefined` for others. */
+/** Returns the filter of liblzma with this id; `undefined` for other ids. */
 export function branchFilter(id: number): BranchFilter | undefined {
   if (id === 4) return new X86Filter();
   const decode = decoders[id];
@@ -54,7 +57,7 @@ const arm64 = words(4, (bytes, at, position) => {
   }
   if ((instruction & 0x9f000000) >>> 0 !== 0x90000000) return;
   const source = ((instruction >>> 29) & 3) | ((instruction >>> 3) & 0x001ffffc);
-  // Addresses beyond 512 MiB on either side are left as they are.
+  // Addresses beyond 512 MiB on either side are not converted.
   if ((source + 0x00020000) & 0x001c0000) return;
   const target = (source - (position >>> 12)) >>> 0;
   const fields = ((target & 3) << 29) | ((target & 0x0003fffc) << 3) | (-(target & 0x00020000) & 0x00e00000);
@@ -75,7 +78,7 @@ const armThumb: Decode = (bytes, position) => {
   return at;
 };
 
-/** Which of the three slots of a bundle hold branches, by the template in its lowest five bits. */
+/** Bit masks of the slots of a bundle that hold branches, by the template in its lowest five bits. */
 const branchSlots = [
   0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 4, 6, 6, 0, 0, 7, 7, 4, 4, 0, 0, 4, 4, 0, 0,
 ];
@@ -110,7 +113,7 @@ const decoders: { readonly [id: number]: Decode | undefined } = {
 const allowed = [true, true, true, false, true, false, false, false];
 const bitNumbers = [0, 1, 2, 2, 3, 3, 3, 3];
 
-/** Calls and jumps of x86. Bytes before an operation code decide whether it is taken for one. */
+/** Converts calls and jumps of x86. The bytes before an operation code decide whether it counts as one. */
 class X86Filter implements BranchFilter {
   #mask = 0;
 

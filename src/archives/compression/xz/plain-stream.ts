@@ -6,7 +6,7 @@ const magic = Buffer.from('\xFD7zXZ\0', 'latin1');
 const noCheck = Buffer.of(0, 0);
 const blockHeaderLength = 12;
 
-/** Yields the LZMA2 data of one block as an xz stream of its own, without filters and check. */
+/** Yields the LZMA2 data of one block as a separate xz stream, without filters and check. */
 export function* plainStream(bytes: ArchiveBytes, block: XzBlock): Generator<Buffer<ArrayBuffer>> {
   const packed = block.end - block.start;
   yield Buffer.concat([

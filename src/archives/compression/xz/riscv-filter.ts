@@ -9,7 +9,7 @@ export function decodeRiscV(bytes: Buffer, position: number): number {
   return at;
 }
 
-/** Converts what begins at `at`, which needs eight bytes; returns how many of them are done. */
+/** Converts the instructions at `at`, which needs eight bytes; returns the number of converted bytes. */
 function decodeAt(bytes: Buffer, at: number, position: number): number {
   const opcode = bytes[at]!;
   if (opcode === 0xef) return decodeCall(bytes, at, position);
@@ -20,7 +20,10 @@ function decodeAt(bytes: Buffer, at: number, position: number): number {
     : restoreData(bytes, at, register);
 }
 
-/** Converts a JAL to x1 or x5, the registers of return addresses. Bits 20 to 1 of its target are in big endian. */
+/**
+ * Converts a JAL to x1 or x5, the registers of return addresses. Bits 20 to 1 of its target are in big
+ * endian.
+ */
 function decodeCall(bytes: Buffer, at: number, position: number): number {
   const call = bytes.readUInt32LE(at);
   if ((call & 0x0d00) !== 0) return 2;
@@ -32,23 +35,23 @@ function decodeCall(bytes: Buffer, at: number, position: number): number {
   return 4;
 }
 
-/** Converts an AUIPC with the low 20 bits of the instruction behind it, and a target in big endian, to a pair. */
+/** Converts an AUIPC with the low 20 bits of the next instruction, and a target in big endian, to a pair. */
 function decodePair(bytes: Buffer, at: number, position: number): number {
   const marked = bytes.readUInt32LE(at);
   const register = marked >>> 27;
   if ((marked & 0x3fff) !== (0x3000 | (mark << 7) | auipc) || register === 0 || register === mark) return 4;
   const distance = bytes.readUInt32BE(at + 4) - position;
-  // The low 12 bits are signed: the high ones make up for that.
+  // The low 12 bits are signed: the high ones compensate for that.
   const high = (distance + 0x800) & 0xfffff000;
   bytes.writeUInt32LE((high | (register << 7) | auipc) >>> 0, at);
   bytes.writeUInt32LE(((distance << 20) | (marked >>> 12)) >>> 0, at + 4);
   return 8;
 }
 
-/** Restores data that looked like a converted pair before the encoder ran, which made a pair of it. */
+/** Restores data that looked like a converted pair to the encoder, which turned it into a pair. */
 function restoreData(bytes: Buffer, at: number, register: number): number {
   const [first, second] = [bytes.readUInt32LE(at), bytes.readUInt32LE(at + 4)];
-  // Not 2 or 4: a conversion of what begins there could make a pair of these bytes.
+  // Not 2 or 4: a conversion at those offsets could make a pair of these bytes.
   if ((second & 3) !== 3 || ((second >>> 15) & 0x1f) !== register) return 6;
   bytes.writeUInt32LE(((second << 12) | (mark << 7) | auipc) >>> 0, at);
   bytes.writeUInt32LE(((first & 0xfffff000) | (second >>> 20)) >>> 0, at + 4);

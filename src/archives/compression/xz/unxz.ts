@@ -10,8 +10,8 @@ import { unfiltered } from './xz-filters.ts';
 const sha256 = 10;
 
 /**
- * Unpacks xz data, also several streams behind one another. The package knows neither filters nor SHA-256: a file with
- * one of them is unpacked block by block, by the package, and its filters and checks are done here.
+ * Unpacks xz data, also several concatenated streams. The package supports neither filters nor SHA-256: a
+ * file with one of them is unpacked block by block by the package, and filtered and checked here.
  */
 export async function* unxz(bytes: ArchiveBytes): AsyncGenerator<Buffer> {
   if (!needsOwnReading(bytes)) {
@@ -21,7 +21,10 @@ export async function* unxz(bytes: ArchiveBytes): AsyncGenerator<Buffer> {
   for (const block of xzBlocks(bytes)) yield* readBlock(bytes, block);
 }
 
-/** Stops at the first block that decides it. A file that is invalid before is left to the package, which says why. */
+/**
+ * Whether the file has a filter or check that the package does not support. Stops at the first block that
+ * decides it. A file that is invalid before that is left to the package, which reports why.
+ */
 function needsOwnReading(bytes: ArchiveBytes): boolean {
   const found = { isNeeded: false };
   const blocks = xzBlocks(bytes, ({ check, filters }) => {
@@ -83,7 +86,7 @@ const faults: { [code: string]: Unreadable | undefined } = {
   '8': corrupt('TRUNCATED', 'its xz data is truncated, or followed by trailing bytes'),
 };
 
-/** Turns what the decoder says about the data into a fault; other errors stay what they are. */
+/** Turns the decoder's errors about the data into a fault; returns other errors unchanged. */
 function asUnreadable(error: unknown): unknown {
   const [, code] = /^get_next_output failed with error code (\d+)$/.exec((error as Error).message) ?? [];
   return code === undefined ? error : (faults[code] ?? invalidXz());

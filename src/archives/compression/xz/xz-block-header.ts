@@ -4,7 +4,7 @@ import { corrupt, Unreadable } from '../../faults.ts';
 export type XzFilter = { readonly id: number; readonly properties: Buffer };
 
 export type XzBlockHeader = {
-  /** In the order in which they were applied; LZMA2, the last, is left out. */
+  /** In the order in which they were applied; LZMA2, the last, is omitted. */
   readonly filters: readonly XzFilter[];
   /** The properties of LZMA2: the code of the dictionary's size. */
   readonly dictionary: number;
@@ -14,7 +14,7 @@ export type XzBlockHeader = {
 
 const lzma2 = 0x21;
 const delta = 3;
-/** The filters of executables by their id: their start offset is a multiple of this, the alignment of instructions. */
+/** Alignment of instructions by the id of a filter of executables; their start offset is a multiple of it. */
 const alignments: { readonly [id: number]: number | undefined } = {
   4: 1,
   5: 4,
@@ -27,7 +27,7 @@ const alignments: { readonly [id: number]: number | undefined } = {
 };
 const mostDigits = 9;
 
-/** Reads numbers of variable length out of a buffer. */
+/** Reads numbers of variable length from a buffer. */
 export class XzNumbers {
   readonly #bytes: Buffer;
   at: number;
@@ -37,7 +37,9 @@ export class XzNumbers {
     this.at = at;
   }
 
-  /** @throws {Unreadable} the number is cut, not in its shortest form, or larger than any size can be. */
+  /**
+   * @throws {Unreadable} the number is truncated, not in its shortest form, or larger than any size can be.
+   */
   next(): number {
     let value = 0;
     for (let digit = 0; digit < mostDigits; digit += 1) {
@@ -60,7 +62,7 @@ export class XzNumbers {
   }
 }
 
-/** @param bytes the whole header with its CRC. */
+/** Parses a block header. @param bytes the whole header with its CRC. */
 export function parseBlockHeader(bytes: Buffer): XzBlockHeader {
   const end = bytes.length - 4;
   if (crc32(bytes.subarray(0, end)) !== bytes.readUInt32LE(end)) throw invalidXz();

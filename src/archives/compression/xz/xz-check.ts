@@ -2,10 +2,10 @@ import { createHash, type Hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { corrupt } from '../../faults.ts';
 
-/** Computes the check of a block while its bytes pass. */
+/** Computes the check of a block incrementally. */
 export type XzCheck = { update(bytes: Uint8Array): void; digest(): Buffer };
 
-/** @param kind as stream headers have it; one without a check compares nothing. */
+/** Returns the check of a kind. @param kind number in stream headers; without a check the result is empty. */
 export function xzCheck(kind: number): XzCheck {
   if (kind === 1) return new Crc32();
   if (kind === 4) return new Crc64();

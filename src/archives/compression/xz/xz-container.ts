@@ -26,9 +26,9 @@ const footerLength = 12;
 const checkLengths: { readonly [check: number]: number | undefined } = { 0: 0, 1: 4, 4: 8, 10: 32 };
 
 /**
- * Walks through the containers of an xz file, of all its streams, without unpacking: the lengths of LZMA2 chunks are
- * in their headers. Each stream's index and footer are compared with what was found.
- * @param seeHeader is called for each stream, and for each block before its data is looked at.
+ * Parses the containers of all streams of an xz file without unpacking: the lengths of LZMA2 chunks are in
+ * their headers. Each stream's index and footer are compared with the blocks found.
+ * @param seeHeader is called for each stream, and for each block before its data is read.
  * @throws {Unreadable}
  */
 export function* xzBlocks(bytes: ArchiveBytes, seeHeader?: SeeHeader): Generator<XzBlock> {
@@ -89,7 +89,7 @@ function walkChunks(window: ByteWindow, start: number): { packed: number; unpack
   return { packed: at + 1 - start, unpacked };
 }
 
-/** The records that the index has to hold. What it keeps does not grow with their number. */
+/** The records that the index must hold. The memory for them does not grow with their number. */
 class FoundBlocks {
   readonly #hash = createHash('sha256');
   #count = 0;
@@ -99,7 +99,7 @@ class FoundBlocks {
     this.#hash.update(`${unpadded} ${unpacked}\n`);
   }
 
-  /** Returns where the index ends that begins at `start`. */
+  /** Compares the index at `start` with the blocks. Returns the end of the index. */
   compareIndex(window: ByteWindow, start: number): number {
     let at = start + 1;
     let crc = crc32(window.take(start, at));
@@ -133,7 +133,7 @@ function checkFooter(footer: Buffer, flags: Buffer, indexLength: number): void {
   if (!isRight) throw invalidXz();
 }
 
-/** Zeros in groups of four may follow each stream. */
+/** Skips zeros in groups of four, which may follow each stream. */
 function skipPadding(window: ByteWindow, start: number, end: number): number {
   let at = start;
   while (at < end && byteAt(window, at) === 0) {

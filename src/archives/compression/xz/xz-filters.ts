@@ -5,7 +5,7 @@ type Pieces = AsyncIterable<Buffer>;
 
 const deltaId = 3;
 
-/** Undoes the filters of a block, the last one first. Each piece that it yields is a buffer of its own. */
+/** Undoes the filters of a block, the last one first. Yields each chunk in a separate buffer. */
 export function unfiltered(pieces: Pieces, filters: readonly XzFilter[]): Pieces {
   return filters.reduceRight((inner, filter) => {
     return filter.id === deltaId

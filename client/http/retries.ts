@@ -1,0 +1,70 @@
+import { clock } from '../../src/tools/clock.ts';
+import { random } from '../../src/tools/random.ts';
+import { Watch } from './watch.ts';
+
+/** Time limits of requests and retries, in milliseconds. */
+export type TimeLimits = {
+  readonly total: number;
+  /** An attempt without progress for this time is aborted, and repeated within the total. */
+  readonly silence: number;
+  /** Shorter limit for requests that can be repeated without cost, so that time for a retry remains. */
+  readonly silenceOfReads: number;
+  /** Minimum time of an attempt, even if it exceeds the total. */
+  readonly shortestTry: number;
+  readonly firstPause: number;
+  readonly longestPause: number;
+};
+
+export function timeLimits(seconds: number): TimeLimits {
+  return {
+    total: seconds * 1000,
+    silence: 120_000,
+    silenceOfReads: Math.min(Math.max(seconds * 500, 30_000), 120_000),
+    shortestTry: 1000,
+    firstPause: 500,
+    longestPause: 15_000,
+  };
+}
+
+/**
+ * Retries of one operation: its total time limit, which starts with the first attempt, and growing pauses. Time in
+ * which an archive is being transferred does not count.
+ */
+export class Retries {
+  readonly #limits: TimeLimits;
+  #deadline: number;
+  #next: number;
+
+  constructor(limits: TimeLimits) {
+    this.#limits = limits;
+    this.#deadline = clock.monotonic() + limits.total;
+    this.#next = limits.firstPause;
+  }
+
+  /** Starts the timeout of an attempt, limited by the remaining total. */
+  watch(isRead: boolean): Watch {
+    const { silence, silenceOfReads, shortestTry } = this.#limits;
+    const left = Math.max(this.#deadline - clock.monotonic(), shortestTry);
+    return new Watch(Math.min(left, isRead ? silenceOfReads : silence), (flowed) => {
+      this.#deadline += flowed;
+    });
+  }
+
+  /**
+   * Waits before the next attempt, at least `asked` seconds; resolves to `false` if the total time limit is exceeded.
+   */
+  async next(asked = 0): Promise<boolean> {
+    // Clients that lost their connections at the same moment should not return at the same moment.
+    const length = Math.max(this.#next * (0.75 + random.fraction() / 2), asked * 1000);
+    if (length > this.#deadline - clock.monotonic()) return false;
+    this.#next = Math.min(this.#next * 2, this.#limits.longestPause);
+    await clock.sleep(length);
+    return true;
+  }
+
+  /** Restarts the limits after progress. */
+  reset(): void {
+    this.#deadline = clock.monotonic() + this.#limits.total;
+    this.#next = this.#limits.firstPause;
+  }
+}

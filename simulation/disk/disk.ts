@@ -1,0 +1,156 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { SeededRandom } from '../world/seeded-random.ts';
+import { currentWorld, world } from '../world/world.ts';
+import { DiskImage } from './disk-image.ts';
+import { UnsyncedChanges } from './unsynced-changes.ts';
+
+/** How a disk refuses writes. */
+export type Refusal = 'full' | 'failing';
+
+/** Which files a disk refuses to write: all, or those below one folder or of one name. */
+export type RefusedPart = 'all' | 'event-log' | 'archives' | 'views';
+
+const SQLITE_ERRORS = {
+  full: { message: 'database or disk is full', errcode: 13 },
+  failing: { message: 'disk I/O error', errcode: 778 },
+} as const;
+const SYSTEM_CODES = { full: 'ENOSPC', failing: 'EIO' } as const;
+
+const [WAL_HEADER_BYTES, FRAME_HEADER_BYTES] = [32, 24];
+
+/** Memory of this machine: what is on the disk of a node is lost by its power cuts alone. */
+const ROOT = fs.existsSync('/dev/shm') ? '/dev/shm' : '/tmp';
+
+/**
+ * The disk of a simulated machine: a folder of this machine, with what is not synced in it. A power cut makes a new
+ * folder of what was synced and of some of the rest; connections and descriptors of the dead stay with the old one.
+ */
+export class SimulatedDisk implements Disposable {
+  readonly #root = fs.mkdtempSync(path.join(ROOT, 'deposit-simulation-'));
+  readonly #random: SeededRandom;
+  readonly #databases = new Map<DatabaseSync, { readonly file: string; isSynced: boolean }>();
+  readonly #descriptors = new Set<number>();
+  readonly #refusals = new Set<{ readonly how: Refusal; readonly part: RefusedPart }>();
+  #lastRefusalAt = -Infinity;
+  #generation = 0;
+  unsynced = new UnsyncedChanges();
+  /** Called after each commit of the event log. */
+  onLogCommit: (database: DatabaseSync) => void = () => undefined;
+
+  constructor(seed: number) {
+    this.#random = new SeededRandom(seed, 'disk');
+    fs.mkdirSync(this.folder);
+  }
+
+  /** The folder that is mounted at the moment. */
+  get folder(): string {
+    return path.join(this.#root, `${this.#generation}`);
+  }
+
+  /** Returns a text without the place of the disk on this machine, so that histories are equal on all. */
+  withoutPlace(text: string): string {
+    return text.includes(this.#root) ? text.replaceAll(new RegExp(`${this.#root}/\\d+`, 'g'), '/data') : text;
+  }
+
+  holds(place: string): boolean {
+    return place === this.folder || place.startsWith(`${this.folder}/`);
+  }
+
+  /** Has the disk refuse writes until the result is disposed of. */
+  refuse(how: Refusal, part: RefusedPart): Disposable {
+    const refusal = { how, part };
+    this.#refusals.add(refusal);
+    return { [Symbol.dispose]: () => this.#refusals.delete(refusal) };
+  }
+
+  /** Returns when the disk refused a write last: now, while it refuses them. */
+  get lastRefusalAt(): number {
+    return this.#refusals.size > 0 ? world().now : this.#lastRefusalAt;
+  }
+
+  /** @throws {Error} the disk refuses to write the file, as Node reports it */
+  assertTakes(place: string, call: string): void {
+    const how = this.#refusalOf(place);
+    if (how === undefined) return;
+    const code = SYSTEM_CODES[how];
+    throw Object.assign(new Error(`${code}: refused, ${call}`), { code, syscall: call, errno: -1 });
+  }
+
+  /** @throws {Error} the disk refuses to write the database, as SQLite reports it */
+  assertTakesCommit(database: DatabaseSync): void {
+    const how = this.#refusalOf(this.#databases.get(database)?.file ?? '');
+    if (how === undefined) return;
+    const { message, errcode } = SQLITE_ERRORS[how];
+    throw Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', errcode });
+  }
+
+  opened(database: DatabaseSync, file: string): void {
+    this.#databases.set(database, { file, isSynced: true });
+  }
+
+  /** A connection syncs the WAL at each of its commits, or not. */
+  setSynced(database: DatabaseSync, isSynced: boolean): void {
+    const known = this.#databases.get(database);
+    if (known) known.isSynced = isSynced;
+  }
+
+  committed(database: DatabaseSync): 'event-log' | 'archives' | 'views' | undefined {
+    const file = this.#databases.get(database)?.file ?? '';
+    if (!this.holds(file)) return undefined; // of a process that died with the power
+    if (this.#isLog(file)) this.onLogCommit(database);
+    return this.#isLog(file) ? 'event-log' : file.includes('/views/') ? 'views' : 'archives';
+  }
+
+  descriptorOpened(descriptor: number): void {
+    this.#descriptors.add(descriptor);
+  }
+
+  descriptorClosed(descriptor: number): void {
+    this.#descriptors.delete(descriptor);
+  }
+
+  /** Mounts a new folder, in which a random part of what was not synced is missing or torn. */
+  cutPower(): void {
+    const image = new DiskImage(this.folder, this.unsynced, this.#syncedWals(), this.#random);
+    this.#generation += 1;
+    image.writeTo(this.folder);
+    this.unsynced = new UnsyncedChanges();
+    currentWorld()?.note('fault', `power cut: ${image.losses.join(', ') || 'nothing'} lost`);
+  }
+
+  [Symbol.dispose](): void {
+    for (const database of this.#databases.keys()) if (database.isOpen) database.close();
+    for (const descriptor of this.#descriptors) fs.closeSync(descriptor);
+    fs.rmSync(this.#root, { recursive: true });
+  }
+
+  /** Returns how many bytes are synced of each WAL that is not synced by commits: those that a checkpoint has passed. */
+  #syncedWals(): ReadonlyMap<string, number> {
+    const synced = new Map<string, number>();
+    for (const [database, { file, isSynced }] of this.#databases) {
+      if (isSynced || !database.isOpen || !this.holds(file)) continue;
+      const { checkpointed } = database.prepare('PRAGMA wal_checkpoint(NOOP)').get() ?? {};
+      const { page_size: page } = database.prepare('PRAGMA page_size').get() ?? {};
+      const frames = Math.max(0, Number(checkpointed));
+      const bytes = frames === 0 ? 0 : WAL_HEADER_BYTES + frames * (FRAME_HEADER_BYTES + Number(page));
+      synced.set(`${file}-wal`, bytes);
+    }
+    return synced;
+  }
+
+  #refusalOf(place: string): Refusal | undefined {
+    for (const { how, part } of this.#refusals) {
+      const isRefused = part === 'all' || place.startsWith(path.join(this.folder, part));
+      if (!isRefused) continue;
+      this.#lastRefusalAt = world().now;
+      return how;
+    }
+    return undefined;
+  }
+
+  #isLog(file: string): boolean {
+    return path.basename(file) === 'event-log.sqlite';
+  }
+}

@@ -1,0 +1,41 @@
+/** Stands in for `node:sqlite`: the same, with the faults of the simulated disk of the process that opens a file. */
+import { running } from '../world/host.ts';
+import { type CallName, world } from '../world/world.ts';
+import type { SimulatedDisk } from './disk.ts';
+
+const sqlite = process.getBuiltinModule('node:sqlite');
+
+export const { StatementSync, backup, constants } = sqlite;
+
+const CALLS = {
+  'event-log': 'log commit',
+  archives: 'store commit',
+  views: 'view save',
+} as const satisfies Record<string, CallName>;
+
+export class DatabaseSync extends sqlite.DatabaseSync {
+  readonly #disk: SimulatedDisk | undefined;
+  #changesBefore = 0;
+
+  constructor(...args: ConstructorParameters<typeof sqlite.DatabaseSync>) {
+    super(...args);
+    this.#disk = running.getStore()?.host.storage;
+    this.#disk?.opened(this, String(args[0]));
+  }
+
+  override exec(sql: string): void {
+    if (!this.#disk) return super.exec(sql);
+    const [, synchronous] = /PRAGMA synchronous = (\w+)/.exec(sql) ?? [];
+    if (synchronous !== undefined) this.#disk.setSynced(this, ['2', 'FULL'].includes(synchronous));
+    if (sql.startsWith('BEGIN')) this.#changesBefore = this.#changes();
+    const isChange = sql === 'COMMIT' && this.#changes() > this.#changesBefore;
+    if (isChange) this.#disk.assertTakesCommit(this);
+    super.exec(sql);
+    const part = isChange ? this.#disk.committed(this) : undefined;
+    if (part) world().called(running.getStore(), CALLS[part], 'done');
+  }
+
+  #changes(): number {
+    return Number(this.prepare('SELECT total_changes() AS count').get()?.['count']);
+  }
+}

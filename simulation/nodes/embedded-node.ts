@@ -1,0 +1,97 @@
+import path from 'node:path';
+import { clientLogins } from '../../projections/client-logins.ts';
+import { everyView } from '../../projections/every-view.ts';
+import { DepositIdAllocator } from '../../src/deposits/deposit-id-allocator.ts';
+import { DepositService } from '../../src/deposits/deposit-service.ts';
+import { notificationViews } from '../../src/deposits/notification-views.ts';
+import { CatchUpDeliveries } from '../../src/event-log/consumer-groups/catch-up-deliveries.ts';
+import { LoggedEventLog } from '../../src/event-log/logged-event-log.ts';
+import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
+import { ResumableUploads } from '../../src/modules/resumable-uploads/resumable-uploads.ts';
+import { FilesystemObjectStore } from '../../src/object-store/filesystem/filesystem-object-store.ts';
+import { tracedParts } from '../../src/observability/tracing/traced-parts.ts';
+import type { NodeResources } from '../../src/service/open-node.ts';
+import { startReactors } from '../../src/service/start-reactors.ts';
+import { Projector } from '../../src/views/projector.ts';
+import { SqliteViewStore } from '../../src/views/store/sqlite-view-store.ts';
+import type { Incarnation } from '../world/host.ts';
+import { nodeLogger } from './node-logger.ts';
+import type { NodeOptions, SimulatedNode } from './simulated-node.ts';
+import { BASE_URL, reactorConfig } from './site-settings.ts';
+
+const UPLOAD_LIMITS = { maxSize: 1e9, perClient: 1000, totalSize: 1e9, expiry: 86_400_000 };
+
+/** Starts a node with the embedded log and store, and all roles, as `src/service/open-node.ts` does it. */
+export async function startEmbedded(process: Incarnation, options: NodeOptions): Promise<SimulatedNode> {
+  const { onError, onFailure, stuckAfter } = options;
+  const folder = folderOf(process);
+  const fail = (error: unknown): void => onFailure(process.host, error);
+  const logger = nodeLogger(onError);
+  await using opened = new AsyncDisposableStack();
+  const log = opened.use(new LoggedEventLog(await openLogIn(folder), logger));
+  const store = opened.use(
+    await openStoreIn(folder, (reason) =>
+      logger.error({ reason }, `the archive store lost objects: ${reason}`),
+    ),
+  );
+  const uploads = opened.use(
+    await ResumableUploads.open({ folder: path.join(folder, 'uploads'), limits: UPLOAD_LIMITS, logger }),
+  );
+  const deliveries = new CatchUpDeliveries(log, path.join(folder, 'reactors'));
+  const tables = opened.use(SqliteViewStore.open(path.join(folder, 'views'), 'sqlite'));
+  const projector = new Projector(log, tables);
+  opened.defer(() => projector.stop());
+  const depositService = new DepositService(log, new DepositIdAllocator(log), projector, false);
+  const notified = notificationViews(projector);
+  projector.add(clientLogins);
+  const viewsReady = projector.start(fail);
+  const config = reactorConfig(stuckAfter);
+  const traced = tracedParts(false);
+  const node = {
+    config,
+    log,
+    store,
+    deliveries,
+    traced,
+    logger,
+    resources: opened,
+    projector,
+    notified,
+    fail,
+  };
+  startReactors(node as unknown as NodeResources, BASE_URL, viewsReady); // metrics have timers of their own
+  await viewsReady;
+  const resources = opened.move();
+  return {
+    process,
+    shown: (view) => shownIn(tables, view),
+    projector,
+    store,
+    resources,
+    depositService,
+    uploads,
+  };
+}
+
+export function openLogIn(folder: string): Promise<SqliteEventLog> {
+  return SqliteEventLog.open({ file: path.join(folder, 'event-log.sqlite') });
+}
+
+export function openStoreIn(
+  folder: string,
+  onLost?: (reason: string) => void,
+): Promise<FilesystemObjectStore> {
+  return FilesystemObjectStore.open({ folder: path.join(folder, 'archives'), onLost });
+}
+
+export function folderOf({ host }: Incarnation): string {
+  if (!host.storage) throw new Error(`${host.name} has no disk.`);
+  return host.storage.folder;
+}
+
+/** Returns a view as queries find it; `undefined` if the node has none of this name. */
+export function shownIn(tables: SqliteViewStore, name: string): ReadonlyMap<string, unknown> | undefined {
+  const projection = everyView.find((one) => one.name === name);
+  const table = projection && tables.opened(projection.name);
+  return table && new Map(Array.from(table.rows(), ([key, view]) => [key, JSON.parse(view) as unknown]));
+}

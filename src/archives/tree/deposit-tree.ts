@@ -1,0 +1,164 @@
+import { directoryMode, type LeafMode } from '../../swhid/directory.ts';
+import { escapePath, unescapePath } from '../../swhid/escape-path.ts';
+import type { ArchiveFormat } from '../inspection.ts';
+
+const longestText = 1024 ** 2;
+
+// Both documents are NDJSON with fixed keys in a fixed order, and paths percent-encoded as in SWHIDs: ASCII,
+// one line each, and reproducible byte for byte.
+
+export type ListingHeader = { readonly format: ArchiveFormat; readonly sha256: string };
+
+export type ListedLeaf = {
+  readonly mode: LeafMode;
+  /** Content id, 40 hex digits. */
+  readonly id: string;
+  readonly length: number;
+  readonly sha256: string;
+};
+
+/**
+ * A member of a listing; `leaf` is `null` for a directory. Paths are latin1 strings of raw bytes here and
+ * below.
+ */
+export type ListedMember = { readonly path: string; readonly leaf: ListedLeaf | null };
+
+export type TreeHeader = {
+  /** Id of the root directory, 40 hex digits. */
+  readonly directory: string;
+  readonly files: number;
+  readonly bytes: number;
+  /** SHA-256 of the archives in upload order. */
+  readonly archives: readonly string[];
+};
+
+export type TreeEntry =
+  | { readonly path: string; readonly mode: typeof directoryMode; readonly id: string }
+  | ({
+      readonly path: string /** SHA-256 of the archive it came from. */;
+      readonly archive: string;
+    } & ListedLeaf);
+
+/** Encodes the members of one archive in its order, including explicit directories. */
+export function encodeListing(
+  { format, sha256 }: ListingHeader,
+  members: Iterable<[string, ListedLeaf | null]>,
+): Uint8Array {
+  return encodeLines(listingLines(JSON.stringify({ listing: 1, format, archive: sha256 }), members));
+}
+
+function* listingLines(first: string, members: Iterable<[string, ListedLeaf | null]>): Generator<string> {
+  yield first;
+  for (const [path, leaf] of members) {
+    yield leaf === null ? encodeLine(path, directoryMode) : encodeLine(path, leaf.mode, leaf);
+  }
+}
+
+/** @throws {Error} the bytes are not a listing. */
+export function* decodeListing(bytes: Uint8Array): Generator<ListedMember> {
+  const lines = decodeLines(bytes);
+  assertHeader(lines.next().value, 'listing');
+  for (const line of lines) {
+    const { path, mode, id, length, sha256 } = line as EncodedLine;
+    const leaf = mode === directoryMode ? null : { mode, id: id!, length: length!, sha256: sha256! };
+    yield { path: unescapePath(path), leaf };
+  }
+}
+
+/**
+ * Encodes every path of a deposit's tree, given in the order of their bytes; the root itself is in the
+ * header.
+ */
+export function encodeTree(header: TreeHeader, entries: Iterable<TreeEntry>): Uint8Array {
+  const { directory, files, bytes, archives } = header;
+  return encodeLines(
+    manifestLines(JSON.stringify({ manifest: 1, directory, files, bytes, archives }), entries),
+  );
+}
+
+function* manifestLines(first: string, entries: Iterable<TreeEntry>): Generator<string> {
+  yield first;
+  for (const entry of entries) yield encodeLine(entry.path, entry.mode, entry);
+}
+
+/** @throws {Error} the bytes are not a manifest. */
+export function decodeTree(bytes: Uint8Array): {
+  header: TreeHeader;
+  entries: IteratorObject<TreeEntry>;
+} {
+  const lines = decodeLines(bytes);
+  const header = assertHeader(lines.next().value, 'manifest') as TreeHeader;
+  return { header, entries: lines.map((line) => unescaped(line as TreeEntry)) };
+}
+
+/** Decodes one line of a manifest, other than its first. */
+export function decodeEntry(line: string): TreeEntry {
+  return unescaped(JSON.parse(line) as TreeEntry);
+}
+
+function unescaped({ path, ...rest }: TreeEntry): TreeEntry {
+  return { path: unescapePath(path), ...rest };
+}
+
+type EncodedLine = {
+  path: string;
+  mode: LeafMode | typeof directoryMode;
+  id?: string;
+  length?: number;
+  sha256?: string;
+  archive?: string;
+};
+
+function encodeLine(path: string, mode: string, rest: Omit<EncodedLine, 'path' | 'mode'> = {}): string {
+  const { id, length, sha256, archive } = rest;
+  // JSON.stringify omits keys with the value undefined.
+  return JSON.stringify({ path: escapePath(path), mode, id, length, sha256, archive });
+}
+
+/** Encodes lines into a separate buffer. At most one chunk of them exists as text, or twice. */
+function encodeLines(lines: Iterable<string>): Uint8Array {
+  const pieces: Buffer<ArrayBuffer>[] = [];
+  let text = '';
+  for (const line of lines) {
+    text += `${line}\n`;
+    if (text.length < longestText) continue;
+    pieces.push(encoded(text));
+    text = '';
+  }
+  pieces.push(encoded(text));
+  return joined(pieces);
+}
+
+function encoded(text: string): Buffer<ArrayBuffer> {
+  const bytes = Buffer.allocUnsafeSlow(text.length);
+  bytes.write(text, 'latin1');
+  return bytes;
+}
+
+/** Concatenates the chunks, and frees each as soon as it is copied, before a garbage collection would. */
+function joined(pieces: readonly Buffer<ArrayBuffer>[]): Uint8Array {
+  const bytes = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+    piece.buffer.transfer(0);
+  }
+  return bytes;
+}
+
+function* decodeLines(bytes: Uint8Array): Generator {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let start = 0; start < buffer.length; ) {
+    const end = buffer.indexOf(0x0a, start);
+    if (end === -1) throw new Error('The last line of a listing or manifest has no end.');
+    yield JSON.parse(buffer.toString('latin1', start, end));
+    start = end + 1;
+  }
+}
+
+function assertHeader(header: unknown, kind: 'listing' | 'manifest'): unknown {
+  const version = (header as { [kind: string]: unknown } | undefined)?.[kind];
+  if (version !== 1) throw new Error(`The bytes are no ${kind} of version 1.`);
+  return header;
+}

@@ -1,0 +1,81 @@
+import type { MessagePort } from 'node:worker_threads';
+import { clock } from '../../tools/clock.ts';
+
+const pieceLength = 256 * 1024;
+/** Number of calls between two turns of the event loop, in which messages of the other side are received. */
+const callsBetweenTurns = 16;
+
+/** The reader has closed the port before the end. */
+export class ReadAborted extends Error {
+  override readonly name = 'ReadAborted';
+  readonly code = 'READING_ABANDONED';
+}
+
+/**
+ * Sends bytes through a port in large chunks, each only on request by a message. Only {@link finish} sends
+ * the last chunk: a receiver that counts the bytes cannot mistake data that failed verification for complete.
+ */
+export class ChunkSender {
+  readonly #port: MessagePort;
+  readonly #full: Uint8Array[] = [];
+  #piece = Buffer.allocUnsafeSlow(pieceLength);
+  #filled = 0;
+  #asked = 0;
+  #closed = false;
+  #calls = 0;
+  #wake: () => void = () => undefined;
+
+  constructor(port: MessagePort) {
+    this.#port = port;
+    port.on('message', () => {
+      this.#asked += 1;
+      this.#wake();
+    });
+    port.on('close', () => {
+      this.#closed = true;
+      this.#wake();
+    });
+  }
+
+  /** Copies the bytes into chunks. */
+  write(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length; ) {
+      if (this.#filled === pieceLength) this.#putAside();
+      const part = bytes.subarray(at, at + pieceLength - this.#filled);
+      this.#piece.set(part, this.#filled);
+      this.#filled += part.length;
+      at += part.length;
+    }
+  }
+
+  /** Sends all full chunks. @throws {ReadAborted} */
+  async drained(): Promise<void> {
+    this.#calls += 1;
+    if (this.#calls % callsBetweenTurns === 0) await clock.nextTurn();
+    for (let piece = this.#full.shift(); piece; piece = this.#full.shift()) await this.#send(piece);
+    if (this.#closed) throw new ReadAborted('Nobody reads the rest.');
+  }
+
+  async finish(): Promise<void> {
+    if (this.#filled > 0) this.#putAside();
+    await this.drained();
+    this.#port.postMessage(null);
+  }
+
+  #putAside(): void {
+    this.#full.push(this.#filled === pieceLength ? this.#piece : this.#piece.subarray(0, this.#filled));
+    this.#piece = Buffer.allocUnsafeSlow(pieceLength);
+    this.#filled = 0;
+  }
+
+  async #send(piece: Uint8Array): Promise<void> {
+    while (this.#asked === 0 && !this.#closed) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#wake = resolve;
+      await promise;
+    }
+    if (this.#closed) throw new ReadAborted('Nobody reads the rest.');
+    this.#asked -= 1;
+    this.#port.postMessage(piece, [piece.buffer as ArrayBuffer]);
+  }
+}

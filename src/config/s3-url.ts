@@ -1,0 +1,40 @@
+/**
+ * Maximum bytes that S3 copies in one request. An object is uploaded under a temporary key and then copied to its own.
+ */
+export const MAX_S3_OBJECT = 5 * 1024 ** 3;
+
+/** Location of an S3 store. */
+export type S3Place = {
+  readonly endpoint: { readonly host: string; readonly port: number; readonly tls: boolean };
+  readonly bucket: string;
+  readonly region: string;
+  /** Prefix of every key, for a shared bucket. */
+  readonly prefix: string;
+};
+
+/** Reads `s3://<host>:<port>/<bucket>[/<prefix>]?tls=<true|false>&region=<region>`. */
+export function parseS3Url(text: string): S3Place {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const [bucket = '', ...prefix] = (url?.pathname ?? '').split('/').slice(1);
+  const tls = url?.searchParams.get('tls') ?? 'true';
+  if (!url?.hostname || bucket === '' || !/^(true|false)$/.test(tls)) {
+    throw new Error('must be s3://<host>:<port>/<bucket>?tls=<true|false>&region=<region>');
+  }
+  if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket))
+    throw new Error(
+      'its bucket must have 3 to 63 characters of a-z 0-9 . -, beginning and ending with a letter or digit',
+    );
+  const unknown = url.searchParams.keys().find((name) => name !== 'tls' && name !== 'region');
+  if (unknown !== undefined) throw new Error(`takes tls and region behind the ?, not ${unknown}`);
+  if (url.username || url.password)
+    throw new Error('must not hold keys: set DEPOSIT_S3_ACCESS_KEY and DEPOSIT_S3_SECRET_KEY');
+  const port = Number(url.port) || (tls === 'true' ? 443 : 80);
+  const region = url.searchParams.get('region') ?? 'us-east-1';
+  const folder = prefix.filter((segment) => segment !== '').map((segment) => `${segment}/`);
+  return {
+    endpoint: { host: url.hostname, port, tls: tls === 'true' },
+    bucket,
+    region,
+    prefix: folder.join(''),
+  };
+}

@@ -1,0 +1,161 @@
+import { findEntry } from '../archives/tree/deposit-tree-search.ts';
+import { deposits } from '../domain/aggregates.ts';
+import type { DepositEvent, DepositLoaded } from '../domain/deposit/events.ts';
+import { type EventLog, occurredAt } from '../event-log/event-log.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
+import type { LeafMode } from '../swhid/directory.ts';
+import type { Swhid } from '../swhid/swhid.ts';
+import { conditionsOf, isAnchored, mayBeAnywhere } from './deposit-filter.ts';
+import type { LoadedDeposit, LoadedDeposits, Requester } from './loaded-deposits.ts';
+
+/** The object that a SWHID names among the deposits of a client. */
+export type ResolvedObject = {
+  readonly swhid: Swhid;
+  readonly place: Place;
+  /** One of the deposits that contain it; all of them have the same object there. */
+  readonly deposit: LoadedDeposit;
+  readonly loaded: DepositLoaded['data'];
+  /** RFC 3339, UTC. */
+  readonly loadedAt: string;
+};
+
+export type Place =
+  | { readonly type: 'rev' | 'snp' }
+  /** Latin1 string of raw bytes; empty for the root. */
+  | { readonly type: 'dir'; readonly path: string }
+  | {
+      readonly type: 'cnt';
+      readonly path: string;
+      readonly mode: LeafMode;
+      readonly length: number;
+      /** SHA-256 of its bytes. */
+      readonly sha256: string;
+      /** SHA-256 of the archive that contains it. */
+      readonly archive: string;
+    };
+
+/** Deposits that contain an object, the newest first. */
+export type DepositsWithObject = {
+  readonly deposits: readonly LoadedDeposit[];
+  /** The id below which there are further deposits. */
+  readonly next: number | null;
+};
+
+/** Maximum number of deposits in one answer. */
+const PAGE_SIZE = 100;
+
+/** Limits of a search without anchor: the number of newest trees, and the bytes of their manifests. */
+export const SEARCHED_TREES = 100;
+const SEARCHED_BYTES = 256 * 1024 ** 2;
+
+export type ResolverParts = {
+  readonly deposits: LoadedDeposits;
+  readonly log: EventLog;
+  readonly store: ObjectStore;
+};
+
+/** Finds what SWHIDs name among the deposits of a client that are done. */
+export class Resolver {
+  readonly #deposits: LoadedDeposits;
+  readonly #log: EventLog;
+  readonly #store: ObjectStore;
+
+  constructor({ deposits: loaded, log, store }: ResolverParts) {
+    this.#deposits = loaded;
+    this.#log = log;
+    this.#store = store;
+  }
+
+  /**
+   * Returns the object of the first reading of the SWHID that names one. Includes every deposit that any node has
+   * reported as done.
+   * @throws {EventLogUnavailable}
+   */
+  async resolve(requester: Requester, readings: readonly Swhid[]): Promise<ResolvedObject | undefined> {
+    const known = await this.#resolveNow(requester, readings);
+    if (known || !(await this.#deposits.catchUp())) return known;
+    return this.#resolveNow(requester, readings);
+  }
+
+  /** Returns the deposits that contain the object, according to the views of this node. */
+  depositsWith(requester: Requester, { swhid, deposit }: ResolvedObject, below?: number): DepositsWithObject {
+    const { directory, origin } = deposit;
+    const ofTree = { directory, ...(swhid.qualifiers.origin !== undefined && { origin }) };
+    const conditions = mayBeAnywhere(swhid) ? ofTree : (conditionsOf(swhid) ?? ofTree);
+    const found = this.#deposits.find(requester, conditions, PAGE_SIZE + 1, below);
+    const page = found.slice(0, PAGE_SIZE);
+    return { deposits: page, next: found.length > PAGE_SIZE ? (page.at(-1)?.depositId ?? null) : null };
+  }
+
+  async #resolveNow(requester: Requester, readings: readonly Swhid[]): Promise<ResolvedObject | undefined> {
+    for (const swhid of readings) {
+      const conditions = swhid.type === 'cnt' && mayBeAnywhere(swhid) ? undefined : conditionsOf(swhid);
+      const [deposit] = conditions ? this.#deposits.find(requester, conditions, 1) : [];
+      const found = deposit && (await this.#inDeposit(swhid, deposit));
+      if (found) return found;
+    }
+    for (const swhid of readings.filter(mayBeAnywhere)) {
+      const found = await this.#inNewest(requester, swhid);
+      if (found) return found;
+    }
+    return undefined;
+  }
+
+  /** Searches the newest trees, within limits that do not depend on the number of deposits. */
+  async #inNewest(requester: Requester, swhid: Swhid): Promise<ResolvedObject | undefined> {
+    let bytes = 0;
+    for (const deposit of this.#deposits.newestOfTrees(requester, SEARCHED_TREES, swhid.qualifiers.origin)) {
+      const known = await this.#loadedEvent(deposit);
+      if (!known) continue;
+      bytes += (await this.#store.stat(known.loaded.manifest))?.length ?? 0;
+      if (bytes > SEARCHED_BYTES) return undefined;
+      const place = await this.#placeInside(swhid, known.loaded);
+      if (place) return { swhid, place, deposit, ...known };
+    }
+    return undefined;
+  }
+
+  async #inDeposit(swhid: Swhid, deposit: LoadedDeposit): Promise<ResolvedObject | undefined> {
+    const known = await this.#loadedEvent(deposit);
+    const place = known && (await this.#placeOf(swhid, known.loaded));
+    return place && { swhid, place, deposit, ...known };
+  }
+
+  async #placeOf(swhid: Swhid, loaded: DepositLoaded['data']): Promise<Place | undefined> {
+    const { type, id, qualifiers } = swhid;
+    if (type === 'rev' || type === 'snp')
+      return loaded[type === 'rev' ? 'revision' : 'snapshot'] === id ? { type } : undefined;
+    const path = withoutSlashes(qualifiers.path);
+    if (type === 'dir' && id === loaded.directory && (path ?? '') === '') return { type, path: '' };
+    return isAnchored(swhid) ? this.#placeInside(swhid, loaded) : undefined;
+  }
+
+  async #placeInside(
+    { type, id, qualifiers }: Swhid,
+    loaded: DepositLoaded['data'],
+  ): Promise<Place | undefined> {
+    const path = withoutSlashes(qualifiers.path);
+    if (path === '' || type === 'rel') return undefined;
+    const { body } = await this.#store.get(loaded.manifest);
+    const kind = type === 'dir' ? 'directory' : 'leaf';
+    const entry = await findEntry(body, { kind, id, ...(path !== undefined && { path }) });
+    if (!entry) return undefined;
+    return 'archive' in entry ? { type: 'cnt', ...entry } : { type: 'dir', path: entry.path };
+  }
+
+  /** Returns the last loaded event of the stream; only events about metadata follow it. */
+  async #loadedEvent({ depositId }: LoadedDeposit) {
+    const stream = `${deposits.prefix}${depositId}`;
+    for await (const stored of this.#log.readStream(stream, { backwards: true })) {
+      if (stored.type !== 'DepositLoaded') continue;
+      const { data } = deposits.codec.read(stored) as Extract<DepositEvent, DepositLoaded>; // by its type
+      return { loaded: data, loadedAt: occurredAt(stored) };
+    }
+    return undefined;
+  }
+}
+
+/** Removes leading and trailing slashes. The lookbehind keeps this linear for many slashes in the middle. */
+function withoutSlashes(path: string | undefined): string | undefined {
+  return path?.replace(/^\/+|(?<!\/)\/+$/g, '');
+}

@@ -1,0 +1,121 @@
+import { clients, collections, deposits, notifications, parkings } from '../domain/aggregates.ts';
+import { type ClientCommand, ClientRefusal } from '../domain/client/client.ts';
+import type { CollectionCommand } from '../domain/collection/collection.ts';
+import type { DepositCommand, RetryChecks, RetryLoading } from '../domain/deposit/commands.ts';
+import type { NotificationsCommand } from '../domain/notifications/notifications.ts';
+import type { ParkedEvent, Parking, ParkingCommand } from '../domain/parking/parking.ts';
+import type { EventLog } from '../event-log/event-log.ts';
+import { clock } from '../tools/clock.ts';
+import { credentialOf } from '../tools/password.ts';
+import { random } from '../tools/random.ts';
+import { type Actor, type CommandContext, handleCommand, type Loaded, load } from './command-handler.ts';
+
+/** Commands of an operator. Each step is a command, so that each of its events names the operator. */
+export class AdminCommands {
+  readonly #log: EventLog;
+  readonly #actor: Actor;
+
+  constructor(log: EventLog, actor: Actor) {
+    this.#log = log;
+    this.#actor = actor;
+  }
+
+  async registerClient(client: string, password: string): Promise<void> {
+    await this.client({ type: 'RegisterClient', client, credential: await credentialOf(password) });
+  }
+
+  async changePassword(client: string, password: string): Promise<void> {
+    await this.client({ type: 'ChangeCredential', client, credential: await credentialOf(password) });
+  }
+
+  /**
+   * Stores the same password with the current cost parameters, unless it was changed after `credentialRevision`.
+   * @throws {RevisionNotMatched} another writer changed the client concurrently.
+   */
+  async renewPassword(client: string, password: string, credentialRevision: number): Promise<void> {
+    const credential = await credentialOf(password);
+    let [kept, atRevision] = [-1, -1];
+    for await (const { type, revision } of this.#log.readStream(`${clients.prefix}${client}`)) {
+      if (type === 'ClientRegistered' || type === 'CredentialChanged') kept = revision;
+      atRevision = revision;
+    }
+    if (kept !== credentialRevision) return;
+    const command = { type: 'ChangeCredential', client, credential } as const;
+    await handleCommand(this.#log, clients, client, command, this.#context(), { atRevision });
+  }
+
+  /** Returns whether anything changed. */
+  async client(command: ClientCommand): Promise<boolean> {
+    const { events } = await handleCommand(this.#log, clients, command.client, command, this.#context());
+    return events.length > 0;
+  }
+
+  /** Returns whether anything changed. */
+  async collection(command: CollectionCommand): Promise<boolean> {
+    const { events } = await handleCommand(
+      this.#log,
+      collections,
+      command.collection,
+      command,
+      this.#context(),
+    );
+    return events.length > 0;
+  }
+
+  /** Returns whether anything changed. `atRevision` requires the deposit to be at that revision. */
+  async deposit(
+    depositId: number,
+    command: DepositCommand,
+    options: { readonly atRevision?: number } = {},
+  ): Promise<boolean> {
+    const { events } = await handleCommand(this.#log, deposits, depositId, command, this.#context(), options);
+    return events.length > 0;
+  }
+
+  /** Requests a new check or load of a deposit. Resolves to the appended event and the attempt that it starts. */
+  async retry(
+    depositId: number,
+    command: RetryChecks | RetryLoading,
+  ): Promise<{ readonly event: 'ChecksRetried' | 'LoadingRetried'; readonly attempt: number }> {
+    const { events } = await handleCommand(this.#log, deposits, depositId, command, this.#context());
+    for (const { type, data } of events)
+      if (type === 'ChecksRetried' || type === 'LoadingRetried')
+        return { event: type, attempt: data.attempt };
+    throw new TypeError(`${command.type} of deposit ${depositId} appended no event.`); // `decide` refuses or appends
+  }
+
+  async notifications(command: NotificationsCommand): Promise<void> {
+    await handleCommand(this.#log, notifications, command.depositId, command, this.#context());
+  }
+
+  async parking(command: ParkingCommand): Promise<void> {
+    await handleCommand(this.#log, parkings, command.reactor, command, this.#context());
+  }
+
+  /** Yields each event once its retry is recorded. Reads the stream of parked events once for all. */
+  async *retryParked(reactor: string, parked: readonly ParkedEvent[]): AsyncGenerator<ParkedEvent> {
+    let from: Loaded<Parking> | undefined;
+    for (const event of parked) {
+      const command = { type: 'RetryParked', reactor, eventId: event.eventId } as const;
+      from = await handleCommand(this.#log, parkings, reactor, command, this.#context(), { from });
+      yield event;
+    }
+  }
+
+  /** Grants a collection, and opens it first if it does not exist. Returns whether it was opened. */
+  async grant(client: string, collection: string): Promise<{ readonly opened: boolean }> {
+    const { state } = await load(this.#log, clients, client);
+    if (state.status === 'unknown')
+      throw new ClientRefusal('CLIENT_UNKNOWN', `There is no client ${client}.`);
+    const { revision } = await load(this.#log, collections, collection);
+    const opened = revision === 'none';
+    if (opened) await this.collection({ type: 'OpenCollection', collection });
+    await this.client({ type: 'GrantCollection', client, collection });
+    return { opened };
+  }
+
+  #context(): CommandContext {
+    const [commandId, correlationId] = [random.uuid(), random.uuid()];
+    return { commandId, correlationId, actor: this.#actor, now: clock.date().toISOString() };
+  }
+}

@@ -1,0 +1,143 @@
+import { type EventLog, EventLogUnavailable } from '../event-log/event-log.ts';
+import { clock } from '../tools/clock.ts';
+import { DepositIdReservations } from './deposit-id-reservations.ts';
+import { RETRY_LIMITS, type RetryLimits } from './outage-retries.ts';
+
+/** Maximum number of ids reserved ahead, and how long they may be used. */
+const [MAX_RESERVED, RESERVATION_TTL_MS] = [64, 100];
+
+/**
+ * Allocates deposit ids, unique on any number of nodes. An id belongs to the node whose reservation was appended at the
+ * expected revision of the one stream of ids.
+ * All requests that wait at the same time share an append. Under load, some ids are reserved ahead, so that requests
+ * need not wait.
+ * Each request has its own time limit. A request that arrives while a reservation fails is part of the next
+ * reservation.
+ * An id that was reserved for a request that failed, or that no request used, is never used again.
+ */
+export class DepositIdAllocator {
+  readonly #reservations: DepositIdReservations;
+  readonly #limits: RetryLimits;
+  #waiting: Waiting[] = [];
+  #reserved: Range = { next: 0, end: 0, until: 0 };
+  #reserving = false;
+  /** Number of ids requested since the start. */
+  #requested = 0;
+  /** Numbers of ids requested during each of the last two reservations. */
+  #demand: readonly [number, number] = [0, 0];
+
+  constructor(log: EventLog, limits: RetryLimits = RETRY_LIMITS) {
+    this.#reservations = new DepositIdReservations(log, limits);
+    this.#limits = limits;
+  }
+
+  /**
+   * Allocates the next id, from 1.
+   * @param since when the request for it began, by `clock.monotonic()`.
+   * @throws {EventLogUnavailable} at the latest when the time limit of the request is over.
+   */
+  next(since = clock.monotonic()): Promise<number> {
+    this.#requested += 1;
+    const reserved = this.#takeReserved();
+    const id = reserved ?? this.#wait(since);
+    const isRunningOut = this.#remaining < (2 * this.#reserveCount) / 3;
+    if (!this.#reserving && (reserved === undefined || isRunningOut)) void this.#reserveWaiting();
+    return Promise.resolve(id);
+  }
+
+  /**
+   * Number of ids to reserve ahead. Zero unless requests arrived during both of the last two reservations.
+   * Otherwise three times the larger of both numbers: requests arrive in bursts, and one more burst must not wait.
+   */
+  get #reserveCount(): number {
+    return Math.min(...this.#demand) === 0 ? 0 : Math.min(3 * Math.max(...this.#demand), MAX_RESERVED);
+  }
+
+  /** Number of unused reserved ids. */
+  get #remaining(): number {
+    return clock.monotonic() > this.#reserved.until ? 0 : this.#reserved.end - this.#reserved.next;
+  }
+
+  #wait(since: number): Promise<number> {
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
+    const { timeLimit } = this.#limits;
+    const end = (): void => {
+      this.#waiting = this.#waiting.filter((each) => each !== waiting);
+      reject(timeoutError(timeLimit));
+    };
+    const timer = clock.setTimeout(end, since + timeLimit - clock.monotonic()).unref();
+    const waiting: Waiting = {
+      since,
+      resolve: (id) => {
+        clock.clearTimeout(timer);
+        resolve(id);
+      },
+      reject: (error) => {
+        clock.clearTimeout(timer);
+        reject(error);
+      },
+    };
+    this.#waiting.push(waiting);
+    return promise;
+  }
+
+  #takeReserved(): number | undefined {
+    if (this.#remaining === 0) return undefined;
+    const { next } = this.#reserved;
+    this.#reserved = { ...this.#reserved, next: next + 1 };
+    return next;
+  }
+
+  #serveReserved(): void {
+    while (this.#waiting.length > 0) {
+      const id = this.#takeReserved();
+      if (id === undefined) return;
+      this.#waiting.shift()?.resolve(id);
+    }
+  }
+
+  #addReserved(first: number, count: number): void {
+    const { next, end } = this.#reserved;
+    this.#reserved = {
+      next: end === first ? next : first, // after ids of another node, the rest of the old range stays unused
+      end: first + count,
+      until: clock.monotonic() + RESERVATION_TTL_MS,
+    };
+  }
+
+  async #reserveWaiting(): Promise<void> {
+    this.#reserving = true;
+    do {
+      const [served, asked] = [this.#waiting, this.#requested];
+      const ahead = Math.max(0, this.#reserveCount - this.#remaining);
+      this.#waiting = [];
+      try {
+        const first = await this.#reservations.reserve(served.length + ahead, latest(served));
+        served.forEach(({ resolve }, index) => resolve(first + index));
+        this.#addReserved(first + served.length, ahead);
+      } catch (error) {
+        for (const { reject } of served) reject(error);
+      }
+      this.#demand = [this.#demand[1], this.#requested - asked];
+      this.#serveReserved();
+    } while (this.#waiting.length > 0);
+    this.#reserving = false;
+  }
+}
+
+type Waiting = {
+  /** When the request began, by `clock.monotonic()`. */
+  readonly since: number;
+  readonly resolve: (id: number) => void;
+  readonly reject: (error: unknown) => void;
+};
+type Range = { readonly next: number; readonly end: number; readonly until: number };
+
+/** Returns when the latest of the requests began. */
+function latest(served: readonly Waiting[]): number {
+  return served.length === 0 ? clock.monotonic() : Math.max(...served.map(({ since }) => since));
+}
+
+function timeoutError(timeLimit: number): EventLogUnavailable {
+  return new EventLogUnavailable(`Could not reserve a deposit id within ${timeLimit / 1000} s.`);
+}

@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto';
+import {
+  type EventLog,
+  type NewEvent,
+  type RecordedEvent,
+  WrongExpectedRevision,
+} from '../event-log/event-log.ts';
+import { sealAfter } from '../event-log/integrity/hash-chain.ts';
+import { clock } from '../tools/clock.ts';
+import { random } from '../tools/random.ts';
+import { OutageRetries } from './outage-retries.ts';
+
+/** A request with an idempotency key, recorded before it is executed. */
+export type IdempotencyRecord = {
+  /** Equal for every repetition, so that its events are appended once. */
+  readonly commandId: string;
+  readonly depositId: number;
+  /** UUID of a deposit that the request creates. */
+  readonly uuid: string;
+  /** RFC 3339. */
+  readonly now: string;
+  /** Id of the first of the repeated requests. */
+  readonly requestId: string;
+  /** SHA-256 over the content of the request. */
+  readonly fingerprint: string;
+};
+
+/**
+ * Stores the requests with an Idempotency-Key permanently in the log, one stream each. A repeated request, concurrent
+ * or after a crash, finds the record of the first one and executes only what is missing.
+ */
+export class IdempotencyStore {
+  readonly #log: EventLog;
+
+  constructor(log: EventLog) {
+    this.#log = log;
+  }
+
+  /** Finds the earlier request of the client with this key. */
+  async find(client: string, key: string, since?: number): Promise<IdempotencyRecord | undefined> {
+    const stream = streamOf(client, key);
+    const [begun] = await Array.fromAsync(this.#log.readStream(stream, { limit: 1, since }));
+    return begun && requestIn(stream, begun);
+  }
+
+  /**
+   * Records the request, or returns the earlier one.
+   * @throws {EventLogUnavailable} the log rejects the record, and no read shows another one within the time limit.
+   */
+  async begin(
+    client: string,
+    key: string,
+    request: Pick<IdempotencyRecord, 'depositId' | 'requestId' | 'fingerprint'>,
+    retries = new OutageRetries(),
+  ): Promise<IdempotencyRecord> {
+    const [stream, now] = [streamOf(client, key), clock.date().toISOString()];
+    const data = { ...request, client, uuid: random.uuid(), now };
+    const metadata = { schemaVersion: 1, occurredAt: now, $correlationId: request.requestId };
+    const event = { id: random.uuid(), type: 'RequestBegun', data, metadata };
+    const [begun] = sealAfter(stream, 'none', null, [event]) as [NewEvent];
+    const { since } = retries;
+    while (true) {
+      try {
+        await this.#log.append(stream, 'none', [begun], { since });
+        return requestIn(stream, begun);
+      } catch (error) {
+        if (!(error instanceof WrongExpectedRevision)) throw error;
+        const first = await this.find(client, key, since);
+        if (first) return first;
+        await retries.pause(`The append to ${stream} was rejected, and no read shows another event`);
+      }
+    }
+  }
+}
+
+function streamOf(client: string, key: string): string {
+  return `request-${createHash('sha256').update(`${client}\0${key}`).digest('hex')}`;
+}
+
+function requestIn(stream: string, { data }: NewEvent | RecordedEvent): IdempotencyRecord {
+  const { depositId, uuid, now, requestId, fingerprint } = data as Omit<IdempotencyRecord, 'commandId'>;
+  return { commandId: stream, depositId, uuid, now, requestId, fingerprint };
+}

@@ -1,0 +1,144 @@
+import { type DepositStatusView, depositStatus } from '../../projections/deposit-status.ts';
+import { deposits } from '../domain/aggregates.ts';
+import { type EventLog, occurredAt, type RecordedEvent, staleRead } from '../event-log/event-log.ts';
+import { depositIdentifiers } from '../swhid/deposit-identifiers.ts';
+import type { Iris } from '../sword/iris.ts';
+import { apply } from '../views/fold.ts';
+
+/** Payload of a status change, for webhooks and server-sent events. */
+export type StatusChangeDocument = {
+  readonly type: 'deposit.status' | 'deposit.deleted';
+  /** Time of the event, RFC 3339 in UTC. */
+  readonly timestamp: string;
+  readonly data: Readonly<Record<string, unknown>>;
+};
+
+export type StatusChangeContext = { readonly iris: Iris; readonly refIdAliases: boolean };
+
+/** A deposit and an event that changed its status. */
+export type StatusChange = {
+  readonly event: RecordedEvent;
+  /** The deposit after the event; before it, if the event deleted the deposit. */
+  readonly deposit: DepositStatusView;
+};
+
+/** Events by which a deposit is created, gets another status, or is deleted. */
+const STATUS_CHANGES = new Set([
+  'DepositCreated',
+  'DepositCompleted',
+  'DepositDeleted',
+  'DepositVerified',
+  'DepositRejected',
+  'ChecksRetried',
+  'LoadingStarted',
+  'DepositLoaded',
+  'LoadingFailed',
+  'LoadingRetried',
+  'MetadataDeposited',
+]);
+
+const ENDS = new Set(['DepositLoaded', 'DepositDeleted', 'MetadataDeposited']);
+
+export function isStatusChange({ type }: Pick<RecordedEvent, 'type'>): boolean {
+  return STATUS_CHANGES.has(type);
+}
+
+/** Whether further changes follow: after `over` only if an operator retries, after `ended` none. */
+export function progressAfter({ type }: Pick<RecordedEvent, 'type'>): 'goes on' | 'over' | 'ended' {
+  if (ENDS.has(type)) return 'ended';
+  return type === 'DepositRejected' || type === 'LoadingFailed' ? 'over' : 'goes on';
+}
+
+/** Reads the status changes of one deposit, incrementally. */
+export class StatusChangeReader {
+  readonly #log: Pick<EventLog, 'readStream'>;
+  readonly #stream: string;
+  #deposit: DepositStatusView | undefined;
+  #next = 0;
+
+  constructor(log: Pick<EventLog, 'readStream'>, depositId: number) {
+    this.#log = log;
+    this.#stream = `${deposits.prefix}${depositId}`;
+  }
+
+  /** Revision of the last event that was read; -1 before the first. */
+  get revision(): number {
+    return this.#next - 1;
+  }
+
+  /** Yields the changes that were not read yet, oldest first, up to a revision if one is given. */
+  async *more(upTo?: number): AsyncGenerator<StatusChange> {
+    const limit = upTo === undefined ? {} : { limit: upTo + 1 - this.#next };
+    for await (const event of this.#log.readStream(this.#stream, { from: this.#next, ...limit })) {
+      const before = this.#deposit;
+      this.#deposit = apply(depositStatus, before, event);
+      this.#next = event.revision + 1;
+      const deposit = this.#deposit ?? before;
+      if (deposit && isStatusChange(event)) yield { event, deposit };
+    }
+  }
+}
+
+/**
+ * Returns all status events of a deposit up to a revision, oldest first.
+ * @throws {EventLogUnavailable} the read is stale
+ */
+export async function statusChangesUpTo(
+  log: Pick<EventLog, 'readStream'>,
+  depositId: number,
+  revision: number,
+): Promise<StatusChange[]> {
+  const reader = new StatusChangeReader(log, depositId);
+  const changes = await Array.fromAsync(reader.more(revision));
+  if (reader.revision < revision)
+    throw staleRead(`${deposits.prefix}${depositId}`, reader.revision, revision);
+  return changes;
+}
+
+/** Returns the status event with this revision. @throws {EventLogUnavailable} the read is stale */
+export async function statusChangeAt(
+  log: Pick<EventLog, 'readStream'>,
+  depositId: number,
+  revision: number,
+): Promise<StatusChange | undefined> {
+  const last = (await statusChangesUpTo(log, depositId, revision)).at(-1);
+  return last?.event.revision === revision ? last : undefined;
+}
+
+/** Returns the payload, which is identical for the same event on every node and at any time. */
+export function statusChangeDocument(
+  { event, deposit }: StatusChange,
+  { iris, refIdAliases }: StatusChangeContext,
+): StatusChangeDocument {
+  const { depositId, collection } = deposit;
+  const isGone = event.type === 'DepositDeleted';
+  const loaded = depositIdentifiers(deposit.loaded) ?? deposit.about;
+  const timestamp = occurredAt(event);
+  return {
+    type: isGone ? 'deposit.deleted' : 'deposit.status',
+    timestamp,
+    data: {
+      event_id: event.id,
+      revision: event.revision,
+      deposit_id: depositId,
+      client: deposit.client,
+      collection,
+      title: deposit.title,
+      ...(!isGone && { deposit_status: deposit.status, deposit_status_detail: deposit.statusDetail }),
+      ...(loaded && { deposit_ref_id: loaded.refId, deposit_ref_id_context: loaded.refIdContext }),
+      ...(loaded &&
+        refIdAliases && { deposit_swh_id: loaded.refId, deposit_swh_id_context: loaded.refIdContext }),
+      created: deposit.createdAt,
+      updated: timestamp,
+      links: {
+        edit: iris.edit(collection, depositId),
+        edit_media: iris.media(collection, depositId),
+        status: iris.status(collection, depositId),
+        content: iris.content(collection, depositId),
+        statement: iris.statement(collection, depositId),
+        history: iris.history(collection, depositId),
+        events: iris.events(collection, depositId),
+      },
+    },
+  };
+}

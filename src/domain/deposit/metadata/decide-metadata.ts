@@ -1,0 +1,82 @@
+import { assertAbsent, assertExists } from '../assert-status.ts';
+import type { DepositMetadata, UpdateMetadata } from '../commands.ts';
+import { DepositRefusal } from '../errors.ts';
+import type { DepositEvent, EntryFacts } from '../events.ts';
+import { assertEntries } from '../limits.ts';
+import type { Deposit } from '../state.ts';
+import { reasonText } from '../status-detail.ts';
+import { validateMetadata } from './metadata-checks.ts';
+import { assertOriginAllowed, assertProvenanceAllowed } from './origin.ts';
+
+/** Creates a deposit of metadata without software, which is done at once. */
+export function depositMetadata(command: DepositMetadata, deposit: Deposit): readonly DepositEvent[] {
+  const { depositId, uuid, client, collection, fallbackOrigin, entry, target, providerUrl, now } = command;
+  assertAbsent(depositId, deposit);
+  assertMetadataDeposit(entry.facts, providerUrl);
+  const { warnings } = validateMetadata([entry]);
+  return [
+    {
+      type: 'DepositCreated',
+      data: { depositId, uuid, client, collection, createdAt: now, slug: null, fallbackOrigin },
+    },
+    { type: 'MetadataAdded', data: { depositId, entry } },
+    { type: 'MetadataDeposited', data: { depositId, completedAt: now, target, warnings } },
+  ];
+}
+
+/** Adds metadata to a deposit that is done. The client proves that it means this deposit by naming its identifier. */
+export function updateMetadata(command: UpdateMetadata, deposit: Deposit): readonly DepositEvent[] {
+  const { depositId, swhid, entry, providerUrl } = command;
+  assertExists(depositId, deposit);
+  if (deposit.status === 'partial') assertIdentifiedBy(swhid, depositId, null);
+  if (deposit.status !== 'done') {
+    const text = `Deposit ${depositId} is ${deposit.status}: metadata can be added by its identifier only once it is done.`;
+    throw new DepositRefusal('DEPOSIT_NOT_DONE', text);
+  }
+  assertIdentifiedBy(swhid, depositId, identifierOf(deposit));
+  assertMetadataUpdate(entry.facts, providerUrl);
+  assertEntries(deposit.entries.length + (deposit.updates?.length ?? 0) + 1);
+  return [{ type: 'MetadataUpdated', data: { depositId, swhid, entry } }];
+}
+
+/** @throws {DepositRefusal} the deposit has another identifier. */
+export function assertIdentifiedBy(swhid: string, depositId: number, identifier: string | null): void {
+  if (swhid === identifier) return;
+  const text =
+    identifier === null
+      ? `Deposit ${depositId} has no identifier, so that it is not ${swhid}.`
+      : `The identifier of deposit ${depositId} is ${identifier}, not ${swhid}.`;
+  throw new DepositRefusal('SWHID_MISMATCH', text);
+}
+
+/** @throws {DepositRefusal} the entry, which names what it describes, does not pass the checks. */
+export function assertMetadataDeposit(facts: EntryFacts, providerUrl: string | null): void {
+  assertValid(facts);
+  assertProvenanceAllowed(facts, providerUrl);
+}
+
+/** @throws {DepositRefusal} the entry does not pass the checks, or describes something else. */
+export function assertMetadataUpdate(facts: EntryFacts, providerUrl: string | null): void {
+  assertNoReference(facts);
+  assertOriginAllowed(facts, providerUrl);
+  assertValid(facts);
+}
+
+/** Refuses a reference in an entry: references are valid only in metadata without software. */
+export function assertNoReference({ reference }: Pick<EntryFacts, 'reference'>): void {
+  if (!reference) return;
+  const text = `The entry is about ${reference.value}: an entry with a reference is deposited alone, by a POST to the collection.`;
+  throw new DepositRefusal('REFERENCE_OUT_OF_PLACE', text);
+}
+
+function assertValid(facts: EntryFacts): void {
+  const { reasons } = validateMetadata([{ facts }]);
+  if (reasons.length === 0) return;
+  const text = `The metadata do not pass the checks: ${reasons.map(reasonText).join('; ')}.`;
+  throw new DepositRefusal('METADATA_REJECTED', text);
+}
+
+function identifierOf(deposit: Extract<Deposit, { status: 'done' }>): string | null {
+  if ('loaded' in deposit) return `swh:1:dir:${deposit.loaded.directory}`;
+  return deposit.target.kind === 'object' ? deposit.target.swhid : null;
+}

@@ -1,0 +1,91 @@
+import { DepositRefusal } from '../errors.ts';
+import type { EntryFacts, MetadataEntry } from '../events.ts';
+
+/** Refuses an entry that names an origin outside the provider URL of its client. */
+export function assertOriginAllowed(
+  { origin }: Pick<EntryFacts, 'origin'>,
+  providerUrl: string | null,
+): void {
+  if (!origin) return;
+  if (providerUrl === null) {
+    throw new DepositRefusal(
+      'ORIGIN_OUTSIDE_PROVIDER',
+      `The entry names the origin ${origin.url}, but this client has no provider URL under which it may name origins.`,
+    );
+  }
+  if (isBelow(origin.url, providerUrl)) return;
+  throw new DepositRefusal(
+    'ORIGIN_OUTSIDE_PROVIDER',
+    `The origin ${origin.url} is not below the provider URL ${providerUrl} of this client.`,
+  );
+}
+
+/** Refuses an entry without software whose provenance is outside the provider URL of its client. */
+export function assertProvenanceAllowed(
+  { provenance }: Pick<EntryFacts, 'provenance'>,
+  providerUrl: string | null,
+): void {
+  if (!provenance || (providerUrl !== null && isBelow(provenance, providerUrl))) return;
+  const rule =
+    providerUrl === null
+      ? 'has no provider URL'
+      : `vouches only for what is below its provider URL ${providerUrl}`;
+  throw new DepositRefusal(
+    'PROVENANCE_OUTSIDE_PROVIDER',
+    `The metadata are said to come from ${provenance}, but this client ${rule}.`,
+  );
+}
+
+/**
+ * Returns the origin to which the entry adds a version. It must be the origin of a deposit of this client that is done.
+ */
+export function originAddedTo({ origin }: Pick<EntryFacts, 'origin'>): string | null {
+  return origin?.relation === 'add' ? origin.url : null;
+}
+
+export function unknownOrigin(url: string): DepositRefusal {
+  return new DepositRefusal(
+    'ORIGIN_UNKNOWN',
+    `Nothing can be added to the origin ${url}: this client has no deposit from there that is done. Send create_origin, or wait until the first deposit is done.`,
+  );
+}
+
+/**
+ * Returns the origin of a deposit: the first one that an entry names, else the one assigned when the deposit was
+ * created.
+ */
+export function originOf(entries: readonly MetadataEntry[], fallbackOrigin: string): string {
+  return entries.find(({ facts }) => facts.origin)?.facts.origin?.url ?? fallbackOrigin;
+}
+
+/**
+ * Whether a URL is below the provider URL, both as text and as parsed: programs differ about backslashes, blanks and
+ * `..`. Whole path segments are compared, so that `https://a.example/x` is not below `https://a.example/xy`.
+ */
+function isBelow(url: string, provider: string): boolean {
+  return isTextBelow(url, provider) && isParsedBelow(url, provider);
+}
+
+function isTextBelow(url: string, provider: string): boolean {
+  if (/[\s\\\p{Cc}]/u.test(url)) return false;
+  const [inner, outer] = [withHostInLowerCase(url), withHostInLowerCase(provider)];
+  return inner.startsWith(outer) && /^(?:[/?#]|$)/.test(inner.slice(outer.length));
+}
+
+function withHostInLowerCase(url: string): string {
+  return url.replace(/^https?:\/\/[^/?#]+/i, (start) => start.toLowerCase());
+}
+
+function isParsedBelow(url: string, provider: string): boolean {
+  const [inner, outer] = [parse(url), parse(provider)];
+  if (!inner || !outer || inner.origin !== outer.origin) return false;
+  const folder = outer.pathname.endsWith('/') ? outer.pathname : `${outer.pathname}/`;
+  return inner.pathname === outer.pathname || inner.pathname.startsWith(folder);
+}
+
+function parse(url: string): URL | undefined {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  return parsed && /^https?:$/.test(parsed.protocol) && !parsed.username && !parsed.password
+    ? parsed
+    : undefined;
+}

@@ -1,0 +1,105 @@
+import { clock } from '../../../tools/clock.ts';
+import { random } from '../../../tools/random.ts';
+import { CRASHES_BEFORE_ISOLATION } from '../../consumer-groups/consumer-group.ts';
+import { uncaughtExceptionCount } from '../../consumer-groups/uncaught-exception-count.ts';
+import { type EventLog, lastEvent, type RecordedEvent, WrongExpectedRevision } from '../../event-log.ts';
+import { chainHash, sealAfter } from '../../integrity/hash-chain.ts';
+
+export type AttemptedEvent = {
+  readonly event: RecordedEvent;
+  /** Time at which the server recorded it. */
+  readonly created: Date;
+};
+
+export type Attempt = { readonly id: string; readonly isAlone: boolean };
+
+/**
+ * Counts how often a consumer of a group started to process an event, in one stream per event:
+ * `attempts-<group>-<event id>`. The server does not count that. When a consumer crashes, it does not count
+ * either that it delivers all unacknowledged events again, nearly all of which were only queued.
+ *
+ * Each count costs a durable append before the work, and a stream that stays. Therefore an event that was
+ * recorded a moment ago is assumed to be delivered for the first time and is not counted. At low load, when
+ * each event is started at once, no count is written. An event that crashes its consumers is soon old enough
+ * to be counted.
+ */
+export class EventStoreDbAttempts {
+  readonly #log: EventLog;
+  readonly #freshFor: number;
+  readonly #uncaughtBefore = uncaughtExceptionCount();
+
+  /** @param freshFor age up to which an event is not counted, in milliseconds. */
+  constructor(log: EventLog, freshFor: number) {
+    this.#log = log;
+    this.#freshFor = freshFor;
+  }
+
+  /**
+   * Resolves to the number of this attempt, from 1, after recording it. Resolves to `undefined`, without
+   * recording it, when the attempt must be exclusive and is not. An id is recorded once, so that the call can
+   * be repeated when its outcome is unknown. @throws {EventLogUnavailable}
+   */
+  async next(
+    group: string,
+    { event, created }: AttemptedEvent,
+    { id, isAlone }: Attempt,
+  ): Promise<number | undefined> {
+    const age = Math.abs(clock.now() - created.getTime()); // a wrong clock only causes more attempts to be counted
+    if (age < this.#freshFor) return 1; // the server's retryCount also rises with every lost connection
+    const stream = streamOf(group, event);
+    let last: RecordedEvent | undefined;
+    while (true) {
+      try {
+        const count = countIn(last) + 1;
+        await this.#record(stream, last, { id, type: 'EventHandedOut', group, eventId: event.id, count });
+        return count;
+      } catch (error) {
+        if (!(error instanceof WrongExpectedRevision)) throw error;
+        last = await lastEvent(this.#log, stream);
+        const count = countIn(last);
+        if (last?.id === id) return count;
+        if (count >= CRASHES_BEFORE_ISOLATION && !isAlone) return undefined;
+      }
+    }
+  }
+
+  /** Removes a recorded attempt from the count, unless the process stops because of an uncaught exception. */
+  async takeBack(group: string, { event }: Pick<AttemptedEvent, 'event'>, attempt: string): Promise<void> {
+    if (uncaughtExceptionCount() !== this.#uncaughtBefore) return;
+    const stream = streamOf(group, event);
+    const last = await lastEvent(this.#log, stream);
+    if (last?.id !== attempt) return;
+    const [id, count] = [random.uuid(), countIn(last) - 1];
+    await this.#record(stream, last, { id, type: 'EventHandedBack', group, eventId: event.id, count });
+  }
+
+  async #record(
+    stream: string,
+    last: RecordedEvent | undefined,
+    { id, type, ...data }: Counted,
+  ): Promise<void> {
+    const metadata = { schemaVersion: 1, occurredAt: clock.date().toISOString(), $causationId: data.eventId };
+    const expected = last?.revision ?? 'none';
+    const sealed = sealAfter(stream, expected, chainHash(last), [{ id, type, data, metadata }]);
+    await this.#log.append(stream, expected, sealed);
+  }
+}
+
+type Counted = {
+  readonly id: string;
+  readonly type: 'EventHandedOut' | 'EventHandedBack';
+  readonly group: string;
+  readonly eventId: string;
+  /** Attempts so far that were not taken back. */
+  readonly count: number;
+};
+
+function streamOf(group: string, event: RecordedEvent): string {
+  return `attempts-${group}-${event.id}`;
+}
+
+/** Returns the count of the last event. Earlier releases stored no count, and never removed one. */
+function countIn(last: RecordedEvent | undefined): number {
+  const count = last?.data['count'];
+  return typeof count === 'number' ? count : (last?.revision ?? -1) + 1;
+}

@@ -1,0 +1,149 @@
+import { random } from '../../../tools/random.ts';
+import type {
+  ConsumerGroups,
+  Delivery,
+  GroupStart,
+  GroupStatus,
+} from '../../consumer-groups/consumer-group.ts';
+import { DeliveryQueue } from '../../consumer-groups/delivery-queue.ts';
+import type { EventLog, Position, RecordedEvent } from '../../event-log.ts';
+import { EventStoreDbConnection } from '../connection.ts';
+import type { GroupMessage } from './consumer-session.ts';
+import { type AttemptedEvent, EventStoreDbAttempts } from './delivery-attempts.ts';
+import { GroupConsumer, type GroupConsumerOptions } from './group-consumer.ts';
+import { EventStoreDbGroupStatus } from './group-status.ts';
+import { lowest } from './make-group.ts';
+import { RetiredGroups, type RetiredGroupsOptions } from './retired-groups.ts';
+
+export type EventStoreDbDeliveriesOptions = GroupConsumerOptions &
+  RetiredGroupsOptions & {
+    /**
+     * All receivers of a node: consuming starts only when each of them receives, so that no event is
+     * acknowledged before.
+     */
+    readonly receivers: readonly string[];
+    /** Age, in milliseconds, up to which an event is assumed to be delivered for the first time. */
+    readonly freshFor?: number;
+  };
+
+type Receiver = {
+  readonly group: string;
+  readonly streamPrefix: string;
+  readonly start: GroupStart | undefined;
+  readonly queue: DeliveryQueue;
+};
+
+/**
+ * Deliveries that many nodes share: one persistent subscription without a filter, on the leader. The one
+ * consumer of this node feeds all receivers, and acknowledges an event when each receiver concerned has done
+ * so. Events of one stream are delivered to one node while the set of nodes is unchanged. When a node joins
+ * or leaves, order may break and events may be delivered again. Reactors allow for both: they read the
+ * present state of the stream first.
+ */
+export class EventStoreDbDeliveries implements ConsumerGroups, AsyncDisposable {
+  readonly #options: EventStoreDbDeliveriesOptions;
+  readonly #attempts: EventStoreDbAttempts;
+  readonly #status: EventStoreDbGroupStatus;
+  readonly #receivers = new Map<string, Receiver>();
+  readonly #stop = new AbortController();
+  #consumer: GroupConsumer | undefined;
+  #consuming: Promise<void> | undefined;
+
+  /** @param log event log for the attempt counts, which must be on the same server. */
+  constructor(log: EventLog, options: EventStoreDbDeliveriesOptions) {
+    this.#options = options;
+    this.#attempts = new EventStoreDbAttempts(log, options.freshFor ?? 2000);
+    this.#status = new EventStoreDbGroupStatus(log, options);
+  }
+
+  lastError(group: string): string | undefined {
+    return this.#receivers.has(group) ? this.#consumer?.fault : undefined;
+  }
+
+  status(group: string, streamPrefix: string): Promise<GroupStatus> {
+    return this.#status.of(group, streamPrefix);
+  }
+
+  redelivery(group: string, event: RecordedEvent): Delivery {
+    return { ...this.#counted(group, { event, created: new Date(0) }), acknowledge: async () => undefined };
+  }
+
+  async *receive(
+    group: string,
+    streamPrefix: string,
+    signal: AbortSignal,
+    start?: GroupStart,
+  ): AsyncGenerator<Delivery> {
+    const { receivers } = this.#options;
+    if (!receivers.includes(group)) throw new TypeError(`${group} is not one of the declared receivers.`);
+    const queue = new DeliveryQueue();
+    // A single stopped receiver would retain the events that concern it, so all receivers of the node stop.
+    signal.addEventListener('abort', () => this.#end(), { once: true });
+    if (signal.aborted || this.#stop.signal.aborted) return;
+    this.#receivers.set(group, { group, streamPrefix, start, queue });
+    if (this.#receivers.size === receivers.length) this.#consuming ??= this.#consume();
+    yield* queue;
+  }
+
+  /** Resolves when every connection is closed. Receivers must be stopped before. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#end();
+    await Promise.all([this.#consuming, this.#status[Symbol.asyncDispose]()]);
+    await this.#consumer?.close();
+  }
+
+  async #consume(): Promise<void> {
+    const { signal } = this.#stop;
+    const retiring = this.#deleteRetiredGroups(signal);
+    const receivers = [...this.#receivers.values()];
+    const consumer = new GroupConsumer(this.#options);
+    this.#consumer = consumer;
+    try {
+      for await (const messages of consumer.messages(() => earliest(receivers), signal)) {
+        for (const message of messages) this.#deliver(message, consumer, receivers);
+      }
+      this.#end();
+    } catch (error) {
+      this.#end({ error });
+    }
+    await retiring;
+  }
+
+  #deliver(message: GroupMessage, consumer: GroupConsumer, receivers: readonly Receiver[]): void {
+    const { event } = message;
+    const concerned = receivers.filter(({ streamPrefix }) => event.stream.startsWith(streamPrefix));
+    const acknowledge = consumer.take(message, concerned.length);
+    if (!acknowledge) return;
+    for (const { group, queue } of concerned) queue.push({ ...this.#counted(group, message), acknowledge });
+  }
+
+  #counted(group: string, event: AttemptedEvent): Omit<Delivery, 'acknowledge'> {
+    const attempt = random.uuid();
+    return {
+      event: event.event,
+      begin: (how) => this.#attempts.next(group, event, { id: attempt, isAlone: how === 'alone' }),
+      handBack: () => this.#attempts.takeBack(group, event, attempt),
+    };
+  }
+
+  async #deleteRetiredGroups(signal: AbortSignal): Promise<void> {
+    const { retiredGroups = [] } = this.#options;
+    await using connection = new EventStoreDbConnection(this.#options);
+    await new RetiredGroups(connection, retiredGroups, this.#options).deleteWhenUnused(signal);
+  }
+
+  #end(outcome?: { readonly error: unknown }): void {
+    this.#stop.abort();
+    for (const { queue } of this.#receivers.values()) queue.end(outcome);
+  }
+}
+
+/**
+ * Returns the start position of a group that is created; `undefined`, the beginning, if one receiver has no
+ * start position.
+ */
+async function earliest(receivers: readonly Receiver[]): Promise<Position | undefined> {
+  const starts = receivers.map(({ start }) => start).filter((start) => start !== undefined);
+  if (starts.length < receivers.length) return undefined;
+  return lowest(await Promise.all(starts.map((start) => start())));
+}

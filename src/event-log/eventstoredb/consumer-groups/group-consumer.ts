@@ -1,0 +1,113 @@
+import { clock } from '../../../tools/clock.ts';
+import type { GroupStart } from '../../consumer-groups/consumer-group.ts';
+import { InvalidPosition } from '../../invalid-position.ts';
+import { BackOff } from '../back-off.ts';
+import { EventStoreDbConnection } from '../connection.ts';
+import { factsOf, lastErrorOf } from '../errors.ts';
+import type { EventStoreDbOptions } from '../settings.ts';
+import { ConsumerSession, type ConsumerSettings, type GroupMessage } from './consumer-session.ts';
+import { GROUP, groupInfo } from './group.ts';
+import { InFlight } from './in-flight.ts';
+import { makeGroup, unlessDenied } from './make-group.ts';
+
+/** The client accepts an acknowledgement before it sends it, and closing discards unsent ones. */
+const FLUSH_TIME_MS = 100;
+const LINGER_MS = 3000;
+
+export type GroupConsumerOptions = EventStoreDbOptions &
+  ConsumerSettings & {
+    /** Groups of older releases: a new group starts at the lowest of their positions. */
+    readonly retiredGroups?: readonly string[];
+    /** Milliseconds for which acknowledgements may still arrive after the consumer has stopped. */
+    readonly linger?: number;
+  };
+
+/** The consumer of this node: reconnects to the group after every fault, until it is stopped. */
+export class GroupConsumer {
+  readonly #options: GroupConsumerOptions;
+  readonly #connection: EventStoreDbConnection;
+  readonly #handedOut = new InFlight();
+  #session: ConsumerSession | undefined;
+  #fault: string | undefined;
+
+  constructor(options: GroupConsumerOptions) {
+    this.#options = options;
+    this.#connection = new EventStoreDbConnection(options);
+  }
+
+  /** The reason why no events arrive at the moment; `undefined` while it is connected. */
+  get fault(): string | undefined {
+    return this.#fault;
+  }
+
+  /** Yields batches of delivered events until `signal` aborts. A group that is created begins at `start`. */
+  async *messages(start: GroupStart, signal: AbortSignal): AsyncGenerator<readonly GroupMessage[]> {
+    const backOff = BackOff.forBackground(this.#options);
+    const connected = (): void => {
+      this.#fault = undefined;
+    };
+    while (!signal.aborted) {
+      const session = await this.#nextSession();
+      try {
+        await makeGroup(
+          this.#connection,
+          { retiredGroups: this.#options.retiredGroups ?? [], start },
+          signal,
+        );
+        for await (const messages of session.messages(signal, connected)) {
+          backOff.reset(); // at the latest after a time of silence
+          if (messages.length > 0) yield messages;
+          else if (!(await this.#isServed(session, signal))) break;
+        }
+        if (!signal.aborted) this.#connection.drop(session.client);
+      } catch (error) {
+        if (error instanceof InvalidPosition) throw error;
+        if (signal.aborted) return;
+        this.#fault = lastErrorOf('The subscription of the reactors', error);
+        // A client that found the leader can be used for the next session.
+        if (factsOf(error).type !== 'not-leader') this.#connection.drop(session.client);
+        await this.#connection.pauseBackground(backOff.next(), signal);
+      }
+    }
+  }
+
+  /**
+   * Registers work of `parts` receivers on a message. Returns a function that each of them calls when done.
+   * Returns `undefined` when this copy needs no work, since there are no such receivers or another copy is in
+   * work here.
+   */
+  take(message: GroupMessage, parts: number): (() => Promise<void>) | undefined {
+    if (!this.#session) return undefined;
+    if (parts > 0) return this.#handedOut.take(message, this.#session, parts);
+    void this.#session.acknowledge(message);
+    return undefined;
+  }
+
+  /** Closes the connection when the work in flight has been acknowledged or its time limit ends. */
+  async close(): Promise<void> {
+    await this.#handedOut.settled(this.#options.linger ?? LINGER_MS);
+    await clock.sleep(FLUSH_TIME_MS);
+    await this.#session?.[Symbol.asyncDispose]();
+    await this.#connection[Symbol.asyncDispose]();
+  }
+
+  async #nextSession(): Promise<ConsumerSession> {
+    if (this.#session) {
+      await this.#session[Symbol.asyncDispose]();
+      this.#handedOut.forgetUnlessFrom(this.#session);
+    }
+    this.#session = new ConsumerSession(this.#connection, this.#options);
+    return this.#session;
+  }
+
+  /** Whether the server still serves this connection, as the server reports it. Silence alone is no fault. */
+  async #isServed(session: ConsumerSession, signal: AbortSignal): Promise<boolean> {
+    const info = await groupInfo(this.#connection, GROUP, signal).catch(unlessDenied);
+    if (info === 'denied') return this.#handedOut.size > 0;
+    const own = info?.connections.find(
+      ({ connectionName }) => connectionName === session.client.client.connectionName,
+    );
+    // Events that the server sent but that never arrived occupy slots that this node cannot free.
+    return own !== undefined && session.bufferSize - own.availableSlots <= this.#handedOut.size;
+  }
+}

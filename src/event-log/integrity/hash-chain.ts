@@ -1,0 +1,75 @@
+import { createHash, hash } from 'node:crypto';
+import type { ExpectedRevision, Json, JsonObject, NewEvent } from '../event-log.ts';
+import { uuidOf } from '../uuid.ts';
+
+/**
+ * Links events that are about to be appended, at the same expected revision, to the chain of their stream.
+ * Each event has the hash of its predecessor (`prevHash`, `null` for the first) and its own `hash`: SHA-256
+ * over stream, revision, id, type, data and metadata in canonical form. A change of one event requires
+ * changes of all events after it.
+ */
+export function sealAfter(
+  stream: string,
+  expected: ExpectedRevision,
+  prevHash: string | null,
+  events: readonly NewEvent[],
+): NewEvent[] {
+  const firstRevision = expected === 'none' ? 0 : expected + 1;
+  let previous = prevHash;
+  return events.map((event, index) => {
+    const linked = { ...event, metadata: { ...event.metadata, prevHash: previous } };
+    previous = hashOf(stream, firstRevision + index, linked);
+    return { ...linked, metadata: { ...linked.metadata, hash: previous } };
+  });
+}
+
+/** Returns the hash that an event must carry, computed from everything else in it. */
+export function hashOf(stream: string, revision: number, event: NewEvent): string {
+  const { hash: _carried, ...metadata } = event.metadata;
+  const { id, type, data } = event;
+  return hash('sha256', canonicalJson({ stream, revision, id, type, data, metadata }));
+}
+
+/** Returns the `prevHash` of the event after this one; `null` when there is no event or no hash. */
+export function chainHash(event: Pick<NewEvent, 'metadata'> | undefined): string | null {
+  const hash = event?.metadata['hash'];
+  return typeof hash === 'string' ? hash : null;
+}
+
+/** Serialises JSON with the keys of every object in UTF-16 order and without white space (as in RFC 8785). */
+export function canonicalJson(value: Json): string {
+  if (Array.isArray(value)) return `[${value.map((item: Json) => canonicalJson(item)).join(',')}]`;
+  if (value === null || typeof value !== 'object') return JSON.stringify(value);
+  const object = value as JsonObject;
+  const members = Object.keys(object)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${canonicalJson(object[key] as Json)}`);
+  return `{${members.join(',')}}`;
+}
+
+/**
+ * Maximum nesting: far more than any event has, and far less than {@link canonicalJson} needs to overflow the
+ * stack.
+ */
+const DEEPEST = 100;
+
+/** Whether a value is nested too deeply for {@link canonicalJson}; this service never writes such a value. */
+export function isNestedTooDeeply(value: Json, levels = DEEPEST): boolean {
+  if (value === null || typeof value !== 'object') return false;
+  return levels === 0 || Object.values(value).some((each: Json) => isNestedTooDeeply(each, levels - 1));
+}
+
+/** Spelling of event ids: another spelling would result in another hash. */
+export const EVENT_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/**
+ * Returns a UUID version 5 in the namespace of this service: the same command gives its events the same ids.
+ */
+export function eventId(commandId: string, index: number): string {
+  const bytes = createHash('sha1').update(NAMESPACE).update(`${commandId}/${index}`).digest().subarray(0, 16);
+  bytes[6] = ((bytes[6] as number) & 0x0f) | 0x50;
+  bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
+  return uuidOf(bytes.toString('hex'));
+}
+
+const NAMESPACE = Buffer.from('4c0d6f5e0d2b4e5c9a3f7b1e8d6a2c94', 'hex');

@@ -1,0 +1,44 @@
+import type { CollectionView } from '../../projections/collections.ts';
+import type { DepositService } from '../deposits/deposit-service.ts';
+import type { RenderContext } from '../sword/documents/render-context.ts';
+import type { Iris } from '../sword/iris.ts';
+import type { Credentials } from './middleware/credentials.ts';
+import type { OptionalModule } from './middleware/open-api-document.ts';
+import type { ArchiveSource } from './requests/archive-source.ts';
+import type { ReceiveOptions } from './requests/receive-content.ts';
+import type { BodyTimeouts } from './requests/request-body.ts';
+import type { RouteName } from './route-table.ts';
+import type { ServiceContext, ServiceMiddleware } from './service-context.ts';
+import type { LoadedDepositsLookup } from './writes/reference-target.ts';
+
+/** The parts of the core that modules with routes may use. */
+export type HttpParts = {
+  readonly depositService: DepositService;
+  readonly credentials: Credentials;
+  readonly iris: Iris;
+  readonly language: RenderContext & { readonly refIdAliases: boolean };
+  readonly lookup: LoadedDepositsLookup;
+  readonly bodyTimeouts: BodyTimeouts;
+  readonly receive: ReceiveOptions;
+};
+
+/** The additions of an optional module to HTTP. */
+export type HttpModule = {
+  readonly name: OptionalModule;
+  /** Runs before authentication, in the order given. */
+  readonly middleware?: readonly ServiceMiddleware[];
+  /** Maximum bytes of an archive that arrives in several requests. */
+  readonly maxResumableUploadSize?: number;
+  readonly routes?: (parts: HttpParts) => Partial<Record<RouteName, ServiceMiddleware>>;
+  /** Receives an archive that a request names in place of a body. */
+  readonly archiveSource?: (parts: Pick<HttpParts, 'depositService' | 'iris'>) => ArchiveSource;
+  /** Checks a new deposit without making it. */
+  readonly dryRun?: (parts: HttpParts) => DryRunHandler;
+  /** Ends answers that would otherwise never end, when the service stops. */
+  readonly stop?: () => void;
+};
+
+/** Answers a POST to a collection with what the checks find. */
+export type DryRunHandler = {
+  answer(ctx: ServiceContext, collection: CollectionView): Promise<void>;
+};

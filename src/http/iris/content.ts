@@ -1,0 +1,20 @@
+import type { DepositContentView } from '../../../projections/deposit-content.ts';
+import type { DepositService } from '../../deposits/deposit-service.ts';
+import type { DepositDocuments } from '../responses/answer-documents.ts';
+import type { ResponseCache } from '../responses/response-cache.ts';
+import type { ServiceMiddleware } from '../service-context.ts';
+import { depositResource } from './deposit-resource.ts';
+
+/** CONT-FILE-IRI: the stored content of a deposit. */
+export function contentIri(
+  depositService: DepositService,
+  documents: DepositDocuments,
+  cache: ResponseCache,
+): ServiceMiddleware {
+  return depositResource<DepositContentView>((id) => depositService.content(id), {
+    GET: async (ctx, deposit) => {
+      documents.content(ctx, deposit);
+      cache.store(ctx, deposit, () => depositService.contentValidator(deposit));
+    },
+  });
+}

@@ -1,0 +1,86 @@
+import type { ClientLogin } from '../../../projections/client-logins.ts';
+import type { DepositContentView } from '../../../projections/deposit-content.ts';
+import { badRequest, notFound } from '../../sword/sword-error.ts';
+import { isDryRun } from '../requests/deposit-request.ts';
+import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
+import { depositIdIn, type Handlers, type Method, type Resource, resource } from './resource.ts';
+
+/** The part of a view that names the owner and the progress of a deposit. */
+export type OwnedDeposit = Pick<
+  DepositContentView,
+  'depositId' | 'client' | 'collection' | 'status' | 'revision'
+>;
+
+/**
+ * Builds the resource of one deposit of the requesting client. Deposits that belong to another client, are deleted, or
+ * are in another collection get 404. Writes are possible only while the deposit is partial (interface.md, States, rule
+ * 1).
+ */
+export function depositResource<Shown extends OwnedDeposit>(
+  read: (depositId: number) => Promise<Shown | undefined>,
+  handlers: Handlers<Shown>,
+  possible: Resource<Shown>['possible'] = isPossible,
+): ServiceMiddleware {
+  return resource<Shown>({
+    find: (ctx) => findDeposit(ctx, read),
+    handlers,
+    possible,
+  });
+}
+
+/**
+ * Returns the deposit that the path names.
+ * @throws {SwordError} 404
+ */
+export async function findDeposit<Shown extends OwnedDeposit>(
+  ctx: ServiceContext,
+  read: (depositId: number) => Promise<Shown | undefined>,
+): Promise<Shown> {
+  const collection = grantedCollection(ctx);
+  const { deposit: text } = paramsOf(ctx);
+  const id = depositIdIn(text);
+  const deposit = id === undefined ? undefined : await read(id);
+  if (!deposit || deposit.client !== ctx.state.login.client || deposit.collection !== collection) {
+    throw notFound(`There is no deposit ${text} in the collection ${collection}.`);
+  }
+  assertNoDryRun(ctx);
+  return deposit;
+}
+
+/** Refuses a write that asks for a dry run: it must never be executed, since a completion cannot be undone. */
+export function assertNoDryRun(ctx: ServiceContext): void {
+  if (['GET', 'HEAD', 'OPTIONS'].includes(ctx.method) || !isDryRun(ctx)) return;
+  throw badRequest(
+    'A dry run is possible of a new deposit only: POST it to its collection with dry-run=true.',
+  );
+}
+
+export function isPossible({ status }: Pick<OwnedDeposit, 'status'>, method: Method): boolean {
+  return method === 'GET' || status === 'partial';
+}
+
+type Params = {
+  readonly collection: string;
+  readonly deposit: string;
+  readonly file: string;
+  readonly upload: string;
+};
+
+/**
+ * Returns the collection that the path names.
+ * @throws {SwordError} 404: the collection is not granted to the client.
+ */
+export function grantedCollection(ctx: ServiceContext): string {
+  const { collection } = paramsOf(ctx);
+  if (isGranted(ctx.state.login, collection)) return collection;
+  throw notFound(`There is no collection ${collection} for this client.`);
+}
+
+export function isGranted({ collections }: ClientLogin, collection: string): boolean {
+  return collections.includes(collection);
+}
+
+/** Returns the parameters of the path; only those that the route defines are set. */
+export function paramsOf(ctx: ServiceContext): Params {
+  return (ctx as unknown as { params: Params }).params; // set by the router
+}

@@ -1,0 +1,78 @@
+import type { DepositStatusView } from '../../../projections/deposit-status.ts';
+import type { DepositService } from '../../deposits/deposit-service.ts';
+import { deposits } from '../../domain/aggregates.ts';
+import { describeDepositEvent } from '../../domain/deposit/describe.ts';
+import { occurredAt, type RecordedEvent } from '../../event-log/event-log.ts';
+import { type HistoryEntry, historyFeed, historyJson } from '../../sword/documents/feeds/history-feed.ts';
+import type { RenderContext } from '../../sword/documents/render-context.ts';
+import { FEED_TYPE, type Offers } from '../../sword/headers/negotiate.ts';
+import { badRequest, quoted } from '../../sword/sword-error.ts';
+import { chooseRepresentation } from '../responses/choose-representation.ts';
+import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
+import { depositResource } from './deposit-resource.ts';
+
+export const HISTORY_OFFERS: Offers = [
+  { contentType: FEED_TYPE, format: 'xml' },
+  { contentType: 'application/xml', format: 'xml' },
+  { contentType: 'application/json', format: 'json' },
+];
+
+/**
+ * Maximum number of events of one page: more than a usual deposit has, and a bound for one replaced a thousand times.
+ */
+const PAGE_SIZE = 100;
+
+/** Serves the events of a deposit to its client. */
+export function historyIri(depositService: DepositService, options: RenderContext): ServiceMiddleware {
+  return depositResource<DepositStatusView>((id) => depositService.status(id), {
+    GET: async (ctx, deposit) => {
+      const from = pageStart(ctx);
+      const chosen = chooseRepresentation(ctx, deposit, HISTORY_OFFERS);
+      if (!chosen) return;
+      const page = await pageOf(depositService, deposit, from);
+      const render = { xml: historyFeed, json: historyJson }[chosen.format];
+      ctx.body = render({ ...deposit, author: deposit.client, ...page }, options);
+      ctx.set('Content-Type', chosen.contentType);
+    },
+  });
+}
+
+/** Returns one page of events up to the revision that the entity tag names, even if later events exist by now. */
+async function pageOf(
+  depositService: DepositService,
+  { depositId, revision }: DepositStatusView,
+  from: number,
+) {
+  const limit = Math.min(PAGE_SIZE, revision + 1 - from);
+  const events = limit > 0 ? await depositService.history(depositId, from, limit) : [];
+  return {
+    from,
+    previous: from > 0 ? Math.max(0, Math.min(from, revision + 1) - PAGE_SIZE) : null,
+    next: from + PAGE_SIZE <= revision ? from + PAGE_SIZE : null,
+    events: events.map(toHistoryEntry),
+  };
+}
+
+function toHistoryEntry(stored: RecordedEvent): HistoryEntry {
+  const { id, type, metadata } = stored;
+  return {
+    id,
+    type,
+    occurredAt: occurredAt(stored),
+    by: by(metadata),
+    description: describeDepositEvent(deposits.codec.read(stored)),
+  };
+}
+
+/** Returns the actor's name as clients may see it: neither names of operators nor internal parts of the service. */
+function by({ actor }: RecordedEvent['metadata']): string {
+  const { kind, name } = actor as { kind: string; name: string }; // every event of this service names its actor
+  if (kind === 'operator') return 'operator';
+  return kind === 'client' || name === 'checker' || name === 'loader' ? name : 'service';
+}
+
+function pageStart({ query }: ServiceContext): number {
+  const { from = '0' } = query;
+  if (typeof from === 'string' && /^\d{1,15}$/.test(from)) return Number(from);
+  throw badRequest(`from=${quoted(String(from))} is not the number of an event.`);
+}

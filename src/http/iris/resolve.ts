@@ -1,0 +1,44 @@
+import type { ObjectReader } from '../../contents/object-reader.ts';
+import { type ResolvedObject, type Resolver, SEARCHED_TREES } from '../../contents/resolver.ts';
+import type { RenderContext } from '../../sword/documents/render-context.ts';
+import { badRequest, notFound, quoted } from '../../sword/sword-error.ts';
+import { swhidsIn } from '../requests/swhid-in-path.ts';
+import { answerObject } from '../responses/answer-object.ts';
+import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
+import { depositIdIn, resource } from './resource.ts';
+
+/** Path before the SWHID, which may contain slashes. */
+const PREFIX = '/1/resolve/';
+
+/** Serves the object that a SWHID names among the completed deposits of the client. */
+export function resolveIri(
+  resolver: Resolver,
+  objects: ObjectReader,
+  renderContext: RenderContext,
+): ServiceMiddleware {
+  return resource<ResolvedObject>({
+    find: async (ctx) => {
+      const text = ctx.path.slice(PREFIX.length);
+      const found = await resolver.resolve(ctx.state.login, swhidsIn(text));
+      if (!found) throw notFound(`No deposit of this client that is done has ${quoted(text)}. ${HINT}`);
+      return found;
+    },
+    handlers: {
+      GET: async (ctx, object) => {
+        const containing = resolver.depositsWith(ctx.state.login, object, below(ctx));
+        await answerObject(ctx, object, containing, objects, renderContext);
+      },
+    },
+  });
+}
+
+const HINT = `A content, or a directory inside a deposit, is looked for in the ${SEARCHED_TREES} newest trees; in older ones it is found with ;anchor=swh:1:rev:… (or the dir or snp) or ;visit=swh:1:snp:… of the deposit.`;
+
+/** Returns the deposit id at which the previous page ended. */
+function below({ query }: ServiceContext): number | undefined {
+  if (query['below'] === undefined) return undefined;
+  const id = depositIdIn(String(query['below']));
+  if (id === undefined)
+    throw badRequest(`below=${quoted(String(query['below']))} is not the id of a deposit.`);
+  return id;
+}

@@ -1,0 +1,72 @@
+import type { CollectionView } from '../../../projections/collections.ts';
+import { serviceDocument, serviceDocumentJson } from '../../sword/documents/service-document.ts';
+import { negotiate } from '../../sword/headers/negotiate.ts';
+import type { Iris } from '../../sword/iris.ts';
+import { notFound } from '../../sword/sword-error.ts';
+import type { View } from '../../views/view.ts';
+import { serviceDescriptionLink } from '../middleware/service-description-link.ts';
+import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
+import { grantedCollection } from './deposit-resource.ts';
+import { resource } from './resource.ts';
+
+export type ServiceDocumentOptions = {
+  readonly iris: Iris;
+  readonly depositNamespace: string;
+  readonly maxUploadSize: number;
+  /** `undefined`: archives come whole. */
+  readonly maxResumableUploadSize: number | undefined;
+};
+
+/** SD-IRI: the collections of the client that asks. */
+export function serviceDocumentIri(
+  collections: View<CollectionView>,
+  options: ServiceDocumentOptions,
+): ServiceMiddleware {
+  return resource({
+    find: async () => undefined,
+    handlers: {
+      GET: async (ctx) => {
+        const granted = ctx.state.login.collections.flatMap((name) => collections.get(name) ?? []);
+        answer(ctx, granted, { isOfCollection: false }, options);
+      },
+    },
+  });
+}
+
+/** The service document of one collection, to which that of the client leads. */
+export function collectionServiceIri(
+  collections: View<CollectionView>,
+  options: ServiceDocumentOptions,
+): ServiceMiddleware {
+  return resource<CollectionView>({
+    find: async (ctx) => {
+      const name = grantedCollection(ctx);
+      const collection = collections.get(name);
+      if (!collection) throw notFound(`There is no collection ${name}.`);
+      return collection;
+    },
+    handlers: {
+      GET: async (ctx, collection) => answer(ctx, [collection], { isOfCollection: true }, options),
+    },
+  });
+}
+
+function answer(
+  ctx: ServiceContext,
+  collections: readonly CollectionView[],
+  { isOfCollection }: { readonly isOfCollection: boolean },
+  options: ServiceDocumentOptions,
+): void {
+  const document = {
+    title: 'Source code deposits',
+    maxUploadSize: options.maxUploadSize,
+    maxResumableUploadSize: options.maxResumableUploadSize,
+    collections: collections.map(({ collection: name, ...described }) => ({ name, ...described })),
+    isOfCollection,
+  };
+  const { contentType, format } = negotiate(ctx.req.headers.accept);
+  ctx.vary('Accept');
+  ctx.set('Link', serviceDescriptionLink(options.iris));
+  ctx.body = format === 'json' ? serviceDocumentJson(document, options) : serviceDocument(document, options);
+  ctx.set('Content-Type', contentType);
+}

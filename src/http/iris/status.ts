@@ -1,0 +1,31 @@
+import type { DepositStatusView } from '../../../projections/deposit-status.ts';
+import type { DepositService } from '../../deposits/deposit-service.ts';
+import type { DepositDocuments } from '../responses/answer-documents.ts';
+import type { ResponseCache } from '../responses/response-cache.ts';
+import type { ServiceMiddleware } from '../service-context.ts';
+import { depositResource } from './deposit-resource.ts';
+
+/** Seconds for `Retry-After`, by status; final statuses have none. */
+const RETRY_AFTER_SECONDS: Partial<Record<DepositStatusView['status'], number>> = {
+  partial: 60,
+  deposited: 2,
+  verified: 2,
+  loading: 2,
+};
+
+/** State-IRI: the status of a deposit. */
+export function statusIri(
+  depositService: DepositService,
+  documents: DepositDocuments,
+  cache: ResponseCache,
+): ServiceMiddleware {
+  return depositResource<DepositStatusView>((id) => depositService.status(id), {
+    GET: async (ctx, deposit) => {
+      ctx.status = 201; // the code the interface states for success
+      const seconds = RETRY_AFTER_SECONDS[deposit.status];
+      if (seconds !== undefined) ctx.set('Retry-After', String(seconds));
+      documents.status(ctx, deposit);
+      cache.store(ctx, deposit, () => depositService.statusValidator(deposit));
+    },
+  });
+}

@@ -1,0 +1,24 @@
+import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
+import type { Credentials } from './credentials.ts';
+
+/** Requires valid credentials for all later middleware and forbids caching of their responses. */
+export function authenticate(credentials: Credentials, trustProxy: boolean): ServiceMiddleware {
+  return async (ctx, next) => {
+    ctx.set('Cache-Control', 'no-store');
+    ctx.state.login = await credentials.verify(ctx.req.headers.authorization, addressOf(ctx, trustProxy));
+    await next();
+  };
+}
+
+/**
+ * Returns the client's address. Behind a trusted proxy it is the last one in `X-Forwarded-For`, which the proxy added.
+ */
+function addressOf({ req }: ServiceContext, trustProxy: boolean): string {
+  const forwarded = trustProxy
+    ? String(req.headers['x-forwarded-for'] ?? '')
+        .split(',')
+        .at(-1)
+        ?.trim()
+    : undefined;
+  return forwarded || (req.socket.remoteAddress ?? 'unknown');
+}

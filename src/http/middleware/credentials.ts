@@ -1,0 +1,169 @@
+import { hash } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+import type { ClientLogin } from '../../../projections/client-logins.ts';
+import { SwordError } from '../../sword/sword-error.ts';
+import { FairQueue } from '../../tools/concurrency/fair-queue.ts';
+import { LruCache } from '../../tools/lru-cache.ts';
+import { DUMMY_CREDENTIAL, matches, needsRehash } from '../../tools/password.ts';
+import { random } from '../../tools/random.ts';
+import type { View } from '../../views/view.ts';
+import { LoginAttempts, networkOf } from './login-attempts.ts';
+
+/** Rehashes a password, just verified, at the current scrypt cost. Never rejects. */
+export type RenewPassword = (login: ClientLogin, password: string) => Promise<void>;
+
+type Verified = Pick<ClientLogin, 'client' | 'credentialRevision'>;
+
+/** Maximum number of verified headers in the cache; the LRU guarantees at least half as many. */
+const MAX_CACHED = 20_000;
+/**
+ * Maximum number of concurrent scrypt runs. Each takes a core and a thread of the pool that file access also needs, so
+ * one of two is left free.
+ */
+export const MAX_CONCURRENT = availableParallelism() > 2 ? 2 : 1;
+const MAX_WAITING = 32;
+
+/**
+ * Verifies `Authorization` headers and finds their clients. A verified header is cached under a keyed hash, so that
+ * later requests cost no scrypt. A changed password or a disabled client takes effect immediately.
+ */
+export class Credentials {
+  readonly #logins: Pick<View<ClientLogin>, 'get'>;
+  readonly #renew: RenewPassword;
+  readonly #attempts = new LoginAttempts();
+  /** Key of the hash: 144 bits, kept short since every request hashes it. */
+  readonly #key = random.bytes(18).toString('base64');
+  readonly #verified = new LruCache<Verified>(MAX_CACHED);
+  readonly #verifying = new Map<string, Promise<boolean>>();
+  /** Waiting verifications, queued by network: guessing clients delay only their own network. */
+  readonly #queue = new FairQueue<() => void>();
+  #running = 0;
+
+  constructor(logins: Pick<View<ClientLogin>, 'get'>, renew: RenewPassword) {
+    this.#logins = logins;
+    this.#renew = renew;
+  }
+
+  /** Number of passwords that wait to be verified. */
+  get waiting(): number {
+    return this.#queue.size;
+  }
+
+  /**
+   * Returns the login that the header belongs to.
+   * @throws {SwordError} 401, identical for an unknown name and a wrong password; 429; 503
+   */
+  async verify(authorization: string | undefined, address: string): Promise<ClientLogin> {
+    const cached = this.cachedLogin(authorization);
+    if (cached) return cached;
+    const sent = parseBasic(authorization);
+    if (!sent) throw unauthorized();
+    this.#refuseGuessing(address);
+    const fingerprint = this.#fingerprintOf(authorization);
+    const login = this.#logins.get(sent.name);
+    const known = login && !login.disabled ? login : undefined;
+    const right = await this.#verifyOnce(fingerprint, sent.password, known, address);
+    if (!right || !known) {
+      this.#attempts.failed(address);
+      throw unauthorized();
+    }
+    const { client, credentialRevision } = known;
+    this.#verified.set(fingerprint, { client, credentialRevision });
+    return known;
+  }
+
+  /**
+   * Returns the login of a header that is already verified, without waiting. Returns `undefined` when the header is not
+   * cached or its login has changed.
+   */
+  cachedLogin(authorization: string | undefined): ClientLogin | undefined {
+    const cached = authorization && this.#verified.get(this.#fingerprintOf(authorization));
+    return cached ? this.currentLogin(cached) : undefined;
+  }
+
+  /**
+   * Returns the current login, or `undefined` if the password changed or the client was disabled since it was verified.
+   */
+  currentLogin({ client, credentialRevision }: Verified): ClientLogin | undefined {
+    const login = this.#logins.get(client);
+    return login?.disabled === false && login.credentialRevision === credentialRevision ? login : undefined;
+  }
+
+  #fingerprintOf(authorization: string | undefined): string {
+    return hash('sha256', `${this.#key}${authorization}`, 'base64');
+  }
+
+  #refuseGuessing(address: string): void {
+    const wait = this.#attempts.waitOf(address);
+    if (wait === 0) return;
+    const text = `Too many failed logins from your address: try again in ${wait} seconds.`;
+    throw new SwordError('TooManyRequests', text, { headers: { 'Retry-After': String(wait) } });
+  }
+
+  /** Verifies a password; concurrent requests with the same header share one scrypt run. */
+  #verifyOnce(
+    fingerprint: string,
+    password: string,
+    login: ClientLogin | undefined,
+    address: string,
+  ): Promise<boolean> {
+    const key = `${fingerprint} ${login?.credentialRevision}`;
+    const running = this.#verifying.get(key);
+    if (running) return running;
+    if (!this.#attempts.begin(address)) throw tooManyLogins();
+    const verifying = this.#runQueued(address, () => this.#isRight(password, login)).finally(() => {
+      this.#attempts.end(address);
+      this.#verifying.delete(key);
+    });
+    this.#verifying.set(key, verifying);
+    return verifying;
+  }
+
+  async #isRight(password: string, login: ClientLogin | undefined): Promise<boolean> {
+    const right = await matches(password, login?.credential ?? DUMMY_CREDENTIAL);
+    if (right && login && needsRehash(login.credential)) await this.#renew(login, password);
+    return right;
+  }
+
+  async #runQueued(address: string, work: () => Promise<boolean>): Promise<boolean> {
+    if (this.#running < MAX_CONCURRENT) this.#running += 1;
+    else {
+      if (this.#queue.size >= MAX_WAITING) throw tooManyLogins();
+      // The finishing verification hands over its permit.
+      await new Promise<void>((resolve) => this.#queue.add(networkOf(address), resolve));
+    }
+    try {
+      return await work();
+    } finally {
+      const next = this.#queue.take();
+      if (next) next();
+      else this.#running -= 1;
+    }
+  }
+}
+
+function parseBasic(authorization: string | undefined): { name: string; password: string } | undefined {
+  const [, base64] = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i.exec(authorization ?? '') ?? [];
+  if (base64 === undefined) return undefined;
+  const text = Buffer.from(base64, 'base64').toString('utf8');
+  const colon = text.indexOf(':');
+  return colon < 1 ? undefined : { name: text.slice(0, colon), password: text.slice(colon + 1) };
+}
+
+function unauthorized(): SwordError {
+  const headers = { 'WWW-Authenticate': 'Basic realm="deposit", charset="UTF-8"' };
+  return new SwordError(
+    'Unauthorized',
+    'Send the name and the password of a client as HTTP Basic credentials.',
+    {
+      headers,
+    },
+  );
+}
+
+function tooManyLogins(): SwordError {
+  const headers = { 'Retry-After': '1' };
+  return new SwordError('ServiceUnavailable', 'Too many logins at the same time: try again in a second.', {
+    headers,
+  });
+}

@@ -1,0 +1,65 @@
+import { negotiateAmong, type Offers } from '../../sword/headers/negotiate.ts';
+import type { Iris } from '../../sword/iris.ts';
+import { OPEN_ROUTES } from '../route-table.ts';
+import type { ServiceMiddleware } from '../service-context.ts';
+import { publicResource } from './public-resource.ts';
+import { DESCRIPTION_RELATION, serviceDescriptionLink } from './service-description-link.ts';
+
+export const LANDING_OFFERS: Offers<'html' | 'json'> = [
+  { contentType: 'text/html', format: 'html' },
+  { contentType: 'application/json', format: 'json' },
+];
+
+/** Link relations by which SWORD clients find the service document: that of the profile, and the older one. */
+const RELATIONS = ['http://purl.org/net/sword/discovery/service-document', 'sword'];
+
+const POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+const TITLE = 'Source code deposits';
+
+/** Serves a page at `/`, without credentials, from which clients and people find the service document. */
+export function landingPage(iris: Iris): ServiceMiddleware {
+  const bodies = { html: pageOf(iris), json: factsOf(iris) };
+  return publicResource(OPEN_ROUTES.landingPage, (ctx) => {
+    const { contentType, format } = negotiateAmong(LANDING_OFFERS, ctx.req.headers.accept);
+    ctx.set('Content-Security-Policy', POLICY);
+    ctx.set('Link', serviceDescriptionLink(iris));
+    ctx.body = bodies[format];
+    ctx.set('Content-Type', format === 'html' ? `${contentType}; charset=utf-8` : contentType);
+  });
+}
+
+function factsOf(iris: Iris): string {
+  return JSON.stringify({
+    title: TITLE,
+    service_document: iris.serviceDocument(),
+    service_description: iris.openApi(),
+  });
+}
+
+function pageOf(iris: Iris): string {
+  const [href, description] = [escaped(iris.serviceDocument()), escaped(iris.openApi())];
+  const links = RELATIONS.map((rel) => `<link rel="${rel}" href="${href}">`);
+  return [
+    '<!DOCTYPE html>',
+    '<html lang="en">',
+    '<head>',
+    '<meta charset="utf-8">',
+    `<title>${TITLE}</title>`,
+    ...links,
+    `<link rel="${DESCRIPTION_RELATION}" type="application/json" href="${description}">`,
+    '</head>',
+    '<body>',
+    `<h1>${TITLE}</h1>`,
+    '<p>This service takes deposits of source code by SWORD 2.0. Give your client the address of its',
+    `<a href="${href}">service document</a> and the credentials that you were given. Programs find every`,
+    `operation described in <a href="${description}">OpenAPI</a>.</p>`,
+    '</body>',
+    '</html>',
+    '',
+  ].join('\n');
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
+}

@@ -1,0 +1,31 @@
+import { SwordError } from '../../sword/sword-error.ts';
+import { OwnerSemaphore } from '../../tools/concurrency/owner-semaphore.ts';
+import type { ServiceMiddleware } from '../service-context.ts';
+
+const WRITES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
+
+/** Share of the concurrent writes that one client may use: however slow its bodies are, others are served. */
+const SHARE_PER_CLIENT = 3 / 4;
+
+/**
+ * Limits concurrent writes, since each needs memory for its body. Refuses further ones with 503 before their body is
+ * received.
+ */
+export function limitWrites(limit: number): ServiceMiddleware {
+  const limitPerClient = Math.ceil(limit * SHARE_PER_CLIENT);
+  const semaphore = new OwnerSemaphore(limit, limitPerClient);
+  return (ctx, next) => (WRITES.has(ctx.method) ? runLimited(ctx.state.login.client, next) : next());
+
+  async function runLimited(client: string, next: () => Promise<unknown>): Promise<void> {
+    const reached = semaphore.limitReached(client);
+    if (reached === 'share taken') throw busy(`${limitPerClient} uploads and changes of yours`);
+    if (reached === 'all taken') throw busy(`${limit} uploads and changes`);
+    using _permit = semaphore.acquire(client);
+    await next();
+  }
+}
+
+function busy(what: string): SwordError {
+  const text = `This service works on ${what} already, which is as many as it takes at the same time: send the request again in a few seconds.`;
+  return new SwordError('ServiceUnavailable', text, { headers: { 'Retry-After': '3' } });
+}

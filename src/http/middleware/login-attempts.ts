@@ -1,0 +1,79 @@
+import { isIPv6 } from 'node:net';
+import { clock } from '../../tools/clock.ts';
+
+/** Monotonic clock, in milliseconds since an arbitrary moment. */
+export type Clock = () => number;
+
+const BURST = 20;
+const TOKENS_PER_SECOND = 1;
+const MAX_ADDRESSES = 10_000;
+
+/** Counts failed logins by address in a token bucket that refills over time. */
+export class LoginAttempts {
+  readonly #now: Clock;
+  readonly #buckets = new Map<string, { tokens: number; at: number }>();
+  /** Number of attempts in progress, by network. */
+  readonly #inProgress = new Map<string, number>();
+
+  constructor(now: Clock = () => clock.monotonic()) {
+    this.#now = now;
+  }
+
+  /** Seconds until the address may try again; 0 when it may now. */
+  waitOf(address: string): number {
+    const tokens = this.#tokens(address);
+    return tokens >= 1 ? 0 : Math.ceil((1 - tokens) / TOKENS_PER_SECOND);
+  }
+
+  /**
+   * Starts an attempt, until {@link end}. Returns false if the address could exceed its limit should all attempts in
+   * progress fail.
+   */
+  begin(address: string): boolean {
+    const network = networkOf(address);
+    const inProgress = this.#inProgress.get(network) ?? 0;
+    if (this.#tokens(address) < inProgress + 1) return false;
+    this.#inProgress.set(network, inProgress + 1);
+    return true;
+  }
+
+  end(address: string): void {
+    const network = networkOf(address);
+    const left = (this.#inProgress.get(network) ?? 0) - 1;
+    if (left > 0) this.#inProgress.set(network, left);
+    else this.#inProgress.delete(network);
+  }
+
+  failed(address: string): void {
+    const tokens = this.#tokens(address) - 1;
+    const network = networkOf(address);
+    this.#buckets.delete(network);
+    this.#buckets.set(network, { tokens: Math.max(tokens, 0), at: this.#now() });
+    const [oldest] = this.#buckets.keys();
+    if (this.#buckets.size > MAX_ADDRESSES && oldest !== undefined) this.#buckets.delete(oldest);
+  }
+
+  #tokens(address: string): number {
+    const bucket = this.#buckets.get(networkOf(address));
+    if (!bucket) return BURST;
+    return Math.min(BURST, bucket.tokens + ((this.#now() - bucket.at) / 1000) * TOKENS_PER_SECOND);
+  }
+}
+
+/**
+ * Returns the network that an address belongs to: the /64 of an IPv6 address, since one client usually has all of it.
+ * An IPv4 address is its own network, also inside IPv6. A port, which some proxies add, is ignored.
+ */
+export function networkOf(from: string): string {
+  const [, bracketed, plain] = /^(?:\[(.+)\]|([\d.]+))(?::\d+)?$/.exec(from) ?? [];
+  const address = bracketed ?? plain ?? from;
+  if (!isIPv6(address)) return address;
+  const [, inside] = /^::ffff:([\d.]+)$/i.exec(address) ?? [];
+  if (inside !== undefined) return inside;
+  const [before = '', after] = address.split('::');
+  const left = before.split(':').filter((group) => group !== '');
+  const right = after?.split(':') ?? [];
+  const zeros = Array.from({ length: Math.max(8 - left.length - right.length, 0) }, () => '0');
+  const groups = [...left, ...zeros, ...right].slice(0, 4);
+  return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
+}

@@ -1,0 +1,150 @@
+import type { Archive, MetadataEntry } from '../../domain/deposit/events.ts';
+import type { ObjectStore } from '../../object-store/object-store.ts';
+import type { XmlLimits } from '../../sword/entry/xml-tree.ts';
+import { badRequest, notFound } from '../../sword/sword-error.ts';
+import { collectingBuffers } from '../../tools/gc-hint.ts';
+import type { HttpObserver } from '../middleware/http-observer.ts';
+import type { DublinCoreCache } from '../responses/dublin-core-cache.ts';
+import type { ServiceContext } from '../service-context.ts';
+import type { EntryValidator } from '../writes/validate-entry.ts';
+import type { ArchiveSource } from './archive-source.ts';
+import {
+  type Accepted,
+  assertArchiveWithin,
+  type BodyKind,
+  type DepositRequest,
+  digestsOf,
+  isEmpty,
+} from './deposit-request.ts';
+import { receiveArchive } from './receive-archive.ts';
+import {
+  assertMd5,
+  type EntryOptions,
+  entryTooLarge,
+  receiveEntryBytes,
+  storeEntry,
+  understandEntry,
+} from './receive-entry.ts';
+import { receiveMultipart } from './receive-multipart.ts';
+import { type BodyTimeouts, requestBody } from './request-body.ts';
+import { assertDigests, verifyingBytes } from './verify-digests.ts';
+
+/** The content of a request, stored and durable. */
+export type ReceivedContent = { readonly archive: Archive | null; readonly entry: MetadataEntry | null };
+
+export type ReceiveOptions = {
+  readonly store: Pick<ObjectStore, 'put'>;
+  readonly maxUploadSize: number;
+  readonly maxEntrySize: number;
+  /** Maximum parts of one multipart body. */
+  readonly maxParts: number;
+  readonly xmlLimits: XmlLimits;
+  readonly bodyTimeouts: BodyTimeouts;
+  readonly depositNamespace: string;
+  /** The cache of the Dublin Core terms of stored entries. */
+  readonly terms: DublinCoreCache;
+  readonly observer: HttpObserver;
+  /** Where archives that are named in place of a body come from; `undefined` if none can be named. */
+  readonly archiveSource: ArchiveSource | undefined;
+};
+
+/** Bytes that a multipart body may have in addition to its archive and its entry. */
+const MULTIPART_OVERHEAD = 256 * 1024;
+/** The growth of a part by base64, line breaks included. */
+const BASE64_GROWTH = 78 / 57;
+
+/** The parameters for receiving a body of any kind. */
+type Receiving = {
+  readonly ctx: ServiceContext;
+  readonly request: DepositRequest;
+  readonly accepted: Accepted;
+  readonly judge: EntryValidator;
+  readonly options: ReceiveOptions & EntryOptions;
+};
+
+/**
+ * Receives the body, whatever its kind. `judge` sees the facts of an entry before anything is stored and may
+ * refuse it.
+ */
+export async function receiveContent(
+  ctx: ServiceContext,
+  request: DepositRequest,
+  body: BodyKind,
+  accepted: Accepted,
+  judge: EntryValidator,
+  given: ReceiveOptions,
+): Promise<ReceivedContent> {
+  const options = { ...given, clientDomain: ctx.state.login.domain };
+  const receiving = { ctx, request, accepted, judge, options };
+  switch (body.kind) {
+    case 'archive':
+      return { archive: await receiveArchiveBody(receiving, body), entry: null };
+    case 'entry':
+      return { archive: null, entry: await receiveEntryBody(receiving, body) };
+    case 'multipart':
+      return receiveMultipartBody(receiving, body);
+    case 'upload':
+      return { archive: await namedArchive(receiving, body), entry: null };
+    default:
+      return body satisfies never;
+  }
+}
+
+type Kind<Name extends BodyKind['kind']> = Extract<BodyKind, { kind: Name }>;
+
+async function receiveArchiveBody(
+  { ctx, request, accepted, options }: Receiving,
+  { filename, mediaType }: Kind<'archive'>,
+): Promise<Archive> {
+  const { maxUploadSize, bodyTimeouts } = options;
+  const { declaredLength: length, md5 } = request;
+  assertArchiveWithin(length, maxUploadSize);
+  const announced = { filename, mediaType, md5, digests: digestsOf(request), length, accepted };
+  return await receiveArchive(
+    collectingBuffers(requestBody(ctx, maxUploadSize, bodyTimeouts)),
+    announced,
+    options,
+  );
+}
+
+async function receiveEntryBody(
+  { ctx, request, judge, options }: Receiving,
+  { charset }: Kind<'entry'>,
+): Promise<MetadataEntry> {
+  const { maxEntrySize, bodyTimeouts } = options;
+  if ((request.declaredLength ?? 0) > maxEntrySize) throw entryTooLarge(maxEntrySize);
+  const bytes = await receiveEntryBytes(ctx, maxEntrySize, bodyTimeouts);
+  assertMd5(bytes, request.md5);
+  assertDigests(bytes, digestsOf(request));
+  const read = await understandEntry(bytes, charset, options);
+  await judge(read.facts);
+  return await storeEntry(read, options);
+}
+
+async function receiveMultipartBody(
+  { ctx, request, accepted, judge, options }: Receiving,
+  { mediaType }: Kind<'multipart'>,
+): Promise<ReceivedContent> {
+  const { maxUploadSize, maxEntrySize, bodyTimeouts } = options;
+  const growth = mediaType.type === 'multipart/related' ? BASE64_GROWTH : 1;
+  const limit = Math.ceil((maxUploadSize + maxEntrySize) * growth) + MULTIPART_OVERHEAD;
+  assertArchiveWithin(request.declaredLength, limit);
+  const body = verifyingBytes(collectingBuffers(requestBody(ctx, limit, bodyTimeouts)), digestsOf(request));
+  const inParts = accepted.inMultipart ?? accepted;
+  return await receiveMultipart(body, mediaType, request.md5, inParts, judge, options);
+}
+
+async function namedArchive(
+  { ctx, request, accepted, options }: Receiving,
+  { named }: Kind<'upload'>,
+): Promise<Archive> {
+  const promised = { md5: request.md5, digests: request.digests.repr };
+  assertDigests(NOTHING, request.digests.content); // of the body: that of the archive is Repr-Digest
+  if (accepted.archives.length === 0)
+    throw badRequest('An upload is an archive, and no archive has a place here.');
+  if (!isEmpty(ctx)) throw badRequest('The request names an upload and has a body: send one or the other.');
+  if (!options.archiveSource) throw notFound('This service takes no resumable uploads.');
+  return await options.archiveSource.receive(ctx, named, promised, accepted, options);
+}
+
+const NOTHING = new Uint8Array();

@@ -1,0 +1,125 @@
+import { hash } from 'node:crypto';
+import type { Context } from 'koa';
+import type { EntryFacts, MetadataEntry } from '../../domain/deposit/events.ts';
+import type { ObjectStore } from '../../object-store/object-store.ts';
+import { readEntry } from '../../sword/entry/atom-entry.ts';
+import { runCooperatively } from '../../sword/entry/cooperative.ts';
+import { type DublinCoreTerm, dublinCoreTerms } from '../../sword/entry/dublin-core-terms.ts';
+import { entryFacts } from '../../sword/entry/entry-facts.ts';
+import type { XmlLimits } from '../../sword/entry/xml-tree.ts';
+import { badRequest, SwordError } from '../../sword/sword-error.ts';
+import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
+import type { DublinCoreCache } from '../responses/dublin-core-cache.ts';
+import { type BodyTimeouts, ClientGone, sendContinue } from './request-body.ts';
+
+/** An entry that is parsed but not yet stored. */
+export type ReadEntry = {
+  readonly bytes: Buffer;
+  readonly encoding: string;
+  readonly facts: EntryFacts;
+  readonly terms: readonly DublinCoreTerm[];
+};
+
+export type EntryOptions = {
+  readonly depositNamespace: string;
+  readonly xmlLimits: XmlLimits;
+  /** Host name that the client's URLs must belong to; `null` when it has none. */
+  readonly clientDomain: string | null;
+};
+
+/** Reads an entry that is the whole body of its request. */
+export async function receiveEntryBytes(
+  ctx: Context,
+  maxBytes: number,
+  timeouts: BodyTimeouts,
+): Promise<Buffer> {
+  sendContinue(ctx);
+  ctx.req.headers['content-type'] ??= 'application/atom+xml'; // koa-body requires a type
+  // Imported here since it is large, and neither multipart bodies nor archives need it.
+  const { koaBody } = await import('koa-body');
+  const parse = koaBody({
+    // latin1 preserves every byte; the XML declares its encoding.
+    encoding: 'latin1',
+    text: true,
+    textTypes: ['*/*'],
+    textLimit: maxBytes,
+    json: false,
+    urlencoded: false,
+    multipart: false,
+    patchNode: false,
+  });
+  const reading = parse(ctx, async () => undefined).catch((error: unknown) =>
+    throwTranslated(error, maxBytes, ctx.req),
+  );
+  const size = Math.min(ctx.request.length ?? maxBytes, maxBytes);
+  const ms = timeouts.base + size / timeouts.bytesPerMs;
+  await withTimeout(reading, ms, () => {
+    throw badRequest(`The entry did not arrive within ${Math.round(ms / 1000)} seconds.`);
+  });
+  const text: unknown = ctx.request.body;
+  return Buffer.from(typeof text === 'string' ? text : '', 'latin1');
+}
+
+/**
+ * Compares the MD5 of the bytes with the promised one.
+ * @throws {SwordError} 412: they differ.
+ */
+export function assertMd5(bytes: Uint8Array, promised: string | null): void {
+  if (promised === null) return;
+  const found = hash('md5', bytes);
+  if (found === promised) return;
+  const text = `The MD5 promised is ${promised}, but the ${bytes.length} bytes received have ${found}.`;
+  throw new SwordError('ErrorChecksumMismatch', text);
+}
+
+/**
+ * Parses an Atom entry.
+ * @throws {SwordError} the bytes are no Atom entry.
+ */
+export async function understandEntry(
+  bytes: Uint8Array,
+  charset: string | undefined,
+  { depositNamespace, xmlLimits, clientDomain }: EntryOptions,
+): Promise<ReadEntry> {
+  if (bytes.length === 0) throw badRequest('The body is empty where an Atom entry is needed.');
+  const document = await runCooperatively(readEntry(bytes, { charset, limits: xmlLimits }));
+  const facts = await runCooperatively(entryFacts(document, depositNamespace, clientDomain));
+  const terms = dublinCoreTerms(document);
+  return { bytes: Buffer.from(bytes), encoding: document.encoding, facts, terms };
+}
+
+/** Stores the entry verbatim. */
+export async function storeEntry(
+  { bytes, encoding, facts, terms }: ReadEntry,
+  stores: { readonly store: Pick<ObjectStore, 'put'>; readonly terms: DublinCoreCache },
+): Promise<MetadataEntry> {
+  const { sha256, length } = await stores.store.put(singleChunk(bytes));
+  const entry = { sha256, length, encoding, facts };
+  stores.terms.set(entry, terms); // the receipt is about to show them
+  return entry;
+}
+
+export function entryTooLarge(maxBytes: number): SwordError {
+  const text = `The metadata entry is larger than the ${maxBytes} bytes that are accepted.`;
+  return new SwordError('MaxUploadSizeExceeded', text);
+}
+
+/** Translates errors of koa-body's reader into those of this service. */
+function throwTranslated(error: unknown, maxBytes: number, req: Context['req']): never {
+  const type = (error as { type?: unknown }).type;
+  if (type === 'entity.too.large') throw entryTooLarge(maxBytes);
+  // The client left before or during the read.
+  const isGone = type === 'request.aborted' || (type === 'stream.not.readable' && req.destroyed);
+  if (isGone) throw new ClientGone('The client went away.', { cause: error });
+  if (type === 'request.size.invalid') {
+    throw new SwordError(
+      'ErrorChecksumMismatch',
+      'The body has not the length that Content-Length declares.',
+    );
+  }
+  throw error;
+}
+
+async function* singleChunk(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
+}

@@ -1,0 +1,156 @@
+import type { Archive, EntryFacts } from '../../domain/deposit/events.ts';
+import { parseContentDisposition, requireFilename } from '../../sword/headers/content-disposition.ts';
+import { parseContentMd5 } from '../../sword/headers/content-md5.ts';
+import { bothDigests, parseDigestField } from '../../sword/headers/digest-fields.ts';
+import {
+  isArchiveType,
+  isEntryType,
+  type MediaType,
+  parseMediaType,
+} from '../../sword/headers/media-type.ts';
+import { assertPackaging } from '../../sword/headers/packaging.ts';
+import { badRequest, quoted, SwordError } from '../../sword/sword-error.ts';
+import { archiveOf, contentOf, entryBytes } from './decode-part.ts';
+import { type Accepted, partTypes, unaccepted } from './deposit-request.ts';
+import { boundaryOf, defaultMultipartLimits, type Part, readMultipart } from './multipart.ts';
+import { type AnnouncedArchive, receiveArchive } from './receive-archive.ts';
+import type { ReceivedContent, ReceiveOptions } from './receive-content.ts';
+import {
+  assertMd5,
+  type EntryOptions,
+  entryTooLarge,
+  type ReadEntry,
+  storeEntry,
+  understandEntry,
+} from './receive-entry.ts';
+import { collect } from './request-body.ts';
+import { assertDigests } from './verify-digests.ts';
+
+/**
+ * Receives an archive and an entry in one body, in any order; either may be missing. The archive streams into the store
+ * as it arrives. Its end is delayed until the whole body is read and valid, so that a bad part leaves nothing in the
+ * store.
+ */
+export async function receiveMultipart(
+  body: AsyncIterable<Uint8Array>,
+  mediaType: MediaType,
+  md5: string | null,
+  accepted: Accepted,
+  judge: (facts: EntryFacts) => Promise<void>,
+  options: ReceiveOptions & EntryOptions,
+): Promise<ReceivedContent> {
+  const wholeBody = Promise.withResolvers<void>();
+  wholeBody.promise.catch(() => undefined); // storing an archive awaits it, too
+  let storing: Promise<Archive> | undefined;
+  let entry: ReadEntry | undefined;
+  try {
+    const boundary = boundaryOf(mediaType.parameters);
+    for await (const part of typedParts(
+      readMultipart(body, boundary, { ...defaultMultipartLimits, parts: options.maxParts }),
+      mediaType,
+    )) {
+      if (isEntryPart(part, accepted)) {
+        if (entry) throw badRequest('The multipart body has more than one metadata entry.');
+        entry = await readEntryPart(part, options);
+        await judge(entry.facts);
+      } else {
+        const announced = announcedIn(part, md5, accepted);
+        if (storing) throw badRequest('The multipart body has more than one archive.');
+        const { source, consumed } = delayEnd(archiveOf(part), wholeBody.promise);
+        storing = receiveArchive(source, announced, options);
+        storing.catch(() => undefined); // awaited below, with the whole body
+        await Promise.race([consumed, storing]);
+      }
+    }
+    if (!storing && !entry)
+      throw badRequest('The multipart body has neither an archive nor a metadata entry.');
+    if (!storing && md5 !== null)
+      throw new SwordError(
+        'ErrorChecksumMismatch',
+        `Content-MD5 promises an archive, but the multipart body has none.`,
+      );
+    wholeBody.resolve();
+  } catch (error) {
+    wholeBody.reject(error);
+    await storing?.catch(() => undefined); // its object is not stored
+    throw error;
+  }
+  const archive = (await storing) ?? null;
+  return { archive, entry: entry ? await storeEntry(entry, options) : null };
+}
+
+/**
+ * Yields the parts with their media types. The root of a `multipart/related` body may have none: the whole declares it
+ * (RFC 2387).
+ */
+async function* typedParts(
+  parts: AsyncIterable<Part>,
+  { type: whole, parameters }: MediaType,
+): AsyncGenerator<Part> {
+  const [start, type] = [parameters.get('start'), parameters.get('type')];
+  let isFirst = true;
+  for await (const { headers, body } of parts) {
+    const isRoot = start === undefined ? isFirst : headers.get('content-id') === start;
+    const isUntyped = isRoot && type !== undefined && !headers.has('content-type');
+    isFirst = false;
+    const typed =
+      whole === 'multipart/related' && isUntyped ? new Map([...headers, ['content-type', type]]) : headers;
+    yield { headers: typed, body };
+  }
+}
+
+/** Returns whether the part is an entry, by its name, or else by its media type. */
+function isEntryPart({ headers }: Part, accepted: Accepted): boolean {
+  const { name } = parseContentDisposition(headers.get('content-disposition'));
+  if (name === 'atom' && accepted.entry) return true;
+  if (name === 'file' || name === 'payload') return false;
+  return (
+    accepted.entry && headers.has('content-type') && isEntryType(parseMediaType(headers.get('content-type')))
+  );
+}
+
+function announcedIn({ headers }: Part, md5: string | null, accepted: Accepted): AnnouncedArchive {
+  const { name } = parseContentDisposition(headers.get('content-disposition'));
+  const part = `The part ${name === null ? 'without a name' : quoted(name)} of the multipart body`;
+  const mediaType = parseMediaType(headers.get('content-type'), part);
+  if (!isArchiveType(mediaType.type, accepted.archives))
+    throw unaccepted(mediaType.type, partTypes(accepted));
+  assertPackaging(headers.get('packaging'));
+  const filename = requireFilename(headers.get('content-disposition'));
+  const promised = parseContentMd5(headers.get('content-md5'), md5 ?? undefined);
+  const digests = digestsIn(headers);
+  return { filename, mediaType: mediaType.type, md5: promised, digests, length: null, accepted };
+}
+
+/** Returns the digests of the decoded content of a part, to which `Content-MD5` refers as well. */
+function digestsIn(headers: Part['headers']) {
+  return bothDigests(
+    parseDigestField('Content-Digest', headers.get('content-digest')),
+    parseDigestField('Repr-Digest', headers.get('repr-digest')),
+  );
+}
+
+async function readEntryPart(part: Part, options: ReceiveOptions & EntryOptions): Promise<ReadEntry> {
+  const { maxEntrySize: maxBytes } = options;
+  const { headers } = part;
+  const type = headers.get('content-type');
+  const charset = type === undefined ? undefined : parseMediaType(type).parameters.get('charset');
+  const bytes = entryBytes(await collect(contentOf(part), maxBytes, () => entryTooLarge(maxBytes)));
+  assertMd5(bytes, parseContentMd5(headers.get('content-md5')));
+  assertDigests(bytes, digestsIn(headers));
+  return await understandEntry(bytes, charset, options);
+}
+
+/** Delays the end of a part until `verdict` resolves. */
+function delayEnd(
+  body: AsyncIterable<Uint8Array>,
+  verdict: Promise<void>,
+): { source: AsyncIterable<Uint8Array>; consumed: Promise<void> } {
+  const { promise: consumed, resolve } = Promise.withResolvers<void>();
+  async function* source(): AsyncGenerator<Uint8Array> {
+    yield* body;
+    resolve();
+    await verdict;
+  }
+  return { source: source(), consumed };
+}

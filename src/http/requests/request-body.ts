@@ -1,0 +1,153 @@
+import type { Context } from 'koa';
+import { badRequest } from '../../sword/sword-error.ts';
+import { clock } from '../../tools/clock.ts';
+import { AbortGate } from '../../tools/concurrency/abort-gate.ts';
+
+/** The client closed the connection before its request was complete; no response is possible. */
+export class ClientGone extends Error {
+  override readonly name = 'ClientGone';
+  readonly code = 'CLIENT_GONE';
+}
+
+/** Returns whether the error means that the client closed the connection. */
+export function isClientGone(error: unknown): boolean {
+  if (error instanceof ClientGone) return true;
+  const code = (error as NodeJS.ErrnoException | undefined)?.code;
+  return code !== undefined && GONE.has(code);
+}
+
+const GONE = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_UNABLE_TO_PIPE', 'ECONNRESET', 'EPIPE']);
+
+/** Milliseconds within which the first bytes or the end of a body must arrive to be noticed as such. */
+const EMPTY_BODY_TIMEOUT_MS = 5000;
+
+/**
+ * Time limits of a body: a base (ms) plus its size at the minimum rate (bytes per ms), and a limit for idle time (ms).
+ */
+export type BodyTimeouts = { readonly base: number; readonly bytesPerMs: number; readonly idle: number };
+
+/**
+ * Yields the body as it arrives. Sends `100 Continue` only now, after all checks that need no body. Rejects a client
+ * that is idle or slower than the minimum rate. Time spent storing the bytes does not count against the client.
+ */
+export async function* requestBody(
+  ctx: Context,
+  maxBytes: number,
+  timeouts: BodyTimeouts,
+): AsyncGenerator<Buffer> {
+  sendContinue(ctx);
+  const totalMs = timeouts.base + (ctx.request.length ?? maxBytes) / timeouts.bytesPerMs;
+  const reader = new TimedReader(timeouts.idle);
+  // The socket must survive the iterator: a refusal is answered on it.
+  const chunks = ctx.req.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
+  try {
+    for (;;) {
+      const next = await reader.next(chunks);
+      if (next.done) break;
+      if (reader.ms > totalMs) throw bodyTimeoutError(totalMs);
+      yield next.value;
+    }
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === 'ECONNRESET' ? clientGoneError(error) : error;
+  } finally {
+    reader.end();
+    // Its listener would stop the rest of a refused body from being drained.
+    void chunks.return?.().catch(() => undefined);
+  }
+  if (!ctx.req.complete) throw clientGoneError();
+}
+
+/** Reads chunks with an idle timeout and measures the time spent waiting. */
+class TimedReader {
+  /** Total waiting time in milliseconds. */
+  ms = 0;
+  #isWaiting = false;
+  readonly #stalled = new AbortGate();
+  readonly #idle: NodeJS.Timeout;
+
+  constructor(idle: number) {
+    this.#idle = clock
+      .setTimeout(() => this.#isWaiting && this.#stalled.abort(bodyTimeoutError(idle)), idle)
+      .unref();
+  }
+
+  async next(chunks: AsyncIterator<Buffer>): Promise<IteratorResult<Buffer>> {
+    const start = clock.monotonic();
+    this.#idle.refresh(); // restarts the timer even if it expired between two reads
+    this.#isWaiting = true;
+    const next = await this.#stalled.race(chunks.next());
+    this.#isWaiting = false;
+    this.ms += clock.monotonic() - start;
+    return next;
+  }
+
+  end(): void {
+    clock.clearTimeout(this.#idle);
+  }
+}
+
+/**
+ * Resolves to whether a chunked request has an empty body. Sends `100 Continue` if the client waits for it. Does not
+ * consume the body; resolves to `false` after 5 s without data.
+ */
+export async function isEmptyBody(ctx: Context): Promise<boolean> {
+  const { req } = ctx;
+  if (req.headers['transfer-encoding'] === undefined) return false;
+  sendContinue(ctx);
+  const { promise: settled, resolve } = Promise.withResolvers<void>();
+  const timer = clock.setTimeout(resolve, EMPTY_BODY_TIMEOUT_MS);
+  for (const sign of ['readable', 'close']) req.once(sign, resolve);
+  await settled;
+  for (const sign of ['readable', 'close']) req.off(sign, resolve);
+  clock.clearTimeout(timer);
+  return req.complete && req.readableLength === 0;
+}
+
+/** Collects a small body in memory; rejects with `refuse()` when it exceeds `limit` bytes. */
+export async function collect(
+  body: AsyncIterable<Uint8Array>,
+  limit: number,
+  refuse: () => Error,
+): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    length += chunk.length;
+    if (length > limit) throw refuse();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, length);
+}
+
+/** Sends `100 Continue` at most once, and only to a client that waits for it. */
+export function sendContinue({ req, res }: Context): void {
+  if (awaitsContinue(req) && !continued.has(res)) {
+    continued.add(res);
+    res.writeContinue();
+  }
+}
+
+/** Returns whether the client still waits for `100 Continue` before it sends its body. */
+export function waitsToContinue({ req, res }: Pick<Context, 'req' | 'res'>): boolean {
+  return awaitsContinue(req) && !continued.has(res);
+}
+
+const continued = new WeakSet<object>();
+
+/**
+ * Returns whether the request expects `100 Continue`. HTTP/1.0 has no interim responses: its clients would read one as
+ * the final response.
+ */
+function awaitsContinue({ headers, httpVersion }: Context['req']): boolean {
+  return httpVersion === '1.1' && headers.expect?.trim().toLowerCase() === '100-continue';
+}
+
+function bodyTimeoutError(ms: number): Error {
+  return badRequest(
+    `The body did not arrive in time: more than ${Math.round(ms / 1000)} seconds were needed.`,
+  );
+}
+
+function clientGoneError(cause?: unknown): ClientGone {
+  return new ClientGone('The client closed the connection before its request was whole.', { cause });
+}

@@ -1,0 +1,150 @@
+import type { Readable } from 'node:stream';
+import { ZipFile } from 'yazl';
+import type { DepositContentView } from '../../../projections/deposit-content.ts';
+import type { Archive } from '../../domain/deposit/events.ts';
+import { ObjectCorrupt, ObjectMissing, type ObjectStore } from '../../object-store/object-store.ts';
+import { parseAcceptPackaging } from '../../sword/headers/accept-packaging.ts';
+import { attachment } from '../../sword/headers/content-disposition.ts';
+import { digestField } from '../../sword/headers/digest-fields.ts';
+import { entityTag, isNotModified, type Made } from '../../sword/headers/entity-tag.ts';
+import { ZIP_TYPE } from '../../sword/headers/media-type.ts';
+import { BINARY, SIMPLE_ZIP } from '../../sword/namespaces.ts';
+import { notFound } from '../../sword/sword-error.ts';
+import type { ServiceContext } from '../service-context.ts';
+import type { AtRevision } from './choose-representation.ts';
+import { streamChunks } from './stream-response.ts';
+
+/**
+ * Answers with a single archive byte for byte, or with a zip of several. A single archive is zipped only if the client
+ * requires a zip.
+ */
+export async function answerArchives(
+  ctx: ServiceContext,
+  deposit: DepositContentView,
+  store: ObjectStore,
+): Promise<void> {
+  const { depositId, archives } = deposit;
+  const [first, ...more] = archives;
+  if (!first) throw notFound(`Deposit ${depositId} has no archive.`);
+  const wanted = parseAcceptPackaging(ctx.req.headers['accept-packaging']);
+  ctx.vary('Accept-Packaging');
+  const isZip = more.length > 0 || first.mediaType === ZIP_TYPE;
+  ctx.set('Packaging', wanted ?? (isZip ? SIMPLE_ZIP : BINARY));
+  if (more.length === 0 && (isZip || wanted !== SIMPLE_ZIP)) await answerArchive(ctx, deposit, first, store);
+  else if (!answersNotModified(ctx, deposit, 'zip')) {
+    describeAs(ctx, ZIP_TYPE, `deposit-${depositId}.zip`);
+    await answerZip(ctx, archives, store);
+  }
+}
+
+/** Answers with one archive byte for byte. */
+export async function answerArchive(
+  ctx: ServiceContext,
+  deposit: AtRevision,
+  archive: Archive,
+  store: ObjectStore,
+): Promise<void> {
+  if (answersNotModified(ctx, deposit)) return;
+  describeAs(ctx, archive.mediaType, archive.filename);
+  const digests = digestField(archive);
+  ctx.set('Repr-Digest', digests);
+  ctx.set('Content-Length', String(archive.length));
+  if (ctx.method === 'HEAD') return answerHead(ctx);
+  const { body, length } = await store.get(archive.sha256);
+  if (length !== archive.length) {
+    body.destroy();
+    throw lengthMismatch(archive, length);
+  }
+  ctx.set('Content-Digest', digests);
+  await streamChunks(ctx, body.iterator());
+}
+
+/** Returns whether the client has the current version, and answers 304 if so. */
+function answersNotModified(ctx: ServiceContext, { depositId, revision }: AtRevision, made?: Made): boolean {
+  const tag = entityTag(depositId, revision, made);
+  ctx.set('ETag', tag);
+  if (!isNotModified(ctx.req.headers['if-none-match'], tag)) return false;
+  ctx.status = 304;
+  return true;
+}
+
+function describeAs(ctx: ServiceContext, mediaType: string, filename: string): void {
+  ctx.set('Content-Type', mediaType);
+  ctx.set('Content-Disposition', attachment(filename));
+}
+
+async function answerZip(
+  ctx: ServiceContext,
+  archives: readonly Archive[],
+  store: ObjectStore,
+): Promise<void> {
+  if (ctx.method === 'HEAD') return answerHead(ctx);
+  for (const archive of archives) await assertThere(archive, store); // the zip begins before its first archive is read
+  await streamChunks(ctx, zipOf(archives, store));
+}
+
+/**
+ * Asserts that the store has the archive in full length.
+ * @throws {ObjectMissing}
+ * @throws {ObjectCorrupt}
+ */
+async function assertThere(archive: Archive, store: ObjectStore): Promise<void> {
+  const found = await store.stat(archive.sha256);
+  if (!found) throw new ObjectMissing(archive.sha256);
+  if (found.length !== archive.length) throw lengthMismatch(archive, found.length);
+}
+
+/**
+ * Builds the error for an object of the wrong length. It is thrown before anything is sent: surplus bytes would be
+ * parsed as the next response on the connection.
+ */
+function lengthMismatch({ sha256, length }: Archive, found: number): ObjectCorrupt {
+  return new ObjectCorrupt(sha256, `they are ${found} bytes, not ${length}`);
+}
+
+/**
+ * Zips archives from the store. `ZipFile` neither notices errors of its inputs nor closes them when the output is
+ * abandoned, so both are done here.
+ */
+async function* zipOf(archives: readonly Archive[], store: ObjectStore): AsyncGenerator<Uint8Array> {
+  const zip = new ZipFile();
+  const output = zip.outputStream as Readable;
+  zip.on('error', (error) => output.destroy(error as Error));
+  const bodies = new Set<Readable>();
+  const openBody = async (sha256: string): Promise<Readable> => {
+    const { body } = await store.get(sha256);
+    bodies.add(body.once('error', (error) => output.destroy(error)));
+    if (output.destroyed) body.destroy();
+    return body;
+  };
+  const names = new Set<string>();
+  for (const { sha256, filename, length } of archives) {
+    // Stored, not deflated: archives are compressed already. Each is opened only when the zip reaches it.
+    zip.addReadStreamLazy(uniqueName(filename, names), { compress: false, size: length }, (begin) => {
+      openBody(sha256).then(
+        (body) => begin(null, body),
+        (error: unknown) => begin(error as Error, null as never),
+      );
+    });
+  }
+  zip.end();
+  try {
+    yield* output;
+  } finally {
+    output.destroy();
+    for (const body of bodies) body.destroy();
+  }
+}
+
+function answerHead(ctx: ServiceContext): void {
+  ctx.status = 200;
+}
+
+/** Returns a name that is unique in the zip, with a number in front if necessary; none may look like a drive. */
+function uniqueName(filename: string, taken: Set<string>): string {
+  const safeName = filename.replace(/^([a-z]):/i, '$1_');
+  let name = safeName;
+  for (let number = 2; taken.has(name); number += 1) name = `${number}-${safeName}`;
+  taken.add(name);
+  return name;
+}

@@ -1,0 +1,63 @@
+import type { CollectionView } from '../../../projections/collections.ts';
+import type { DepositStatusView } from '../../../projections/deposit-status.ts';
+import type { DepositService } from '../../deposits/deposit-service.ts';
+import {
+  collectionFeed,
+  collectionJson,
+  type ListedDeposit,
+} from '../../sword/documents/feeds/collection-feed.ts';
+import type { RenderContext } from '../../sword/documents/render-context.ts';
+import { FEED_TYPE, negotiateAmong, type Offers } from '../../sword/headers/negotiate.ts';
+import { notFound } from '../../sword/sword-error.ts';
+import { clock } from '../../tools/clock.ts';
+import { depositQueryIn, linkHeader, pageLinks } from '../requests/deposit-query.ts';
+import type { ServiceContext } from '../service-context.ts';
+import { identifiersOf } from './answer-documents.ts';
+
+export const LIST_OFFERS: Offers = [
+  { contentType: 'application/xml', format: 'xml' },
+  { contentType: 'application/atom+xml', format: 'xml' },
+  { contentType: FEED_TYPE, format: 'xml' },
+  { contentType: 'application/json', format: 'json' },
+];
+
+/** Answers with a page of the client's deposits in a collection, from this node's views. */
+export function answerDepositList(
+  ctx: ServiceContext,
+  { collection, title }: CollectionView,
+  depositService: DepositService,
+  renderContext: RenderContext,
+): void {
+  const query = depositQueryIn(ctx, collection);
+  const page = depositService.list(query);
+  if (!query.cursor && query.page > page.lastPage) {
+    throw notFound(`There is no page ${query.page} of these deposits: the last page is ${page.lastPage}.`);
+  }
+  const links = pageLinks(query, page, renderContext.iris);
+  const list = {
+    collection,
+    title,
+    author: query.client,
+    updatedAt: latestOf(page.deposits) ?? clock.date().toISOString(),
+    count: page.total,
+    links,
+    deposits: page.deposits.map(toListedDeposit),
+  };
+  const { contentType, format } = negotiateAmong(LIST_OFFERS, ctx.req.headers.accept);
+  ctx.vary('Accept');
+  ctx.set('Link', linkHeader(links));
+  ctx.body = { xml: collectionFeed, json: collectionJson }[format](list, renderContext);
+  ctx.set('Content-Type', contentType);
+}
+
+function toListedDeposit(deposit: DepositStatusView): ListedDeposit {
+  const { client: author, externalIdentifier, slug } = deposit;
+  return { ...deposit, author, externalId: externalIdentifier ?? slug, loaded: identifiersOf(deposit) };
+}
+
+function latestOf(deposits: readonly DepositStatusView[]): string | undefined {
+  return deposits
+    .map(({ updatedAt }) => updatedAt)
+    .toSorted()
+    .at(-1);
+}

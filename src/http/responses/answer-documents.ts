@@ -1,0 +1,121 @@
+import type { CollectionView } from '../../../projections/collections.ts';
+import type { DepositContentView } from '../../../projections/deposit-content.ts';
+import type { DepositStatusView } from '../../../projections/deposit-status.ts';
+import type { Archive } from '../../domain/deposit/events.ts';
+import { depositIdentifiers } from '../../swhid/deposit-identifiers.ts';
+import { contentDocument, contentDocumentJson } from '../../sword/documents/content-document.ts';
+import { depositReceipt, depositReceiptJson } from '../../sword/documents/deposit-receipt.ts';
+import type { Generator } from '../../sword/documents/generator.ts';
+import { statusDocument, statusDocumentJson } from '../../sword/documents/status-document.ts';
+import { DOCUMENT_OFFERS } from '../../sword/headers/negotiate.ts';
+import type { Iris } from '../../sword/iris.ts';
+import { LruCache } from '../../tools/lru-cache.ts';
+import type { ServiceContext } from '../service-context.ts';
+import { type AtRevision, chooseRepresentation } from './choose-representation.ts';
+import type { DublinCoreCache } from './dublin-core-cache.ts';
+
+export type DocumentOptions = {
+  readonly iris: Iris;
+  readonly depositNamespace: string;
+  readonly refIdAliases: boolean;
+  readonly generator: Generator;
+  /** Generation of the views: documents rendered from earlier generations are not reused. */
+  readonly switches: () => number;
+  readonly terms: DublinCoreCache;
+};
+
+/** Maximum number of characters in the cache: some thousands of usual bodies. */
+const MAX_RENDERED_CHARACTERS = 8 * 1024 ** 2;
+
+/**
+ * Answers with documents about deposits, as XML or JSON. Caches rendered bodies by resource, revision and
+ * representation, up to a total size.
+ */
+export class DepositDocuments {
+  readonly #options: DocumentOptions;
+  readonly #rendered = new LruCache<string>(MAX_RENDERED_CHARACTERS, ({ length }) => length);
+
+  constructor(options: DocumentOptions) {
+    this.#options = options;
+  }
+
+  async receipt(ctx: ServiceContext, deposit: DepositContentView, collection: CollectionView): Promise<void> {
+    const { treatment, describedAt } = collection;
+    const latest = deposit.archives.at(-1);
+    const terms = await this.#options.terms.of(deposit.entries);
+    const receipt = {
+      ...deposit,
+      author: deposit.client,
+      archive: latest ? { filename: latest.filename, mediaType: mediaTypeOf(deposit) } : null,
+      treatment,
+      terms: terms ?? [],
+    };
+    // A receipt without the terms must not be stored under the entity tag of its revision.
+    const isWhole = terms !== undefined;
+    const isOvertaken = describedAt !== null && describedAt >= deposit.updatedAt;
+    this.#answer(
+      ctx,
+      { ...deposit, isWhole, isOvertaken },
+      `receipt ${isWhole ? 'whole' : 'without terms'} ${treatment}`,
+      {
+        xml: () => depositReceipt(receipt, this.#options),
+        json: () => depositReceiptJson(receipt, this.#options),
+      },
+    );
+  }
+
+  status(ctx: ServiceContext, deposit: DepositStatusView): void {
+    const document = { ...deposit, author: deposit.client, loaded: identifiersOf(deposit) };
+    this.#answer(ctx, deposit, 'status', {
+      xml: () => statusDocument(document, this.#options),
+      json: () => statusDocumentJson(document, this.#options),
+    });
+  }
+
+  content(ctx: ServiceContext, deposit: DepositContentView): void {
+    const document = { ...deposit, author: deposit.client };
+    this.#answer(ctx, deposit, 'content', {
+      xml: () => contentDocument(document, this.#options),
+      json: () => contentDocumentJson(document),
+    });
+  }
+
+  #answer(
+    ctx: ServiceContext,
+    { depositId, revision, ...version }: AtRevision,
+    document: string,
+    render: { xml: () => string; json: () => string },
+  ): void {
+    const chosen = chooseRepresentation(ctx, { depositId, revision, ...version }, DOCUMENT_OFFERS);
+    if (!chosen) return;
+    const { contentType, format } = chosen;
+    const key = `${this.#options.switches()} ${depositId}-${revision} ${format} ${document}`;
+    ctx.set('Content-Type', contentType); // first: Koa would guess the type of a body without one
+    ctx.body = this.#renderOnce(key, render[format]);
+  }
+
+  #renderOnce(key: string, render: () => string): string {
+    const known = this.#rendered.get(key);
+    if (known !== undefined) return known;
+    const body = render();
+    this.#rendered.set(key, body);
+    return body;
+  }
+}
+
+/** Returns the media type of the deposit's content; several archives are served as one zip. */
+export function mediaTypeOf({
+  archives: [first, ...more],
+}: {
+  readonly archives: readonly Pick<Archive, 'mediaType'>[];
+}): string {
+  return first && more.length === 0 ? first.mediaType : 'application/zip';
+}
+
+/** Returns the identifiers of the loaded content, or else of the object that the metadata are about. */
+export function identifiersOf({
+  loaded,
+  about,
+}: Pick<DepositStatusView, 'loaded' | 'about'>): { refId: string; refIdContext: string } | null {
+  return depositIdentifiers(loaded) ?? about ?? null;
+}

@@ -1,0 +1,43 @@
+import type { DepositContentView } from '../../../projections/deposit-content.ts';
+import type { DepositService } from '../../deposits/deposit-service.ts';
+import { mediaFeed, mediaFeedJson } from '../../sword/documents/feeds/media-feed.ts';
+import type { RenderContext } from '../../sword/documents/render-context.ts';
+import { accepts, FEED_TYPE, negotiateAmong, type Offers } from '../../sword/headers/negotiate.ts';
+import { notFound } from '../../sword/sword-error.ts';
+import type { ServiceContext } from '../service-context.ts';
+import { mediaTypeOf } from './answer-documents.ts';
+import { chooseRepresentation } from './choose-representation.ts';
+
+export const MEDIA_FEED_OFFERS: Offers = [
+  { contentType: FEED_TYPE, format: 'xml' },
+  { contentType: 'application/json', format: 'json' },
+];
+
+/**
+ * Returns whether the client prefers a list of the archives to the archives. JSON counts only if the archives are not
+ * acceptable, since libraries add it to `Accept` unasked.
+ */
+export function prefersFeed(ctx: ServiceContext, deposit: DepositContentView): boolean {
+  ctx.vary('Accept');
+  const { accept } = ctx.req.headers;
+  const archives = { contentType: mediaTypeOf(deposit), format: 'archives' } as const;
+  const offers: Offers<'archives' | 'xml' | 'json'> = [archives, ...MEDIA_FEED_OFFERS];
+  const { format } = negotiateAmong(offers, accept);
+  return format === 'json' ? !accepts(accept, archives.contentType) : format === 'xml';
+}
+
+/** Answers with a feed of the archives of a deposit, one entry each. */
+export async function answerMediaFeed(
+  ctx: ServiceContext,
+  { depositId, revision }: DepositContentView,
+  depositService: DepositService,
+  renderContext: RenderContext,
+): Promise<void> {
+  const chosen = chooseRepresentation(ctx, { depositId, revision, made: 'feed' }, MEDIA_FEED_OFFERS);
+  if (!chosen) return;
+  const view = await depositService.statement(depositId, revision);
+  if (!view) throw notFound(`Deposit ${depositId} has been deleted.`);
+  const render = { xml: mediaFeed, json: mediaFeedJson }[chosen.format];
+  ctx.body = render({ ...view, author: view.client }, renderContext);
+  ctx.set('Content-Type', chosen.contentType);
+}

@@ -1,0 +1,115 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { badRequest, SwordError } from '../../sword/sword-error.ts';
+import { type ErrorOptions, errorBody } from '../middleware/answer-errors.ts';
+import { closeIdle, dropWithinLimits, type HttpSocket } from './socket-shutdown.ts';
+
+/** Limits of a request's headers: bytes, and milliseconds for them to arrive. */
+export type HeaderLimits = { readonly maxHeadersSize: number; readonly headersTime: number };
+
+/** Socket with Node's parser and the request that it is reading. */
+type ParsedSocket = HttpSocket & {
+  readonly parser?: { readonly incoming?: IncomingMessage | null } | null;
+};
+
+/** Connections after a parse error. */
+const broken = new WeakSet<Socket>();
+
+/**
+ * Answers a request that is not valid HTTP with a SWORD error and ends the connection. After a complete request the
+ * error waits for that request's response: sent first, it would be read as that response.
+ */
+export function answerParseError(
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+  limits: HeaderLimits,
+  options: ErrorOptions,
+): void {
+  if (error.code === 'ECONNRESET') socket.destroy();
+  else if (broken.has(socket))
+    return; // the error was handled before
+  else if (!socket.writable) socket.destroy();
+  else {
+    broken.add(socket);
+    const answer = parseErrorOf(error.code, isInBody(socket), limits);
+    answerAfterPending(socket, () => answerOnSocket(socket, answer, options));
+  }
+}
+
+function answerAfterPending(socket: ParsedSocket, answer: () => void): void {
+  const first = socket._httpMessage;
+  if (first?.req.complete || first?.headersSent) {
+    first.once('close', () => answerAfterPending(socket, answer));
+    return;
+  }
+  if (socket.writable) {
+    // No response is pending, so the incomplete body has been answered already.
+    if (!first && isInBody(socket)) socket.end();
+    else answer();
+  }
+  dropWithinLimits(socket, () => false);
+}
+
+function isInBody({ parser }: ParsedSocket): boolean {
+  return parser?.incoming?.complete === false;
+}
+
+type SocketAnswer = readonly [statusLine: string, answer: SwordError];
+
+const NO_PROXY: SocketAnswer = [
+  '405 Method Not Allowed',
+  new SwordError('MethodNotAllowed', 'CONNECT is not possible here.', { headers: { Allow: '' } }),
+];
+
+/**
+ * Refuses CONNECT. Node has detached the socket, so this handles its errors, end and idle timeout. It also forwards
+ * `drain` to the responses in front of this one.
+ */
+export function refuseTunnel(socket: ParsedSocket, options: ErrorOptions): void {
+  socket.on('error', () => socket.destroy());
+  socket.once('finish', () => socket.destroy());
+  socket.on('timeout', () => closeIdle(socket));
+  socket.on('drain', () => socket._httpMessage?.emit('drain'));
+  answerAfterPending(socket, () => answerOnSocket(socket, NO_PROXY, options));
+}
+
+function answerOnSocket(socket: Socket, [status, answer]: SocketAnswer, options: ErrorOptions): void {
+  const body = errorBody(answer, options);
+  options.observer.refused(answer.code);
+  const head = [
+    `HTTP/1.1 ${status}`,
+    'Content-Type: application/xml',
+    'X-Content-Type-Options: nosniff',
+    "Content-Security-Policy: default-src 'none'",
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    ...Object.entries(answer.headers).map(([name, value]) => `${name}: ${value}`),
+    'Connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+function parseErrorOf(
+  code: string | undefined,
+  inBody: boolean,
+  { maxHeadersSize, headersTime }: HeaderLimits,
+): SocketAnswer {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return [
+        '431 Request Header Fields Too Large',
+        badRequest(`The headers exceed ${maxHeadersSize} bytes.`),
+      ];
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return [
+        '408 Request Timeout',
+        badRequest(`The headers did not arrive within ${headersTime / 1000} seconds.`),
+      ];
+    case 'HPE_INVALID_EOF_STATE': {
+      if (!inBody) return ['400 Bad Request', badRequest('The request ended before its headers did.')];
+      const text = 'The request ended before its body had the length that was declared.';
+      return ['412 Precondition Failed', new SwordError('ErrorChecksumMismatch', text)];
+    }
+    default:
+      return ['400 Bad Request', badRequest('The request is not valid HTTP/1.1.')];
+  }
+}

@@ -1,0 +1,64 @@
+import type { FileHandle } from 'node:fs/promises';
+import path from 'node:path';
+import { syncFolder } from '../../tools/files/durable-directory.ts';
+import { files } from '../../tools/files.ts';
+import { type Anchor, anchorDigest, anchorIn, anchorLine } from './anchor.ts';
+
+/** Thrown when the anchor file belongs to another log. */
+export class ForeignAnchorFile extends Error {
+  override readonly name = 'ForeignAnchorFile';
+  readonly code = 'FOREIGN_ANCHOR_FILE';
+}
+
+/** Bytes read from the end of the file, more than the longest line has. */
+const TAIL_BYTES = 16 * 1024;
+
+/**
+ * Appends, durably, every anchor that the file does not have yet. `newestFirst` are the anchors of the log, read only
+ * as far as needed. Replaces a line that a crash left incomplete.
+ * @throws {ForeignAnchorFile} its last anchor is not one of the log: it is another log's, or this log has lost some.
+ */
+export async function appendMissing(file: string, newestFirst: AsyncIterable<Anchor>): Promise<number> {
+  await using handle = await files.open(file, 'a+');
+  const { last, end } = await tailOf(handle, file);
+  const missing: string[] = [];
+  let found = last === undefined;
+  for await (const anchor of newestFirst) {
+    if (last !== undefined && anchorDigest(anchor) === anchorDigest(last)) {
+      found = true;
+      break;
+    }
+    missing.unshift(`${anchorLine(anchor)}\n`);
+  }
+  if (!found) {
+    throw new ForeignAnchorFile(
+      `The last anchor in ${file} is not in this log: the file is another log's, or this log has lost events. Run verify with --anchors ${file}; give a new file to go on.`,
+    );
+  }
+  if (missing.length === 0) return 0;
+  await handle.truncate(end);
+  await handle.appendFile(missing.join(''));
+  await handle.sync();
+  await syncFolder(path.dirname(path.resolve(file)));
+  return missing.length;
+}
+
+/** Returns the last complete anchor and the offset of its end. */
+async function tailOf(handle: FileHandle, file: string): Promise<{ last: Anchor | undefined; end: number }> {
+  const { size } = await handle.stat();
+  if (size === 0) return { last: undefined, end: 0 };
+  const start = Math.max(0, size - TAIL_BYTES);
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(size - start), 0, size - start, start);
+  const whole = buffer.toString('latin1', 0, bytesRead).lastIndexOf('\n') + 1;
+  const line =
+    buffer
+      .toString('latin1', 0, Math.max(0, whole - 1))
+      .split('\n')
+      .at(-1) ?? '';
+  if (whole === 0 && start === 0) return { last: undefined, end: 0 };
+  try {
+    return { last: anchorIn(line), end: start + whole };
+  } catch (cause) {
+    throw new ForeignAnchorFile(`The last line of ${file} is no anchor: give a new file.`, { cause });
+  }
+}

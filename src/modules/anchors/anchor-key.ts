@@ -1,0 +1,36 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { makeKeyFile, readKeyFile } from '../../tools/files/key-file.ts';
+
+/** Thrown when a key file has no Ed25519 key. */
+export class BadAnchorKey extends Error {
+  override readonly name = 'BadAnchorKey';
+  readonly code = 'BAD_ANCHOR_KEY';
+}
+
+/**
+ * Returns the private key that signs anchors. Creates it, durable and readable by its owner only, if the file does not
+ * exist.
+ */
+export async function anchorKey(file: string): Promise<KeyObject> {
+  if ((await readKeyFile(file)) === undefined) {
+    const { privateKey } = generateKeyPairSync('ed25519');
+    await makeKeyFile(file, privateKey.export({ type: 'pkcs8', format: 'pem' }));
+  }
+  return parseKey(file, createPrivateKey, await readKeyFile(file));
+}
+
+/** Returns the public key, whether the file has it or the private key; `undefined` if the file does not exist. */
+export async function publicAnchorKey(file: string): Promise<KeyObject | undefined> {
+  const pem = await readKeyFile(file);
+  return pem === undefined ? undefined : parseKey(file, createPublicKey, pem);
+}
+
+function parseKey(file: string, parse: (pem: string) => KeyObject, pem = ''): KeyObject {
+  try {
+    const key = parse(pem);
+    if (key.asymmetricKeyType === 'ed25519') return key;
+  } catch (cause) {
+    throw new BadAnchorKey(`${file} holds no Ed25519 key in PEM.`, { cause });
+  }
+  throw new BadAnchorKey(`${file} holds a key, but not one of Ed25519.`);
+}

@@ -1,0 +1,69 @@
+import type { EventLog } from '../../event-log/event-log.ts';
+import { clock } from '../../tools/clock.ts';
+import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
+import type { Logger } from '../../tools/logger.ts';
+import { Anchorer, type AnchorerOptions, NothingToAnchor } from './anchorer.ts';
+
+export type AnchoringOptions = AnchorerOptions & {
+  /** Minutes between two anchors; 0: no anchors. */
+  readonly anchorInterval: number;
+};
+
+/** Handle of the scheduler; disposing of it stops anchoring. */
+export type Anchoring = AsyncDisposable & {
+  /** Seconds between two anchors; 0: no anchors. */
+  readonly interval: number;
+  /** Seconds since the log was last anchored to its end, or else since the start; 0 without anchors. */
+  readonly age: number;
+};
+
+const MINUTE_MS = 60_000;
+/** Milliseconds that a stop waits for an anchor in progress. */
+const STOP_TIMEOUT_MS = 3000;
+
+/**
+ * Makes an anchor one minute after the start, and then at each interval. The early anchor covers services that restart
+ * more often than the interval. Errors are logged and retried at the next time.
+ */
+export function startAnchoring(log: EventLog, options: AnchoringOptions, logger: Logger): Anchoring {
+  const stopped = new AbortController();
+  const anchorer = new Anchorer(log, options);
+  let [running, anchoredAt] = [Promise.resolve(), clock.monotonic()];
+  const anchorOnce = async (): Promise<void> => {
+    try {
+      await anchorIfNeeded();
+      anchoredAt = clock.monotonic();
+    } catch (error) {
+      if (stopped.signal.aborted) return;
+      logger.error({ error: error instanceof Error ? error.message : String(error) }, 'no anchor made');
+    }
+  };
+  const anchorIfNeeded = async (): Promise<void> => {
+    try {
+      const { anchor, made } = await anchorer.anchor(stopped.signal);
+      if (made) logger.info({ events: anchor.events, root: anchor.root }, 'anchor');
+    } catch (error) {
+      if (!(error instanceof NothingToAnchor)) throw error;
+    }
+  };
+  const anchorNext = (): void => {
+    running = running.then(anchorOnce);
+  };
+  const interval = options.anchorInterval * MINUTE_MS;
+  const timers = [
+    ...(interval > 0 ? [clock.setInterval(anchorNext, interval)] : []),
+    ...(interval > MINUTE_MS ? [clock.setTimeout(anchorNext, MINUTE_MS)] : []),
+  ];
+  for (const timer of timers) timer.unref();
+  return {
+    interval: interval / 1000,
+    get age() {
+      return interval > 0 ? (clock.monotonic() - anchoredAt) / 1000 : 0;
+    },
+    async [Symbol.asyncDispose](): Promise<void> {
+      timers.forEach((timer) => clock.clearTimeout(timer));
+      stopped.abort();
+      await withTimeout(running, STOP_TIMEOUT_MS); // it fails when the log is closed
+    },
+  };
+}

@@ -1,0 +1,149 @@
+import { type KeyObject } from 'node:crypto';
+import path from 'node:path';
+import { isBeyond, OutageRetries } from '../../deposits/outage-retries.ts';
+import {
+  type EventLog,
+  type JsonObject,
+  lastEvent,
+  type RecordedEvent,
+  WrongExpectedRevision,
+} from '../../event-log/event-log.ts';
+import { chainHash, sealAfter } from '../../event-log/integrity/hash-chain.ts';
+import { clock } from '../../tools/clock.ts';
+import { random } from '../../tools/random.ts';
+import { ANCHORS, type Anchor, anchorDigest, asAnchor, NoAnchor, signAnchor } from './anchor.ts';
+import { appendMissing } from './anchor-file.ts';
+import { anchorKey } from './anchor-key.ts';
+import { lockAnchoring } from './anchoring-lock.ts';
+import { LogMerkleTree } from './log-merkle-tree.ts';
+
+export type AnchorerOptions = {
+  /** Folder of the saved Merkle tree. */
+  readonly dataDir: string;
+  readonly anchorKeyFile: string;
+  /** File that gets a line for each anchor; `null` for none. */
+  readonly anchorFile: string | null;
+};
+
+export type Anchored = {
+  readonly anchor: Anchor;
+  /** False when there are no events after the last anchor. */
+  readonly made: boolean;
+  /** Number of lines appended to the file. */
+  readonly written: number;
+};
+
+/** Thrown when another process repeatedly makes anchors at the same time. */
+export class AnchorsOvertaken extends Error {
+  override readonly name = 'AnchorsOvertaken';
+  readonly code = 'ANCHORS_OVERTAKEN';
+}
+
+/** Thrown when the log has fewer events than one of its anchors covers. */
+export class AnchoredEventsGone extends Error {
+  override readonly name = 'AnchoredEventsGone';
+  readonly code = 'ANCHORED_EVENTS_GONE';
+}
+
+/** Thrown when the log is empty. */
+export class NothingToAnchor extends Error {
+  override readonly name = 'NothingToAnchor';
+  readonly code = 'NOTHING_TO_ANCHOR';
+}
+
+/** Maximum number of conflicting appends before an anchoring fails. */
+const MAX_LOST = 5;
+
+/** Makes anchors: signed statements of the content of a log, stored in its stream `anchors` and in a file. */
+export class Anchorer {
+  readonly #log: EventLog;
+  readonly #options: AnchorerOptions;
+
+  constructor(log: EventLog, options: AnchorerOptions) {
+    this.#log = log;
+    this.#options = options;
+  }
+
+  /** Makes an anchor over the whole log if there are events after the last one. */
+  async anchor(signal?: AbortSignal): Promise<Anchored> {
+    const { dataDir, anchorKeyFile, anchorFile } = this.#options;
+    using _lock = await lockAnchoring(path.join(dataDir, 'anchoring.lock'));
+    const key = await anchorKey(anchorKeyFile);
+    const { anchor, made } = await this.#anchorIfNeeded(key, signal);
+    const written = anchorFile === null ? 0 : await appendMissing(anchorFile, this.#newestFirst());
+    return { anchor, made, written };
+  }
+
+  async #anchorIfNeeded(key: KeyObject, signal?: AbortSignal): Promise<Omit<Anchored, 'written'>> {
+    const stateFile = path.join(this.#options.dataDir, 'anchor-state.json');
+    let retries: OutageRetries | undefined;
+    for (let lost = 0; lost < MAX_LOST; ) {
+      const tree = await LogMerkleTree.open(this.#log, stateFile);
+      const last = await this.#last();
+      await tree.catchUp(signal);
+      if (tree.lastOther === 0) throw new NothingToAnchor('The event log holds nothing to anchor yet.');
+      if (last && tree.events < last.anchor.events) {
+        throw new AnchoredEventsGone(
+          `The event log holds ${tree.events} events, its last anchor of ${last.anchor.madeAt} is over ${last.anchor.events}: events were removed. "npm run verify -- --all" tells more.`,
+        );
+      }
+      if (last && tree.lastOther <= last.anchor.events) return { anchor: last.anchor, made: false };
+      const anchor = signAnchor(
+        {
+          events: tree.events,
+          root: tree.root(),
+          previous: last ? anchorDigest(last.anchor) : null,
+          madeAt: clock.date().toISOString(),
+        },
+        key,
+      );
+      if (await this.#append(anchor, last?.event)) return { anchor, made: true };
+      const current = await this.#last();
+      if (isBeyond(current?.event.revision ?? 'none', last?.event.revision ?? 'none')) lost += 1;
+      else {
+        retries ??= new OutageRetries();
+        await retries.pause(`The append to ${ANCHORS} was rejected, and no read shows another anchor`);
+      }
+    }
+    throw new AnchorsOvertaken('Others make anchors at the same time, again and again: try it later.');
+  }
+
+  /** Resolves to false when the log has another event there, or rejects appends without a quorum. */
+  async #append(anchor: Anchor, last: RecordedEvent | undefined): Promise<boolean> {
+    const metadata = { schemaVersion: 1, occurredAt: anchor.madeAt };
+    const event = { id: random.uuid(), type: 'AnchorMade', data: anchor satisfies JsonObject, metadata };
+    const expected = last?.revision ?? 'none';
+    const sealed = sealAfter(ANCHORS, expected, chainHash(last), [event]);
+    try {
+      await this.#log.append(ANCHORS, expected, sealed);
+      return true;
+    } catch (error) {
+      if (error instanceof WrongExpectedRevision) return false;
+      throw error;
+    }
+  }
+
+  async #last(): Promise<{ readonly event: RecordedEvent; readonly anchor: Anchor } | undefined> {
+    const event = await lastEvent(this.#log, ANCHORS);
+    return event && { event, anchor: anchorOf(event) };
+  }
+
+  async *#newestFirst(): AsyncGenerator<Anchor> {
+    for await (const event of this.#log.readStream(ANCHORS, { backwards: true })) yield anchorOf(event);
+  }
+}
+
+/**
+ * Parses an anchor event.
+ * @throws {NoAnchor}
+ */
+function anchorOf({ data, revision }: RecordedEvent): Anchor {
+  try {
+    return asAnchor(data);
+  } catch (cause) {
+    throw new NoAnchor(
+      `The event at revision ${revision} of the stream ${ANCHORS} is no anchor: somebody else has put it there. ${(cause as Error).message} "npm run verify -- --all" tells more.`,
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,99 @@
+import type { EventLog, Position, RecordedEvent } from '../../event-log/event-log.ts';
+import { chainHash } from '../../event-log/integrity/hash-chain.ts';
+import { files } from '../../tools/files.ts';
+import { ANCHORS } from './anchor.ts';
+import { coveredEvent } from './merkle-leaf.ts';
+import { MerkleTree, type MerkleTreeState } from './merkle-tree.ts';
+
+const VERSION = 1;
+
+/**
+ * The Merkle tree over a whole log, updated incrementally. Its state is a small file, so that only new events are read.
+ * If the file is missing or of another log, the log is read from its beginning.
+ */
+export class LogMerkleTree {
+  readonly #log: EventLog;
+  readonly #file: string;
+  readonly #applied: Applied;
+
+  static async open(log: EventLog, file: string): Promise<LogMerkleTree> {
+    const saved = await readState(file);
+    const fits = saved !== undefined && (await isInLog(log, saved.last));
+    return new LogMerkleTree(log, file, fits ? saved : undefined);
+  }
+
+  private constructor(log: EventLog, file: string, saved: Saved | undefined) {
+    this.#log = log;
+    this.#file = file;
+    this.#applied = { tree: new MerkleTree(saved?.tree), other: saved?.other ?? 0, last: saved?.last };
+  }
+
+  get events(): number {
+    return this.#applied.tree.size;
+  }
+
+  /** Number of the last event that is not an anchor, from 1. */
+  get lastOther(): number {
+    return this.#applied.other;
+  }
+
+  root(): string {
+    return this.#applied.tree.root();
+  }
+
+  /** Adds all new events of the log and saves the state. */
+  async catchUp(signal?: AbortSignal): Promise<void> {
+    const { tree, last } = this.#applied;
+    const before = tree.size;
+    const options = { after: last?.position, ...(signal && { signal }) };
+    for await (const event of this.#log.readAll(options)) {
+      tree.append(coveredEvent(event));
+      if (event.stream !== ANCHORS) this.#applied.other = tree.size;
+      this.#applied.last = lastOf(event);
+    }
+    if (tree.size > before) await this.#save();
+  }
+
+  async #save(): Promise<void> {
+    const { tree, other, last } = this.#applied;
+    const temporary = `${this.#file}.${process.pid}.new`;
+    await files.writeFile(temporary, JSON.stringify({ version: VERSION, tree: tree.state, other, last }));
+    await files.rename(temporary, this.#file);
+  }
+}
+
+type LastEvent = Pick<RecordedEvent, 'stream' | 'revision' | 'id'> & {
+  readonly position: Position;
+  readonly hash: string | null;
+};
+
+type Applied = { readonly tree: MerkleTree; other: number; last: LastEvent | undefined };
+
+type Saved = {
+  readonly version: typeof VERSION;
+  readonly tree: MerkleTreeState;
+  readonly other: number;
+  readonly last: LastEvent;
+};
+
+function lastOf(event: RecordedEvent): LastEvent {
+  const { stream, revision, id, position } = event;
+  return { stream, revision, id, position, hash: chainHash(event) };
+}
+
+async function isInLog(log: EventLog, last: LastEvent): Promise<boolean> {
+  for await (const event of log.readStream(last.stream, { from: last.revision, limit: 1 })) {
+    return JSON.stringify(lastOf(event)) === JSON.stringify(last);
+  }
+  return false;
+}
+
+async function readState(file: string): Promise<Saved | undefined> {
+  try {
+    const saved = JSON.parse(await files.readFile(file, 'utf8')) as Partial<Saved>;
+    const isOurs = saved.version === VERSION && saved.tree !== undefined && saved.last !== undefined;
+    return isOurs ? (saved as Saved) : undefined; // written here, atomically
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,121 @@
+import type { CollectionView } from '../../../projections/collections.ts';
+import type { ArchiveLimits, ArchiveReader } from '../../archives/inspection.ts';
+import { type ArchiveVerdict, check } from '../../domain/deposit/checks.ts';
+import type { Archive } from '../../domain/deposit/events.ts';
+import { validateMetadata } from '../../domain/deposit/metadata/metadata-checks.ts';
+import { statusDetail, withWarnings } from '../../domain/deposit/status-detail.ts';
+import { bodyKind, parseDepositRequest } from '../../http/requests/deposit-request.ts';
+import {
+  type ReceivedContent,
+  type ReceiveOptions,
+  receiveContent,
+} from '../../http/requests/receive-content.ts';
+import type { ServiceContext } from '../../http/service-context.ts';
+import type { LoadedDepositsLookup } from '../../http/writes/reference-target.ts';
+import { collectionEntryValidator } from '../../http/writes/validate-entry.ts';
+import type { LocalSource, ObjectStore } from '../../object-store/object-store.ts';
+import {
+  type DryRunDocument,
+  dryRunDocument,
+  dryRunDocumentJson,
+} from '../../sword/documents/dry-run-document.ts';
+import { negotiate } from '../../sword/headers/negotiate.ts';
+import { SwordError } from '../../sword/sword-error.ts';
+import { clock } from '../../tools/clock.ts';
+import { OwnerSemaphore } from '../../tools/concurrency/owner-semaphore.ts';
+
+/** Temporary storage and an archive reader for dry runs, separate from those of deposits. */
+export type DryRunPlaces = {
+  readonly begin: () => Promise<DryRunPlace>;
+  readonly reader: Pick<ArchiveReader, 'inspect'>;
+  readonly limits: ArchiveLimits;
+};
+
+type DryRunPlace = AsyncDisposable &
+  Pick<ObjectStore, 'put'> & { readonly source: (sha256: string) => LocalSource };
+
+/** Limits on concurrent dry runs, in total and per client. */
+const [MAX_AT_A_TIME, MAX_OF_CLIENT] = [8, 4];
+
+/** Checks new deposits without making them. Their content is removed when they are answered. */
+export class DryRuns {
+  readonly #places: DryRunPlaces;
+  readonly #lookup: LoadedDepositsLookup;
+  readonly #receive: ReceiveOptions;
+  readonly #running = new OwnerSemaphore(MAX_AT_A_TIME, MAX_OF_CLIENT);
+
+  constructor(places: DryRunPlaces, lookup: LoadedDepositsLookup, receive: ReceiveOptions) {
+    this.#places = places;
+    this.#lookup = lookup;
+    this.#receive = receive;
+  }
+
+  /** Answers 200 with what the checks find; what would refuse the request itself refuses this one. */
+  async answer(ctx: ServiceContext, collection: CollectionView): Promise<void> {
+    const { client } = ctx.state.login;
+    const limit = this.#running.limitReached(client);
+    if (limit === 'share taken') throw busy(`${MAX_OF_CLIENT} dry runs of yours`);
+    if (limit === 'all taken') throw busy(`${MAX_AT_A_TIME} dry runs`);
+    using _place = this.#running.acquire(client);
+    const document = await this.#run(ctx, collection);
+    const { contentType, format } = negotiate(ctx.req.headers.accept);
+    ctx.vary('Accept');
+    ctx.body =
+      format === 'json'
+        ? dryRunDocumentJson(document)
+        : dryRunDocument(document, this.#receive.depositNamespace);
+    ctx.set('Content-Type', contentType);
+  }
+
+  async #run(ctx: ServiceContext, { accept }: CollectionView): Promise<DryRunDocument> {
+    const request = parseDepositRequest(ctx);
+    const accepted = { archives: accept, entry: true };
+    const body = bodyKind(ctx, accepted);
+    await using place = await this.#places.begin();
+    const judge = collectionEntryValidator(body, request, ctx.state.login, this.#lookup);
+    const options = { ...this.#receive, store: place };
+    const content = await receiveContent(ctx, request, body, accepted, judge, options);
+    return {
+      requestId: ctx.state.requestId,
+      title: content.entry?.facts.title ?? null,
+      updatedAt: clock.date().toISOString(),
+      ...(await this.#verdict(content, ctx.state.login.domain, place)),
+    };
+  }
+
+  async #verdict(
+    { archive, entry }: ReceivedContent,
+    clientDomain: string | null,
+    place: DryRunPlace,
+  ): Promise<Pick<DryRunDocument, 'status' | 'statusDetail'>> {
+    const entries = entry ? [entry] : [];
+    if (entry?.facts.reference) {
+      const { warnings } = validateMetadata(entries);
+      return { status: 'done', statusDetail: withWarnings('The metadata would be deposited.', warnings) };
+    }
+    const archives = archive ? [await this.#inspected(archive, place)] : [];
+    const outcome = check({ entries, archives, conflicts: [], clientDomain });
+    const { warnings } = outcome;
+    if (outcome.verified) {
+      return {
+        status: 'verified',
+        statusDetail: withWarnings('The deposit would pass its checks.', warnings),
+      };
+    }
+    return { status: 'rejected', statusDetail: statusDetail('rejected', outcome.reasons, warnings) };
+  }
+
+  async #inspected(archive: Archive, place: DryRunPlace): Promise<ArchiveVerdict> {
+    const { reader, limits } = this.#places;
+    const inspection = await reader.inspect(place.source(archive.sha256), archive.sha256, limits);
+    if (inspection.outcome === 'refused') {
+      return { archive, reading: null, faults: inspection.faults, warnings: [] };
+    }
+    return { archive, reading: null, faults: [], warnings: inspection.warnings };
+  }
+}
+
+function busy(what: string): SwordError {
+  const text = `${what} are under way, more are not possible at a time: try again later.`;
+  return new SwordError('ServiceUnavailable', text, { headers: { 'Retry-After': '5' } });
+}

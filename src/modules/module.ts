@@ -1,0 +1,45 @@
+import type { ArchiveReader } from '../archives/inspection.ts';
+import type { Config } from '../config/config.ts';
+import type { NotificationViews } from '../deposits/notification-views.ts';
+import type { ConsumerGroups } from '../event-log/consumer-groups/consumer-group.ts';
+import type { EventLog } from '../event-log/event-log.ts';
+import type { HttpModule } from '../http/http-module.ts';
+import type { Logger } from '../tools/logger.ts';
+import type { Projector } from '../views/projector.ts';
+import type { Anchoring } from './anchors/anchor-scheduler.ts';
+import type { NotificationService } from './webhooks/notification-service.ts';
+
+/** The parts of a node that modules may use. */
+export type ModuleParts = {
+  readonly config: Config;
+  readonly log: EventLog;
+  readonly deliveries: ConsumerGroups;
+  readonly projector: Projector;
+  readonly notified: NotificationViews;
+  readonly traced: { reader(reader: ArchiveReader): ArchiveReader };
+  readonly logger: Logger;
+  /** Disposes of what modules open, in reverse order. */
+  readonly resources: AsyncDisposableStack;
+  /** Ends the service. */
+  readonly fail: (error: unknown) => void;
+};
+
+/** Name and version of this service. */
+type Maker = { readonly name: string; readonly version: string };
+
+/**
+ * An optional capability: behaviour only. Its event types, deciders and projections are in `domain` and `projections`, so
+ * that stored events stay readable without it. Each function is called once, on the nodes that need it.
+ */
+export type Module = {
+  readonly name: 'resumable-uploads' | 'dry-run' | 'status-events' | 'webhooks' | 'anchors';
+  /** Opens what it adds to HTTP, on a node that serves clients. Resolves to `undefined` if its settings switch it off. */
+  readonly serve?: (parts: ModuleParts) => Promise<HttpModule | undefined>;
+  /** Starts its reactor, on a node with reactors. `ready` resolves when the views have caught up. */
+  readonly react?: (
+    parts: ModuleParts,
+    about: { readonly baseUrl: string; readonly maker: Maker; readonly ready: Promise<void> },
+  ) => NotificationService;
+  /** Starts to anchor the log, on every node. */
+  readonly anchor?: (parts: ModuleParts) => Anchoring;
+};

@@ -1,0 +1,48 @@
+import { assertDeclaredWithin } from '../../../http/requests/deposit-request.ts';
+import {
+  type BodyTimeouts,
+  ClientGone,
+  isClientGone,
+  requestBody,
+} from '../../../http/requests/request-body.ts';
+import type { ServiceContext } from '../../../http/service-context.ts';
+import { SwordError } from '../../../sword/sword-error.ts';
+import { collectingBuffers } from '../../../tools/gc-hint.ts';
+import type { Checksum } from '../checksum.ts';
+import type { ResumableUploads } from '../resumable-uploads.ts';
+import type { Upload } from '../upload.ts';
+
+export type Piece = { readonly offset: number; readonly checksum: Checksum | undefined };
+
+/** Appends the body of the request to an upload. All of it is durable when this resolves. */
+export async function receiveChunk(
+  ctx: ServiceContext,
+  upload: Upload,
+  uploads: ResumableUploads,
+  { offset, checksum }: Piece,
+  bodyTimeouts: BodyTimeouts,
+): Promise<void> {
+  // An interrupted request has stalled, or its client removes the upload: no client waits for the answer.
+  using hold = await uploads.hold(upload, { interrupt: () => ctx.req.destroy() });
+  if (upload.state.status === 'used' || offset !== upload.offset) throw offsetMismatchError(offset, upload);
+  const rest = upload.length - offset;
+  assertDeclaredWithin(ctx.request.length ?? null, rest);
+  await upload.append(
+    hold.watched(collectingBuffers(orGone(requestBody(ctx, rest, bodyTimeouts)))),
+    checksum,
+  );
+}
+
+/** Ends the connection of a slow client, as tus requires: the client resumes with another request, but not after a 400. */
+async function* orGone(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  try {
+    yield* body;
+  } catch (error) {
+    throw isClientGone(error) ? error : new ClientGone('The bytes came too slowly.', { cause: error });
+  }
+}
+
+function offsetMismatchError(offset: number, upload: Upload): SwordError {
+  const text = `The upload has ${upload.offset} bytes, so it cannot be gone on with at ${offset}: ask for its offset by HEAD.`;
+  return new SwordError('Conflict', text);
+}

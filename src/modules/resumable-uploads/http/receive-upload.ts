@@ -1,0 +1,78 @@
+import type { Archive } from '../../../domain/deposit/events.ts';
+import { paramsOf } from '../../../http/iris/deposit-resource.ts';
+import { type Accepted, isDryRun, unaccepted } from '../../../http/requests/deposit-request.ts';
+import { type AnnouncedArchive, receiveArchive } from '../../../http/requests/receive-archive.ts';
+import type { ReceiveOptions } from '../../../http/requests/receive-content.ts';
+import type { ServiceContext } from '../../../http/service-context.ts';
+import { IdempotentRequest } from '../../../http/writes/idempotent-request.ts';
+import {
+  attachment,
+  parseContentDisposition,
+  requireFilename,
+} from '../../../sword/headers/content-disposition.ts';
+import { isArchiveType, parseMediaType } from '../../../sword/headers/media-type.ts';
+import { assertPackaging } from '../../../sword/headers/packaging.ts';
+import { badRequest, quoted } from '../../../sword/sword-error.ts';
+import { collectingBuffers } from '../../../tools/gc-hint.ts';
+import type { Upload } from '../upload.ts';
+import { alreadyUsedError, ClaimedUpload, type NameableUploads } from './claimed-upload.ts';
+import { parseUploadMetadata } from './tus-headers.ts';
+
+/**
+ * Stores the upload that the request names in place of a body. It stays locked until the request has been answered; the
+ * append that names the archive goes through `ctx.state.namedArchive`.
+ */
+export async function receiveUpload(
+  ctx: ServiceContext,
+  named: string,
+  promised: Pick<AnnouncedArchive, 'md5' | 'digests'>,
+  accepted: Accepted,
+  options: ReceiveOptions,
+  nameable: NameableUploads,
+): Promise<Archive> {
+  const { collection } = paramsOf(ctx);
+  const id = idIn(named, nameable.iris.uploads(collection));
+  const claimed = await ClaimedUpload.claim(id, { client: ctx.state.login.client, collection }, nameable);
+  ctx.state.namedArchive = claimed;
+  const { upload } = claimed;
+  const { state } = upload;
+  const announced = { ...announcedBy(ctx, upload, accepted), ...promised, length: upload.length };
+  if (state.status === 'used') {
+    // A dry run needs the bytes, which are no longer here.
+    const isAnswerable = !isDryRun(ctx) && (await isRepetition(ctx, nameable));
+    if (!isAnswerable) throw await alreadyUsedError(upload, state, nameable);
+    const { filename, md5, length } = announced;
+    const { archives = [] } = (await nameable.depositService.content(state.depositId)) ?? {};
+    const { mediaType } = archives.find(({ sha256 }) => sha256 === state.sha256) ?? announced;
+    return { sha256: state.sha256, length, md5, filename, mediaType };
+  }
+  const limits = { ...options, maxUploadSize: upload.length };
+  return claimed.store((bytes) => receiveArchive(collectingBuffers(bytes), announced, limits));
+}
+
+/** Returns whether the same Idempotency-Key was used for it: then the answer is repeated, without the bytes. */
+async function isRepetition(ctx: ServiceContext, { depositService }: NameableUploads): Promise<boolean> {
+  const earlier = await IdempotentRequest.of(ctx, depositService.requests)?.earlier();
+  return earlier !== undefined && depositService.wasExecuted(earlier);
+}
+
+/** Returns the id that is named, alone or in the IRI of the upload. */
+function idIn(named: string, uploadsIri: string): string {
+  const text = named.startsWith(uploadsIri) ? named.slice(uploadsIri.length).replace(/\/$/, '') : named;
+  if (/^[0-9a-f-]{36}$/.test(text)) return text;
+  throw badRequest(`Upload: ${quoted(named)} is neither the IRI nor the id of an upload in this collection.`);
+}
+
+/** Returns name and type of the archive, from the headers of the request or else from the metadata of the upload. */
+function announcedBy(ctx: ServiceContext, upload: Upload, accepted: Accepted) {
+  const { headers } = ctx.req;
+  const { values } = parseUploadMetadata(upload.record.metadata);
+  const mediaType = parseMediaType(headers['content-type'] ?? values.get('filetype'), 'The upload');
+  if (!isArchiveType(mediaType.type, accepted.archives)) throw unaccepted(mediaType.type, accepted.archives);
+  assertPackaging(headers['packaging']);
+  const filename = values.get('filename');
+  const isNamed = parseContentDisposition(headers['content-disposition']).filename !== null;
+  const disposition =
+    isNamed || filename === undefined ? headers['content-disposition'] : attachment(filename);
+  return { filename: requireFilename(disposition), mediaType: mediaType.type, accepted };
+}

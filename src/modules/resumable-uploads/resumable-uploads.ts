@@ -1,0 +1,207 @@
+import { clock } from '../../tools/clock.ts';
+import type { Logger } from '../../tools/logger.ts';
+import { random } from '../../tools/random.ts';
+import { Upload } from './upload.ts';
+import { UploadError } from './upload-error.ts';
+import { type UploadLock, UploadLocks } from './upload-locks.ts';
+import { UploadsFolder } from './uploads-folder.ts';
+
+export type UploadLimits = {
+  /** Maximum bytes of one upload. */
+  readonly maxSize: number;
+  /** Maximum number of open uploads of one client. */
+  readonly perClient: number;
+  /** Maximum bytes of all open uploads, by their announced lengths. */
+  readonly totalSize: number;
+  /** Milliseconds without new bytes after which an upload is removed. */
+  readonly expiry: number;
+};
+
+export type ResumableUploadsOptions = {
+  readonly folder: string;
+  readonly limits: UploadLimits;
+  readonly logger: Logger;
+  /** Milliseconds without a byte after which a sender yields to another request. */
+  readonly stalledAfter?: number;
+  /** Approximate number of used uploads remembered for each client; a periodic sweep removes older ones. */
+  readonly remembered?: number;
+};
+
+/** Client and collection of an upload; it does not exist for any other. */
+export type UploadOwner = { readonly client: string; readonly collection: string };
+
+export type NewUpload = UploadOwner & { readonly length: number; readonly metadata: string | null };
+
+const SWEEP_INTERVAL_MS = 300_000;
+const MAX_USED_PER_CLIENT = 1000;
+/** Milliseconds for chunks in transfer when the service stops; what arrived of others is stored, to be continued. */
+const STOP_GRACE_MS = 5000;
+
+/** The resumable uploads of this node, until each becomes an archive of a deposit or expires. */
+export class ResumableUploads implements AsyncDisposable {
+  readonly limits: UploadLimits;
+  readonly #folder: UploadsFolder;
+  readonly #logger: Logger;
+  readonly #locks: UploadLocks;
+  readonly #remembered: number;
+  readonly #uploads = new Map<string, Upload>();
+  readonly #sweeping: NodeJS.Timeout;
+
+  /** Opens the uploads that the last process left, with all bytes that it acknowledged. */
+  static async open(options: ResumableUploadsOptions): Promise<ResumableUploads> {
+    const folder = await UploadsFolder.open(options.folder);
+    const uploads = new ResumableUploads(folder, options);
+    const { records, unknown } = await folder.records();
+    for (const record of records) uploads.#uploads.set(record.id, await Upload.restored(record, folder));
+    if (unknown.length > 0) options.logger.warn({ records: unknown }, 'upload records not understood');
+    await uploads.sweep();
+    return uploads;
+  }
+
+  private constructor(
+    folder: UploadsFolder,
+    { limits, logger, stalledAfter, remembered = MAX_USED_PER_CLIENT }: ResumableUploadsOptions,
+  ) {
+    this.#remembered = remembered;
+    this.#folder = folder;
+    this.limits = limits;
+    this.#logger = logger;
+    this.#locks = new UploadLocks(stalledAfter);
+    this.#sweeping = clock.setInterval(() => void this.sweep(), SWEEP_INTERVAL_MS).unref();
+  }
+
+  /**
+   * Creates an upload.
+   * @throws {UploadError} TOO_MANY_UPLOADS, NO_ROOM_FOR_UPLOAD, UPLOADS_UNAVAILABLE
+   */
+  async create({ client, collection, length, metadata }: NewUpload): Promise<Upload> {
+    this.#assertWithinLimits(client, length);
+    const id = random.uuid();
+    const createdAt = clock.date().toISOString();
+    const record = {
+      id,
+      client,
+      collection,
+      length,
+      metadata,
+      createdAt,
+      state: { status: 'open' },
+    } as const;
+    const upload = Upload.begun(record, this.#folder);
+    this.#uploads.set(id, upload); // before any await, so that concurrent calls count it
+    try {
+      await this.#folder.add(record);
+    } catch (error) {
+      this.#uploads.delete(id);
+      throw error;
+    }
+    return upload;
+  }
+
+  /** Finds an upload. A used one can be found until it would have expired or the client has used enough others. */
+  find(id: string, { client, collection }: UploadOwner): Upload | undefined {
+    const upload = this.#uploads.get(id);
+    if (!upload || this.#isExpired(upload)) return undefined;
+    const isTheirs = upload.record.client === client && upload.record.collection === collection;
+    return isTheirs ? upload : undefined;
+  }
+
+  expiresAt(upload: Upload): Date {
+    return new Date(upload.touchedAt + this.limits.expiry);
+  }
+
+  isHeld({ id }: Upload): boolean {
+    return this.#locks.has(id);
+  }
+
+  /**
+   * Locks the upload for a change. `interrupt` lets a later request stop this holder. `insists` interrupts the current
+   * holder even if it has not stalled.
+   * @throws {UploadError} UPLOAD_BUSY, UPLOAD_GONE
+   */
+  async hold(
+    upload: Upload,
+    { interrupt, insists = false }: { interrupt?: () => void; insists?: boolean } = {},
+  ): Promise<UploadLock> {
+    const lock = await this.#locks.acquire(upload.id, interrupt, { insists });
+    if (this.#uploads.get(upload.id) === upload) return lock;
+    lock[Symbol.dispose]();
+    throw new UploadError('UPLOAD_GONE', 'The upload has been removed.');
+  }
+
+  /** Interrupts a stalled sender; resolves when its bytes are stored. */
+  withoutStalled({ id }: Upload): Promise<void> {
+    return this.#locks.withoutStalled(id);
+  }
+
+  /** Removes the upload, which the caller must have locked. */
+  async remove({ id }: Upload): Promise<void> {
+    await this.#folder.remove(id);
+    this.#uploads.delete(id);
+  }
+
+  /** Removes expired uploads and surplus used ones. Never rejects: failures are retried by the next sweep. */
+  async sweep(): Promise<void> {
+    const surplus = new Set(this.#surplusUsed());
+    const isRemovable = (upload: Upload): boolean => surplus.has(upload) || this.#isPast(upload);
+    for (const upload of this.#uploads.values().toArray()) {
+      if (!isRemovable(upload) || this.#locks.has(upload.id)) continue;
+      try {
+        using _lock = await this.hold(upload);
+        if (!isRemovable(upload)) continue;
+        await this.remove(upload);
+        this.#logger.info({ upload: upload.id, bytes: upload.offset }, 'upload expired');
+      } catch (error) {
+        this.#logger.warn({ err: error, upload: upload.id }, 'upload not removed');
+      }
+    }
+  }
+
+  /** Returns each client's used uploads beyond the newest ones, whose number would otherwise grow without limit. */
+  #surplusUsed(): Upload[] {
+    const used = this.#uploads.values().filter(({ state }) => state.status === 'used');
+    const byClient = Map.groupBy(used, ({ record }) => record.client).values();
+    return byClient
+      .flatMap((theirs) => theirs.toSorted((a, b) => b.touchedAt - a.touchedAt).slice(this.#remembered))
+      .toArray();
+  }
+
+  /**
+   * Interrupts remaining senders after a grace period, before the service stops; they can continue after its restart.
+   */
+  hurry(): void {
+    clock.setTimeout(() => this.#locks.interruptAll(), STOP_GRACE_MS).unref();
+  }
+
+  /** Resolves when no request changes any of them. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    clock.clearInterval(this.#sweeping);
+    await this.#locks.allReleased();
+  }
+
+  /** Returns whether it has expired; a locked upload has not. */
+  #isExpired(upload: Upload): boolean {
+    return this.#isPast(upload) && !this.#locks.has(upload.id);
+  }
+
+  #isPast(upload: Upload): boolean {
+    return this.expiresAt(upload).getTime() <= clock.now();
+  }
+
+  #assertWithinLimits(client: string, length: number): void {
+    const { perClient, totalSize } = this.limits;
+    const open = [...this.#uploads.values()].filter(
+      (upload) => upload.state.status !== 'used' && !this.#isExpired(upload),
+    );
+    const theirs = open.filter(({ record }) => record.client === client).length;
+    if (theirs >= perClient) {
+      const text = `You have ${theirs} open uploads, and ${perClient} are allowed: use one, delete one, or let one expire.`;
+      throw new UploadError('TOO_MANY_UPLOADS', text);
+    }
+    const promised = open.reduce((sum, upload) => sum + upload.length, 0);
+    if (promised + length <= totalSize) return;
+    const room = Math.max(0, totalSize - promised);
+    const text = `The open uploads of all clients leave room for ${room} bytes now, and yours has ${length}: try again later.`;
+    throw new UploadError('NO_ROOM_FOR_UPLOAD', text);
+  }
+}

@@ -1,0 +1,109 @@
+import { clock } from '../../tools/clock.ts';
+import { UploadError } from './upload-error.ts';
+
+/** Milliseconds without a byte after which a sender yields to the next request. */
+const STALLED_AFTER_MS = 2000;
+
+/** Grants one request at a time the right to write to an upload, use it or remove it. */
+export class UploadLocks {
+  readonly #locks = new Map<string, UploadLock>();
+  readonly #stalledAfter: number;
+
+  constructor(stalledAfter = STALLED_AFTER_MS) {
+    this.#stalledAfter = stalledAfter;
+  }
+
+  has(id: string): boolean {
+    return this.#locks.has(id);
+  }
+
+  /**
+   * Acquires the lock, at once or after interrupting its holder: a stalled one, or with `insists` any that can be
+   * interrupted.
+   * @throws {UploadError} UPLOAD_BUSY
+   */
+  async acquire(id: string, interrupt?: () => void, { insists = false } = {}): Promise<UploadLock> {
+    for (let other = this.#locks.get(id); other; other = this.#locks.get(id)) {
+      if (!this.#yields(other, insists)) {
+        throw new UploadError(
+          'UPLOAD_BUSY',
+          'Another request is at this upload: try again when it has ended.',
+        );
+      }
+      other.interrupt();
+      await other.released;
+    }
+    const lock = new UploadLock(interrupt, () => this.#locks.delete(id));
+    this.#locks.set(id, lock);
+    return lock;
+  }
+
+  /** Interrupts a stalled holder; resolves when it has released the lock, or at once without one. */
+  async withoutStalled(id: string): Promise<void> {
+    const holder = this.#locks.get(id);
+    if (!holder || !this.#yields(holder, false)) return;
+    holder.interrupt();
+    await holder.released;
+  }
+
+  /** Interrupts every holder that can be interrupted. */
+  interruptAll(): void {
+    for (const holder of this.#locks.values()) holder.interrupt();
+  }
+
+  /** Resolves when all locks are released. */
+  async allReleased(): Promise<void> {
+    await Promise.all([...this.#locks.values()].map(({ released }) => released));
+  }
+
+  #yields(holder: UploadLock, always: boolean): boolean {
+    return holder.canBeInterrupted && (always || clock.monotonic() - holder.progressAt >= this.#stalledAfter);
+  }
+}
+
+/** Lock of an upload; disposed of when its change is complete. */
+export class UploadLock implements Disposable {
+  readonly released: Promise<void>;
+  readonly #release: () => void;
+  #interrupt: (() => void) | undefined;
+  #progressAt = clock.monotonic();
+
+  constructor(interrupt: (() => void) | undefined, onReleased: () => void) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.released = promise;
+    this.#interrupt = interrupt;
+    this.#release = () => {
+      onReleased();
+      resolve();
+    };
+  }
+
+  get progressAt(): number {
+    return this.#progressAt;
+  }
+
+  get canBeInterrupted(): boolean {
+    return this.#interrupt !== undefined;
+  }
+
+  interrupt(): void {
+    this.#interrupt?.();
+  }
+
+  /**
+   * Passes the chunks on and records progress, so that the holder does not count as stalled. After the last chunk it
+   * can no longer be interrupted.
+   */
+  async *watched(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of chunks) {
+      this.#progressAt = clock.monotonic();
+      yield chunk;
+      this.#progressAt = clock.monotonic(); // excludes the time of the disk
+    }
+    this.#interrupt = undefined;
+  }
+
+  [Symbol.dispose](): void {
+    this.#release();
+  }
+}

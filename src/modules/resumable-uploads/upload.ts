@@ -1,0 +1,217 @@
+import { createHash } from 'node:crypto';
+import { clock } from '../../tools/clock.ts';
+import { files } from '../../tools/files.ts';
+import { type Checksum, mismatch } from './checksum.ts';
+import { UploadError, uploadsUnavailable, wrapUploadErrors } from './upload-error.ts';
+import type { UploadRecord, UploadState } from './upload-record.ts';
+import { UploadWriter } from './upload-writer.ts';
+import type { UploadsFolder } from './uploads-folder.ts';
+
+const READ_BYTES = 128 * 1024;
+
+/** An archive uploaded in chunks. Changes require its lock. */
+export class Upload {
+  readonly #folder: UploadsFolder;
+  #record: UploadRecord;
+  #offset: number;
+  #touchedAt: number;
+  /** Whether the file or the record may count bytes after the offset, because truncating failed. */
+  #hasSurplus = false;
+
+  /** Restores an upload from its record after a restart or a crash. */
+  static async restored(record: UploadRecord, folder: UploadsFolder): Promise<Upload> {
+    const { state } = record;
+    if (state.status === 'used') return new Upload(record, folder, record.length, Date.parse(state.usedAt));
+    await using handle = await files.open(folder.bytesOf(record.id), 'a'); // creates the file again if it was removed
+    const { size, mtimeMs } = await handle.stat();
+    const durable = record.durableLength ?? record.length;
+    const length = Math.min(size, durable, state.status === 'verifying' ? state.from : record.length);
+    if (length !== size) await handle.truncate(length);
+    await handle.datasync();
+    const upload = new Upload(record, folder, length, Math.max(Date.parse(record.createdAt), mtimeMs));
+    if (state.status === 'verifying') await upload.setState({ status: 'open' });
+    else if (length !== record.durableLength) await upload.setState(state);
+    return upload;
+  }
+
+  static begun(record: UploadRecord, folder: UploadsFolder): Upload {
+    return new Upload(record, folder, 0, Date.parse(record.createdAt));
+  }
+
+  private constructor(record: UploadRecord, folder: UploadsFolder, offset: number, touchedAt: number) {
+    this.#record = record;
+    this.#folder = folder;
+    this.#offset = offset;
+    this.#touchedAt = touchedAt;
+  }
+
+  get id(): string {
+    return this.#record.id;
+  }
+
+  get record(): UploadRecord {
+    return this.#record;
+  }
+
+  get state(): UploadState {
+    return this.#record.state;
+  }
+
+  get length(): number {
+    return this.#record.length;
+  }
+
+  /** Number of bytes that are stored durably. */
+  get offset(): number {
+    return this.#offset;
+  }
+
+  /** Time of the last change, in milliseconds since 1970. */
+  get touchedAt(): number {
+    return this.#touchedAt;
+  }
+
+  /**
+   * Appends bytes. If the source fails, the bytes so far are retained, unless they have a checksum.
+   * @throws {UploadError} UPLOAD_TOO_LONG and UPLOAD_CHECKSUM_MISMATCH: none are retained; UPLOADS_UNAVAILABLE;
+   * UPLOAD_BUSY: whether it is an archive already is determined when a request names it again.
+   */
+  async append(source: AsyncIterable<Uint8Array>, checksum?: Checksum): Promise<void> {
+    if (this.state.status === 'claimed') throw claimedError();
+    await this.cutSurplus();
+    const from = this.#offset;
+    await this.#announce(from, checksum);
+    // Bytes with a checksum count only once verified.
+    const record = async (length: number): Promise<void> => {
+      if (!checksum) await this.#recordLength(length);
+    };
+    const opening = UploadWriter.open(this.#folder.bytesOf(this.id), from, record);
+    await using writer = await wrapUploadErrors(opening);
+    try {
+      await this.#receive(source, writer, checksum);
+    } catch (error) {
+      const mustDiscard = checksum !== undefined || error instanceof UploadError;
+      if (mustDiscard) await this.#discard(writer, from);
+      else await this.#flush(writer);
+      throw error;
+    }
+    await this.#commit(writer, from, checksum);
+  }
+
+  /**
+   * Truncates the file to the offset if an earlier attempt failed; until then the upload is not usable.
+   * @throws {UploadError} UPLOADS_UNAVAILABLE: it failed again.
+   */
+  async cutSurplus(): Promise<void> {
+    if (!this.#hasSurplus) return;
+    await wrapUploadErrors(truncateFile(this.#folder.bytesOf(this.id), this.#offset));
+    await this.setState({ status: 'open' });
+    this.#hasSurplus = false;
+  }
+
+  /** Yields all stored bytes. */
+  async *bytes(): AsyncGenerator<Buffer> {
+    await using handle = await wrapUploadErrors(files.open(this.#folder.bytesOf(this.id), 'r'));
+    for (;;) {
+      const reading = handle.read(Buffer.allocUnsafeSlow(READ_BYTES));
+      const { bytesRead, buffer } = await wrapUploadErrors(reading);
+      if (bytesRead === 0) return;
+      yield buffer.subarray(0, bytesRead);
+    }
+  }
+
+  /** Resolves when the state is durable, with the first `durableLength` bytes. */
+  async setState(state: UploadState, durableLength = this.#offset): Promise<void> {
+    const record = { ...this.#record, durableLength, state };
+    await this.#folder.write(record);
+    this.#record = record;
+  }
+
+  /** Marks the upload as an archive of the deposit and removes its bytes. */
+  async use(depositId: number, sha256: string): Promise<void> {
+    await this.setState({ status: 'used', depositId, usedAt: clock.date().toISOString(), sha256 });
+    this.#touchedAt = clock.now();
+    await this.#folder.removeBytes(this.id);
+  }
+
+  /** Records where verified bytes end, so that a crash neither leaves unverified bytes nor drops acknowledged ones. */
+  async #announce(from: number, checksum: Checksum | undefined): Promise<void> {
+    if (checksum) await this.setState({ status: 'verifying', from });
+    else if (this.state.status === 'verifying') await this.setState({ status: 'open' });
+  }
+
+  async #receive(
+    source: AsyncIterable<Uint8Array>,
+    writer: UploadWriter,
+    checksum: Checksum | undefined,
+  ): Promise<void> {
+    const hash = checksum && createHash(checksum.algorithm);
+    for await (const chunk of source) {
+      if (writer.length + chunk.byteLength > this.length) throw this.#tooLong();
+      hash?.update(chunk);
+      await writer.write(chunk);
+      this.#touchedAt = clock.now();
+      if (writer.failure !== undefined) return; // thrown after the written bytes are stored
+    }
+    const found = hash?.digest();
+    if (checksum && found && !found.equals(checksum.digest)) throw mismatch(checksum, found);
+  }
+
+  async #commit(writer: UploadWriter, from: number, checksum: Checksum | undefined): Promise<void> {
+    const length = await this.#flush(writer);
+    try {
+      if (writer.failure !== undefined) throw uploadsUnavailable(writer.failure);
+      if (checksum) await this.setState({ status: 'open' }, length);
+    } catch (error) {
+      if (checksum) await this.#discard(writer, from);
+      throw error;
+    }
+    this.#offset = length;
+  }
+
+  /** Makes the written bytes durable, and returns how many count. */
+  async #flush(writer: UploadWriter): Promise<number> {
+    const length = await writer.flush();
+    this.#hasSurplus ||= writer.hasSurplus;
+    return length;
+  }
+
+  async #recordLength(length: number): Promise<void> {
+    try {
+      await this.#folder.writeLength(this.id, length);
+      this.#offset = length;
+    } catch (error) {
+      this.#hasSurplus = true; // the disk may have stored the number nevertheless
+      throw error;
+    }
+  }
+
+  /** Drops the bytes after `from`. If that fails, the next request repeats it, see {@link cutSurplus}. */
+  async #discard(writer: UploadWriter, from: number): Promise<void> {
+    const wasCounted = this.#offset > from;
+    this.#offset = from;
+    await writer.cut(from);
+    this.#hasSurplus ||= writer.hasSurplus;
+    // While the file has surplus bytes, the record must say that none after `from` count.
+    if (this.state.status === 'verifying' && !this.#hasSurplus)
+      await this.setState({ status: 'open' }).catch(() => {});
+    else if (wasCounted) await this.#recordLength(from).catch(() => {});
+  }
+
+  #tooLong(): UploadError {
+    const text = `The upload was announced with ${this.length} bytes, but more were sent: nothing of this request was kept.`;
+    return new UploadError('UPLOAD_TOO_LONG', text);
+  }
+}
+
+async function truncateFile(file: string, length: number): Promise<void> {
+  await using handle = await files.open(file, 'r+');
+  await handle.truncate(length);
+  await handle.datasync();
+}
+
+function claimedError(): UploadError {
+  const text =
+    'A request that names this upload has not come to its end: send that one again, nothing is missing here.';
+  return new UploadError('UPLOAD_BUSY', text);
+}

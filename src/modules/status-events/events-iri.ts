@@ -1,0 +1,151 @@
+import type { DepositStatusView } from '../../../projections/deposit-status.ts';
+import type { DepositService } from '../../deposits/deposit-service.ts';
+import {
+  isStatusChange,
+  type StatusChange,
+  type StatusChangeContext,
+  StatusChangeReader,
+} from '../../deposits/status-change.ts';
+import type { EventLog, Position } from '../../event-log/event-log.ts';
+import { findDeposit, grantedCollection } from '../../http/iris/deposit-resource.ts';
+import { resource } from '../../http/iris/resource.ts';
+import type { Credentials } from '../../http/middleware/credentials.ts';
+import type { ServiceContext, ServiceMiddleware } from '../../http/service-context.ts';
+import { badRequest, quoted, type SwordError } from '../../sword/sword-error.ts';
+import { clock } from '../../tools/clock.ts';
+import { announceEvents, answerEvents, type EventsOptions } from './answer-events.ts';
+import { CollectionStatusChanges } from './collection-status-changes.ts';
+import { DepositStatusChanges } from './deposit-status-changes.ts';
+import type { EventStreams } from './event-streams.ts';
+
+export type EventsIriOptions = {
+  readonly streams: EventStreams;
+  readonly credentials: Credentials;
+  readonly language: StatusChangeContext;
+};
+
+/** Maximum age in days of an event at which a stream can be resumed. */
+const RESUMES_FOR = 7;
+const DAY = 86_400_000;
+
+type Followed = DepositStatusView & { readonly isDeleted?: true };
+
+/**
+ * The changes of one deposit as they happen: the latest first of all, or those behind `Last-Event-ID`, up to its deletion
+ * if it has been deleted since.
+ */
+export function depositEventsIri(
+  depositService: DepositService,
+  options: EventsIriOptions,
+): ServiceMiddleware {
+  const { streams } = options;
+  return resource<Followed>({
+    find: (ctx) => {
+      const isResumed = lastEventId(ctx) !== undefined;
+      return findDeposit(ctx, async (id) => {
+        return (await depositService.status(id)) ?? (isResumed ? deletedDeposit(streams.log, id) : undefined);
+      });
+    },
+    handlers: {
+      GET: async (ctx, { depositId, revision, collection, ...deposit }) => {
+        const after = revisionIn(ctx, revision);
+        const isEnded = deposit.status === 'done' || deposit.isDeleted === true;
+        if (isEnded && after !== undefined && !(await hasNews(depositService, depositId, after, revision))) {
+          ctx.status = 204; // by which the client does not reconnect
+          return;
+        }
+        if (ctx.method === 'HEAD') return announceEvents(ctx);
+        using stream = streams.open(ctx.state.login.client, { depositId });
+        const source = new DepositStatusChanges(streams.log, depositId, after);
+        await answerEvents(ctx, source, stream, eventsOptions(ctx, collection, options));
+      },
+    },
+  });
+}
+
+/** The changes of all deposits of the client in a collection, from now on or behind `Last-Event-ID`. */
+export function collectionEventsIri(options: EventsIriOptions): ServiceMiddleware {
+  return resource<string>({
+    find: async (ctx) => grantedCollection(ctx),
+    handlers: {
+      GET: async (ctx, collection) => {
+        const { client } = ctx.state.login;
+        const { log, statuses } = options.streams;
+        if (ctx.method === 'HEAD') return announceEvents(ctx);
+        using stream = options.streams.open(client, { client, collection });
+        const after = await positionIn(ctx, options.streams);
+        const source = new CollectionStatusChanges({ log, statuses, client, collection, stream, after });
+        await answerEvents(ctx, source, stream, eventsOptions(ctx, collection, options));
+      },
+    },
+  });
+}
+
+/** Returns a deposit as it was before its deletion, at the revision of the deletion, for clients that missed that event. */
+async function deletedDeposit(log: EventLog, depositId: number): Promise<Followed | undefined> {
+  let last: StatusChange | undefined;
+  for await (const news of new StatusChangeReader(log, depositId).more()) last = news;
+  if (last?.event.type !== 'DepositDeleted') return undefined;
+  return { ...last.deposit, revision: last.event.revision, isDeleted: true };
+}
+
+/** Returns whether the status changed after a revision. An update of the metadata of a deposit that is done does not change it. */
+async function hasNews(
+  depositService: DepositService,
+  id: number,
+  after: number,
+  last: number,
+): Promise<boolean> {
+  if (after === last) return false;
+  return (await depositService.history(id, after + 1, last - after)).some(isStatusChange);
+}
+
+function eventsOptions(
+  ctx: ServiceContext,
+  collection: string,
+  { credentials, language }: EventsIriOptions,
+): EventsOptions {
+  const { login } = ctx.state;
+  return {
+    ...language,
+    isAllowed: () => credentials.currentLogin(login)?.collections.includes(collection) ?? false,
+  };
+}
+
+/** @throws 400 when it is of no event of the deposit. */
+function revisionIn(ctx: ServiceContext, last: number): number | undefined {
+  const token = lastEventId(ctx);
+  if (token === undefined) return undefined;
+  if (!/^\d{1,15}$/.test(token) || Number(token) > last) throw unknownToken(token);
+  return Number(token);
+}
+
+/** @throws 400 when it is no position of this log, or one of long ago. */
+async function positionIn(ctx: ServiceContext, { log }: EventStreams): Promise<Position | undefined> {
+  const token = lastEventId(ctx);
+  const head = await log.head();
+  if (token === undefined) return head;
+  if (head === undefined || !hasFormOf(head, token) || token > head) throw unknownToken(token);
+  for await (const { metadata } of log.readAll({ after: token })) {
+    const { occurredAt } = metadata as { occurredAt?: unknown };
+    const age = typeof occurredAt === 'string' ? clock.now() - Date.parse(occurredAt) : 0;
+    if (age > RESUMES_FOR * DAY) throw badRequest(`Last-Event-ID is more than ${RESUMES_FOR} days old.`);
+    break;
+  }
+  return token;
+}
+
+/** Positions of one log differ in their digits alone. */
+function hasFormOf(position: Position, token: string): boolean {
+  const form = (text: string): string => text.replace(/[0-9a-f]/g, '0');
+  return form(position) === form(token);
+}
+
+function lastEventId({ req }: ServiceContext): string | undefined {
+  const value = req.headers['last-event-id'];
+  return value === undefined || value === '' ? undefined : String(value);
+}
+
+function unknownToken(token: string): SwordError {
+  return badRequest(`Last-Event-ID ${quoted(token)} is of no event here: begin without it.`);
+}

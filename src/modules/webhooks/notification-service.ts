@@ -1,0 +1,132 @@
+import { clientWebhooks } from '../../../projections/client-webhooks.ts';
+import { undeliveredNotifications } from '../../../projections/undelivered-notifications.ts';
+import type { NotificationViews } from '../../deposits/notification-views.ts';
+import type { ConsumerGroups } from '../../event-log/consumer-groups/consumer-group.ts';
+import type { EventLog } from '../../event-log/event-log.ts';
+import { EventLogParking } from '../../reactors/parking.ts';
+import { ReactorRunner, type RunnerStatus } from '../../reactors/reactor-runner.ts';
+import { Iris } from '../../sword/iris.ts';
+import type { Logger } from '../../tools/logger.ts';
+import type { Projector } from '../../views/projector.ts';
+import { KeyHealthCheck } from './key-health-check.ts';
+import type { NotificationSettings } from './notification-settings.ts';
+import { Notifier } from './notifier.ts';
+import { PendingNotifications } from './pending-notifications.ts';
+import { RetryScheduler } from './retry-scheduler.ts';
+import { WebhookClient } from './webhook-client.ts';
+import { WebhookSender, type WebhookSenderStatus } from './webhook-sender.ts';
+import { Webhooks } from './webhooks.ts';
+
+export type NotificationOptions = {
+  readonly log: EventLog;
+  readonly deliveries: ConsumerGroups;
+  readonly projector: Projector;
+  /** Views of that projector. */
+  readonly notified: NotificationViews;
+  readonly logger: Logger;
+  readonly baseUrl: string;
+  readonly maker: { readonly name: string; readonly version: string };
+  readonly config: { readonly webhooks: NotificationSettings; readonly refIdAliases: boolean };
+  /** Resolves when the views of this node have caught up. */
+  readonly ready: Promise<void>;
+  /** Called if receiving events ends with an error. */
+  readonly fail: (error: unknown) => void;
+};
+
+export type NotificationStatus = WebhookSenderStatus & {
+  readonly notifier: RunnerStatus;
+  /** Deposits with waiting notifications, on all nodes, and those that this node is delivering. */
+  readonly waiting: number;
+  readonly underWay: number;
+  /** Number of events that were too old when processed, and therefore were not sent. */
+  readonly tooOld: number;
+  /** Reason why secrets of webhooks cannot be opened, so that their clients are not notified. */
+  readonly keyProblem: string | null;
+};
+
+/** Number of deposits notified concurrently; the circuit breaker of a client allows fewer. */
+const CONCURRENCY = 64;
+
+/** Notifies clients of their deposits until it is disposed of. */
+export class NotificationService implements AsyncDisposable {
+  readonly #webhooks: Webhooks;
+  readonly #webhookClient: WebhookClient;
+  readonly #keyHealth: KeyHealthCheck;
+  readonly #sender: WebhookSender;
+  readonly #notifier: Notifier;
+  readonly #retries: RetryScheduler;
+  /** Runner of the notifier. */
+  readonly runner: ReactorRunner;
+  readonly #lastError: () => string | undefined;
+
+  constructor(options: NotificationOptions) {
+    const { log, deliveries, projector, notified, logger, config, maker } = options;
+    const { webhooks: settings, refIdAliases } = config;
+    this.#webhooks = new Webhooks(log, projector.queriesOf(clientWebhooks.name), notified.webhooks);
+    this.#webhookClient = new WebhookClient(settings, `${maker.name}/${maker.version}`);
+    const renderContext = { iris: new Iris(options.baseUrl), refIdAliases };
+    const webhooks = () => this.#webhooks.all();
+    this.#keyHealth = new KeyHealthCheck({ keyFile: settings.keyFile, webhooks, logger });
+    const onKeyProblem = () => void this.#keyHealth.check();
+    this.#sender = new WebhookSender({
+      ...settings,
+      webhookClient: this.#webhookClient,
+      renderContext,
+      onKeyProblem,
+      logger,
+    });
+    const parking = new EventLogParking(log);
+    this.#notifier = new Notifier(log, parking, this.#webhooks, this.#sender, settings);
+    this.runner = new ReactorRunner(this.#notifier, {
+      deliveries,
+      parking,
+      logger,
+      concurrency: CONCURRENCY,
+    });
+    this.#retries = new RetryScheduler({
+      deliveries: new PendingNotifications(log, this.#webhooks, this.#sender, settings),
+      sender: this.#sender,
+      webhooks: this.#webhooks,
+      undelivered: notified.undelivered,
+      queries: projector.queriesOf(undeliveredNotifications.name),
+      logger,
+      giveUpAfter: settings.giveUpAfter,
+    });
+    this.#lastError = () => projector.lastError ?? deliveries.lastError(this.#notifier.name);
+    this.#retries.start();
+    // Events from before the first webhook are sent to no client.
+    this.runner.start(options.fail, async () => {
+      await options.ready;
+      return this.#webhooks.oldest?.since ?? projector.position;
+    });
+    options.ready.then(
+      () => this.#keyHealth.start(),
+      () => undefined, // the service ends
+    );
+  }
+
+  get status(): NotificationStatus {
+    return {
+      notifier: this.runner.status,
+      tooOld: this.#notifier.tooOld,
+      keyProblem: this.#keyHealth.problem ?? null,
+      ...this.#sender.status,
+      ...this.#retries.status,
+    };
+  }
+
+  /**
+   * Rejects with the reason why the notifier gets no events. Secrets that cannot be opened do not count: they are
+   * no reason to send clients to another node, and readiness is public.
+   */
+  async assertFollows(): Promise<void> {
+    const lastError = this.#lastError();
+    if (lastError !== undefined) throw new Error(lastError);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#keyHealth[Symbol.dispose]();
+    await Promise.all([this.runner.stop(), this.#retries.stop()]);
+    this.#webhookClient[Symbol.dispose]();
+  }
+}

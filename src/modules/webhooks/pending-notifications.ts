@@ -1,0 +1,177 @@
+import type { ClientWebhook } from '../../../projections/client-webhooks.ts';
+import { type CommandContext, handleCommand, load, type Outcome } from '../../deposits/command-handler.ts';
+import { type StatusChange, statusChangeAt } from '../../deposits/status-change.ts';
+import { notifications } from '../../domain/aggregates.ts';
+import { UnreadableEvent } from '../../domain/codec.ts';
+import type {
+  HeldNotification,
+  Notifications,
+  NotificationsCommand,
+  NotificationsEvent,
+} from '../../domain/notifications/notifications.ts';
+import type { EventLog, Position } from '../../event-log/event-log.ts';
+import { clock } from '../../tools/clock.ts';
+import type { BackoffOptions } from '../../tools/concurrency/backoff.ts';
+import { random } from '../../tools/random.ts';
+import { type CircuitBreaker, MAX_PAUSE_MS, retryPause } from './circuit-breaker.ts';
+import type { Outcome as Delivery, Failure } from './webhook-client.ts';
+import type { WebhookSender } from './webhook-sender.ts';
+import type { Webhooks } from './webhooks.ts';
+
+/** Milliseconds for which a node claims the notifications of a deposit, and the maximum part of it for one delivery. */
+const [CLAIM_MS, DELIVERY_MS] = [30_000, 12_000];
+/** Failure recorded when the service stops, so that other nodes need not wait for the end of the claim. */
+const STOPPED: Failure = {
+  taken: false,
+  reason: 'The service was stopped in the middle of it.',
+  isUnreachable: true,
+  retryAfter: 0,
+};
+
+type Found = { readonly change: StatusChange | undefined; readonly forbidden: string | undefined };
+/** Accepted revisions, the failure of the next one, or the reason why no more may be sent. */
+type Sent = {
+  readonly revisions: readonly number[];
+  readonly failure?: Failure;
+  readonly forbidden?: string;
+};
+
+/**
+ * Delivers or gives up the held notifications of one deposit. It first claims them in the deposit's notification
+ * stream, so that no two nodes send the same one. If a node crashes, its claim expires.
+ */
+export class PendingNotifications {
+  readonly #log: EventLog;
+  readonly #webhooks: Pick<Webhooks, 'refusalReason'>;
+  readonly #sender: WebhookSender;
+  readonly #pauses: BackoffOptions;
+
+  constructor(
+    log: EventLog,
+    webhooks: Pick<Webhooks, 'refusalReason'>,
+    sender: WebhookSender,
+    pauses: BackoffOptions,
+  ) {
+    this.#log = log;
+    this.#webhooks = webhooks;
+    this.#sender = sender;
+    this.#pauses = pauses;
+  }
+
+  /** Delivers with an acquired permit of the circuit breaker. Resolves to the position of the outcome in the log. */
+  async deliver(
+    depositId: number,
+    webhook: ClientWebhook,
+    breaker: CircuitBreaker,
+    signal: AbortSignal,
+  ): Promise<Position | undefined> {
+    const now = clock.now();
+    // Relative to the claim's `now`, not to when it was recorded.
+    const deadline = clock.monotonic() + CLAIM_MS - DELIVERY_MS;
+    const claimed = await this.#execute({
+      type: 'TryDelivery',
+      depositId,
+      now: iso(now),
+      latest: iso(now + MAX_PAUSE_MS),
+      nextTryAt: iso(now + CLAIM_MS),
+    });
+    if (claimed.events.length === 0) return claimed.position;
+    const { held, attempt } = claimed.state;
+    const sending = this.#send(depositId, held, webhook, breaker, { signal, deadline });
+    const { revisions, failure, forbidden } = await sending;
+    let last = claimed.position;
+    if (revisions.length > 0) {
+      last = (await this.#execute({ type: 'RecordDelivered', depositId, revisions })).position;
+    }
+    if (failure) last = await this.#recordFailure(depositId, revisions.length > 0 ? 0 : attempt, failure);
+    if (forbidden === undefined) return last;
+    return (await this.giveUp(depositId, forbidden, () => true)) ?? last;
+  }
+
+  /** Gives up the notifications for which `isOver` returns true. */
+  async giveUp(
+    depositId: number,
+    reason: string,
+    isOver: (notification: HeldNotification) => boolean,
+  ): Promise<Position | undefined> {
+    const { state } = await load(this.#log, notifications, depositId);
+    const revisions = state.held.filter(isOver).map(({ revision }) => revision);
+    if (revisions.length === 0) return undefined;
+    const outcome = await this.#execute({ type: 'GiveUp', depositId, revisions, reason });
+    return outcome.position;
+  }
+
+  /** Sends the notifications in order, until one fails or the deadline passes. */
+  async #send(
+    depositId: number,
+    held: readonly HeldNotification[],
+    webhook: ClientWebhook,
+    breaker: CircuitBreaker,
+    { signal, deadline }: { readonly signal: AbortSignal; readonly deadline: number },
+  ): Promise<Sent> {
+    const revisions: number[] = [];
+    for (const { revision } of held) {
+      if (clock.monotonic() > deadline) break;
+      const found = await this.#find(depositId, revision);
+      if (found instanceof UnreadableEvent) return { revisions, failure: unreadableFailure(found) };
+      const { change, forbidden } = found;
+      if (forbidden !== undefined) return { revisions, forbidden };
+      const outcome = change && (await this.#deliverOrStop(webhook, breaker, change, signal));
+      if (outcome && !outcome.taken) return { revisions, failure: outcome };
+      revisions.push(revision);
+    }
+    return { revisions };
+  }
+
+  /**
+   * Resolves to the change to send and the reason not to send it. Resolves to the error for an event of a newer
+   * release, which this one cannot read.
+   */
+  async #find(depositId: number, revision: number): Promise<Found | UnreadableEvent> {
+    try {
+      const change = await statusChangeAt(this.#log, depositId, revision);
+      return { change, forbidden: change && (await this.#webhooks.refusalReason(change.deposit)) };
+    } catch (error) {
+      if (error instanceof UnreadableEvent) return error;
+      throw error;
+    }
+  }
+
+  async #deliverOrStop(
+    webhook: ClientWebhook,
+    breaker: CircuitBreaker,
+    change: StatusChange,
+    signal: AbortSignal,
+  ): Promise<Delivery> {
+    try {
+      return await this.#sender.deliver(webhook, breaker, change, signal);
+    } catch (error) {
+      if (signal.aborted) return STOPPED;
+      throw error;
+    }
+  }
+
+  async #recordFailure(depositId: number, attempt: number, failure: Failure): Promise<Position> {
+    const { reason } = failure;
+    const nextTryAt = iso(clock.now() + retryPause(failure, attempt, this.#pauses));
+    const outcome = await this.#execute({ type: 'RecordFailed', depositId, attempt, reason, nextTryAt });
+    return outcome.position;
+  }
+
+  #execute(command: NotificationsCommand): Promise<Outcome<Notifications, NotificationsEvent>> {
+    return handleCommand(this.#log, notifications, command.depositId, command, context());
+  }
+}
+
+function unreadableFailure({ message: reason }: UnreadableEvent): Failure {
+  return { taken: false, reason, isUnreachable: false, retryAfter: 0 };
+}
+
+function context(): CommandContext {
+  const [commandId, correlationId, now] = [random.uuid(), random.uuid(), iso(clock.now())];
+  return { commandId, correlationId, now, actor: { kind: 'reactor', name: 'notifier' } };
+}
+
+function iso(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}

@@ -1,0 +1,189 @@
+import type { UndeliveredNotifications } from '../../../projections/undelivered-notifications.ts';
+import { pluralize } from '../../domain/description.ts';
+import type { Position } from '../../event-log/event-log.ts';
+import { clock } from '../../tools/clock.ts';
+import { withTimeout } from '../../tools/concurrency/with-timeout.ts';
+import type { Logger } from '../../tools/logger.ts';
+import type { ReachedByQueries, View } from '../../views/view.ts';
+import { type CircuitBreaker, MAX_PAUSE_MS } from './circuit-breaker.ts';
+import type { PendingNotifications } from './pending-notifications.ts';
+import type { WebhookSender } from './webhook-sender.ts';
+import type { Webhooks } from './webhooks.ts';
+
+export type RetrySchedulerOptions = {
+  readonly deliveries: PendingNotifications;
+  readonly sender: WebhookSender;
+  readonly webhooks: Webhooks;
+  /** View of the projector. */
+  readonly undelivered: View<UndeliveredNotifications>;
+  /** Position of the log that queries of that view reflect. */
+  readonly queries: Pick<ReachedByQueries, 'isCurrent' | 'passed'>;
+  readonly logger: Logger;
+  /** Milliseconds after which a waiting notification is given up. */
+  readonly giveUpAfter: number;
+};
+
+const POLL_INTERVAL_MS = 500;
+const MAX_EXPIRY_INTERVAL_MS = 60_000;
+const EXPIRY_BATCH = 1000;
+const MAX_CONCURRENT = 64;
+const VIEW_TIMEOUT_MS = 2000;
+/** Milliseconds that a stop waits for deliveries in progress, and then for recording that they were aborted. */
+const [STOP_TIMEOUT_MS, ABORT_GRACE_MS] = [2000, 1000];
+const NO_WEBHOOK = 'The client has no webhook any more.';
+
+/**
+ * Delivers held notifications: in order for each deposit, concurrently for a client as far as its circuit breaker
+ * allows, and concurrently for all clients. Gives up those that have waited too long. Pauses while the disk accepts no
+ * changes of the view, which would report the same deposits as due repeatedly.
+ */
+export class RetryScheduler {
+  readonly #options: RetrySchedulerOptions;
+  readonly #stop = new AbortController();
+  readonly #abort = new AbortController();
+  readonly #inFlight = new Map<number, Promise<void>>();
+  #running: Promise<void> | undefined;
+  #expiredAt = -Infinity;
+
+  constructor(options: RetrySchedulerOptions) {
+    this.#options = options;
+  }
+
+  /** Number of deposits with waiting notifications, and of those that this node is delivering. */
+  get status(): { readonly waiting: number; readonly underWay: number } {
+    let waiting = 0;
+    for (const [client, count] of this.#options.undelivered.counts()) if (client !== '') waiting += count;
+    return { waiting, underWay: this.#inFlight.size };
+  }
+
+  start(): void {
+    this.#running = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+    const ended = Promise.all(this.#inFlight.values());
+    await withTimeout(ended, STOP_TIMEOUT_MS);
+    this.#abort.abort();
+    await withTimeout(ended, ABORT_GRACE_MS);
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      try {
+        if (this.#options.queries.isCurrent()) {
+          await this.#expire();
+          for (const client of this.#waitingClients()) this.#fill(client);
+        }
+      } catch (error) {
+        this.#warn(error);
+      }
+      await clock.sleep(POLL_INTERVAL_MS, signal).catch(() => undefined);
+    }
+  }
+
+  #waitingClients(): readonly string[] {
+    return [...this.#options.undelivered.counts().keys()].filter((client) => client !== '');
+  }
+
+  /** Starts as many deliveries as the client's circuit breaker allows. */
+  #fill(client: string): void {
+    const { webhooks, sender, deliveries } = this.#options;
+    const webhook = webhooks.current(client);
+    if (!webhook) {
+      for (const depositId of this.#due(client, MAX_CONCURRENT - this.#inFlight.size))
+        this.#begin(
+          client,
+          depositId,
+          deliveries.giveUp(depositId, NO_WEBHOOK, () => true),
+        );
+      return;
+    }
+    const breaker = sender.breakerOf(webhook);
+    if (breaker.permits === 0) this.#reopenIfWanted(client, breaker);
+    for (const depositId of this.#due(
+      client,
+      Math.min(breaker.permits, MAX_CONCURRENT - this.#inFlight.size),
+    )) {
+      breaker.tryAcquire();
+      const work = deliveries.deliver(depositId, webhook, breaker, this.#abort.signal);
+      this.#begin(
+        client,
+        depositId,
+        work.finally(() => breaker.release()),
+      );
+    }
+  }
+
+  /** Returns up to `permits` deposits of the client whose notifications are due. */
+  #due(client: string, permits: number): readonly number[] {
+    if (permits <= 0) return [];
+    const limit = permits + this.#inFlight.size;
+    const waiting = { equal: { waitingFor: client }, orderBy: 'dueAt', limit } as const;
+    const at = (wait: number) => ({ field: 'dueAt', value: new Date(clock.now() + wait).toISOString() });
+    const due = [
+      ...this.#options.undelivered.find({ ...waiting, upTo: at(0) }),
+      // Due times of a clock that was set back since.
+      ...this.#options.undelivered.find({ ...waiting, from: at(MAX_PAUSE_MS) }),
+    ];
+    const others = due.map(({ depositId }) => depositId).filter((id) => !this.#inFlight.has(id));
+    return others.slice(0, permits);
+  }
+
+  #reopenIfWanted(client: string, breaker: CircuitBreaker): void {
+    const [last] = this.#options.undelivered.find({
+      equal: { waitingFor: client },
+      orderBy: 'requeuedAt',
+      descending: true,
+      limit: 1,
+    });
+    if (last?.requeuedAt) breaker.allowProbe(last.requeuedAt);
+  }
+
+  /** Tracks a delivery. The deposit is not scheduled again before the view shows the outcome. */
+  #begin(client: string, depositId: number, work: Promise<Position | undefined>): void {
+    const finish = async (): Promise<void> => {
+      const position = await work;
+      const { queries } = this.#options;
+      const isShown = position === undefined || (await queries.passed(position, VIEW_TIMEOUT_MS));
+      this.#inFlight.delete(depositId);
+      if (isShown && !this.#stop.signal.aborted) this.#fill(client);
+    };
+    const fail = (error: unknown): void => {
+      this.#inFlight.delete(depositId);
+      this.#warn(error, { client, depositId });
+    };
+    this.#inFlight.set(depositId, finish().catch(fail));
+  }
+
+  async #expire(): Promise<void> {
+    const { undelivered, deliveries, giveUpAfter } = this.#options;
+    if (clock.monotonic() - this.#expiredAt < Math.min(giveUpAfter / 10, MAX_EXPIRY_INTERVAL_MS)) return;
+    this.#expiredAt = clock.monotonic();
+    const limit = new Date(clock.now() - giveUpAfter).toISOString();
+    const upTo = { field: 'heldSince', value: limit };
+    for (const client of this.#waitingClients()) {
+      const expired = undelivered.find({ equal: { waitingFor: client }, upTo, limit: EXPIRY_BATCH });
+      for (const { depositId, reason } of expired) {
+        if (this.#inFlight.has(depositId)) continue;
+        const text = `Not taken within ${hours(giveUpAfter)}. ${reason}`;
+        try {
+          await deliveries.giveUp(depositId, text, ({ heldAt }) => heldAt <= limit);
+        } catch (error) {
+          return this.#warn(error, { client, depositId });
+        }
+      }
+    }
+  }
+
+  #warn(err: unknown, about: { readonly client?: string; readonly depositId?: number } = {}): void {
+    if (!this.#stop.signal.aborted)
+      this.#options.logger.warn({ ...about, err }, 'held notifications not delivered');
+  }
+}
+
+function hours(milliseconds: number): string {
+  return pluralize(Math.round(milliseconds / 3_600_000), 'hour');
+}

@@ -1,0 +1,84 @@
+import { createCipheriv, createDecipheriv, hash } from 'node:crypto';
+import type { SealedSecret } from '../../domain/client/webhook.ts';
+import { makeKeyFile, readKeyFile } from '../../tools/files/key-file.ts';
+import { random } from '../../tools/random.ts';
+
+/** Thrown when the key is missing, malformed, or not the one that sealed the secret. */
+export class WebhookKeyProblem extends Error {
+  override readonly name = 'WebhookKeyProblem';
+  readonly code = 'WEBHOOK_KEY';
+}
+
+const KEY_BYTES = 32;
+const IV_BYTES = 12;
+
+/**
+ * Seals the secrets of webhooks. The event log never contains them in plain text, and each opens only for its own
+ * client.
+ */
+export class WebhookKey {
+  readonly #key: Buffer;
+  readonly #id: string;
+
+  /** Returns the key in the file. Creates it, durable and readable by its owner only, if the file does not exist. */
+  static async make(file: string): Promise<WebhookKey> {
+    if ((await textIn(file)) === undefined)
+      await makeKeyFile(file, `${random.bytes(KEY_BYTES).toString('base64')}\n`);
+    return WebhookKey.read(file);
+  }
+
+  /**
+   * Reads the key.
+   * @throws {WebhookKeyProblem}
+   */
+  static async read(file: string): Promise<WebhookKey> {
+    const text = await textIn(file);
+    if (text === undefined) throw new WebhookKeyProblem(`The key of webhooks, ${file}, is missing.`);
+    const key = Buffer.from(text.trim(), 'base64');
+    if (key.length === KEY_BYTES) return new WebhookKey(key);
+    throw new WebhookKeyProblem(`${file} holds no key of webhooks: it should be 32 bytes in base64.`);
+  }
+
+  private constructor(key: Buffer) {
+    this.#key = key;
+    this.#id = hash('sha256', key).slice(0, 16);
+  }
+
+  seal(secret: string, client: string): SealedSecret {
+    const iv = random.bytes(IV_BYTES);
+    const cipher = createCipheriv('aes-256-gcm', this.#key, iv).setAAD(Buffer.from(client));
+    const ciphertext = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
+    return {
+      scheme: 'aes-256-gcm',
+      keyId: this.#id,
+      iv: iv.toString('base64'),
+      ciphertext: ciphertext.toString('base64'),
+      tag: cipher.getAuthTag().toString('base64'),
+    };
+  }
+
+  /**
+   * Opens a sealed secret.
+   * @throws {WebhookKeyProblem}
+   */
+  open({ keyId, iv, ciphertext, tag }: SealedSecret, client: string): string {
+    if (keyId !== this.#id) {
+      const text = `The secret of the webhook of ${client} was sealed with the key ${keyId}, not with ${this.#id}.`;
+      throw new WebhookKeyProblem(`${text} Bring that key back or set the webhook again.`);
+    }
+    const decipher = createDecipheriv('aes-256-gcm', this.#key, Buffer.from(iv, 'base64'))
+      .setAAD(Buffer.from(client))
+      .setAuthTag(Buffer.from(tag, 'base64'));
+    try {
+      return decipher.update(ciphertext, 'base64', 'utf8') + decipher.final('utf8');
+    } catch (cause) {
+      throw new WebhookKeyProblem(`The secret of the webhook of ${client} is damaged.`, { cause });
+    }
+  }
+}
+
+async function textIn(file: string): Promise<string | undefined> {
+  return readKeyFile(file).catch((cause: NodeJS.ErrnoException) => {
+    throw new WebhookKeyProblem(`The key of webhooks, ${file}, cannot be read (${cause.code}).`, { cause });
+  });
+}

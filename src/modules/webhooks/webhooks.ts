@@ -1,0 +1,84 @@
+import { clientLogins } from '../../../projections/client-logins.ts';
+import { type ClientWebhook, clientWebhooks } from '../../../projections/client-webhooks.ts';
+import { clients } from '../../domain/aggregates.ts';
+import type { EventLog, Position } from '../../event-log/event-log.ts';
+import { foldStream } from '../../views/fold.ts';
+import type { Projector } from '../../views/projector.ts';
+import type { View } from '../../views/view.ts';
+
+/** Milliseconds that the notifier waits for the view to catch up. */
+const VIEW_DELAY_MS = 500;
+
+type Owned = { readonly client: string; readonly collection: string };
+
+/** Webhooks of the clients, and their permission to be notified. */
+export class Webhooks {
+  readonly #log: Pick<EventLog, 'readStream'>;
+  readonly #projector: Pick<Projector, 'position' | 'passed'>;
+  readonly #view: View<ClientWebhook>;
+
+  /** @param view of {@link clientWebhooks}, maintained by the projector. */
+  constructor(
+    log: Pick<EventLog, 'readStream'>,
+    projector: Pick<Projector, 'position' | 'passed'>,
+    view: View<ClientWebhook>,
+  ) {
+    this.#log = log;
+    this.#projector = projector;
+    this.#view = view;
+  }
+
+  /**
+   * Returns whether any client may have a webhook at this position of the log, which the view may not have reached yet.
+   */
+  mayBeAnyAt(position: Position): boolean {
+    return !this.#hasSeen(position) || this.oldest !== undefined;
+  }
+
+  /** Waits a moment for the view to reach the position: reading the view is cheaper than reading the log. */
+  async waitForView(position: Position): Promise<void> {
+    if (!this.#hasSeen(position)) await this.#projector.passed(position, VIEW_DELAY_MS);
+  }
+
+  /** Returns the current webhooks known to this node. */
+  all(): Iterable<ClientWebhook> {
+    return this.#view.values();
+  }
+
+  /** The oldest webhook. */
+  get oldest(): ClientWebhook | undefined {
+    return this.#view.find({ orderBy: 'since', limit: 1 })[0];
+  }
+
+  /**
+   * Resolves to the client's webhook at the event or later; `undefined` if it has none or got it only after the event.
+   */
+  async at(client: string, position: Position): Promise<ClientWebhook | undefined> {
+    const webhook = this.#hasSeen(position) ? this.#view.get(client) : await this.#read(client);
+    return webhook && webhook.since < position ? webhook : undefined;
+  }
+
+  /** Returns the client's current webhook known to this node. */
+  current(client: string): ClientWebhook | undefined {
+    return this.#view.get(client);
+  }
+
+  /**
+   * Resolves to the reason why the client may not be notified of its deposits in the collection, to which it has no
+   * access at present; `undefined` if it may. Reads the log, so that a change takes effect on every node at once.
+   */
+  async refusalReason({ client, collection }: Owned): Promise<string | undefined> {
+    const login = await foldStream(clientLogins, this.#log.readStream(`${clients.prefix}${client}`));
+    if (login?.disabled !== false) return 'The client is disabled.';
+    if (login.collections.includes(collection)) return undefined;
+    return `The collection ${collection} is not granted to the client any more.`;
+  }
+
+  #hasSeen(position: Position): boolean {
+    return this.#projector.position !== undefined && this.#projector.position >= position;
+  }
+
+  #read(client: string): Promise<ClientWebhook | undefined> {
+    return foldStream(clientWebhooks, this.#log.readStream(`${clients.prefix}${client}`));
+  }
+}

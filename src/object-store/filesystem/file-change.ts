@@ -1,0 +1,67 @@
+import path from 'node:path';
+import { clock } from '../../tools/clock.ts';
+import { files } from '../../tools/files.ts';
+import { hasCode } from '../store-errors.ts';
+
+export type FileChange =
+  | { readonly kind: 'place-file'; readonly from: string; readonly file: string }
+  | { readonly kind: 'touch-file'; readonly file: string }
+  | { readonly kind: 'remove-file'; readonly file: string; readonly storedBefore: number };
+
+/** Changes one file under the lock. Returns whether the file existed. */
+export function changeFile(change: FileChange): boolean {
+  switch (change.kind) {
+    case 'place-file':
+      return place(change.from, change.file);
+    case 'touch-file':
+      return ifThere(() => touch(change.file));
+    case 'remove-file':
+      return ifThere(() => remove(change.file, change.storedBefore));
+    default:
+      throw new Error(`unknown change ${JSON.stringify(change satisfies never)}`);
+  }
+}
+
+/** Moves the file into place. Its time of writing is updated first, since the object is stored only now. */
+function place(from: string, file: string): true {
+  const now = clock.date();
+  files.utimesSync(from, now, now);
+  files.renameSync(from, file);
+  return true;
+}
+
+/**
+ * Updates the time of the file and syncs it. Bytes of an interrupted put, or of another process, are durable
+ * after this.
+ */
+function touch(file: string): true {
+  const now = clock.date();
+  withSync(file, 'r+', (descriptor) => files.futimesSync(descriptor, now, now));
+  return true;
+}
+
+function remove(file: string, storedBefore: number): boolean {
+  if (files.statSync(file).mtimeMs >= storedBefore) return false;
+  files.unlinkSync(file);
+  withSync(path.dirname(file), 'r', () => {});
+  return true;
+}
+
+function withSync(file: string, flags: 'r' | 'r+', change: (descriptor: number) => void): void {
+  const descriptor = files.openSync(file, flags);
+  try {
+    change(descriptor);
+    files.fsyncSync(descriptor);
+  } finally {
+    files.closeSync(descriptor);
+  }
+}
+
+function ifThere(change: () => boolean): boolean {
+  try {
+    return change();
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,80 @@
+import { DatabaseSync } from 'node:sqlite';
+import { files } from '../../tools/files.ts';
+import { openSqliteToRead } from '../../tools/sqlite/reading.ts';
+import { StoreFormatUnknown } from '../object-store.ts';
+
+/** Milliseconds to wait for another process that is writing. */
+const BUSY_MS = 5000;
+
+/**
+ * Page size of a new database. Three objects of 2 KB share a page, where 4 KiB has space for one; an older
+ * database retains its own.
+ */
+const PAGE_BYTES = 8192;
+
+/**
+ * Pages of the WAL that trigger a checkpoint. Every checkpoint rewrites index pages, since names are in
+ * random order, so fewer checkpoints write less.
+ */
+const WAL_PAGES = 4000;
+
+// The bytes are the last column, so that reading the others does not read them.
+export const OBJECT_SCHEMA = `
+  CREATE TABLE IF NOT EXISTS small_object (
+    id INTEGER PRIMARY KEY,
+    sha256 TEXT NOT NULL UNIQUE,
+    stored_at INTEGER NOT NULL,
+    bytes BLOB NOT NULL
+  ) STRICT
+`;
+
+/** Format of the file, in its `user_version`; 0 in every release so far. */
+export const FORMAT = 0;
+
+/**
+ * Verifies the format before any write to the file. Other faults are left to the first use. @throws
+ * {StoreFormatUnknown}
+ */
+export function assertKnownFormat(file: string): void {
+  const isThere = files.statSync(file, { throwIfNoEntry: false }) !== undefined;
+  const format = isThere ? formatOf(file) : FORMAT;
+  if (format === FORMAT) return;
+  throw new StoreFormatUnknown(
+    `${file} holds objects in format ${format}, this release reads format ${FORMAT}: start the release that made it.`,
+  );
+}
+
+function formatOf(file: string): number {
+  try {
+    using database = openToRead(file);
+    return Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
+  } catch {
+    return FORMAT;
+  }
+}
+
+/** Opens the database to write. Every change of an object, also of a file, is made under its write lock. */
+export function openToWrite(file: string): DatabaseSync {
+  const database = new DatabaseSync(file, { timeout: BUSY_MS });
+  try {
+    database.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;`);
+    database.exec(`PRAGMA wal_autocheckpoint = ${WAL_PAGES}`);
+    assertFullySynchronous(database);
+    database.exec(OBJECT_SCHEMA);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+export function openToRead(file: string): DatabaseSync {
+  return openSqliteToRead(file, BUSY_MS);
+}
+
+function assertFullySynchronous(database: DatabaseSync): void {
+  const { journal_mode: mode } = database.prepare('PRAGMA journal_mode').get() ?? {};
+  const { synchronous } = database.prepare('PRAGMA synchronous').get() ?? {};
+  if (mode === 'wal' && synchronous === 2) return;
+  throw new Error(`the database runs with ${JSON.stringify({ mode, synchronous })}`);
+}

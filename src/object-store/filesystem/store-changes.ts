@@ -1,0 +1,95 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { clock } from '../../tools/clock.ts';
+import { openTwice } from '../../tools/sqlite/found-twice.ts';
+import { inTransaction } from '../../tools/sqlite/transaction.ts';
+import type { ThreadPort } from '../../tools/thread-port.ts';
+import { type Answer, type Call, faultOf } from '../worker-client.ts';
+import { changeFile, type FileChange } from './file-change.ts';
+import { LastRowRecord } from './last-row.ts';
+import { openToWrite } from './object-database.ts';
+import { type RowChange, rowChanger } from './row-change.ts';
+
+export type StoreChange = RowChange | FileChange | { readonly kind: 'probe' | 'close' };
+
+/**
+ * The program of the thread that makes every visible change of the store, under the write lock of its
+ * database, which other processes on the same folder acquire too. Rows that arrive during one commit share
+ * the next one.
+ */
+export class StoreChanges {
+  readonly #port: ThreadPort<Call<StoreChange>, readonly Answer<boolean>[]>;
+  readonly #database: DatabaseSync;
+  readonly #changeRow: (change: RowChange) => boolean;
+  readonly #lastRow: LastRowRecord;
+  #waiting: Call<StoreChange>[] = [];
+
+  constructor(port: ThreadPort<Call<StoreChange>, readonly Answer<boolean>[]>, file: string) {
+    this.#port = port;
+    this.#database = openTwice(() => openToWrite(file));
+    this.#changeRow = rowChanger(this.#database);
+    this.#lastRow = new LastRowRecord(file, this.#database);
+  }
+
+  run(): void {
+    this.#port.onMessage((call) => {
+      if (this.#waiting.push(call) === 1) clock.setImmediate(() => this.#changeAll());
+    });
+  }
+
+  #changeAll(): void {
+    const calls = this.#waiting;
+    this.#waiting = [];
+    const rows = calls.filter(isOfRow);
+    const others = calls.filter((call) => !isOfRow(call));
+    this.#port.send([
+      ...this.#changeRowsTogether(rows),
+      ...others.map((call) => this.#changeSeparately(call)),
+    ]);
+    if (rows.length > 0) this.#lastRow.update();
+  }
+
+  /** Changes all rows in one transaction: an error is one of the disk, for all of them. */
+  #changeRowsTogether(calls: readonly Call<RowChange>[]): Answer<boolean>[] {
+    if (calls.length === 0) return [];
+    try {
+      return inTransaction(this.#database, () => {
+        if (calls.some(({ request }) => request.kind === 'remove-row')) this.#lastRow.forget();
+        return calls.map(({ call, request }) => ({ call, reply: this.#changeRow(request) }));
+      });
+    } catch (error) {
+      return calls.map(({ call }) => ({ call, fault: faultOf(error) }));
+    }
+  }
+
+  /** Changes a file, with a separate answer: its change persists when others fail. */
+  #changeSeparately({ call, request }: Call<StoreChange>): Answer<boolean> {
+    try {
+      return { call, reply: this.#changeOther(request) };
+    } catch (error) {
+      return { call, fault: faultOf(error) };
+    }
+  }
+
+  #changeOther(change: StoreChange): boolean {
+    switch (change.kind) {
+      case 'place-file':
+      case 'touch-file':
+      case 'remove-file':
+        return inTransaction(this.#database, () => changeFile(change));
+      case 'probe':
+        return inTransaction(this.#database, () => true);
+      case 'close':
+        this.#database.close();
+        return true;
+      case 'put-rows':
+      case 'remove-row':
+        throw new Error('Rows are changed together.');
+      default:
+        throw new Error(`unknown change ${JSON.stringify(change satisfies never)}`);
+    }
+  }
+}
+
+function isOfRow(call: Call<StoreChange>): call is Call<RowChange> {
+  return call.request.kind === 'put-rows' || call.request.kind === 'remove-row';
+}

@@ -1,0 +1,59 @@
+import { clock } from '../../tools/clock.ts';
+import { WorkerClient } from '../worker-client.ts';
+import type { FileChange } from './file-change.ts';
+import { type NewRow, packRows, type RowChange } from './row-change.ts';
+import type { StoreChange } from './store-changes.ts';
+
+const PROGRAM = new URL('./store-writer-worker.ts', import.meta.url);
+
+/** The client of the one thread of this process that changes the store. */
+export class StoreWriter implements AsyncDisposable {
+  readonly #calls: WorkerClient<StoreChange, boolean>;
+  /** Rows that were not sent yet. */
+  #group: RowGroup | undefined;
+
+  /** Resolves when the database exists and can be read. */
+  static async open(database: string): Promise<StoreWriter> {
+    const writer = new StoreWriter(database);
+    await writer.probe();
+    return writer;
+  }
+
+  private constructor(database: string) {
+    this.#calls = new WorkerClient(PROGRAM, 'write', database);
+  }
+
+  /** Resolves after the commit. All rows of one turn of the event loop are sent in one message. */
+  putRow(sha256: string, bytes: Uint8Array): Promise<unknown> {
+    this.#group ??= this.#newGroup();
+    this.#group.rows.push({ sha256, bytes });
+    return this.#group.put;
+  }
+
+  /** Makes a change; resolves to whether there was an object to change. */
+  change(change: FileChange | RowChange): Promise<boolean> {
+    return this.#calls.call(change);
+  }
+
+  /** Resolves when the lock can be acquired. */
+  async probe(): Promise<void> {
+    await this.#calls.call({ kind: 'probe' });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#calls.call({ kind: 'close' }).catch(() => {}); // a database that fails to close is intact
+    await this.#calls[Symbol.asyncDispose]();
+  }
+
+  #newGroup(): RowGroup {
+    const rows: NewRow[] = [];
+    const put = clock.nextTurn().then(() => {
+      this.#group = undefined;
+      const packed = packRows(rows);
+      return this.#calls.call({ kind: 'put-rows', rows: packed }, [packed.bytes]);
+    });
+    return { rows, put };
+  }
+}
+
+type RowGroup = { readonly rows: NewRow[]; readonly put: Promise<boolean> };

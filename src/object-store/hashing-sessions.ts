@@ -1,0 +1,89 @@
+import { createHash, type Hash } from 'node:crypto';
+import type { ThreadPort } from '../tools/thread-port.ts';
+import { type Answer, type Call, faultOf } from './worker-client.ts';
+
+/** Lower-case hexadecimal digits; MD5 only if requested. */
+export type BodyDigests = { readonly sha256: string; readonly md5: string | undefined };
+
+export type HashingRequest =
+  | {
+      readonly kind: 'update';
+      readonly session: number;
+      readonly first: boolean;
+      /** Whether the session computes MD5, too. */
+      readonly md5: boolean;
+      readonly batch: ArrayBuffer;
+      readonly length: number;
+    }
+  | { readonly kind: 'digest' | 'abandon'; readonly session: number };
+
+/** The reply to an update returns its batch for reuse. */
+export type HashingReply = ArrayBuffer | BodyDigests | undefined;
+
+type Hashes = { readonly sha256: Hash; readonly md5: Hash | undefined };
+
+/** The program of the thread that hashes many bodies at once, each a session of updates and one digest. */
+export class HashingSessions {
+  readonly #port: ThreadPort<Call<HashingRequest>, readonly Answer<HashingReply>[]>;
+  readonly #sessions = new Map<number, Hashes>();
+
+  constructor(port: ThreadPort<Call<HashingRequest>, readonly Answer<HashingReply>[]>) {
+    this.#port = port;
+  }
+
+  run(): void {
+    this.#port.onMessage(({ call, request }) => {
+      try {
+        this.#answer({ call, reply: this.#reply(request) });
+      } catch (error) {
+        this.#answer({ call, fault: faultOf(error) });
+      }
+    });
+  }
+
+  #answer(answer: Answer<HashingReply>): void {
+    const batch = 'reply' in answer && answer.reply instanceof ArrayBuffer ? [answer.reply] : [];
+    this.#port.send([answer], batch);
+  }
+
+  #reply(request: HashingRequest): HashingReply {
+    switch (request.kind) {
+      case 'update':
+        if (request.first) this.#sessions.set(request.session, begin(request.md5));
+        update(this.#sessionOf(request), new Uint8Array(request.batch, 0, request.length));
+        return request.batch;
+      case 'digest':
+        return this.#end(request);
+      case 'abandon':
+        this.#sessions.delete(request.session);
+        return undefined;
+      default:
+        throw new Error(`unknown request ${JSON.stringify(request satisfies never)}`);
+    }
+  }
+
+  #end(request: { readonly session: number }): BodyDigests {
+    const { sha256, md5 } = this.#sessionOf(request);
+    this.#sessions.delete(request.session);
+    return { sha256: sha256.digest('hex'), md5: md5?.digest('hex') };
+  }
+
+  /**
+   * Returns the hashes of a session. A restarted worker has lost older sessions, and must not begin them
+   * again.
+   */
+  #sessionOf({ session }: { readonly session: number }): Hashes {
+    const hashes = this.#sessions.get(session);
+    if (hashes === undefined) throw new Error(`the hashing session ${session} is lost`);
+    return hashes;
+  }
+}
+
+function begin(md5: boolean): Hashes {
+  return { sha256: createHash('sha256'), md5: md5 ? createHash('md5') : undefined };
+}
+
+function update({ sha256, md5 }: Hashes, bytes: Uint8Array): void {
+  sha256.update(bytes);
+  md5?.update(bytes);
+}

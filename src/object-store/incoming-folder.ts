@@ -1,0 +1,64 @@
+import path from 'node:path';
+import { DurableFolders } from '../tools/files/durable-directory.ts';
+import { files } from '../tools/files.ts';
+import { random } from '../tools/random.ts';
+import { IncomingFile } from './incoming-file.ts';
+import { hasCode, orUnavailable } from './store-errors.ts';
+
+/** The folder of bodies until they are verified; files left after a crash are swept. */
+export class IncomingFolder {
+  readonly #folder: string;
+  readonly #inUse = new Set<string>();
+
+  static async open(top: string): Promise<IncomingFolder> {
+    const folder = path.join(top, 'incoming');
+    await orUnavailable('write', new DurableFolders(top).make(folder));
+    return new IncomingFolder(folder);
+  }
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async create(): Promise<IncomingFile> {
+    const file = path.join(this.#folder, random.uuid());
+    this.#inUse.add(file);
+    try {
+      return await IncomingFile.create(file, () => this.#inUse.delete(file));
+    } catch (error) {
+      this.#inUse.delete(file);
+      throw error;
+    }
+  }
+
+  /**
+   * Removes old files, except those that this process is writing; of other processes only the age of their
+   * files is known.
+   */
+  async sweep(olderThan: Date, { dryRun = false }: { readonly dryRun?: boolean }): Promise<number> {
+    let swept = 0;
+    for await (const { name } of await orUnavailable('read', files.opendir(this.#folder))) {
+      const file = path.join(this.#folder, name);
+      if (this.#inUse.has(file) || !(await orUnavailable('read', isOlder(file, olderThan)))) continue;
+      if (!dryRun) await orUnavailable('write', files.rm(file, { force: true }));
+      swept += 1;
+    }
+    return swept;
+  }
+
+  /** Resolves when a file can be written here. */
+  async probe(): Promise<void> {
+    await using file = await this.create();
+    await file.write(Buffer.alloc(4096));
+    await file.written();
+  }
+}
+
+async function isOlder(file: string, than: Date): Promise<boolean> {
+  try {
+    return (await files.stat(file)).mtimeMs < than.getTime();
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return false;
+    throw error;
+  }
+}

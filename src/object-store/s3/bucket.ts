@@ -1,0 +1,256 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { type BucketItemStat, Client, CopyDestinationOptions, CopySourceOptions } from 'minio';
+import type { S3Place } from '../../config/s3-url.ts';
+import { unavailable } from '../store-errors.ts';
+import { assertFrom, objectBytes } from './object-bytes.ts';
+import { withRetries } from './retries.ts';
+import { faultOf, isDamagedOnWay, isFault, isMissing, listedOnly, notS3, S3Fault } from './s3-errors.ts';
+import { DEFAULT_TIMEOUTS, TimedTransport, type Timeouts } from './transport.ts';
+import type { Sendable } from './upload-part.ts';
+
+export type MinioPlace = S3Place & {
+  readonly accessKey: string;
+  readonly secretKey: string;
+  readonly timeouts?: Partial<Timeouts> | undefined;
+};
+
+export type KeptObject = {
+  readonly length: number;
+  readonly etag: string;
+  readonly storedAt: Date;
+  /** Only in a bucket with versions. */
+  readonly versionId?: string | undefined;
+};
+
+/** One bucket. All its errors are `ArchiveStoreUnavailable` without secrets. */
+export class MinioBucket implements Disposable {
+  readonly name: string;
+  /** Prefix of every key of this service. Consists of letters, digits, `/`, `-`, `_` and `.`. */
+  readonly prefix: string;
+  readonly #place: string;
+  readonly #region: string;
+  readonly #client: Client;
+  readonly #transport: TimedTransport;
+  readonly #limits: Timeouts;
+
+  constructor({ endpoint, bucket, region, accessKey, secretKey, prefix, timeouts }: MinioPlace) {
+    const limits = { ...DEFAULT_TIMEOUTS, ...timeouts };
+    this.name = bucket;
+    this.#place = `${endpoint.host}:${endpoint.port}`;
+    this.prefix = prefix;
+    this.#region = region;
+    this.#limits = limits;
+    this.#transport = new TimedTransport(endpoint.tls, limits);
+    this.#client = new Client({
+      endPoint: endpoint.host.replace(/^\[(.*)\]$/, '$1'), // minio adds the brackets of an IPv6 address again
+      port: endpoint.port,
+      useSSL: endpoint.tls,
+      region,
+      accessKey,
+      secretKey,
+      transport: this.#transport,
+      transportAgent: this.#transport.agent,
+      retryOptions: { disableRetry: true }, // minio's retries write to the console, and do not read the answer
+    });
+  }
+
+  /** Whether requests are signed together with the SHA-256 of their body. */
+  get #signsBodies(): boolean {
+    return this.#client.enableSHA256;
+  }
+
+  /** Makes one request, with the retries of {@link withRetries}. */
+  async ask<T>(cannot: string, work: (client: Client) => Promise<T>): Promise<T> {
+    try {
+      return await withRetries(() => work(this.#client), this.#limits.restart);
+    } catch (error) {
+      throw unavailable(cannot, error);
+    }
+  }
+
+  /** Makes a request for which the store processes this many bytes before it answers. */
+  askToWorkOn<T>(bytes: number, cannot: string, work: (client: Client) => Promise<T>): Promise<T> {
+    return this.ask(cannot, (client) => this.#transport.workingOn(bytes, () => work(client)));
+  }
+
+  async askOnce<T>(cannot: string, work: (client: Client) => Promise<T>): Promise<T> {
+    try {
+      return await work(this.#client);
+    } catch (error) {
+      throw unavailable(cannot, faultOf(error));
+    }
+  }
+
+  /**
+   * Lists one object at most. Only the answer to a list has a body that says why it was refused. It lists
+   * below the prefix, as all lists do: a policy without the `*` after its prefix allows only a list of the
+   * prefix.
+   */
+  check(): Promise<void> {
+    return this.ask(`use the bucket ${this.name} at ${this.#place}`, async (client) => {
+      await client.listObjectsV2Query(this.name, `${this.prefix}v1/`, '', '', 1, '');
+    });
+  }
+
+  make(): Promise<void> {
+    return this.ask(`make the bucket ${this.name}, which does not exist`, (client) =>
+      client.makeBucket(this.name, this.#region),
+    );
+  }
+
+  /**
+   * Sends bytes as an object, or as the part or upload that `query` names.
+   * @returns its ETag, and whether that is the MD5 of the bytes
+   */
+  async send(key: string, sendable: Sendable, query = ''): Promise<{ etag: string; isMd5: boolean }> {
+    const { md5 } = sendable.digests;
+    const send = () => this.ask('write', (client) => this.#sendOnce(client, { ...sendable, key, query }));
+    const headers = await send().catch((error: unknown) =>
+      isDamagedOnWay(error) ? send() : Promise.reject(error),
+    );
+    const etag = unquoted(headers.etag);
+    if (etag === '') throw unavailable('write', notS3('a write without an ETag'));
+    const isMd5 = isMd5Of(headers, etag);
+    if (isMd5 && etag !== md5) throw unavailable('write', otherBytes(md5, etag));
+    return { etag, isMd5 };
+  }
+
+  async #sendOnce(
+    client: Client,
+    { key, query, length, digests, open }: Sending,
+  ): Promise<IncomingHttpHeaders> {
+    const [body, signed] = [open(), this.#signsBodies ? digests.sha256 : ''];
+    try {
+      const headers = {
+        'content-length': length,
+        'content-md5': Buffer.from(digests.md5, 'hex').toString('base64'),
+        'content-type': 'application/octet-stream',
+      };
+      const request = { method: 'PUT', bucketName: this.name, objectName: key, query, headers };
+      const response = await client.makeRequestStreamAsync(request, body, signed, [200], this.#region);
+      for await (const _chunk of response);
+      return response.headers;
+    } finally {
+      if (!Buffer.isBuffer(body)) body.destroy();
+    }
+  }
+
+  /** Copies an object within the store; the target has the old object until it has all of the new one. */
+  copy(from: string, to: string, length: number): Promise<void> {
+    const source = new CopySourceOptions({ Bucket: this.name, Object: from });
+    const target = new CopyDestinationOptions({ Bucket: this.name, Object: to });
+    return this.askToWorkOn(
+      length,
+      'write',
+      async (client) => void (await client.copyObject(source, target)),
+    );
+  }
+
+  async stat(key: string): Promise<KeptObject | undefined> {
+    const found = (await this.#head(key)) ?? (await this.#headWhereListed(key));
+    if (found === undefined) return undefined;
+    const { size, etag, lastModified, versionId } = found;
+    if (Number.isSafeInteger(size) && etag !== '' && !Number.isNaN(lastModified.getTime())) {
+      return { length: size, etag, storedAt: lastModified, versionId: versionId ?? undefined };
+    }
+    throw unavailable('read', notS3('an object without length, ETag or time'));
+  }
+
+  /** Resolves to the bytes as the store sends them; they must be read, or the connection stays open. */
+  async open(key: string): Promise<AsyncGenerator<Buffer> | undefined> {
+    const open = (from: number) =>
+      this.ask('read', async (client) => {
+        const body = await orMissing(client.getPartialObject(this.name, key, from));
+        if (body) assertFrom(from, body);
+        return body;
+      });
+    const reopen = async (from: number) => {
+      const body = await open(from);
+      if (body === undefined) throw unavailable('read', missingSince());
+      return body;
+    };
+    const body = await open(0);
+    return body === undefined ? this.#unlisted(key) : objectBytes(body, reopen, this.#limits);
+  }
+
+  remove(key: string): Promise<void> {
+    return this.ask('remove', (client) => client.removeObject(this.name, key));
+  }
+
+  /** Removes an object with a single request: after a lost answer there may be another object. */
+  removeOnce(key: string, versionId: string | undefined): Promise<void> {
+    const version = versionId === undefined ? {} : { versionId };
+    return this.askOnce('remove', (client) => client.removeObject(this.name, key, version));
+  }
+
+  /** Cancels all requests in flight; they fail soon. */
+  [Symbol.dispose](): void {
+    this.#transport.close();
+  }
+
+  #head(key: string): Promise<BucketItemStat | undefined> {
+    const asked = this.ask('read', (client) => orMissing(client.statObject(this.name, key)));
+    return asked.catch((error: unknown) => this.#unlessUnlisted(key, error));
+  }
+
+  /** Handles an object that is not found, but listed: it may have been put meanwhile. */
+  async #headWhereListed(key: string): Promise<BucketItemStat | undefined> {
+    if (!(await this.#lists(key))) return undefined;
+    return (await this.#head(key)) ?? Promise.reject(unavailable('read', listedOnly()));
+  }
+
+  /**
+   * Treats AccessDenied as "not found": keys that may not list the whole bucket get it for missing objects.
+   */
+  async #unlessUnlisted(key: string, error: unknown): Promise<undefined> {
+    if (!isFault(error, 'AccessDenied') || (await this.#lists(key))) throw error;
+  }
+
+  /**
+   * Verifies that an object that is not found is not listed either: some drives of the store may be offline.
+   */
+  async #unlisted(key: string): Promise<undefined> {
+    if (await this.#lists(key)) throw unavailable('read', listedOnly());
+  }
+
+  async #lists(key: string): Promise<boolean> {
+    const { objects } = await this.ask('read', (client) =>
+      client.listObjectsV2Query(this.name, key, '', '', 1, ''),
+    );
+    return objects.some(({ name }) => name === key);
+  }
+}
+
+type Sending = Sendable & { readonly key: string; readonly query: string };
+
+/** Resolves to `undefined` for a missing object. */
+export async function orMissing<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+function unquoted(etag = ''): string {
+  return etag.replace(/^"|"$/g, '');
+}
+
+/**
+ * Whether the ETag is the MD5 of the object. It is not if the object is encrypted with a key that the store
+ * does not choose itself.
+ */
+function isMd5Of(headers: IncomingHttpHeaders, etag: string): boolean {
+  const encryption = headers['x-amz-server-side-encryption'] ?? 'AES256';
+  const ownKey = 'x-amz-server-side-encryption-customer-algorithm' in headers;
+  return /^[0-9a-f]{32}$/.test(etag) && encryption === 'AES256' && !ownKey;
+}
+
+function otherBytes(sent: string, etag: string): S3Fault {
+  return new S3Fault('OtherBytes', `it was sent bytes with the MD5 ${sent} but has the ETag ${etag}`);
+}
+
+function missingSince(): S3Fault {
+  return new S3Fault('NotFound', 'the object was removed while it was read');
+}

@@ -1,0 +1,278 @@
+import type { Readable } from 'node:stream';
+import { MAX_S3_OBJECT } from '../../config/s3-url.ts';
+import { random } from '../../tools/random.ts';
+import { HashingThreads } from '../hashing/hashing-threads.ts';
+import { verifiedBody } from '../hashing/verified-body.ts';
+import { VerifyingStream } from '../hashing/verifying-stream.ts';
+import { IncomingFolder } from '../incoming-folder.ts';
+import {
+  type ExpectedContent,
+  type ListedObject,
+  type LocalObject,
+  type LocalSource,
+  ObjectMissing,
+  type ObjectStore,
+  type StoredObject,
+} from '../object-store.ts';
+import { OpenOperations } from '../open-operations.ts';
+import { Spool } from '../spool.ts';
+import { unavailable, unreadable } from '../store-errors.ts';
+import { formatStoreId, parseStoreId, STORE_ID } from '../store-id.ts';
+import { MinioBucket, type MinioPlace } from './bucket.ts';
+import { putBytes, putEmpty, removeIncoming } from './incoming-keys.ts';
+import { Leftovers } from './leftovers.ts';
+import { listed } from './listing.ts';
+import { OutgoingBody } from './outgoing-body.ts';
+import { removeStored } from './remove-stored.ts';
+import { isFault, isUnread, S3Fault } from './s3-errors.ts';
+
+export type MinioArchiveStoreOptions = MinioPlace & {
+  /** Local folder for parts in transit and for materialized objects. */
+  readonly temporaryFolder: string;
+  /**
+   * Whether a missing bucket is an error. A command must not create one, since it would mistake an empty
+   * bucket for the store.
+   */
+  readonly mustExist?: boolean | undefined;
+};
+
+/** Idle time limit in milliseconds while the store is opened, so that a start fails soon. */
+const OPENING_IDLE_MS = 10_000;
+/** Time limits in milliseconds for requests in flight on closing, and for the end of those cancelled then. */
+const [CLOSE_TIMEOUT_MS, CANCEL_TIMEOUT_MS] = [2000, 1000];
+
+/**
+ * Stores objects in a bucket of MinIO, or of another S3 store. Any number of processes may have the same
+ * bucket open. Putting an object again replaces it by the same, newly verified bytes in one step. So its
+ * `storedAt` is updated, and a corrupt object is repaired.
+ *
+ * S3 cannot check and remove in one step: a `put` that ends between these two requests of {@link remove}, one
+ * round trip apart, loses its object, unless the bucket has versions.
+ */
+export class S3ObjectStore implements ObjectStore {
+  readonly #bucket: MinioBucket;
+  /** Access to the bucket for requests that do not wait for a restart of the store. */
+  readonly #probed: MinioBucket;
+  readonly #leftovers: Leftovers;
+  readonly #folder: IncomingFolder;
+  readonly #hashing: HashingThreads;
+  readonly #incomingKeys = new Set<string>();
+  readonly #work = new OpenOperations();
+  #closing: Promise<void> | undefined;
+
+  /**
+   * Opens the store. Creates a missing bucket, unless it must exist.
+   * @throws {ObjectStoreUnavailable} the store cannot be reached or refuses the keys, or has no such bucket
+   * and does not allow to create it.
+   */
+  static async open(options: MinioArchiveStoreOptions): Promise<S3ObjectStore> {
+    const folder = await IncomingFolder.open(options.temporaryFolder);
+    const idle = options.timeouts?.idle ?? OPENING_IDLE_MS;
+    using asked = bucketAt({ ...options, timeouts: { ...options.timeouts, idle, restart: 0 } });
+    await (options.mustExist ? asked.check() : createIfMissing(asked));
+    return new S3ObjectStore(options, folder);
+  }
+
+  private constructor(place: MinioPlace, folder: IncomingFolder) {
+    this.#bucket = bucketAt(place);
+    this.#probed = bucketAt({ ...place, timeouts: { ...place.timeouts, restart: 0 } });
+    this.#leftovers = new Leftovers(this.#probed);
+    this.#folder = folder;
+    this.#hashing = new HashingThreads();
+  }
+
+  put(source: AsyncIterable<Uint8Array>, promised: ExpectedContent = {}): Promise<StoredObject> {
+    return this.#work.track(() => this.#withIncomingKey((key) => this.#put(source, promised, key)));
+  }
+
+  async get(sha256: string): Promise<{ readonly length: number; readonly body: Readable }> {
+    const { length } = await this.#found(sha256);
+    return { length, body: verifiedBody({ sha256, length }, this.#bytes(sha256), this.#hashing.begin()) };
+  }
+
+  async stat(sha256: string): Promise<{ readonly length: number } | undefined> {
+    const found = await this.#bucket.stat(this.#keyOf(sha256));
+    return found && { length: found.length };
+  }
+
+  /** Makes the object available locally. Its bytes are verified, unlike those of a local store. */
+  async materialize(sha256: string): Promise<LocalObject> {
+    const { length, body } = await this.get(sha256);
+    await using scope = new AsyncDisposableStack();
+    const spool = scope.use(new Spool(() => this.#folder.create()));
+    for await (const chunk of body) await spool.write(chunk as Buffer);
+    await spool.file?.written();
+    const kept = scope.move();
+    const { file } = spool;
+    const source: LocalSource = file
+      ? { kind: 'file', path: file.path }
+      : { kind: 'bytes', bytes: spool.bytes() };
+    return { length, source, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  }
+
+  async *list(): AsyncGenerator<ListedObject> {
+    for await (const { key, length, storedAt } of listed(this.#bucket, `${this.#bucket.prefix}v1/sha256/`)) {
+      const sha256 = key.slice(-64);
+      if (/^[0-9a-f]{64}$/.test(sha256) && key === this.#keyOf(sha256)) yield { sha256, length, storedAt };
+    }
+  }
+
+  remove(sha256: string, { storedBefore }: { readonly storedBefore?: Date } = {}): Promise<void> {
+    return this.#work.track(() => removeStored(this.#bucket, this.#keyOf(sha256), storedBefore));
+  }
+
+  /**
+   * Removes old uploads, except those of this process; of other processes only the start of their uploads is
+   * known.
+   */
+  async sweepIncoming(
+    olderThan: Date,
+    { dryRun = false }: { readonly dryRun?: boolean } = {},
+  ): Promise<number> {
+    let swept = await this.#folder.sweep(olderThan, { dryRun });
+    for await (const { key, storedAt } of listed(this.#bucket, `${this.#bucket.prefix}incoming/`)) {
+      if (this.#incomingKeys.has(key) || storedAt >= olderThan) continue;
+      if (!dryRun) await removeIncoming(this.#probed, key);
+      swept += 1;
+    }
+    return swept;
+  }
+
+  async id(): Promise<string | undefined> {
+    const { name, prefix } = this.#bucket;
+    const key = `${prefix}${STORE_ID}`;
+    if ((await this.#bucket.stat(key)) === undefined) return undefined;
+    const bytes = (await this.#bucket.open(key)) ?? [];
+    const text = Buffer.concat(await Array.fromAsync(bytes)).toString();
+    return parseStoreId(text, `${key} in the bucket ${name}`);
+  }
+
+  async setId(id: string): Promise<void> {
+    await putBytes(this.#bucket, `${this.#bucket.prefix}${STORE_ID}`, Buffer.from(formatStoreId(id)));
+  }
+
+  async ready(): Promise<void> {
+    this.#work.assertOpen();
+    await this.#folder.probe();
+    await this.#probe();
+  }
+
+  /**
+   * Gives operations in flight some time to end, then cancels them. Their remains in the store are swept
+   * later, as after a crash: a store that does not answer is not asked to remove them.
+   */
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.#work.close(CLOSE_TIMEOUT_MS);
+    this.#leftovers[Symbol.dispose]();
+    for (const bucket of [this.#bucket, this.#probed]) bucket[Symbol.dispose]();
+    await this.#work.close(CANCEL_TIMEOUT_MS);
+    await this.#hashing[Symbol.asyncDispose]();
+  }
+
+  async #put(
+    source: AsyncIterable<Uint8Array>,
+    promised: ExpectedContent,
+    incomingKey: string,
+  ): Promise<StoredObject> {
+    const maxLength = Math.min(promised.maxLength ?? Infinity, MAX_S3_OBJECT);
+    const verification = new VerifyingStream({ ...promised, maxLength }, this.#hashing);
+    const createFile = () => this.#folder.create();
+    const [bucket, leftovers, hashing] = [this.#bucket, this.#leftovers, this.#hashing];
+    const sending = { bucket, leftovers, hashing, createFile, incomingKey };
+    await using body = new OutgoingBody(sending);
+    for await (const chunk of verification.check(source)) await body.write(chunk);
+    const { stored } = verification;
+    const key = this.#keyOf(stored.sha256);
+    const { md5 } = await body.place(key);
+    await this.#assertPlaced(key, stored.length, md5);
+    return stored;
+  }
+
+  async #assertPlaced(key: string, length: number, md5: string | undefined): Promise<void> {
+    const found = await this.#bucket.stat(key);
+    if (found?.length === length && (md5 === undefined || found.etag === md5)) return;
+    const instead = found ? `${found.length} bytes with the ETag ${found.etag}` : 'nothing';
+    const fault = `it was sent ${length} bytes but holds ${instead}`;
+    throw unavailable('write', new S3Fault('OtherBytes', fault));
+  }
+
+  async #found(sha256: string): Promise<{ readonly length: number }> {
+    const found = await this.stat(sha256);
+    if (found === undefined) throw new ObjectMissing(sha256);
+    return found;
+  }
+
+  /** Yields the bytes. Requests them at the first read, so that an unread body holds no connection. */
+  async *#bytes(sha256: string): AsyncGenerator<Uint8Array> {
+    try {
+      const bytes = await this.#bucket.open(this.#keyOf(sha256));
+      if (bytes === undefined) throw new ObjectMissing(sha256);
+      yield* bytes;
+    } catch (error) {
+      throw isUnread(error) && (await this.#works(sha256)) ? unreadable(sha256, error) : error;
+    }
+  }
+
+  /** Whether the store works, and has this object: MinIO reports a corrupt object as unavailable. */
+  async #works(sha256: string): Promise<boolean> {
+    try {
+      const found = await this.#probed.stat(this.#keyOf(sha256));
+      await this.#probe();
+      return found !== undefined;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Resolves when the store has written and removed an object. */
+  #probe(): Promise<void> {
+    return this.#withIncomingKey(async (key) => {
+      try {
+        await putEmpty(this.#probed, key);
+        await this.#probed.remove(key);
+      } catch (error) {
+        await this.#leftovers.remove(key, { id: undefined });
+        throw error;
+      }
+    });
+  }
+
+  #keyOf(sha256: string): string {
+    return `${this.#bucket.prefix}v1/sha256/${sha256.slice(0, 2)}/${sha256.slice(2, 4)}/${sha256}`;
+  }
+
+  async #withIncomingKey<T>(work: (key: string) => Promise<T>): Promise<T> {
+    const key = `${this.#bucket.prefix}incoming/${random.uuid()}`;
+    this.#incomingKeys.add(key);
+    try {
+      return await work(key);
+    } finally {
+      this.#incomingKeys.delete(key);
+    }
+  }
+}
+
+function bucketAt(place: MinioPlace): MinioBucket {
+  try {
+    return new MinioBucket(place);
+  } catch (error) {
+    throw unavailable('be used', error); // an invalid host or port
+  }
+}
+
+async function createIfMissing(bucket: MinioBucket): Promise<void> {
+  try {
+    await bucket.check();
+  } catch (error) {
+    if (!isFault(error, 'NoSuchBucket')) throw error;
+    await bucket.make().catch(async (refused: unknown) => {
+      // Another process may have created it meanwhile.
+      await bucket.check().catch(() => Promise.reject(refused));
+    });
+  }
+}

@@ -1,0 +1,58 @@
+import { ObjectStoreUnavailable, ObjectUnreadable } from './object-store.ts';
+
+/** Settles like `work`; a failure becomes an {@link ObjectStoreUnavailable} with the cause. */
+export async function orUnavailable<T>(cannot: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (cause) {
+    throw unavailable(cannot, cause);
+  }
+}
+
+export function unavailable(cannot: string, cause: unknown): ObjectStoreUnavailable {
+  if (cause instanceof ObjectStoreUnavailable) return cause;
+  return new ObjectStoreUnavailable(`The archive store cannot ${cannot}: ${inShort(cause)}.`, { cause });
+}
+
+/**
+ * Returns the error of reading one object while the store is available. The cause itself may be an {@link
+ * ObjectStoreUnavailable}.
+ */
+export function unreadable(sha256: string, cause: unknown): ObjectUnreadable {
+  const reason = cause instanceof ObjectStoreUnavailable ? cause.cause : cause;
+  return new ObjectUnreadable(sha256, inShort(reason), { cause });
+}
+
+/** Error codes of a file system that may be able to read other files. */
+const FILE_FAULTS = ['EIO', 'EBADMSG', 'EUCLEAN', 'EACCES', 'EPERM'];
+
+/** Settles like `work`. A failure of a single file becomes an {@link ObjectUnreadable}. */
+export async function orUnreadable<T>(sha256: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (cause) {
+    throw hasCode(cause, ...FILE_FAULTS) ? unreadable(sha256, cause) : unavailable('read', cause);
+  }
+}
+
+/**
+ * Returns a short reason. Messages of file system errors contain paths, which are only for operators: they
+ * stay in the cause.
+ */
+function inShort(cause: unknown): string {
+  if (!(cause instanceof Error)) return 'unknown fault';
+  return isFileSystemError(cause) ? cause.code : cause.message;
+}
+
+export function isFileSystemError(error: unknown): error is Error & { code: string } {
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    typeof error.code === 'string' &&
+    /^E[A-Z0-9]+$/.test(error.code)
+  );
+}
+
+export function hasCode(error: unknown, ...codes: string[]): boolean {
+  return error instanceof Error && isFileSystemError(error) && codes.includes(error.code);
+}

@@ -1,0 +1,148 @@
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { objectsReferenced } from '../../deposits/referenced-objects.ts';
+import { pluralize } from '../../domain/description.ts';
+import type { EventLog, Position } from '../../event-log/event-log.ts';
+import type { ObjectStore } from '../../object-store/object-store.ts';
+import { readiness } from '../../object-store/store-readiness.ts';
+import { assertSameStore } from '../../service/backends/store-binding.ts';
+import { codedError } from '../../tools/coded-error.ts';
+import { files } from '../../tools/files.ts';
+
+export type OrphanSearch = {
+  readonly log: EventLog;
+  readonly store: ObjectStore;
+  /** Only objects stored before this time are orphans. It must be earlier than the start of any running upload. */
+  readonly storedBefore: Date;
+  /** Folder for the temporary lists of objects. */
+  readonly temporaryFolder: string;
+  readonly progress: (step: 'objects listed' | 'objects named', done: number) => void;
+  /** Aborts the search with its reason. */
+  readonly signal: AbortSignal;
+};
+
+export type Orphan = { readonly sha256: string; readonly length: number };
+
+const SCHEMA = `
+  PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
+  CREATE TABLE named (sha256 BLOB PRIMARY KEY) STRICT, WITHOUT ROWID;
+  CREATE TABLE listed (sha256 BLOB PRIMARY KEY, length INTEGER NOT NULL, is_old INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE VIEW orphans AS
+    SELECT sha256, length FROM listed WHERE is_old AND NOT EXISTS (SELECT 1 FROM named WHERE named.sha256 = listed.sha256);
+`;
+
+/**
+ * Finds the objects that no event references. The log is read before and after the objects are listed.
+ * The list must contain all objects that the events before it reference, since an object is durable before an event
+ * references it. An object that an event references in the meantime is not an orphan.
+ * The lists are stored on disk, so that memory does not grow with them.
+ */
+export class Orphans implements Disposable {
+  readonly #folder: string;
+  readonly #database: DatabaseSync;
+
+  /**
+   * @throws an error of one sentence if the store does not belong to the log, is not ready, or misses a referenced
+   * object.
+   */
+  static async find(search: OrphanSearch): Promise<Orphans> {
+    const orphans = new Orphans(search.temporaryFolder);
+    try {
+      await assertSameStore(search.log, search.store, search.signal);
+      const upTo = await orphans.#addNamed(search);
+      await orphans.#list(search);
+      orphans.#assertWhole();
+      await orphans.#addNamed(search, upTo);
+      return orphans;
+    } catch (error) {
+      orphans[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  private constructor(temporaryFolder: string) {
+    this.#folder = files.mkdtempSync(path.join(temporaryFolder, 'orphans-'));
+    this.#database = new DatabaseSync(path.join(this.#folder, 'objects.sqlite'));
+    this.#database.exec(SCHEMA);
+  }
+
+  get totals(): { readonly objects: number; readonly bytes: number; readonly listed: number } {
+    const row = this.#database
+      .prepare(
+        'SELECT count(*) AS objects, total(length) AS bytes, (SELECT count(*) FROM listed) AS listed FROM orphans',
+      )
+      .get();
+    return {
+      objects: Number(row?.['objects']),
+      bytes: Number(row?.['bytes']),
+      listed: Number(row?.['listed']),
+    };
+  }
+
+  *[Symbol.iterator](): IterableIterator<Orphan> {
+    const next = this.#database.prepare(
+      'SELECT sha256, length FROM orphans WHERE sha256 > ? ORDER BY sha256 LIMIT 500',
+    );
+    for (let after = Buffer.alloc(0); ; ) {
+      const rows = next.all(after);
+      for (const row of rows) {
+        after = Buffer.from(row['sha256'] as Uint8Array);
+        yield { sha256: after.toString('hex'), length: Number(row['length']) };
+      }
+      if (rows.length === 0) return;
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#database.close();
+    files.rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  /** Resolves to the position of the last event that references an object. */
+  async #addNamed({ log, progress, signal }: OrphanSearch, after?: Position): Promise<Position | undefined> {
+    const insert = this.#database.prepare('INSERT OR IGNORE INTO named VALUES (?)');
+    let [read, last] = [0, after];
+    this.#database.exec('BEGIN');
+    for await (const { sha256, position } of objectsReferenced(log, { after, signal })) {
+      insert.run(Buffer.from(sha256, 'hex'));
+      last = position;
+      progress('objects named', (read += 1));
+    }
+    this.#database.exec('COMMIT');
+    return last;
+  }
+
+  async #list({ store, storedBefore, progress, signal }: OrphanSearch): Promise<void> {
+    const insert = this.#database.prepare('INSERT OR IGNORE INTO listed VALUES (?, ?, ?)');
+    let listed = 0;
+    await assertReady(store);
+    this.#database.exec('BEGIN');
+    for await (const { sha256, length, storedAt } of store.list()) {
+      signal.throwIfAborted();
+      insert.run(Buffer.from(sha256, 'hex'), length, Number(storedAt < storedBefore));
+      progress('objects listed', (listed += 1));
+    }
+    this.#database.exec('COMMIT');
+    await assertReady(store);
+  }
+
+  #assertWhole(): void {
+    const row = this.#database
+      .prepare(
+        'SELECT count(*) AS lacking, min(lower(hex(sha256))) AS first FROM named WHERE sha256 NOT IN (SELECT sha256 FROM listed)',
+      )
+      .get();
+    const lacking = Number(row?.['lacking']);
+    if (lacking === 0) return;
+    throw codedError(
+      'STORE_LACKS_OBJECTS',
+      `The store does not list ${pluralize(lacking, 'object')} that events name, among them ${String(row?.['first'])}: nothing is removed. "npm run verify -- --all" names what is missing.`,
+    );
+  }
+}
+
+async function assertReady(store: ObjectStore): Promise<void> {
+  const reason = await readiness(store);
+  if (reason === null) return;
+  throw codedError('STORE_NOT_READY', `The list of objects may be short, so nothing is removed: ${reason}`);
+}

@@ -1,0 +1,20 @@
+import { clients, collections, deposits, notifications, parkings } from '../../../domain/aggregates.ts';
+import { eventFinding } from '../finding.ts';
+import type { LogCheck } from '../log-pass.ts';
+import type { Report } from '../report.ts';
+
+/** Finds events that this release cannot read. */
+export function codecCheck(report: Report): LogCheck {
+  const kinds = [deposits, clients, collections, notifications, parkings];
+  return {
+    see(event) {
+      const kind = kinds.find(({ prefix }) => event.stream.startsWith(prefix));
+      try {
+        kind?.codec.read(event);
+      } catch (error) {
+        const { message } = error as Error;
+        report.find(eventFinding(event, 'log', 'TYPE_UNKNOWN', `cannot be understood: ${message}`));
+      }
+    },
+  };
+}

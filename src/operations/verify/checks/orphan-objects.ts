@@ -1,0 +1,48 @@
+import type { StoreAudit } from '../../../object-store/store-audit.ts';
+import { Limiter } from '../limiter.ts';
+import type { Check, Report } from '../report.ts';
+import type { ObjectProofs } from './object-check.ts';
+
+const MAX_CONCURRENT = 8;
+
+/**
+ * Checks every object of the store that no event references. Its existence is not a fault, but its bytes must be right.
+ */
+export function orphanObjects(
+  store: Pick<StoreAudit, 'list'>,
+  proofs: ObjectProofs,
+  progress?: (objects: number) => void,
+): Check {
+  return async (report) => {
+    const work = new Limiter(MAX_CONCURRENT);
+    let done = 0;
+    const prove = async (object: string): Promise<void> => {
+      const fault = await proofs.prove(object);
+      const text = `The object ${object}, which no event names, is damaged: ${fault?.text}.`;
+      // Removed since it was listed, as orphans are.
+      if (fault && fault.code !== 'OBJECT_MISSING') {
+        report.counts.faultyObjects += 1;
+        report.find({ check: 'objects', code: fault.code, text, object });
+      }
+      done += 1;
+      progress?.(done);
+    };
+    try {
+      for await (const { sha256 } of listed(store, report)) {
+        if (!proofs.isKnown(sha256)) await work.start(() => prove(sha256));
+      }
+      await work.finished();
+    } finally {
+      await work.settled();
+    }
+  };
+}
+
+async function* listed(store: Pick<StoreAudit, 'list'>, report: Report): ReturnType<StoreAudit['list']> {
+  try {
+    yield* store.list();
+  } catch (error) {
+    const text = `Not every object of the store could be listed: ${(error as Error).message}`;
+    report.find({ check: 'objects', code: 'STORE_UNREADABLE', text });
+  }
+}

@@ -1,0 +1,52 @@
+import { deposits } from '../../../domain/aggregates.ts';
+import { pluralize } from '../../../domain/description.ts';
+import { occurredAt } from '../../../event-log/event-log.ts';
+import { clock } from '../../../tools/clock.ts';
+import type { LogCheck } from '../log-pass.ts';
+import type { Report } from '../report.ts';
+
+const MAX_NAMED = 20;
+/** Events after which a deposit waits for a reactor, and events that end the waiting or the deposit. */
+const WAITS = new Set([
+  'DepositCompleted',
+  'ChecksRetried',
+  'DepositVerified',
+  'LoadingStarted',
+  'LoadingRetried',
+]);
+const ENDS = new Set([
+  'DepositRejected',
+  'DepositLoaded',
+  'LoadingFailed',
+  'DepositDeleted',
+  'MetadataDeposited',
+]);
+
+/**
+ * Notes the deposits that wait for checks or loading and have not changed for longer than `stuckAfter` milliseconds.
+ */
+export function stuckCheck(report: Report, stuckAfter: number, now = clock.now()): LogCheck {
+  const waiting = new Map<string, number>();
+  return {
+    see(event) {
+      const { stream, type } = event;
+      if (!stream.startsWith(deposits.prefix)) return;
+      if (WAITS.has(type)) waiting.set(stream, Date.parse(occurredAt(event)));
+      else if (ENDS.has(type)) waiting.delete(stream);
+    },
+    end(whole) {
+      const stuck = [...waiting].filter(([, since]) => since < now - stuckAfter).map(([stream]) => stream);
+      if (!whole || stuck.length === 0) return;
+      const ids = stuck.slice(0, MAX_NAMED).map((stream) => stream.slice(deposits.prefix.length));
+      const others = stuck.length > MAX_NAMED ? ` and ${stuck.length - MAX_NAMED} more` : '';
+      report.notes.push(
+        `${pluralize(stuck.length, 'deposit')} wait for checks or loading, unchanged for over ${duration(stuckAfter)}: ${ids.join(', ')}${others}. Running reactors begin with them by themselves; "npm run retry -- --stuck" does so now.`,
+      );
+    },
+  };
+}
+
+function duration(milliseconds: number): string {
+  const seconds = Math.round(milliseconds / 1000);
+  return seconds < 120 ? pluralize(seconds, 'second') : pluralize(Math.round(seconds / 60), 'minute');
+}

@@ -1,0 +1,37 @@
+/** Runs a limited number of jobs concurrently; callers that start more wait. */
+export class Limiter {
+  readonly #limit: number;
+  readonly #running = new Set<Promise<void>>();
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Resolves once the job has started. @throws the error of an earlier job */
+  async start(job: () => Promise<void>): Promise<void> {
+    while (this.#running.size >= this.#limit) await Promise.race(this.#running);
+    this.#throwFailure();
+    const running: Promise<void> = job()
+      .catch((error: unknown) => {
+        this.#failure ??= { error };
+      })
+      .finally(() => this.#running.delete(running));
+    this.#running.add(running);
+  }
+
+  /** Resolves once all jobs are done. @throws the error of a job */
+  async finished(): Promise<void> {
+    await Promise.all(this.#running);
+    this.#throwFailure();
+  }
+
+  /** Resolves once all jobs have settled; does not throw. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#running);
+  }
+
+  #throwFailure(): void {
+    if (this.#failure) throw this.#failure.error;
+  }
+}

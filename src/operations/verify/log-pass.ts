@@ -1,0 +1,81 @@
+import { pluralize } from '../../domain/description.ts';
+import { EventLogUnavailable, type RecordedEvent } from '../../event-log/event-log.ts';
+import type { AuditedRecord, UnreadableRecord } from '../../event-log/integrity/log-audit.ts';
+import type { Check, Report } from './report.ts';
+
+/** A check that sees every event once, in the order of the log. */
+export type LogCheck = {
+  /** `number` counts the readable events of the log from 1. The pass waits for a returned promise. */
+  readonly see?: (event: RecordedEvent, number: number) => void | Promise<void>;
+  readonly miss?: (record: UnreadableRecord) => void;
+  /** Called after the last event; `whole` is false if the log could not be read to its end. */
+  readonly end?: (whole: boolean) => void | Promise<void>;
+  /** Called after an error: resolves once all work of the check has settled. */
+  readonly settled?: () => Promise<void>;
+};
+
+export type LogPassOptions = {
+  readonly progress?: (events: number) => void;
+  readonly signal?: AbortSignal;
+};
+
+/** Returns a check that reads the log, or some streams of it, once for several checks. */
+export function logPass(
+  records: () => AsyncIterable<AuditedRecord>,
+  checks: readonly LogCheck[],
+  options: LogPassOptions = {},
+): Check {
+  return async (report) => {
+    try {
+      const whole = await readAll(records(), checks, report, options);
+      for (const { end } of checks) await end?.(whole);
+    } finally {
+      for (const { settled } of checks) await settled?.();
+    }
+  };
+}
+
+async function readAll(
+  records: AsyncIterable<AuditedRecord>,
+  checks: readonly LogCheck[],
+  report: Report,
+  { progress, signal }: LogPassOptions,
+): Promise<boolean> {
+  let number = 0;
+  try {
+    for await (const record of records) {
+      signal?.throwIfAborted();
+      if (record.kind === 'event') {
+        number += 1;
+        report.counts.events += 1;
+        for (const { see } of checks) await see?.(record.event, number);
+        progress?.(number);
+      } else {
+        report.find(unreadable(record));
+        for (const { miss } of checks) miss?.(record);
+      }
+    }
+    return true;
+  } catch (error) {
+    if (!(error instanceof EventLogUnavailable)) throw error;
+    report.find({
+      check: 'log',
+      code: 'LOG_UNREADABLE',
+      text: `After ${pluralize(number, 'event')} the log cannot be read any further: ${error.message}`,
+    });
+    return false;
+  }
+}
+
+function unreadable({ reason, ...place }: UnreadableRecord) {
+  const { position, stream, revision } = place;
+  const where = stream === undefined ? '' : ` (revision ${revision ?? '?'} of ${stream})`;
+  return {
+    check: 'log' as const,
+    code: 'EVENT_UNREADABLE',
+    text: `The event at position ${position}${where} ${reason.replace(/\.$/, '')}.`,
+    position,
+    ...(stream !== undefined && { stream }),
+    ...(revision !== undefined && { revision }),
+  };
+}

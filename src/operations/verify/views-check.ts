@@ -1,0 +1,65 @@
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { everyView } from '../../../projections/every-view.ts';
+import type { EventLog } from '../../event-log/event-log.ts';
+import { exists } from '../../tools/files/access.ts';
+import { files } from '../../tools/files.ts';
+import { Rebuild } from '../../views/rebuild.ts';
+import type { ViewDifference } from '../../views/view-difference.ts';
+import type { Check } from './report.ts';
+
+/** The views of this node, and the log whose positions they contain. */
+export type ShownViews = {
+  readonly folder: string;
+  readonly origin: string;
+  readonly openLog: () => Promise<EventLog & AsyncDisposable>;
+};
+
+/** Rebuilds all views in a temporary folder and compares those of this node with them. */
+export function viewsCheck(
+  { folder, origin, openLog }: ShownViews,
+  progress: (events: number) => void,
+  signal?: AbortSignal,
+): Check {
+  return async (report) => {
+    if (!exists(folder)) {
+      report.notes.push(
+        `No view was compared: there is no ${folder}, where a service builds its views at its start.`,
+      );
+      return;
+    }
+    const checkIn = await files.mkdtemp(path.join(tmpdir(), 'views-'));
+    try {
+      await using log = await openLog();
+      const options = { folder, origin, checkIn, projections: everyView, progress };
+      using rebuild = new Rebuild({ log, ...options, ...(signal && { signal }) });
+      await rebuild.build();
+      for await (const difference of rebuild.differences()) {
+        report.find({
+          check: 'views',
+          code: 'VIEW_DIFFERS',
+          text: textOf(difference),
+          file: difference.view,
+        });
+      }
+      report.notes.push(...rebuild.notCompared);
+    } catch (error) {
+      signal?.throwIfAborted();
+      // If the log is unreadable, its checks have already reported why.
+      if (report.findings === 0) throw error;
+      report.notes.push(`The views were not compared: ${(error as Error).message}`);
+    } finally {
+      await files.rm(checkIn, { recursive: true, force: true });
+    }
+  };
+}
+
+function textOf({ view, key, kind }: ViewDifference): string {
+  const texts = {
+    missing: `lacks ${key}`,
+    'not of the log': `shows ${key || 'an entry without a key'}, of which the log says nothing`,
+    different: `shows something else of ${key} than the log says`,
+    damaged: `is damaged: ${key}`,
+  };
+  return `The view ${view} ${texts[kind]}; "npm run rebuild -- ${view}" mends it.`;
+}

@@ -1,0 +1,15 @@
+/** Yields bytes in memory as the stream of chunks that a store accepts. */
+export async function* toChunks(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let start = 0; start < bytes.length; start += 65_536) yield bytes.subarray(start, start + 65_536);
+}
+
+/** Reads a stream of known length into a new buffer. */
+export async function toBuffer(chunks: AsyncIterable<Buffer>, length: number): Promise<Uint8Array> {
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for await (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+}

@@ -1,0 +1,73 @@
+import type { DepositStatusView } from '../../../projections/deposit-status.ts';
+import { deposits } from '../../domain/aggregates.ts';
+import { type EventLog, occurredAt, type RecordedEvent } from '../../event-log/event-log.ts';
+import type { View } from '../../views/view.ts';
+import { pagedByTime } from './paged-view.ts';
+
+/** The statuses that a reactor must end, with the name of the reactor and the events that start its work. */
+export const AWAITED = {
+  deposited: { reactor: 'checker', begins: new Set<string>(['DepositCompleted', 'ChecksRetried']) },
+  verified: { reactor: 'loader', begins: new Set<string>(['DepositVerified', 'LoadingRetried']) },
+  loading: { reactor: 'loader', begins: new Set<string>(['DepositVerified', 'LoadingRetried']) },
+} as const;
+
+export type AwaitedStatus = keyof typeof AWAITED;
+export type StuckDeposit = { readonly reactor: 'checker' | 'loader'; readonly event: RecordedEvent };
+
+/** Returns how many deposits have been in each of these statuses since before `limit`, RFC 3339. */
+export function countStuck(
+  statuses: Pick<View<DepositStatusView>, 'count'>,
+  limit: string,
+): Readonly<Record<AwaitedStatus, number>> {
+  const count = (status: AwaitedStatus): number =>
+    statuses.count({ equal: { status }, upTo: { field: 'updatedAt', value: limit } });
+  return { deposited: count('deposited'), verified: count('verified'), loading: count('loading') };
+}
+
+/**
+ * Yields the deposits that wait for a reactor and have not changed since `limit`, each with the event to handle. The
+ * view names candidates; the stream decides.
+ */
+export async function* stuckDeposits(
+  log: Pick<EventLog, 'readStream'>,
+  statuses: View<DepositStatusView>,
+  limit: string,
+  signal: AbortSignal,
+): AsyncGenerator<StuckDeposit> {
+  for (const status of Object.keys(AWAITED) as AwaitedStatus[]) {
+    const range = { equal: { status }, field: 'updatedAt', from: '', upTo: limit } as const;
+    for await (const { depositId } of pagedByTime(statuses, range, signal)) {
+      const stuck = await stuckDeposit(log, depositId, limit);
+      if (stuck) yield stuck;
+    }
+  }
+}
+
+/**
+ * Returns the reactor and event that a deposit waits for. Returns `undefined` if it waits for none, or has changed
+ * since `limit`.
+ */
+async function stuckDeposit(
+  log: Pick<EventLog, 'readStream'>,
+  depositId: number,
+  limit: string,
+): Promise<StuckDeposit | undefined> {
+  const { decider, codec, prefix } = deposits;
+  let state = decider.initial;
+  let last: RecordedEvent | undefined;
+  const begun = new Map<string, RecordedEvent>();
+  for await (const stored of log.readStream(`${prefix}${depositId}`)) {
+    state = decider.evolve(state, codec.read(stored));
+    last = stored;
+    for (const { reactor, begins } of Object.values(AWAITED))
+      if (begins.has(stored.type)) begun.set(reactor, stored);
+  }
+  if (!last || !isAwaited(state.status) || occurredAt(last) > limit) return undefined;
+  const { reactor } = AWAITED[state.status];
+  const event = begun.get(reactor);
+  return event && { reactor, event };
+}
+
+export function isAwaited(status: string): status is AwaitedStatus {
+  return Object.hasOwn(AWAITED, status);
+}

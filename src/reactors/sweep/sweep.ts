@@ -1,0 +1,153 @@
+import type { NotificationViews } from '../../deposits/notification-views.ts';
+import type { ConsumerGroups } from '../../event-log/consumer-groups/consumer-group.ts';
+import { type EventLog, occurredAt, type Position, type RecordedEvent } from '../../event-log/event-log.ts';
+import { clock } from '../../tools/clock.ts';
+import type { Logger } from '../../tools/logger.ts';
+import type { ReactorRunner } from '../reactor-runner.ts';
+import { type ReadableAgainOptions, retryReadable } from './readable-again.ts';
+import { stuckDeposits } from './stuck-deposits.ts';
+import { UnsentNotifications } from './unsent-notifications.ts';
+
+export type SweepOptions = {
+  readonly log: EventLog;
+  readonly deliveries: Pick<ConsumerGroups, 'redelivery' | 'status'>;
+  readonly views: NotificationViews;
+  /** Resolves when the views have caught up. */
+  readonly ready: Promise<void>;
+  /** The checker, the loader and the notifier. */
+  readonly runners: readonly ReactorRunner[];
+  readonly logger: Logger;
+  /** Milliseconds without a change after which a deposit or a notification is examined. */
+  readonly stuckAfter: number;
+  readonly giveUpAfter: number;
+} & Pick<ReadableAgainOptions, 'parking' | 'store'>;
+
+type GroupPositions = ReadonlyMap<string, Position | undefined>;
+
+/** Delay after the start, and maximum interval between two runs. */
+const [FIRST_AFTER_MS, EVERY_MS] = [10_000, 600_000];
+/** Interval between two reads of the objects for which events are parked. */
+const OBJECTS_EVERY_MS = 60_000;
+/** After a slow run the pause is four times the duration of the run, up to the interval of sweeps. */
+const PAUSE_FACTOR = 4;
+/**
+ * Events not yet acknowledged by the group are left to it for this long; after that, their consumer must have failed.
+ */
+const LEFT_TO_GROUP_MS = 3_600_000;
+
+/**
+ * Finds work that no delivery announced, and starts it: deposits that wait for the checker or the loader, and
+ * notifications that were not sent.
+ * Each passes through the same queue as a delivery, is counted and parked like one, and reads the current state of its
+ * stream first. So several nodes may sweep at the same time.
+ */
+export class Sweep implements AsyncDisposable {
+  readonly #options: SweepOptions;
+  readonly #stop = new AbortController();
+  readonly #unsent: UnsentNotifications;
+  readonly #running: Promise<void>;
+  #begun = 0;
+
+  constructor(options: SweepOptions) {
+    this.#options = options;
+    this.#unsent = new UnsentNotifications(options);
+    this.#running = this.#run();
+  }
+
+  /** Number of events that sweeps of this node have started to process since the start. */
+  get begun(): number {
+    return this.#begun;
+  }
+
+  get unrecorded(): UnsentNotifications['unrecorded'] {
+    return this.#unsent.unrecorded;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { ready, stuckAfter } = this.#options;
+    await Promise.race([ready.catch(() => this.#stop.abort()), whenAborted(this.#stop.signal)]);
+    await this.#pause(Math.min(FIRST_AFTER_MS, stuckAfter));
+    await Promise.all([
+      this.#repeat(
+        () => this.#sweep(),
+        () => Math.min(EVERY_MS, stuckAfter),
+      ),
+      this.#repeat(
+        () => this.#retryReadable(),
+        (took) => Math.max(Math.min(OBJECTS_EVERY_MS, stuckAfter), Math.min(PAUSE_FACTOR * took, EVERY_MS)),
+      ),
+    ]);
+  }
+
+  /** Repeats work until the sweep stops. `pauseAfter` gets the duration of the work. Both are in milliseconds. */
+  async #repeat(work: () => Promise<void>, pauseAfter: (took: number) => number): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      const begun = clock.monotonic();
+      try {
+        await work();
+      } catch (err) {
+        if (!this.#stop.signal.aborted) this.#options.logger.warn({ err }, 'sweep failed, repeated later');
+      }
+      await this.#pause(pauseAfter(clock.monotonic() - begun));
+    }
+  }
+
+  async #retryReadable(): Promise<void> {
+    const reactors = this.#options.runners.map(({ name }) => name);
+    await retryReadable({ ...this.#options, reactors }, this.#stop.signal);
+  }
+
+  async #sweep(): Promise<void> {
+    const { log, views, stuckAfter, logger } = this.#options;
+    const { signal } = this.#stop;
+    const limit = new Date(clock.now() - stuckAfter).toISOString();
+    const before = this.#begun;
+    const positions = await this.#groupPositions();
+    for await (const { reactor, event } of stuckDeposits(log, views.statuses, limit, signal))
+      await this.#begin(reactor, event, positions);
+    for await (const event of this.#unsent.find(limit, signal))
+      await this.#begin('notifier', event, positions);
+    const [begun, { count: unrecorded }] = [this.#begun - before, this.unrecorded];
+    if (begun > 0) logger.warn({ begun, unrecorded }, 'work that no delivery announced was begun');
+  }
+
+  async #begin(reactor: string, event: RecordedEvent, positions: GroupPositions): Promise<void> {
+    const runner = this.#options.runners.find(({ name }) => name === reactor);
+    if (!runner || runner.isWorkingOn(event.stream)) return;
+    if (isLeftToGroup(event, positions.get(reactor))) return;
+    if ((await runner.parked()).has(event.id)) return;
+    this.#begun += 1;
+    await runner.handle(this.#options.deliveries.redelivery(reactor, event));
+  }
+
+  async #groupPositions(): Promise<GroupPositions> {
+    const { runners, deliveries } = this.#options;
+    const standings = runners.map(async ({ name, streamPrefix }) => {
+      const { position } = await deliveries.status(name, streamPrefix);
+      return [name, position] as const;
+    });
+    return new Map(await Promise.all(standings));
+  }
+
+  async #pause(milliseconds: number): Promise<void> {
+    await clock.sleep(milliseconds, this.#stop.signal).catch(() => undefined);
+  }
+}
+
+/** Whether an event is left to its group: events after the group's position are pending or being processed. */
+function isLeftToGroup(event: RecordedEvent, position: Position | undefined): boolean {
+  if (Date.parse(occurredAt(event)) < clock.now() - LEFT_TO_GROUP_MS) return false;
+  return position === undefined || position < event.position;
+}
+
+function whenAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

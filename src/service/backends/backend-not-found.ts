@@ -1,0 +1,26 @@
+import { exists } from '../../tools/files/access.ts';
+
+/** An embedded log or store is not where the settings say, though it must exist. */
+export class BackendNotFound extends Error {
+  override readonly name = 'BackendNotFound';
+  readonly code = 'ENGINE_MISSING';
+}
+
+const SETTINGS = {
+  'event log': 'DEPOSIT_DATA_DIR or DEPOSIT_EVENT_LOG',
+  'archive store': 'DEPOSIT_DATA_DIR or DEPOSIT_ARCHIVE_STORE',
+  'data folder': 'DEPOSIT_DATA_DIR',
+} as const;
+
+/**
+ * Verifies that a log or store exists: opening a missing one would create it empty, and a command would work
+ * on that.
+ * @throws {BackendNotFound}
+ * @throws {NotPermitted}
+ */
+export function assertExists(what: keyof typeof SETTINGS, place: string): void {
+  if (exists(place)) return;
+  throw new BackendNotFound(
+    `There is no ${what} at ${place}: a service makes it when it first starts, where its ${SETTINGS[what]} says.`,
+  );
+}

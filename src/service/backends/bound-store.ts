@@ -1,0 +1,118 @@
+import type { Config } from '../../config/config.ts';
+import { objectsReferenced } from '../../deposits/referenced-objects.ts';
+import { type EventLog, WrongExpectedRevision } from '../../event-log/event-log.ts';
+import { type ObjectStore, ObjectStoreUnavailable } from '../../object-store/object-store.ts';
+import { readiness } from '../../object-store/store-readiness.ts';
+import { DigestSet } from '../../tools/digest-set.ts';
+import { exists } from '../../tools/files/access.ts';
+import { random } from '../../tools/random.ts';
+import { openExistingStore, openStore } from './open-backends.ts';
+import type { OpeningOptions } from './open-object-store.ts';
+import { appendBinding, assertSameId, boundStore, OtherStore } from './store-binding.ts';
+
+/**
+ * Minimum share of the objects named by events that a store must have to be accepted as the store of the log.
+ */
+const ENOUGH = 0.99;
+const DIGEST_BYTES = 32;
+
+/**
+ * Opens the store that belongs to the log. At the first start both get an id. A store that must exist already
+ * is never created.
+ * @throws {OtherStore}
+ * @throws {ObjectStoreUnavailable}
+ */
+export async function openBoundStore(
+  config: Pick<Config, 'archiveStore' | 'dataDir'>,
+  log: EventLog,
+  options: Pick<OpeningOptions, 'onLost'> = {},
+): Promise<ObjectStore> {
+  const mustExist = (await boundStore(log)) !== undefined || (await namesObjects(log));
+  if (mustExist) assertFolder(config);
+  const store = await (mustExist ? openExistingStore(config, options) : openStore(config, options));
+  try {
+    await bind(log, store);
+    return store;
+  } catch (error) {
+    await store[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/**
+ * Binds the log and the store. The id of the store is read first, since another node that starts writes it
+ * after its event.
+ */
+async function bind(log: EventLog, store: ObjectStore): Promise<void> {
+  const id = await store.id();
+  const bound = await boundStore(log);
+  if (id !== undefined) return assertSameId(bound, id);
+  await assertStoreOf(log, store);
+  await store.setId(bound ?? (await newBinding(log)));
+}
+
+/** Resolves to the new id of the store of the log, which may be the one that another node has chosen. */
+async function newBinding(log: EventLog): Promise<string> {
+  const storeId = random.uuid();
+  try {
+    await appendBinding(log, storeId, undefined);
+    return storeId;
+  } catch (error) {
+    if (!(error instanceof WrongExpectedRevision)) throw error;
+    const ofOtherNode = await boundStore(log);
+    if (ofOtherNode === undefined) throw error;
+    return ofOtherNode;
+  }
+}
+
+/**
+ * Verifies that a store without an id has the objects that the events of the log name.
+ * @throws {OtherStore}
+ * @throws {ObjectStoreUnavailable} the list of its objects may be incomplete
+ */
+export async function assertStoreOf(log: EventLog, store: ObjectStore): Promise<void> {
+  const named = new DigestSet(DIGEST_BYTES);
+  for await (const { sha256 } of objectsReferenced(log)) named.add(Buffer.from(sha256, 'hex'));
+  let [listed, present] = [0, 0];
+  const before = await readiness(store);
+  for await (const { sha256 } of store.list()) {
+    listed += 1;
+    if (named.has(Buffer.from(sha256, 'hex'))) present += 1;
+  }
+  const reason = before ?? (await readiness(store));
+  if (reason !== null) throw new ObjectStoreUnavailable(`Cannot list the archive store: ${reason}`);
+  if (present < named.size * ENOUGH) throw incompleteStoreError(present, named.size);
+  if (named.size === 0 && listed > 0 && (await isNew(log))) throw foreignStoreError(listed);
+}
+
+/**
+ * Whether the log is new. A log that names no object belongs to a store with objects only if uploads failed
+ * before its store got an id.
+ */
+async function isNew(log: EventLog): Promise<boolean> {
+  return (await log.head()) === undefined || (await boundStore(log)) !== undefined;
+}
+
+async function namesObjects(log: EventLog): Promise<boolean> {
+  for await (const _named of objectsReferenced(log)) return true;
+  return false;
+}
+
+function assertFolder({ archiveStore }: Pick<Config, 'archiveStore'>): void {
+  if (archiveStore.kind !== 'file' || exists(archiveStore.folder)) return;
+  throw new OtherStore(
+    `The event log belongs to an archive store, but there is none at ${archiveStore.folder}: bring the archives back, or check DEPOSIT_ARCHIVE_STORE.`,
+  );
+}
+
+function incompleteStoreError(present: number, named: number): OtherStore {
+  return new OtherStore(
+    `The archive store has no id, and only ${present} of the ${named} objects that the event log names: bring the archives back, or check DEPOSIT_EVENT_LOG and DEPOSIT_ARCHIVE_STORE. If the others are lost, "npm run bind -- --incomplete" binds both.`,
+  );
+}
+
+function foreignStoreError(listed: number): OtherStore {
+  return new OtherStore(
+    `The archive store has no id but ${listed} objects, and the event log names none of them: check DEPOSIT_EVENT_LOG and DEPOSIT_ARCHIVE_STORE. If both are right, "npm run bind -- --incomplete" binds them.`,
+  );
+}

@@ -1,0 +1,120 @@
+import path from 'node:path';
+import type { Config } from '../../config/config.ts';
+import type { S3Place } from '../../config/s3-url.ts';
+import type { ConsumerGroups } from '../../event-log/consumer-groups/consumer-group.ts';
+import type { GroupAdministration } from '../../event-log/consumer-groups/group-administration.ts';
+import type { EventLog } from '../../event-log/event-log.ts';
+import type { ObjectStore } from '../../object-store/object-store.ts';
+import { RECEIVERS } from '../../reactors/reactor-names.ts';
+import { assertAccessible } from '../../tools/files/access.ts';
+import { files } from '../../tools/files.ts';
+import { type Logger, silentLogger } from '../../tools/logger.ts';
+import { assertExists } from './backend-not-found.ts';
+import { askLogServer, type LogServer, openDeliveries, openEventLog, openGroups } from './open-event-log.ts';
+import { type OpeningOptions, openObjectStore } from './open-object-store.ts';
+import { logIdentity } from './view-directory.ts';
+
+export { openView, viewDirectory } from './view-directory.ts';
+
+/** Opens only the event log; creates a missing embedded one. @throws {NotPermitted} */
+export async function openLog(
+  { eventLog }: Pick<Config, 'eventLog'>,
+  options: { readonly readOnly?: boolean } = {},
+): Promise<EventLog> {
+  if (eventLog.kind === 'sqlite' && !options.readOnly) assertAccessible(eventLog.file);
+  return await openEventLog(eventLog, options);
+}
+
+/** Opens only the archive store; creates a missing embedded one. @throws {NotPermitted} */
+export async function openStore(
+  { archiveStore, dataDir }: Pick<Config, 'archiveStore' | 'dataDir'>,
+  options: OpeningOptions = {},
+): Promise<ObjectStore> {
+  assertStoreAccessible(archiveStore);
+  return await openObjectStore(archiveStore, dataDir, options);
+}
+
+function assertStoreAccessible(archiveStore: Config['archiveStore']): void {
+  if (archiveStore.kind !== 'file') return;
+  assertAccessible(archiveStore.folder, path.join(archiveStore.folder, 'small.sqlite'));
+}
+
+/** Opens a log that must exist. @throws {BackendNotFound} */
+export async function openExistingLog(
+  config: Pick<Config, 'eventLog'>,
+  options: { readonly readOnly?: boolean } = {},
+): Promise<EventLog> {
+  const { eventLog } = config;
+  if (eventLog.kind === 'sqlite') assertExists('event log', eventLog.file);
+  return await openLog(config, options);
+}
+
+/**
+ * Opens a store that must exist.
+ * @throws {BackendNotFound}
+ * @throws {ObjectStoreUnavailable} for example if the bucket is missing
+ */
+export async function openExistingStore(
+  config: Pick<Config, 'archiveStore' | 'dataDir'>,
+  options: OpeningOptions = {},
+): Promise<ObjectStore> {
+  const { archiveStore } = config;
+  if (archiveStore.kind === 'file') assertExists('archive store', archiveStore.folder);
+  return await openStore(config, { ...options, mustExist: true });
+}
+
+/** Opens the deliveries for the reactors of this configuration. @throws {NotPermitted} */
+export async function openDeliveriesOf(
+  config: Config,
+  log: EventLog,
+  logger: Logger = silentLogger,
+): Promise<ConsumerGroups & Partial<AsyncDisposable>> {
+  const folder = path.join(config.dataDir, 'checkpoints');
+  if (config.eventLog.kind === 'sqlite') assertAccessible(folder); // without it all events would be delivered again at every start
+  return await openDeliveries(config.eventLog, log, folder, {
+    receivers: RECEIVERS,
+    retiredGroups: RECEIVERS, // in older releases each receiver was a separate group on a server
+    onDeleted: (group) => logger.info({ group }, 'group of an older release deleted'),
+    onDenied: (group) => logger.warn({ group }, 'group of an older release cannot be deleted by this user'),
+  });
+}
+
+/** Resolves to `undefined` for a log without a server, which has no groups. */
+export function openGroupsOf({
+  eventLog,
+}: Pick<Config, 'eventLog'>): Promise<GroupAdministration | undefined> {
+  return openGroups(eventLog, RECEIVERS);
+}
+
+/** Resolves to the server that stores the log, if there is one. @throws {EventLogUnavailable} */
+export function logServerOf(
+  { eventLog }: Pick<Config, 'eventLog'>,
+  signal?: AbortSignal,
+): Promise<LogServer | undefined> {
+  return askLogServer(eventLog, signal);
+}
+
+/**
+ * Locations of the log and the store, for comparison and display: without passwords, folders by their real
+ * paths.
+ */
+export type EnginePlaces = { readonly eventLog: string; readonly archiveStore: string };
+
+export function enginePlaces({
+  eventLog,
+  archiveStore,
+}: Pick<Config, 'eventLog' | 'archiveStore'>): EnginePlaces {
+  return {
+    eventLog: eventLog.kind === 'sqlite' ? `sqlite:${realPath(eventLog.file)}` : logIdentity(eventLog),
+    archiveStore:
+      archiveStore.kind === 'file' ? `file:${realPath(archiveStore.folder)}` : s3Place(archiveStore),
+  };
+}
+
+function realPath(place: string): string {
+  return files.existsSync(place) ? files.realpathSync(place) : place;
+}
+
+function s3Place({ endpoint: { host, port }, bucket, prefix }: S3Place): string {
+  return `s3://${host}:${port}/${bucket}/${prefix}`;
+}

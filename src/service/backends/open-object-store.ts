@@ -1,0 +1,43 @@
+import path from 'node:path';
+import type { ArchiveStoreConfig } from '../../config/config.ts';
+import type { FilesystemStoreOptions } from '../../object-store/filesystem/filesystem-object-store.ts';
+import { IncomingFolder } from '../../object-store/incoming-folder.ts';
+import type { ObjectStore } from '../../object-store/object-store.ts';
+import type { MinioArchiveStoreOptions } from '../../object-store/s3/s3-object-store.ts';
+import { clock } from '../../tools/clock.ts';
+
+export type OpeningOptions = Pick<MinioArchiveStoreOptions, 'mustExist'> &
+  Pick<FilesystemStoreOptions, 'onLost'>;
+
+/**
+ * Opens the configured engine; modules of other engines are not loaded. Parts of uploads in progress are
+ * stored below `dataDir`.
+ */
+export async function openObjectStore(
+  config: ArchiveStoreConfig,
+  dataDir: string,
+  { onLost, ...options }: OpeningOptions = {},
+): Promise<ObjectStore> {
+  if (config.kind === 'file') {
+    const { FilesystemObjectStore } = await import(
+      '../../object-store/filesystem/filesystem-object-store.ts'
+    );
+    return FilesystemObjectStore.open({ folder: config.folder, onLost });
+  }
+  const { S3ObjectStore } = await import('../../object-store/s3/s3-object-store.ts');
+  return S3ObjectStore.open({ ...config, temporaryFolder: temporaryFolder(dataDir), ...options });
+}
+
+/**
+ * Removes what killed processes left of archives that they were checking or sending to an S3 store: files
+ * that were not written to for `age` milliseconds. Resolves to their number. The caller must hold the lock of
+ * the data folder.
+ */
+export async function sweepTemporary(dataDir: string, age: number): Promise<number> {
+  const folder = await IncomingFolder.open(temporaryFolder(dataDir));
+  return await folder.sweep(new Date(clock.now() - age), {});
+}
+
+function temporaryFolder(dataDir: string): string {
+  return path.join(dataDir, 'incoming');
+}

@@ -1,0 +1,176 @@
+import { clock } from '../../tools/clock.ts';
+import { outgoing } from '../../tools/outgoing.ts';
+import { controlFile, readOperatorFile } from './control-file.ts';
+import { type DirectoryId, identityOf } from './directory-id.ts';
+
+/** The service that runs on the data folder refused a command, or failed to execute it. */
+export class OperatorRefusal extends Error {
+  override readonly name = 'OperatorRefusal';
+  readonly code = 'OPERATOR_REFUSED';
+  /** Whether the service failed, instead of refusing the command. */
+  readonly isFault: boolean;
+
+  constructor(status: number, reason: unknown) {
+    super(`The running service answered: ${String(reason)}`);
+    this.isFault = status >= 500;
+  }
+}
+
+/** A process listens where the service of the data folder should, and does not answer in time. */
+export class ServiceNotResponding extends Error {
+  override readonly name = 'ServiceNotResponding';
+  readonly code = 'SERVICE_SILENT';
+}
+
+/** The service has ended, or begun to end, before it answered. */
+export class ServiceExited extends Error {
+  override readonly name = 'ServiceExited';
+  readonly code = 'SERVICE_GONE';
+}
+
+/**
+ * Time limits of an answer, in milliseconds: the state is available at once, but views first catch up with
+ * the log.
+ */
+const [STATE_TIMEOUT_MS, ADOPT_TIMEOUT_MS] = [5000, 240_000];
+
+const ASK_LATER = 'Try it later, or remove that file when no service runs on the folder.';
+const MAY_GO_ON = 'It may go on with what it was told all the same; run the command again later.';
+
+/** The state that a running service reports. */
+export type ServiceState = {
+  readonly version: string;
+  readonly pid: number;
+  readonly url: string;
+  readonly roles: readonly string[];
+  /** Locations of its log and its archives. */
+  readonly engines: { readonly eventLog: string; readonly archiveStore: string };
+  /** Absent in older releases. */
+  readonly dataFolder?: DirectoryId;
+  /** RFC 3339. */
+  readonly startedAt: string;
+  readonly views: readonly {
+    readonly name: string;
+    readonly position?: string;
+    /** Number of events that were applied to the view since the start. */
+    readonly events: number;
+  }[];
+  /** The reason why the views get no events at the moment. */
+  readonly following: string | null;
+  /** `null` on a node that sends no notifications. */
+  readonly notifications: {
+    readonly waiting: number;
+    readonly taken: number;
+    readonly failed: number;
+    readonly tooOld: number;
+    readonly keyProblem: string | null;
+  } | null;
+  /** `null` on a node that does not check and load; absent in older releases. */
+  readonly sweep?: {
+    /** Number of work items that were started without a delivery, since the start. */
+    readonly begun: number;
+    /** Deposits whose notifications have no recorded outcome and are too old to be sent. */
+    readonly unrecorded: { readonly count: number; readonly depositIds: readonly number[] };
+  } | null;
+  readonly reactors: readonly {
+    readonly name: string;
+    readonly underWay: number;
+    readonly done: number;
+    readonly failures: number;
+    readonly lastError: { readonly at: string; readonly stream: string; readonly message: string } | null;
+    /** `null` while the log does not answer. */
+    readonly delivery: {
+      readonly position?: string;
+      readonly waiting: number;
+      readonly oldest?: string;
+    } | null;
+  }[];
+};
+
+/** Client of the service that runs on a data folder, for commands. */
+export class ControlClient {
+  readonly #url: string;
+  readonly #token: string;
+  /** Path of the control file of the service, for messages. */
+  readonly #file: string;
+  #stateWhenFound: Promise<ServiceState> | undefined;
+
+  /**
+   * Resolves to a client, or to `undefined` when no service runs there.
+   * @throws {ServiceNotResponding} it is unknown whether a service runs there.
+   * @throws {OperatorRefusal} the service failed to report its state.
+   * @throws {NotPermitted} the control file is readable only for the user of the service.
+   * @throws {OperatorFileDamaged}
+   */
+  static async find(dataDir: string): Promise<ControlClient | undefined> {
+    const control = await readOperatorFile(dataDir);
+    if (!control) return undefined;
+    const service = new ControlClient(control.url, control.token, controlFile(dataDir));
+    const state = await service.stateWhenFound().catch((error: unknown) => {
+      if (error instanceof ServiceNotResponding || (error instanceof OperatorRefusal && error.isFault))
+        throw error;
+      return undefined; // after a crash the file remains, and the port may belong to another process
+    });
+    // A copy of the folder contains the file, too, while the service runs on the original.
+    return state && isSame(state.dataFolder, identityOf(dataDir)) ? service : undefined;
+  }
+
+  private constructor(url: string, token: string, file: string) {
+    this.#url = url;
+    this.#token = token;
+    this.#file = file;
+  }
+
+  /** Resolves to the state at the time the service was found. */
+  stateWhenFound(): Promise<ServiceState> {
+    this.#stateWhenFound ??= this.state();
+    return this.#stateWhenFound;
+  }
+
+  /** Resolves to the present state. */
+  state(): Promise<ServiceState> {
+    return this.#ask('GET', '/state', STATE_TIMEOUT_MS) as Promise<ServiceState>;
+  }
+
+  /** Makes the service use generations of views; resolves to the milliseconds of each switch. */
+  adopt(generations: Readonly<Record<string, number>>): Promise<Record<string, number>> {
+    return this.#ask('POST', '/views', ADOPT_TIMEOUT_MS, generations) as Promise<Record<string, number>>;
+  }
+
+  /**
+   * @throws {ServiceNotResponding}
+   * @throws {ServiceExited}
+   */
+  async #ask(method: string, target: string, timeoutMs: number, body?: unknown): Promise<unknown> {
+    const headers = { Authorization: `Bearer ${this.#token}`, 'Content-Type': 'application/json' };
+    const signal = clock.timeoutSignal(timeoutMs);
+    try {
+      const answer = await outgoing.fetch(new URL(target, this.#url), {
+        method,
+        headers,
+        signal,
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      const facts = (await answer.json()) as { error?: string };
+      if (!answer.ok) throw new OperatorRefusal(answer.status, facts.error);
+      return facts;
+    } catch (cause) {
+      if (cause instanceof OperatorRefusal) throw cause;
+      if (!signal.aborted) {
+        throw new ServiceExited(
+          `The service that ${this.#file} tells of has ended before it answered ${this.#url}: run the command again.`,
+          { cause },
+        );
+      }
+      throw new ServiceNotResponding(
+        `The service that ${this.#file} tells of does not answer: nothing has come from ${this.#url} for ${timeoutMs / 1000} s. ${body === undefined ? ASK_LATER : MAY_GO_ON}`,
+        { cause },
+      );
+    }
+  }
+}
+
+/** Whether the service runs on this folder. A service of a release without this field is assumed to. */
+function isSame(its: DirectoryId | undefined, here: DirectoryId): boolean {
+  return its === undefined || (its.device === here.device && its.inode === here.inode);
+}

@@ -1,0 +1,58 @@
+import path from 'node:path';
+import { isPermissionError, notPermitted } from '../../tools/files/access.ts';
+import { files } from '../../tools/files.ts';
+
+/** Path of the file with the URL of the operator port and its token. */
+export function controlFile(dataDir: string): string {
+  return path.join(dataDir, 'operator.json');
+}
+
+/**
+ * The control file is unusable. The service replaces it atomically, but a power cut may leave it empty, and
+ * an operator may edit it.
+ */
+export class OperatorFileDamaged extends Error {
+  override readonly name = 'OperatorFileDamaged';
+  readonly code = 'OPERATOR_FILE_DAMAGED';
+
+  constructor(file: string) {
+    super(
+      `${file} tells of no service that could be asked: start the service, which writes it anew, or remove the file when none runs on the folder.`,
+    );
+  }
+}
+
+/**
+ * Reads the control file; resolves to `undefined` if it does not exist.
+ * @throws {OperatorFileDamaged}
+ * @throws {NotPermitted} it is readable only for the user of the service.
+ */
+export async function readOperatorFile(
+  dataDir: string,
+): Promise<{ readonly url: string; readonly token: string } | undefined> {
+  const file = controlFile(dataDir);
+  const text = await files.readFile(file, 'utf8').catch((error: unknown) => {
+    if (isPermissionError(error)) throw notPermitted(file, 'read', error);
+    if (!isNotFoundError(error)) throw error; // it is unknown whether a service runs
+    return undefined;
+  });
+  if (text === undefined) return undefined;
+  const { url, token } = factsIn(text);
+  if (typeof url !== 'string' || typeof token !== 'string' || !URL.canParse(url)) {
+    throw new OperatorFileDamaged(file);
+  }
+  return { url, token };
+}
+
+function factsIn(text: string): Readonly<Record<string, unknown>> {
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}
+
+function isNotFoundError(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'ENOENT' || code === 'ENOTDIR';
+}

@@ -1,0 +1,133 @@
+import type { Config } from '../config/config.ts';
+import { packageInfo } from '../config/package-info.ts';
+import type { EventLog } from '../event-log/event-log.ts';
+import { createHandler } from '../http/app.ts';
+import type { ReadinessChecks } from '../http/middleware/health.ts';
+import { Server } from '../http/server/server.ts';
+import type { Module } from '../modules/module.ts';
+import { MODULES } from '../modules/modules.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
+import { parkedCount } from '../reactors/parked-count.ts';
+import { REACTORS_WITH_PARKING } from '../reactors/reactor-names.ts';
+import { AbortGate } from '../tools/concurrency/abort-gate.ts';
+import type { Logger } from '../tools/logger.ts';
+import type { ProjectorProgress } from '../views/projector.ts';
+import { openNode } from './open-node.ts';
+import { lockDataFolder } from './operator-port/data-directory-lock.ts';
+import { serveClients } from './serve-clients.ts';
+import { serveOperators } from './serve-operators.ts';
+import { startReactors } from './start-reactors.ts';
+
+/** A running service. Disposing of it drains: running requests finish, reactors stop, everything is closed. */
+export type Service = AsyncDisposable & {
+  /** Where it listens. */
+  readonly url: string;
+  readonly log: EventLog;
+  readonly store: ObjectStore;
+  /** Resolves when its views have caught up and it does its work. */
+  readonly ready: Promise<void>;
+  /** Rejects if the service cannot go on. */
+  readonly failed: Promise<never>;
+};
+
+export type ServiceOptions = {
+  readonly logger: Logger;
+  readonly progress?: ProjectorProgress;
+  /** Ends the start while it runs; it has no effect later. */
+  readonly stop?: AbortSignal;
+  /** The optional capabilities; all of them by default. */
+  readonly modules?: readonly Module[];
+};
+
+/** How long running requests may take to finish when the service stops, in milliseconds. */
+const DRAIN_PATIENCE = 20_000;
+
+/** Puts the service together and starts it. @throws the reason of `stop`, when all is closed that was open by then. */
+export async function startService(config: Config, { stop, ...options }: ServiceOptions): Promise<Service> {
+  stop?.throwIfAborted();
+  const [resources, untilStopped] = [new AsyncDisposableStack(), new AbortGate()];
+  const cut = (): void => untilStopped.abort(stop?.reason);
+  stop?.addEventListener('abort', cut);
+  try {
+    return await untilStopped.race(start(config, options, resources));
+  } catch (error) {
+    await resources.disposeAsync(); // which ends what the start waits for
+    throw error;
+  } finally {
+    stop?.removeEventListener('abort', cut);
+  }
+}
+
+async function start(
+  config: Config,
+  { logger, progress, modules = MODULES }: ServiceOptions,
+  resources: AsyncDisposableStack,
+): Promise<Service> {
+  resources.use(lockDataFolder(config.dataDir));
+  const failure = Promise.withResolvers<never>();
+  failure.promise.catch(() => undefined); // handled where `failed` is awaited
+  const node = await openNode(config, logger, resources, failure.reject);
+  const { log, store, metrics, projector } = node;
+  const server = await Server.listen(config);
+  resources.defer(() => server.close(DRAIN_PATIENCE));
+  const baseUrl = config.baseUrl ?? server.url;
+  const about = {
+    depositNamespace: config.depositNamespace,
+    generator: { ...packageInfo(), uri: baseUrl },
+    observer: metrics.http,
+  };
+  const [serves, reacts] = (['http', 'reactors'] as const).map((role) => config.roles.includes(role));
+  const clients = serves ? await serveClients(node, { baseUrl, ...about }, modules, progress) : undefined;
+  const viewsReady = clients?.ready ?? projector.start(failure.reject, progress);
+  viewsReady.catch(failure.reject); // without views no client is answered or notified
+  const reactors = reacts ? startReactors(node, baseUrl, viewsReady, modules) : undefined;
+  let isStopping = false;
+  const readiness: ReadinessChecks = {
+    service: async () => {
+      if (isStopping) throw new Error('it is stopping.');
+    },
+    'event log': () => log.ready(),
+    'archive store': () => store.ready(),
+    ...(clients && { views: clients.upToDate }),
+    ...reactors?.readiness,
+  };
+  const parked = parkedCount(log, REACTORS_WITH_PARKING);
+  const handler = createHandler(
+    { ...about, tracing: config.tracing, logger, readiness, parked },
+    clients?.options,
+  );
+  server.serve(handler, about);
+  const anchoring = modules.find(({ anchor }) => anchor)?.anchor?.(node);
+  if (anchoring) resources.use(anchoring);
+  resources.defer(async () => {
+    for (const module of clients?.options.modules ?? []) module.stop?.();
+    const drained = server.close(DRAIN_PATIENCE); // before the views that requests under way still read
+    await Promise.all([drained, reactors?.stop(), anchoring?.[Symbol.asyncDispose]()]);
+    await store[Symbol.asyncDispose](); // its remaining work is unused, and the disposal of other parts must not wait for it
+  });
+  const { notified } = node;
+  metrics.observe({
+    config,
+    ...packageInfo(),
+    server,
+    readiness,
+    log,
+    anchoring,
+    notified,
+    clients,
+    reactors,
+  });
+  await serveOperators(node, baseUrl, { reactors });
+  resources.defer(() => {
+    isStopping = true;
+  });
+  const running = resources.move();
+  return {
+    url: server.url,
+    log,
+    store,
+    ready: viewsReady,
+    failed: failure.promise,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}

@@ -1,0 +1,28 @@
+/** Facts of a deposit that its documents show; each document uses a part. Times are RFC 3339 in UTC. */
+export type DepositModel = {
+  readonly depositId: number;
+  readonly uuid: string;
+  readonly collection: string;
+  /** Title from the metadata; `null` before there are any. */
+  readonly title: string | null;
+  /** The depositing client. */
+  readonly author: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  /** Content at the EM-IRI: the name of the latest archive, and the media type of the response. */
+  readonly archive: { readonly filename: string; readonly mediaType: string } | null;
+  readonly status: DepositStatus;
+  readonly statusDetail: string;
+  /** Identifier of the loaded content, alone and with its qualifiers, once the status is done. */
+  readonly loaded: { readonly refId: string; readonly refIdContext: string } | null;
+};
+
+export type DepositStatus = 'partial' | 'deposited' | 'rejected' | 'verified' | 'loading' | 'done' | 'failed';
+
+export function titleOf({ title, depositId }: Pick<DepositModel, 'title' | 'depositId'>): string {
+  return title ?? `Deposit ${depositId}`;
+}
+
+export function urnOf({ uuid }: Pick<DepositModel, 'uuid'>): string {
+  return `urn:uuid:${uuid}`;
+}

@@ -1,0 +1,12 @@
+/**
+ * Returns a text with white space trimmed and collapsed. A text longer than `length` is truncated somewhat beyond it:
+ * normalizing all of it would dominate parsing time.
+ */
+export function normalizeSpace(text: string, length: number): string {
+  let beginning = '';
+  for (const [word] of text.matchAll(/\S+/g)) {
+    beginning += beginning === '' ? word : ` ${word}`;
+    if (beginning.length > length) break;
+  }
+  return beginning;
+}

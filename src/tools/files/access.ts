@@ -1,0 +1,52 @@
+import { currentUser } from '../current-user.ts';
+import { files } from '../files.ts';
+
+/** A path exists, but the user of this process has no access to it. */
+export class NotPermitted extends Error {
+  override readonly name = 'NotPermitted';
+  readonly code = 'EACCES';
+}
+
+export function notPermitted(place: string, what: 'read' | 'written to', cause?: unknown): NotPermitted {
+  return new NotPermitted(
+    `${place} may not be ${what} by ${currentUser({})}: run this as the user of the service.`,
+    { cause },
+  );
+}
+
+/**
+ * Whether the file or folder exists. @throws {NotPermitted} it is not readable, or its folder is not
+ * searchable.
+ */
+export function exists(place: string): boolean {
+  try {
+    files.accessSync(place, files.constants.R_OK);
+    return true;
+  } catch (error) {
+    if (isPermissionError(error)) throw notPermitted(place, 'read', error);
+    return false;
+  }
+}
+
+/** Whether the path is not writable for this process. */
+export function isNotAccessible(place: string): boolean {
+  try {
+    files.accessSync(place, files.constants.W_OK);
+    return false;
+  } catch (error) {
+    return isPermissionError(error);
+  }
+}
+
+/**
+ * Verifies write access. SQLite would only report that such a file cannot be opened. @throws {NotPermitted}
+ */
+export function assertAccessible(...places: readonly string[]): void {
+  const barred = places.find(isNotAccessible);
+  if (barred !== undefined) throw notPermitted(barred, 'written to');
+}
+
+export function isPermissionError(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'EACCES' || code === 'EPERM';
+}

@@ -1,0 +1,68 @@
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { isBusy, isDamage } from '../sqlite/codes.ts';
+import { openTwice } from '../sqlite/found-twice.ts';
+import { isNotAccessible, isPermissionError, notPermitted } from './access.ts';
+import { makeDirectory } from './make-directory.ts';
+
+/** Another process holds the lock. */
+export class DataFolderInUse extends Error {
+  override readonly name = 'DataFolderInUse';
+  readonly code = 'DATA_FOLDER_IN_USE';
+}
+
+/**
+ * The lock file cannot be used at present, for example because the disk is full: a later attempt may succeed.
+ */
+export class CannotLock extends Error {
+  override readonly name = 'CannotLock';
+  readonly code = 'CANNOT_LOCK';
+}
+
+/** The content of the lock file is not that of a lock. */
+export class LockDamaged extends Error {
+  override readonly name = 'LockDamaged';
+  readonly code = 'LOCK_DAMAGED';
+}
+
+/**
+ * Acquires a lock that is held until it is disposed of. It is a SQLite lock on a separate file, which the
+ * system releases when the process ends for any reason. So no stale lock remains.
+ * @throws {DataFolderInUse} with the text, when another process holds it.
+ * @throws {NotPermitted} it is a file of another user.
+ */
+export function lockFile(file: string, inUse: string): Disposable {
+  const folder = path.dirname(file);
+  let database: DatabaseSync;
+  try {
+    makeDirectory(folder);
+    database = openTwice(() => locked(file));
+  } catch (cause) {
+    throw whyNotLocked(cause, file, inUse);
+  }
+  return { [Symbol.dispose]: () => database.close() };
+}
+
+function locked(file: string): DatabaseSync {
+  const database = new DatabaseSync(file, { timeout: 0 });
+  try {
+    database.exec('BEGIN EXCLUSIVE');
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function whyNotLocked(cause: unknown, file: string, inUse: string): unknown {
+  const folder = path.dirname(file);
+  if (isBusy(cause)) return new DataFolderInUse(inUse, { cause });
+  if (isPermissionError(cause)) return notPermitted(folder, 'written to', cause); // the file could not be created
+  const barred = [file, folder].find(isNotAccessible);
+  if (barred !== undefined) return notPermitted(barred, 'written to', cause);
+  const text = `${file} cannot be locked: ${(cause as Error).message}.`;
+  if (!isDamage(cause)) return new CannotLock(text, { cause });
+  return new LockDamaged(`${text} Remove it when nothing runs on the folder: a lock holds nothing.`, {
+    cause,
+  });
+}

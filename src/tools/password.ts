@@ -1,0 +1,73 @@
+import { scrypt, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
+import type { Credential } from '../domain/client/client.ts';
+import { random } from './random.ts';
+
+const derive = promisify<string, Buffer, number, object, Buffer>(scrypt);
+
+const COST = { N: 2 ** 15, r: 8, p: 3 } as const;
+const DIGEST_BYTES = 32;
+const MAX_PASSWORD_BYTES = 1024;
+
+export class BadPassword extends Error {
+  override readonly name = 'BadPassword';
+  readonly code = 'BAD_PASSWORD';
+}
+
+/** Hashes a password. @throws {BadPassword} not 1 to 1,024 bytes. */
+export async function credentialOf(password: string): Promise<Credential> {
+  const normalized = normalize(password);
+  if (normalized === undefined) {
+    const text = `A password has 1 to ${MAX_PASSWORD_BYTES} bytes; this one has ${Buffer.byteLength(password)}.`;
+    throw new BadPassword(text);
+  }
+  const salt = random.bytes(16);
+  const digest = await scryptOf(normalized, salt, COST);
+  return { scheme: 'scrypt', ...COST, salt: salt.toString('base64'), digest: digest.toString('base64') };
+}
+
+/** Resolves to whether the password matches, in constant time. */
+export async function matches(password: string, credential: Credential): Promise<boolean> {
+  const normalized = normalize(password);
+  const digest = await scryptOf(normalized ?? '', Buffer.from(credential.salt, 'base64'), credential);
+  const expected = Buffer.from(credential.digest, 'base64');
+  return timingSafeEqual(digest, expected) && normalized !== undefined;
+}
+
+/** Whether the password was hashed at lower costs than the present ones. */
+export function needsRehash({ N, r, p }: Credential): boolean {
+  return N * r * p < COST.N * COST.r * COST.p;
+}
+
+/**
+ * Credential that unknown names are compared with, so that they are refused as slowly as a wrong password.
+ */
+export const DUMMY_CREDENTIAL: Credential = {
+  scheme: 'scrypt',
+  ...COST,
+  salt: random.bytes(16).toString('base64'),
+  digest: random.bytes(DIGEST_BYTES).toString('base64'),
+};
+
+/** Returns a random password of 144 bits that can be typed. */
+export function generatePassword(): string {
+  return random.bytes(18).toString('base64url');
+}
+
+/**
+ * Normalises a password, so that the same characters typed on another system are the same password. Returns
+ * `undefined` if its length is out of range.
+ */
+function normalize(password: string): string | undefined {
+  const normalized = password.normalize('NFC');
+  const length = Buffer.byteLength(normalized);
+  return length >= 1 && length <= MAX_PASSWORD_BYTES ? normalized : undefined;
+}
+
+function scryptOf(
+  password: string,
+  salt: Buffer,
+  { N, r, p }: Pick<Credential, 'N' | 'r' | 'p'>,
+): Promise<Buffer> {
+  return derive(password, salt, DIGEST_BYTES, { N, r, p, maxmem: 64 * 1024 ** 2 });
+}

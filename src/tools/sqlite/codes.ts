@@ -1,0 +1,37 @@
+/** Returns SQLite's extended result code; `undefined` for other errors. */
+export function extendedCode(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error)) return undefined;
+  return typeof error.errcode === 'number' ? error.errcode : undefined;
+}
+
+/** Returns SQLite's primary result code; `undefined` for other errors. */
+export function primaryCode(error: unknown): number | undefined {
+  const code = extendedCode(error);
+  return code === undefined ? undefined : code & 0xff;
+}
+
+/** Whether another connection holds the lock. */
+export function isBusy(error: unknown): boolean {
+  const SQLITE_BUSY = 5;
+  return primaryCode(error) === SQLITE_BUSY;
+}
+
+/** Whether a page of the file is corrupt, or the file is not a database. */
+export function isDamage(error: unknown): boolean {
+  const SQLITE_CORRUPT = 11;
+  const SQLITE_NOTADB = 26;
+  const code = primaryCode(error);
+  return code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
+}
+
+/** Whether the disk failed. */
+export function isInputOutputError(error: unknown): boolean {
+  const SQLITE_IOERR = 10;
+  return primaryCode(error) === SQLITE_IOERR;
+}
+
+/** Whether the disk has no space for the `-shm` of a file, which SQLite reports only as an I/O error. */
+export function isDiskFullError(error: unknown): boolean {
+  const SQLITE_IOERR_SHMSIZE = 4874;
+  return extendedCode(error) === SQLITE_IOERR_SHMSIZE;
+}

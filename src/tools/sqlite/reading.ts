@@ -1,0 +1,97 @@
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import { files } from '../files.ts';
+import { isDiskFullError, primaryCode } from './codes.ts';
+
+/** The file is readable only with write permission: part of it is in a WAL without an index. */
+export class WalNotReadable extends Error {
+  override readonly name = 'WalNotReadable';
+  readonly code = 'WAL_NOT_READABLE';
+}
+
+export type OpenedToRead = {
+  readonly database: DatabaseSync;
+  /** Returns SQLite's name of the journal mode. */
+  readonly journalMode: () => unknown;
+};
+
+/**
+ * Opens a file in WAL mode read-only. If a service has it open, its `-shm` exists, and SQLite reads normally.
+ * If no process has it open, SQLite would have to create files. If it may not, or cannot since the disk is
+ * full, the file is opened as immutable.
+ * @throws {WalNotReadable}
+ */
+export function openedToRead(file: string, timeout: number): OpenedToRead {
+  const database = new DatabaseSync(file, { readOnly: true, timeout });
+  const error = firstReadError(database);
+  if (error === undefined || !isReadOnlyError(error)) {
+    return { database, journalMode: () => database.prepare('PRAGMA journal_mode').get()?.['journal_mode'] };
+  }
+  database.close();
+  if (sizeOf(`${file}-wal`) > 0) throw notReadable(file, error);
+  const url = pathToFileURL(file);
+  url.searchParams.set('immutable', '1');
+  return {
+    database: new DatabaseSync(url, { readOnly: true }),
+    journalMode: () => journalModeInHeader(file), // SQLite does not report the mode of an immutable file
+  };
+}
+
+export function openSqliteToRead(file: string, timeout: number): DatabaseSync {
+  return openedToRead(file, timeout).database;
+}
+
+/**
+ * Throws the error that {@link openSqliteToRead} would throw for an unreadable WAL; other errors are left to
+ * the read. @throws {WalNotReadable}
+ */
+export function assertReadable(file: string): void {
+  try {
+    openSqliteToRead(file, 0).close();
+  } catch (error) {
+    if (error instanceof WalNotReadable) throw error;
+  }
+}
+
+/** Returns the error of a first read; opening alone reads no page. */
+function firstReadError(database: DatabaseSync): unknown {
+  try {
+    database.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get();
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+/** Whether SQLite cannot write next to the file: no permission, or no space for its `-shm`. */
+function isReadOnlyError(error: unknown): boolean {
+  const [SQLITE_READONLY, SQLITE_CANTOPEN] = [8, 14];
+  const code = primaryCode(error);
+  return code === SQLITE_READONLY || code === SQLITE_CANTOPEN || isDiskFullError(error);
+}
+
+function notReadable(file: string, cause: unknown): WalNotReadable {
+  const [without, instead] = isDiskFullError(cause)
+    ? ['room beside it', 'Make room']
+    : ['permission to write', 'Let the service stop cleanly'];
+  return new WalNotReadable(
+    `${file} cannot be read without ${without}: part of it is still in ${file}-wal. ${instead}, or copy the folder and read the copy.`,
+    { cause },
+  );
+}
+
+function sizeOf(file: string): number {
+  return files.statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+function journalModeInHeader(file: string): 'wal' | 'delete' {
+  const [WRITE_VERSION, WAL] = [18, 2];
+  const versions = Buffer.alloc(2);
+  const descriptor = files.openSync(file, 'r'); // drops no lock: an immutable file is not locked
+  try {
+    files.readSync(descriptor, versions, 0, versions.length, WRITE_VERSION);
+  } finally {
+    files.closeSync(descriptor);
+  }
+  return versions.every((version) => version === WAL) ? 'wal' : 'delete';
+}

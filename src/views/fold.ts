@@ -1,0 +1,41 @@
+import { occurredAt, type RecordedEvent } from '../event-log/event-log.ts';
+import { keyOf, type Projection } from './projection.ts';
+
+/** Applies one stored event to a view. */
+export function apply<View, Event extends { type: string }>(
+  projection: Projection<View, Event>,
+  view: View | undefined,
+  stored: RecordedEvent,
+): View | undefined {
+  const handler = projection.when[stored.type as Event['type']];
+  if (!handler) return view;
+  const event = projection.source.codec.read(stored);
+  const { revision, position } = stored;
+  // The handler was found under the type of this very event.
+  return handler(view, { ...event, occurredAt: occurredAt(stored), revision, position } as never);
+}
+
+/** Folds the events of one stream into its view. */
+export async function foldStream<View, Event extends { type: string }>(
+  projection: Projection<View, Event>,
+  events: AsyncIterable<RecordedEvent>,
+): Promise<View | undefined> {
+  let view: View | undefined;
+  for await (const stored of events) view = apply(projection, view, stored);
+  return view;
+}
+
+/** Folds all views of a projection in memory, for the few projections that commands list. */
+export async function foldByKey<View, Event extends { type: string }>(
+  projection: Projection<View, Event>,
+  events: AsyncIterable<RecordedEvent>,
+): Promise<Map<string, View>> {
+  const views = new Map<string, View>();
+  for await (const stored of events) {
+    const key = keyOf(projection.source, stored.stream);
+    const view = apply(projection, views.get(key), stored);
+    if (view === undefined) views.delete(key);
+    else views.set(key, view);
+  }
+  return views;
+}

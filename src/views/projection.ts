@@ -1,0 +1,46 @@
+import type { Codec } from '../domain/codec.ts';
+
+/**
+ * Defines one view per stream, under the key that follows the stream's prefix, and how each event changes it.
+ * Handlers are pure and never refuse; they return the new view, and `undefined` removes it. A change of shape
+ * or meaning raises `version`; the view is then rebuilt.
+ */
+export type Projection<View, Event extends { type: string }> = {
+  readonly name: string;
+  readonly version: number;
+  /** The streams whose events the view shows. */
+  readonly source: { readonly prefix: string; readonly codec: Codec<Event> };
+  /**
+   * Fields of each index, in the order of the columns of the index.
+   */
+  readonly indexes?: readonly (readonly string[])[];
+  /**
+   * Fields of the maintained counters. All must be strings that every view has; the last one is the counted
+   * dimension.
+   */
+  readonly countedBy?: readonly string[];
+  readonly when: {
+    readonly [Type in Event['type']]?: (
+      view: View | undefined,
+      event: Extract<Event, { type: Type }> & Recorded,
+    ) => View | undefined;
+  };
+};
+
+/** A projection of any type. It is only ever given its own views and events. */
+export type AnyProjection = Projection<unknown, { type: string }>;
+
+/** When and where an event was recorded. */
+export type Recorded = {
+  /** RFC 3339, UTC. */
+  readonly occurredAt: string;
+  /** Number of the event in its stream. */
+  readonly revision: number;
+  /** Position of the event in the log, among the events of all streams. */
+  readonly position: string;
+};
+
+/** Returns the key under which the view of a stream is stored. */
+export function keyOf({ prefix }: { readonly prefix: string }, stream: string): string {
+  return stream.slice(prefix.length);
+}

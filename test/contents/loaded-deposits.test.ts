@@ -1,0 +1,135 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import anyTest, { type TestFn } from 'ava';
+import { loadedObjects } from '../../projections/loaded-objects.ts';
+import { conditionsOf } from '../../src/contents/deposit-filter.ts';
+import { LoadedDeposits } from '../../src/contents/loaded-deposits.ts';
+import { ObjectReader } from '../../src/contents/object-reader.ts';
+import { Resolver } from '../../src/contents/resolver.ts';
+import type { EventLog } from '../../src/event-log/event-log.ts';
+import { snapshotBody, snapshotId } from '../../src/swhid/snapshot.ts';
+import { parseQualifiedSwhid } from '../../src/swhid/swhid.ts';
+import { Projector } from '../../src/views/projector.ts';
+import { SqliteViewStore } from '../../src/views/store/sqlite-view-store.ts';
+import { executeDeposit } from '../../testing/commands.ts';
+import { createDeposit, loadedData, reading } from '../../testing/example-deposits.ts';
+import { MemoryEventLog } from '../../testing/memory-event-log.ts';
+
+const test = anyTest as TestFn<{ folder: string }>;
+
+test.beforeEach(async (t) => {
+  t.context = { folder: await mkdtemp(path.join(tmpdir(), 'deposit-loaded-')) };
+});
+
+test.afterEach.always((t) => rm(t.context.folder, { recursive: true, force: true }));
+
+const { directory, revision, snapshot } = loadedData;
+const alice = { client: 'alice', collections: ['papers', 'software'] };
+
+async function load(log: EventLog, depositId: number, client = 'alice', collection = 'software') {
+  const attempt = 1;
+  await executeDeposit(log, depositId, { ...createDeposit({ depositId, client }), collection });
+  const verified = { depositId, attempt, readings: [reading], warnings: [] };
+  await executeDeposit(log, depositId, { type: 'RecordVerified', ...verified });
+  await executeDeposit(log, depositId, { type: 'StartLoading', depositId, attempt });
+  await executeDeposit(log, depositId, { type: 'RecordLoaded', loaded: { ...loadedData, depositId } });
+}
+
+test('deposits are found by each of their identifiers, the newest first and page by page', async (t) => {
+  await using log = new MemoryEventLog();
+  for (const id of [1, 2, 3, 5]) await load(log, id, 'alice', id === 2 ? 'papers' : 'software');
+  await load(log, 4, 'bob');
+  using views = SqliteViewStore.open(t.context.folder, 'log');
+  const projector = new Projector(log, views);
+  const deposits = new LoadedDeposits(projector.add(loadedObjects), projector, log);
+  await projector.start((error) => t.fail(String(error)));
+  const ids = (...asked: Parameters<LoadedDeposits['find']>) =>
+    deposits.find(...asked).map(({ depositId }) => depositId);
+  for (const conditions of [
+    { directory },
+    { revision },
+    { snapshot },
+    { directory, origin: loadedData.origin },
+    { directory, revision, snapshot, origin: loadedData.origin },
+  ]) {
+    t.deepEqual(ids(alice, conditions, 10), [5, 3, 2, 1]);
+    t.deepEqual(ids(alice, conditions, 2), [5, 3]);
+    t.deepEqual(ids(alice, conditions, 2, 3), [2, 1]);
+    t.deepEqual(ids({ ...alice, collections: ['papers'] }, conditions, 10), [2]);
+    t.deepEqual(ids({ ...alice, client: 'bob' }, conditions, 10), [4]);
+    t.deepEqual(ids(alice, { ...conditions, origin: 'https://elsewhere.example/' }, 10), []);
+  }
+  t.deepEqual(ids({ ...alice, collections: [] }, { directory }, 10), []);
+  const newest = deposits.newestOfTrees(alice, 10).map(({ depositId }) => depositId);
+  t.deepEqual(newest, [5], 'the newest of a tree, in whatever collection');
+  t.false(await deposits.catchUp(), 'there is nothing that the views do not have');
+  await projector.stop();
+});
+
+test('of many deposits that have an object a hundred are told at once', async (t) => {
+  await using log = new MemoryEventLog();
+  for (let id = 1; id <= 102; id += 1) await load(log, id);
+  using views = SqliteViewStore.open(t.context.folder, 'log');
+  const projector = new Projector(log, views);
+  const deposits = new LoadedDeposits(projector.add(loadedObjects), projector, log);
+  await projector.start((error) => t.fail(String(error)));
+  const store = undefined as never; // a root directory is known without its manifest
+  const resolver = new Resolver({ deposits, log, store });
+  const object = await resolver.resolve(alice, [{ type: 'dir', id: directory, qualifiers: {} }]);
+  if (!object) return t.fail();
+  const { deposits: found, next } = resolver.depositsWith(alice, object);
+  t.deepEqual([found.length, found[0]?.depositId, next], [100, 102, 3]);
+  const rest = resolver.depositsWith(alice, object, 3);
+  t.deepEqual(
+    rest.deposits.map(({ depositId }) => depositId),
+    [2, 1],
+  );
+  t.is(rest.next, null);
+  await projector.stop();
+});
+
+test('what another node has loaded is waited for, and not known as long as it does not come', async (t) => {
+  await using log = new MemoryEventLog();
+  await load(log, 1);
+  using views = SqliteViewStore.open(t.context.folder, 'log');
+  const projector = new Projector(log, views);
+  const view = projector.add(loadedObjects);
+  views.addLookups(views.open(loadedObjects)); // like the views of a service that has caught up for the first time
+  const late = new LoadedDeposits(view, projector, log, 100);
+  t.deepEqual(late.find(alice, { directory }, 1), []);
+  await t.throwsAsync(late.catchUp(), { code: 'EVENT_LOG_UNAVAILABLE' });
+  const deposits = new LoadedDeposits(view, projector, log);
+  const resolver = new Resolver({ deposits, log, store: undefined as never });
+  const [caughtUp, object] = await Promise.all([
+    deposits.catchUp(),
+    resolver.resolve(alice, [{ type: 'dir', id: directory, qualifiers: {} }]),
+    projector.start((error) => t.fail(String(error))),
+  ]);
+  t.true(caughtUp);
+  t.is(object?.deposit.depositId, 1);
+  t.is(deposits.find(alice, { directory }, 1).length, 1);
+  await projector.stop();
+});
+
+test('no deposit is what its parts exclude', (t) => {
+  const [one, other] = ['1'.repeat(40), '2'.repeat(40)];
+  const asked = (text: string) => conditionsOf(parseQualifiedSwhid(text));
+  t.deepEqual(asked(`swh:1:rev:${one};anchor=swh:1:rev:${one}`), { revision: one });
+  t.is(asked(`swh:1:rev:${one};anchor=swh:1:rev:${other}`), undefined);
+  t.is(asked(`swh:1:cnt:${one};visit=swh:1:snp:${one};anchor=swh:1:snp:${other}`), undefined);
+  t.is(asked(`swh:1:cnt:${one};anchor=swh:1:rel:${one}`), undefined, 'releases are made of no deposit');
+});
+
+test('a snapshot is made again from its deposit, and no other bytes are given for an id', async (t) => {
+  const unused = undefined as never; // objects made from events need neither store nor archives
+  const bytes = new ObjectReader({ store: unused, readers: unused, limits: unused });
+  const branches = [{ name: 'HEAD', targetType: 'revision', target: revision }] as const;
+  const bodyOf = (id: string) => {
+    const swhid = { type: 'snp', id, qualifiers: {} } as const;
+    const deposit = { client: 'alice', collection: 'software', ...loadedData };
+    return bytes.body({ swhid, place: { type: 'snp' }, deposit, loaded: loadedData, loadedAt: '' });
+  };
+  t.deepEqual(await bodyOf(snapshotId(branches)), snapshotBody(branches));
+  await t.throwsAsync(bodyOf(snapshot), { message: `The snapshot ${snapshot} cannot be made again.` });
+});

@@ -1,0 +1,272 @@
+import { randomUUID } from 'node:crypto';
+import test from 'ava';
+import { AdminCommands } from '../../src/deposits/admin-commands.ts';
+import { handleCommand, load } from '../../src/deposits/command-handler.ts';
+import { DepositIdAllocator } from '../../src/deposits/deposit-id-allocator.ts';
+import { IdempotencyStore } from '../../src/deposits/idempotency-store.ts';
+import { deposits } from '../../src/domain/aggregates.ts';
+import { type EventLog, type RecordedEvent, WrongExpectedRevision } from '../../src/event-log/event-log.ts';
+import { canonicalJson, hashOf } from '../../src/event-log/integrity/hash-chain.ts';
+import { anyContext, executeDeposit } from '../../testing/commands.ts';
+import { aliceArchive, aliceEntry, changeDeposit, createDeposit } from '../../testing/example-deposits.ts';
+import { MemoryEventLog } from '../../testing/memory-event-log.ts';
+
+async function eventsOf(log: EventLog, stream: string): Promise<RecordedEvent[]> {
+  return Array.fromAsync(log.readStream(stream));
+}
+
+const partial = createDeposit({ final: false, entry: null });
+const complete = { type: 'CompleteDeposit', depositId: 1, now: '2026-03-01T12:00:00.000Z' } as const;
+
+test('events tell who did what, when, and because of what', async (t) => {
+  await using log = new MemoryEventLog();
+  const context = anyContext({ causationId: 'cause' });
+  await handleCommand(log, deposits, 1, createDeposit(), context);
+  const [first] = await eventsOf(log, 'deposit-1');
+  t.like(first?.metadata, {
+    schemaVersion: 1,
+    occurredAt: context.now,
+    actor: { kind: 'client', name: 'alice' },
+    $correlationId: context.correlationId,
+    $causationId: 'cause',
+  });
+});
+
+test('each event is linked to the one before it by its hash', async (t) => {
+  await using log = new MemoryEventLog();
+  await executeDeposit(log, 1, partial);
+  await executeDeposit(log, 1, changeDeposit({ kind: 'add-content', archive: null, entry: aliceEntry }));
+  await executeDeposit(log, 1, complete);
+  const events = await eventsOf(log, 'deposit-1');
+  t.is(events.length, 4);
+  t.is(events[0]?.metadata['prevHash'], null);
+  events.forEach((event, index) => {
+    t.is(event.metadata['hash'], hashOf('deposit-1', index, event));
+    if (index > 0) t.is(event.metadata['prevHash'], events[index - 1]?.metadata['hash']);
+  });
+});
+
+test('the hash of an event covers everything in it', async (t) => {
+  await using log = new MemoryEventLog();
+  await executeDeposit(log, 1, createDeposit());
+  const [event] = await eventsOf(log, 'deposit-1');
+  if (!event) return t.fail();
+  const hash = hashOf('deposit-1', 0, event);
+  const others = [
+    hashOf('deposit-2', 0, event),
+    hashOf('deposit-1', 1, event),
+    hashOf('deposit-1', 0, { ...event, id: event.id.replace(/.$/, 'x') }),
+    hashOf('deposit-1', 0, { ...event, type: 'DepositCreate' }),
+    hashOf('deposit-1', 0, { ...event, data: { ...event.data, depositId: 2 } }),
+    hashOf('deposit-1', 0, { ...event, metadata: { ...event.metadata, occurredAt: '' } }),
+    hashOf('deposit-1', 0, { ...event, metadata: { ...event.metadata, prevHash: hash } }),
+  ];
+  t.is(new Set([hash, ...others]).size, others.length + 1);
+});
+
+test('the canonical form does not depend on the order of keys', (t) => {
+  t.is(
+    canonicalJson({ b: [1, null, 'x"'], a: { d: true, c: 0.5 } }),
+    '{"a":{"c":0.5,"d":true},"b":[1,null,"x\\""]}',
+  );
+});
+
+test('the same command under the same id is appended once', async (t) => {
+  await using log = new MemoryEventLog();
+  const context = anyContext();
+  const first = await handleCommand(log, deposits, 1, createDeposit(), context, { fresh: true });
+  const again = await handleCommand(log, deposits, 1, createDeposit(), context, { fresh: true });
+  t.deepEqual(again, first);
+  t.is((await eventsOf(log, 'deposit-1')).length, 4);
+});
+
+test('a stream that is said to be new is not written to when it is there', async (t) => {
+  await using log = new MemoryEventLog();
+  await executeDeposit(log, 1, partial);
+  const again = handleCommand(log, deposits, 1, partial, anyContext(), { fresh: true });
+  await t.throwsAsync(again, { code: 'WRONG_EXPECTED_REVISION' });
+});
+
+test('a command that was carried out before is answered as it was then, whatever came since', async (t) => {
+  await using log = new MemoryEventLog();
+  const context = anyContext();
+  const first = await handleCommand(log, deposits, 1, partial, context);
+  await executeDeposit(log, 1, complete);
+  const again = await handleCommand(log, deposits, 1, partial, context, { once: true });
+  t.deepEqual(again, first);
+  t.is(again.state.status, 'partial');
+});
+
+test('a command that loses every append to other writers is refused in the end', async (t) => {
+  await using log = new MemoryEventLog();
+  await executeDeposit(log, 1, partial);
+  const append = log.append.bind(log);
+  let writes = 0;
+  log.append = async (stream, expected) => {
+    writes += 1;
+    const archive = { ...aliceArchive, filename: `${writes}.tar` };
+    const event = {
+      id: randomUUID(),
+      type: 'ArchiveAdded',
+      data: { depositId: 1, archive },
+      metadata: { schemaVersion: 1 },
+    };
+    await append(stream, expected, [event]);
+    throw new WrongExpectedRevision(stream, expected, Number(expected) + 1);
+  };
+  const change = changeDeposit(
+    { kind: 'add-content', archive: aliceArchive, entry: null },
+    { maxArchives: 100 },
+  );
+  const message = /^deposit-1 was written to by others 30 times/;
+  await t.throwsAsync(executeDeposit(log, 1, change), { code: 'CONCURRENT_WRITES', message });
+});
+
+test('of twenty final requests at once one completes the deposit, and all are answered', async (t) => {
+  await using log = new MemoryEventLog();
+  await executeDeposit(log, 1, partial);
+  const outcomes = await Promise.all(Array.from({ length: 20 }, () => executeDeposit(log, 1, complete)));
+  t.true(outcomes.every(({ state }) => state.status === 'deposited'));
+  const types = (await eventsOf(log, 'deposit-1')).map(({ type }) => type);
+  t.deepEqual(types, ['DepositCreated', 'ArchiveAdded', 'DepositCompleted']);
+});
+
+test('concurrent changes that do not exclude each other all happen', async (t) => {
+  await using log = new MemoryEventLog();
+  await executeDeposit(log, 1, partial);
+  const add = changeDeposit({ kind: 'add-content', archive: aliceArchive, entry: null }, { maxArchives: 32 });
+  await Promise.all(Array.from({ length: 15 }, () => executeDeposit(log, 1, add)));
+  const { state } = await load(log, deposits, 1);
+  t.is(state.status === 'partial' ? state.archives.length : 0, 16);
+});
+
+test('a command that insists on a revision is refused at another', async (t) => {
+  await using log = new MemoryEventLog();
+  await executeDeposit(log, 1, partial);
+  const late = handleCommand(log, deposits, 1, complete, anyContext(), { atRevision: 0 });
+  await t.throwsAsync(late, { code: 'REVISION_NOT_MATCHED' });
+  t.is((await handleCommand(log, deposits, 1, complete, anyContext(), { atRevision: 1 })).revision, 2);
+});
+
+test('what is parked is read once for all that is retried, and again only when others have written', async (t) => {
+  await using log = new MemoryEventLog();
+  const operator = new AdminCommands(log, { kind: 'operator', name: 'test' });
+  const parkedAs = (eventId: string) => {
+    return { reactor: 'checker', eventId, stream: 'client-x', revision: 0, reason: 'it kills' };
+  };
+  const parked = ['e-1', 'e-2', 'e-3', 'e-4'].map(parkedAs);
+  for (const event of parked) await operator.parking({ type: 'ParkEvent', ...event });
+  const readStream = log.readStream.bind(log);
+  let readings = 0;
+  log.readStream = (...asked) => {
+    readings += 1;
+    return readStream(...asked);
+  };
+  for await (const { eventId } of operator.retryParked('checker', parked)) {
+    t.is(readings, eventId < 'e-3' ? 1 : 3);
+    if (eventId !== 'e-2') continue;
+    await operator.parking({ type: 'ParkEvent', ...parkedAs('e-9') });
+  }
+  const events = await eventsOf(log, 'parked-checker');
+  t.is(events.filter(({ type }) => type === 'ParkedRetried').length, 4);
+  events.forEach((event, index) => {
+    t.is(event.metadata['hash'], hashOf('parked-checker', index, event));
+    t.is(event.metadata['prevHash'], events[index - 1]?.metadata['hash'] ?? null);
+  });
+});
+
+test('deposit ids are unique, also for two nodes on one log', async (t) => {
+  await using log = new MemoryEventLog();
+  const [one, other] = [new DepositIdAllocator(log), new DepositIdAllocator(log)];
+  const wanted = Array.from({ length: 200 }, (_, index) => (index % 2 === 0 ? one : other).next());
+  const ids = await Promise.all(wanted);
+  t.deepEqual(
+    ids.sort((a, b) => a - b),
+    Array.from({ length: 200 }, (_, index) => index + 1),
+  );
+  t.true(
+    (await eventsOf(log, 'ids-deposit')).length < 20,
+    'ids that are wanted together share a reservation',
+  );
+  t.is(await new DepositIdAllocator(log).next(), 201, 'a node that starts later goes on behind the others');
+});
+
+test('behind what is no reservation no ids are handed out, and it is not tried for ever', async (t) => {
+  await using log = new MemoryEventLog();
+  t.is(await new DepositIdAllocator(log).next(), 1);
+  for (const [index, data] of [{}, { first: '2', count: 1 }, { first: 2, count: 0.5 }].entries()) {
+    await log.append('ids-deposit', index, [{ id: randomUUID(), type: 'Foreign', data, metadata: {} }]);
+    const message = new RegExp(`Foreign at revision ${index + 1}\\) is no reservation of ids`);
+    await t.throwsAsync(new DepositIdAllocator(log).next(), { message });
+  }
+  const empty = new MemoryEventLog();
+  log.readStream = (stream) => empty.readStream(stream); // as if an engine has a record there that is no event
+  const message =
+    /^Could not reserve a deposit id: the append to ids-deposit was rejected, and no read shows another event/;
+  const limits = { timeLimit: 200, firstPause: 5, longestPause: 50 };
+  await t.throwsAsync(new DepositIdAllocator(log, limits).next(), { code: 'EVENT_LOG_UNAVAILABLE', message });
+});
+
+test('while many go on asking for ids some are reserved ahead, none twice; for a few none is', async (t) => {
+  await using log = new MemoryEventLog();
+  const ids = new DepositIdAllocator(log);
+  const asking = async (count: number, times: number): Promise<number[]> => {
+    const one = () =>
+      Array.fromAsync({ length: times }, async () => {
+        await new Promise((resolve) => setImmediate(resolve));
+        return ids.next();
+      });
+    return (await Promise.all(Array.from({ length: count }, one))).flat();
+  };
+  t.deepEqual(await asking(1, 5), [1, 2, 3, 4, 5]);
+  const append = log.append.bind(log);
+  log.append = async (...asked) => {
+    await new Promise((resolve) => setTimeout(resolve, 5)); // as long as a sync may take
+    return append(...asked);
+  };
+  const many = await asking(20, 50);
+  t.is(new Set([...many, 1, 2, 3, 4, 5]).size, 1005);
+  const reservations = await eventsOf(log, 'ids-deposit');
+  const reserved = reservations.map(({ data }) => Number(data['count'])).reduce((sum, count) => sum + count);
+  t.true(Math.max(...many) <= reserved && reserved < 1005 + 2 * 64, `${reserved} were reserved`);
+  t.true(reserved > 1005, 'some were reserved for requests that did not come any more');
+});
+
+test('what a request was to do is found by its client and its key, and by no other two that read the same', async (t) => {
+  await using log = new MemoryEventLog();
+  const requests = new IdempotencyStore(log);
+  const asked = { depositId: 1, requestId: 'r', fingerprint: 'f' };
+  const begun = await requests.begin('ab', 'c', asked);
+  t.like(begun, asked);
+  t.deepEqual(await requests.begin('ab', 'c', { ...asked, depositId: 2 }), begun, 'the first one counts');
+  t.deepEqual(await requests.find('ab', 'c'), begun);
+  t.is(await requests.find('a', 'bc'), undefined);
+});
+
+test('a log that is away refuses ids and gives them again later', async (t) => {
+  await using log = new MemoryEventLog();
+  const ids = new DepositIdAllocator(log);
+  t.is(await ids.next(), 1);
+  const append = log.append.bind(log);
+  log.append = () => Promise.reject(Object.assign(new Error('away'), { code: 'EVENT_LOG_UNAVAILABLE' }));
+  await t.throwsAsync(ids.next(), { code: 'EVENT_LOG_UNAVAILABLE' });
+  let tries = 0;
+  const begun = Promise.withResolvers<void>();
+  log.append = async () => {
+    tries += 1;
+    begun.resolve();
+    await new Promise((resolve) => setImmediate(resolve));
+    throw Object.assign(new Error('away'), { code: 'EVENT_LOG_UNAVAILABLE' });
+  };
+  const asked = [ids.next()];
+  await begun.promise;
+  asked.push(ids.next());
+  const refused = await Promise.allSettled(asked);
+  t.deepEqual(
+    refused.map(({ status }) => status),
+    ['rejected', 'rejected'],
+  );
+  t.is(tries, 2, 'a request that came meanwhile has a try of its own');
+  log.append = append;
+  t.is(await ids.next(), 2);
+});

@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto';
+import { status } from '@grpc/grpc-js';
+import test, { type ExecutionContext } from 'ava';
+import { DepositIdAllocator } from '../../src/deposits/deposit-id-allocator.ts';
+import { DepositService } from '../../src/deposits/deposit-service.ts';
+import {
+  EventLogUnavailable,
+  type ReadStreamOptions,
+  type RecordedEvent,
+  type SubscribeOptions,
+  type SubscriptionMessage,
+} from '../../src/event-log/event-log.ts';
+import { ForwardingEventLog } from '../../src/event-log/forwarding-event-log.ts';
+import { Projector } from '../../src/views/projector.ts';
+import { SqliteViewStore } from '../../src/views/store/sqlite-view-store.ts';
+import {
+  archiveHeaders,
+  archivePart,
+  entryPart,
+  formOf,
+  formType,
+  helloZip,
+} from '../../testing/deposit-bodies.ts';
+import { DistributedNodes } from '../../testing/distributed-nodes.ts';
+import { createDeposit } from '../../testing/example-deposits.ts';
+import { MemoryEventLog } from '../../testing/memory-event-log.ts';
+import { until } from '../../testing/running-service.ts';
+import { temporaryFolder } from '../../testing/temporary-folder.ts';
+
+const LIMITS = { timeLimit: 3000, firstPause: 5, longestPause: 100 };
+
+/** A log whose events do not reach views, as while its subscription is broken, and whose reads may fail. */
+class LogWithFaults extends ForwardingEventLog {
+  isAway = false;
+  hasSubscribers = true;
+  /** Number of the next reads that do not show the last event, as by a leader that was deposed. */
+  staleReads = 0;
+
+  constructor() {
+    super(new MemoryEventLog());
+  }
+
+  override async *readStream(stream: string, options?: ReadStreamOptions): AsyncGenerator<RecordedEvent> {
+    if (this.isAway) throw new EventLogUnavailable('The log is away.');
+    const events = await Array.fromAsync(super.readStream(stream, options));
+    const isStale = this.staleReads > 0;
+    if (isStale) this.staleReads -= 1;
+    yield* isStale ? events.slice(0, -1) : events;
+  }
+
+  override async *subscribe(options?: SubscribeOptions): AsyncGenerator<SubscriptionMessage> {
+    for await (const message of super.subscribe(options)) {
+      if (!this.hasSubscribers) continue;
+      yield message;
+    }
+  }
+}
+
+/** Returns a partial deposit, and the view of it as it is before the deposit is completed. */
+async function serviceWithOldView(t: ExecutionContext) {
+  const log = new LogWithFaults();
+  const store = SqliteViewStore.open(await temporaryFolder(t), 'memory');
+  const projector = new Projector(log, store);
+  const deposits = new DepositService(log, new DepositIdAllocator(log), projector, true, LIMITS);
+  await projector.start((error) => t.fail(String(error)));
+  t.teardown(async () => {
+    await projector.stop();
+    store[Symbol.dispose]();
+  });
+  const command = (depositId: number, uuid: string) =>
+    createDeposit({ depositId, uuid, final: false, entry: null });
+  const { depositId } = await deposits.create(command, randomUUID(), async () => undefined);
+  log.hasSubscribers = false;
+  const complete = async () => {
+    const request = { commandId: randomUUID(), requestId: randomUUID(), once: false };
+    const completion = (now: string) => ({ type: 'CompleteDeposit', depositId, now }) as const;
+    return deposits.change(depositId, completion, 'alice', request, {});
+  };
+  return { log, deposits, depositId, complete };
+}
+
+test('what answers a write is read from the log if the view of this node does not have the write', async (t) => {
+  const { deposits, depositId, complete } = await serviceWithOldView(t);
+  const { revision } = await complete();
+  t.is(revision, 2);
+  t.like(await deposits.status(depositId, revision), { status: 'deposited', revision });
+  t.like(await deposits.content(depositId, revision), { status: 'deposited', revision });
+});
+
+test('an old view answers no write when the log is lost, but still answers other requests', async (t) => {
+  const { log, deposits, depositId, complete } = await serviceWithOldView(t);
+  const { revision } = await complete();
+  log.isAway = true;
+  const refused = { code: 'EVENT_LOG_UNAVAILABLE' };
+  await t.throwsAsync(deposits.status(depositId, revision), refused);
+  await t.throwsAsync(deposits.content(depositId, revision), refused);
+  await t.throwsAsync(deposits.contentAt(depositId, revision), refused);
+  t.like(await deposits.status(depositId), { status: 'partial', revision: 1 });
+});
+
+test('a read that does not show the write is repeated until one does, or refused', async (t) => {
+  const { log, deposits, depositId, complete } = await serviceWithOldView(t);
+  const { revision } = await complete();
+  const reads = [
+    () => deposits.status(depositId, revision),
+    () => deposits.content(depositId, revision),
+    () => deposits.contentAt(depositId, revision),
+    () => deposits.statement(depositId, revision),
+  ];
+  for (const read of reads) {
+    log.staleReads = 3;
+    t.like(await read(), { status: 'deposited' });
+    t.is(log.staleReads, 0);
+  }
+  log.staleReads = Infinity;
+  await t.throwsAsync(deposits.status(depositId, revision), { code: 'EVENT_LOG_UNAVAILABLE' });
+});
+
+test('a write whose answer cannot be read gets 503, not the document and the status of before', async (t) => {
+  await using nodes = await DistributedNodes.start({ callTimeout: 1000, retryTimeout: 1000 });
+  const { faults, log } = nodes.double;
+  const node = await nodes.add(['http']);
+  const alice = await nodes.register(node);
+  const form = new Uint8Array(formOf([archivePart(), entryPart()]));
+  const created = await alice.post('/1/software/', form, { ...formType, 'In-Progress': 'true' });
+  t.is(created.status, 201);
+  const statusNow = async () => (await alice.get('/1/software/1/status/')).text();
+  await until(async () => (await statusNow()).includes('<deposit_status>partial<'));
+  // The view of the node does not change from here on; the log is lost as soon as the write is stored.
+  faults.set('subscribe', { kind: 'refuse', code: status.UNAVAILABLE }, Infinity);
+  nodes.double.dropSubscriptions();
+  const isLostWith = (type: string) => {
+    const forget = log.onAppended(() => {
+      if (log.stream('deposit-1').at(-1)?.type !== type) return;
+      faults.set('read', { kind: 'refuse', code: status.UNAVAILABLE }, Infinity);
+      forget();
+    });
+  };
+  const isBack = () => {
+    faults.clear();
+    faults.set('subscribe', { kind: 'refuse', code: status.UNAVAILABLE }, Infinity);
+  };
+  isLostWith('ArchiveAdded');
+  const added = await alice.post(
+    '/1/software/1/media/',
+    new Uint8Array(helloZip),
+    archiveHeaders('more.zip'),
+  );
+  t.is(added.status, 503);
+  t.is(added.headers.get('etag'), null);
+  isBack();
+  isLostWith('DepositCompleted');
+  const completed = await alice.post('/1/software/1/metadata/', null, { 'In-Progress': 'false' });
+  t.is(completed.status, 503);
+  t.is(log.stream('deposit-1').at(-1)?.type, 'DepositCompleted', 'the write itself is there');
+  t.regex(await statusNow(), /<deposit_status>partial</, 'an old view is better than nothing for a GET');
+  isBack();
+  const again = await alice.post('/1/software/1/metadata/', null, { 'In-Progress': 'false' });
+  t.is(again.status, 200);
+  t.regex(await again.text(), /deposit_status>deposited</);
+});

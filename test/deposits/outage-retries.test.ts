@@ -1,0 +1,190 @@
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import test from 'ava';
+import { handleCommand, load } from '../../src/deposits/command-handler.ts';
+import { DepositIdAllocator } from '../../src/deposits/deposit-id-allocator.ts';
+import { IdempotencyStore } from '../../src/deposits/idempotency-store.ts';
+import { OutageRetries } from '../../src/deposits/outage-retries.ts';
+import { deposits } from '../../src/domain/aggregates.ts';
+import {
+  type CallTimes,
+  EventLogUnavailable,
+  type ExpectedRevision,
+  type NewEvent,
+  WrongExpectedRevision,
+} from '../../src/event-log/event-log.ts';
+import { ForwardingEventLog } from '../../src/event-log/forwarding-event-log.ts';
+import { Anchorer } from '../../src/modules/anchors/anchorer.ts';
+import { anyContext, executeDeposit } from '../../testing/commands.ts';
+import { createDeposit } from '../../testing/example-deposits.ts';
+import { MemoryEventLog } from '../../testing/memory-event-log.ts';
+import { temporaryFolder } from '../../testing/temporary-folder.ts';
+
+const LIMITS = { timeLimit: 1000, firstPause: 5, longestPause: 80 };
+/** Earliest time at which a request may give up: pauses vary by a quarter. */
+const EARLIEST = LIMITS.timeLimit - 1.25 * LIMITS.longestPause - 5;
+/** Latest time on a busy machine: less than a second time limit after the first. */
+const LATEST = 1.8 * LIMITS.timeLimit;
+/** Longer than the pauses of all appends that a command may lose to other writers. */
+const OUTAGE = 2500;
+
+const partial = createDeposit({ final: false, entry: null });
+const complete = { type: 'CompleteDeposit', depositId: 1, now: '2026-03-01T12:00:00.000Z' } as const;
+const asked = { depositId: 1, requestId: 'r', fingerprint: 'f' };
+
+/** A log without a quorum: an event that is not replicated is at the end of each stream; reads do not show it. */
+class LogWithQuorum extends ForwardingEventLog {
+  isLost = false;
+  /** The beginnings of all appends' time limits. */
+  readonly began: (number | undefined)[] = [];
+
+  constructor() {
+    super(new MemoryEventLog());
+  }
+
+  override append(
+    stream: string,
+    expected: ExpectedRevision,
+    events: readonly NewEvent[],
+    options?: CallTimes,
+  ) {
+    this.began.push(options?.since);
+    if (!this.isLost) return super.append(stream, expected, events, options);
+    return Promise.reject(new WrongExpectedRevision(stream, expected, 'unknown'));
+  }
+
+  async loseFor(milliseconds: number): Promise<void> {
+    this.isLost = true;
+    await pause(milliseconds);
+    this.isLost = false;
+  }
+}
+
+const longRetries = () => new OutageRetries({ ...LIMITS, timeLimit: 10_000 });
+
+test('a command that is rejected without a write of another is carried out once the quorum is back', async (t) => {
+  await using log = new LogWithQuorum();
+  await executeDeposit(log, 1, partial);
+  void log.loseFor(OUTAGE);
+  const { state } = await handleCommand(log, deposits, 1, complete, anyContext(), { retries: longRetries() });
+  t.is(state.status, 'deposited');
+  t.is((await load(log, deposits, 1)).revision, 2, 'appended once');
+});
+
+test('an anchor is made once the quorum is back', async (t) => {
+  await using log = new LogWithQuorum();
+  await executeDeposit(log, 1, partial);
+  const dataDir = await temporaryFolder(t);
+  const anchorer = new Anchorer(log, {
+    dataDir,
+    anchorKeyFile: path.join(dataDir, 'anchor.key'),
+    anchorFile: null,
+  });
+  void log.loseFor(OUTAGE);
+  const { anchor, made } = await anchorer.anchor();
+  t.true(made);
+  t.deepEqual(
+    (await Array.fromAsync(log.readStream('anchors'))).map(({ data }) => data),
+    [anchor],
+  );
+});
+
+test('a creation under a new id is carried out once the quorum is back', async (t) => {
+  await using log = new LogWithQuorum();
+  void log.loseFor(100);
+  const options = { fresh: true, retries: longRetries() };
+  t.is((await handleCommand(log, deposits, 1, partial, anyContext(), options)).revision, 1);
+});
+
+test('a request with a key is recorded once the quorum is back', async (t) => {
+  await using log = new LogWithQuorum();
+  const requests = new IdempotencyStore(log);
+  void log.loseFor(100);
+  const begun = await requests.begin('alice', 'key', asked, longRetries());
+  t.deepEqual(await requests.find('alice', 'key'), begun);
+});
+
+test('without a quorum requests are refused as in an outage, after their time limit and not before', async (t) => {
+  await using log = new LogWithQuorum();
+  await executeDeposit(log, 1, partial);
+  log.isLost = true;
+  const requests: Record<string, (retries: OutageRetries) => Promise<unknown>> = {
+    change: (retries) => handleCommand(log, deposits, 1, complete, anyContext(), { retries }),
+    creation: (retries) => handleCommand(log, deposits, 2, partial, anyContext(), { fresh: true, retries }),
+    key: (retries) => new IdempotencyStore(log).begin('alice', 'key', asked, retries),
+    id: ({ since }) => new DepositIdAllocator(log, LIMITS).next(since),
+  };
+  for (const [name, request] of Object.entries(requests)) {
+    const since = performance.now();
+    log.began.length = 0;
+    await t.throwsAsync(request(new OutageRetries(LIMITS, since)), { code: 'EVENT_LOG_UNAVAILABLE' }, name);
+    const took = performance.now() - since;
+    t.true(took > EARLIEST && took < LATEST, `${name}: ${took} ms`);
+    t.true(log.began.length > 5, `${name}: ${log.began.length} appends`);
+    t.true(
+      log.began.every((began) => began === since),
+      `${name}: one time limit for the whole request`,
+    );
+  }
+});
+
+test('a request that comes while a reservation of ids fails has its own time limit', async (t) => {
+  await using log = new LogWithQuorum();
+  log.isLost = true;
+  const ids = new DepositIdAllocator(log, LIMITS);
+  const refusedAfter = async (): Promise<number> => {
+    const began = performance.now();
+    await t.throwsAsync(ids.next(), { code: 'EVENT_LOG_UNAVAILABLE' });
+    return performance.now() - began;
+  };
+  const requests = [refusedAfter()];
+  for (let count = 0; count < 4; count += 1) {
+    await pause(LIMITS.timeLimit / 4);
+    requests.push(refusedAfter(), refusedAfter());
+  }
+  for (const took of await Promise.all(requests)) t.true(took > EARLIEST && took < LATEST, `${took} ms`);
+});
+
+test('requests that wait for ids while the log is away get them when it is back', async (t) => {
+  await using log = new LogWithQuorum();
+  const ids = new DepositIdAllocator(log, { ...LIMITS, timeLimit: 10_000 });
+  void log.loseFor(OUTAGE);
+  const waiting = [ids.next()];
+  await pause(50);
+  waiting.push(ids.next(), ids.next());
+  t.deepEqual(await Promise.all(waiting), [1, 2, 3]);
+});
+
+test('a failed reservation is not the failure of those who came during it', async (t) => {
+  await using log = new LogWithQuorum();
+  const ids = new DepositIdAllocator(log, LIMITS);
+  const append = log.append.bind(log);
+  const first = Promise.withResolvers<never>();
+  log.append = () => first.promise;
+  const failing = ids.next();
+  await pause(0);
+  const later = ids.next();
+  log.append = append;
+  first.reject(new EventLogUnavailable('away'));
+  await t.throwsAsync(failing, { code: 'EVENT_LOG_UNAVAILABLE' });
+  t.is(await later, 1);
+});
+
+test('events of the command itself, found behind a rejected append, are its outcome', async (t) => {
+  await using log = new LogWithQuorum();
+  await executeDeposit(log, 1, partial);
+  const append = log.append.bind(log);
+  let rejections = 0;
+  log.append = async (...asked) => {
+    const appended = await append(...asked);
+    rejections += 1;
+    if (rejections === 1) throw new WrongExpectedRevision('deposit-1', 1, 2);
+    return appended;
+  };
+  const { state, events, revision } = await executeDeposit(log, 1, complete);
+  t.deepEqual([state.status, revision, rejections], ['deposited', 2, 1]);
+  t.deepEqual(
+    events.map(({ type }) => type),
+    ['DepositCompleted'],
+  );
+});

@@ -1,0 +1,56 @@
+import test from 'ava';
+import { readConfig } from '../../src/config/config.ts';
+import { startService } from '../../src/service/service.ts';
+import { silentLogger } from '../../src/tools/logger.ts';
+import { archivePart, entryPart, final, formOf, formType } from '../../testing/deposit-bodies.ts';
+import { DistributedNodes } from '../../testing/distributed-nodes.ts';
+import { Exposition } from '../../testing/exposition.ts';
+import { until } from '../../testing/running-service.ts';
+import { temporaryFolder } from '../../testing/temporary-folder.ts';
+
+test('nodes of each role tell what they do; without their log they go on telling, and say what they cannot', async (t) => {
+  await using nodes = await DistributedNodes.start({ callTimeout: 2000, retryTimeout: 3000 });
+  const [serving, loading] = [await nodes.add(['http']), await nodes.add(['reactors'])];
+  const alice = await nodes.register(serving);
+  const form = formOf([archivePart(), entryPart()]);
+  const answer = await alice.post('/1/software/', form, { ...formType, ...final });
+  const status = (answer.headers.get('location') ?? '').replace(/\/metadata\/$/, '/status/');
+  await alice.waitFor(status, 'done');
+  const loader = { reactor: 'loader' };
+  await until(
+    async () => (await Exposition.of(loading.folder)).value('deposit_reactor_lag_events', loader) === 0,
+  );
+  const [atServing, atLoading] = [await Exposition.of(serving.folder), await Exposition.of(loading.folder)];
+  t.is(atServing.value('deposit_deposits', { status: 'done' }), 1);
+  t.is(atServing.value('deposit_outcomes_total', { outcome: 'loaded' }), 0);
+  t.false(atServing.types.has('deposit_reactor_lag_events'));
+  t.is(atLoading.value('deposit_outcomes_total', { outcome: 'loaded' }), 1);
+  t.is(atLoading.value('deposit_reactor_lag_seconds', loader), 0);
+  t.is(atLoading.value('deposit_ready'), 1);
+  t.false(atLoading.types.has('deposit_deposits'));
+
+  nodes.double.stop();
+  const alone = await Exposition.of(loading.folder);
+  t.is(alone.value('deposit_ready'), 0);
+  t.is(alone.value('deposit_readiness_check', { check: 'event log' }), 0);
+  t.is(alone.value('deposit_reactor_lag_events', loader), undefined, 'rather nothing than old news');
+  t.is(alone.value('deposit_scrape_faults_total', { part: 'loader_lag' }), 1);
+  t.is(alone.value('deposit_outcomes_total', { outcome: 'loaded' }), 1);
+  await nodes.double.listen();
+  await until(
+    async () => (await Exposition.of(loading.folder)).value('deposit_reactor_lag_events', loader) === 0,
+  );
+});
+
+for (const role of ['http', 'reactors'] as const) {
+  test(`a node with the role ${role} does not start while its log cannot be reached`, async (t) => {
+    await using nodes = await DistributedNodes.start({ callTimeout: 300, retryTimeout: 500 });
+    const { eventLog, archiveStore } = nodes.enginesAt();
+    nodes.double.stop();
+    const config = readConfig({ DEPOSIT_PORT: '0', DEPOSIT_DATA_DIR: await temporaryFolder(t) });
+    const options = { logger: silentLogger };
+    const start = startService({ ...config, eventLog, archiveStore, roles: [role] }, options);
+    await t.throwsAsync(start, { code: 'EVENT_LOG_UNAVAILABLE' });
+    t.is(nodes.s3.buckets.size, 0, 'whether the log names objects is not known');
+  });
+}

@@ -1,0 +1,313 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { CatchUpDeliveries } from '../../src/event-log/consumer-groups/catch-up-deliveries.ts';
+import {
+  type ConsumerGroups,
+  CRASHES_BEFORE_ISOLATION,
+  type Delivery,
+} from '../../src/event-log/consumer-groups/consumer-group.ts';
+import { lagAfter, MAX_COUNTED } from '../../src/event-log/consumer-groups/lag.ts';
+import type { EventLog, Position, ReadAllOptions, RecordedEvent } from '../../src/event-log/event-log.ts';
+import { EventStoreDbDeliveries } from '../../src/event-log/eventstoredb/consumer-groups/eventstoredb-deliveries.ts';
+import { clock } from '../../src/tools/clock.ts';
+import { EventStoreDbDouble } from '../../testing/eventstoredb-double/eventstoredb-double.ts';
+import { MemoryEventLog } from '../../testing/memory-event-log.ts';
+import { temporaryFolder } from '../../testing/temporary-folder.ts';
+import { eventually, logOnDouble } from './log-on-double.ts';
+
+const GROUP = 'checker';
+const PREFIX = 'deposit-';
+
+type Subject = {
+  readonly log: EventLog;
+  readonly open: () => ConsumerGroups & Partial<AsyncDisposable>;
+  /** Whether others take over from a receiver that is ended; one that is not ended has crashed in effect. */
+  readonly isShared: boolean;
+};
+
+const SUBJECTS = {
+  embedded: async (t: ExecutionContext): Promise<Subject> => {
+    const [folder, log] = [await temporaryFolder(t), new MemoryEventLog()];
+    return { log, open: () => new CatchUpDeliveries(log, folder), isShared: false };
+  },
+  EventStoreDB: async (t: ExecutionContext): Promise<Subject> => {
+    const { log, double } = await logOnDouble(t, { callTimeout: 10_000, retryTimeout: 30_000 });
+    const open = () => {
+      const { connectionString } = double;
+      const deliveries = new EventStoreDbDeliveries(log, {
+        connectionString,
+        receivers: [GROUP],
+        linger: 100,
+        freshFor: 0,
+      });
+      t.teardown(() => deliveries[Symbol.asyncDispose]());
+      return deliveries;
+    };
+    return { log, open, isShared: true };
+  },
+};
+
+for (const [engine, make] of Object.entries(SUBJECTS)) {
+  test(`${engine}: what a group has not done with is told to those who receive and to those who look on`, async (t) => {
+    const { log, open } = await make(t);
+    const [receiving, looking] = [open(), open()];
+    t.deepEqual(await looking.status(GROUP, PREFIX), {
+      position: undefined,
+      waiting: 0,
+      oldest: undefined,
+    });
+
+    const positions = await appendEach(log, ['deposit-1', 'client-alice', 'deposit-2', 'deposit-3']);
+    const unheard = { position: undefined, waiting: 3, oldest: timeOf('deposit-1') };
+    t.deepEqual(await looking.status(GROUP, PREFIX), unheard, 'before it was ever received');
+
+    const stop = new AbortController();
+    const received: Delivery[] = [];
+    const ended = receive(receiving, stop.signal, received);
+    await eventually(() => received.length === 3);
+    const held = { position: undefined, waiting: 3, oldest: timeOf('deposit-1') };
+    t.like(await receiving.status(GROUP, PREFIX), { waiting: held.waiting, oldest: held.oldest });
+
+    await received[0]?.acknowledge();
+    await eventually(async () => (await receiving.status(GROUP, PREFIX)).waiting === 2);
+    t.is((await receiving.status(GROUP, PREFIX)).oldest, timeOf('deposit-2'));
+
+    for (const delivery of received.slice(1)) await delivery.acknowledge();
+    await eventually(async () => {
+      const { waiting, oldest } = await receiving.status(GROUP, PREFIX);
+      return waiting === 0 && oldest === undefined;
+    });
+
+    stop.abort();
+    await ended;
+    await eventually(async () => (await looking.status(GROUP, PREFIX)).waiting === 0);
+    // A server writes its checkpoint every two seconds.
+    await eventually(
+      async () => ((await looking.status(GROUP, PREFIX)).position ?? '') >= (positions[3] ?? ''),
+    );
+    t.is((await looking.status(GROUP, PREFIX)).waiting, 0);
+  });
+}
+
+for (const [engine, make] of Object.entries(SUBJECTS)) {
+  test(`${engine}: what was begun is counted, and not what waited beside it`, async (t) => {
+    const { log, open, isShared } = await make(t);
+    await appendEach(log, ['deposit-1', 'deposit-2', 'deposit-3']);
+    for (let deaths = 0; deaths < CRASHES_BEFORE_ISOLATION; deaths += 1) {
+      const [deliveries, stop, received] = [open(), new AbortController(), [] as Delivery[]];
+      const ended = receive(deliveries, stop.signal, received);
+      await eventually(() => received.length === 3);
+      t.truthy(await received[0]?.begin('beside others'));
+      if (isShared) stop.abort();
+      if (isShared) await ended;
+      await deliveries[Symbol.asyncDispose]?.();
+    }
+
+    const [stop, received] = [new AbortController(), [] as Delivery[]];
+    const ended = receive(open(), stop.signal, received);
+    await eventually(() => received.length >= 1);
+    t.is(received[0]?.event.stream, 'deposit-1');
+    t.is(await received[0]?.begin('beside others'), undefined, 'it may be what kills');
+    t.is(await received[0]?.begin('alone'), isShared ? CRASHES_BEFORE_ISOLATION + 1 : 1);
+    await received[0]?.acknowledge();
+    await eventually(() => received.length >= 2);
+    t.is(received[1]?.event.stream, 'deposit-2');
+    t.is(await received[1]?.begin(isShared ? 'beside others' : 'alone'), 1);
+    stop.abort();
+    await ended;
+  });
+}
+
+for (const [engine, make] of Object.entries(SUBJECTS)) {
+  test(`${engine}: a group that was received before goes on from there, wherever it was to begin now`, async (t) => {
+    const { log, open, isShared } = await make(t);
+    const [, begin, , later] = await appendEach(log, ['deposit-1', 'deposit-2', 'deposit-3', 'deposit-4']);
+    const receivedFrom = async (after: Position | undefined, count: number) => {
+      const [deliveries, stop, received] = [open(), new AbortController(), [] as Delivery[]];
+      const ended = receive(deliveries, stop.signal, received, after);
+      await eventually(() => received.length === count);
+      await received.at(-1)?.acknowledge();
+      stop.abort();
+      await ended;
+      await deliveries[Symbol.asyncDispose]?.();
+      return received.map(({ event }) => event.stream);
+    };
+    const first = isShared ? ['deposit-2'] : []; // a group on a server begins at a position, not after it
+    t.deepEqual(await receivedFrom(begin, first.length + 2), [...first, 'deposit-3', 'deposit-4']);
+    t.deepEqual(await receivedFrom(later, first.length + 1), [...first, 'deposit-3'], 'it was not done with');
+    if (isShared) return; // deposit-2, with which the group began, was not acknowledged
+    const looking = open();
+    await eventually(async () => (await looking.status(GROUP, PREFIX)).waiting === 0);
+  });
+}
+
+test('a checkpoint whose event is another one in the log is of another log', async (t) => {
+  const folder = await temporaryFolder(t);
+  const acknowledged = async (log: EventLog): Promise<string[]> => {
+    const stop = new AbortController();
+    const streams: string[] = [];
+    for await (const delivery of new CatchUpDeliveries(log, folder).receive(GROUP, PREFIX, stop.signal)) {
+      streams.push(delivery.event.stream);
+      await delivery.acknowledge();
+      if (delivery.event.stream === 'deposit-2') stop.abort();
+    }
+    return streams;
+  };
+  await using log = new MemoryEventLog();
+  await appendEach(log, ['deposit-1', 'deposit-2']);
+  t.deepEqual(await acknowledged(log), ['deposit-1', 'deposit-2']);
+  const file = path.join(folder, `${GROUP}.json`);
+  const saved = JSON.parse(await readFile(file, 'utf8')) as Record<string, unknown>;
+  t.like(saved['seen'], { stream: 'deposit-2', revision: 0, position: saved['last'] });
+
+  // The same positions and names, but other events: a log that diverged after a restore.
+  await using other = new MemoryEventLog();
+  await appendEach(other, ['deposit-1', 'deposit-2']);
+  t.is((await new CatchUpDeliveries(other, folder).status(GROUP, PREFIX)).waiting, 2);
+  const { seen: _, ...older } = saved;
+  await writeFile(file, JSON.stringify(older));
+  t.is((await new CatchUpDeliveries(other, folder).status(GROUP, PREFIX)).waiting, 0, 'of an older release');
+  await writeFile(file, JSON.stringify(saved));
+  t.deepEqual(await acknowledged(other), ['deposit-1', 'deposit-2']);
+});
+
+test('what was appended after a restore is delivered, also where the group had passed something else', async (t) => {
+  const folder = await temporaryFolder(t);
+  const first = { id: crypto.randomUUID(), type: 'Happened', data: {}, metadata: {} };
+  await using log = new MemoryEventLog();
+  await log.append('deposit-1', 'none', [first]);
+  const [passed] = await appendEach(log, ['client-alice']);
+  const [deliveries, stop, received] = [
+    new CatchUpDeliveries(log, folder),
+    new AbortController(),
+    [] as Delivery[],
+  ];
+  const ended = receive(deliveries, stop.signal, received);
+  await eventually(() => received.length === 1);
+  await received[0]?.acknowledge();
+  await eventually(async () => (await deliveries.status(GROUP, PREFIX)).position === passed);
+  stop.abort();
+  await ended;
+
+  await using restored = new MemoryEventLog();
+  await restored.append('deposit-1', 'none', [first]);
+  t.deepEqual(await appendEach(restored, ['deposit-2']), [passed]);
+  const [again, stopAgain] = [[] as Delivery[], new AbortController()];
+  const endedAgain = receive(new CatchUpDeliveries(restored, folder), stopAgain.signal, again);
+  await eventually(() => again.length === 1);
+  t.is(again[0]?.event.stream, 'deposit-2');
+  stopAgain.abort();
+  await endedAgain;
+});
+
+test('a checkpoint beyond the end of the log is of another log', async (t) => {
+  const folder = await temporaryFolder(t);
+  await using log = new MemoryEventLog();
+  await appendEach(log, ['deposit-1', 'deposit-2']);
+  const deliveries = new CatchUpDeliveries(log, folder);
+  const stop = new AbortController();
+  for await (const delivery of deliveries.receive(GROUP, PREFIX, stop.signal)) {
+    await delivery.acknowledge();
+    if (delivery.event.stream === 'deposit-2') stop.abort();
+  }
+  t.like(await deliveries.status(GROUP, PREFIX), { waiting: 0, oldest: undefined });
+  await using other = new MemoryEventLog();
+  await appendEach(other, ['deposit-7']);
+  const onOther = await new CatchUpDeliveries(other, folder).status(GROUP, PREFIX);
+  t.deepEqual(onOther, { position: undefined, waiting: 1, oldest: timeOf('deposit-7') });
+
+  const received: Delivery[] = [];
+  const stopOther = new AbortController();
+  const ended = receive(new CatchUpDeliveries(other, folder), stopOther.signal, received);
+  await eventually(() => received.length === 1);
+  stopOther.abort(); // like a process that ends before any work is done
+  await ended;
+  await appendEach(other, ['deposit-8']);
+  const grown = await new CatchUpDeliveries(other, folder).status(GROUP, PREFIX);
+  t.like(grown, { position: undefined, waiting: 2 }, 'nor when that has grown beyond it');
+});
+
+test('what waits is counted up to a thousand', async (t) => {
+  await using log = new MemoryEventLog();
+  const streams = Array.from({ length: MAX_COUNTED + 5 }, (_, index) => `deposit-${index}`);
+  const positions = await appendEach(log, streams);
+  t.deepEqual(await lagAfter(log, undefined, PREFIX), {
+    count: MAX_COUNTED,
+    oldest: timeOf('deposit-0'),
+  });
+  t.deepEqual(await lagAfter(log, positions[999], PREFIX), { count: 5, oldest: timeOf('deposit-1000') });
+  t.deepEqual(await lagAfter(log, undefined, 'client-'), { count: 0, oldest: undefined });
+});
+
+test('what cannot be counted in time is reported as not counted, and not as none', async (t) => {
+  await using log = new MemoryEventLog();
+  await appendEach(log, ['deposit-1', 'deposit-2']);
+  const silent = {
+    head: () => log.head(),
+    readStream: log.readStream.bind(log),
+    async *readAll({ signal }: ReadAllOptions = {}): AsyncGenerator<RecordedEvent> {
+      yield* [];
+      await clock.sleep(60_000, signal);
+    },
+  };
+  t.deepEqual(await lagAfter(silent, undefined, PREFIX), { count: undefined, oldest: undefined });
+  const deliveries = new CatchUpDeliveries(silent as unknown as EventLog, await temporaryFolder(t));
+  t.is((await deliveries.status(GROUP, PREFIX)).waiting, undefined);
+  const slow = {
+    ...silent,
+    async *readAll(options: ReadAllOptions = {}): AsyncGenerator<RecordedEvent> {
+      for await (const event of log.readAll()) {
+        yield event;
+        break;
+      }
+      yield* silent.readAll(options);
+    },
+  };
+  t.is((await lagAfter(slow, undefined, PREFIX)).count, 1, 'what was counted counts');
+});
+
+test('a server that cannot be asked is a fault that passes', async (t) => {
+  const { log, open } = await SUBJECTS.EventStoreDB(t);
+  await appendEach(log, ['deposit-1']);
+  await using nowhere = await EventStoreDbDouble.start();
+  const { connectionString } = nowhere;
+  nowhere.stop();
+  const options = { connectionString, receivers: [GROUP], callTimeout: 100, retryTimeout: 100 };
+  await using deliveries = new EventStoreDbDeliveries(log, options);
+  await t.throwsAsync(deliveries.status(GROUP, PREFIX), {
+    code: 'EVENT_LOG_UNAVAILABLE',
+    message: /^Asking how far the checker is failed: /,
+  });
+  t.is((await open().status(GROUP, PREFIX)).waiting, 1);
+});
+
+/** Appends one event at a time, each with a different time. */
+async function appendEach(log: EventLog, streams: readonly string[]): Promise<Position[]> {
+  const positions: Position[] = [];
+  for (const stream of streams) {
+    const event = {
+      id: crypto.randomUUID(),
+      type: 'Happened',
+      data: {},
+      metadata: { occurredAt: timeOf(stream) },
+    };
+    positions.push((await log.append(stream, 'none', [event])).position);
+  }
+  return positions;
+}
+
+function timeOf(stream: string): string {
+  const [, number = '0'] = /(\d+)$/.exec(stream) ?? [];
+  return new Date(Date.UTC(2026, 0, 1) + Number(number) * 1000).toISOString();
+}
+
+async function receive(
+  deliveries: ConsumerGroups,
+  signal: AbortSignal,
+  received: Delivery[],
+  after?: Position,
+): Promise<void> {
+  for await (const delivery of deliveries.receive(GROUP, PREFIX, signal, async () => after))
+    received.push(delivery);
+}

@@ -1,0 +1,31 @@
+import test from 'ava';
+import { archivePart, entryPart, final, formOf, formType } from '../../testing/deposit-bodies.ts';
+import { Exposition } from '../../testing/exposition.ts';
+import { RunningService } from '../../testing/running-service.ts';
+import { assertGolden } from './golden-file.ts';
+
+/** Returns type, help and the names of the labels of each metric, and the bounds of its buckets. */
+function described({ types, helps, samples }: Exposition): string {
+  const metrics = [...types].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const parts = metrics.map(([name, type]) => {
+    const own = samples.filter(({ metric }) => metric === name);
+    const names = own.map((sample) => `${sample.name}{${Object.keys(sample.labels).toSorted().join()}}`);
+    const bounds = own.map(({ labels }) => labels['le']).filter((bound) => bound !== undefined);
+    return [
+      `# ${type} ${name}`,
+      helps.get(name) ?? 'no help',
+      ...new Set(names),
+      ...(bounds.length > 0 ? [`le: ${[...new Set(bounds)].join(' ')}`] : []),
+      '',
+    ].join('\n');
+  });
+  return parts.join('\n');
+}
+
+test('the metrics after a deposit have the names, types, labels and help that they had', async (t) => {
+  await using service = await RunningService.start();
+  const alice = await service.register('alice', { collections: ['software'] });
+  await alice.post('/1/software/', formOf([archivePart(), entryPart()]), { ...formType, ...final });
+  await alice.waitFor('/1/software/1/status/', 'done');
+  await assertGolden(t, 'metrics.txt', described(await Exposition.of(service.folder)));
+});

@@ -1,0 +1,303 @@
+import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import http from 'node:http';
+import net, { type AddressInfo, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import type { ExecutionContext } from 'ava';
+import { refuseTunnel } from '../../src/http/server/parse-errors.ts';
+import { Server } from '../../src/http/server/server.ts';
+import { closeIdle, limitHalfOpen } from '../../src/http/server/socket-shutdown.ts';
+import { archiveHeaders, helloZip, partial } from '../../testing/deposit-bodies.ts';
+import { RawConnection } from '../../testing/raw-connection.ts';
+import { RunningService, type TestClient, until } from '../../testing/running-service.ts';
+import { assertErrorDocument } from '../../testing/sword-error.ts';
+import { type ServiceWith, testOfService } from '../../testing/test-of-service.ts';
+import { CERTIFICATE, tlsFiles } from '../../testing/tls-files.ts';
+
+type Context = ServiceWith<'alice'>;
+const test = testOfService({ alice: { collections: ['software'] } });
+
+function head(first: string, { authorization }: TestClient, headers: Record<string, string> = {}): string {
+  const lines = Object.entries({ Host: 'x', Authorization: authorization, ...headers });
+  return `${[first, ...lines.map(([name, value]) => `${name}: ${value}`)].join('\r\n')}\r\n\r\n`;
+}
+
+function upload(client: TestClient, headers: Record<string, string> = {}): string {
+  const length = { 'Content-Length': String(helloZip.length) };
+  const all = { ...archiveHeaders(), ...partial, ...length, ...headers };
+  return `${head('POST /1/software/ HTTP/1.1', client, all)}${helloZip.toString('latin1')}`;
+}
+
+function ask(client: TestClient): string {
+  return head('GET /1/servicedocument/ HTTP/1.1', client);
+}
+
+async function countDeposits({ service }: RunningService): Promise<number> {
+  const events = await Array.fromAsync(service.log.readAll());
+  return events.filter(({ type }) => type === 'DepositCreated').length;
+}
+
+/** Waits until all connections of the service but those of its other clients are closed. */
+async function closesAll(server: Pick<Server, 'connections'>): Promise<void> {
+  await until(async () => (await server.connections()) === 0);
+}
+
+test.serial(
+  'what comes behind a declared length is the next request, and is answered behind this one',
+  async (t) => {
+    const { service, alice } = t.context;
+    const before = await countDeposits(service);
+    using connection = await RawConnection.to(service.url);
+    await connection.send(`${upload(alice)}${'X'.repeat(50)}`);
+    t.is((await connection.answers(1)).status, 201);
+    const { status, body } = await connection.answers(2);
+    t.is(status, 400);
+    assertErrorDocument(t, body, 'ErrorBadRequest');
+    await connection.untilEnded();
+    t.is(await countDeposits(service), before + 1);
+  },
+);
+
+test('who sends far too much behind his request reads its answer, too', async (t) => {
+  const { service, alice } = t.context;
+  using connection = await RawConnection.to(service.url);
+  await connection.send(upload(alice));
+  for (let sent = 0; sent < 5 * 1024 ** 2; sent += 65_536) await connection.send('X'.repeat(65_536));
+  t.is((await connection.answers(1)).status, 201);
+  await connection.untilEnded();
+  t.is(connection.error, undefined, 'the connection was never reset');
+});
+
+test('several whole requests are answered before what is wrong behind them', async (t) => {
+  const { service, alice } = t.context;
+  using connection = await RawConnection.to(service.url);
+  await connection.send(`${upload(alice)}${ask(alice)}${upload(alice).slice(0, -1)}`);
+  connection.halfClose();
+  const statuses = [];
+  for (const count of [1, 2, 3]) statuses.push((await connection.answers(count)).status);
+  t.deepEqual(statuses, [201, 200, 412]);
+  await connection.untilEnded();
+});
+
+test('a refused body that breaks off is not answered a second time', async (t) => {
+  const { service, alice } = t.context;
+  const length = String(helloZip.length + 1);
+  using connection = await RawConnection.to(service.url);
+  await connection.send(upload(alice, { Authorization: '', 'Content-Length': length }));
+  t.is((await connection.answers(1)).status, 401);
+  connection.halfClose();
+  await connection.untilEnded();
+  await t.throwsAsync(connection.answers(2), { message: /^1 answers before the end/ });
+});
+
+test('who says that nothing more comes from him is answered, and the connection ends', async (t) => {
+  const { service, alice } = t.context;
+  for (const [request, statuses] of [
+    [upload(alice), [201]],
+    [ask(alice), [200]],
+    [`${ask(alice)}${upload(alice)}`, [200, 201]],
+    ['', []],
+  ] as const) {
+    using connection = await RawConnection.to(service.url);
+    await connection.send(request);
+    connection.halfClose();
+    for (const [index, status] of statuses.entries())
+      t.is((await connection.answers(index + 1)).status, status);
+    await connection.untilEnded();
+  }
+});
+
+test('a reading that has nothing to tell is given up when its client may have gone', async (t) => {
+  const server = Object.assign(
+    http.createServer((_req, res) => res.write('begun')),
+    { httpAllowHalfOpen: true },
+  );
+  server.on('connection', (socket: Socket) => limitHalfOpen(socket, 20));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  using connection = await RawConnection.to(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  await connection.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  while (!connection.text.includes('begun')) await pause(5);
+  connection.halfClose();
+  await connection.untilEnded();
+  t.false(connection.text.endsWith('0\r\n\r\n'), 'and not as if it were whole');
+});
+
+test('whoever may take longer for headers than a connection may be idle is told when that is over', async (t) => {
+  const server = await serve(null, 300, () => Promise.resolve(), 100);
+  t.teardown(() => server.close(0));
+  for (const begun of ['', 'GET / HTTP/1.1\r\nHost: x\r\n']) {
+    using connection = await RawConnection.to(server.url);
+    await connection.send(begun);
+    t.is((await connection.answers(1)).status, 408, begun);
+  }
+});
+
+test('an idle connection is closed, unless its client waits for an answer', async (t) => {
+  const server = http.createServer((req, res) => {
+    const answer = req.url === '/long' ? Buffer.alloc(50_000_000) : 'here';
+    req.socket.once('timeout', () => res.end(answer)); // after the time that a connection may be idle
+  });
+  server.setTimeout(50, closeIdle);
+  server.on('connect', (_req, socket: Socket) => refuseTunnel(socket, undefined as never)); // its turn never comes
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  using waits = await RawConnection.to(`http://127.0.0.1:${port}`);
+  await waits.send('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\nConnection: close\r\n\r\nnot all');
+  t.is((await waits.answers(1)).body, 'here');
+  using asksNothing = await RawConnection.to(`http://127.0.0.1:${port}`);
+  await asksNothing.untilEnded();
+  for (const behind of ['', 'CONNECT elsewhere:443 HTTP/1.1\r\nHost: x\r\n\r\n']) {
+    const readsNothing = net.connect(port, '127.0.0.1');
+    t.teardown(() => readsNothing.destroy());
+    readsNothing.write(`GET /long HTTP/1.0\r\nHost: x\r\nConnection: keep-alive\r\n\r\n${behind}`);
+    await once(server, 'connection');
+    await until(async () => (await promisify(server.getConnections.bind(server))()) === 0);
+    const [cut] = await once(readsNothing.resume(), 'error');
+    t.is(cut.code, 'ECONNRESET', 'not as if that were all');
+  }
+});
+
+/** Starts a server with TLS that answers after a delay. */
+async function serveTls(
+  t: ExecutionContext<Context>,
+  headersTime: number,
+  readiness?: () => Promise<void>,
+): Promise<Server> {
+  const { folder, ...tls } = await tlsFiles();
+  t.teardown(() => rm(folder, { recursive: true }));
+  return serve(tls, headersTime, readiness);
+}
+
+async function serve(
+  tls: { readonly cert: string; readonly key: string } | null,
+  headersTime: number,
+  readiness: () => Promise<void> = () => pause(300),
+  idleTime?: number,
+): Promise<Server> {
+  const server = await Server.listen({
+    host: '127.0.0.1',
+    port: 0,
+    tls,
+    headersTime,
+    maxHeadersSize: 16_384,
+    trustProxy: false,
+    ...(idleTime !== undefined && { idleTime }),
+  });
+  const answer = async (_req: IncomingMessage, res: ServerResponse): Promise<void> => {
+    await readiness();
+    res.end('here');
+  };
+  server.serve(answer, {
+    depositNamespace: 'https://deposit.example/',
+    generator: { name: 'test', version: '1', uri: server.url },
+    observer: { refused: () => undefined },
+  });
+  return server;
+}
+
+/** The beginning of a record with a ClientHello. */
+const CUT_HELLO = Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01]);
+
+test('who never agrees on TLS is cut off after the time of headers', async (t) => {
+  const server = await serveTls(t, 150);
+  using silent = await RawConnection.to(server.url);
+  using cut = await RawConnection.to(server.url);
+  await cut.send(CUT_HELLO);
+  using gone = await RawConnection.to(server.url);
+  gone.halfClose();
+  using other = await RawConnection.to(server.url);
+  await other.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  for (const connection of [silent, cut, gone, other]) await connection.untilEnded();
+  await closesAll(server);
+  await server.close(60_000);
+  t.pass();
+});
+
+test('a server that stops waits for answers, and not for who never agrees on TLS', async (t) => {
+  const [asked, ready] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const server = await serveTls(t, 60_000, () => {
+    asked.resolve();
+    return ready.promise;
+  });
+  using silent = await RawConnection.to(server.url);
+  using cut = await RawConnection.to(server.url);
+  await cut.send(CUT_HELLO);
+  using served = await RawConnection.overTls(server.url, CERTIFICATE);
+  await served.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  await asked.promise;
+  const stopped = server.close(60_000);
+  for (const connection of [silent, cut]) await connection.untilEnded();
+  ready.resolve();
+  t.is((await served.answers(1)).status, 200);
+  await stopped;
+});
+
+test('over TLS who speaks HTTP/1.0 alone is answered', async (t) => {
+  const server = await serveTls(t, 5000);
+  using connection = await RawConnection.overTls(server.url, CERTIFICATE, { ALPNProtocols: ['http/1.0'] });
+  await connection.send('GET / HTTP/1.0\r\n\r\n');
+  t.is((await connection.answers(1)).status, 200);
+  await connection.untilEnded();
+  await server.close(60_000);
+});
+
+test('over TLS, too, who says that nothing more comes from him is answered', async (t) => {
+  const server = await serveTls(t, 5000);
+  using connection = await RawConnection.overTls(server.url, CERTIFICATE);
+  await connection.send('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  connection.halfClose();
+  t.is((await connection.answers(1)).status, 200);
+  await connection.untilEnded();
+  await closesAll(server);
+  await server.close(60_000);
+});
+
+test('a service that is told to stop still takes the upload that it has begun to take', async (t) => {
+  await using service = await RunningService.start();
+  const bob = await service.register('bob', { collections: ['software'] });
+  const request = upload(bob);
+  using connection = await RawConnection.to(service.url);
+  await connection.send(request.slice(0, -20));
+  await new Promise((resolve) => setTimeout(resolve, 200)); // it is read
+  const stopped = service.stop();
+  await new Promise((resolve) => setTimeout(resolve, 500)); // all other connections have ended
+  await connection.send(request.slice(-20));
+  t.is((await connection.answers(1)).status, 201);
+  await stopped;
+});
+
+test('a connection of a proxy outlasts the idle ones that proxies keep, that of anybody else does not', async (t) => {
+  for (const [trustProxy, seconds] of [
+    [true, 130],
+    [false, 10],
+  ] as const) {
+    await using service = await RunningService.start({ trustProxy });
+    using connection = await RawConnection.to(service.url);
+    await connection.send('GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n');
+    t.regex((await connection.answers(1)).head, new RegExp(`^keep-alive: timeout=${seconds}$`, 'im'));
+  }
+});
+
+test('a service that is told to stop answers what is on its way to it, and has its client connect anew', async (t) => {
+  await using service = await RunningService.start();
+  const bob = await service.register('bob', { collections: ['software'] });
+  using connection = await RawConnection.to(service.url);
+  const request = ask(bob);
+  for (const count of [1, 2]) {
+    await connection.send(request);
+    t.regex((await connection.answers(count)).head, /^connection: keep-alive$/im);
+  }
+  const stopped = service.stop();
+  await connection.send(request);
+  const { status, head } = await connection.answers(3);
+  t.is(status, 200);
+  t.regex(head, /^connection: close$/im);
+  await connection.untilEnded();
+  await stopped;
+});

@@ -1,0 +1,81 @@
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import test from 'ava';
+
+const root = path.join(import.meta.dirname, '..');
+
+const FOLDERS = [
+  'src',
+  'projections',
+  'client',
+  'scripts',
+  'testing',
+  'bench',
+  'drills',
+  'simulation',
+  'test',
+];
+/** Names of options. */
+const PUBLIC: Readonly<Record<string, string>> = { 'client/session.ts': 'patience' };
+
+const FORBIDDEN = new Set(
+  'whoever somebody nobody lest anew told tells patience trouble desk beside lack neighbour'.split(' '),
+);
+const PHRASES = ['so many', 'so long', 'is none', 'are none', 'any more', 'be it that'];
+/** A docstring begins with a subject and a verb. */
+const BEGINNING = /^(Of|As|The same|To be|What|Whose|Who|Whoever)\b/;
+
+type Found = { readonly line: number; readonly what: string };
+
+/** Finds forbidden words and phrases in the comments and names of a source text. */
+function violationsIn(source: string): Found[] {
+  const found: Found[] = [];
+  const lineOf = (index: number): number => source.slice(0, index).split('\n').length;
+  const comments = /\/\*[\s\S]*?\*\/|(?<![:'"`\w])\/\/[^\n]*/g;
+  for (const { 0: comment, index } of withoutTexts(source).matchAll(comments)) {
+    const text = comment.replaceAll(/\n\s*\*/g, '\n').replace(/^\/\*\*?|\*\/$/g, ' ');
+    for (const { 0: word } of text.toLowerCase().matchAll(/[a-z]+/g))
+      if (FORBIDDEN.has(word)) found.push({ line: lineOf(index), what: `“${word}” in a comment` });
+    const plain = text.replaceAll(/\s+/g, ' ').trim();
+    for (const phrase of PHRASES)
+      if (new RegExp(`\\b${phrase}\\b`, 'i').test(plain))
+        found.push({ line: lineOf(index), what: `“${phrase}” in a comment` });
+    if (comment.startsWith('/**') && BEGINNING.test(plain))
+      found.push({ line: lineOf(index), what: `a docstring that begins “${plain.slice(0, 30)}”` });
+  }
+  const code = withoutTexts(source).replaceAll(comments, (comment) => comment.replaceAll(/[^\n]/g, ' '));
+  for (const { 0: name, index } of code.matchAll(/[A-Za-z_$][\w$]*/g))
+    for (const word of name.split(/(?=[A-Z])|_/))
+      if (FORBIDDEN.has(word.toLowerCase())) found.push({ line: lineOf(index), what: `the name ${name}` });
+  return found;
+}
+
+/** Replaces the contents of quoted texts, which are not the code's words, by blanks of the same length. */
+function withoutTexts(source: string): string {
+  const texts =
+    /\/\*[\s\S]*?\*\/|(?<![:'"`\w])\/\/[^\n]*|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g;
+  return source.replaceAll(texts, (text) =>
+    text.startsWith('/') ? text : text.replaceAll(/[^\n]/g, (char, at) => (at === 0 ? char : ' ')),
+  );
+}
+
+test('comments and names use the terms of the field', (t) => {
+  const files = FOLDERS.flatMap((folder) => globSync(`${folder}/**/*.ts`, { cwd: root }));
+  t.true(files.length > 1000);
+  const violations = files.flatMap((file) =>
+    violationsIn(readFileSync(path.join(root, file), 'utf8'))
+      .filter(({ what }) => what !== `the name ${PUBLIC[file]}`)
+      // Texts within templates of tests look like names.
+      .filter(({ what }) => !(file.startsWith('test/') && what.startsWith('the name')))
+      .map(({ line, what }) => `${file}:${line}: ${what}`),
+  );
+  t.deepEqual(violations, []);
+});
+
+test('a forbidden word, phrase and beginning is found, and a text is left alone', (t) => {
+  const source = "/** Of all. */\nconst isTold = 'nobody'; // so many\nlet keepAlive = `whoever`;\n";
+  t.deepEqual(
+    violationsIn(source).map(({ what }) => what),
+    ['a docstring that begins “Of all.”', '“so many” in a comment', 'the name isTold'],
+  );
+});

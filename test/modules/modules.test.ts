@@ -1,0 +1,63 @@
+import test from 'ava';
+import { readConfig } from '../../src/config/config.ts';
+import { MODULES } from '../../src/modules/modules.ts';
+import { startService } from '../../src/service/service.ts';
+import { silentLogger } from '../../src/tools/logger.ts';
+import { archivePart, entryPart, final, formOf, formType } from '../../testing/deposit-bodies.ts';
+import { runScript } from '../../testing/run-script.ts';
+import { TestClient } from '../../testing/running-service.ts';
+import { temporaryFolder } from '../../testing/temporary-folder.ts';
+import { Fixture } from '../upgrade/fixture.ts';
+import { unpackInto } from '../upgrade/fixture-archive.ts';
+
+const fixture = new Fixture('a4b3938', 'embedded');
+const { deposits, password } = fixture.expected;
+const before = deposits.find(({ label }) => label === 'zip');
+
+/** A path that a service without the module does not have, or a request that it refuses. */
+const ABSENT: Readonly<Record<string, string>> = {
+  'resumable-uploads': '/1/COLLECTION/uploads/',
+  'status-events': '/1/COLLECTION/events/',
+  webhooks: '/1/COLLECTION/notifications/',
+};
+
+for (const { name } of MODULES) {
+  test(`without ${name} a service starts, serves, verifies and rebuilds all stored data`, async (t) => {
+    if (!before) throw new Error('The fixture has no deposit “zip”.');
+    const folder = await temporaryFolder(t);
+    await unpackInto(folder, fixture.read('data.tar.gz'));
+    const config = readConfig({ DEPOSIT_PORT: '0', DEPOSIT_DATA_DIR: folder });
+    const modules = MODULES.filter((module) => module.name !== name);
+    const service = await startService(config, { logger: silentLogger, modules });
+    try {
+      await service.ready;
+      const client = new TestClient(service.url, before.client, password);
+      const { collection, depositId } = before;
+      t.is((await client.get(`/1/${collection}/${depositId}/status/`)).status, 201);
+      const form = formOf([archivePart(), entryPart()]);
+      const created = await client.post(`/1/${collection}/`, form, { ...formType, ...final });
+      t.is(created.status, 201, await created.text());
+      const edit = new URL(created.headers.get('Location') ?? '', service.url).pathname;
+      await client.waitFor(edit.replace('metadata', 'status'), 'done');
+      const described = (await (await client.get('/openapi.json')).json()) as { paths: object };
+      t.is(JSON.stringify(described).includes('dry-run'), name !== 'dry-run');
+      const absent = ABSENT[name]?.replace('COLLECTION', collection);
+      if (absent !== undefined) t.is((await client.get(absent)).status, 404, absent);
+      if (name === 'dry-run') {
+        const dry = await client.post(`/1/${collection}/?dry-run=true`, form, { ...formType, ...final });
+        t.is(dry.status, 400);
+      }
+    } finally {
+      await service[Symbol.asyncDispose]();
+    }
+    for (const command of [
+      ['verify', '--all'],
+      ['rebuild', '--all'],
+      ['rebuild', '--all', '--check'],
+    ] as const) {
+      const [script, ...args] = command;
+      const ran = await runScript(folder, script, args);
+      t.is(ran.code, 0, `${command.join(' ')}: ${ran.out}${ran.err}`);
+    }
+  });
+}

@@ -1,0 +1,81 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { cp, readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import test from 'ava';
+import { ResumableUploads } from '../../../src/modules/resumable-uploads/resumable-uploads.ts';
+import { silentLogger } from '../../../src/tools/logger.ts';
+import { tarOf } from '../../../testing/archive-builders.ts';
+import { archiveHeaders, partial } from '../../../testing/deposit-bodies.ts';
+import { failFileCalls } from '../../../testing/failing-file-calls.ts';
+import { RunningService } from '../../../testing/running-service.ts';
+import { assertSwordError } from '../../../testing/sword-error.ts';
+import { temporaryFolder } from '../../../testing/temporary-folder.ts';
+import { TusUploads } from '../../../testing/tus-uploads.ts';
+
+const LIMITS = { maxSize: 2 ** 30, perClient: 10, totalSize: 2 ** 32, expiry: 3_600_000 };
+const OWNER = { client: 'alice', collection: 'software' } as const;
+
+test.serial('bytes that were not verified and cannot be cut off do not count after a restart', async (t) => {
+  const folder = path.join(await temporaryFolder(t), 'uploads');
+  await using uploads = await ResumableUploads.open({ folder, limits: LIMITS, logger: silentLogger });
+  const upload = await uploads.create({ ...OWNER, length: 20_000, metadata: null });
+  const bytes = randomBytes(20_000);
+  await upload.append(slowly(bytes.subarray(0, 5000)));
+  const { works } = await failFileCalls(t, 'truncate');
+  const wrong = { algorithm: 'sha1', digest: createHash('sha1').digest() } as const;
+  const code = 'UPLOAD_CHECKSUM_MISMATCH';
+  await t.throwsAsync(upload.append(slowly(bytes.subarray(5000)), wrong), { code });
+  t.is(upload.offset, 5000);
+  works();
+  const copy = path.join(await temporaryFolder(t), 'uploads');
+  await cp(folder, copy, { recursive: true });
+  await using next = await ResumableUploads.open({ folder: copy, limits: LIMITS, logger: silentLogger });
+  t.is(next.find(upload.id, OWNER)?.offset, 5000);
+});
+
+test.serial('an upload whose failed write cannot be undone is not usable until it is', async (t) => {
+  await using service = await RunningService.start({ uploadLimits: LIMITS });
+  const alice = await service.register('alice', { collections: ['software'] });
+  const uploads = new TusUploads(alice);
+  const archive = tarOf([{ name: 'a/noise', data: randomBytes(100_000) }]);
+  const iri = await uploads.begin(archive.length);
+  await uploads.patch(iri, 0, new Uint8Array(archive.subarray(0, 50_000)));
+  const datasync = await failFileCalls(t, 'datasync');
+  const truncate = await failFileCalls(t, 'truncate');
+  const rest = new Uint8Array(archive.subarray(50_000));
+  await assertSwordError(t, await uploads.patch(iri, 50_000, rest), 503, 'ServiceUnavailable');
+  datasync.works();
+  const id = /([0-9a-f-]{36})\/$/.exec(iri)?.[1] ?? '';
+  const file = path.join(service.folder, 'uploads', `${id}.bytes`);
+  t.is((await stat(file)).size, archive.length, 'bytes of which nothing is known');
+  const headers = { ...archiveHeaders('a.tar', 'application/x-tar'), ...partial, Upload: iri };
+  const name = (): Promise<Response> => alice.post('/1/software/', null, headers);
+  t.regex(await assertSwordError(t, await name(), 409, 'Conflict'), /until a failed write is undone/);
+  await assertSwordError(t, await uploads.patch(iri, 50_000, rest), 503, 'ServiceUnavailable');
+  t.is(await uploads.offset(iri), 50_000);
+  truncate.works();
+  t.regex(await assertSwordError(t, await name(), 409, 'Conflict'), /has 50000 of its/);
+  t.is((await stat(file)).size, 50_000);
+  t.is((await uploads.patch(iri, 50_000, rest)).status, 204);
+  t.deepEqual(await readFile(file), archive);
+  t.is((await name()).status, 201);
+});
+
+test.serial('of a piece that is too long nothing counts, also of what was synced before', async (t) => {
+  const folder = path.join(await temporaryFolder(t), 'uploads');
+  await using uploads = await ResumableUploads.open({ folder, limits: LIMITS, logger: silentLogger });
+  const length = 12 * 1024 ** 2;
+  const upload = await uploads.create({ ...OWNER, length, metadata: null });
+  const source = slowly(randomBytes(length + 1), 1024 ** 2);
+  await t.throwsAsync(upload.append(source), { code: 'UPLOAD_TOO_LONG' });
+  t.is(upload.offset, 0);
+  t.true((await readFile(path.join(folder, `${upload.id}.json`), 'utf8')).startsWith('{"durableLength":0 '));
+});
+
+async function* slowly(bytes: Buffer, size = bytes.length): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; at += size) {
+    yield bytes.subarray(at, at + size);
+    await pause(20);
+  }
+}

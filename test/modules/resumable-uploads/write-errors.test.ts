@@ -1,0 +1,83 @@
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import { ResumableUploads } from '../../../src/modules/resumable-uploads/resumable-uploads.ts';
+import type { Upload } from '../../../src/modules/resumable-uploads/upload.ts';
+import { silentLogger } from '../../../src/tools/logger.ts';
+import { tarOf } from '../../../testing/archive-builders.ts';
+import { archiveHeaders, entryHeaders, final, helloEntry, partial } from '../../../testing/deposit-bodies.ts';
+import { failFileCalls } from '../../../testing/failing-file-calls.ts';
+import { RunningService } from '../../../testing/running-service.ts';
+import { assertSwordError } from '../../../testing/sword-error.ts';
+import { temporaryFolder } from '../../../testing/temporary-folder.ts';
+import { pieceHeaders, TusUploads } from '../../../testing/tus-uploads.ts';
+
+const LIMITS = { maxSize: 2 ** 30, perClient: 10, totalSize: 2 ** 32, expiry: 3_600_000 };
+const OWNER = { client: 'alice', collection: 'software' } as const;
+
+test.serial('bytes that come after a failed write are not taken for those that it lost', async (t) => {
+  const { upload, file } = await begun(t, 30_000);
+  const bytes = randomBytes(30_000);
+  const faults = await failFileCalls(t, 'writev', (count) => count === 2);
+  await t.throwsAsync(upload.append(slowly(bytes, 10_000)), { code: 'UPLOADS_UNAVAILABLE' });
+  t.is(faults.failed(), 1);
+  t.is(upload.offset, 10_000);
+  await upload.append(slowly(bytes.subarray(10_000), 10_000));
+  t.is(upload.offset, 30_000);
+  t.deepEqual(await readFile(file), bytes);
+});
+
+test.serial('a sync that succeeds after one that failed makes no lost byte count', async (t) => {
+  const size = 10 * 1024 ** 2;
+  const { upload, file } = await begun(t, size);
+  const bytes = randomBytes(size);
+  const faults = await failFileCalls(t, 'datasync', (count) => count === 1);
+  await t.throwsAsync(upload.append(slowly(bytes, 512 * 1024)), { code: 'UPLOADS_UNAVAILABLE' });
+  t.is(faults.failed(), 1);
+  t.is(upload.offset, 0);
+  await upload.append(slowly(bytes, 512 * 1024));
+  t.true((await readFile(file)).equals(bytes));
+});
+
+test.serial('an archive of which a write failed becomes done with the bytes that were sent', async (t) => {
+  await using service = await RunningService.start({ uploadLimits: LIMITS });
+  const alice = await service.register('alice', { collections: ['software'] });
+  const uploads = new TusUploads(alice);
+  const archive = tarOf([{ name: 'a/noise', data: randomBytes(60_000) }]);
+  const iri = await uploads.begin(archive.length);
+  const faults = await failFileCalls(t, 'writev', (count) => count === 2);
+  const body = ReadableStream.from(slowly(archive, 10_000));
+  const init = { method: 'PATCH', body, duplex: 'half' as const };
+  const headers = { ...pieceHeaders(0), Authorization: alice.authorization };
+  await assertSwordError(t, await fetch(iri, { ...init, headers }), 503, 'ServiceUnavailable');
+  t.is(faults.failed(), 1);
+  faults.works();
+  const offset = await uploads.offset(iri);
+  t.is((await uploads.patch(iri, offset, new Uint8Array(archive.subarray(offset)))).status, 204);
+  const named = { ...archiveHeaders('a.tar', 'application/x-tar'), ...partial, Upload: iri };
+  const edit = (await alice.post('/1/software/', null, named)).headers.get('location') ?? '';
+  await alice.post(edit, helloEntry, { ...entryHeaders(), ...final });
+  await alice.waitFor(edit.replace('metadata', 'status'), 'done');
+  const stored = await alice.get(edit.replace('metadata', 'media'));
+  t.true(Buffer.from(await stored.bytes()).equals(archive));
+});
+
+type Begun = { readonly upload: Upload; readonly file: string; readonly folder: string };
+
+async function begun(t: ExecutionContext, length: number): Promise<Begun> {
+  const folder = path.join(await temporaryFolder(t), 'uploads');
+  const uploads = await ResumableUploads.open({ folder, limits: LIMITS, logger: silentLogger });
+  t.teardown(() => uploads[Symbol.asyncDispose]());
+  const upload = await uploads.create({ ...OWNER, length, metadata: null });
+  return { upload, file: path.join(folder, `${upload.id}.bytes`), folder };
+}
+
+/** Yields chunks of `size` bytes, with pauses in which the previous one is written. */
+async function* slowly(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; at += size) {
+    yield bytes.subarray(at, at + size);
+    await pause(20);
+  }
+}

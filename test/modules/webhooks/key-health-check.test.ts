@@ -1,0 +1,102 @@
+import { mkdtemp, readFile, rename, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { readConfig } from '../../../src/config/config.ts';
+import { ControlClient } from '../../../src/service/operator-port/control-client.ts';
+import { keptLines } from '../../../testing/kept-lines.ts';
+import { deposit, notify, temporaryKey, WAY } from '../../../testing/notified-service.ts';
+import { runScript } from '../../../testing/run-script.ts';
+import { RunningService, until } from '../../../testing/running-service.ts';
+import { WebhookReceiver } from '../../../testing/webhook-receiver.ts';
+
+/** Starts a service that notifies alice at once, and whose log lines are recorded. */
+async function notifying(t: ExecutionContext, receiver: WebhookReceiver) {
+  const keyFile = await temporaryKey(t);
+  const webhooks = {
+    ...readConfig({}).webhooks,
+    keyFile,
+    allowPrivate: true,
+    firstPause: 20,
+    longestPause: 100,
+  };
+  const { logger, lines } = keptLines();
+  const folder = await mkdtemp(path.join(tmpdir(), 'deposit-'));
+  const service = await RunningService.startIn(folder, { webhooks }, logger);
+  t.teardown(() => service[Symbol.asyncDispose]());
+  const alice = await service.register('alice', { collections: ['software'] });
+  await notify(service, 'alice', receiver, keyFile);
+  const ready = async () => {
+    const answer = await fetch(`${service.url}/health/ready`, { headers: { Accept: 'application/json' } });
+    return { status: answer.status, says: await answer.text() };
+  };
+  const linesOf = (message: string) => lines.filter(({ msg }) => msg === message);
+  return { service, keyFile, alice, ready, linesOf };
+}
+
+/** Resolves to the output of `status` while the service runs. */
+async function shown({ folder }: RunningService) {
+  const { out } = await runScript(folder, 'status', []);
+  const facts = JSON.parse((await runScript(folder, 'status', ['--json'])).out) as {
+    notifications: { waiting: number; taken: number; keyProblem: string | null };
+    reactors: { name: string }[];
+  };
+  return { screen: out, ...facts };
+}
+
+test('a missing key of webhooks is told once as an error and by status until it is back; clients are served', async (t) => {
+  await using receiver = await WebhookReceiver.start();
+  const { service, keyFile, alice, ready, linesOf } = await notifying(t, receiver);
+  await deposit(alice, 'software');
+  await until(async () => receiver.taken.length === WAY.length);
+  t.is((await ready()).status, 200);
+  t.regex(
+    (await shown(service)).screen,
+    /^Notifications: 5 taken, 0 tries not, 0 too old to be sent; 0 deposits wait$/m,
+  );
+
+  await rename(keyFile, `${keyFile}.away`);
+  await service.stop();
+  await service.startAgain();
+  const error = 'secrets of webhooks cannot be opened';
+  await until(async () => linesOf(error).length === 1);
+  t.is((await shown(service)).notifications.keyProblem, `The key of webhooks, ${keyFile}, is missing.`);
+  t.is((await ready()).status, 200);
+  t.deepEqual(
+    linesOf(error).map(({ level }) => level),
+    ['error'],
+    'before anybody was to be notified',
+  );
+  await rename(`${keyFile}.away`, keyFile);
+  await until(async () => linesOf('secrets of webhooks can be opened again').length === 1);
+  t.is(linesOf(error).length, 1);
+});
+
+test('a key of webhooks that is another one is told once, however many notifications fail for it', async (t) => {
+  await using receiver = await WebhookReceiver.start();
+  const { service, keyFile, alice, ready, linesOf } = await notifying(t, receiver);
+  const key = await readFile(keyFile);
+  await writeFile(keyFile, `${Buffer.alloc(32, 7).toString('base64')}\n`);
+  await Promise.all([1, 2, 3].map(() => deposit(alice, 'software')));
+  const control = await ControlClient.find(service.folder);
+  const tries = async () => (await control?.state())?.notifications;
+  await until(async () => (await tries())?.waiting === 3 && (await tries())?.keyProblem !== null);
+  t.regex(
+    (await tries())?.keyProblem ?? '',
+    /^The secret of the webhook of alice was sealed with the key \w+, not with /,
+  );
+  const { status, says } = await ready();
+  t.is(status, 200);
+  t.notRegex(says, /alice/, 'it is told without credentials');
+  const { screen, notifications, reactors } = await shown(service);
+  t.regex(screen, /^ {2}some cannot be sent: The secret of the webhook of alice/m);
+  t.regex(notifications.keyProblem ?? '', /Bring that key back or set the webhook again\.$/);
+  t.true(reactors.some(({ name }) => name === 'notifier'));
+  t.is(linesOf('secrets of webhooks cannot be opened').length, 1);
+  t.is(linesOf('secrets of webhooks cannot be opened')[0]?.level, 'error');
+
+  await writeFile(keyFile, key);
+  await until(async () => linesOf('secrets of webhooks can be opened again').length === 1);
+  await until(async () => receiver.taken.length === 3 * WAY.length);
+  t.is((await tries())?.keyProblem, null);
+});

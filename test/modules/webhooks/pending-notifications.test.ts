@@ -1,0 +1,186 @@
+import test from 'ava';
+import { AdminCommands } from '../../../src/deposits/admin-commands.ts';
+import { load } from '../../../src/deposits/command-handler.ts';
+import { deposits, notifications } from '../../../src/domain/aggregates.ts';
+import type { EventLog, RecordedEvent } from '../../../src/event-log/event-log.ts';
+import { chainHash, sealAfter } from '../../../src/event-log/integrity/hash-chain.ts';
+import { Notifier } from '../../../src/modules/webhooks/notifier.ts';
+import { PendingNotifications } from '../../../src/modules/webhooks/pending-notifications.ts';
+import type { Outcome } from '../../../src/modules/webhooks/webhook-client.ts';
+import { WebhookKey } from '../../../src/modules/webhooks/webhook-key.ts';
+import { WebhookSender } from '../../../src/modules/webhooks/webhook-sender.ts';
+import { Webhooks } from '../../../src/modules/webhooks/webhooks.ts';
+import { EventLogParking } from '../../../src/reactors/parking.ts';
+import { Iris } from '../../../src/sword/iris.ts';
+import { silentLogger } from '../../../src/tools/logger.ts';
+import { MemoryEventLog } from '../../../testing/memory-event-log.ts';
+import { temporaryKey } from '../../../testing/notified-service.ts';
+import { secretCredential } from '../../../testing/secret-password.ts';
+
+const SETTINGS = { firstPause: 10, longestPause: 100, allowPrivate: true, giveUpAfter: 3_600_000 };
+const accepts = async (): Promise<Outcome> => ({ taken: true });
+const silent = new AbortController().signal;
+
+/** Returns a client with a webhook, a deposit of it with three status events, and a node that notifies of them. */
+async function given(t: Parameters<typeof temporaryKey>[0], ageMs = 0) {
+  const log = new MemoryEventLog();
+  t.teardown(() => log[Symbol.asyncDispose]());
+  const keyFile = await temporaryKey(t);
+  const administration = new AdminCommands(log, { kind: 'operator', name: 'test' });
+  await administration.client({ type: 'RegisterClient', client: 'alice', credential: secretCredential });
+  await administration.grant('alice', 'software');
+  const secret = (await WebhookKey.make(keyFile)).seal('s'.repeat(32), 'alice');
+  await administration.client({ type: 'SetWebhook', client: 'alice', url: 'https://alice.example/', secret });
+  const events = await statusEvents(log, ageMs);
+  const sent: number[] = [];
+  const receiver = { answer: accepts };
+  const webhookClient = {
+    post: async (_url: string, body: string): Promise<Outcome> => {
+      sent.push((JSON.parse(body) as { data: { revision: number } }).data.revision);
+      return receiver.answer();
+    },
+  };
+  const node = (from: EventLog = log) => {
+    // Views without any event: the log is read.
+    const projector = { position: undefined, passed: async () => false };
+    const view = { get: () => undefined, find: () => [], values: () => [][Symbol.iterator]() } as never;
+    const webhooks = new Webhooks(from, projector, view);
+    const renderContext = { iris: new Iris('https://deposit.example'), refIdAliases: false };
+    const onKeyProblem = (): void => t.fail('the key is there');
+    const sender = new WebhookSender({
+      ...SETTINGS,
+      keyFile,
+      webhookClient,
+      renderContext,
+      onKeyProblem,
+      logger: silentLogger,
+    });
+    const notifier = new Notifier(from, new EventLogParking(from), webhooks, sender, SETTINGS);
+    const deliveries = new PendingNotifications(from, webhooks, sender, SETTINGS);
+    return { notifier, deliveries, sender, webhooks };
+  };
+  const recorded = async () => (await load(log, notifications, 1)).state;
+  return { log, events, sent, receiver, node, recorded, administration };
+}
+
+async function statusEvents(log: EventLog, ageMs: number): Promise<readonly RecordedEvent[]> {
+  const occurredAt = new Date(Date.now() - ageMs).toISOString();
+  const metadata = {
+    schemaVersion: 1,
+    occurredAt,
+    actor: { kind: 'client', name: 'alice' },
+    $correlationId: 'c',
+  };
+  const about = { depositId: 1, client: 'alice', collection: 'software', createdAt: occurredAt, slug: null };
+  const created = {
+    ...about,
+    uuid: '6a1b4f0e-0000-4000-8000-000000000001',
+    fallbackOrigin: 'https://alice.example/1',
+  };
+  const completed = { depositId: 1, completedAt: occurredAt, origin: 'https://alice.example/1' };
+  const types = [
+    ['DepositCreated', created],
+    ['DepositCompleted', completed],
+    ['ChecksRetried', { depositId: 1, attempt: 2 }],
+  ] as const;
+  const events = types.map(([type, data]) => ({ id: crypto.randomUUID(), type, data, metadata }));
+  const stream = `${deposits.prefix}1`;
+  await log.append(stream, 'none', sealAfter(stream, 'none', chainHash(undefined), events));
+  return Array.fromAsync(log.readStream(stream));
+}
+
+test('each notification that is accepted is recorded by its revision, and not sent when it comes again', async (t) => {
+  const { events, sent, node, recorded } = await given(t);
+  const { notifier } = node();
+  for (const event of events) await notifier.react(event, silent);
+  t.deepEqual(
+    [sent, (await recorded()).settled],
+    [
+      [0, 1, 2],
+      [0, 1, 2],
+    ],
+  );
+  for (const event of events) await node().notifier.react(event, silent);
+  t.deepEqual(sent, [0, 1, 2]);
+});
+
+test('an event that comes before an earlier one is held behind it, and both are sent in order', async (t) => {
+  const { events, sent, node, recorded } = await given(t, 60_000);
+  const [, , last] = events as [RecordedEvent, RecordedEvent, RecordedEvent];
+  const { notifier, deliveries, sender, webhooks } = node();
+  await notifier.react(last, silent);
+  t.deepEqual(sent, [], 'nothing of it yet');
+  t.deepEqual(
+    (await recorded()).held.map(({ revision }) => revision),
+    [0, 1, 2],
+  );
+  const webhook = await webhooks.at('alice', last.position);
+  t.truthy(webhook);
+  if (webhook) await deliveries.deliver(1, webhook, sender.breakerOf(webhook), silent);
+  t.deepEqual(sent, [0, 1, 2]);
+  for (const event of events) await notifier.react(event, silent);
+  t.deepEqual(sent, [0, 1, 2], 'when they come after all, they are recorded');
+});
+
+test('while another node may be sending the earlier one, what is held behind it is not tried', async (t) => {
+  const { events, sent, node, recorded } = await given(t);
+  const [, second] = events as [RecordedEvent, RecordedEvent];
+  await node().notifier.react(second, silent);
+  const { held, nextTryAt } = await recorded();
+  t.deepEqual(
+    held.map(({ revision }) => revision),
+    [0, 1],
+  );
+  const wait = Date.parse(nextTryAt ?? '') - Date.now();
+  t.true(wait > 5000 && wait <= 12_000, `${wait} ms`);
+  const { sender, webhooks, deliveries } = node();
+  const webhook = await webhooks.at('alice', second.position);
+  if (webhook) await deliveries.deliver(1, webhook, sender.breakerOf(webhook), silent);
+  t.deepEqual(sent, [], 'not before its time');
+});
+
+test('what is held behind an event of a node whose clock is ahead waits no longer', async (t) => {
+  const { events, node, recorded } = await given(t, -600_000);
+  const [, second] = events as [RecordedEvent, RecordedEvent];
+  await node().notifier.react(second, silent);
+  const wait = Date.parse((await recorded()).nextTryAt ?? '') - Date.now();
+  t.true(wait > 5000 && wait <= 12_000, `${wait} ms`);
+});
+
+test('a stale read of the deposit is no reason to pass over an event', async (t) => {
+  const { log, events, sent, node } = await given(t);
+  const stale = Object.create(log) as EventLog;
+  stale.readStream = (stream, options) =>
+    stream === 'deposit-1'
+      ? log.readStream(stream, { ...options, limit: 2 })
+      : log.readStream(stream, options);
+  const [, , last] = events as [RecordedEvent, RecordedEvent, RecordedEvent];
+  await t.throwsAsync(node(stale).notifier.react(last, silent), {
+    code: 'EVENT_LOG_UNAVAILABLE',
+    message: /^Stale read of deposit-1: it ended at revision 1, but revision 2 is known\.$/,
+  });
+  t.deepEqual(sent, []);
+});
+
+test('what is parked waits for an operator, and nothing waits for it', async (t) => {
+  const { log, events, sent, node } = await given(t, 60_000);
+  const [first, second, last] = events as [RecordedEvent, RecordedEvent, RecordedEvent];
+  await node().notifier.react(first, silent);
+  await new EventLogParking(log).park('notifier', second, new Error('It kills.'));
+  await node().notifier.react(last, silent);
+  t.deepEqual(sent, [0, 2]);
+  await node().notifier.react(second, silent);
+  t.deepEqual(sent, [0, 2, 1], 'an operator wanted it');
+});
+
+test('what happens while a client may not be notified is recorded as given up, and not sent later', async (t) => {
+  const { events, sent, node, administration, recorded } = await given(t);
+  const [first, second, last] = events as [RecordedEvent, RecordedEvent, RecordedEvent];
+  await node().notifier.react(first, silent);
+  await administration.client({ type: 'DisableClient', client: 'alice' });
+  await node().notifier.react(second, silent);
+  await administration.client({ type: 'EnableClient', client: 'alice' });
+  await node().notifier.react(last, silent);
+  t.deepEqual(sent, [0, 2]);
+  t.deepEqual([(await recorded()).settled, (await recorded()).givenUp], [[0, 1, 2], []]);
+});

@@ -1,0 +1,303 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { stat } from 'node:fs/promises';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { readConfig } from '../../../src/config/config.ts';
+import { handleCommand, load } from '../../../src/deposits/command-handler.ts';
+import { notifications } from '../../../src/domain/aggregates.ts';
+import { CircuitBreaker } from '../../../src/modules/webhooks/circuit-breaker.ts';
+import { PendingNotifications } from '../../../src/modules/webhooks/pending-notifications.ts';
+import { isPublicAddress } from '../../../src/modules/webhooks/public-address.ts';
+import { assertReachable } from '../../../src/modules/webhooks/receiver-address.ts';
+import { generateSecret, isSecret, signatureHeaders } from '../../../src/modules/webhooks/signature.ts';
+import { type Outcome, WebhookClient } from '../../../src/modules/webhooks/webhook-client.ts';
+import { WebhookKey } from '../../../src/modules/webhooks/webhook-key.ts';
+import { WebhookSender } from '../../../src/modules/webhooks/webhook-sender.ts';
+import { openLog } from '../../../src/service/backends/open-backends.ts';
+import { Iris } from '../../../src/sword/iris.ts';
+import { silentLogger } from '../../../src/tools/logger.ts';
+import { anyContext, executeDeposit } from '../../../testing/commands.ts';
+import { createDeposit } from '../../../testing/example-deposits.ts';
+import { MemoryEventLog } from '../../../testing/memory-event-log.ts';
+import { runScript } from '../../../testing/run-script.ts';
+import { until } from '../../../testing/running-service.ts';
+import { temporaryFolder } from '../../../testing/temporary-folder.ts';
+
+const NOT_PUBLIC = `
+  0.0.0.0 0.1.2.3 10.0.0.1 100.64.0.1 100.127.255.255 127.0.0.1 127.255.0.1 169.254.169.254 172.16.0.1 172.31.255.255
+  192.0.0.8 192.168.1.1 198.18.0.1 203.0.113.7 224.0.0.1 240.0.0.1 255.255.255.255
+  :: ::1 ::ffff:127.0.0.1 ::ffff:10.0.0.1 ::ffff:8.8.8.8 ::127.0.0.1 64:ff9b::7f00:1 fc00::1 fd12:3456::1 fe80::1
+  fe80::1%eth0 fec0::1 ff02::1 2001::1 2001:db8::1 2002:7f00:1::1 3fff::1 4000::1
+  localhost 1.2.3 08.8.8.8 1`.split(/\s+/);
+const PUBLIC = `8.8.8.8 1.1.1.1 100.63.0.1 100.128.0.1 172.15.0.1 172.32.0.1 193.0.0.1 223.255.255.1
+  2606:4700:4700::1111 2a00:1450:4001::1 2001:4860:4860::8888`.split(/\s+/);
+
+test('only what anybody on the Internet could reach is a public address', (t) => {
+  t.deepEqual(NOT_PUBLIC.filter(isPublicAddress), []);
+  t.deepEqual(
+    PUBLIC.filter((address) => !isPublicAddress(address)),
+    [],
+  );
+});
+
+/** Starts a server that only counts connections. */
+async function counting(t: ExecutionContext): Promise<{ port: number; connections: () => number }> {
+  let connections = 0;
+  const server: Server = createServer((socket) => {
+    connections += 1;
+    socket.destroy();
+  }).listen(0, '127.0.0.1');
+  t.teardown(() => server.close());
+  await once(server, 'listening');
+  return { port: (server.address() as AddressInfo).port, connections: () => connections };
+}
+
+test('nothing is sent to a private network, whether it is named by its address or by a name', async (t) => {
+  const { port, connections } = await counting(t);
+  using webhookClient = new WebhookClient({ allowPrivate: false }, 'test/1');
+  const { signal } = new AbortController();
+  for (const host of [
+    '127.0.0.1',
+    'localhost',
+    '[::1]',
+    '[::ffff:127.0.0.1]',
+    '2130706433',
+    '0x7f.1',
+    '127.1',
+  ]) {
+    const outcome = await webhookClient.post(`https://${host}:${port}/hook`, '{}', {}, signal);
+    t.false(outcome.taken);
+    if (!outcome.taken)
+      t.regex(outcome.reason, /is in no public network, where no notifications are sent\.$/, host);
+  }
+  const plain = await webhookClient.post(`http://127.0.0.1:${port}/`, '{}', {}, signal);
+  t.like(plain, {
+    taken: false,
+    reason: 'A webhook has to be https, unless DEPOSIT_WEBHOOK_ALLOW_PRIVATE is true.',
+  });
+  t.is(connections(), 0);
+  using allowed = new WebhookClient({ allowPrivate: true }, 'test/1');
+  t.false((await allowed.post(`https://localhost:${port}/`, '{}', {}, signal)).taken);
+  t.true(connections() > 0, 'unless that is allowed');
+});
+
+test('an answer without an end costs nothing: what it says counts, and the connection is closed', async (t) => {
+  let isOpen = false;
+  const server = createHttpServer((_, res) => {
+    const timer = setInterval(() => res.write('x'.repeat(10_000)), 1);
+    res.once('close', () => {
+      isOpen = true;
+      clearInterval(timer);
+    });
+  }).listen(0, '127.0.0.1');
+  t.teardown(() => server.close());
+  await once(server, 'listening');
+  using webhookClient = new WebhookClient({ allowPrivate: true }, 'test/1');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  t.deepEqual(await webhookClient.post(url, '{}', {}, new AbortController().signal), { taken: true });
+  await until(async () => isOpen);
+});
+
+test('an answer that stops in the middle counts, and its connection is closed before another is made', async (t) => {
+  const [sockets, atOnce] = [new Set<object>(), [] as number[]];
+  const server = createHttpServer((_, res) => void res.writeHead(200).write('x'));
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    setTimeout(() => atOnce.push(sockets.size), 50);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  server.listen(0, '127.0.0.1');
+  t.teardown(() => server.close());
+  await once(server, 'listening');
+  using webhookClient = new WebhookClient({ allowPrivate: true }, 'test/1');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  for (let sent = 0; sent < 2; sent += 1)
+    t.deepEqual(await webhookClient.post(url, '{}', {}, new AbortController().signal), { taken: true });
+  await until(async () => atOnce.length === 2);
+  t.deepEqual(atOnce, [1, 1]);
+});
+
+test('an answer that goes over to another protocol is a refusal like others', async (t) => {
+  const server = createServer((socket) => {
+    socket.once('data', () =>
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: other\r\nConnection: Upgrade\r\n\r\n'),
+    );
+  }).listen(0, '127.0.0.1');
+  t.teardown(() => server.close());
+  await once(server, 'listening');
+  using webhookClient = new WebhookClient({ allowPrivate: true }, 'test/1');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const outcome = await webhookClient.post(url, '{}', {}, new AbortController().signal);
+  const reason = 'No connection, or no answer on it: closed without one.';
+  t.deepEqual(outcome, { taken: false, reason, isUnreachable: true, retryAfter: 0 });
+});
+
+test('signatures are those of the Standard Webhooks specification', (t) => {
+  const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+  const message = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', seconds: 1614265330, body: '{"test": 2432232314}' };
+  t.deepEqual(signatureHeaders(secret, message), {
+    'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+    'webhook-timestamp': '1614265330',
+    'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+  });
+  t.true(isSecret(secret));
+  t.true(isSecret(generateSecret()));
+  t.not(generateSecret(), generateSecret());
+  for (const bad of [
+    '',
+    'whsec_',
+    'whsec_c2hvcnQ=',
+    secret.slice(6),
+    `${secret}!`,
+    `whsec_${'A'.repeat(100)}`,
+  ])
+    t.false(isSecret(bad), bad);
+});
+
+test('a sealed secret opens with its key alone, and for its client alone', async (t) => {
+  const folder = await temporaryFolder(t);
+  const file = path.join(folder, 'keys', 'webhook.key');
+  const [key, same] = await Promise.all([WebhookKey.make(file), WebhookKey.make(file)]);
+  t.is((await stat(file)).mode & 0o777, 0o600);
+  const sealed = key.seal('whsec_secret', 'alice');
+  t.is(same.open(sealed, 'alice'), 'whsec_secret');
+  t.not(key.seal('whsec_secret', 'alice').ciphertext, sealed.ciphertext);
+  t.throws(() => key.open(sealed, 'bob'), { message: 'The secret of the webhook of bob is damaged.' });
+  const other = await WebhookKey.make(path.join(folder, 'other.key'));
+  t.throws(() => other.open(sealed, 'alice'), {
+    message: /was sealed with the key .* set the webhook again\.$/,
+  });
+  await t.throwsAsync(WebhookKey.read(path.join(folder, 'none')), { message: /is missing\.$/ });
+});
+
+const taken: Outcome = { taken: true };
+const gone: Outcome = { taken: false, reason: 'Nobody answers.', isUnreachable: true, retryAfter: 0 };
+const refused: Outcome = {
+  taken: false,
+  reason: 'It was answered 500.',
+  isUnreachable: false,
+  retryAfter: 0,
+};
+
+/** Runs one delivery with this outcome. */
+async function delivery(breaker: CircuitBreaker, outcome: Outcome): Promise<void> {
+  if (!breaker.tryAcquire()) throw new Error('There is no room.');
+  await breaker.deliver(async () => outcome);
+  breaker.release();
+}
+
+test('a receiver that nobody answers at is left alone, then tried by one delivery that opens its line for all', async (t) => {
+  const breaker = new CircuitBreaker({ firstPause: 300, longestPause: 300 });
+  const permits = breaker.permits;
+  t.true(permits > 1);
+  await delivery(breaker, gone);
+  t.is(breaker.permits, 0);
+  t.is(await breaker.acquire(), 'Nobody answers.');
+  await until(async () => breaker.permits > 0);
+  t.is(breaker.permits, 1);
+  t.true(breaker.tryAcquire());
+  t.is(breaker.permits, 0, 'while it is tried, nobody else tries');
+  await breaker.deliver(async () => taken);
+  breaker.release();
+  t.is(breaker.permits, permits);
+});
+
+test('a line is closed by refusals only when nothing is taken between them', async (t) => {
+  const breaker = new CircuitBreaker({ firstPause: 1000, longestPause: 1000 });
+  for (const outcome of [refused, refused, refused, refused, taken, refused, refused, refused, refused])
+    await delivery(breaker, outcome);
+  t.true(breaker.permits > 0);
+  await delivery(breaker, refused);
+  t.is(breaker.permits, 0);
+  breaker.allowProbe('2000-01-01T00:00:00.000Z');
+  t.is(breaker.permits, 0, 'what was wanted before it was closed has been tried');
+  breaker.allowProbe(new Date(Date.now() + 1000).toISOString());
+  t.is(breaker.permits, 1);
+});
+
+test('a line gives its places to those who wait, in turn', async (t) => {
+  const breaker = new CircuitBreaker({ firstPause: 1000, longestPause: 1000 });
+  while (breaker.tryAcquire());
+  const waiting = [breaker.acquire(), breaker.acquire()];
+  breaker.release();
+  breaker.release();
+  t.deepEqual(await Promise.all(waiting), [undefined, undefined]);
+  t.is(breaker.permits, 0);
+});
+
+test('what is held of an event that a newer release wrote is tried less and less often, and says why', async (t) => {
+  await using log = new MemoryEventLog();
+  const { revision } = await executeDeposit(log, 1, createDeposit({ depositId: 1 }));
+  const id = randomUUID();
+  const newer = { id, type: 'DepositCompleted', data: {}, metadata: { schemaVersion: 99 } };
+  await log.append('deposit-1', revision, [newer]);
+  const owner = { client: 'alice', collection: 'software' };
+  const held = { ...owner, eventId: id, revision: revision + 1, reason: 'Nobody answers.', nextTryAt: null };
+  const hold = {
+    type: 'HoldNotification',
+    depositId: 1,
+    heldAt: '2026-03-01T10:00:00.000Z',
+    ...held,
+  } as const;
+  await handleCommand(log, notifications, 1, hold, anyContext());
+  const pauses = { firstPause: 600_000, longestPause: 3_600_000 };
+  const renderContext = { iris: new Iris('http://deposit.example'), refIdAliases: false };
+  const webhookClient = { post: async () => taken };
+  const onKeyProblem = (): void => t.fail();
+  const logger = silentLogger;
+  const sender = new WebhookSender({
+    ...pauses,
+    webhookClient,
+    renderContext,
+    keyFile: '',
+    onKeyProblem,
+    logger,
+  });
+  const deliveries = new PendingNotifications(log, { refusalReason: async () => undefined }, sender, pauses);
+  const secret = { scheme: 'aes-256-gcm', keyId: '', iv: '', ciphertext: '', tag: '' } as const;
+  const webhook = { client: 'alice', url: '', secret, since: '', revision: 0, setAt: '' };
+  await deliveries.deliver(1, webhook, sender.breakerOf(webhook), AbortSignal.timeout(10_000));
+  const { state } = await load(log, notifications, 1);
+  t.regex(state.reason ?? '', /^A DepositCompleted of schema version 99 cannot be read by this release/);
+  t.true(Date.parse(state.nextTryAt ?? '') > Date.now() + 300_000);
+  t.is(state.held.length, 1);
+});
+
+test('a webhook in a private network or without TLS is refused when it is set', async (t) => {
+  const refusals: Readonly<Record<string, RegExp>> = {
+    'http://example.org/hook': /has to be https/,
+    'https://169.254.169.254/latest': /169\.254\.169\.254 is in no public network/,
+    'https://localhost/hook': /localhost \((127\.0\.0\.1|::1)\) is in no public network/,
+    'https://[::ffff:10.0.0.1]/': /is in no public network/,
+  };
+  for (const [url, message] of Object.entries(refusals)) {
+    const expected = { code: 'RECEIVER_REFUSED', message };
+    await t.throwsAsync(assertReachable(new URL(url), { allowPrivate: false }), expected);
+  }
+  await t.notThrowsAsync(assertReachable(new URL('https://8.8.8.8/hook'), { allowPrivate: false }));
+  await t.notThrowsAsync(assertReachable(new URL('http://localhost/hook'), { allowPrivate: true }));
+});
+
+test('an operator sets a webhook, is told its secret once, and removes it', async (t) => {
+  const folder = await temporaryFolder(t);
+  await using _made = await openLog(readConfig({ DEPOSIT_DATA_DIR: folder })); // like a service
+  const client = (...args: string[]) => runScript(folder, 'client', args, { input: 'whsec_short' });
+  t.is((await client('add', 'alice', '--password-stdin')).code, 0);
+  const [local, weak, twice] = await Promise.all([
+    client('webhook', 'alice', 'https://alice:secret@127.0.0.1/'),
+    client('webhook', 'alice', 'https://8.8.8.8/hook', '--secret-stdin'),
+    client('webhook', 'alice', '--off', '--retry'),
+  ]);
+  t.deepEqual([local.code, weak.code, twice.code], [1, 1, 2]);
+  t.regex(weak.err, /^The secret has to be "whsec_" with/);
+  const done = await client('webhook', 'alice', 'https://8.8.8.8/hook');
+  t.regex(done.out, /^alice is notified at https:\/\/8\.8\.8\.8\/hook of what happens from now on\.\n/);
+  t.regex(done.out, /\nSecret, shown only now: whsec_[A-Za-z0-9+/]{43}=\n$/);
+  const shown = await client('show', 'alice', '--json');
+  t.is((JSON.parse(shown.out) as { webhook: string }).webhook, 'https://8.8.8.8/hook');
+  t.notRegex(shown.out, /whsec|ciphertext/);
+  t.is((await client('webhook', 'alice', '--off')).out, 'alice is not notified any more.\n');
+});

@@ -1,0 +1,548 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, fsyncSync as fsyncOfNode } from 'node:fs';
+import {
+  appendFile,
+  cp,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  truncate,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
+import path from 'node:path';
+import { DatabaseSync, type SQLInputValue, StatementSync } from 'node:sqlite';
+import { promisify } from 'node:util';
+import test, { type ExecutionContext } from 'ava';
+import { FilesystemObjectStore } from '../../src/object-store/filesystem/filesystem-object-store.ts';
+import { FilesystemStoreAudit } from '../../src/object-store/filesystem/filesystem-store-audit.ts';
+import { LastRowRecord } from '../../src/object-store/filesystem/last-row.ts';
+import { OBJECT_SCHEMA, openToWrite } from '../../src/object-store/filesystem/object-database.ts';
+import { packRows, rowChanger } from '../../src/object-store/filesystem/row-change.ts';
+import {
+  ObjectCorrupt,
+  ObjectStoreUnavailable,
+  ObjectUnreadable,
+} from '../../src/object-store/object-store.ts';
+import { FILES_OF_NODE } from '../../src/tools/files.ts';
+import { runInWorld } from '../../src/tools/outside-world.ts';
+import { newestSlot } from '../../src/tools/sqlite/slots.ts';
+import { failFileCalls } from '../../testing/failing-file-calls.ts';
+import { temporaryFolder } from '../../testing/temporary-folder.ts';
+import { breakingAfter, bytesOf, inChunks, listOf, md5Of, newBody, sha256Of } from './bodies.ts';
+import { archiveStoreContract } from './contract.ts';
+
+const SMALL = 1000;
+const LARGE = 300_000;
+
+archiveStoreContract(async (t) => (await openIn(t, await temporaryFolder(t))).store);
+
+test.serial('five hundred puts that fail leave no descriptor open', async (t) => {
+  const { store, folder } = await openIn(t, await temporaryFolder(t));
+  await failingPuts(store, 10);
+  const before = await openDescriptors(folder);
+  t.true(before > 0, 'its database is open');
+  await failingPuts(store, 500);
+  t.is(await openDescriptors(folder), before);
+  t.is(await store.sweepIncoming(later(), { dryRun: true }), 0);
+});
+
+test('large objects are files under their digest, small ones are rows', async (t) => {
+  const { store, folder } = await openIn(t, await temporaryFolder(t));
+  const { sha256 } = await store.put(inChunks(newBody(65_537)));
+  await store.put(inChunks(newBody(65_536)));
+  const names = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = names
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => path.join(parentPath, name));
+  t.deepEqual(
+    files.filter((file) => !path.basename(file).startsWith('small.sqlite')),
+    [fileOf(folder, sha256)],
+  );
+});
+
+test('small objects that are put at once are each as they were put', async (t) => {
+  const { store } = await openIn(t, await temporaryFolder(t));
+  const bodies = Array.from({ length: 60 }, (_, index) => newBody(index * 50));
+  const stored = await Promise.all(bodies.map((body) => store.put(inChunks(body))));
+  for (const [index, body] of bodies.entries()) {
+    t.deepEqual(stored[index], { sha256: sha256Of(body), length: body.length });
+    t.deepEqual(await bytesOf(store, sha256Of(body)), body);
+  }
+});
+
+test('a database with the pages of an earlier release goes on with them', async (t) => {
+  const folder = await temporaryFolder(t);
+  const file = path.join(folder, 'small.sqlite');
+  const bodies = [newBody(SMALL), newBody(SMALL)] as const;
+  using earlier = new DatabaseSync(file);
+  earlier.exec(`PRAGMA page_size = 4096; PRAGMA journal_mode = WAL; ${OBJECT_SCHEMA}`);
+  const put = earlier.prepare('INSERT INTO small_object (sha256, stored_at, bytes) VALUES (?, ?, ?)');
+  put.run(sha256Of(bodies[0]), Date.now(), bodies[0]);
+  const { store } = await openIn(t, folder);
+  await store.put(inChunks(bodies[1]));
+  for (const body of bodies) t.deepEqual(await bytesOf(store, sha256Of(body)), body);
+  t.is(earlier.prepare('PRAGMA page_size').get()?.['page_size'], 4096);
+});
+
+test('a table that an earlier release laid out otherwise is no fault, one that is another is', async (t) => {
+  const folder = await temporaryFolder(t);
+  using database = new DatabaseSync(path.join(folder, 'small.sqlite'));
+  database.exec(`PRAGMA journal_mode = WAL; ${OBJECT_SCHEMA.replaceAll('\n', '\n  ')}`);
+  const structure = async () => {
+    await using audit = new FilesystemStoreAudit(folder);
+    return await audit.structure();
+  };
+  t.deepEqual(await structure(), []);
+  database.exec('ALTER TABLE small_object ADD COLUMN note TEXT');
+  t.deepEqual(
+    (await structure()).map(({ text }) => /^its schema (lacks|has) /.exec(text)?.[1]),
+    ['lacks', 'has'],
+  );
+});
+
+test('objects in a format of a newer release are refused, and left as they are', async (t) => {
+  const folder = await temporaryFolder(t);
+  await (await FilesystemObjectStore.open({ folder }))[Symbol.asyncDispose]();
+  const file = path.join(folder, 'small.sqlite');
+  {
+    using database = new DatabaseSync(file);
+    database.exec('PRAGMA user_version = 1');
+  }
+  const before = await readFile(file);
+  await t.throwsAsync(FilesystemObjectStore.open({ folder }), {
+    code: 'STORE_FORMAT_UNKNOWN',
+    message: `${file} holds objects in format 1, this release reads format 0: start the release that made it.`,
+  });
+  t.true(before.equals(await readFile(file)));
+});
+
+test('a file of small objects that cannot be opened is named, one that is no database as what does not pass', async (t) => {
+  const folder = await temporaryFolder(t);
+  const file = path.join(folder, 'small.sqlite');
+  const before = 'a text of some length that is no database at all. '.repeat(100);
+  await writeFile(file, before);
+  await t.throwsAsync(FilesystemObjectStore.open({ folder }), {
+    code: 'STORE_DAMAGED',
+    message: `${file}, where small objects lie, is damaged: file is not a database. Bring it back from a backup.`,
+  });
+  t.is(await readFile(file, 'utf8'), before);
+  await rm(file);
+  await mkdir(file);
+  await t.throwsAsync(FilesystemObjectStore.open({ folder }), {
+    code: 'ARCHIVE_STORE_UNAVAILABLE',
+    message: `${file}, where small objects lie, cannot be opened: unable to open database file.`,
+  });
+});
+
+test('what was stored while the clock was a year ahead is no fault', async (t) => {
+  const folder = await temporaryFolder(t);
+  {
+    await using store = await FilesystemObjectStore.open({ folder });
+    await store.put(inChunks(newBody(SMALL)));
+  }
+  const file = path.join(folder, 'small.sqlite');
+  using database = new DatabaseSync(file);
+  database.exec('UPDATE small_object SET stored_at = stored_at + 365 * 86400000');
+  await using audit = new FilesystemStoreAudit(folder);
+  t.deepEqual(await audit.structure(), []);
+});
+
+test('objects are there when the store is opened again', async (t) => {
+  const folder = await temporaryFolder(t);
+  const bodies = [SMALL, LARGE].map(newBody);
+  {
+    await using store = await FilesystemObjectStore.open({ folder });
+    for (const body of bodies) await store.put(inChunks(body));
+  }
+  t.false(existsSync(path.join(folder, 'small.sqlite-wal')));
+  const { store } = await openIn(t, folder);
+  for (const body of bodies) t.true(body.equals(await bytesOf(store, sha256Of(body))));
+});
+
+test('small objects that went with the WAL are noticed at the next opening, removed ones are not', async (t) => {
+  const folder = await temporaryFolder(t);
+  const copyOf = async (name: string, ...without: readonly string[]): Promise<string> => {
+    const copy = path.join(await temporaryFolder(t), name);
+    await cp(folder, copy, { recursive: true });
+    for (const suffix of without) await rm(path.join(copy, `small.sqlite${suffix}`));
+    return copy;
+  };
+  const lossesIn = async (place: string): Promise<string[]> => {
+    const losses: string[] = [];
+    await using _store = await FilesystemObjectStore.open({
+      folder: place,
+      onLost: (why) => losses.push(why),
+    });
+    return losses;
+  };
+  const bodies = [10, 20, 30].map(newBody);
+  {
+    await using store = await FilesystemObjectStore.open({ folder });
+    await store.put(inChunks(bodies[0] as Buffer));
+  }
+  {
+    await using store = await FilesystemObjectStore.open({ folder });
+    for (const body of bodies) await store.put(inChunks(body));
+    await store.ready(); // the record of the last commit is written by then
+    t.deepEqual(await lossesIn(await copyOf('whole')), []);
+    const cut = await copyOf('cut', '-wal', '-shm');
+    await using audit = new FilesystemStoreAudit(cut);
+    t.regex(
+      (await audit.structure())[0]?.text ?? '',
+      /^it ends at row 1, but .*small\.sqlite\.head records row 3/,
+    );
+    t.regex((await lossesIn(cut))[0] ?? '', /small\.sqlite lost small objects: it ends at row 1, but/);
+    t.regex((await lossesIn(await copyOf('none', '', '-wal', '-shm')))[0] ?? '', /it is missing, but/);
+    await store.remove(sha256Of(bodies[2] as Buffer));
+    await store.ready();
+    t.deepEqual(await lossesIn(await copyOf('removed')), []);
+  }
+  t.deepEqual(await lossesIn(folder), []);
+  await using store = await FilesystemObjectStore.open({ folder });
+  for (const body of bodies) await store.remove(sha256Of(body));
+  await store.ready();
+  t.deepEqual(await lossesIn(await copyOf('empty')), []);
+});
+
+test('a store that is closed finishes what it was putting and takes nothing more', async (t) => {
+  const folder = await temporaryFolder(t);
+  const store = await FilesystemObjectStore.open({ folder });
+  const body = newBody(LARGE);
+  const put = store.put(inChunks(body));
+  await store[Symbol.asyncDispose]();
+  t.is((await put).sha256, sha256Of(body));
+  t.true(existsSync(fileOf(folder, sha256Of(body))));
+  await t.throwsAsync(store.put(inChunks(body)), { instanceOf: ObjectStoreUnavailable });
+});
+
+for (const damage of ['flipped', 'truncated', 'longer'] as const) {
+  test(`a ${damage} file is told before its last bytes, and is replaced when it is put again`, async (t) => {
+    const { store, folder } = await openIn(t, await temporaryFolder(t));
+    const body = newBody(LARGE);
+    const { sha256 } = await store.put(inChunks(body));
+    await damaging[damage](fileOf(folder, sha256));
+    t.true((await corruptAfter(t, store, sha256)) < LARGE);
+    await store.put(inChunks(body));
+    t.true(body.equals(await bytesOf(store, sha256)));
+    t.is((await listOf(store)).length, 1);
+  });
+}
+
+test('a damaged row gives no bytes at all, and is replaced when it is put again', async (t) => {
+  const { store, folder } = await openIn(t, await temporaryFolder(t));
+  const body = newBody(SMALL);
+  const { sha256 } = await store.put(inChunks(body));
+  inDatabase(folder, (database) => {
+    database.prepare('UPDATE small_object SET bytes = ?').run(newBody(SMALL));
+  });
+  t.is(await corruptAfter(t, store, sha256), 0);
+  await store.put(inChunks(body));
+  t.true(body.equals(await bytesOf(store, sha256)));
+});
+
+test.serial('a file that cannot be read is the fault of its object, told as probably damaged', async (t) => {
+  const { store } = await openIn(t, await temporaryFolder(t));
+  const { sha256 } = await store.put(inChunks(newBody(LARGE)));
+  const { works } = await failFileCalls(t, 'read');
+  const error = await t.throwsAsync(bytesOf(store, sha256), { instanceOf: ObjectUnreadable });
+  t.is(error?.message, `The archive store cannot read the object ${sha256}, which is probably damaged: EIO.`);
+  works();
+  t.is((await bytesOf(store, sha256)).length, LARGE);
+});
+
+test('a damaged page of the database is the fault of the objects in it', async (t) => {
+  const folder = await temporaryFolder(t);
+  const body = newBody(SMALL);
+  {
+    const { store } = await openIn(t, folder);
+    await store.put(inChunks(body));
+    await store[Symbol.asyncDispose]();
+  }
+  const { page, pageSize } = inDatabase(folder, (database) => {
+    const root = database.prepare("SELECT rootpage FROM sqlite_schema WHERE name = 'small_object'").get();
+    const size = database.prepare('PRAGMA page_size').get();
+    return { page: Number(root?.['rootpage']), pageSize: Number(size?.['page_size']) };
+  });
+  const handle = await open(path.join(folder, 'small.sqlite'), 'r+');
+  await handle.write(Buffer.alloc(pageSize, 0xff), 0, pageSize, (page - 1) * pageSize);
+  await handle.close();
+  const { store } = await openIn(t, folder);
+  await t.throwsAsync(store.get(sha256Of(body)), { instanceOf: ObjectUnreadable, message: /malformed/ });
+});
+
+for (const code of ['EIO', 'EACCES']) {
+  test(`on a disk that refuses to be read, with ${code}, nothing is reported as missing or lost`, async (t) => {
+    const folder = await temporaryFolder(t);
+    const { store } = await openIn(t, folder);
+    const [small, large] = [newBody(SMALL), newBody(LARGE)];
+    for (const body of [small, large]) await store.put(inChunks(body));
+    const refuse = () => {
+      throw Object.assign(new Error(`${code}: refused`), { code });
+    };
+    const refusing = {
+      ...FILES_OF_NODE,
+      statSync: refuse,
+      existsSync: () => false,
+      stat: async () => refuse(),
+    };
+    await runInWorld({ files: refusing }, async () => {
+      const losses: string[] = [];
+      const opened = FilesystemObjectStore.open({ folder, onLost: (why) => losses.push(why) });
+      await t.throwsAsync(opened, { instanceOf: ObjectStoreUnavailable });
+      t.deepEqual(losses, []);
+      for (const read of ['get', 'stat', 'materialize'] as const) {
+        await t.throwsAsync(store[read](sha256Of(large)), { instanceOf: ObjectUnreadable });
+      }
+      await using audit = new FilesystemStoreAudit(folder);
+      for (const { text } of await audit.structure()) t.notRegex(text, /missing/);
+    });
+    t.true(large.equals(await bytesOf(store, sha256Of(large))));
+  });
+}
+
+test.serial('a row on a page that the disk does not give is the fault of its object', async (t) => {
+  const { store } = await openIn(t, await temporaryFolder(t));
+  const { sha256 } = await store.put(inChunks(newBody(SMALL)));
+  const get: unknown = Reflect.get(StatementSync.prototype, 'get');
+  t.teardown(() => Object.assign(StatementSync.prototype, { get }));
+  const SQLITE_IOERR_READ = 266;
+  Object.assign(StatementSync.prototype, {
+    get(this: StatementSync, ...values: SQLInputValue[]) {
+      if (values[0] !== sha256) return Reflect.apply(get as () => unknown, this, values);
+      throw Object.assign(new Error('disk I/O error'), { errcode: SQLITE_IOERR_READ });
+    },
+  });
+  await t.throwsAsync(store.get(sha256), { instanceOf: ObjectUnreadable });
+});
+
+test('a record of a removed row does not come back after a power cut', async (t) => {
+  const file = path.join(await temporaryFolder(t), 'small.sqlite');
+  using database = openToWrite(file);
+  const change = rowChanger(database);
+  const record = new LastRowRecord(file, database);
+  const [sha256] = [1, 2].map((number) => sha256Of(Buffer.of(number))).map((name) => put(change, name));
+  record.update();
+  record.update();
+  const durable: (string | undefined)[] = [];
+  const fsyncSync = (descriptor: number): void => {
+    fsyncOfNode(descriptor);
+    durable.push(newestSlot(`${file}.head`)?.words[0]);
+  };
+  runInWorld({ files: { ...FILES_OF_NODE, fsyncSync } }, () => record.forget());
+  t.deepEqual(durable, ['0'], 'before the removal is committed');
+  const bytes = await readFile(`${file}.head`, 'latin1');
+  t.false(bytes.includes(String(sha256)), 'in none of the slots');
+});
+
+function put(change: ReturnType<typeof rowChanger>, sha256: string): string {
+  change({ kind: 'put-rows', rows: packRows([{ sha256, bytes: Buffer.alloc(10) }]) });
+  return sha256;
+}
+
+test('an object that is both a file and a row is one object, and none once it is removed', async (t) => {
+  const { store, folder } = await openIn(t, await temporaryFolder(t));
+  const small = newBody(SMALL);
+  const large = newBody(LARGE);
+  await store.put(inChunks(large));
+  await store.put(inChunks(small));
+  await writeFile(await madeFileOf(folder, sha256Of(small)), small);
+  inDatabase(folder, (database) => {
+    const insert = database.prepare('INSERT INTO small_object (sha256, stored_at, bytes) VALUES (?, 0, ?)');
+    insert.run(sha256Of(large), newBody(LARGE)); // damaged, too
+  });
+  t.is((await listOf(store)).length, 2);
+  await store.put(inChunks(large));
+  await store.put(inChunks(small));
+  t.is((await listOf(store)).length, 2);
+  t.true(large.equals(await bytesOf(store, sha256Of(large))));
+  for (const { sha256 } of await listOf(store)) await store.remove(sha256);
+  t.deepEqual(await listOf(store), []);
+});
+
+test('what an interrupted upload left is swept once it is old, what is being written is not', async (t) => {
+  const { store, folder } = await openIn(t, await temporaryFolder(t));
+  const left = path.join(folder, 'incoming', 'left-over');
+  await writeFile(left, newBody(10));
+  await utimes(left, new Date(0), new Date(0));
+  await writeFile(path.join(folder, 'incoming', 'young'), newBody(10));
+  t.is(await store.sweepIncoming(new Date(60_000), { dryRun: true }), 1);
+  t.true(existsSync(left));
+  t.is(await store.sweepIncoming(new Date(60_000)), 1);
+  t.deepEqual(await readdir(path.join(folder, 'incoming')), ['young']);
+
+  const body = newBody(LARGE);
+  async function* source() {
+    yield* inChunks(body);
+    t.is(await store.sweepIncoming(later()), 1);
+  }
+  t.is((await store.put(source())).sha256, sha256Of(body));
+});
+
+test('a store whose folder was taken away is neither ready nor takes anything', async (t) => {
+  const { store, folder } = await openIn(t, await temporaryFolder(t));
+  await rm(path.join(folder, 'incoming'), { recursive: true });
+  const error = await t.throwsAsync(store.ready(), { instanceOf: ObjectStoreUnavailable });
+  t.true(error.cause instanceof Error);
+  t.false(error.message.includes(folder));
+  await t.throwsAsync(store.put(inChunks(newBody(LARGE))), { instanceOf: ObjectStoreUnavailable });
+});
+
+test('a folder that cannot be one is refused', async (t) => {
+  const file = path.join(await temporaryFolder(t), 'file');
+  await writeFile(file, 'not a folder');
+  const open = FilesystemObjectStore.open({ folder: path.join(file, 'store') });
+  await t.throwsAsync(open, { instanceOf: ObjectStoreUnavailable });
+});
+
+test('a disk that takes no more is told, and leaves nothing', async (t) => {
+  const folder = await temporaryFolder(t);
+  const { stdout } = await inChild('puts-on-a-full-disk.ts', [folder], 'ulimit -f 1024;');
+  t.deepEqual(JSON.parse(stdout), {
+    large: ['ARCHIVE_STORE_UNAVAILABLE', 'EFBIG'],
+    small: ['ARCHIVE_STORE_UNAVAILABLE', 'ERR_SQLITE_ERROR'],
+    incoming: 0,
+    damaged: 0,
+    largeThere: false,
+    refusedThere: false,
+  });
+});
+
+test('whatever was acknowledged before a kill -9 is there and whole', async (t) => {
+  const folder = await temporaryFolder(t);
+  const acknowledged: string[] = [];
+  for (const wait of [120, 250, 400]) acknowledged.push(...(await putUntilKilled(folder, wait)));
+  const { store } = await openIn(t, folder);
+  t.true(acknowledged.length > 20, `${acknowledged.length} objects`);
+  for (const sha256 of acknowledged) t.is(sha256Of(await bytesOf(store, sha256)), sha256);
+  for await (const { sha256 } of store.list()) t.is(sha256Of(await bytesOf(store, sha256)), sha256);
+  await store.sweepIncoming(later());
+  t.deepEqual(await readdir(path.join(folder, 'incoming')), []);
+});
+
+test('several processes may open a new folder at once and put the same objects', async (t) => {
+  const folder = await temporaryFolder(t);
+  const outcomes = await Promise.all([1, 2, 3].map(() => inChild('puts-what-others-put.ts', [folder])));
+  const [first] = outcomes;
+  const digests: unknown = JSON.parse(first?.stdout ?? '');
+  for (const { stdout } of outcomes) t.deepEqual(JSON.parse(stdout), digests);
+  const { store } = await openIn(t, folder);
+  t.deepEqual((await listOf(store)).map(({ sha256 }) => sha256).sort(), digests);
+});
+
+test('a file is durable before it has its name, and its name before the put is done', async (t) => {
+  if (!existsSync('/usr/bin/strace')) return void t.pass('strace is not there');
+  const folder = await temporaryFolder(t);
+  const trace = path.join(folder, 'trace');
+  const calls = 'trace=openat,fsync,fdatasync,rename,renameat,renameat2,write';
+  await inChild('puts-one.ts', [path.join(folder, 'store')], `exec strace -f -y -e ${calls} -o ${trace}`);
+  const lines = (await readFile(trace, 'utf8')).split('\n').filter((line) => !line.includes('resumed'));
+  const order = [
+    /fdatasync\(.*incoming/,
+    /rename.*incoming.*v1\/sha256/,
+    /fsync\(.*v1\/sha256\/[0-9a-f]{2}\/[0-9a-f]{2}>/,
+    /write\(1.*done/,
+  ].map((step) => lines.findLastIndex((line) => step.test(line)));
+  t.deepEqual(
+    order,
+    [...order].sort((a, b) => a - b),
+  );
+  t.true(order.every((line) => line >= 0));
+  for (const parent of ['v1/sha256/[0-9a-f]{2}', 'v1/sha256', 'v1', '']) {
+    const step = new RegExp(`fsync\\(.*${path.join(folder, 'store', parent)}/?>`);
+    t.true(
+      lines.some((line) => step.test(line)),
+      parent,
+    );
+  }
+});
+
+async function openIn(t: ExecutionContext, folder: string) {
+  const store = await FilesystemObjectStore.open({ folder });
+  t.teardown(() => store[Symbol.asyncDispose]());
+  return { store, folder };
+}
+
+function fileOf(folder: string, sha256: string): string {
+  return path.join(folder, 'v1', 'sha256', sha256.slice(0, 2), sha256.slice(2, 4), sha256);
+}
+
+async function madeFileOf(folder: string, sha256: string): Promise<string> {
+  await mkdir(path.dirname(fileOf(folder, sha256)), { recursive: true });
+  return fileOf(folder, sha256);
+}
+
+function inDatabase<Result>(folder: string, work: (database: DatabaseSync) => Result): Result {
+  using database = new DatabaseSync(path.join(folder, 'small.sqlite'));
+  return work(database);
+}
+
+const damaging = {
+  flipped: async (file: string) => {
+    const handle = await open(file, 'r+');
+    await handle.write(Buffer.from([1, 2, 3]), 0, 3, 150_000);
+    await handle.close();
+  },
+  truncated: (file: string) => truncate(file, LARGE - 1),
+  longer: (file: string) => appendFile(file, 'x'),
+};
+
+/** Resolves to the number of bytes that were read before the damage was reported. */
+async function corruptAfter(t: ExecutionContext, store: FilesystemObjectStore, sha256: string) {
+  let read = 0;
+  const reading = async () => {
+    for await (const chunk of (await store.get(sha256)).body) read += Buffer.from(chunk).length;
+  };
+  await t.throwsAsync(reading, { instanceOf: ObjectCorrupt });
+  return read;
+}
+
+async function failingPuts(store: FilesystemObjectStore, puts: number): Promise<void> {
+  const body = newBody(100_000);
+  const failing = Array.from({ length: puts }, async (_, put) => {
+    if (put % 2 === 0) return store.put(breakingAfter(80_000, body));
+    return store.put(inChunks(body), { md5: md5Of(Buffer.alloc(0)) });
+  });
+  const outcomes = await Promise.allSettled(failing);
+  if (outcomes.some(({ status }) => status === 'fulfilled')) throw new Error('a put did not fail');
+}
+
+/** Returns the open descriptors of this process for files below the folder. */
+async function openDescriptors(folder: string): Promise<number> {
+  const names = await readdir('/proc/self/fd');
+  const targets = await Promise.all(names.map((name) => readlink(`/proc/self/fd/${name}`).catch(() => '')));
+  return targets.filter((target) => target.startsWith(folder)).length;
+}
+
+async function putUntilKilled(folder: string, wait: number): Promise<string[]> {
+  const child = spawn(process.execPath, [scriptOf('puts-until-killed.ts'), folder], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const printed = child.stdout.toArray();
+  await once(child.stdout, 'readable');
+  await new Promise((resolve) => setTimeout(resolve, wait));
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  if (child.signalCode !== 'SIGKILL') throw new Error(`the child ended with ${child.exitCode} by itself`);
+  return Buffer.concat(await printed)
+    .toString()
+    .split('\n')
+    .filter((line) => line.length === 64);
+}
+
+function inChild(script: string, args: string[], before = '') {
+  const command = `${before} "$0" "$@"`;
+  return promisify(execFile)('/bin/bash', ['-c', command, process.execPath, scriptOf(script), ...args]);
+}
+
+function scriptOf(name: string): string {
+  return path.join(import.meta.dirname, 'processes', name);
+}
+
+function later(): Date {
+  return new Date(Date.now() + 60_000);
+}

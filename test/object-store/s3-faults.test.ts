@@ -1,0 +1,315 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import test from 'ava';
+import {
+  ObjectMissing,
+  ObjectStoreUnavailable,
+  ObjectUnreadable,
+} from '../../src/object-store/object-store.ts';
+import { until } from '../../testing/running-service.ts';
+import { bytesOf, inChunks, listOf, newBody, sha256Of } from './bodies.ts';
+import { CAN_FLIP, keyOf, openAnywhere, openIn, PATIENT } from './s3-under-test.ts';
+
+const MB = 1_000_000;
+const SMALL = 1000;
+/** Size of two parts. */
+const LARGE = 9 * MB;
+
+test('an object that is put while the answer to its removal is lost stays', async (t) => {
+  const { store, direct, proxy } = await openAnywhere(t);
+  const body = newBody(SMALL);
+  const { sha256 } = await direct.put(inChunks(body));
+  await pause(2100); // HEAD has a resolution of seconds
+  const storedBefore = new Date();
+  proxy.inject({ kind: 'lost', event: () => direct.put(inChunks(body)) }, /^DELETE/, 1);
+  await store.remove(sha256, { storedBefore });
+  t.true(body.equals(await bytesOf(direct, sha256)));
+});
+
+test('an object is removed although the answer to its removal is lost', async (t) => {
+  const { store, direct, proxy, keys } = await openAnywhere(t);
+  const { sha256 } = await direct.put(inChunks(newBody(SMALL)));
+  proxy.inject({ kind: 'lost' }, /^DELETE/, 1);
+  await store.remove(sha256);
+  proxy.inject({ kind: 'status', status: 503, code: 'SlowDownWrite' }, /^DELETE/, 1);
+  await direct.put(inChunks(newBody(SMALL)));
+  const [other] = await listOf(direct);
+  await store.remove(other?.sha256 ?? '');
+  t.deepEqual(await keys(), []);
+});
+
+test('in a bucket with versions an object that is put just before its removal stays', async (t) => {
+  const { store, direct, proxy, send } = await openAnywhere(t);
+  const versioning = '<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>';
+  await send('', { method: 'PUT', query: 'versioning=', body: versioning });
+  const body = newBody(SMALL);
+  const { sha256 } = await direct.put(inChunks(body));
+  await direct.put(inChunks(body));
+  await pause(2100);
+  const storedBefore = new Date();
+  proxy.inject({ kind: 'after', event: () => direct.put(inChunks(body)) }, /^DELETE/, 1);
+  await store.remove(sha256, { storedBefore });
+  t.true(body.equals(await bytesOf(direct, sha256)));
+  await store.remove(sha256, { storedBefore: new Date(Date.now() + 60_000) });
+  t.is(await store.stat(sha256), undefined, 'all its versions are removed');
+});
+
+test('an upload whose completion was done but not told is an object', async (t) => {
+  const { store, proxy, keys } = await openAnywhere(t);
+  const body = newBody(LARGE);
+  proxy.inject({ kind: 'lost' }, /^POST .*uploadId/);
+  const { sha256 } = await store.put(inChunks(body));
+  t.true(body.equals(await bytesOf(store, sha256)));
+  t.deepEqual(await keys(), [keyOf(sha256)]);
+});
+
+test('a completion that the store was too busy for is asked for again', async (t) => {
+  const { store, proxy, keys } = await openAnywhere(t);
+  proxy.inject({ kind: 'status', status: 503, code: 'SlowDownWrite' }, /^POST .*uploadId/, 2);
+  const { sha256 } = await store.put(inChunks(newBody(LARGE)));
+  t.deepEqual(await keys(), [keyOf(sha256)]);
+});
+
+test.serial('a copy may take longer than other requests, by its length', async (t) => {
+  const { store, proxy } = await openAnywhere(t, { timeouts: { ...PATIENT, idle: 10_000, total: 12_000 } });
+  proxy.inject({ kind: 'slow', delay: 14_000 }, /^PUT .*v1\//);
+  t.is((await store.put(inChunks(newBody(30 * MB)))).length, 30 * MB);
+});
+
+test.serial(
+  'a copy whose answer does not come is given up after a time that depends on its length',
+  async (t) => {
+    const { store, proxy } = await openAnywhere(t, { timeouts: { ...PATIENT, idle: 6000, total: 60_000 } });
+    proxy.inject({ kind: 'silent' }, /^PUT .*v1\//);
+    const put = store.put(inChunks(newBody(LARGE)));
+    const message = /did not (answer|finish) within 10500 ms/;
+    await t.throwsAsync(put, { instanceOf: ObjectStoreUnavailable, message });
+  },
+);
+
+for (const [status, code, message] of [
+  [400, 'XMinioAdminBucketQuotaExceeded', /it is full: its quota for the bucket is/],
+  [403, 'AccessDenied', /the keys lack a right, or \(MinIO\) its drive is read-only/],
+  [404, 'NoSuchUpload', /it no longer has the upload in parts/],
+  [429, 'TooManyRequests', /it has too many requests/],
+  [500, 'InternalError', /it failed; its own log says why/],
+  [503, 'SlowDownWrite', /it cannot write: too few of its drives answer/],
+  [503, 'XMinioServerNotInitialized', /it is starting, or too few of its drives answer/],
+] as const) {
+  test(`a store that refuses a write with ${code} is quoted in a sentence`, async (t) => {
+    const { store, proxy } = await openAnywhere(t);
+    proxy.inject({ kind: 'status', status, code }, /^PUT .*partNumber/);
+    const put = store.put(inChunks(newBody(LARGE)));
+    const error = await t.throwsAsync(put, { instanceOf: ObjectStoreUnavailable, message });
+    t.true(error.message.includes(`(${code})`));
+  });
+}
+
+test('why a store refuses a HEAD is read from its headers', async (t) => {
+  const { store, proxy } = await openAnywhere(t);
+  for (const [status, code, message] of [
+    [503, 'SlowDownRead', /it cannot read the object: .* too few of its drives answer/],
+    [404, 'NoSuchBucket', /the bucket does not exist \(NoSuchBucket\)/],
+    [400, 'XMinioInvalidObjectName', /it answered XMinioInvalidObjectName/],
+  ] as const) {
+    proxy.inject({ kind: 'status', status, code }, /^HEAD/);
+    const stat = () => store.stat(sha256Of(newBody(1)));
+    await t.throwsAsync(stat, { instanceOf: ObjectStoreUnavailable, message });
+  }
+});
+
+test('a store on a read-only drive is not said to have been given wrong keys', async (t) => {
+  const { store, server } = await openIn(t);
+  server.state = 'read-only';
+  const put = store.put(inChunks(newBody(SMALL)));
+  await t.throwsAsync(put, { instanceOf: ObjectStoreUnavailable, message: /its drive is read-only/ });
+});
+
+test('an object that is not found but listed is not missing: the store is unavailable', async (t) => {
+  const { store, proxy } = await openAnywhere(t);
+  const { sha256 } = await store.put(inChunks(newBody(SMALL)));
+  const message = /its list names the object but it does not find it/;
+  for (const request of [/^(HEAD|GET) .*v1\/sha256\/[^?]*$/, /^GET .*v1\/sha256\/[^?]*$/]) {
+    proxy.inject({ kind: 'status', status: 404, code: 'NoSuchKey' }, request);
+    const read = async () => bytesOf(store, sha256);
+    await t.throwsAsync(read, { instanceOf: ObjectStoreUnavailable, message });
+    if (request.test('HEAD /archives/v1/sha256/'))
+      await t.throwsAsync(store.stat(sha256), { instanceOf: ObjectStoreUnavailable, message });
+  }
+});
+
+test('an object that is put between a HEAD and the list after it is found', async (t) => {
+  const { store, direct, proxy } = await openAnywhere(t);
+  const body = newBody(SMALL);
+  proxy.inject({ kind: 'after', event: () => direct.put(inChunks(body)) }, /^GET .*list-type/, 1);
+  t.deepEqual(await store.stat(sha256Of(body)), { length: SMALL });
+});
+
+test('an object that was put while a drive was away is unavailable until the drives are back', async (t) => {
+  const { store, bucket } = await openIn(t);
+  const { sha256 } = await store.put(inChunks(newBody(SMALL)));
+  bucket().unfound.add(keyOf(sha256));
+  await t.throwsAsync(store.stat(sha256), { instanceOf: ObjectStoreUnavailable });
+  await t.throwsAsync(store.materialize(sha256), { instanceOf: ObjectStoreUnavailable });
+  bucket().unfound.clear();
+  t.deepEqual(await store.stat(sha256), { length: SMALL });
+});
+
+test('keys that begin like the key of an object do not make it listed', async (t) => {
+  const { store, send } = await openAnywhere(t);
+  const sha256 = sha256Of(newBody(1));
+  await send(`${keyOf(sha256)}0`, { method: 'PUT', body: 'other' });
+  t.is(await store.stat(sha256), undefined);
+  await t.throwsAsync(store.get(sha256), { instanceOf: ObjectMissing });
+});
+
+(CAN_FLIP ? test : test.skip)('a damaged object is unreadable, while others are read', async (t) => {
+  const { store, flip } = await openAnywhere(t);
+  for (const length of [SMALL, LARGE]) {
+    const [body, other] = [newBody(length), newBody(length)];
+    const { sha256 } = await store.put(inChunks(body));
+    await store.put(inChunks(other));
+    await flip(keyOf(sha256));
+    const expected = { instanceOf: ObjectUnreadable, message: /probably damaged/ };
+    await t.throwsAsync(bytesOf(store, sha256), expected);
+    await t.throwsAsync(store.materialize(sha256), expected);
+    t.true(other.equals(await bytesOf(store, sha256Of(other))));
+    await store.put(inChunks(body));
+    t.true(body.equals(await bytesOf(store, sha256)), 'to put it again heals it');
+  }
+});
+
+test('an object of a store that has too few drives is not called damaged', async (t) => {
+  const { store, server } = await openIn(t);
+  const { sha256 } = await store.put(inChunks(newBody(SMALL)));
+  const reading = await store.get(sha256);
+  for (const state of ['few-drives-to-read', 'no-format'] as const) {
+    server.state = state;
+    await t.throwsAsync(store.materialize(sha256), { instanceOf: ObjectStoreUnavailable });
+  }
+  await t.throwsAsync(reading.body.toArray(), { instanceOf: ObjectStoreUnavailable });
+});
+
+test('an object whose connection breaks is read on where it broke', async (t) => {
+  const { store, proxy } = await openAnywhere(t);
+  const body = newBody(LARGE);
+  const { sha256 } = await store.put(inChunks(body));
+  proxy.inject({ kind: 'truncate', bytes: 2 * MB }, /^GET .*v1\//, 2);
+  const before = proxy.requests.length;
+  t.true(body.equals(await bytesOf(store, sha256)));
+  t.is(proxy.requests.slice(before).filter((request) => request.startsWith('GET')).length, 3);
+});
+
+test('a sweep asks again for the uploads to a key when there seem to be none', async (t) => {
+  const { store, direct, proxy, send, keys } = await openAnywhere(t);
+  for (const key of ['incoming/first', 'incoming/second']) {
+    await send(key, { method: 'PUT' });
+    await send(key, { method: 'POST', query: 'uploads=' });
+  }
+  t.is((await keys()).length, 4);
+  const xml = '<ListMultipartUploadsResult><IsTruncated>false</IsTruncated></ListMultipartUploadsResult>';
+  proxy.inject({ kind: 'xml', xml }, /^GET .*uploads.*first|^GET .*first.*uploads/, 2);
+  await store.sweepIncoming(new Date(Date.now() + 60_000));
+  t.deepEqual(await keys(), []);
+  const { body } = await send('', { query: 'prefix=incoming%2Ffirst&uploads=' });
+  t.false(body.toString().includes('<UploadId>'));
+  t.deepEqual(await listOf(direct), []);
+});
+
+test('bytes that are damaged on their way are sent once more', async (t) => {
+  const { store, proxy } = await openAnywhere(t);
+  const damaged = { kind: 'status', status: 400, code: 'BadDigest' } as const;
+  for (const [length, request] of [
+    [SMALL, /^PUT .*v1\//],
+    [LARGE, /^PUT .*partNumber=2/],
+  ] as const) {
+    const body = newBody(length);
+    proxy.inject(damaged, request, 1);
+    const { sha256 } = await store.put(inChunks(body));
+    t.true(body.equals(await bytesOf(store, sha256)));
+    proxy.inject(damaged, request);
+    const put = store.put(inChunks(newBody(length)));
+    await t.throwsAsync(put, { instanceOf: ObjectStoreUnavailable, message: /damaged on their way/ });
+    proxy.heal();
+  }
+});
+
+test('what an outage leaves below incoming/ is removed when the store is back, without a sweep', async (t) => {
+  const { store, proxy, keys } = await openAnywhere(t, { timeouts: { ...PATIENT, restart: 0 } });
+  async function* source() {
+    yield* inChunks(newBody(LARGE));
+    await proxy.refuse();
+    yield* inChunks(newBody(LARGE));
+  }
+  await t.throwsAsync(store.put(source()), { instanceOf: ObjectStoreUnavailable });
+  t.is((await keys()).length, 2, 'a key and its upload');
+  await proxy.accept();
+  await until(async () => (await keys()).length === 0);
+  t.deepEqual(await keys(), []);
+});
+
+test('what a probe could not remove is removed later', async (t) => {
+  const { store, proxy, keys } = await openAnywhere(t);
+  proxy.inject({ kind: 'status', status: 500, code: 'InternalError' }, /^DELETE/, 8);
+  await t.throwsAsync(store.ready(), { instanceOf: ObjectStoreUnavailable });
+  t.is((await keys()).length, 1);
+  await until(async () => (await keys()).length === 0);
+  t.deepEqual(await keys(), []);
+});
+
+test('a key whose upload may have begun without an answer is removed with it', async (t) => {
+  const { store, proxy, keys } = await openAnywhere(t);
+  proxy.inject({ kind: 'lost' }, /^POST .*uploads/);
+  await t.throwsAsync(store.put(inChunks(newBody(LARGE))), { instanceOf: ObjectStoreUnavailable });
+  t.deepEqual(await keys(), []);
+});
+
+test('a store that stops breaks off requests with 499: they are made again', async (t) => {
+  const { store, proxy } = await openAnywhere(t);
+  const body = newBody(SMALL);
+  proxy.inject({ kind: 'status', status: 499, code: 'ClientDisconnected' }, /^(PUT|HEAD|GET)/, 2);
+  const { sha256 } = await store.put(inChunks(body));
+  proxy.inject({ kind: 'status', status: 499, code: 'ClientDisconnected' }, /^GET/, 2);
+  t.true(body.equals(await bytesOf(store, sha256)));
+});
+
+test('a store that restarts is waited for: puts, reads and lists go on', async (t) => {
+  const { store, proxy } = await openAnywhere(t);
+  const bodies = [SMALL, LARGE].map((length) => newBody(length));
+  async function* source(body: Buffer) {
+    yield* inChunks(body);
+    await restart();
+  }
+  const restart = async () => {
+    await proxy.refuse();
+    void pause(1500).then(() => proxy.accept());
+  };
+  for (const body of bodies) t.is((await store.put(source(body))).sha256, sha256Of(body));
+  for (const body of bodies) {
+    await restart();
+    t.true(body.equals(await bytesOf(store, sha256Of(body))));
+  }
+  await restart();
+  t.is((await listOf(store)).length, 2);
+  const { body: read } = await store.get(sha256Of(bodies[1] as Buffer));
+  const came: Buffer[] = [];
+  for await (const chunk of read) {
+    came.push(chunk as Buffer);
+    if (came.length === 1) await restart();
+  }
+  t.true(Buffer.concat(came).equals(bodies[1] as Buffer), 'a read goes on where it broke');
+});
+
+test('a store that stays away is told when the time for a restart is over', async (t) => {
+  const { store, proxy } = await openAnywhere(t, { timeouts: { ...PATIENT, restart: 1000 } });
+  await proxy.refuse();
+  const begun = performance.now();
+  const put = store.put(inChunks(newBody(SMALL)));
+  await t.throwsAsync(put, { instanceOf: ObjectStoreUnavailable, message: /ECONNREFUSED/ });
+  t.true(performance.now() - begun > 1000);
+});
+
+test('a look whether the store is ready waits for no restart', async (t) => {
+  const { store, proxy } = await openAnywhere(t, { timeouts: { ...PATIENT, restart: 3_600_000 } });
+  await proxy.refuse();
+  await t.throwsAsync(store.ready(), { instanceOf: ObjectStoreUnavailable, message: /ECONNREFUSED/ });
+});

@@ -1,0 +1,171 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import test, { type ExecutionContext } from 'ava';
+import { ServiceProcess } from '../../drills/service-process.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { AdminCommands } from '../../src/deposits/admin-commands.ts';
+import type { RecordedEvent } from '../../src/event-log/event-log.ts';
+import { chainHash, hashOf } from '../../src/event-log/integrity/hash-chain.ts';
+import { openLog } from '../../src/service/backends/open-backends.ts';
+import { archivePart, entryPart, final, formOf, formType } from '../../testing/deposit-bodies.ts';
+import { EventSource } from '../../testing/event-source.ts';
+import { freePort } from '../../testing/free-port.ts';
+import { TestClient } from '../../testing/running-service.ts';
+import { temporaryFolder } from '../../testing/temporary-folder.ts';
+import { type ReceivedSpan, TraceCollector } from '../../testing/trace-collector.ts';
+
+const CALLER = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' };
+
+test('one trace goes from the request, in the trace of its caller, to the load', async (t) => {
+  await using collector = await TraceCollector.start();
+  const events = await depositIn(t, {
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_SERVICE_NAME: 'deposits-of-a-test',
+    OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
+  });
+  t.is(collector.resource.get('service.name'), 'deposits-of-a-test');
+  t.is(collector.resource.get('deployment.environment.name'), 'test');
+
+  const post = collector.named('POST /1/:collection');
+  t.like(post, { traceId: CALLER.traceId, parentSpanId: CALLER.spanId });
+  const checker = collector.named('checker DepositCompleted');
+  t.is(checker?.parentSpanId, post?.spanId);
+  const loader = collector.named('loader DepositVerified');
+  t.is(loader?.parentSpanId, checker?.spanId);
+  t.deepEqual(childrenOf(post, collector), [
+    'append',
+    'append',
+    'archive store put',
+    'archive store put',
+    'checker DepositCompleted',
+  ]);
+  t.deepEqual(childrenOf(checker, collector), [
+    'append',
+    'archive store check_out',
+    'archive store put',
+    'loader DepositVerified',
+    'read archive',
+  ]);
+  t.deepEqual(childrenOf(loader, collector), [
+    'append',
+    'append',
+    'archive store get',
+    'archive store put',
+    'overlay listings',
+  ]);
+  const ofTrace = collector.spans.filter(({ traceId }) => traceId === CALLER.traceId);
+  t.is(ofTrace.length, 16);
+  t.false(ofTrace.some(({ status }) => status.code === 2));
+  t.not(
+    collector.named('GET /1/:collection/events')?.status.code ?? 2,
+    2,
+    'its reader has left, as readers do',
+  );
+  t.false(collector.spans.some(({ name }) => name.includes('health')));
+
+  const written = Object.fromEntries(events.map(({ type, metadata }) => [type, metadata['traceparent']]));
+  t.is(written['DepositCompleted'], `00-${CALLER.traceId}-${post?.spanId}-01`);
+  t.is(written['DepositVerified'], `00-${CALLER.traceId}-${checker?.spanId}-01`);
+  t.is(written['DepositLoaded'], `00-${CALLER.traceId}-${loader?.spanId}-01`);
+  for (const event of events) t.is(hashOf(event.stream, event.revision, event), chainHash(event) ?? '');
+});
+
+test('who samples is asked: a caller that is not recorded leaves no spans, and its trace is carried on', async (t) => {
+  await using collector = await TraceCollector.start();
+  const traced = {
+    OTEL_TRACES_EXPORTER: 'otlp',
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
+  };
+  const events = await depositIn(t, { ...traced, OTEL_TRACES_SAMPLER: 'parentbased_always_on' }, '00');
+  t.deepEqual(
+    collector.spans.filter(({ traceId }) => traceId === CALLER.traceId),
+    [],
+  );
+  for (const { type, metadata } of events) {
+    t.regex(metadata['traceparent'] as string, new RegExp(`^00-${CALLER.traceId}-[0-9a-f]{16}-00$`), type);
+  }
+});
+
+test('without the variables, or switched off, nothing is traced, written or loaded', async (t) => {
+  await using collector = await TraceCollector.start();
+  const events = await depositIn(t, {
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_SDK_DISABLED: 'true',
+  });
+  t.deepEqual(collector.spans, []);
+  t.true(events.length > 0);
+  for (const { type, metadata } of events) t.false('traceparent' in metadata, type);
+
+  const program = `
+    await import('./src/service/process/process.ts');
+    const { createRequire } = await import('node:module');
+    const { cache } = createRequire(process.cwd() + '/x.js');
+    console.log(Object.keys(cache).filter((file) => /opentelemetry.(sdk|exporter|otlp)/.test(file)).length,
+      Object.keys(cache).some((file) => /opentelemetry.api/.test(file)));
+  `;
+  const cwd = path.join(import.meta.dirname, '../..');
+  const ran = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], { cwd });
+  t.is(ran.stdout, '0 true\n', 'the API alone, whose spans do nothing');
+});
+
+test('tracing is switched on by the standard variables, and their mistakes are told', (t) => {
+  const tracing = (env: Record<string, string>): boolean => readConfig(env).tracing;
+  const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
+  t.false(tracing({}));
+  t.false(tracing({ OTEL_SERVICE_NAME: 'x' }));
+  t.true(tracing(endpoint));
+  t.true(tracing({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://collector:4318/v1/traces' }));
+  t.true(tracing({ OTEL_TRACES_EXPORTER: 'otlp' }));
+  t.false(tracing({ ...endpoint, OTEL_TRACES_EXPORTER: 'none' }));
+  t.false(tracing({ ...endpoint, OTEL_SDK_DISABLED: 'TRUE' }));
+  t.true(
+    tracing({
+      ...endpoint,
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+      OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json',
+    }),
+  );
+  for (const [wrong, message] of [
+    [{ OTEL_TRACES_EXPORTER: 'zipkin' }, /OTEL_TRACES_EXPORTER=zipkin: must be otlp or none/],
+    [{ ...endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, /=grpc: traces are sent over HTTP/],
+    [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector' }, /collector, where traces are to be sent, is no URL/],
+  ] as const) {
+    t.throws(() => readConfig(wrong), { message });
+  }
+});
+
+/** Has a service in a separate process accept and load a deposit, and end; resolves to the events of the deposit. */
+async function depositIn(
+  t: ExecutionContext,
+  env: Record<string, string>,
+  flags = '01',
+): Promise<RecordedEvent[]> {
+  const folder = await temporaryFolder(t);
+  const open = () => openLog(readConfig({ DEPOSIT_DATA_DIR: folder }));
+  {
+    await using log = await open();
+    const administration = new AdminCommands(log, { kind: 'operator', name: 'test' });
+    await administration.registerClient('alice', 'secret');
+    await administration.grant('alice', 'software');
+  }
+  {
+    await using service = await ServiceProcess.start(folder, await freePort(), env);
+    const alice = new TestClient(service.url, 'alice');
+    const traceparent = `00-${CALLER.traceId}-${CALLER.spanId}-${flags}`;
+    await (await EventSource.open(alice, '/1/software/events/'))[Symbol.asyncDispose]();
+    const headers = { ...formType, ...final, traceparent };
+    t.is((await alice.post('/1/software/', formOf([archivePart(), entryPart()]), headers)).status, 201);
+    await alice.waitFor('/1/software/1/status/', 'done');
+    t.is(await service.end('SIGTERM'), 0);
+  }
+  await using log = await open();
+  return Array.fromAsync(log.readStream('deposit-1'));
+}
+
+function childrenOf(span: ReceivedSpan | undefined, { spans }: TraceCollector): string[] {
+  const children = spans.filter(
+    ({ parentSpanId }) => parentSpanId !== undefined && parentSpanId === span?.spanId,
+  );
+  return children.map(({ name }) => name).sort();
+}

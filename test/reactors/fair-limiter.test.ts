@@ -1,0 +1,77 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import test from 'ava';
+import { FairLimiter } from '../../src/reactors/fair-limiter.ts';
+import { until } from '../../testing/running-service.ts';
+
+/** Work that the limiter begins and the test ends. */
+class Works {
+  readonly begun: string[] = [];
+  readonly #slots: FairLimiter;
+  readonly #ends = new Map<string, () => void>();
+  readonly #ended: Promise<void>[] = [];
+
+  constructor(slots: FairLimiter) {
+    this.#slots = slots;
+  }
+
+  add(name: string, owner = name): void {
+    this.#ended.push(this.#slots.run(owner, () => this.#work(name)));
+  }
+
+  addAlone(name: string): void {
+    this.#ended.push(this.#slots.runExclusive(() => this.#work(name)));
+  }
+
+  async end(...names: string[]): Promise<void> {
+    await turn(); // everything that could begin has begun
+    for (const name of names) this.#ends.get(name)?.();
+    await turn();
+  }
+
+  ended(): Promise<unknown> {
+    return Promise.all(this.#ended);
+  }
+
+  #work(name: string): Promise<void> {
+    this.begun.push(name);
+    return new Promise((resolve) => this.#ends.set(name, resolve));
+  }
+}
+
+test('who is to be alone begins when nothing is under way, and nothing begins beside it', async (t) => {
+  const works = new Works(new FairLimiter(4, 60_000));
+  works.add('a');
+  works.add('b');
+  works.addAlone('hermit');
+  works.addAlone('eremite');
+  works.add('c');
+  await works.end('a');
+  t.deepEqual(works.begun, ['a', 'b']);
+  await works.end('b');
+  t.deepEqual(works.begun, ['a', 'b', 'hermit']);
+  await works.end('hermit');
+  t.deepEqual(works.begun, ['a', 'b', 'hermit', 'eremite']);
+  works.add('d');
+  await works.end('eremite');
+  t.deepEqual(works.begun, ['a', 'b', 'hermit', 'eremite', 'c', 'd']);
+  await works.end('c', 'd');
+  await works.ended();
+});
+
+test('nobody waits for what takes too long, be it alone or beside others', async (t) => {
+  const works = new Works(new FairLimiter(3, 20));
+  works.add('long');
+  works.addAlone('hermit');
+  works.add('short');
+  await works.end();
+  t.deepEqual(works.begun, ['long']);
+  await until(async () => works.begun.length === 3);
+  t.deepEqual(works.begun, ['long', 'hermit', 'short']);
+  works.add('later');
+  await works.end();
+  t.is(works.begun.length, 3, 'each has a place of the three nevertheless');
+  await works.end('hermit');
+  t.is(works.begun.at(-1), 'later');
+  await works.end('long', 'short', 'later');
+  await works.ended();
+});

@@ -1,0 +1,162 @@
+import { spawn } from 'node:child_process';
+import { scryptSync } from 'node:crypto';
+import { once } from 'node:events';
+import { readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import test from 'ava';
+import { readConfig } from '../../src/config/config.ts';
+import { AdminCommands } from '../../src/deposits/admin-commands.ts';
+import type { ClientEvent, Credential } from '../../src/domain/client/client.ts';
+import { printWelcome } from '../../src/service/process/welcome.ts';
+import { createLogger } from '../../src/tools/logger.ts';
+import { credentialOf, matches, needsRehash } from '../../src/tools/password.ts';
+import { MemoryEventLog } from '../../testing/memory-event-log.ts';
+import { RunningService, TestClient, until } from '../../testing/running-service.ts';
+import { temporaryFolder } from '../../testing/temporary-folder.ts';
+
+const SERVICE_DOCUMENT = '/1/servicedocument/';
+
+/** Returns a credential like an older release with lower costs. */
+function cheapCredential(password: string): Credential {
+  const [costs, salt] = [{ N: 16, r: 1, p: 1 }, Buffer.from('salt')];
+  const digest = scryptSync(password, salt, 32, costs).toString('base64');
+  return { scheme: 'scrypt', ...costs, salt: salt.toString('base64'), digest };
+}
+
+test('a password has 1 to 1,024 bytes in composed form', async (t) => {
+  for (const password of ['', 'x'.repeat(1025), 'é'.repeat(513)]) {
+    await t.throwsAsync(credentialOf(password), { code: 'BAD_PASSWORD', message: /has 1 to 1024 bytes/ });
+  }
+  const longest = await credentialOf('e\u0301'.repeat(512)); // 1,536 bytes as typed, 1,024 composed
+  t.like(longest, { scheme: 'scrypt', N: 32_768, r: 8, p: 3 });
+  t.false(needsRehash(longest));
+  t.true(await matches('\u00e9'.repeat(512), longest));
+  t.false(await matches('x'.repeat(1025), cheapCredential('x')));
+  t.false(await matches('', cheapCredential('')), 'no password is none, whatever is kept');
+});
+
+test('a password that was kept at lower costs is kept at those of today when its client logs in', async (t) => {
+  await using service = await RunningService.start();
+  const credential = cheapCredential('secret');
+  await service.administration.client({ type: 'RegisterClient', client: 'alice', credential });
+  const alice = new TestClient(service.url, 'alice');
+  await until(async () => (await alice.get(SERVICE_DOCUMENT)).status === 200);
+  t.is((await alice.get(SERVICE_DOCUMENT)).status, 200);
+  t.is((await new TestClient(service.url, 'alice', 'Secret').get(SERVICE_DOCUMENT)).status, 401);
+  const events: [string, unknown, boolean][] = [];
+  for await (const { type, data, metadata } of service.service.log.readStream('client-alice')) {
+    const { credential: kept } = data as Extract<ClientEvent, { type: 'CredentialChanged' }>['data']; // both have one
+    events.push([type, metadata['actor'], needsRehash(kept)]);
+  }
+  t.deepEqual(events, [
+    ['ClientRegistered', { kind: 'operator', name: 'test' }, true],
+    ['CredentialChanged', { kind: 'service', name: 'login' }, false],
+  ]);
+});
+
+test('a password that was changed meanwhile is not renewed to the one before', async (t) => {
+  const log = new MemoryEventLog();
+  const administration = new AdminCommands(log, { kind: 'service', name: 'login' });
+  await administration.client({
+    type: 'RegisterClient',
+    client: 'alice',
+    credential: cheapCredential('old'),
+  });
+  await administration.client({
+    type: 'ChangeCredential',
+    client: 'alice',
+    credential: cheapCredential('new'),
+  });
+  await administration.client({ type: 'DisableClient', client: 'alice' });
+  const types = async (): Promise<string[]> =>
+    (await Array.fromAsync(log.readStream('client-alice'))).map(({ type }) => type);
+  const before = await types();
+  await administration.renewPassword('alice', 'old', 0);
+  t.deepEqual(await types(), before);
+  await administration.renewPassword('alice', 'new', 1);
+  t.deepEqual(await types(), [...before, 'CredentialChanged'], 'what came since does not matter');
+});
+
+test('a log line of the whole configuration has no secret in it', (t) => {
+  const config = readConfig({
+    DEPOSIT_EVENT_LOG: 'esdb://admin:hunter2@db.example:2113?tls=true',
+    DEPOSIT_ARCHIVE_STORE: 's3://minio.example:9000/deposits',
+    DEPOSIT_S3_ACCESS_KEY: 'hunter2-access',
+    DEPOSIT_S3_SECRET_KEY: 'hunter2-secret',
+  });
+  let written = '';
+  const logger = createLogger('info', { write: (line) => void (written += line) });
+  logger.info({ config, ...config, password: 'hunter2', headers: { authorization: 'Basic hunter2' } }, 'all');
+  t.regex(written, /"bucket":"deposits"/);
+  t.notRegex(written, /hunter2/);
+});
+
+test('the data folder is for its owner alone, and commands need the token that lies in it', async (t) => {
+  const above = await temporaryFolder(t);
+  const folder = path.join(above, 'data');
+  const running = await RunningService.startIn(folder);
+  t.teardown(() => running.stop());
+  const modeOf = async (...names: string[]): Promise<number> =>
+    (await stat(path.join(folder, ...names))).mode & 0o777;
+  t.is(await modeOf(), 0o700);
+  t.is(await modeOf('archives'), 0o700);
+  t.is(await modeOf('operator.json'), 0o600);
+  const { url, token } = JSON.parse(await readFile(path.join(folder, 'operator.json'), 'utf8')) as Record<
+    string,
+    string
+  >;
+  const asked = (headers: Record<string, string>): Promise<Response> => fetch(`${url}/state`, { headers });
+  t.is((await asked({ Authorization: `Bearer ${token}` })).status, 200);
+  for (const headers of [{}, { Authorization: 'Bearer ' }, { Authorization: `Bearer ${'x'.repeat(43)}` }]) {
+    t.is((await asked(headers)).status, 401);
+  }
+  t.is((await fetch(`${url}/views`, { method: 'POST', body: '{}' })).status, 401);
+});
+
+test('an exception that nobody catches is logged, and the service ends with 1, in order, serving no more', async (t) => {
+  const folder = await temporaryFolder(t);
+  const [main, hook] = ['../../src/main.ts', '../../testing/throw-on-sigusr2.ts'].map((file) =>
+    path.join(import.meta.dirname, file),
+  ) as [string, string];
+  const child = spawn(process.execPath, ['--import', hook, main], {
+    env: {
+      ...process.env,
+      DEPOSIT_DATA_DIR: folder,
+      DEPOSIT_PORT: '0',
+      DEPOSIT_TRUST_PROXY: 'true',
+      DEPOSIT_BASE_URL: 'https://deposit.example/swh',
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  t.teardown(() => child.kill('SIGKILL'));
+  const [said, saidToPeople] = [text(child.stdout), text(child.stderr)];
+  const url = await new Promise<string>((resolve, reject) => {
+    let begin = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      begin += chunk.toString();
+      const [, found] = /"url":"(http:[^"]+)".*"msg":"ready"/.exec(begin) ?? [];
+      if (found !== undefined) resolve(found);
+    });
+    child.once('exit', () => reject(new Error(begin)));
+  });
+  t.is((await fetch(`${url}/health/ready`)).status, 200);
+  const exited = once(child, 'exit');
+  child.kill('SIGUSR2');
+  t.deepEqual(await exited, [1, null]);
+  await t.throwsAsync(fetch(`${url}/health/ready`));
+  t.true((await saidToPeople).includes(`listens at ${url}, for clients https://deposit.example/swh/1/`));
+  t.notRegex(await saidToPeople, /A client "demo"/, 'behind a proxy nobody is let in who was not registered');
+  const lines = (await said).split('\n').filter((line) => line.includes('uncaught exception'));
+  t.is(lines.length, 1);
+  t.like(JSON.parse(lines[0] ?? ''), { level: 'error', origin: 'uncaughtException' });
+  t.regex(lines[0] ?? '', /nobody catches this/);
+});
+
+test('nobody is registered for trying it out where other machines reach the service', async (t) => {
+  await using log = new MemoryEventLog();
+  const proxied = readConfig({ DEPOSIT_TRUST_PROXY: 'true' });
+  await printWelcome({ url: 'http://127.0.0.1:8080', log }, proxied);
+  await printWelcome({ url: 'https://192.0.2.1:8080', log }, readConfig({}));
+  t.is(await log.head(), undefined);
+});

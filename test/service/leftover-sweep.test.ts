@@ -1,0 +1,82 @@
+import { existsSync } from 'node:fs';
+import { utimes, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { parseS3Url } from '../../src/config/s3-url.ts';
+import { FilesystemObjectStore } from '../../src/object-store/filesystem/filesystem-object-store.ts';
+import { S3ObjectStore } from '../../src/object-store/s3/s3-object-store.ts';
+import { LeftoverSweep } from '../../src/service/leftover-sweep.ts';
+import { keptLines } from '../../testing/kept-lines.ts';
+import { until } from '../../testing/running-service.ts';
+import type { S3Bucket } from '../../testing/s3-bucket.ts';
+import { S3Server } from '../../testing/s3-server.ts';
+import { temporaryFolder } from '../../testing/temporary-folder.ts';
+
+const HOUR = 3_600_000;
+
+test('a service removes what is a day old below incoming/ of its bucket, at its start and daily', async (t) => {
+  const { swept, bucket, lines } = await onS3(t);
+  await leave(bucket, 'old', 25 * HOUR);
+  await leave(bucket, 'young', 23 * HOUR);
+  using _sweep = await LeftoverSweep.start(swept, 100);
+  await until(async () => !bucket.objects.has('incoming/old'));
+  await until(async () => lines.some(({ msg }) => msg === 'uploads left in the bucket removed'));
+  t.deepEqual([...bucket.objects.keys()], ['incoming/young']);
+  t.is(bucket.uploads.size, 1);
+  await leave(bucket, 'later', 25 * HOUR);
+  await until(async () => !bucket.objects.has('incoming/later') && bucket.uploads.size === 1);
+  t.deepEqual([...bucket.objects.keys()], ['incoming/young']);
+});
+
+test('a store that is away when its bucket is swept is swept the next time', async (t) => {
+  const { swept, server, bucket, lines } = await onS3(t);
+  await leave(bucket, 'old', 25 * HOUR);
+  server.state = 'no-format';
+  using _sweep = await LeftoverSweep.start(swept, 200);
+  await until(async () => lines.some(({ msg }) => msg === 'uploads left in the bucket not removed'));
+  server.state = 'healthy';
+  await until(async () => bucket.objects.size === 0);
+  t.is(bucket.uploads.size, 0);
+});
+
+test('a service removes files that were not written to for an hour, at its start and daily', async (t) => {
+  const folder = await temporaryFolder(t);
+  await using store = await FilesystemObjectStore.open({ folder });
+  const { logger } = keptLines();
+  const file = (name: string) => path.join(folder, 'incoming', name);
+  const leaveFile = async (name: string, age: number) => {
+    const then = new Date(Date.now() - age);
+    await writeFile(file(name), 'cut off');
+    await utimes(file(name), then, then);
+  };
+  await leaveFile('old', HOUR + 60_000);
+  await leaveFile('young', HOUR - 600_000);
+  const config = { archiveStore: { kind: 'file', folder }, dataDir: folder } as const;
+  using _sweep = await LeftoverSweep.start({ config, store, logger }, 100);
+  t.deepEqual([existsSync(file('old')), existsSync(file('young'))], [false, true]);
+  await leaveFile('later', HOUR + 60_000);
+  await until(async () => !existsSync(file('later')));
+  t.true(existsSync(file('young')));
+});
+
+async function onS3(t: ExecutionContext) {
+  const server = await S3Server.start();
+  t.teardown(() => server[Symbol.asyncDispose]());
+  const bucket = server.makeBucket('archives');
+  const dataDir = await temporaryFolder(t);
+  const { accessKey, secretKey } = server.options;
+  const place = { ...parseS3Url(`s3://127.0.0.1:${server.port}/archives?tls=false`), accessKey, secretKey };
+  const store = await S3ObjectStore.open({ ...place, temporaryFolder: dataDir });
+  t.teardown(() => store[Symbol.asyncDispose]());
+  const { logger, lines } = keptLines();
+  const config = { archiveStore: { kind: 's3', ...place }, dataDir } as const;
+  return { swept: { config, store, logger }, server, bucket, lines };
+}
+
+/** Leaves a key and an upload to it, as a killed process does. */
+async function leave(bucket: S3Bucket, name: string, age: number): Promise<void> {
+  const key = `incoming/${name}`;
+  bucket.beginUpload(key);
+  const body = { file: '/nonexistent', length: 0, md5: 'd41d8cd98f00b204e9800998ecf8427e' };
+  bucket.objects.set(key, { body, etag: body.md5, modified: new Date(Date.now() - age) });
+}

@@ -1,0 +1,86 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import test from 'ava';
+import { ServiceProcess } from '../../drills/service-process.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { AdminCommands } from '../../src/deposits/admin-commands.ts';
+import { openLog } from '../../src/service/backends/open-backends.ts';
+import { DistributedNodes } from '../../testing/distributed-nodes.ts';
+import { freePort } from '../../testing/free-port.ts';
+import { RetryingDepositor } from '../../testing/retrying-depositor.ts';
+import { TestClient } from '../../testing/running-service.ts';
+
+const DISTRIBUTED = ['@eventstore/db-client', '@grpc/grpc-js', 'minio'];
+
+test('a service on the embedded engines, from its start to deposits that are done, loads no client of another engine', async (t) => {
+  const loaded = await loadedFor({});
+  t.deepEqual(
+    DISTRIBUTED.filter((name) => loaded.packages.has(name)),
+    [],
+  );
+  t.false(loaded.packages.has('yaml'), 'its description was not asked for');
+  t.true(loaded.packages.has('koa'));
+  t.true(loaded.own.has('src/archives/workers/archive-worker.ts'), 'threads are looked at, too');
+});
+
+test('a service on EventStoreDB and S3 loads their clients, and no embedded engine', async (t) => {
+  await using nodes = await DistributedNodes.start();
+  const loaded = await loadedFor(nodes.settings);
+  t.deepEqual(
+    DISTRIBUTED.filter((name) => !loaded.packages.has(name)),
+    [],
+  );
+  const embedded = [...loaded.own].filter((file) =>
+    /\/(event-log\/sqlite|object-store\/filesystem)\//.test(file),
+  );
+  t.deepEqual(embedded, []);
+});
+
+/**
+ * Resolves to the modules that a service with these settings has loaded when four deposits, each made in another way,
+ * are done.
+ */
+async function loadedFor(settings: Readonly<Record<string, string>>) {
+  const folder = await mkdtemp(path.join(tmpdir(), 'deposit-loaded-'));
+  try {
+    await register({ ...settings, DEPOSIT_DATA_DIR: folder });
+    const list = path.join(folder, 'loaded');
+    const hooks = pathToFileURL(path.join(import.meta.dirname, '../../testing/record-loaded-modules.ts'));
+    const recording = { NODE_OPTIONS: `--import ${hooks.href}`, LOADED_MODULES: list };
+    await using service = await ServiceProcess.start(folder, await freePort(), {
+      ...settings,
+      ...recording,
+    });
+    await deposit(service.url);
+    await service.end('SIGTERM');
+    return packagesAndFiles((await readFile(list, 'utf8')).split('\n'));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function register(settings: Record<string, string>): Promise<void> {
+  await using log = await openLog(readConfig(settings));
+  const administration = new AdminCommands(log, { kind: 'operator', name: 'test' });
+  await administration.registerClient('alice', 'secret');
+  await administration.grant('alice', 'software');
+}
+
+async function deposit(url: string): Promise<void> {
+  const { authorization } = new TestClient(url, 'alice');
+  const depositor = new RetryingDepositor({ nodes: [url, url], authorization, collection: 'software' });
+  for (const turn of [0, 2, 4, 6]) {
+    const id = await depositor.deposit(turn);
+    const status = await depositor.finalStatus(url, id, Infinity);
+    if (status !== 'done') throw new Error(`Deposit ${id} is ${status}.`);
+  }
+}
+
+function packagesAndFiles(urls: readonly string[]) {
+  const root = pathToFileURL(path.join(import.meta.dirname, '../..')).href;
+  const packages = urls.map((url) => /\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(url)?.[1]);
+  const own = urls.filter((url) => url.startsWith(root)).map((url) => url.slice(root.length + 1));
+  return { packages: new Set(packages), own: new Set(own) };
+}

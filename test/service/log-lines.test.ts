@@ -1,0 +1,166 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rename, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import test, { type ExecutionContext } from 'ava';
+import type { Config } from '../../src/config/config.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { sealAfter } from '../../src/event-log/integrity/hash-chain.ts';
+import { tarOf, zipOf } from '../../testing/archive-builders.ts';
+import {
+  archiveHeaders,
+  archivePart,
+  entryHeaders,
+  entryPart,
+  final,
+  formOf,
+  formType,
+  helloEntry,
+  partial,
+} from '../../testing/deposit-bodies.ts';
+import { keptLines, type Line } from '../../testing/kept-lines.ts';
+import { deposit, notify, temporaryKey } from '../../testing/notified-service.ts';
+import { RawConnection } from '../../testing/raw-connection.ts';
+import { RunningService, until } from '../../testing/running-service.ts';
+import { WebhookReceiver } from '../../testing/webhook-receiver.ts';
+
+/** Starts a service whose log lines are recorded. */
+async function logged(t: ExecutionContext, overrides: Partial<Config> = {}) {
+  const folder = await mkdtemp(path.join(tmpdir(), 'deposit-'));
+  const { logger, lines } = keptLines();
+  const service = await RunningService.startIn(folder, overrides, logger);
+  t.teardown(() => service[Symbol.asyncDispose]());
+  const line = async (message: string): Promise<Line> => {
+    await until(async () => lines.some(({ msg }) => msg === message));
+    return lines.find(({ msg }) => msg === message) as Line; // the line above waits for it
+  };
+  return { service, lines, line };
+}
+
+test('a write that the store does not take leaves a line with engine and cause, under the id of its request', async (t) => {
+  const { service, lines, line } = await logged(t);
+  const alice = await service.register('alice', { collections: ['software'] });
+  const incoming = path.join(service.folder, 'archives', 'incoming');
+  await rename(incoming, `${incoming}-away`);
+  const large = zipOf([{ name: 'noise', data: randomBytes(200_000) }]); // small ones are rows of a table
+  const answer = await alice.post('/1/software/', large, { ...archiveHeaders(), ...final });
+  t.is(answer.status, 503);
+  await answer.text();
+  const entry = await line('unavailable');
+  t.like(entry, { level: 'warn', method: 'POST', path: '/1/software/', code: 'ARCHIVE_STORE_UNAVAILABLE' });
+  t.is(entry['requestId'], answer.headers.get('x-request-id'));
+  t.regex(JSON.stringify(entry['err']), /ENOENT.*archives\/incoming/);
+  await rename(`${incoming}-away`, incoming);
+  t.notRegex(JSON.stringify(lines), /Basic |authorization/i);
+});
+
+test('an unexpected error is told with the id of its request', async (t) => {
+  const { service, line } = await logged(t);
+  const alice = await service.register('alice', { collections: ['software'] });
+  await alice.post('/1/software/', formOf([archivePart(), entryPart()]), { ...formType, ...final });
+  await alice.waitFor('/1/software/1/status/', 'done');
+  for await (const { sha256 } of service.service.store.list()) await service.service.store.remove(sha256);
+  const answer = await alice.get('/1/software/1/media/');
+  t.is(answer.status, 500);
+  const entry = await line('unexpected error');
+  t.like(entry, { level: 'error', path: '/1/software/1/media/' });
+  t.is(entry['requestId'], answer.headers.get('x-request-id'));
+});
+
+test('a client that goes before its entry is read is no unexpected error', async (t) => {
+  const { service, lines } = await logged(t);
+  const alice = await service.register('alice', { collections: ['software'] });
+  const created = await alice.post('/1/software/', helloEntry, { ...entryHeaders(), ...partial });
+  const edit = new URL(created.headers.get('location') ?? '').pathname;
+  using connection = await RawConnection.to(service.url);
+  const coming = 'Expect: 100-continue\r\nTransfer-Encoding: chunked\r\n';
+  await connection.send(
+    `POST ${edit} HTTP/1.1\r\nHost: x\r\nAuthorization: ${alice.authorization}\r\n${coming}\r\n`,
+  );
+  t.is((await connection.answers(1)).status, 100);
+  connection.reset();
+  const ended = (): boolean => lines.some(({ msg, path }) => msg === 'request' && path === edit);
+  await until(async () => ended());
+  await until(async () => (await alice.get('/1/servicedocument/')).status === 200);
+  t.deepEqual(
+    lines.filter(({ level }) => level === 'error'),
+    [],
+  );
+});
+
+test('what killed processes left on its way into the store goes at a start, once it is an hour old', async (t) => {
+  const { service, lines } = await logged(t);
+  await service.stop();
+  const incoming = path.join(service.folder, 'archives', 'incoming');
+  const long = Date.now() / 1000 - 61 * 60;
+  for (const name of ['old', 'young']) await writeFile(path.join(incoming, name), 'cut off');
+  await utimes(path.join(incoming, 'old'), long, long);
+  await service.startAgain();
+  t.deepEqual(await readdir(incoming), ['young']);
+  t.like(
+    lines.find(({ msg }) => msg === 'temporary archives of a killed process removed'),
+    { files: 1 },
+  );
+});
+
+test('a store that is damaged is none that holds nothing, and what can be read of it is served', async (t) => {
+  const { service, lines } = await logged(t);
+  const alice = await service.register('alice', { collections: ['software'] });
+  await alice.post('/1/software/', zipOf([{ name: 'a', data: 'a' }]), { ...archiveHeaders(), ...partial });
+  await service.stop();
+  const file = path.join(service.folder, 'archives', 'small.sqlite');
+  const bytes = await readFile(file);
+  const pageSize = bytes.readUInt16BE(16);
+  await writeFile(file, bytes.fill(0xee, pageSize, 2 * pageSize)); // where its table begins
+  await service.startAgain();
+  t.deepEqual(
+    lines.filter(({ level }) => level === 'error'),
+    [],
+  );
+});
+
+test('a check that was aborted is told with its archive and why', async (t) => {
+  const { archiveLimits } = readConfig({});
+  const { service, line } = await logged(t, {
+    archiveLimits: { ...archiveLimits, wallTime: 1, wallBytesPerMs: 1e9 },
+  });
+  const alice = await service.register('alice', { collections: ['software'] });
+  const slow = gzipSync(tarOf([{ name: 'slow/zeros', data: Buffer.alloc(40 * 1024 ** 2) }]), { level: 1 });
+  const part = archivePart(slow, 'slow.tar.gz', 'application/x-tar');
+  await alice.post('/1/software/', formOf([part, entryPart()]), { ...formType, ...final });
+  await alice.waitFor('/1/software/1/status/', 'rejected');
+  const entry = await line('check of an archive aborted');
+  t.is(entry.level, 'warn');
+  t.regex(JSON.stringify(entry['archives']), /^\["[0-9a-f]{64}"\]$/);
+  t.regex(JSON.stringify(entry['err']), /It took more than \d+ ms/);
+});
+
+test('held notifications that cannot be looked at are told with client and deposit', async (t) => {
+  const keyFile = await temporaryKey(t);
+  const { webhooks } = readConfig({});
+  const hasty = { ...webhooks, keyFile, allowPrivate: true, firstPause: 20, longestPause: 200 };
+  const { service, line } = await logged(t, { webhooks: hasty });
+  const alice = await service.register('alice', { collections: ['software'] });
+  await using receiver = await WebhookReceiver.start();
+  await receiver.down();
+  await notify(service, 'alice', receiver, keyFile);
+  const id = await deposit(alice, 'software');
+  const { log } = service.service;
+  const stream = `notifications-${id}`;
+  await until(async () => (await Array.fromAsync(log.readStream(stream))).length > 0);
+  // An event of a later release, for example: no node of this release can process it.
+  const last = (await Array.fromAsync(log.readStream(stream, { backwards: true, limit: 1 })))[0];
+  if (!last) return t.fail();
+  const event = { id: randomUUID(), type: 'NotificationFolded', data: {}, metadata: { schemaVersion: 1 } };
+  const append = (revision: number) =>
+    log.append(stream, revision, sealAfter(stream, revision, null, [event]));
+  for (let revision = last.revision; ; revision += 1) {
+    const isIn = await append(revision).then(
+      () => true,
+      () => false, // another try was recorded meanwhile
+    );
+    if (isIn) break;
+  }
+  t.like(await line('held notifications not delivered'), { level: 'warn', client: 'alice', depositId: id });
+});

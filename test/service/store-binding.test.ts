@@ -1,0 +1,252 @@
+import { cp, readdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { type ArchiveStoreConfig, readConfig } from '../../src/config/config.ts';
+import { parseS3Url } from '../../src/config/s3-url.ts';
+import { copyEvents } from '../../src/operations/copy/log-copy.ts';
+import { openBoundStore } from '../../src/service/backends/bound-store.ts';
+import { openLog, openStore } from '../../src/service/backends/open-backends.ts';
+import { BINDINGS, boundStore } from '../../src/service/backends/store-binding.ts';
+import { archivePart, entryPart, formOf, formType } from '../../testing/deposit-bodies.ts';
+import { MemoryEventLog } from '../../testing/memory-event-log.ts';
+import { runScript } from '../../testing/run-script.ts';
+import { RunningService } from '../../testing/running-service.ts';
+import { S3Server } from '../../testing/s3-server.ts';
+import { temporaryFolder } from '../../testing/temporary-folder.ts';
+
+type Ids = { readonly log: string | undefined; readonly store: string | undefined };
+
+async function idsIn(folder: string, archiveStore?: ArchiveStoreConfig): Promise<Ids> {
+  const config = readConfig({ DEPOSIT_DATA_DIR: folder });
+  await using log = await openLog(config, { readOnly: true });
+  await using store = await openStore({ ...config, ...(archiveStore && { archiveStore }) });
+  return { log: await boundStore(log), store: await store.id() };
+}
+
+async function deposited(service: RunningService): Promise<RunningService> {
+  const alice = await service.register('alice', { collections: ['software'] });
+  await alice.post('/1/software/', new Uint8Array(formOf([archivePart(), entryPart()])), formType);
+  await alice.waitFor('/1/software/1/status/', 'done');
+  return service;
+}
+
+/** Makes a stopped service with one deposit, which names four objects. */
+async function stoppedService(t: ExecutionContext): Promise<string> {
+  const service = await RunningService.start();
+  t.teardown(() => rm(service.folder, { recursive: true, force: true }));
+  await deposited(service);
+  await service.stop();
+  return service.folder;
+}
+
+test('log and store get the same id at the first start, once', async (t) => {
+  await using service = await RunningService.start();
+  const { id } = await onlyBinding(service);
+  await service.stop();
+  await service.startAgain();
+  t.is((await onlyBinding(service)).id, id);
+  const { log, store } = await idsIn(service.folder);
+  t.truthy(log);
+  t.is(log, store);
+});
+
+test('nodes that start at the same time agree on one id', async (t) => {
+  await using log = new MemoryEventLog();
+  const folder = await temporaryFolder(t);
+  const config = readConfig({ DEPOSIT_DATA_DIR: folder });
+  const stores = await Promise.all(Array.from({ length: 4 }, () => openBoundStore(config, log)));
+  const ids = await Promise.all(stores.map((store) => store.id()));
+  t.deepEqual(new Set(ids), new Set([await boundStore(log)]));
+  for (const store of stores) await store[Symbol.asyncDispose]();
+});
+
+test('a service and commands whose log and store differ are refused with both ids, and remove nothing', async (t) => {
+  const [one, other] = [await stoppedService(t), await stoppedService(t)];
+  const [mine, theirs] = [await idsIn(one), await idsIn(other)];
+  const archives = path.join(other, 'archives');
+  const before = await objectsIn(archives);
+  const both = new RegExp(
+    `belongs to the archive store ${mine.log}, but the archive store has the id ${theirs.store}`,
+  );
+  await t.throwsAsync(RunningService.startIn(one, { archiveStore: { kind: 'file', folder: archives } }), {
+    code: 'OTHER_STORE',
+    message: both,
+  });
+  const env = { DEPOSIT_ARCHIVE_STORE: `file:${archives}` };
+  const elsewhere = await temporaryFolder(t);
+  for (const [command, args] of [
+    ['gc', ['--remove', '--more-than-a-tenth', '--older-than', '0s']],
+    ['backup', [elsewhere]],
+    ['migrate', ['--from', `file:${archives}`, '--to', `file:${elsewhere}/archives`]],
+  ] as const) {
+    const ran = await runScript(one, command, args, { env });
+    t.is(ran.code, 1, command);
+    t.regex(ran.err, both, command);
+  }
+  t.deepEqual(await objectsIn(archives), before);
+  t.false((await readdir(elsewhere)).includes('archives'));
+  const back = ['--from', `file:${archives}`, '--to', `file:${one}/archives`];
+  const onto = await runScript(other, 'migrate', back);
+  t.is(onto.code, 1, 'a target that belongs to another log');
+  t.regex(onto.err, new RegExp(`${theirs.log}, but the archive store has the id ${mine.store}`));
+});
+
+test('a log and a store of an older release are bound if the store has what the log names, and no id', async (t) => {
+  const folder = await stoppedService(t);
+  const config = readConfig({ DEPOSIT_DATA_DIR: folder });
+  const unbound = async (): Promise<MemoryEventLog> => {
+    const older = new MemoryEventLog();
+    await using log = await openLog(config, { readOnly: true });
+    const events = (await Array.fromAsync(log.readAll())).filter(({ stream }) => stream !== BINDINGS);
+    await copyEvents(
+      (async function* () {
+        yield* events;
+      })(),
+      older,
+    );
+    return older;
+  };
+  const first = await unbound();
+  await t.throwsAsync(openBoundStore(config, first), {
+    message: /belongs to no archive store yet, but .* has the id/,
+  });
+  await rm(path.join(folder, 'archives/store-id'));
+  const store = await openBoundStore(config, first);
+  t.is(await store.id(), await boundStore(first));
+  const [object] = await Array.fromAsync(store.list());
+  await store.remove(object?.sha256 ?? '');
+  await store[Symbol.asyncDispose]();
+  await rm(path.join(folder, 'archives/store-id'));
+  const second = await unbound();
+  const lacking = {
+    code: 'OTHER_STORE',
+    message: /has no id, and only 3 of the 4 objects that the event log names/,
+  };
+  await t.throwsAsync(openBoundStore(config, second), lacking);
+  t.is(await boundStore(second), undefined);
+  await rm(path.join(folder, 'archives'), { recursive: true });
+  await t.throwsAsync(openBoundStore(config, second), {
+    code: 'OTHER_STORE',
+    message: /there is none at .*archives/,
+  });
+  t.deepEqual(
+    (await readdir(folder)).includes('archives'),
+    false,
+    'a disk that is not mounted is not written to',
+  );
+});
+
+test('a copy of a store without its id is taken for the store, an empty one is not', async (t) => {
+  const folder = await stoppedService(t);
+  const { log } = await idsIn(folder);
+  const archives = path.join(folder, 'archives');
+  await rm(path.join(archives, 'store-id'));
+  await using service = await RunningService.startIn(folder);
+  await service.stop();
+  t.deepEqual(await idsIn(folder), { log, store: log });
+  await cp(archives, `${archives}.kept`, { recursive: true });
+  for (const name of await readdir(archives)) await rm(path.join(archives, name), { recursive: true });
+  const lacking = /^The archive store has no id, and only 0 of the 4 objects/;
+  await t.throwsAsync(service.startAgain(), { code: 'OTHER_STORE', message: lacking });
+  t.is((await runScript(folder, 'bind', [])).code, 1);
+  const bound = await runScript(folder, 'bind', ['--incomplete', '--json']);
+  t.is(bound.code, 0, bound.err);
+  const { storeId } = JSON.parse(bound.out) as { storeId: string };
+  t.deepEqual(await idsIn(folder), { log: storeId, store: storeId });
+  await service.startAgain();
+});
+
+test('a log that was never written to is not bound to the store of another one', async (t) => {
+  const folder = await stoppedService(t);
+  await rm(path.join(folder, 'archives/store-id'));
+  await using fresh = new MemoryEventLog();
+  const config = readConfig({ DEPOSIT_DATA_DIR: folder });
+  await t.throwsAsync(openBoundStore(config, fresh), {
+    message: /no id but 4 objects, and the event log names none/,
+  });
+  t.is(await fresh.head(), undefined);
+});
+
+test('a restore draws a new id for both, migrate keeps it', async (t) => {
+  const folder = await stoppedService(t);
+  const [backup, restored] = [await temporaryFolder(t), await temporaryFolder(t)];
+  const { log: id } = await idsIn(folder);
+  t.is((await runScript(folder, 'backup', [backup])).code, 0);
+  t.is((await runScript(restored, 'restore', [backup])).code, 0);
+  const drawn = await idsIn(restored);
+  t.truthy(drawn.log);
+  t.is(drawn.log, drawn.store);
+  t.not(drawn.log, id);
+  t.is((await runScript(restored, 'restore', [backup])).code, 0);
+  t.deepEqual(await idsIn(restored), drawn, 'the same run again');
+  t.is((await runScript(restored, 'backup', [backup])).code, 0, 'the next backup continues it');
+
+  const log = `sqlite:${path.join(backup, 'moved.sqlite')}`;
+  const archives = path.join(backup, 'moved');
+  const moves = [
+    ['--from', `sqlite:${folder}/event-log.sqlite`, '--to', log],
+    ['--from', `file:${folder}/archives`, '--to', `file:${archives}`, '--log', log],
+  ];
+  for (const move of moves) {
+    const moved = await runScript(folder, 'migrate', move);
+    t.is(moved.code, 0, moved.err);
+  }
+  await using target = await openStore({
+    archiveStore: { kind: 'file', folder: archives },
+    dataDir: archives,
+  });
+  t.is(await target.id(), id);
+});
+
+test('a restore into the store of another log is refused, unless it is taken over', async (t) => {
+  const folder = await stoppedService(t);
+  const backup = await temporaryFolder(t);
+  t.is((await runScript(folder, 'backup', [backup])).code, 0);
+  const { log: id } = await idsIn(folder);
+  for (const name of ['event-log.sqlite', 'event-log.sqlite.head']) await rm(path.join(folder, name));
+  const refused = await runScript(folder, 'restore', [backup]);
+  t.is(refused.code, 1);
+  t.regex(
+    refused.err,
+    new RegExp(`has the id ${id}, so it belongs to another event log; .* belongs to ${id}`),
+  );
+  t.is((await runScript(folder, 'restore', [backup, '--take-over'])).code, 0);
+  const { log, store } = await idsIn(folder);
+  t.is(log, store);
+  t.not(log, id);
+});
+
+test('a server that comes back without its bucket, or with an empty one, is not taken for a new one', async (t) => {
+  await using s3 = await S3Server.start();
+  const { accessKey, secretKey } = s3.options;
+  const place = parseS3Url(`s3://127.0.0.1:${s3.port}/deposits?tls=false`);
+  await using service = await RunningService.start({
+    archiveStore: { kind: 's3', ...place, accessKey, secretKey },
+  });
+  await deposited(service);
+  await service.stop();
+  const bucket = s3.buckets.get('deposits');
+  s3.buckets.delete('deposits');
+  await t.throwsAsync(service.startAgain(), {
+    code: 'ARCHIVE_STORE_UNAVAILABLE',
+    message: /bucket deposits .* does not exist/,
+  });
+  t.is(s3.buckets.size, 0);
+  const objects = [...(bucket?.objects ?? [])];
+  bucket?.objects.clear();
+  if (bucket) s3.buckets.set('deposits', bucket);
+  await t.throwsAsync(service.startAgain(), { code: 'OTHER_STORE', message: /only 0 of the 4 objects/ });
+  for (const [key, object] of objects) bucket?.objects.set(key, object);
+  await service.startAgain();
+});
+
+async function onlyBinding({ service }: RunningService) {
+  const [binding, ...more] = await Array.fromAsync(service.log.readStream(BINDINGS));
+  if (!binding || more.length > 0) throw new Error('not one binding');
+  return binding;
+}
+
+async function objectsIn(folder: string): Promise<string[]> {
+  await using store = await openStore({ archiveStore: { kind: 'file', folder }, dataDir: folder });
+  return (await Array.fromAsync(store.list(), ({ sha256 }) => sha256)).sort();
+}

@@ -1,0 +1,26 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import test from 'ava';
+import { MUTATIONS } from '../../simulation/mutations.ts';
+
+const run = promisify(execFile);
+const ROOT = path.join(import.meta.dirname, '../..');
+/** Known faults of real servers whose fixes are removed one at a time. */
+const KNOWN = ['l1', 'l4', 'l5', 'l6', 'l21', 'b1', 'b5', 'b6', 'b24', 'b25'];
+
+test('every mutation can be applied to the sources, and says what it takes out', async (t) => {
+  for (const { name, patch, what } of MUTATIONS.values()) {
+    await t.notThrowsAsync(run('git', ['apply', '--check', patch], { cwd: ROOT }), name);
+    t.regex(what, /^\S.*\.$/, name);
+  }
+});
+
+test('each known defect has a mutation', (t) => {
+  const names = [...MUTATIONS.keys()];
+  for (const defect of KNOWN)
+    t.true(
+      names.some((name) => name.startsWith(`${defect}-`)),
+      defect,
+    );
+});

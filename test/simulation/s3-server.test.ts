@@ -1,0 +1,34 @@
+import test from 'ava';
+import { BUCKET, S3Server } from '../../simulation/network/s3-server.ts';
+import { Host, Incarnation } from '../../simulation/world/host.ts';
+import { setWorld, World } from '../../simulation/world/world.ts';
+
+const KEY = 'v1/sha256/ab/cd/abcd';
+const process = new Incarnation(new Host('operator', 'operator'));
+
+test.serial('a power cut is the cause when gc removes the old version that it left', (t) => {
+  const world = new World(1);
+  setWorld(world);
+  t.teardown(() => setWorld(undefined));
+  const store = new S3Server();
+  store.put(KEY, Buffer.from('an orphan'));
+  world.now = 5000;
+  store.put(KEY, Buffer.from('the same bytes, for a deposit'));
+  store.cutPower(1000);
+  t.true(store.objects.has(KEY), 'the orphan is left');
+  t.deepEqual([...store.lost], []);
+  store.handle({ process, method: 'DELETE', path: `/${BUCKET}/${KEY}`, headers: {}, body: Buffer.alloc(0) });
+  t.deepEqual([...store.lost], [KEY]);
+});
+
+test.serial('no power cut is the cause when what is removed was stored after it', (t) => {
+  const world = new World(1);
+  setWorld(world);
+  t.teardown(() => setWorld(undefined));
+  const store = new S3Server();
+  store.put(KEY, Buffer.from('lost'));
+  store.cutPower(1000);
+  store.put(KEY, Buffer.from('stored again'));
+  store.handle({ process, method: 'DELETE', path: `/${BUCKET}/${KEY}`, headers: {}, body: Buffer.alloc(0) });
+  t.deepEqual([...store.lost], []);
+});

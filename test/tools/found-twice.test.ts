@@ -1,0 +1,50 @@
+import { execFileSync } from 'node:child_process';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import test from 'ava';
+import { isDamage } from '../../src/tools/sqlite/codes.ts';
+import { openTwice, readTwice } from '../../src/tools/sqlite/found-twice.ts';
+import { temporaryFolder } from '../../testing/temporary-folder.ts';
+
+const DAMAGE = Object.assign(new Error('database disk image is malformed'), { errcode: 11 });
+
+test('a page that was read wrongly once is read again from the disk', async (t) => {
+  const file = path.join(await temporaryFolder(t), 'rows.sqlite');
+  using database = new DatabaseSync(file);
+  database.exec('PRAGMA journal_mode = WAL; CREATE TABLE rows (id INTEGER PRIMARY KEY, text TEXT) STRICT');
+  database.exec(`INSERT INTO rows VALUES (1, 'one'); PRAGMA wal_checkpoint(TRUNCATE)`);
+  execFileSync('cp', [file, `${file}.whole`]);
+  database.exec('PRAGMA shrink_memory');
+  // By other processes: closing the file in this one would drop the locks of SQLite.
+  execFileSync('dd', ['if=/dev/zero', `of=${file}`, 'bs=4096', 'seek=1', 'count=1', 'conv=notrunc'], {
+    stdio: 'ignore',
+  });
+  let reads = 0;
+  const read = (): unknown => {
+    reads += 1;
+    if (reads === 2)
+      execFileSync('dd', [`if=${file}.whole`, `of=${file}`, 'conv=notrunc'], { stdio: 'ignore' });
+    return database.prepare('SELECT text FROM rows').get()?.['text'];
+  };
+  t.is(readTwice(database, read), 'one');
+  t.is(reads, 2);
+});
+
+test('what is found twice is damage, and nothing else is tried again', async (t) => {
+  for (const [fault, times] of [
+    [DAMAGE, 2],
+    [new Error('another'), 1],
+  ] as const) {
+    let tries = 0;
+    const failing = (): never => {
+      tries += 1;
+      throw fault;
+    };
+    t.is(
+      t.throws(() => openTwice(failing)),
+      fault,
+    );
+    t.is(tries, times, fault.message);
+    t.is(isDamage(fault), times === 2);
+  }
+});

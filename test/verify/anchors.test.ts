@@ -1,0 +1,381 @@
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { mock } from 'node:test';
+import test, { type ExecutionContext } from 'ava';
+import type { EventLog } from '../../src/event-log/event-log.ts';
+import { sealAfter } from '../../src/event-log/integrity/hash-chain.ts';
+import { PlainLogAudit } from '../../src/event-log/integrity/log-audit.ts';
+import {
+  type Anchor,
+  anchorIn,
+  anchorLine,
+  isSignedByItsKey,
+  signAnchor,
+} from '../../src/modules/anchors/anchor.ts';
+import { publicAnchorKey } from '../../src/modules/anchors/anchor-key.ts';
+import { startAnchoring } from '../../src/modules/anchors/anchor-scheduler.ts';
+import { Anchorer } from '../../src/modules/anchors/anchorer.ts';
+import { MerkleTree } from '../../src/modules/anchors/merkle-tree.ts';
+import { copyLog } from '../../src/operations/copy/log-copy.ts';
+import { anchorsToCompare } from '../../src/operations/verify/anchor-sources.ts';
+import { anchorCheck } from '../../src/operations/verify/checks/anchor.ts';
+import { logPass } from '../../src/operations/verify/log-pass.ts';
+import { type Finding, Report } from '../../src/operations/verify/report.ts';
+import { silentLogger } from '../../src/tools/logger.ts';
+import { keptLines } from '../../testing/kept-lines.ts';
+import { MemoryEventLog } from '../../testing/memory-event-log.ts';
+import { temporaryFolder } from '../../testing/temporary-folder.ts';
+
+test('the Merkle tree is that of RFC 6962, also when it goes on from its state', (t) => {
+  const leaves = ['', '00', '10', '2021', '3031', '40414243', '5051525354555657'];
+  const roots = [
+    '6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d',
+    'fac54203e7cc696cf0dfcb42c92a1d9dbaf70ad9e621f4bd8d98662f00e3c125',
+    'aeb6bcfe274b70a14fb067a5e5578264db0fa9b51af5e0ba159158f329e06e77',
+    'd37ee418976dd95753c1c73862b9398fa2a2cf9b4ff0fdfe8b30cd95209614b7',
+    '4e3bbb1f7b478dcfe71fb631631519a3bca12c9aefca1612bfce4c13a86264d4',
+    '76e67dadbcdf1e10e1b74ddc608abd2f98dfb16fbce75277b5232a127f2087ef',
+    'ddb89be403809e325750d3d263cd78929c2942b7942a34b77e122c9594a74c8c',
+  ];
+  let tree = new MerkleTree();
+  t.is(tree.root(), 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
+  for (const [index, leaf] of leaves.entries()) {
+    tree.append(Buffer.from(leaf, 'hex'));
+    t.is(tree.root(), roots[index] ?? '');
+    tree = new MerkleTree(tree.state);
+  }
+});
+
+test('an anchor is made over what has come, goes to the log and the file, and holds', async (t) => {
+  const place = await newPlace(t);
+  await fill(place.log, 10);
+  const first = await place.anchorer.anchor();
+  t.like(first, { made: true, written: 1, anchor: { events: 10, previous: null } });
+  t.like(await place.anchorer.anchor(), { made: false, written: 0, anchor: first.anchor });
+  await fill(place.log, 3);
+  const second = await place.anchorer.anchor();
+  t.like(second, { made: true, written: 1, anchor: { events: 14 } });
+  t.is(second.anchor.previous?.length, 64);
+  const { findings, report } = await compare(place.log, place);
+  t.deepEqual(findings, []);
+  t.is(report.counts.anchors, 2);
+  t.is((await stat(path.join(place.dataDir, 'key.pem'))).mode & 0o777, 0o600);
+});
+
+test('only what has come since is read again, and a lost state changes nothing', async (t) => {
+  const place = await newPlace(t);
+  await fill(place.log, 20);
+  await place.anchorer.anchor();
+  await fill(place.log, 2);
+  const read: number[] = [];
+  const counted: EventLog = Object.assign(Object.create(place.log) as EventLog, {
+    async *readAll(...args: Parameters<EventLog['readAll']>) {
+      for await (const event of place.log.readAll(...args)) {
+        read.push(event.revision);
+        yield event;
+      }
+    },
+    readStream: (...args: Parameters<EventLog['readStream']>) => place.log.readStream(...args),
+    append: (...args: Parameters<EventLog['append']>) => (place.log as EventLog).append(...args),
+  });
+  await new Anchorer(counted, place).anchor();
+  t.is(read.length, 3, 'the first anchor and two events');
+  await rm(path.join(place.dataDir, 'anchor-state.json'));
+  await fill(place.log, 1);
+  await place.anchorer.anchor();
+  await writeFile(path.join(place.dataDir, 'anchor-state.json'), '{"version":1,"tree":');
+  await fill(place.log, 1);
+  await place.anchorer.anchor();
+  t.deepEqual((await compare(place.log, place)).findings, []);
+});
+
+test('no anchor is made, nor said to be enough, over a log that has fewer events than its last one covers', async (t) => {
+  const place = await newPlace(t);
+  await fill(place.log, 6);
+  await place.anchorer.anchor();
+  await using cut = new MemoryEventLog();
+  let number = 0;
+  for await (const { stream, revision, ...event } of place.log.readAll()) {
+    number += 1;
+    if (number > 3) await cut.append(stream, revision === 0 ? 'none' : revision - 1, [event]);
+  }
+  await t.throwsAsync(new Anchorer(cut, place).anchor(), {
+    code: 'ANCHORED_EVENTS_GONE',
+    message: /^The event log holds 4 events, its last anchor of .* is over 6: events were removed\./,
+  });
+});
+
+test('what stands among the anchors and is none is named by whoever makes the next one', async (t) => {
+  const place = await newPlace(t);
+  await fill(place.log, 2);
+  const event = { id: randomUUID(), type: 'AnchorMade', data: {}, metadata: { schemaVersion: 1 } };
+  await place.log.append('anchors', 'none', sealAfter('anchors', 'none', null, [event]));
+  await t.throwsAsync(place.anchorer.anchor(), {
+    code: 'NO_ANCHOR',
+    message:
+      /^The event at revision 0 of the stream anchors is no anchor: .* Its anchor is missing or wrong\. "npm/,
+  });
+});
+
+test('anchors made at the same time follow each other, in the log and in the file', async (t) => {
+  const place = await newPlace(t);
+  await fill(place.log, 5);
+  await Promise.all(
+    Array.from({ length: 6 }, async () => {
+      await fill(place.log, 1);
+      await new Anchorer(place.log, place).anchor();
+    }),
+  );
+  const { findings, report } = await compare(place.log, place);
+  t.deepEqual(findings, []);
+  const lines = (await readFile(place.anchorFile, 'utf8')).trim().split('\n');
+  t.is(lines.length, report.counts.anchors);
+});
+
+test('a file gets every anchor it lacks, and a line that a crash has cut is written anew', async (t) => {
+  const place = await newPlace(t);
+  for (const count of [4, 3]) {
+    await fill(place.log, count);
+    await new Anchorer(place.log, { ...place, anchorFile: null }).anchor();
+  }
+  t.is((await place.anchorer.anchor()).written, 2);
+  const whole = await readFile(place.anchorFile, 'utf8');
+  await writeFile(place.anchorFile, whole.slice(0, -50));
+  const beforeThat = await compare(place.log, place);
+  t.deepEqual(beforeThat.findings, [], 'what a crash leaves is nobody to be accused of');
+  t.regex(beforeThat.report.notes.join(), /^The last line of .* is cut/);
+  t.is((await place.anchorer.anchor()).written, 1);
+  t.is(await readFile(place.anchorFile, 'utf8'), whole);
+  const other = await newPlace(t);
+  await fill(other.log, 4);
+  await t.throwsAsync(new Anchorer(other.log, { ...other, anchorFile: place.anchorFile }).anchor(), {
+    code: 'FOREIGN_ANCHOR_FILE',
+  });
+  t.is(await readFile(place.anchorFile, 'utf8'), whole);
+});
+
+test('a log that was rewritten with a consistent chain is found, with the streams in question', async (t) => {
+  const place = await newPlace(t);
+  await fill(place.log, 6, 'early');
+  await place.anchorer.anchor();
+  await fill(place.log, 6, 'late');
+  await place.anchorer.anchor();
+  await fill(place.log, 2, 'last');
+  await using rewritten = new MemoryEventLog();
+  for await (const { stream, revision, position: _position, ...event } of place.log.readAll()) {
+    const data = stream === 'late-2' ? { ...event.data, said: 'something else' } : event.data;
+    const { hash: _hash, prevHash, ...metadata } = event.metadata;
+    const expected = revision === 0 ? 'none' : revision - 1;
+    const sealed = sealAfter(stream, expected, prevHash as string | null, [{ ...event, data, metadata }]);
+    await rewritten.append(stream, expected, sealed);
+  }
+  const { findings } = await compare(rewritten, place);
+  t.like(findings, [{ code: 'ANCHOR_DOES_NOT_HOLD', anchor: 13 }]);
+  t.deepEqual(findings[0]?.streams, ['anchors', ...Array.from({ length: 6 }, (_, index) => `late-${index}`)]);
+  t.regex(findings[0]?.text ?? '', /among the events 7 to 13, which are of anchors \(revision 0\), late-0/);
+});
+
+test('anchors that whoever has rewritten the log has made anew do not hide where', async (t) => {
+  const place = await newPlace(t);
+  for (const name of ['early', 'late']) {
+    await fill(place.log, 6, name);
+    await place.anchorer.anchor();
+  }
+  await using rewritten = new MemoryEventLog();
+  const forger = new Anchorer(rewritten, {
+    dataDir: (await newPlace(t)).dataDir,
+    anchorKeyFile: place.anchorKeyFile,
+    anchorFile: null,
+  });
+  for await (const { stream, revision: _revision, position: _position, ...event } of place.log.readAll()) {
+    if (stream === 'anchors') {
+      await forger.anchor();
+      continue;
+    }
+    const data = stream === 'late-2' ? { ...event.data, said: 'something else' } : event.data;
+    const { hash: _hash, prevHash: _prevHash, ...metadata } = event.metadata;
+    const sealed = sealAfter(stream, 'none', null, [{ ...event, data, metadata }]);
+    await rewritten.append(stream, 'none', sealed);
+  }
+  const { findings } = await compare(rewritten, place);
+  t.deepEqual(
+    findings.map(({ code }) => code),
+    ['ANCHOR_NOT_IN_LOG', 'ANCHOR_NOT_IN_LOG', 'ANCHOR_DOES_NOT_HOLD'],
+  );
+  t.regex(findings[2]?.text ?? '', /among the events 7 to 13, which are of anchors \(revision 0\), late-0/);
+});
+
+test('a log without its end is found, and one that others have gone on with is not', async (t) => {
+  const place = await newPlace(t);
+  await fill(place.log, 6);
+  await place.anchorer.anchor();
+  await fill(place.log, 3);
+  await using copy = new MemoryEventLog();
+  await copyLog(place.log, copy);
+  await fill(copy, 4);
+  t.deepEqual((await compare(copy, place)).findings, [], 'positions are of no account');
+  await using cut = new MemoryEventLog();
+  let number = 0;
+  for await (const { stream, revision, ...event } of place.log.readAll()) {
+    number += 1;
+    if (number < 4) await cut.append(stream, revision === 0 ? 'none' : revision - 1, [event]);
+  }
+  const { findings } = await compare(cut, place);
+  t.deepEqual(
+    findings.map(({ code }) => code),
+    ['ANCHOR_NOT_IN_LOG', 'EVENTS_REMOVED'],
+  );
+  t.regex(findings[1]?.text ?? '', /has only 3 events\. At least 3 were removed/);
+});
+
+test('an anchor that a running service makes between two looks at anchors is not missed in the log', async (t) => {
+  const place = await newPlace(t);
+  await fill(place.log, 2);
+  await place.anchorer.anchor();
+  const log = new PlainLogAudit(place.log);
+  const sources = {
+    async *stream(name: string) {
+      yield* log.stream(name);
+      await fill(place.log, 1);
+      await place.anchorer.anchor();
+    },
+  };
+  const findings: Finding[] = [];
+  const report = new Report({ limit: 100, onFinding: (finding) => findings.push(finding) });
+  await anchorsToCompare(sources, { file: place.anchorFile, keys: [] }, report);
+  t.deepEqual(findings, []);
+});
+
+test('anchors that were altered, left out or signed by others are found', async (t) => {
+  const place = await newPlace(t);
+  for (const count of [2, 2, 2]) {
+    await fill(place.log, count);
+    await place.anchorer.anchor();
+  }
+  const lines = (await readFile(place.anchorFile, 'utf8')).trim().split('\n');
+  const anchors = lines.map((line) => anchorIn(line)) as [Anchor, Anchor, Anchor];
+  t.true(anchors.every((anchor) => isSignedByItsKey(anchor)));
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const { events, root, previous, madeAt } = anchors[2];
+  const cases: readonly (readonly [string, readonly string[], readonly string[]])[] = [
+    ['left out', [lines[0] as string, lines[2] as string], ['ANCHORS_BROKEN']],
+    [
+      'altered',
+      [lines[0] as string, anchorLine({ ...anchors[1], madeAt: '2020' }), lines[2] as string],
+      ['ANCHOR_NOT_SIGNED', 'ANCHORS_BROKEN', 'ANCHOR_NOT_IN_LOG'],
+    ],
+    [
+      'another root',
+      [anchorLine({ ...anchors[0], root: '0'.repeat(64) }), ...lines.slice(1)],
+      ['ANCHOR_NOT_SIGNED', 'ANCHORS_BROKEN', 'ANCHOR_NOT_IN_LOG'],
+    ],
+    [
+      'signed by others',
+      [...lines.slice(0, 2), anchorLine(signAnchor({ events, root, previous, madeAt }, privateKey))],
+      ['ANCHOR_KEY_FOREIGN', 'ANCHOR_NOT_IN_LOG'],
+    ],
+    ['no anchor', [...lines, '{"anchor":1}'], ['ANCHOR_UNREADABLE']],
+    ['other spelling', [...lines.slice(0, 2), ` ${lines[2]}`], ['ANCHOR_UNREADABLE']],
+    ['empty', [], ['ANCHOR_UNREADABLE']],
+  ];
+  for (const [what, altered, codes] of cases) {
+    await writeFile(place.anchorFile, `${altered.join('\n')}\n`);
+    const { findings } = await compare(place.log, place);
+    t.deepEqual(
+      findings.map(({ code }) => code),
+      codes,
+      what,
+    );
+  }
+});
+
+test('a service with an interval makes anchors, and goes on when one cannot be made', async (t) => {
+  const place = await newPlace(t);
+  await fill(place.log, 1);
+  const options = {
+    ...place,
+    anchorInterval: 1 / 60_000,
+    anchorFile: path.join(place.dataDir, 'no', 'file'),
+  };
+  await using _anchoring = startAnchoring(place.log, options, silentLogger);
+  const anchors = () => Array.fromAsync(place.log.readStream('anchors'), ({ type }) => type);
+  while ((await anchors()).length < 1) await new Promise((resolve) => setTimeout(resolve, 5));
+  await fill(place.log, 1);
+  while ((await anchors()).length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+  t.deepEqual(await anchors(), ['AnchorMade', 'AnchorMade']);
+});
+
+test.serial(
+  'a service makes its first anchor a minute after the start, however long the interval',
+  async (t) => {
+    const place = await newPlace(t);
+    await fill(place.log, 1);
+    mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
+    t.teardown(() => mock.timers.reset());
+    const anchoring = startAnchoring(place.log, { ...place, anchorInterval: 1440 }, silentLogger);
+    mock.timers.tick(59_000);
+    t.is((await Array.fromAsync(place.log.readStream('anchors'))).length, 0);
+    mock.timers.tick(1000);
+    mock.timers.reset();
+    while ((await Array.fromAsync(place.log.readStream('anchors'))).length < 1)
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    await anchoring[Symbol.asyncDispose]();
+    t.is(anchoring.interval, 86_400);
+  },
+);
+
+test.serial('a service that makes an anchor each minute begins with one, not two', async (t) => {
+  const place = await newPlace(t);
+  await fill(place.log, 1);
+  const { logger, lines } = keptLines();
+  const options = { ...place, anchorInterval: 1, anchorFile: path.join(place.dataDir, 'no', 'file') };
+  mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
+  t.teardown(() => mock.timers.reset());
+  const anchoring = startAnchoring(place.log, options, logger);
+  mock.timers.tick(60_000);
+  mock.timers.reset();
+  while (lines.length < 1) await new Promise((resolve) => setTimeout(resolve, 5));
+  await new Promise((resolve) => setTimeout(resolve, 50)); // prevents another try, which would follow at once
+  await anchoring[Symbol.asyncDispose]();
+  t.deepEqual(
+    lines.map(({ msg }) => msg),
+    ['no anchor made'],
+  );
+});
+
+type Place = {
+  readonly log: MemoryEventLog;
+  readonly anchorer: Anchorer;
+  readonly dataDir: string;
+  readonly anchorKeyFile: string;
+  readonly anchorFile: string;
+};
+
+async function newPlace(t: ExecutionContext): Promise<Place> {
+  const dataDir = await temporaryFolder(t);
+  const log = new MemoryEventLog();
+  const [anchorKeyFile, anchorFile] = [path.join(dataDir, 'key.pem'), path.join(dataDir, 'anchors.ndjson')];
+  const options = { dataDir, anchorKeyFile, anchorFile };
+  return { log, anchorer: new Anchorer(log, options), ...options };
+}
+
+/** Appends each event to a stream of its own. */
+async function fill(log: EventLog, count: number, name: string = randomUUID()): Promise<void> {
+  for (let number = 0; number < count; number += 1) {
+    const stream = `${name}-${number}`;
+    const event = { id: randomUUID(), type: 'NoteTaken', data: { number }, metadata: { schemaVersion: 1 } };
+    await log.append(stream, 'none', sealAfter(stream, 'none', null, [event]));
+  }
+}
+
+async function compare(log: EventLog, { anchorFile, anchorKeyFile }: Place) {
+  const findings: Finding[] = [];
+  const report = new Report({ limit: 100, onFinding: (finding) => findings.push(finding) });
+  const key = await publicAnchorKey(anchorKeyFile);
+  const keys = key ? [key.export({ type: 'spki', format: 'der' }).toString('base64')] : [];
+  const audit = new PlainLogAudit(log);
+  const anchors = await anchorsToCompare(audit, { file: anchorFile, keys }, report);
+  await logPass(() => audit.events(), [anchorCheck(report, anchors)])(report);
+  return { findings, report };
+}

@@ -1,0 +1,349 @@
+import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
+import { copyFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import test from 'ava';
+import type { RecordedEvent } from '../../src/event-log/event-log.ts';
+import { PlainLogAudit } from '../../src/event-log/integrity/log-audit.ts';
+import { fingerprint, publicKeyOf } from '../../src/modules/anchors/anchor.ts';
+import { publicAnchorKey } from '../../src/modules/anchors/anchor-key.ts';
+import { Anchorer } from '../../src/modules/anchors/anchorer.ts';
+import { objectCheck } from '../../src/operations/verify/checks/object.ts';
+import { ObjectProofs } from '../../src/operations/verify/checks/object-check.ts';
+import { logPass } from '../../src/operations/verify/log-pass.ts';
+import { type Finding, Report } from '../../src/operations/verify/report.ts';
+import { ResumePoint } from '../../src/operations/verify/resume-point.ts';
+import { viewsCheck } from '../../src/operations/verify/views-check.ts';
+import { openLog, openStore, viewDirectory } from '../../src/service/backends/open-backends.ts';
+import { openStoreAudit } from '../../src/service/backends/open-store-audit.ts';
+import { runScript } from '../../testing/run-script.ts';
+import { goOnBeforeTheFirst } from '../../testing/tampering.ts';
+import { auditedService, configOf, verified } from './audited-service.ts';
+
+const service = auditedService(test, 9);
+
+test('a view that cannot be compared is named, as a finding where no service leaves one so', async (t) => {
+  const place = (folder: string, ...names: string[]) => path.join(folder, 'views', ...names);
+  const about = (sql: string) => (folder: string) => change(place(folder, 'client-logins.1.sqlite'), sql);
+  const none = { texts: [], notes: [] };
+  const untouched = await viewsOf(await service.copy(t));
+  t.deepEqual(untouched, none);
+  const cases: readonly (readonly [
+    string,
+    (folder: string) => unknown,
+    { readonly texts?: readonly RegExp[]; readonly notes?: readonly RegExp[] },
+  ])[] = [
+    [
+      'another version',
+      about('UPDATE about SET version = version + 1'),
+      {
+        notes: [
+          /^The view client-logins was not compared: it says that it is of version \d+, where .*starts\.$/,
+        ],
+      },
+    ],
+    [
+      'another log',
+      about(`UPDATE about SET origin = 'elsewhere'`),
+      { notes: [/^The view client-logins was not compared: it says that it is of another log, elsewhere /] },
+    ],
+    [
+      'the same, where the positions look like those of this log',
+      about(`UPDATE about SET last_seen = json_set(last_seen, '$.id', 'another')`),
+      { notes: [/^The view client-logins was not compared: it is of another log, as after a restore: /] },
+    ],
+    ['an older release', about('ALTER TABLE about DROP COLUMN last_seen'), {}],
+    [
+      'no position',
+      about('UPDATE about SET position = NULL'),
+      { texts: [/^The view client-logins is damaged: it holds 2 entries but says nothing of how far/] },
+    ],
+    [
+      'empty',
+      about('UPDATE about SET position = NULL; DELETE FROM views'),
+      { notes: [/^The view client-logins was not compared: it is empty/] },
+    ],
+    [
+      'no word of itself',
+      about('DELETE FROM about'),
+      { texts: [/client-logins is damaged: it says nothing/] },
+    ],
+    [
+      'another name',
+      about(`UPDATE about SET name = 'other'`),
+      { texts: [/client-logins is damaged: it says that it is the view other/] },
+    ],
+    [
+      'a generation that is not there',
+      (folder) => writeFile(place(folder, 'current.json'), '{"client-logins":9}'),
+      { texts: [/client-logins is damaged: the file of generation 9, .* while generation 1 is there/] },
+    ],
+    [
+      'what a rebuild has begun where no view was in use',
+      (folder) => rename(place(folder, 'client-logins.1.sqlite'), place(folder, 'client-logins.2.sqlite')),
+      {
+        notes: [
+          /^The view client-logins was not compared: it is not there, only what a rebuild has begun\.$/,
+          /^Generation 2 of the view client-logins was not compared: /,
+        ],
+      },
+    ],
+    [
+      'the same beside a current.json that makes no sense',
+      async (folder) => {
+        await rename(place(folder, 'client-logins.1.sqlite'), place(folder, 'client-logins.2.sqlite'));
+        await writeFile(place(folder, 'current.json'), '{"client-logins":');
+      },
+      {
+        texts: [/client-logins is damaged: the file of generation 1, .* while generation 2 is there/],
+        notes: [/^Generation 2 of the view client-logins was not compared: /],
+      },
+    ],
+    [
+      'generations that only come after others were in use, and nothing names them',
+      async (folder) => {
+        await copyFile(place(folder, 'client-logins.1.sqlite'), place(folder, 'client-logins.2.sqlite'));
+        await rename(place(folder, 'client-logins.1.sqlite'), place(folder, 'client-logins.3.sqlite'));
+      },
+      {
+        texts: [/client-logins is damaged: the file of generation 1, .* the generations 2, 3 are there/],
+        notes: [/^Generation 2 of the view client-logins /, /^Generation 3 of the view client-logins /],
+      },
+    ],
+    [
+      'a later generation beside it',
+      (folder) => copyFile(place(folder, 'client-logins.1.sqlite'), place(folder, 'client-logins.2.sqlite')),
+      { notes: [/^Generation 2 of the view client-logins was not compared: /] },
+    ],
+    [
+      'not built yet',
+      (folder) => rm(place(folder, 'client-logins.1.sqlite')),
+      { notes: [/^The view client-logins was not compared: it is not there/] },
+    ],
+    [
+      'no views at all',
+      (folder) => rm(place(folder), { recursive: true }),
+      { notes: [/^No view was compared/] },
+    ],
+  ];
+  for (const [what, alter, { texts = [], notes = [] }] of cases) {
+    const folder = await service.copy(t);
+    about(`INSERT INTO views SELECT 'mallory', view FROM views LIMIT 1`)(folder);
+    await alter(folder);
+    const found = await viewsOf(folder);
+    // The inserted rows are reported if the view could be compared.
+    const others = found.texts.filter((text) => !text.includes('shows mallory'));
+    for (const [index, text] of texts.entries()) t.regex(others[index] ?? '', text, what);
+    for (const [index, text] of notes.entries()) t.regex(found.notes[index] ?? '', text, what);
+    t.deepEqual([others.length, found.notes.length], [texts.length, notes.length], what);
+  }
+});
+
+test('a log with events but without its head file is found, an empty log is not', async (t) => {
+  const folder = await service.copy(t);
+  const head = path.join(folder, 'event-log.sqlite.head');
+  for (const lose of [() => rm(head), () => writeFile(head, '')]) {
+    await lose();
+    const { findings } = await verified(folder, { what: 'log' });
+    t.deepEqual(
+      findings.map(({ code, file }) => [code, file]),
+      [['FILE_DAMAGED', head]],
+    );
+    t.regex(findings[0]?.text ?? '', /is missing or empty, though the log holds events.*[^.]\.$/);
+  }
+  const cut = await service.copy(t);
+  change(
+    path.join(cut, 'event-log.sqlite'),
+    'DELETE FROM events WHERE position = (SELECT max(position) FROM events)',
+  );
+  t.regex(
+    (await verified(cut, { what: 'log' })).findings[0]?.text ?? '',
+    /\.head records \d+\.$/,
+    'one full stop',
+  );
+  change(path.join(folder, 'event-log.sqlite'), 'DELETE FROM events; DELETE FROM streams');
+  t.deepEqual((await verified(folder, { what: 'log' })).findings, []);
+});
+
+test('an event before the first position, which only readers of its stream see, is found and not exported', async (t) => {
+  const folder = await service.copy(t);
+  const stream = goOnBeforeTheFirst(path.join(folder, 'event-log.sqlite'));
+  for (const what of ['log', [Number(stream.replace('deposit-', ''))]] as const) {
+    const { findings } = await verified(folder, { what });
+    t.like(findings[0], { check: 'log', code: 'EVENT_UNREADABLE', stream });
+    t.regex(findings[0]?.text ?? '', /stands before the first position of the log\.$/);
+  }
+  const exported = await runScript(folder, 'export', []);
+  t.is(exported.code, 1);
+  t.regex(
+    exported.err,
+    /^The event at position [^\n]* stands before the first position[^\n]*\n$/,
+    'told once',
+  );
+});
+
+test('whoever compares no anchors kept elsewhere is told what that leaves open', async (t) => {
+  const folder = await service.copy(t);
+  const notesOf = async (...args: Parameters<typeof verified>) => (await verified(...args)).report.notes;
+  t.regex((await notesOf(folder)).join(), /^No anchors kept elsewhere .* cut off the end of the log/);
+  t.regex((await notesOf(folder, { what: [1] })).join(), /^Each deposit was looked at by itself/);
+  const { anchorFile, anchorKeyFile } = configOf(folder);
+  const anchorKeys = [await keyOf(anchorKeyFile)];
+  t.deepEqual(await notesOf(folder, { what: 'log', anchorFile: anchorFile ?? '', anchorKeys }), []);
+});
+
+test('anchors of another key are noted before those of this folder, and found behind them', async (t) => {
+  const folder = await service.copy(t);
+  const config = configOf(folder);
+  const renewed = path.join(folder, 'renewed.pem');
+  {
+    await using log = await openLog(config);
+    const stream = 'elsewhere';
+    const event = { id: randomUUID(), type: 'Noted', data: {}, metadata: { schemaVersion: 1 } };
+    await log.append(stream, 'none', [event]);
+    await new Anchorer(log, { ...config, anchorKeyFile: renewed, anchorFile: null }).anchor();
+  }
+  const foreign = async (ownAnchorKey: string | undefined, keys: readonly string[] = []) => {
+    const { findings, report } = await verified(folder, {
+      what: 'log',
+      anchorKeys: await Promise.all(keys.map(keyOf)),
+      ...(ownAnchorKey !== undefined && { ownAnchorKey: await keyOf(ownAnchorKey) }),
+    });
+    const codes = findings.filter(({ check }) => check === 'anchors').map(({ code }) => code);
+    return { codes, notes: report.notes.filter((note) => note.includes('key')) };
+  };
+  t.deepEqual((await foreign(config.anchorKeyFile)).codes, ['ANCHOR_KEY_FOREIGN']);
+  const moved = await foreign(renewed);
+  t.deepEqual(moved.codes, []);
+  t.is(moved.notes.length, 1);
+  t.regex(
+    moved.notes[0] ?? '',
+    /^Another key than that of this data folder, .* signed 2 of them, the last over \d+ events /,
+  );
+  for (const file of [config.anchorKeyFile, renewed])
+    t.true(moved.notes[0]?.includes(fingerprint(publicKeyOf(await keyOf(file)))));
+  t.deepEqual((await foreign(undefined, [renewed])).codes, ['ANCHOR_KEY_FOREIGN', 'ANCHOR_KEY_FOREIGN']);
+  t.deepEqual(await foreign(undefined, [renewed, config.anchorKeyFile]), { codes: [], notes: [] });
+
+  const copy = await service.copy(t);
+  const all = await runScript(copy, 'verify', ['--all', '--key', renewed]);
+  t.is(all.code, 1);
+  t.regex(all.out, /is signed with another key, [0-9a-f]{64}, than [0-9a-f]{64}\./);
+  await rm(configOf(copy).anchorKeyFile);
+  const without = await runScript(copy, 'verify', ['--all']);
+  t.is(without.code, 0, without.out);
+  t.regex(without.out, /^Whose key has signed the anchors was not looked at: /m);
+  const { privateKey } = generateKeyPairSync('x25519');
+  const other = privateKey.export({ type: 'pkcs8', format: 'pem' });
+  for (const [text, fault] of [
+    ['garbage', 'holds no Ed25519 key in PEM.'],
+    [other, 'holds a key, but not one of Ed25519.'],
+  ] as const) {
+    await writeFile(configOf(copy).anchorKeyFile, text);
+    const { code, out, err } = await runScript(copy, 'verify', ['--all']);
+    t.is(code, 1, err);
+    t.true(out.startsWith(`anchors: ${configOf(copy).anchorKeyFile} ${fault}\n`), out);
+    t.regex(out, /^1 finding/m, 'and everything else was looked at');
+  }
+  t.is((await runScript(copy, 'verify', ['1', '--key', renewed])).code, 2);
+});
+
+test('faulty objects beyond the limit are counted, and looked at again by a run that goes on', async (t) => {
+  const folder = await service.copy(t);
+  const config = configOf(folder);
+  const small = path.join(folder, 'archives', 'small.sqlite');
+  change(small, `UPDATE small_object SET bytes = zeroblob(length(bytes))`);
+  const { findings, report } = await verified(folder, {}, 5);
+  const faulty = count(small, 'SELECT count(*) AS n FROM small_object');
+  t.true(faulty > 20);
+  t.is(findings.length, 5);
+  t.is(report.counts.faultyObjects, faulty);
+  t.true(report.findings >= faulty);
+  t.regex(
+    (await runScript(folder, 'verify', ['--all', '--limit', '5'])).out,
+    new RegExp(` ${faulty} faulty ones`),
+  );
+
+  const state = path.join(folder, 'state.json');
+  await using log = await openLog(config);
+  await using store = await openStoreAudit(config.archiveStore, config.dataDir);
+  const read = async (resume: ResumePoint, breakAt: number) => {
+    const about = silent(5);
+    const proofs = new ObjectProofs(store, about);
+    const breaking = {
+      see: (_event: unknown, number: number) => {
+        if (number === breakAt) throw new Error('broken off');
+      },
+    };
+    const audit = new PlainLogAudit(log);
+    const watchers = [objectCheck(about, store, proofs, resume), resume.check(), breaking];
+    await logPass(() => audit.events(), watchers)(about);
+    return about;
+  };
+  const all = (await read(new ResumePoint(undefined), -1)).counts;
+  const broken = read(new ResumePoint(state, undefined, { saveEvery: -1, markEvery: 1 }), all.events);
+  await t.throwsAsync(broken, { message: 'broken off' });
+  const from = await ResumePoint.interrupted(state);
+  t.true((from?.events ?? 0) > all.events / 2);
+  const { counts } = await read(new ResumePoint(state, from), -1);
+  t.is(counts.faultyObjects, all.faultyObjects);
+  t.is(counts.objects + counts.provenBefore, all.objects);
+});
+
+test('an object that is gone when it is read once more for its MD5 is missing, not one that has another', async (t) => {
+  const config = configOf(await service.copy(t));
+  await using log = await openLog(config);
+  const [added] = await Array.fromAsync(log.readStream('deposit-1', { from: 1, limit: 1 }));
+  const archive = added?.data['archive'] as { sha256: string };
+  const naming = (md5: string | null) => ({
+    ...added,
+    data: { ...added?.data, archive: { ...archive, md5 } },
+  });
+  await using store = await openStore(config);
+  await using audit = await openStoreAudit(config.archiveStore, config.dataDir);
+  const found: Finding[] = [];
+  const report = new Report({ limit: 5, onFinding: (finding) => found.push(finding) });
+  const proofs = new ObjectProofs(audit, report);
+  const watcher = objectCheck(report, audit, proofs, new ResumePoint(undefined));
+  await watcher.see?.(naming(null) as RecordedEvent, 1);
+  await watcher.settled?.();
+  await store.remove(archive.sha256);
+  await watcher.see?.(naming('0'.repeat(32)) as RecordedEvent, 2);
+  t.deepEqual(
+    found.map(({ code }) => code),
+    ['OBJECT_MISSING'],
+  );
+});
+
+async function keyOf(file: string): Promise<KeyObject> {
+  const key = await publicAnchorKey(file);
+  if (!key) throw new Error(`There is no ${file}.`);
+  return key;
+}
+
+async function viewsOf(folder: string) {
+  const config = configOf(folder);
+  const [views, origin] = viewDirectory(config);
+  const openLogToRead = () => openLog(config, { readOnly: true });
+  const findings: Finding[] = [];
+  const report = new Report({ limit: 100, onFinding: (finding) => findings.push(finding) });
+  await viewsCheck({ folder: views, origin, openLog: openLogToRead }, () => undefined)(report);
+  return { texts: findings.map(({ text }) => text), notes: report.notes };
+}
+
+function silent(limit = 0): Report {
+  return new Report({ limit, onFinding: () => undefined });
+}
+
+function change(file: string, sql: string): void {
+  const database = new DatabaseSync(file);
+  database.exec(sql);
+  database.close();
+}
+
+function count(file: string, sql: string): number {
+  const database = new DatabaseSync(file);
+  const found = database.prepare(sql).get();
+  database.close();
+  return Number(found?.['n']);
+}

@@ -1,0 +1,216 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { chmod, copyFile, readdir, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { buffer } from 'node:stream/consumers';
+import test, { type ExecutionContext } from 'ava';
+import { depositStatus } from '../../projections/deposit-status.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { openView } from '../../src/service/backends/open-backends.ts';
+import { canBeUnprivileged } from '../../testing/other-user.ts';
+import { runScript } from '../../testing/run-script.ts';
+import { auditedService } from './audited-service.ts';
+
+const service = auditedService(test, 6);
+
+/** User as whom root, who may write anywhere, runs what must not write. */
+const NOBODY = 65_534;
+
+test('an auditor who may only read proves a stopped service, tells histories and exports', async (t) => {
+  const folder = await service.copy(t);
+  if (!(await canRunAsAuditor())) return t.pass('nobody may not read the program here');
+  await onlyReadable(t, folder);
+  const before = await listing(folder);
+  const verified = await asAuditor(folder, 'verify', '--all');
+  t.is(verified.code, 0, verified.out + verified.err);
+  t.regex(verified.out, /^All proven: /m);
+  t.notRegex(verified.out, /was not compared/);
+  const history = await asAuditor(folder, 'history', '1');
+  t.is(history.code, 0, history.err);
+  t.regex(history.out, /Every hash fits\./);
+  const exported = await asAuditor(folder, 'export');
+  t.is(exported.code, 0, exported.err);
+  t.regex(exported.out, /"export":1/);
+  t.deepEqual(await listing(folder), before);
+});
+
+test('what is altered is found by an auditor who may only read, too', async (t) => {
+  const folder = await service.copy(t);
+  if (!(await canRunAsAuditor())) return t.pass('nobody may not read the program here');
+  change(
+    path.join(folder, 'event-log.sqlite'),
+    `UPDATE events SET data = replace(data, 'a', 'b') WHERE position = 6`,
+  );
+  change(path.join(folder, 'event-log.sqlite'), 'PRAGMA journal_mode = delete');
+  change(path.join(folder, 'archives', 'small.sqlite'), `UPDATE small_object SET bytes = x'00' WHERE id = 1`);
+  change(path.join(folder, 'views', 'deposit-status.1.sqlite'), `DELETE FROM views WHERE key = '1'`);
+  await onlyReadable(t, folder);
+  const { code, out } = await asAuditor(folder, 'verify', '--all');
+  t.is(code, 1);
+  for (const found of [
+    /^files: .*event-log\.sqlite: journal_mode is delete, not wal\.$/m,
+    /^log: .* does not carry the hash of its contents\.$/m,
+    /^objects: .* its bytes are others\.$/m,
+    /^views: The view deposit-status lacks 1;/m,
+  ]) {
+    t.regex(out, found);
+  }
+});
+
+test('what only lies in a WAL is not passed over: whoever may not read it is told what to do', async (t) => {
+  const folder = await service.copy(t);
+  if (!(await canRunAsAuditor())) return t.pass('nobody may not read the program here');
+  const log = path.join(folder, 'event-log.sqlite');
+  const kept = path.join(folder, 'kept');
+  {
+    using database = new DatabaseSync(log);
+    database.exec(`UPDATE events SET type = 'Other' WHERE position = 1`);
+    await copyFile(`${log}-wal`, kept);
+  }
+  await copyFile(kept, `${log}-wal`);
+  t.true((await stat(`${log}-wal`)).size > 0);
+  await onlyReadable(t, folder);
+  for (const [command = '', ...args] of [['verify', '--all'], ['history', '1'], ['export']]) {
+    const { code, out, err } = await asAuditor(folder, command, ...args);
+    t.deepEqual([code, out], [1, ''], command);
+    t.regex(err, /^.*event-log\.sqlite cannot be read without permission to write.*copy the folder.*\.\n$/);
+  }
+});
+
+test('on a full disk the history of a stopped service is told, and who would write is told that there is no room', async (t) => {
+  const folder = await service.copy(t);
+  const history = await onFullDisk(folder, 'history', '1');
+  t.is(history.code, 0, history.err);
+  t.regex(history.out, /Every hash fits\./);
+  const refused = await onFullDisk(folder, 'collection', 'add', 'more');
+  t.is(refused.code, 1);
+  t.regex(refused.err, /event-log\.sqlite cannot be opened: there is no room on its disk\.\n$/);
+});
+
+test('beside a running writer an auditor who may only read sees what was written last', async (t) => {
+  const folder = await service.copy(t);
+  if (!(await canRunAsAuditor())) return t.pass('nobody may not read the program here');
+  using writer = new DatabaseSync(path.join(folder, 'event-log.sqlite'));
+  writer.exec(`UPDATE events SET type = 'Other' WHERE position = 1`);
+  await onlyReadable(t, folder);
+  const { code, out } = await asAuditor(folder, 'verify', '--all');
+  t.is(code, 1, 'what lies in the WAL counts');
+  t.regex(out, /^log: The Other at revision 0 of /m);
+});
+
+test('what may not be read is not called missing, and nothing is made where only something is looked for', async (t) => {
+  const folder = await service.copy(t);
+  if (!(await canRunAsAuditor())) return t.pass('nobody may not read the program here');
+  await onlyReadable(t, folder);
+  await writeFile(path.join(folder, 'operator.json'), '{}', { mode: 0o000 });
+  const history = await asAuditor(folder, 'history', '1');
+  t.is(history.code, 0, history.err);
+  t.regex(history.err, /^Whether a service runs on .*operator\.json may not be read by /);
+  const gc = await asAuditor(folder, 'gc');
+  t.deepEqual([gc.code, gc.out], [1, '']);
+  t.regex(gc.err, /^\S*operator\.json may not be read by \S+: run this as the user of the service\.\n$/);
+  await chmod(folder, 0o000);
+  for (const [command = '', ...args] of [['verify', '--all'], ['deposits'], ['restore', folder]]) {
+    const { code, out, err } = await asAuditor(folder, command, ...args);
+    t.deepEqual([code, out], [1, ''], command);
+    t.regex(err, /^\S+ may not be read by \S+: run this as the user of the service\.\n$/);
+  }
+  const started = await asAuditor(folder, '../src/main');
+  t.is(started.code, 2);
+  t.regex(started.err, /^\S+ may not be written to by \S+: run this as the user of the service\.\n$/m);
+});
+
+test('a log or store of another user is not for who would write to it', async (t) => {
+  const folder = await service.copy(t);
+  if (!(await canRunAsAuditor())) return t.pass('nobody may not read the program here');
+  await onlyReadable(t, folder);
+  await chmod(folder, 0o777);
+  for (const [file, command = '', code] of [
+    ['event-log.sqlite', '../src/main', 2],
+    ['event-log.sqlite', 'client', 1],
+    ['archives', '../src/main', 2],
+    ['checkpoints', '../src/main', 2],
+  ] as const) {
+    const args = command === 'client' ? ['disable', 'alice'] : [];
+    if (file === 'checkpoints') await writable(folder, 'archives', 'uploads', 'dry-runs', 'views');
+    const refused = await asAuditor(folder, command, ...args);
+    t.is(refused.code, code, refused.err);
+    t.regex(
+      refused.err,
+      new RegExp(`/${file} may not be written to by .*: run this as the user of the service\\.\n$`),
+    );
+    if (command === 'client') await chmod(path.join(folder, 'event-log.sqlite'), 0o666);
+  }
+});
+
+test('a mistyped folder gets neither views nor a key', async (t) => {
+  const nowhere = path.join(await service.copy(t), 'nowhere');
+  t.throws(() => openView(readConfig({ DEPOSIT_DATA_DIR: nowhere }), depositStatus), { code: 'NO_VIEW' });
+  const { code, err } = await runScript(nowhere, 'anchor', ['--public-key']);
+  t.is(code, 1);
+  t.regex(err, /^There is no data folder at .*nowhere: a service makes it /);
+  t.false(existsSync(nowhere));
+});
+
+type Ran = { readonly code: number; readonly out: string; readonly err: string };
+
+function asAuditor(folder: string, command: string, ...args: string[]): Promise<Ran> {
+  return ran(folder, process.execPath, [scriptOf(command), ...args], user());
+}
+
+/** Runs a command where no file may grow beyond 16 KiB, less than SQLite's additional files need. */
+function onFullDisk(folder: string, command: string, ...args: string[]): Promise<Ran> {
+  const line = ['ulimit -f 32; exec "$@"', 'sh', process.execPath, scriptOf(command), ...args];
+  return ran(folder, 'sh', ['-c', ...line]);
+}
+
+function scriptOf(command: string): string {
+  return path.join(import.meta.dirname, '../../scripts', `${command}.ts`);
+}
+
+async function ran(folder: string, program: string, args: string[], as = {}): Promise<Ran> {
+  const env = { ...process.env, DEPOSIT_DATA_DIR: folder };
+  const child = spawn(program, args, { env, ...as });
+  const exited = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? -1)));
+  const [out, err] = await Promise.all([buffer(child.stdout), buffer(child.stderr)]);
+  return { code: await exited, out: out.toString(), err: err.toString() };
+}
+
+function user(): { readonly uid?: number; readonly gid?: number } {
+  return process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+}
+
+/** Whether the auditor can run it: a checkout in a home folder may be readable only by its owner. */
+async function canRunAsAuditor(): Promise<boolean> {
+  if (!canBeUnprivileged) return false;
+  const started = await asAuditor('/', 'verify', '--help').catch(() => undefined);
+  return started?.code === 0;
+}
+
+/** Makes the folder and all in it, and the path to it, readable for all users. */
+async function onlyReadable(t: ExecutionContext, folder: string): Promise<void> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const placeOf = ({ parentPath, name }: (typeof entries)[number]) => path.join(parentPath, name);
+  const folders = [folder, ...entries.filter((entry) => entry.isDirectory()).map(placeOf)];
+  for (const entry of entries.filter((each) => each.isFile())) await chmod(placeOf(entry), 0o444);
+  for (const each of folders) await chmod(each, 0o555);
+  await chmod(path.dirname(folder), 0o755);
+  t.teardown(() => Promise.all(folders.map((each) => chmod(each, 0o755)))); // so that it can be removed
+}
+
+async function writable(folder: string, ...names: string[]): Promise<void> {
+  for (const name of names.map((each) => path.join(folder, each)).filter((each) => existsSync(each))) {
+    await chmod(name, 0o777);
+    for (const file of await readdir(name)) await chmod(path.join(name, file), 0o777);
+  }
+}
+
+async function listing(folder: string): Promise<readonly string[]> {
+  return (await readdir(folder, { recursive: true })).sort();
+}
+
+function change(file: string, sql: string): void {
+  using database = new DatabaseSync(file);
+  database.exec(sql);
+}

@@ -1,0 +1,386 @@
+import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { existsSync, readdirSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import test from 'ava';
+import { EventLogUnavailable, type RecordedEvent } from '../../src/event-log/event-log.ts';
+import { hashOf } from '../../src/event-log/integrity/hash-chain.ts';
+import { PlainLogAudit } from '../../src/event-log/integrity/log-audit.ts';
+import { StreamHeads } from '../../src/event-log/integrity/stream-heads.ts';
+import { ANCHORS } from '../../src/modules/anchors/anchor.ts';
+import { publicAnchorKey } from '../../src/modules/anchors/anchor-key.ts';
+import { copyEvents } from '../../src/operations/copy/log-copy.ts';
+import { chainCheck } from '../../src/operations/verify/checks/chain.ts';
+import { clockCheck } from '../../src/operations/verify/checks/clock.ts';
+import { ExportTally } from '../../src/operations/verify/export-trailer.ts';
+import { exportedEvent, exportedEvents } from '../../src/operations/verify/exported-event.ts';
+import { logPass } from '../../src/operations/verify/log-pass.ts';
+import { readLines } from '../../src/operations/verify/read-lines.ts';
+import { Report } from '../../src/operations/verify/report.ts';
+import { type Interrupted, ResumePoint } from '../../src/operations/verify/resume-point.ts';
+import { openLog } from '../../src/service/backends/open-backends.ts';
+import { MemoryEventLog } from '../../testing/memory-event-log.ts';
+import { runScript } from '../../testing/run-script.ts';
+import {
+  deleteLastEvent,
+  removeWithoutTrace,
+  rewriteAndForgetAnchors,
+  rewriteStream,
+} from '../../testing/tampering.ts';
+import { temporaryFolder } from '../../testing/temporary-folder.ts';
+import { auditedService, codesOf, configOf, type Verified, verified } from './audited-service.ts';
+
+const service = auditedService(test, 9);
+const VERIFIER = path.join(import.meta.dirname, '../../docs/auditing/verify.py');
+
+test('what the owner of the log does to it is found by anchors kept elsewhere', async (t) => {
+  const folder = await service.copy(t);
+  t.deepEqual(codesOf(await againstAnchors(folder)), []);
+  for (const [change, code] of [
+    [deleteLastEvent, 'ANCHOR_DOES_NOT_HOLD'],
+    [rewriteStream, 'ANCHOR_DOES_NOT_HOLD'],
+    [removeWithoutTrace, 'ANCHOR_DOES_NOT_HOLD'],
+    [rewriteAndForgetAnchors, 'EVENTS_REMOVED'],
+  ] as const) {
+    const altered = await service.copy(t);
+    const stream = change(path.join(altered, 'event-log.sqlite'));
+    const { findings } = await againstAnchors(altered, folder);
+    const found = findings.filter((finding) => finding.code === code);
+    t.is(found.length, 1, change.name);
+    t.true(found[0]?.streams?.includes(stream), `${change.name}: ${found[0]?.text}`);
+  }
+  const clean = await service.copy(t);
+  rewriteAndForgetAnchors(path.join(clean, 'event-log.sqlite'));
+  t.deepEqual(codesOf(await verified(clean, { what: 'log' })), [], 'without them nothing shows');
+});
+
+test('the anchor and verify commands work together, with a key that was kept elsewhere', async (t) => {
+  const folder = await service.copy(t);
+  const elsewhere = path.join(folder, 'elsewhere.ndjson');
+  const anchored = await runScript(folder, 'anchor', ['--file', elsewhere, '--json']);
+  t.is(anchored.code, 0, anchored.err);
+  t.like(JSON.parse(anchored.out), { made: false, written: 2 });
+  const { out: pem } = await runScript(folder, 'anchor', ['--public-key']);
+  t.regex(pem, /^-----BEGIN PUBLIC KEY-----/);
+  await writeFile(path.join(folder, 'public.pem'), pem);
+  const args = ['--anchors', elsewhere, '--key', path.join(folder, 'public.pem')];
+  const proven = await runScript(folder, 'verify', args);
+  t.regex(proven.out, /^All proven: .* 2 anchors\.\n$/);
+});
+
+test('the verifier that was written from the documentation, where Python is there, proves and finds the same', async (t) => {
+  const hasPython =
+    spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 9))']).status === 0;
+  if (!hasPython || spawnSync('openssl', ['version']).status !== 0) return t.pass('there is none');
+  const kept = await service.copy(t);
+  const key = await publicAnchorKey(configOf(kept).anchorKeyFile);
+  const pem = path.join(kept, 'public.pem');
+  await writeFile(pem, key?.export({ type: 'spki', format: 'pem' }) ?? '');
+  const checked = (folder: string, log = path.join(folder, 'event-log.sqlite')) => {
+    const elsewhere = ['--anchors', path.join(kept, 'anchors.ndjson'), '--key', pem];
+    const args = ['-B', VERIFIER, log, '--archives', path.join(folder, 'archives'), ...elsewhere];
+    return spawnSync('python3', args, { encoding: 'utf8' });
+  };
+  const proven = /^Read \d+ events, 2 anchors in the log, 2 in FILE, 9 deposits\.\n$/;
+  t.regex(checked(kept).stdout, proven);
+  const exported = path.join(kept, 'log.ndjson');
+  t.is((await runScript(kept, 'export', ['--output', exported])).code, 0);
+  t.regex(checked(kept, exported).stdout, proven);
+  for (const change of [rewriteStream, removeWithoutTrace]) {
+    const altered = await service.copy(t);
+    change(path.join(altered, 'event-log.sqlite'));
+    const { stdout, status } = checked(altered);
+    t.is(status, 1, change.name);
+    t.regex(stdout, /^the anchor over \d+ events in FILE: does not hold/m, change.name);
+  }
+  const altered = await service.copy(t);
+  await writeFile(
+    exported,
+    (await readFile(exported, 'utf8')).replace('"kind":"client"', '"kind":"operator"'),
+  );
+  t.regex(checked(altered, exported).stdout, /does not carry the hash of its contents/);
+  const small = new DatabaseSync(path.join(altered, 'archives', 'small.sqlite'));
+  small.exec(`UPDATE small_object SET bytes = zeroblob(9) WHERE id = (SELECT min(id) FROM small_object)`);
+  small.close();
+  t.regex(checked(altered).stdout, /needs the object \w+, whose bytes are others/);
+});
+
+test('an export is the same log again, and a line that was cut or changed is refused with its number', async (t) => {
+  const folder = await service.copy(t);
+  const file = path.join(folder, 'export.ndjson');
+  const { code, out, err } = await runScript(folder, 'export', ['--output', file]);
+  t.is(code, 0, err);
+  const exported = await readFile(file, 'utf8');
+  t.is(out, `Exported ${exported.trimEnd().split('\n').length - 1} events into ${file}.\n`);
+  const empty = await temporaryFolder(t);
+  t.is((await runScript(empty, 'import', [file])).code, 0);
+  {
+    await using log = await openLog(configOf(empty));
+    const again = await Array.fromAsync(log.readAll(), (event) => `${exportedEvent(event)}\n`);
+    t.is(again.join(''), exported.replace(/.+\n$/, ''));
+  }
+  t.deepEqual(codesOf(await againstAnchors(empty, folder)), []);
+
+  const lines = exported.split('\n').slice(0, -1);
+  const line = (number: number) => lines[number - 1] ?? '';
+  const changed = (number: number, change: (line: string) => string) =>
+    `${lines.map((line, index) => (index + 1 === number ? change(line) : line)).join('\n')}\n`;
+  const cases: readonly (readonly [string, RegExp])[] = [
+    [exported.slice(0, -1), /^Line \d+ is cut/],
+    [exported.slice(0, -30), /^Line \d+ is cut/],
+    [
+      changed(7, (line) => line.replace('"occurredAt":"20', '"occurredAt":"21')),
+      /^Line 7 .*hash of its contents/,
+    ],
+    [changed(9, (line) => ` ${line}`), /^Line 9 is not written/],
+    [changed(9, () => '{}'), /^Line 9 is no exported event/],
+    [
+      changed(9, (line) => resealed(line, { id: 'ABC' })),
+      /^Line 9 is no exported event: its id is missing or wrong/,
+    ],
+    [changed(9, (line) => resealed(line, { data: [1] })), /^Line 9 is no exported event: its data is/],
+    [changed(9, (line) => resealed(line, { type: '\ud800' })), /^Line 9 is no exported event: its type is/],
+    [changed(11, (line) => line.slice(0, 40)), /^Line 11 is no JSON/],
+    [changed(11, (line) => line.replace(/"position":"0/, '"position":"1')), /^Line 12 has a position/],
+    [
+      lines.filter((each) => !each.includes('"DepositCompleted"')).join('\n'),
+      /^Line \d+ \(.*stands where revision/,
+    ],
+    [changed(7, () => line(lines.length)), /^Line 8 stands behind/],
+    [
+      changed(7, () => `${'['.repeat(30_000)}${']'.repeat(30_000)}`),
+      /^Line 7 is no exported event: it nests/,
+    ],
+    [changed(lines.length, (last) => last.replace('}', ',"more":1}')), /^Line \d+ is no exported event/],
+  ];
+  for (const [text, message] of cases) {
+    await using log = new MemoryEventLog();
+    await t.throwsAsync(copyEvents(exportedEvents(bytesOf(text)), log), { code: 'BAD_LINE', message });
+  }
+});
+
+test('a line that has no end is refused before all of it is in memory', async (t) => {
+  let read = 0;
+  async function* endless() {
+    yield Buffer.from('first\nsecond\nthi');
+    for (;;) {
+      read += 1;
+      yield Buffer.alloc(100, 'x');
+    }
+  }
+  const found: string[] = [];
+  const reading = async (): Promise<void> => {
+    for await (const { bytes } of readLines(endless(), 1000)) found.push(bytes.toString());
+  };
+  await t.throwsAsync(reading(), {
+    code: 'LINE_TOO_LONG',
+    message: /^Line 3 has no end within 1000 bytes: /,
+  });
+  t.deepEqual(found, ['first', 'second']);
+  t.is(read, 10);
+});
+
+test('an export that is told to end says so, and leaves nothing', async (t) => {
+  const [folder, into] = [await service.copy(t), await temporaryFolder(t)];
+  const { code, err } = await runScript(folder, 'export', ['--output', path.join(into, 'log')], {
+    stopIn: into,
+  });
+  if (code === 0) return t.deepEqual(readdirSync(into), ['log']); // it was done before
+  t.is(err, 'Stopped; nothing was exported.\n');
+  t.deepEqual(readdirSync(into), []);
+});
+
+test('an export that lacks whole lines is refused with what is missing', async (t) => {
+  const folder = await service.copy(t);
+  const { out } = await runScript(folder, 'export', []);
+  const lines = out.split('\n').slice(0, -1);
+  const [events, last] = [lines.slice(0, -1), lines.at(-1) ?? ''];
+  const { root } = JSON.parse(last) as { root: string };
+  const withoutStream = events.filter((line) => !line.includes('"stream":"deposit-5"'));
+  const other = last.replace(root, 'f'.repeat(64));
+  const { out: part } = await runScript(folder, 'export', ['--stream', 'deposit-3']);
+  const mistyped = await runScript(folder, 'export', ['--stream', 'deposit3']);
+  t.is(mistyped.code, 1);
+  t.is(mistyped.err, 'There is no stream deposit3 in the event log.\n');
+  const cases: readonly (readonly [string, RegExp])[] = [
+    [textOf(lines.slice(0, 30)), /^The export breaks off after 30 events: the last line.* --partial\.$/],
+    ['', /^The export breaks off after 0 events/],
+    [
+      textOf([...lines.slice(0, 30), last]),
+      new RegExp(`says ${events.length}: ${events.length - 30} are missing`),
+    ],
+    [textOf([...withoutStream, last]), /holds \d+ events where its last line says \d+: \d+ are missing/],
+    [textOf([...events, other]), /not those that its last line is about/],
+    [part, /^This is an export of the stream deposit-3 alone, not of the whole log/],
+  ];
+  for (const [text, message] of cases) {
+    const all = Array.fromAsync(exportedEvents(bytesOf(text)));
+    await t.throwsAsync(all, { code: 'EXPORT_NOT_WHOLE', message });
+  }
+  const partial = { partial: true };
+  for (const text of [textOf(lines.slice(0, 30)), part])
+    t.true((await Array.fromAsync(exportedEvents(bytesOf(text), partial))).length > 0);
+  const lacking = Array.fromAsync(exportedEvents(bytesOf(textOf([...lines.slice(0, 30), last])), partial));
+  await t.throwsAsync(lacking, { code: 'EXPORT_NOT_WHOLE' });
+
+  const file = path.join(folder, 'part.ndjson');
+  await writeFile(file, textOf(lines.slice(0, 30)));
+  const empty = await temporaryFolder(t);
+  const refused = await runScript(empty, 'import', [file]);
+  t.is(refused.code, 1);
+  t.regex(refused.err, /^The export breaks off after 30 events/);
+  t.false(existsSync(path.join(empty, 'event-log.sqlite')), 'nothing was taken');
+  t.is((await runScript(empty, 'import', [file, '--partial'])).code, 0);
+});
+
+test('the root of an export is that of an anchor over as many events', async (t) => {
+  await using log = await openLog(configOf(await service.copy(t)));
+  const events = await Array.fromAsync(log.readAll());
+  const anchors = events.filter(({ stream }) => stream === ANCHORS).map(({ data }) => data);
+  t.is(anchors.length, 2);
+  for (const { events: count, root } of anchors) {
+    const tally = new ExportTally();
+    for (const event of events.slice(0, count as number)) tally.add(event);
+    t.like(JSON.parse(tally.lastLine({})), { export: 1, events: count, root });
+  }
+});
+
+test('an import goes on after what is there, and refuses a log that holds something else', async (t) => {
+  const lines: string[] = [];
+  await using log = await openLog(configOf(await service.copy(t)));
+  for await (const event of log.readAll()) lines.push(`${exportedEvent(event)}\n`);
+  await using target = new MemoryEventLog();
+  const [part, partial] = [lines.slice(0, 20).join(''), { partial: true }];
+  t.deepEqual(await copyEvents(exportedEvents(bytesOf(part), partial), target), { found: 0, copied: 20 });
+  const whole = exportedEvents(bytesOf(lines.join('')), partial);
+  t.deepEqual(await copyEvents(whole, target), { found: 20, copied: lines.length - 20 });
+  await t.throwsAsync(copyEvents(exportedEvents(bytesOf(part), partial), target), {
+    code: 'LOG_COPY_REFUSED',
+  });
+});
+
+test('a verification that was broken off goes on where it was, on the same log only', async (t) => {
+  const folder = await service.copy(t);
+  const file = path.join(folder, 'state.json');
+  await using log = await openLog(configOf(folder));
+  const audit = new PlainLogAudit(log);
+  const broken = async (from: Interrupted | undefined, at: number, heldFrom = at): Promise<void> => {
+    const resume = new ResumePoint(file, from, { saveEvery: -1, markEvery: 1 });
+    const holding = {
+      see: (_event: unknown, number: number) => {
+        if (number === at) throw new Error('broken off');
+        if (number >= heldFrom) resume.hold(number);
+        if (number === 3) resume.doAgain('deposit-9');
+      },
+    };
+    const watchers = [holding, resume.check()];
+    await t.throwsAsync(logPass(() => audit.events(), watchers)(silent()), { message: 'broken off' });
+  };
+  for (const text of ['', 'null', '{']) {
+    await writeFile(file, text);
+    t.is(await ResumePoint.interrupted(file), undefined, `left by somebody else: ${text}`);
+  }
+  await broken(undefined, 30, 20);
+  const state = await ResumePoint.interrupted(file);
+  t.like(state, { events: 19, again: ['deposit-9'] });
+  const resumed = new ResumePoint(file, state);
+  t.deepEqual(
+    [resumed.isProven('x', 19), resumed.isProven('x', 20), resumed.isProven('deposit-9', 5)],
+    [true, false, false],
+  );
+  await broken(state, 40);
+  t.like(await ResumePoint.interrupted(file), { events: 39 });
+
+  const away = new ResumePoint(file, state);
+  async function* unreadable() {
+    for await (const record of audit.events()) {
+      if (record.kind === 'event' && record.event.revision > 0) throw new EventLogUnavailable('away');
+      yield record;
+    }
+  }
+  await logPass(unreadable, [away.check()])(silent());
+  await away.done();
+  t.like(await ResumePoint.interrupted(file), { events: 39 }, 'nor is it over where the log cannot be read');
+
+  const fresh = { ...(state as Interrupted), events: 5 };
+  const { findings, report } = await verified(folder, { resume: { file, from: undefined } });
+  t.deepEqual(findings, []);
+  t.is(await ResumePoint.interrupted(file), undefined, 'nothing is left of a whole one');
+  await t.throwsAsync(verified(folder, { resume: { file, from: fresh } }), { code: 'LOG_CHANGED' });
+  const long = { ...(state as Interrupted), events: 100_000 };
+  await t.throwsAsync(verified(folder, { resume: { file, from: long } }), { code: 'LOG_CHANGED' });
+  const second = await verified(folder, { resume: { file, from: state } });
+  t.true(second.report.counts.provenBefore > 0);
+  t.regex(
+    second.report.notes.join(),
+    /What .*state\.json says .* was not read again: .* --state keeps it elsewhere\./,
+  );
+  t.notRegex(report.notes.join(), /was not read again/);
+  t.is(
+    second.report.counts.objects + second.report.counts.deposits + second.report.counts.provenBefore,
+    report.counts.objects + report.counts.deposits,
+  );
+});
+
+test('times that run backwards are noted, in a stream by more than a second, along the log by more than a minute', async (t) => {
+  await using log = new MemoryEventLog();
+  const append = async (stream: string, revision: number, occurredAt: string) => {
+    const metadata = { schemaVersion: 1, occurredAt: `2026-03-01T${occurredAt}Z` };
+    const event = { id: randomUUID(), type: 'NoteTaken', data: {}, metadata };
+    await log.append(stream, revision === 0 ? 'none' : revision - 1, [event]);
+  };
+  const notes = async (alongLog = true): Promise<readonly string[]> => {
+    const [report, heads] = [silent(), new StreamHeads()];
+    const audit = new PlainLogAudit(log);
+    const watchers = [chainCheck(report, heads), clockCheck(report, heads, { alongLog })];
+    await logPass(() => audit.events(), watchers)(report);
+    return report.notes;
+  };
+  await append('a', 0, '12:00:10');
+  await append('a', 1, '12:00:09.5');
+  await append('b', 0, '11:59:20');
+  t.deepEqual(await notes(), [], 'clocks of nodes differ');
+  await append('a', 2, '12:00:05');
+  t.regex((await notes())[0] ?? '', /^The NoteTaken at revision 2 of a says that it came 4\.5 s before/);
+  await append('b', 1, '11:59:10');
+  t.regex((await notes())[0] ?? '', /the first of 2 such places/);
+  await append('c', 0, '11:58:00');
+  const all = await notes();
+  t.is(all.length, 2);
+  t.regex(all[1] ?? '', /revision 0 of c says that it came 70\.0 s before the event before it in the log\./);
+  t.is((await notes(false)).length, 1, 'single streams come in no order');
+  await append('c', 1, 'noon');
+  t.is(
+    (await notes()).at(-1),
+    'The NoteTaken at revision 1 of c does not say when it came: the service writes no such event.',
+  );
+});
+
+async function againstAnchors(folder: string, anchored = folder): Promise<Verified> {
+  const { anchorFile, anchorKeyFile } = configOf(anchored);
+  const key = await publicAnchorKey(anchorKeyFile);
+  return verified(folder, { what: 'log', anchorFile: anchorFile ?? '', anchorKeys: key ? [key] : [] });
+}
+
+/** Returns an altered line with a fitting hash. */
+function resealed(line: string, change: Readonly<Record<string, unknown>>): string {
+  const event = { ...JSON.parse(line), ...change } as RecordedEvent;
+  const hash = hashOf(event.stream, event.revision, event);
+  return exportedEvent({ ...event, metadata: { ...event.metadata, hash } });
+}
+
+function silent(): Report {
+  return new Report({ limit: 0, onFinding: () => undefined });
+}
+
+function textOf(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+/** Yields chunks that do not end at line breaks. */
+async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
+  const bytes = Buffer.from(text);
+  for (let start = 0; start < bytes.length; start += 1000) yield bytes.subarray(start, start + 1000);
+}

@@ -1,0 +1,184 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import test, { type ExecutionContext } from 'ava';
+import { depositContent } from '../../projections/deposit-content.ts';
+import { type DepositStatusView, depositStatus } from '../../projections/deposit-status.ts';
+import type { DepositEvent } from '../../src/domain/deposit/events.ts';
+import type { EventLog } from '../../src/event-log/event-log.ts';
+import { copyLog } from '../../src/operations/copy/log-copy.ts';
+import { foldByKey, foldStream } from '../../src/views/fold.ts';
+import type { Projection } from '../../src/views/projection.ts';
+import { Projector } from '../../src/views/projector.ts';
+import { SqliteViewStore } from '../../src/views/store/sqlite-view-store.ts';
+import { executeDeposit } from '../../testing/commands.ts';
+import { createDeposit, loadedData, reading } from '../../testing/example-deposits.ts';
+import { MemoryEventLog } from '../../testing/memory-event-log.ts';
+import { logOnDouble } from '../event-log/log-on-double.ts';
+
+async function viewsFolder(t: ExecutionContext): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'views-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Follows the log until it has caught up, then calls `look` with the views, then stops. */
+async function following(
+  log: EventLog,
+  folder: string,
+  look: (views: { status: (id: number) => DepositStatusView | undefined; projector: Projector }) => unknown,
+  projection: Projection<DepositStatusView, DepositEvent> = depositStatus,
+): Promise<number> {
+  using store = SqliteViewStore.open(folder, 'memory');
+  const projector = new Projector(log, store);
+  const view = projector.add(projection);
+  projector.add(depositContent);
+  let applied = 0;
+  await projector.start(
+    () => undefined,
+    ({ events }) => {
+      applied = events;
+    },
+  );
+  await look({ status: (id) => view.get(String(id)), projector });
+  await projector.stop();
+  return applied;
+}
+
+async function depositOf(log: EventLog, depositId: number): Promise<void> {
+  await executeDeposit(log, depositId, createDeposit({ depositId }));
+}
+
+test('views show what the log says, before and after a restart, each event applied once', async (t) => {
+  await using log = new MemoryEventLog();
+  const folder = await viewsFolder(t);
+  await depositOf(log, 1);
+  t.is(await following(log, folder, ({ status }) => t.is(status(1)?.status, 'deposited')), 4);
+  await executeDeposit(log, 1, {
+    type: 'RecordVerified',
+    depositId: 1,
+    attempt: 1,
+    readings: [reading],
+    warnings: [],
+  });
+  await executeDeposit(log, 1, { type: 'StartLoading', depositId: 1, attempt: 1 });
+  await executeDeposit(log, 1, { type: 'RecordLoaded', loaded: loadedData });
+  const seen = await following(log, folder, ({ status }) => {
+    t.like(status(1), {
+      status: 'done',
+      revision: 6,
+      title: 'Paint',
+      loaded: { directory: loadedData.directory },
+    });
+  });
+  t.is(seen, 3, 'what was applied before is not read again');
+});
+
+test('a deleted views file, a file that is no database, and a new version cost a rebuild and nothing else', async (t) => {
+  await using log = new MemoryEventLog();
+  const folder = await viewsFolder(t);
+  for (const id of [1, 2, 3]) await depositOf(log, id);
+  await following(log, folder, () => undefined);
+  const file = path.join(folder, 'deposit-status.1.sqlite');
+  await writeFile(file, 'this is no database, and longer than a header of one would be'.repeat(100));
+  for (const suffix of ['-wal', '-shm']) await rm(`${file}${suffix}`, { force: true });
+  t.is(await following(log, folder, ({ status }) => t.is(status(3)?.status, 'deposited')), 12);
+  const newer = { ...depositStatus, version: depositStatus.version + 1 };
+  t.is(await following(log, folder, ({ status }) => t.is(status(2)?.status, 'deposited'), newer), 12);
+});
+
+for (const [how, ids] of [
+  ['shorter', [4]],
+  ['as long', [4, 5]],
+  ['longer', [4, 5, 6]],
+] as const) {
+  test(`views of another log begin anew where that is ${how}`, async (t) => {
+    const folder = await viewsFolder(t);
+    await using old = new MemoryEventLog();
+    for (const id of [1, 2]) await depositOf(old, id);
+    await following(old, folder, () => undefined);
+    await using log = new MemoryEventLog();
+    for (const id of ids) await depositOf(log, id);
+    await following(log, folder, ({ status, projector }) => {
+      for (const id of ids) t.is(status(id)?.status, 'deposited');
+      t.deepEqual([status(1), status(2)], [undefined, undefined]);
+      t.deepEqual(
+        projector.reached.map(({ events }) => events),
+        [4 * ids.length, 4 * ids.length],
+      );
+    });
+  });
+}
+
+test('views begin anew where the log is a restored one, which has the same events at other positions', async (t) => {
+  const folder = await viewsFolder(t);
+  const { double, log } = await logOnDouble(t);
+  for (let event = 0; event < 6; event += 1) double.log.appendSystemEvent();
+  await depositOf(log, 1);
+  await following(log, folder, () => undefined);
+  const { log: restored } = await logOnDouble(t);
+  await copyLog(log, restored, { engine: 'eventstoredb' });
+  for (const id of [2, 3, 4]) await depositOf(restored, id);
+  const [before, after] = await Promise.all([log.head(), restored.head()]);
+  t.true(before && after && before < after, 'the views are not beyond the end of the restored log');
+  const applied = await following(restored, folder, ({ status }) => {
+    for (const id of [1, 2, 3, 4]) t.is(status(id)?.status, 'deposited');
+  });
+  t.is(applied, 16);
+  t.is(await following(restored, folder, () => undefined), 0, 'they are of that log now');
+});
+
+test('views that an older release has written on, or written, begin anew: they tell of no event', async (t) => {
+  await using log = new MemoryEventLog();
+  const folder = await viewsFolder(t);
+  for (const [id, left] of [
+    [1, 'ALTER TABLE about DROP COLUMN last_seen'],
+    [2, "UPDATE about SET last_seen = json_set(last_seen, '$.position', '0')"],
+  ] as const) {
+    await depositOf(log, id);
+    await following(log, folder, () => undefined);
+    for (const name of [depositStatus.name, depositContent.name]) {
+      using view = new DatabaseSync(path.join(folder, `${name}.1.sqlite`));
+      view.exec(left);
+    }
+    t.is(await following(log, folder, ({ status }) => t.is(status(1)?.status, 'deposited')), 4 * id);
+  }
+});
+
+test('whoever waits for a position is told when the views have passed it, or that it takes too long', async (t) => {
+  await using log = new MemoryEventLog();
+  await following(log, await viewsFolder(t), async ({ status, projector }) => {
+    const { position } = await executeDeposit(log, 1, createDeposit());
+    t.true(await projector.passed(position, 5000));
+    t.is(status(1)?.status, 'deposited');
+    t.false(await projector.passed(`${position}0`, 20));
+  });
+});
+
+test('a view folded from its stream is the view of the projector', async (t) => {
+  await using log = new MemoryEventLog();
+  for (const id of [1, 2]) await depositOf(log, id);
+  await executeDeposit(log, 2, {
+    type: 'RecordRejected',
+    depositId: 2,
+    attempt: 1,
+    reasons: [],
+    warnings: [],
+  });
+  const folded = await foldStream(depositStatus, log.readStream('deposit-2'));
+  t.deepEqual((await foldByKey(depositStatus, log.readAll())).get('2'), folded);
+  await following(log, await viewsFolder(t), ({ status }) => t.deepEqual(status(2), folded));
+});
+
+test('an event that this release does not know stops the projector instead of being passed over', async (t) => {
+  await using log = new MemoryEventLog();
+  const id = '00000000-0000-4000-8000-000000000000';
+  await log.append('deposit-1', 'none', [
+    { id, type: 'DepositCreated', data: {}, metadata: { schemaVersion: 99 } },
+  ]);
+  await t.throwsAsync(
+    following(log, await viewsFolder(t), () => undefined),
+    { code: 'UNREADABLE_EVENT', message: /schema version 99/ },
+  );
+});

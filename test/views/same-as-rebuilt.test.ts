@@ -1,0 +1,208 @@
+import { randomUUID } from 'node:crypto';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import test from 'ava';
+import { everyView } from '../../projections/every-view.ts';
+import { handleCommand } from '../../src/deposits/command-handler.ts';
+import {
+  type Aggregate,
+  clients,
+  collections,
+  deposits,
+  notifications,
+} from '../../src/domain/aggregates.ts';
+import { Refusal } from '../../src/domain/decider.ts';
+import type { DepositCommand } from '../../src/domain/deposit/commands.ts';
+import type { EventLog } from '../../src/event-log/event-log.ts';
+import { Projector } from '../../src/views/projector.ts';
+import { Rebuild } from '../../src/views/rebuild.ts';
+import { SqliteViewStore } from '../../src/views/store/sqlite-view-store.ts';
+import { anyContext } from '../../testing/commands.ts';
+import {
+  aliceEntry,
+  archiveNamed,
+  changeDeposit,
+  createDeposit,
+  entryWith,
+  loadedData,
+  noArchive,
+  reading,
+} from '../../testing/example-deposits.ts';
+import { MemoryEventLog } from '../../testing/memory-event-log.ts';
+import { seeded } from '../../testing/seeded-random.ts';
+
+const [SEED, STEPS] = [5, 200];
+
+test('views that followed the log through crashes and rebuilds are those that it makes at once', async (t) => {
+  const root = await mkdtemp(path.join(tmpdir(), 'same-'));
+  t.teardown(() => rm(root, { recursive: true, force: true }));
+  const random = seeded(SEED);
+  await using log = new MemoryEventLog();
+  let folder = path.join(root, '0');
+  let following = await follow(log, folder);
+  for (let step = 1; step <= STEPS; step += 1) {
+    await happen(log, random);
+    const chance = random();
+    if (chance < 0.1)
+      await setTimeout(20); // some of it is written
+    else if (chance < 0.12) following = await crash(step);
+    else if (chance < 0.14) await rebuildConcurrently(following.projector);
+  }
+  await rebuildConcurrently(following.projector); // no later crash that would read all again
+  for (let more = 0; more < 20; more += 1) await happen(log, random);
+  await following.end();
+  t.deepEqual(await differences(log, folder), []);
+
+  async function rebuildConcurrently(projector: Projector): Promise<void> {
+    const options = { log, folder, origin: 'memory', projections: everyView, progress: () => undefined };
+    const rebuild = new Rebuild(options);
+    await rebuild.build();
+    const { generations } = rebuild;
+    rebuild[Symbol.dispose]();
+    for (let more = 0; more < 20; more += 1) await happen(log, random);
+    for (const [view, generation] of Object.entries(generations)) await projector.adopt(view, generation);
+    rebuild.finish();
+  }
+
+  /** Discards everything that is not on disk. */
+  async function crash(step: number) {
+    const left = path.join(root, String(step));
+    await cp(folder, left, { recursive: true });
+    await following.end();
+    folder = left;
+    return await follow(log, folder);
+  }
+});
+
+async function follow(log: EventLog, folder: string) {
+  const store = SqliteViewStore.open(folder, 'memory');
+  const projector = new Projector(log, store);
+  for (const projection of everyView) projector.add(projection);
+  const failed = Promise.withResolvers<never>();
+  failed.promise.catch(() => undefined);
+  await projector.start(failed.reject);
+  const end = async () => {
+    const head = await log.head();
+    if (head !== undefined) await Promise.race([failed.promise, projector.passed(head, 10_000)]);
+    await projector.stop();
+    store[Symbol.dispose]();
+  };
+  return { projector, end };
+}
+
+async function differences(log: EventLog, folder: string): Promise<readonly unknown[]> {
+  const checkIn = path.join(folder, 'check');
+  const options = { log, folder, origin: 'memory', projections: everyView, progress: () => undefined };
+  using rebuild = new Rebuild({ ...options, checkIn });
+  await rebuild.build();
+  const found = await Array.fromAsync(rebuild.differences());
+  return [...found, ...rebuild.notCompared];
+}
+
+const IDS = 30;
+const NAMES = ['alice', 'bob'];
+
+/** Executes a random command; the domain may refuse it. */
+async function happen(log: EventLog, random: () => number): Promise<void> {
+  const any = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
+  const depositId = 1 + Math.floor(random() * IDS);
+  const name = any(NAMES);
+  const now = new Date(Date.UTC(2026, 2, 1) + Math.floor(random() * 1e9)).toISOString();
+  const kind = random();
+  if (kind < 0.1) {
+    const credential = { scheme: 'scrypt', N: 2, r: 8, p: 1, salt: 'a', digest: String(random()) } as const;
+    await tried(log, clients, name, [
+      { type: 'RegisterClient', client: name, credential },
+      any([
+        { type: 'ChangeCredential', client: name, credential },
+        { type: 'DisableClient', client: name },
+        { type: 'EnableClient', client: name },
+        { type: 'GrantCollection', client: name, collection: any(['software', 'papers']) },
+        { type: 'RevokeCollection', client: name, collection: any(['software', 'papers']) },
+        { type: 'RemoveWebhook', client: name },
+      ]),
+    ]);
+  } else if (kind < 0.15) {
+    const collection = any(['software', 'papers']);
+    await tried(log, collections, collection, [
+      { type: 'OpenCollection', collection },
+      { type: 'DescribeCollection', collection, abstract: String(random()) },
+    ]);
+  } else if (kind < 0.35) {
+    const revision = Math.floor(random() * 20);
+    const revisions = Array.from({ length: 1 + Math.floor(random() * 4) }, () => Math.floor(random() * 20));
+    const held = { depositId, client: name, collection: 'software', eventId: randomUUID(), revision };
+    await tried(log, notifications, depositId, [
+      any([
+        { type: 'HoldNotification', ...held, heldAt: now, reason: 'no answer', nextTryAt: any([null, now]) },
+        { type: 'TryDelivery', depositId, now, latest: now, nextTryAt: now },
+        { type: 'RecordDelivered', depositId, revisions },
+        { type: 'RecordFailed', depositId, attempt: 1, reason: 'no answer', nextTryAt: now },
+        { type: 'GiveUp', depositId, revisions, reason: 'too long' },
+        { type: 'Requeue', depositId, now },
+      ]),
+    ]);
+  } else {
+    const entry = entryWith({ title: any([null, 'Paint', 'Paint 2']), externalIdentifier: any([null, 'x']) });
+    const next = () => depositCommand(depositId, { any, name, now, entry });
+    await tried(log, deposits, depositId, Array.from({ length: 8 }, next)); // most are refused
+  }
+}
+
+type Chosen = {
+  readonly any: <T>(values: readonly T[]) => T;
+  readonly name: string;
+  readonly now: string;
+  readonly entry: typeof aliceEntry;
+};
+
+function depositCommand(depositId: number, { any, name, now, entry }: Chosen): DepositCommand {
+  const [attempt, warnings] = [any([1, 1, 1, 2]), any([[], [noArchive]])];
+  const [archive, final, providerUrl] = [archiveNamed('b.zip', any(['a', 'b'])), any([true, false]), null];
+  const created = { depositId, client: name, slug: any([null, 'paint']), now, final };
+  const change = any([
+    { kind: 'add-content', archive, entry: any([null, entry]) },
+    { kind: 'replace-content', archive: any([null, archive]), entry },
+    { kind: 'remove-archives' },
+    { kind: 'remove-archive', number: 1 },
+    { kind: 'replace-archive', number: 1, archive },
+  ] as const);
+  return any<DepositCommand>([
+    createDeposit({ ...created, collection: any(['software', 'papers']), entry }),
+    changeDeposit(change, { depositId, final, now }),
+    { type: 'CompleteDeposit', depositId, now },
+    { type: 'DeleteDeposit', depositId, reason: 'gone' },
+    { type: 'RecordVerified', depositId, attempt, readings: [reading], warnings },
+    { type: 'RecordVerified', depositId, attempt, readings: [reading], warnings },
+    { type: 'RecordRejected', depositId, attempt, reasons: [noArchive], warnings },
+    { type: 'RetryChecks', depositId },
+    { type: 'StartLoading', depositId, attempt },
+    { type: 'RecordLoaded', loaded: { ...loadedData, depositId, attempt } },
+    { type: 'RecordLoadingFailed', depositId, attempt, reason: noArchive },
+    { type: 'RetryLoading', depositId },
+    {
+      type: 'UpdateMetadata',
+      depositId,
+      swhid: `swh:1:dir:${loadedData.directory}`,
+      entry,
+      providerUrl,
+    },
+  ]);
+}
+
+async function tried<State, Command, Event extends { type: string; data: object }>(
+  log: EventLog,
+  aggregate: Aggregate<State, Command, Event>,
+  id: string | number,
+  commands: readonly Command[],
+): Promise<void> {
+  for (const command of commands) {
+    try {
+      await handleCommand(log, aggregate, id, command, anyContext());
+    } catch (error) {
+      if (!(error instanceof Refusal) && !/decided nothing/.test(String(error))) throw error;
+    }
+  }
+}

@@ -1,0 +1,228 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import test, { type ExecutionContext } from 'ava';
+import { type DepositStatusView, depositLists, depositStatus } from '../../projections/deposit-status.ts';
+import { type DepositQuery, depositPage } from '../../src/deposits/deposit-page.ts';
+import { type DepositEvent } from '../../src/domain/deposit/events.ts';
+import { STATUSES } from '../../src/domain/deposit/status-detail.ts';
+import type { RecordedEvent } from '../../src/event-log/event-log.ts';
+import { foldStream } from '../../src/views/fold.ts';
+import { ViewFile } from '../../src/views/store/view-file.ts';
+import type { View } from '../../src/views/view.ts';
+import { differencesBetween } from '../../src/views/view-difference.ts';
+import { eventAt } from '../../testing/event-seen.ts';
+import {
+  depositCompleted,
+  depositCreated,
+  depositLoaded,
+  depositVerified,
+  entryWith,
+  fallbackOrigin,
+  loadingStarted,
+} from '../../testing/example-deposits.ts';
+import { seeded } from '../../testing/seeded-random.ts';
+
+const shape = { name: 'things', version: 1, origin: 'memory', countedBy: ['owner', 'kind'] };
+
+async function viewFile(t: ExecutionContext, options: Parameters<typeof ViewFile.open>[1] = shape) {
+  const folder = await mkdtemp(path.join(tmpdir(), 'view-'));
+  const file = ViewFile.open(path.join(folder, 'things.1.sqlite'), options);
+  file.addLookups();
+  t.teardown(async () => {
+    file[Symbol.dispose]();
+    await rm(folder, { recursive: true, force: true });
+  });
+  return file;
+}
+
+function things(
+  ...things: readonly (readonly [key: string, owner: string, kind: string] | readonly [key: string])[]
+) {
+  return new Map(
+    things.map(([key, owner, kind]) => [key, owner === undefined ? undefined : { owner, kind }]),
+  );
+}
+
+test('views are counted by several fields together, as they come, change and go', async (t) => {
+  const file = await viewFile(t);
+  file.take(
+    things(['1', 'ada', 'red'], ['2', 'ada', 'red'], ['3', 'ada', 'blue'], ['4', 'bob', 'red']),
+    eventAt('1'),
+  );
+  t.deepEqual(Object.fromEntries(file.counts({ owner: 'ada' })), { red: 2, blue: 1 });
+  t.deepEqual(Object.fromEntries(file.counts()), { red: 3, blue: 1 });
+  file.take(things(['1', 'ada', 'blue'], ['2', 'bob', 'red'], ['3'], ['5', 'eve', 'red']), eventAt('2'));
+  t.deepEqual(Object.fromEntries(file.counts({ owner: 'ada' })), { blue: 1 });
+  t.deepEqual(Object.fromEntries(file.counts({ owner: 'bob' })), { red: 2 });
+  t.deepEqual(Object.fromEntries(file.counts({ owner: 'eve', kind: 'red' })), { red: 1 });
+  t.deepEqual(Object.fromEntries(file.counts({ owner: 'nobody' })), {});
+  t.throws(() => file.counts({ colour: 'red' }), { instanceOf: TypeError, message: /not counted by colour/ });
+  file.clear();
+  t.is(file.counts().size, 0);
+});
+
+test('what was taken is seen at once, and by other processes with its position once it is written', async (t) => {
+  const file = await viewFile(t);
+  file.take(things(['1', 'ada', 'red'], ['2', 'bob', 'red']), eventAt('1'));
+  file.save();
+  file.take(things(['1', 'ada', 'blue'], ['2']), eventAt('2'));
+  t.deepEqual([file.get('1'), file.get('2')], [{ owner: 'ada', kind: 'blue' }, undefined]);
+  using other = ViewFile.openReadOnly(file.file, shape);
+  t.deepEqual([other.storedPosition(), other.size], ['1', 2]);
+  t.is(file.find({ equal: { kind: 'blue' }, limit: 9 }).length, 1, 'a query has it written first');
+  t.deepEqual([file.unsaved, other.storedPosition(), other.size], [0, '2', 1]);
+});
+
+test('counts that are wrong for one owner and right in the sum are found', async (t) => {
+  const [one, other] = [await viewFile(t), await viewFile(t)];
+  for (const file of [one, other]) file.take(things(['1', 'ada', 'red'], ['2', 'bob', 'red']), eventAt('1'));
+  t.deepEqual([...differencesBetween(one, other)], []);
+  other.take(things(['3', 'bob', 'red']), eventAt('2'));
+  one.take(things(['3', 'ada', 'red']), eventAt('2'));
+  t.deepEqual(
+    [...differencesBetween(one, other)].map(({ key, kind }) => `${key} ${kind}`),
+    ['3 different', 'counts different'],
+  );
+});
+
+test('an entry without a key and a count below nothing are found, as lists and sums show them', async (t) => {
+  const [one, other] = [await viewFile(t), await viewFile(t)];
+  for (const file of [one, other]) file.take(things(['1', 'ada', 'red']), eventAt('1'));
+  t.deepEqual([...differencesBetween(one, other)], []);
+  const database = new DatabaseSync(one.file);
+  database.exec(`
+    INSERT INTO views SELECT '', view FROM views;
+    UPDATE counts SET count = 1 WHERE owner = 'ada';
+    INSERT INTO counts VALUES ('ada', 'blue', -1);
+  `);
+  database.close();
+  t.is(one.find({ equal: { owner: 'ada' }, limit: 9 }).length, 2);
+  t.deepEqual(
+    [...differencesBetween(one, other)].map(({ key, kind }) => `${key} ${kind}`),
+    [' not of the log', 'counts different'],
+  );
+});
+
+test('an index that is named is used, or there is none', async (t) => {
+  const file = await viewFile(t, { ...shape, indexes: [['owner', 'kind']] });
+  file.take(things(['1', 'ada', 'red']), eventAt('1'));
+  t.is(file.find({ index: ['owner', 'kind'], equal: { owner: 'ada' }, limit: 9 }).length, 1);
+  t.throws(() => file.find({ index: ['kind'], equal: { kind: 'red' }, limit: 9 }), {
+    message: /no such index/,
+  });
+});
+
+test('every page of every list, by its number or beside another, is what the whole list has there', async (t) => {
+  const random = seeded(7);
+  const any = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
+  const [clients, collections] = [
+    ['ada', 'bob'],
+    ['software', 'papers'],
+  ];
+  const origins = [null, 'https://a.example/', 'https://b.example/'];
+  const views = Array.from({ length: 120 }, (_, index) => ({
+    depositId: index + 1 + (index > 60 ? 1000 : 0), // ids have gaps
+    client: any(clients),
+    collection: any(collections),
+    status: any(STATUSES),
+    origin: any(origins),
+  }));
+  const file = await viewFile(t, { ...depositStatus, origin: 'memory' });
+  file.take(new Map(views.map((view) => [String(view.depositId), view])), eventAt('1'));
+  const view = file as unknown as View<DepositStatusView>;
+  for (const [status, origin, pageSize] of [
+    ...[null, ...STATUSES].map((one) => [one, null, 3] as const),
+    ...origins.slice(1).flatMap((one) => [null, 'done' as const].map((state) => [state, one, 4] as const)),
+    [null, null, 1000] as const,
+  ]) {
+    const query: DepositQuery = {
+      client: 'ada',
+      collection: 'software',
+      status,
+      origin,
+      pageSize,
+      page: 1,
+      cursor: null,
+    };
+    const whole = views
+      .filter((one) => one.client === 'ada' && one.collection === 'software')
+      .filter((one) => (status ?? one.status) === one.status && (origin ?? one.origin) === one.origin)
+      .map(({ depositId }) => depositId)
+      .toReversed();
+    const lastPage = Math.max(1, Math.ceil(whole.length / pageSize));
+    for (let page = 1; page <= lastPage; page += 1) {
+      const [start, end] = [(page - 1) * pageSize, page * pageSize];
+      const expected = {
+        ids: whole.slice(start, end),
+        total: whole.length,
+        lastPage,
+        hasMore: page < lastPage,
+      };
+      t.deepEqual(read(depositPage(view, { ...query, page })), expected);
+      const [before, after] = [whole[start - 1], whole[end]];
+      if (before !== undefined) {
+        const cursor = { side: 'below', depositId: before } as const;
+        t.deepEqual(read(depositPage(view, { ...query, page, cursor })), expected);
+      }
+      if (after !== undefined) {
+        const cursor = { side: 'above', depositId: after } as const;
+        t.deepEqual(read(depositPage(view, { ...query, page, cursor })), expected);
+      }
+    }
+  }
+});
+
+function read({ deposits, ...others }: ReturnType<typeof depositPage>) {
+  return { ids: deposits.map(({ depositId }) => depositId), ...others };
+}
+
+test('the lists of deposits have their indexes', (t) => {
+  t.deepEqual(
+    Object.values(depositLists).filter((index) => !depositStatus.indexes?.includes(index)),
+    [],
+  );
+});
+
+test('what the list of a collection tells comes from the events', async (t) => {
+  const replaced: DepositEvent = {
+    type: 'MetadataReplaced',
+    data: { depositId: 1, entry: entryWith({ externalIdentifier: null }) },
+  };
+  const added = (externalIdentifier: string | null): DepositEvent => ({
+    type: 'MetadataAdded',
+    data: { depositId: 1, entry: entryWith({ externalIdentifier }) },
+  });
+  const detailsAfter = async (...events: DepositEvent[]) => {
+    const { externalIdentifier, completedAt, origin, slug } = (await folded(events)) as DepositStatusView;
+    return { externalIdentifier, completedAt, origin, slug };
+  };
+  const nothing = { externalIdentifier: null, completedAt: null, origin: null, slug: null };
+  t.deepEqual(await detailsAfter(depositCreated, added(null)), nothing);
+  t.deepEqual(await detailsAfter(depositCreated, added('hal-1'), added('hal-2')), {
+    ...nothing,
+    externalIdentifier: 'hal-1',
+  });
+  t.deepEqual(await detailsAfter(depositCreated, added('hal-1'), replaced), nothing);
+  const complete = { completedAt: '2026-03-01T10:00:00.000Z', origin: fallbackOrigin };
+  const way = [depositCreated, depositCompleted(), depositVerified, loadingStarted, depositLoaded];
+  for (const length of [2, 3, 4, 5])
+    t.deepEqual(await detailsAfter(...way.slice(0, length)), { ...nothing, ...complete });
+});
+
+function folded(events: readonly DepositEvent[]) {
+  const stored = events.map(({ type, data }, revision) => ({
+    type,
+    data,
+    revision,
+    stream: 'deposit-1',
+    id: '',
+    position: String(revision),
+    metadata: { schemaVersion: 1, occurredAt: '2026-03-01T10:00:00.000Z' },
+  }));
+  async function* stream() {
+    yield* stored as unknown as RecordedEvent[];
+  }
+  return foldStream(depositStatus, stream());
+}

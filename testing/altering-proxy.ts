@@ -1,0 +1,105 @@
+import http, { type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+
+export type Answer = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** Whether the connection ends after the body, though a longer one was announced. */
+  readonly breaks?: boolean;
+};
+
+/** Returns an altered answer, or loses it, or never sends it; `request` is such as `GET /path`. */
+export type Alteration = (answer: Answer, request: string) => Answer | 'lost' | 'held';
+
+export type AlteringOptions = {
+  /** Headers that do not reach the service. */
+  readonly drops?: readonly string[];
+  /** Number of bytes of its body after which the connection of a request breaks; `undefined`: never. */
+  readonly breaksAfter?: (request: string) => number | undefined;
+};
+
+/**
+ * A proxy before a service that speaks SWORD otherwise than it does, or over a worse network. Documents name the proxy
+ * in place of the service; the test chooses further alterations.
+ */
+export class AlteringProxy implements AsyncDisposable {
+  readonly requests: string[] = [];
+  readonly #target: URL;
+  readonly #server: Server;
+  readonly #alter: Alteration;
+  readonly #options: AlteringOptions;
+
+  static async start(
+    target: string,
+    alter: Alteration = (answer) => answer,
+    options: AlteringOptions = {},
+  ): Promise<AlteringProxy> {
+    const proxy = new AlteringProxy(target, alter, options);
+    await new Promise<void>((resolve) => proxy.#server.listen(0, '127.0.0.1', resolve));
+    return proxy;
+  }
+
+  private constructor(target: string, alter: Alteration, options: AlteringOptions) {
+    this.#target = new URL(target);
+    this.#alter = alter;
+    this.#options = options;
+    this.#server = http.createServer((request, response) => this.#pass(request, response));
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  #pass(request: IncomingMessage, response: ServerResponse): void {
+    const { method, url } = request;
+    const line = `${method} ${url}`;
+    this.requests.push(line);
+    const headers = Object.entries(request.headers)
+      .filter(([name]) => !this.#options.drops?.includes(name))
+      .map(([name, value]) => [name, String(value).replaceAll(this.url, this.#target.origin)]);
+    const init = { method, path: url, headers: Object.fromEntries(headers) as Record<string, string> };
+    const onward = http.request(this.#target, { ...init, agent: false }, (answer) => {
+      void this.#answer(answer, line, response);
+    });
+    onward.on('error', () => response.destroy());
+    request.on('close', () => request.complete || onward.destroy());
+    const limit = this.#options.breaksAfter?.(line);
+    if (limit !== undefined) breakAfter(request, limit);
+    request.pipe(onward);
+  }
+
+  async #answer(answer: IncomingMessage, line: string, response: ServerResponse): Promise<void> {
+    const own = (text: string): string => text.replaceAll(this.#target.origin, this.url);
+    const body = own((await buffer(answer)).toString());
+    const ofBody = body === '' ? [] : ['content-length', 'transfer-encoding', 'connection'];
+    const headers = Object.fromEntries(
+      Object.entries(answer.headers)
+        .filter(([name]) => !ofBody.includes(name))
+        .map(([name, value]) => [name, own(String(value))]),
+    );
+    const altered = this.#alter({ status: answer.statusCode ?? 502, headers, body }, line);
+    if (altered === 'held') return;
+    if (altered === 'lost') {
+      response.destroy();
+      return;
+    }
+    response.writeHead(altered.status, altered.headers);
+    if (altered.breaks) response.write(altered.body, () => response.destroy());
+    else response.end(altered.body);
+  }
+}
+
+function breakAfter(request: IncomingMessage, limit: number): void {
+  let passed = 0;
+  request.on('data', (chunk: Buffer) => {
+    passed += chunk.length;
+    if (passed >= limit) request.socket.resetAndDestroy();
+  });
+}
