@@ -17,7 +17,7 @@ if (S3_URL === undefined)
 const root = realPlace(S3_URL);
 
 const LARGE = 9_000_000;
-const page = await readFile(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+const page = await readFile(new URL('../../docs/engines.md', import.meta.url), 'utf8');
 const [whole = '', shared = ''] = [...page.matchAll(/^```json\n(\{[^`]+"arn:aws:s3:[^`]+)^```$/gm)].map(
   ([, json]) => json,
 );

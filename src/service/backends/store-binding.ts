@@ -60,7 +60,7 @@ export async function assertSameStore(
 export function assertSameId(bound: string | undefined, id: string | undefined): void {
   if (bound === id) return;
   throw new OtherStore(
-    `The event log belongs to ${bound === undefined ? 'no archive store yet' : `the archive store ${bound}`}, but the archive store has ${id === undefined ? 'no id' : `the id ${id}`}. Check DEPOSIT_EVENT_LOG and DEPOSIT_ARCHIVE_STORE; if both are right, see "Log and store belong together" in docs/operations.md.`,
+    `The event log belongs to ${bound === undefined ? 'no archive store yet' : `the archive store ${bound}`}, but the archive store has ${id === undefined ? 'no id' : `the id ${id}`}. Check DEPOSIT_EVENT_LOG and DEPOSIT_ARCHIVE_STORE; if both are right, see "Log and store belong together" in docs/backup.md.`,
   );
 }
 
