@@ -1,5 +1,7 @@
 import test from 'ava';
+import { Backoff } from '../../src/tools/concurrency/backoff.ts';
 import { FairQueue } from '../../src/tools/concurrency/fair-queue.ts';
+import { FairSemaphore } from '../../src/tools/concurrency/fair-semaphore.ts';
 
 test('owners have their turns one after the other, each in the order in which it came', (t) => {
   const waiting = new FairQueue<string>();
@@ -13,4 +15,63 @@ test('owners have their turns one after the other, each in the order in which it
   t.deepEqual(taken, ['a1', 'c1', 'a2', 'c2']);
   waiting.add('b', 'b2');
   t.deepEqual([waiting.takeAll(), waiting.size, waiting.take()], [['a3', 'b2'], 0, undefined]);
+});
+
+const refused = (reached: string) => new Error(`limit of ${reached}`);
+
+test('a semaphore has a limit, a lower one for each owner, and serves those that wait in turn', async (t) => {
+  const semaphore = new FairSemaphore({
+    limit: 3,
+    ownerLimit: 2,
+    waiting: 3,
+    ownerWaiting: 2,
+    refuse: refused,
+  });
+  const first = semaphore.acquireNow('a');
+  const second = await semaphore.acquire('a');
+  t.throws(() => semaphore.acquireNow('a'), { message: 'limit of owner' });
+  const third = semaphore.acquireNow('b');
+  t.throws(() => semaphore.acquireNow('c'), { message: 'limit of total' });
+  const order: string[] = [];
+  const waiting = ['a', 'a', 'c'].map(async (owner) => {
+    const permit = await semaphore.acquire(owner);
+    order.push(owner);
+    return permit;
+  });
+  t.is(semaphore.waiting, 3);
+  await t.throwsAsync(semaphore.acquire('d'), { message: 'limit of total' }, 'the queue is full');
+  third[Symbol.dispose]();
+  await waiting[2];
+  t.deepEqual(order, ['c'], 'a has its share');
+  first[Symbol.dispose]();
+  second[Symbol.dispose]();
+  await Promise.all(waiting.slice(0, 2));
+  t.is(semaphore.held, 3);
+});
+
+test('an acquisition waits for a limited time, and ends with its signal; neither loses a permit', async (t) => {
+  const semaphore = new FairSemaphore({ limit: 1, waiting: 9, timeoutMs: 20, refuse: refused });
+  const held = semaphore.acquireNow('a');
+  await t.throwsAsync(semaphore.acquire('b'), { message: 'limit of total' });
+  const stop = new AbortController();
+  const aborted = semaphore.acquire('b', stop.signal);
+  stop.abort(new Error('gone'));
+  await t.throwsAsync(aborted, { message: 'gone' });
+  const closed = semaphore.acquire('c');
+  semaphore.rejectWaiting(new Error('closed'));
+  await t.throwsAsync(closed, { message: 'closed' });
+  held[Symbol.dispose]();
+  t.deepEqual([semaphore.held, semaphore.waiting], [0, 0]);
+  semaphore.acquireNow('b');
+});
+
+test('pauses grow with the failures, further in an outage, and begin again after a success', (t) => {
+  const backoff = new Backoff({ firstPause: 100, longestPause: 400, outageAfter: 0, outagePause: 1000 });
+  for (const expected of [100, 200, 400, 800, 1000]) {
+    const pause = backoff.next();
+    t.true(pause >= expected * 0.75 && pause <= expected * 1.25, `${pause} of ${expected}`);
+  }
+  t.is(backoff.failures, 5);
+  backoff.reset();
+  t.true(backoff.next() <= 125);
 });

@@ -8,6 +8,11 @@ export class FairQueue<Item> {
     return this.#size;
   }
 
+  /** Number of items of one owner. */
+  sizeOf(owner: string): number {
+    return this.#queues.get(owner)?.length ?? 0;
+  }
+
   add(owner: string, item: Item): void {
     const queue = this.#queues.get(owner);
     if (queue) queue.push(item);
@@ -26,6 +31,17 @@ export class FairQueue<Item> {
       return first;
     }
     return undefined;
+  }
+
+  /** Removes an item; returns `false` if it is no longer in the queue. */
+  remove(owner: string, item: Item): boolean {
+    const queue = this.#queues.get(owner);
+    const at = queue?.indexOf(item) ?? -1;
+    if (queue === undefined || at === -1) return false;
+    queue.splice(at, 1);
+    if (queue.length === 0) this.#queues.delete(owner);
+    this.#size -= 1;
+    return true;
   }
 
   /** Removes and returns all items. */

@@ -1,0 +1,113 @@
+import { clock } from '../clock.ts';
+import { FairQueue } from './fair-queue.ts';
+
+/** The limit that prevents a further permit: that of all owners together, or that of the one owner. */
+export type ReachedLimit = 'total' | 'owner';
+
+export type FairSemaphoreOptions = {
+  /** Maximum number of permits. */
+  readonly limit: number;
+  /** Maximum number of permits of one owner; all if omitted. */
+  readonly ownerLimit?: number;
+  /** Maximum number of waiting acquisitions; none if omitted. */
+  readonly waiting?: number;
+  /** Maximum number of waiting acquisitions of one owner; all if omitted. */
+  readonly ownerWaiting?: number;
+  /** Maximum milliseconds of waiting; unlimited if omitted. */
+  readonly timeoutMs?: number;
+  /** Returns the error for an owner that gets no permit. */
+  readonly refuse: (reached: ReachedLimit) => Error;
+};
+
+/**
+ * A semaphore with a total limit and a lower limit per owner. Waiting owners are served round-robin, so that one owner
+ * cannot starve the others.
+ */
+export class FairSemaphore {
+  readonly #options: FairSemaphoreOptions;
+  /** Number of permits by owner, for owners with at least one. */
+  readonly #permits = new Map<string, number>();
+  readonly #queue = new FairQueue<Waiter>();
+  #total = 0;
+
+  constructor(options: FairSemaphoreOptions) {
+    this.#options = options;
+  }
+
+  /** Number of permits that are held. */
+  get held(): number {
+    return this.#total;
+  }
+
+  /** Number of acquisitions that wait. */
+  get waiting(): number {
+    return this.#queue.size;
+  }
+
+  /** Returns a permit without waiting. @throws the error of `refuse` */
+  acquireNow(owner: string): Disposable {
+    const reached = this.#limitReached(owner);
+    if (reached !== undefined) throw this.#options.refuse(reached);
+    return this.#permit(owner);
+  }
+
+  /** Resolves to a permit; rejects with the error of `refuse`, or with the reason of the signal. */
+  async acquire(owner: string, signal?: AbortSignal): Promise<Disposable> {
+    signal?.throwIfAborted();
+    const { waiting = 0, ownerWaiting = waiting, timeoutMs, refuse } = this.#options;
+    const reached = this.#limitReached(owner);
+    if (reached === undefined) return this.#permit(owner);
+    if (this.#queue.size >= waiting || this.#queue.sizeOf(owner) >= ownerWaiting) throw refuse(reached);
+    const { promise, resolve, reject } = Promise.withResolvers<Disposable>();
+    const waiter = { begin: () => resolve(this.#permit(owner)), reject };
+    // A waiter that was removed already holds a permit.
+    const giveUp = (reason: unknown): void => {
+      if (this.#queue.remove(owner, waiter)) reject(reason);
+    };
+    const onAbort = () => giveUp(signal?.reason);
+    const timer =
+      timeoutMs === undefined ? undefined : clock.setTimeout(() => giveUp(refuse(reached)), timeoutMs);
+    signal?.addEventListener('abort', onAbort);
+    this.#queue.add(owner, waiter);
+    try {
+      return await promise;
+    } finally {
+      clock.clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+    }
+  }
+
+  /** Rejects all waiting acquisitions. */
+  rejectWaiting(reason: Error): void {
+    for (const { reject } of this.#queue.takeAll()) reject(reason);
+  }
+
+  #limitReached(owner: string): ReachedLimit | undefined {
+    const { limit, ownerLimit = limit } = this.#options;
+    if (this.#of(owner) >= ownerLimit) return 'owner';
+    return this.#total >= limit ? 'total' : undefined;
+  }
+
+  #permit(owner: string): Disposable {
+    this.#add(owner, 1);
+    return {
+      [Symbol.dispose]: () => {
+        this.#add(owner, -1);
+        this.#queue.take((next) => this.#limitReached(next) === undefined)?.begin();
+      },
+    };
+  }
+
+  #add(owner: string, change: 1 | -1): void {
+    this.#total += change;
+    const count = this.#of(owner) + change;
+    if (count > 0) this.#permits.set(owner, count);
+    else this.#permits.delete(owner);
+  }
+
+  #of(owner: string): number {
+    return this.#permits.get(owner) ?? 0;
+  }
+}
+
+type Waiter = { readonly begin: () => void; readonly reject: (reason: unknown) => void };
