@@ -51,7 +51,7 @@ function isComplete(options: LoginOptions, { server, user, password, passwordFil
 }
 
 /** @throws {UsageFault} */
-export function serverUrl(address: string): URL {
+function serverUrl(address: string): URL {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (!url || !/^https?:$/.test(url.protocol))
     throw new UsageFault(

@@ -1,5 +1,5 @@
 /** A value that a client wrote: the last one that the service acknowledged, and later ones that it did not answer. */
-export class Written {
+class Written {
   #acknowledged: string | undefined;
   #sent: string[] = [];
 

@@ -22,7 +22,7 @@ export type DepositStatementView = StatusFields &
     readonly title: string | null;
   };
 
-export type DepositedArchive = NumberedArchive & {
+type DepositedArchive = NumberedArchive & {
   /** RFC 3339, UTC. */
   readonly depositedOn: string;
   /** Revision of the event that added the archive. */

@@ -24,7 +24,7 @@ export type DepositStatusView = StatusFields & {
 };
 
 /** 40 hex digits each; with the origin they make the identifier with its context. */
-export type LoadedIds = {
+type LoadedIds = {
   readonly directory: string;
   readonly revision: string;
   readonly snapshot: string;

@@ -224,3 +224,60 @@ test('files keep to one topic and to names that say which', (t) => {
     t.regex(path.basename(file), /^[a-z0-9]+(-[a-z0-9]+)*\.ts$/);
   }
 });
+
+/** Modules that a simulated node loads in place of others, and what only a program outside of the tree calls. */
+const REPLACEMENTS =
+  /^simulation\/(archives\/archive-workers|cluster\/db-client|disk\/sqlite)\.ts$|^bench\/references\//;
+
+test('every export is imported by another file, or is a type of what its file exports', (t) => {
+  const tree = globSync('{src,projections,scripts,client,testing,test,drills,bench,simulation}/**/*.ts', {
+    cwd: root,
+  });
+  const imported = new Set(tree.flatMap(importedNames));
+  const unused = tree
+    .filter((file) => !REPLACEMENTS.test(file))
+    .flatMap((file) =>
+      exportedNames(file)
+        .filter((name) => !imported.has(`${file} ${name}`))
+        .map((name) => `${file} exports ${name} for no other file`),
+    );
+  t.deepEqual(unused, []);
+});
+
+/** Returns the exported names, without types that the file uses itself. */
+function exportedNames(file: string): string[] {
+  const source = readFileSync(path.join(root, file), 'utf8');
+  const declarations = source.matchAll(
+    /^export (?:abstract |async )*(class|const|enum|function\*?|interface|type) (\w+)/gm,
+  );
+  const declared = [...declarations].filter(([, kind = '', name = '']) => {
+    const uses = source.match(new RegExp(`\\b${name}\\b`, 'g')) ?? [];
+    return !['interface', 'type'].includes(kind) || uses.length === 1;
+  });
+  const lists = source.matchAll(/^export (?:const )?[{[]([^}\]]*)[}\]]/gm);
+  const listed = [...lists].flatMap(([, names = '']) => names.split(',')).map(namesIn);
+  return [...declared.map(([, , name = '']) => name), ...listed.flatMap((names) => names.slice(-1))];
+}
+
+/** Returns `file name` for each export that the file imports; every word of the file if it imports a whole module. */
+function importedNames(file: string): string[] {
+  const source = readFileSync(path.join(root, file), 'utf8');
+  const lists = source.matchAll(/^(?:import|export) (?:type )?\{([^}]*)\} from '(\.[^']+)'/gm);
+  const modules = source.matchAll(/(?:import\(\s*|new URL\(\s*|\* as \w+ from )'(\.[^']+)'/g);
+  const words = new Set(source.match(/\w+/g));
+  return [
+    ...[...lists].map(([, list = '', from = '']) => ({
+      from,
+      names: list.split(',').flatMap((entry) => namesIn(entry).slice(0, 1)),
+    })),
+    ...[...modules].map(([, from = '']) => ({ from, names: [...words] })),
+  ].flatMap(({ from, names }) => {
+    const target = path.relative(root, path.resolve(root, path.dirname(file), from));
+    return names.map((name) => `${target} ${name}`);
+  });
+}
+
+/** Returns the name in an entry of a list, and its alias if it has one. */
+function namesIn(entry: string): string[] {
+  return entry.match(/(?!type\s)\b\w+/g)?.filter((word) => word !== 'as') ?? [];
+}

@@ -28,7 +28,7 @@ export type ZipSpec = {
   readonly offset?: number;
 };
 
-export type ZipHeaders = {
+type ZipHeaders = {
   name: string | Buffer;
   flags: number;
   method: number;

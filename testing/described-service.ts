@@ -3,7 +3,7 @@ import { parsedBody } from './parsed-body.ts';
 import type { TestClient } from './running-service.ts';
 
 type Json = Readonly<Record<string, unknown>>;
-export type Parameter = { name: string; in: 'path' | 'query' | 'header'; required?: boolean; schema: Json };
+type Parameter = { name: string; in: 'path' | 'query' | 'header'; required?: boolean; schema: Json };
 type Header = { required?: boolean; schema: Json };
 type Response_ = { headers?: Record<string, Json>; content?: Record<string, { schema?: Schema }> };
 type Schema = Json & { readonly description?: string };

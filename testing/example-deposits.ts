@@ -13,7 +13,7 @@ const [NOW, LATER] = ['2026-03-01T10:00:00.000Z', '2026-03-01T11:00:00.000Z'];
 
 export const fallbackOrigin = 'https://alice.example/software/paint';
 
-export const aliceFacts: EntryFacts = {
+const aliceFacts: EntryFacts = {
   title: 'Paint',
   hasTitle: true,
   hasAuthor: true,

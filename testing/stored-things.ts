@@ -2,7 +2,7 @@ import type { ExecutionContext } from 'ava';
 import type { RunningService } from './running-service.ts';
 
 /** Resolves to all that the service stores: events, objects, and the bytes of open uploads. */
-export async function storedThings({ service }: RunningService): Promise<readonly string[]> {
+async function storedThings({ service }: RunningService): Promise<readonly string[]> {
   const events = await Array.fromAsync(service.log.readAll(), ({ stream, type }) => `${stream} ${type}`);
   const objects = await Array.fromAsync(service.store.list(), ({ sha256 }) => sha256);
   const underWay = await service.store.sweepIncoming(new Date(Date.now() + 1000), { dryRun: true });

@@ -10,7 +10,7 @@ export type ReadStatement = {
   readonly resources: readonly ReadResource[];
 };
 
-export type ReadResource = {
+type ReadResource = {
   readonly uri: string | undefined;
   readonly packaging: readonly (string | undefined)[];
   readonly depositedOn: string | undefined;

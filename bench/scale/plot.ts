@@ -6,7 +6,7 @@ export type Plot = {
   readonly curves: readonly Curve[];
 };
 
-export type Curve = { readonly name: string; readonly points: readonly (readonly [x: number, y: number])[] };
+type Curve = { readonly name: string; readonly points: readonly (readonly [x: number, y: number])[] };
 
 const [WIDTH, HEIGHT] = [640, 400];
 const AREA = { left: 70, right: 450, top: 40, bottom: 350 };

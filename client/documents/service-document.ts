@@ -27,7 +27,7 @@ export type Collection = {
 };
 
 /** Returns the SD-IRI of a server, which may itself be given as the server's address. */
-export function serviceDocumentIri(server: URL): string {
+function serviceDocumentIri(server: URL): string {
   const base = server.href.replace(/\/+$/, '');
   return base.endsWith('/servicedocument') ? `${base}/` : `${base}/1/servicedocument/`;
 }

@@ -16,7 +16,7 @@ export type Judgement = {
   readonly undecided: readonly number[];
 };
 
-export type Violation = {
+type Violation = {
   readonly deposit: number;
   /** The fewest operations that contradict each other. */
   readonly text: string;

@@ -14,7 +14,7 @@ import {
   runService,
 } from './io-scene.ts';
 
-export type Outcome = {
+type Outcome = {
   readonly faults: readonly string[];
   /** Whether it ended without having done what it is for. */
   readonly gaveUp: boolean;

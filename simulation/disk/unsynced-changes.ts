@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 
 /** A name in a folder, and the inode of its file; `undefined`: the name was removed. */
-export type NameChange = { readonly name: string; readonly inode: number | undefined };
+type NameChange = { readonly name: string; readonly inode: number | undefined };
 
 export type FolderChanges = {
   /** The entries of the folder at its last sync. */

@@ -59,8 +59,6 @@ export const INVARIANTS = {
   standing: honestStandings,
 } as const satisfies Readonly<Record<string, Invariant>>;
 
-export type InvariantName = keyof typeof INVARIANTS;
-
 export function judge(history: EndedHistory): Violation[] {
   return Object.entries(INVARIANTS).flatMap(([kind, invariant]) =>
     textsOf(invariant, history).map((text) => ({ kind, text })),

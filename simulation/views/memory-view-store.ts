@@ -50,7 +50,7 @@ export class MemoryViewStore implements ViewStore {
   }
 }
 
-export class MemoryViewTable implements ViewTable {
+class MemoryViewTable implements ViewTable {
   readonly name: string;
   readonly views: Map<string, unknown>;
   readonly #shape: ViewSchema;

@@ -44,13 +44,13 @@ export type HandleOptions<State = unknown> = {
 } & Pick<LoadOptions, 'atLeast'>;
 
 /** Other writers won the race for every one of many appends. */
-export class ConcurrentWrites extends Error {
+class ConcurrentWrites extends Error {
   override readonly name = 'ConcurrentWrites';
   readonly code = 'CONCURRENT_WRITES';
 }
 
 /** The stream is not at the revision that the caller requires. */
-export class RevisionNotMatched extends Error {
+class RevisionNotMatched extends Error {
   override readonly name = 'RevisionNotMatched';
   readonly code = 'REVISION_NOT_MATCHED';
 }

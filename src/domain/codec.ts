@@ -9,7 +9,7 @@ export type Codec<Event> = {
   readonly read: (stored: StoredEvent) => Event;
 };
 
-export type StoredEvent = {
+type StoredEvent = {
   readonly type: string;
   readonly data: unknown;
   readonly metadata: { readonly schemaVersion?: unknown };

@@ -12,7 +12,7 @@ import type { ServiceContext, ServiceMiddleware } from './service-context.ts';
 import type { LoadedDepositsLookup } from './writes/reference-target.ts';
 
 /** The parts of the core that modules with routes may use. */
-export type HttpParts = {
+type HttpParts = {
   readonly depositService: DepositService;
   readonly credentials: Credentials;
   readonly iris: Iris;

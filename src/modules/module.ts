@@ -10,7 +10,7 @@ import type { Anchoring } from './anchors/anchor-scheduler.ts';
 import type { NotificationService } from './webhooks/notification-service.ts';
 
 /** The parts of a node that modules may use. */
-export type ModuleParts = {
+type ModuleParts = {
   readonly config: Config;
   readonly log: EventLog;
   readonly deliveries: ConsumerGroups;

@@ -1,6 +1,6 @@
 import { escapePath, unescapePath } from './escape-path.ts';
 
-export type SwhidType = 'snp' | 'rel' | 'rev' | 'dir' | 'cnt';
+type SwhidType = 'snp' | 'rel' | 'rev' | 'dir' | 'cnt';
 
 export type CoreSwhid = {
   readonly type: SwhidType;
@@ -9,7 +9,7 @@ export type CoreSwhid = {
 };
 
 /** Context of an object: its origin, visit, anchor, path, and lines or bytes. */
-export type Qualifiers = {
+type Qualifiers = {
   readonly origin?: string;
   readonly visit?: CoreSwhid;
   readonly anchor?: CoreSwhid;
@@ -21,7 +21,7 @@ export type Qualifiers = {
 };
 
 /** A range that includes its last number. */
-export type Range = { readonly first: number; readonly last?: number };
+type Range = { readonly first: number; readonly last?: number };
 
 export type Swhid = CoreSwhid & { readonly qualifiers: Qualifiers };
 

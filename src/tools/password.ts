@@ -9,7 +9,7 @@ const COST = { N: 2 ** 15, r: 8, p: 3 } as const;
 const DIGEST_BYTES = 32;
 const MAX_PASSWORD_BYTES = 1024;
 
-export class BadPassword extends Error {
+class BadPassword extends Error {
   override readonly name = 'BadPassword';
   readonly code = 'BAD_PASSWORD';
 }

@@ -16,7 +16,7 @@ import {
 } from '../../testing/eventstoredb-double/eventstoredb-double.ts';
 
 /** A real server or cluster; the user in it has to be an admin. What the tests write there stays. */
-export const SERVER_URL = process.env['EVENTSTORE_URL'];
+const SERVER_URL = process.env['EVENTSTORE_URL'];
 
 /** Times of a server are divided by this on the double, whose clock of the groups is faster by it. */
 const ACCELERATION = SERVER_URL === undefined ? 10 : 1;

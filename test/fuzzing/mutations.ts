@@ -109,7 +109,7 @@ export function withChecksums(tar: Buffer): Buffer {
   return tar;
 }
 
-export function below(random: Random, limit: number): number {
+function below(random: Random, limit: number): number {
   return Math.floor(random() * limit);
 }
 

@@ -6,7 +6,7 @@ const pieceLength = 256 * 1024;
 const callsBetweenTurns = 16;
 
 /** The reader has closed the port before the end. */
-export class ReadAborted extends Error {
+class ReadAborted extends Error {
   override readonly name = 'ReadAborted';
   readonly code = 'READING_ABANDONED';
 }

@@ -13,7 +13,7 @@ export type FairLimiterOptions = {
 };
 
 /** The maximum number of reads is running and waiting. */
-export class ReadersBusy extends Error {
+class ReadersBusy extends Error {
   override readonly name = 'ReadersBusy';
   readonly code = 'READERS_BUSY';
 }

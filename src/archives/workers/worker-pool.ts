@@ -33,12 +33,12 @@ export class JobAborted extends Error {
   override readonly name = 'JobAborted';
 }
 
-export class PoolBusy extends Error {
+class PoolBusy extends Error {
   override readonly name = 'PoolBusy';
   readonly code = 'POOL_BUSY';
 }
 
-export class PoolClosed extends Error {
+class PoolClosed extends Error {
   override readonly name = 'PoolClosed';
   readonly code = 'POOL_CLOSED';
 }

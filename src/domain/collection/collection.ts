@@ -8,7 +8,7 @@ export type CollectionEvent =
   | { type: 'AcceptedTypesChanged'; data: { collection: string; accept: readonly string[] } };
 
 /** Texts about a collection in the service document. */
-export type CollectionDescription = {
+type CollectionDescription = {
   readonly title: string;
   readonly abstract: string;
   readonly treatment: string;
@@ -28,12 +28,12 @@ export type Collection =
       readonly accept: readonly string[];
     } & CollectionDescription);
 
-export type CollectionRefusalCode =
+type CollectionRefusalCode =
   | 'COLLECTION_EXISTS'
   | 'COLLECTION_UNKNOWN'
   | 'BAD_COLLECTION_NAME'
   | 'BAD_ACCEPT';
-export class CollectionRefusal extends Refusal<CollectionRefusalCode> {}
+class CollectionRefusal extends Refusal<CollectionRefusalCode> {}
 
 /** Media types that a collection may accept; `application/x-tar` includes compressed tars. */
 export const ACCEPTABLE_TYPES = ['application/zip', 'application/x-tar'] as const;

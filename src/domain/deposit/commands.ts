@@ -60,7 +60,7 @@ export type Change =
   | { readonly kind: 'replace-archive'; readonly number: number; readonly archive: Archive }
   | { readonly kind: 'remove-archive'; readonly number: number };
 
-export type OriginRule = {
+type OriginRule = {
   /** URL that the client's origins must be under; `null` if the client may name none. */
   providerUrl: string | null;
 };

@@ -25,7 +25,7 @@ export type DepositEvent =
   | MetadataUpdated
   | MetadataDeposited;
 
-export type DepositCreated = {
+type DepositCreated = {
   type: 'DepositCreated';
   data: {
     depositId: number;
@@ -39,31 +39,31 @@ export type DepositCreated = {
   };
 };
 
-export type ArchiveAdded = { type: 'ArchiveAdded'; data: { depositId: number; archive: Archive } };
-export type ArchivesReplaced = { type: 'ArchivesReplaced'; data: { depositId: number; archive: Archive } };
-export type ArchivesRemoved = { type: 'ArchivesRemoved'; data: { depositId: number } };
+type ArchiveAdded = { type: 'ArchiveAdded'; data: { depositId: number; archive: Archive } };
+type ArchivesReplaced = { type: 'ArchivesReplaced'; data: { depositId: number; archive: Archive } };
+type ArchivesRemoved = { type: 'ArchivesRemoved'; data: { depositId: number } };
 /**
  * Replaces one archive, named by its number among all archives ever added, from 1. The new archive gets that number.
  */
-export type ArchiveReplaced = {
+type ArchiveReplaced = {
   type: 'ArchiveReplaced';
   data: { depositId: number; number: number; archive: Archive };
 };
-export type ArchiveRemoved = { type: 'ArchiveRemoved'; data: { depositId: number; number: number } };
-export type MetadataAdded = { type: 'MetadataAdded'; data: { depositId: number; entry: MetadataEntry } };
-export type MetadataReplaced = {
+type ArchiveRemoved = { type: 'ArchiveRemoved'; data: { depositId: number; number: number } };
+type MetadataAdded = { type: 'MetadataAdded'; data: { depositId: number; entry: MetadataEntry } };
+type MetadataReplaced = {
   type: 'MetadataReplaced';
   data: { depositId: number; entry: MetadataEntry };
 };
 
-export type DepositCompleted = {
+type DepositCompleted = {
   type: 'DepositCompleted';
   data: { depositId: number; completedAt: string; origin: string };
 };
 
-export type DepositDeleted = { type: 'DepositDeleted'; data: { depositId: number; reason: string } };
+type DepositDeleted = { type: 'DepositDeleted'; data: { depositId: number; reason: string } };
 
-export type DepositVerified = {
+type DepositVerified = {
   type: 'DepositVerified';
   data: {
     depositId: number;
@@ -75,17 +75,17 @@ export type DepositVerified = {
   };
 };
 
-export type DepositRejected = {
+type DepositRejected = {
   type: 'DepositRejected';
   data: { depositId: number; attempt: number; reasons: readonly Reason[]; warnings: readonly Reason[] };
 };
 
 /** The service cannot read an object that the checks or the loading need. The status of the deposit stays. */
-export type CopyUnreadable = { type: 'CopyUnreadable'; data: { depositId: number } & UnreadableCopy };
+type CopyUnreadable = { type: 'CopyUnreadable'; data: { depositId: number } & UnreadableCopy };
 
-export type ChecksRetried = { type: 'ChecksRetried'; data: { depositId: number; attempt: number } };
+type ChecksRetried = { type: 'ChecksRetried'; data: { depositId: number; attempt: number } };
 
-export type LoadingStarted = { type: 'LoadingStarted'; data: { depositId: number; attempt: number } };
+type LoadingStarted = { type: 'LoadingStarted'; data: { depositId: number; attempt: number } };
 
 export type DepositLoaded = {
   type: 'DepositLoaded';
@@ -112,22 +112,22 @@ export type DepositLoaded = {
   };
 };
 
-export type LoadingFailed = {
+type LoadingFailed = {
   type: 'LoadingFailed';
   data: { depositId: number; attempt: number; reason: Reason };
 };
 
-export type LoadingRetried = { type: 'LoadingRetried'; data: { depositId: number; attempt: number } };
+type LoadingRetried = { type: 'LoadingRetried'; data: { depositId: number; attempt: number } };
 
 /** Metadata added to a deposit that is done; they change no identifier. */
-export type MetadataUpdated = {
+type MetadataUpdated = {
   type: 'MetadataUpdated';
   /** `swhid`: the identifier by which the client confirmed that it means this deposit. */
   data: { depositId: number; swhid: string; entry: MetadataEntry };
 };
 
 /** A deposit without software is done: its metadata describe something that an earlier deposit contains. */
-export type MetadataDeposited = {
+type MetadataDeposited = {
   type: 'MetadataDeposited';
   data: { depositId: number; completedAt: string; target: MetadataTarget; warnings: readonly Reason[] };
 };

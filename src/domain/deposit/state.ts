@@ -31,7 +31,7 @@ export type Deposit =
   | ({ readonly status: 'done'; readonly target: MetadataTarget; readonly completedAt: string } & Updated &
       Content);
 
-export type Content = Archives & {
+type Content = Archives & {
   readonly depositId: number;
   readonly uuid: string;
   readonly client: string;
@@ -42,7 +42,7 @@ export type Content = Archives & {
   readonly changes: number;
 };
 
-export type Completed = Content & {
+type Completed = Content & {
   readonly completedAt: string;
   readonly origin: string;
   /** Number of the pending or last check, from 1. */
@@ -61,7 +61,7 @@ export type Verified = Completed & {
 /** A deposit whose checks or loading are pending or running. */
 export type Waiting = Extract<Deposit, { status: 'deposited' | 'verified' | 'loading' }>;
 
-export type Updated = {
+type Updated = {
   /** Metadata added after the deposit was done. The identifiers depend on `entries` alone. */
   readonly updates?: readonly MetadataEntry[];
 };

@@ -31,12 +31,12 @@ export type NotificationHeld = {
 };
 
 /** A node starts to deliver the held notifications; no other node does so before `nextTryAt`. */
-export type DeliveryTried = {
+type DeliveryTried = {
   type: 'DeliveryTried';
   data: { depositId: number; attempt: number; nextTryAt: string };
 };
 
-export type DeliveryFailed = {
+type DeliveryFailed = {
   type: 'DeliveryFailed';
   data: { depositId: number; attempt: number; reason: string; nextTryAt: string };
 };
@@ -46,19 +46,19 @@ export type DeliveryFailed = {
  * Older releases recorded only `upTo`, and only for held notifications: everything that was held up to that revision.
  * `upTo` is still written for them.
  */
-export type NotificationsDelivered = {
+type NotificationsDelivered = {
   type: 'NotificationsDelivered';
   data: { depositId: number; upTo: number; revisions?: readonly number[] };
 };
 
 /** These revisions will not be sent unless an operator requests it. `upTo` as in {@link NotificationsDelivered}. */
-export type NotificationsGivenUp = {
+type NotificationsGivenUp = {
   type: 'NotificationsGivenUp';
   data: { depositId: number; upTo: number; revisions?: readonly number[]; reason: string };
 };
 
 /** An operator requests all notifications that were given up or are held to be sent now. */
-export type NotificationsRequeued = {
+type NotificationsRequeued = {
   type: 'NotificationsRequeued';
   data: { depositId: number; requeuedAt: string };
 };

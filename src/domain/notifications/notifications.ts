@@ -39,7 +39,7 @@ export type HeldNotification = {
   readonly heldAt: string;
 };
 
-export class NotificationsRefusal extends Refusal<'NOTHING_TO_RETRY'> {}
+class NotificationsRefusal extends Refusal<'NOTHING_TO_RETRY'> {}
 
 export const notificationsDecider: Decider<Notifications, NotificationsCommand, NotificationsEvent> = {
   initial: {

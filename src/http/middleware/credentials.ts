@@ -20,7 +20,7 @@ const MAX_CACHED = 20_000;
  * Maximum number of concurrent scrypt runs. Each takes a core and a thread of the pool that file access also needs, so
  * one of two is left free.
  */
-export const MAX_CONCURRENT = availableParallelism() > 2 ? 2 : 1;
+const MAX_CONCURRENT = availableParallelism() > 2 ? 2 : 1;
 const MAX_WAITING = 32;
 
 /**

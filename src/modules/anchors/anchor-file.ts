@@ -5,7 +5,7 @@ import { files } from '../../tools/files.ts';
 import { type Anchor, anchorDigest, anchorIn, anchorLine } from './anchor.ts';
 
 /** Thrown when the anchor file belongs to another log. */
-export class ForeignAnchorFile extends Error {
+class ForeignAnchorFile extends Error {
   override readonly name = 'ForeignAnchorFile';
   readonly code = 'FOREIGN_ANCHOR_FILE';
 }

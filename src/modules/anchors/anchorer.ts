@@ -34,13 +34,13 @@ export type Anchored = {
 };
 
 /** Thrown when another process repeatedly makes anchors at the same time. */
-export class AnchorsOvertaken extends Error {
+class AnchorsOvertaken extends Error {
   override readonly name = 'AnchorsOvertaken';
   readonly code = 'ANCHORS_OVERTAKEN';
 }
 
 /** Thrown when the log has fewer events than one of its anchors covers. */
-export class AnchoredEventsGone extends Error {
+class AnchoredEventsGone extends Error {
   override readonly name = 'AnchoredEventsGone';
   readonly code = 'ANCHORED_EVENTS_GONE';
 }

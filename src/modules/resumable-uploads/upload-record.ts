@@ -29,7 +29,7 @@ export type UploadState =
   | { readonly status: 'used'; readonly depositId: number; readonly usedAt: string; readonly sha256: string };
 
 /** Identifies what a request may have recorded in the log. */
-export type Claim = {
+type Claim = {
   readonly requestId: string;
   /**
    * An event of the log before the request: its own events come later, if the log still has this one. `null`: none was

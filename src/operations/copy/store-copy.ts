@@ -36,10 +36,10 @@ export type StoreCopied = {
 };
 
 /** An object that is missing, corrupt or unreadable in the source, or that the target does not accept. */
-export type FailedObject = { readonly sha256: string; readonly isNamed: boolean; readonly reason: string };
+type FailedObject = { readonly sha256: string; readonly isNamed: boolean; readonly reason: string };
 
 /** The target does not contain what it accepted. */
-export class StoreCopyWrong extends Error {
+class StoreCopyWrong extends Error {
   override readonly name = 'StoreCopyWrong';
   readonly code = 'STORE_COPY_WRONG';
 }

@@ -19,7 +19,7 @@ export type ExportTrailer = ExportedPart & {
 const VERSION = 1;
 
 /** The export misses events, contains others, or has no trailer. */
-export class ExportNotWhole extends Error {
+class ExportNotWhole extends Error {
   override readonly name = 'ExportNotWhole';
   readonly code = 'EXPORT_NOT_WHOLE';
 }

@@ -14,7 +14,7 @@ export function exportedEvent(event: RecordedEvent): string {
 }
 
 /** A line of an export differs from what was exported. */
-export class BadLine extends Error {
+class BadLine extends Error {
   override readonly name = 'BadLine';
   readonly code = 'BAD_LINE';
 

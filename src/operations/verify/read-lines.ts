@@ -1,7 +1,7 @@
 export type Line = { readonly bytes: Buffer; readonly hasEnd: boolean };
 
 /** The line is longer than any event or anchor, so the service did not write it. */
-export class LineTooLong extends Error {
+class LineTooLong extends Error {
   override readonly name = 'LineTooLong';
   readonly code = 'LINE_TOO_LONG';
 }

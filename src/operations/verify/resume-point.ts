@@ -23,7 +23,7 @@ export type Interrupted = {
 };
 
 /** The first events of the log are not those that the interrupted run has read. */
-export class LogChanged extends Error {
+class LogChanged extends Error {
   override readonly name = 'LogChanged';
   readonly code = 'LOG_CHANGED';
 }

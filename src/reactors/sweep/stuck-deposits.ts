@@ -68,6 +68,6 @@ async function stuckDeposit(
   return event && { reactor, event };
 }
 
-export function isAwaited(status: string): status is AwaitedStatus {
+function isAwaited(status: string): status is AwaitedStatus {
   return Object.hasOwn(AWAITED, status);
 }

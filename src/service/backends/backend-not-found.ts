@@ -1,7 +1,7 @@
 import { exists } from '../../tools/files/access.ts';
 
 /** An embedded log or store is not where the settings say, though it must exist. */
-export class BackendNotFound extends Error {
+class BackendNotFound extends Error {
   override readonly name = 'BackendNotFound';
   readonly code = 'ENGINE_MISSING';
 }

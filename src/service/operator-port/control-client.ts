@@ -23,7 +23,7 @@ export class ServiceNotResponding extends Error {
 }
 
 /** The service has ended, or begun to end, before it answered. */
-export class ServiceExited extends Error {
+class ServiceExited extends Error {
   override readonly name = 'ServiceExited';
   readonly code = 'SERVICE_GONE';
 }

@@ -7,7 +7,7 @@ import { random } from '../../tools/random.ts';
 import { controlFile } from './control-file.ts';
 
 /** Executes a command of an operator; its result is sent as JSON. */
-export type OperatorRoute = (request: unknown) => Promise<unknown>;
+type OperatorRoute = (request: unknown) => Promise<unknown>;
 
 export type OperatorServerOptions = {
   readonly host: string;

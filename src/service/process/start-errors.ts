@@ -8,7 +8,7 @@ import { isDamage } from '../../tools/sqlite/codes.ts';
 import { logIdentity } from '../backends/view-directory.ts';
 
 /** Another process listens on the port, or a name has no address at present: a later start may succeed. */
-export class CannotListen extends Error {
+class CannotListen extends Error {
   override readonly name = 'CannotListen';
   readonly code = 'CANNOT_LISTEN';
 }

@@ -17,7 +17,7 @@ export type DepositModel = {
   readonly loaded: { readonly refId: string; readonly refIdContext: string } | null;
 };
 
-export type DepositStatus = 'partial' | 'deposited' | 'rejected' | 'verified' | 'loading' | 'done' | 'failed';
+type DepositStatus = 'partial' | 'deposited' | 'rejected' | 'verified' | 'loading' | 'done' | 'failed';
 
 export function titleOf({ title, depositId }: Pick<DepositModel, 'title' | 'depositId'>): string {
   return title ?? `Deposit ${depositId}`;

@@ -19,7 +19,7 @@ export type Receipt = Omit<DepositModel, 'statusDetail' | 'loaded'> & {
   readonly terms: readonly DublinCoreTerm[];
 };
 
-export type ReceivedArchive = {
+type ReceivedArchive = {
   readonly number: number;
   readonly filename: string;
   readonly mediaType: string;

@@ -35,7 +35,7 @@ export type ObjectDocument = {
   readonly next: number | null;
 };
 
-export type ObjectDeposit = {
+type ObjectDeposit = {
   readonly depositId: number;
   readonly collection: string;
   readonly origin: string;

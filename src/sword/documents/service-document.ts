@@ -16,7 +16,7 @@ export type ServiceDocument = {
   readonly isOfCollection?: boolean;
 };
 
-export type ServedCollection = {
+type ServedCollection = {
   readonly name: string;
   readonly title: string;
   /** Accepted media types of archives. */

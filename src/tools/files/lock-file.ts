@@ -14,13 +14,13 @@ export class DataFolderInUse extends Error {
 /**
  * The lock file cannot be used at present, for example because the disk is full: a later attempt may succeed.
  */
-export class CannotLock extends Error {
+class CannotLock extends Error {
   override readonly name = 'CannotLock';
   readonly code = 'CANNOT_LOCK';
 }
 
 /** The content of the lock file is not that of a lock. */
-export class LockDamaged extends Error {
+class LockDamaged extends Error {
   override readonly name = 'LockDamaged';
   readonly code = 'LOCK_DAMAGED';
 }

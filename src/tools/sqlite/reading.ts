@@ -4,7 +4,7 @@ import { files } from '../files.ts';
 import { isDiskFullError, primaryCode } from './codes.ts';
 
 /** The file is readable only with write permission: part of it is in a WAL without an index. */
-export class WalNotReadable extends Error {
+class WalNotReadable extends Error {
   override readonly name = 'WalNotReadable';
   readonly code = 'WAL_NOT_READABLE';
 }

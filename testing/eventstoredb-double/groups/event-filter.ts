@@ -1,7 +1,7 @@
 import { isHiddenFromAll, type StoredEvent } from '../storage/stored-events.ts';
 
 /** A regular expression, or prefixes of which one has to fit. */
-export type FilterExpression = { readonly regex: string; readonly prefixes: readonly string[] };
+type FilterExpression = { readonly regex: string; readonly prefixes: readonly string[] };
 
 /** A filter by the names of streams or by the types of events. */
 export type FilterSettings = { readonly of: 'streams' | 'types' } & FilterExpression;

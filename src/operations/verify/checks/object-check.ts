@@ -13,7 +13,7 @@ import type { Report } from '../report.ts';
 export type ObjectFault = { readonly code: string; readonly text: string };
 
 /** The store does not answer. */
-export class StoreGivenUp extends Error {
+class StoreGivenUp extends Error {
   override readonly name = 'StoreGivenUp';
   readonly code = 'STORE_GIVEN_UP';
 }
