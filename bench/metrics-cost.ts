@@ -5,12 +5,16 @@ import { loadavg, tmpdir } from 'node:os';
 import path from 'node:path';
 import Koa from 'koa';
 import type { EventLog } from '../src/event-log/event-log.ts';
-import type { HttpObserver } from '../src/http/middleware/http-observer.ts';
+import type { HttpObserver } from '../src/http/http-observer.ts';
 import { observeRequests } from '../src/http/middleware/observe-requests.ts';
 import type { ServiceState } from '../src/http/service-context.ts';
-import { ServiceMetrics } from '../src/observability/metrics/service-metrics.ts';
+import { httpMetrics } from '../src/observability/http-metrics.ts';
+import { Metrics } from '../src/observability/metrics.ts';
+import { logMetrics } from '../src/observability/port-metrics.ts';
 import { openEventLog } from '../src/service/backends/open-event-log.ts';
+import { SWORD_ERRORS } from '../src/sword/documents/error-document.ts';
 import { silentLogger } from '../src/tools/logger.ts';
+import { observed } from '../src/tools/observed.ts';
 import { traceparent } from '../src/tools/span.ts';
 import { median } from './frame/statistics.ts';
 
@@ -20,11 +24,14 @@ import { median } from './frame/statistics.ts';
  * disk.
  */
 const pairs = Number(process.argv[2] ?? 7);
-const metrics = new ServiceMetrics(silentLogger);
+const metrics = new Metrics(silentLogger);
 const folder = await mkdtemp(path.join(tmpdir(), 'deposit-bench-'));
 try {
   await using plain = await openEventLog({ kind: 'sqlite', file: path.join(folder, 'log.sqlite') });
-  const measured = metrics.measuredLog(plain);
+  const measured = observed(
+    plain,
+    logMetrics(metrics, () => undefined),
+  );
   for (const writers of [1, 64]) {
     await compare(
       `append, ${writers} at a time`,
@@ -37,7 +44,7 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 const noObserver: HttpObserver = { began() {}, ended() {}, refused() {}, uploaded() {} };
-const [counted, uncounted] = [await serving(metrics.http), await serving(noObserver)];
+const [counted, uncounted] = [await serving(httpMetrics(metrics, SWORD_ERRORS)), await serving(noObserver)];
 await compare(
   'request of a bare Koa, its client included',
   3000,

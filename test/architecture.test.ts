@@ -68,8 +68,17 @@ const ROOMS: Readonly<Record<string, Room>> = {
       ...SHOWN,
     ],
   },
+  // Of other rooms, only the types of the ports that it observes.
   'src/observability/': {
-    rooms: ['src/', 'projections/'],
+    rooms: [
+      'src/tools/',
+      'src/archives/inspection.ts',
+      'src/event-log/event-log.ts',
+      'src/http/http-observer.ts',
+      'src/object-store/object-store.ts',
+      'src/reactors/reactor.ts',
+      'src/sword/sword-error.ts',
+    ],
     packages: [
       'prom-client',
       '@opentelemetry/api',

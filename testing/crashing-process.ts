@@ -1,5 +1,5 @@
-import type { EventLog, ExpectedRevision, NewEvent, SubscribeOptions } from '../src/event-log/event-log.ts';
-import { ForwardingEventLog } from '../src/event-log/forwarding-event-log.ts';
+import type { EventLog } from '../src/event-log/event-log.ts';
+import { observed } from '../src/tools/observed.ts';
 
 /** One life of a process that may crash between any two of its steps: from then on its work does not continue. */
 export class CrashingProcess {
@@ -32,23 +32,17 @@ export class CrashingProcess {
 }
 
 /** A log of such a process: it may crash before and after each append. */
-export class CrashingLog extends ForwardingEventLog {
-  readonly #life: CrashingProcess;
-
-  constructor(log: EventLog, life: CrashingProcess) {
-    super(log);
-    this.#life = life;
-  }
-
-  override async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]) {
-    await this.#life.step();
-    const appended = await super.append(stream, expected, events);
-    await this.#life.step();
-    return appended;
-  }
-
-  override subscribe(options: SubscribeOptions = {}) {
-    const signal = AbortSignal.any([this.#life.crashed, ...(options.signal ? [options.signal] : [])]);
-    return super.subscribe({ ...options, signal });
-  }
+export function crashingLog(log: EventLog, life: CrashingProcess): EventLog {
+  return observed(log, {
+    append: async (append, ...args) => {
+      await life.step();
+      const appended = await append(...args);
+      await life.step();
+      return appended;
+    },
+    subscribe: (subscribe, options = {}) => {
+      const signal = AbortSignal.any([life.crashed, ...(options.signal ? [options.signal] : [])]);
+      return subscribe({ ...options, signal });
+    },
+  });
 }

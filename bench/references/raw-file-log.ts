@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { Appended, ExpectedRevision, NewEvent } from '../../src/event-log/event-log.ts';
-import { ForwardingEventLog } from '../../src/event-log/forwarding-event-log.ts';
 import { MemoryEventLog } from '../../testing/memory-event-log.ts';
 import { GroupCommitFile } from './group-commit-file.ts';
 
@@ -10,21 +9,21 @@ type Line = { readonly stream: string; readonly expected: ExpectedRevision; read
  * The cheapest durable event log: appends are lines of a group-commit file, and synced events are kept in memory to be
  * read. The difference to the embedded log is what that log costs.
  */
-export class RawFileLog extends ForwardingEventLog {
+export class RawFileLog extends MemoryEventLog {
   readonly #file: GroupCommitFile;
 
   static async open(file: string): Promise<RawFileLog> {
-    const memory = new MemoryEventLog();
+    const log = new RawFileLog(file);
     const lines = existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n') : [];
     for (const line of lines) {
       const { stream, expected, events } = JSON.parse(line) as Line; // written below
-      await memory.append(stream, expected, events);
+      await MemoryEventLog.prototype.append.call(log, stream, expected, events);
     }
-    return new RawFileLog(file, memory);
+    return log;
   }
 
-  private constructor(file: string, memory: MemoryEventLog) {
-    super(memory);
+  private constructor(file: string) {
+    super();
     this.#file = new GroupCommitFile(file);
   }
 

@@ -5,13 +5,13 @@ import { DepositIdAllocator } from '../../src/deposits/deposit-id-allocator.ts';
 import { DepositService } from '../../src/deposits/deposit-service.ts';
 import { notificationViews } from '../../src/deposits/notification-views.ts';
 import { CatchUpDeliveries } from '../../src/event-log/consumer-groups/catch-up-deliveries.ts';
-import { LoggedEventLog } from '../../src/event-log/logged-event-log.ts';
 import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
 import { ResumableUploads } from '../../src/modules/resumable-uploads/resumable-uploads.ts';
 import { FilesystemObjectStore } from '../../src/object-store/filesystem/filesystem-object-store.ts';
-import { tracedParts } from '../../src/observability/tracing/traced-parts.ts';
+import { logObserver } from '../../src/observability/port-observers.ts';
 import type { NodeResources } from '../../src/service/open-node.ts';
 import { startReactors } from '../../src/service/start-reactors.ts';
+import { observed } from '../../src/tools/observed.ts';
 import { Projector } from '../../src/views/projector.ts';
 import { SqliteViewStore } from '../../src/views/store/sqlite-view-store.ts';
 import type { Incarnation } from '../world/host.ts';
@@ -28,7 +28,7 @@ export async function startEmbedded(process: Incarnation, options: NodeOptions):
   const fail = (error: unknown): void => onFailure(process.host, error);
   const logger = nodeLogger(onError);
   await using opened = new AsyncDisposableStack();
-  const log = opened.use(new LoggedEventLog(await openLogIn(folder), logger));
+  const log = opened.use(observed(await openLogIn(folder), logObserver(logger)));
   const store = opened.use(
     await openStoreIn(folder, (reason) =>
       logger.error({ reason }, `the archive store lost objects: ${reason}`),
@@ -46,13 +46,11 @@ export async function startEmbedded(process: Incarnation, options: NodeOptions):
   projector.add(clientLogins);
   const viewsReady = projector.start(fail);
   const config = reactorConfig(stuckAfter);
-  const traced = tracedParts(false);
   const node = {
     config,
     log,
     store,
     deliveries,
-    traced,
     logger,
     resources: opened,
     projector,

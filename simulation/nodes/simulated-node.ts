@@ -6,14 +6,14 @@ import { notificationViews } from '../../src/deposits/notification-views.ts';
 import type { EventLog } from '../../src/event-log/event-log.ts';
 import { EventStoreDbDeliveries } from '../../src/event-log/eventstoredb/consumer-groups/eventstoredb-deliveries.ts';
 import { EventStoreDbEventLog } from '../../src/event-log/eventstoredb/eventstoredb-event-log.ts';
-import { LoggedEventLog } from '../../src/event-log/logged-event-log.ts';
 import type { ResumableUploads } from '../../src/modules/resumable-uploads/resumable-uploads.ts';
 import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { type MinioArchiveStoreOptions, S3ObjectStore } from '../../src/object-store/s3/s3-object-store.ts';
-import { tracedParts } from '../../src/observability/tracing/traced-parts.ts';
+import { logObserver } from '../../src/observability/port-observers.ts';
 import { RECEIVERS } from '../../src/reactors/reactor-names.ts';
 import type { NodeResources } from '../../src/service/open-node.ts';
 import { startReactors } from '../../src/service/start-reactors.ts';
+import { observed } from '../../src/tools/observed.ts';
 import { Projector } from '../../src/views/projector.ts';
 import { SqliteViewStore } from '../../src/views/store/sqlite-view-store.ts';
 import type { ViewStore } from '../../src/views/view-store.ts';
@@ -97,8 +97,7 @@ async function startReactorNode(process: Incarnation, options: NodeOptions): Pro
   const fail = (error: unknown): void => options.onFailure(process.host, error);
   const viewsReady = persistently(() => projector.start(fail));
   const config = reactorConfig(options.stuckAfter);
-  const traced = tracedParts(false);
-  const node = { config, log, store, deliveries, traced, logger, resources, projector, notified, fail };
+  const node = { config, log, store, deliveries, logger, resources, projector, notified, fail };
   startReactors(node as unknown as NodeResources, BASE_URL, viewsReady); // metrics have timers of their own
   await viewsReady;
   ready({ process, deliveries, ...parts }, options);
@@ -108,7 +107,7 @@ async function startReactorNode(process: Incarnation, options: NodeOptions): Pro
 async function openParts(process: Incarnation, { onError }: NodeOptions) {
   const resources = new AsyncDisposableStack();
   const logger = nodeLogger(onError);
-  const log = resources.use(new LoggedEventLog(await EventStoreDbEventLog.open(LOG_OPTIONS), logger));
+  const log = resources.use(observed(await EventStoreDbEventLog.open(LOG_OPTIONS), logObserver(logger)));
   const store = resources.use(await persistently(() => S3ObjectStore.open(storeOptions(process))));
   const { views, shown } = viewsOf(process);
   if (views instanceof SqliteViewStore) resources.use(views);

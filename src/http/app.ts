@@ -12,6 +12,7 @@ import { notFound } from '../sword/sword-error.ts';
 import type { Logger } from '../tools/logger.ts';
 import type { View } from '../views/view.ts';
 import type { HttpModule } from './http-module.ts';
+import type { HttpObserver } from './http-observer.ts';
 import { collectionIri } from './iris/collection.ts';
 import { contentIri } from './iris/content.ts';
 import { editIri } from './iris/edit.ts';
@@ -26,13 +27,11 @@ import { answerErrors } from './middleware/answer-errors.ts';
 import { authenticate } from './middleware/authenticate.ts';
 import type { Credentials } from './middleware/credentials.ts';
 import { health, type ReadinessChecks, refuseUntil } from './middleware/health.ts';
-import type { HttpObserver } from './middleware/http-observer.ts';
 import { landingPage } from './middleware/landing-page.ts';
 import { limitWrites } from './middleware/limit-writes.ts';
 import { observeRequests } from './middleware/observe-requests.ts';
 import { readTarget } from './middleware/request-target.ts';
 import { serveOpenApi } from './middleware/serve-open-api.ts';
-import { traceRequests } from './middleware/trace-requests.ts';
 import type { ReceiveOptions } from './requests/receive-content.ts';
 import type { BodyTimeouts } from './requests/request-body.ts';
 import { DepositDocuments } from './responses/answer-documents.ts';
@@ -53,7 +52,6 @@ export type AppOptions = {
   readonly depositNamespace: string;
   readonly generator: Generator;
   readonly observer: HttpObserver;
-  readonly tracing: boolean;
 };
 
 /** The parts and settings of a node that serves clients. */
@@ -99,7 +97,6 @@ type Answering = ClientOptions & { readonly answers: ResponseCache };
 function createApp(options: AppOptions, clients?: Answering): Koa<ServiceState> {
   const app = new Koa<ServiceState>();
   app.silent = true; // errors are answered and logged by answerErrors
-  if (options.tracing) app.use(traceRequests());
   app.use(observeRequests(options.logger, options.observer));
   app.use(answerErrors(options.logger, options));
   app.use(readTarget());

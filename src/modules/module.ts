@@ -16,7 +16,8 @@ type ModuleParts = {
   readonly deliveries: ConsumerGroups;
   readonly projector: Projector;
   readonly notified: NotificationViews;
-  readonly traced: { reader(reader: ArchiveReader): ArchiveReader };
+  /** Returns the reader with its work observed. */
+  readonly observedReader: (reader: ArchiveReader) => ArchiveReader;
   readonly logger: Logger;
   /** Disposes of what modules open, in reverse order. */
   readonly resources: AsyncDisposableStack;

@@ -2,11 +2,12 @@ import type { Config } from '../config/config.ts';
 import { type NotificationViews, notificationViews } from '../deposits/notification-views.ts';
 import type { ConsumerGroups } from '../event-log/consumer-groups/consumer-group.ts';
 import type { EventLog } from '../event-log/event-log.ts';
-import { LoggedEventLog } from '../event-log/logged-event-log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
-import { ServiceMetrics } from '../observability/metrics/service-metrics.ts';
-import { type TracedParts, tracedParts } from '../observability/tracing/traced-parts.ts';
+import { Metrics } from '../observability/metrics.ts';
+import { logMetrics, storeMetrics } from '../observability/port-metrics.ts';
+import { logObserver, observedReader, storeObserver } from '../observability/port-observers.ts';
 import type { Logger } from '../tools/logger.ts';
+import { observed } from '../tools/observed.ts';
 import { Projector } from '../views/projector.ts';
 import { SqliteViewStore } from '../views/store/sqlite-view-store.ts';
 import { openBoundStore } from './backends/bound-store.ts';
@@ -14,6 +15,7 @@ import { openDeliveriesOf, openLog } from './backends/open-backends.ts';
 import { viewDirectory } from './backends/view-directory.ts';
 import { LeftoverSweep } from './leftover-sweep.ts';
 import { warnOfLogServer } from './log-server-warning.ts';
+import { outcomeCounter } from './metrics/reactor-metrics.ts';
 
 /** The resources that the parts of a running node share. */
 export type NodeResources = {
@@ -21,8 +23,8 @@ export type NodeResources = {
   readonly log: EventLog;
   readonly store: ObjectStore;
   readonly deliveries: ConsumerGroups;
-  readonly metrics: ServiceMetrics;
-  readonly traced: TracedParts;
+  readonly metrics: Metrics;
+  readonly observedReader: typeof observedReader;
   readonly logger: Logger;
   readonly resources: AsyncDisposableStack;
   readonly projector: Projector;
@@ -38,14 +40,13 @@ export async function openNode(
   resources: AsyncDisposableStack,
   fail: (error: unknown) => void,
 ): Promise<NodeResources> {
-  const metrics = new ServiceMetrics(logger);
-  const traced = tracedParts(config.tracing);
-  const engine = metrics.measuredLog(await openLog(config));
-  const log = resources.use(traced.log(new LoggedEventLog(engine, logger)));
+  const metrics = new Metrics(logger);
+  const engine = observed(await openLog(config), logMetrics(metrics, outcomeCounter(metrics)));
+  const log = resources.use(observed(engine, logObserver(logger)));
   const opened = await openBoundStore(config, engine, {
     onLost: (reason) => logger.error({ reason }, 'the archive store lost objects'),
   });
-  const store = resources.use(traced.store(metrics.measuredStore(opened)));
+  const store = resources.use(observed(observed(opened, storeMetrics(metrics)), storeObserver));
   resources.use(await LeftoverSweep.start({ config, store: opened, logger }));
   resources.use(warnOfLogServer(config, logger));
   const deliveries = await openDeliveriesOf(config, log, logger);
@@ -54,5 +55,17 @@ export async function openNode(
   const projector = new Projector(log, views);
   resources.defer(() => projector.stop());
   const notified = notificationViews(projector);
-  return { config, log, store, deliveries, metrics, traced, logger, resources, projector, notified, fail };
+  return {
+    config,
+    log,
+    store,
+    deliveries,
+    metrics,
+    observedReader,
+    logger,
+    resources,
+    projector,
+    notified,
+    fail,
+  };
 }

@@ -7,11 +7,14 @@ import { Server } from '../http/server/server.ts';
 import type { Module } from '../modules/module.ts';
 import { MODULES } from '../modules/modules.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
+import { httpMetrics } from '../observability/http-metrics.ts';
 import { parkedCount } from '../reactors/parked-count.ts';
 import { REACTORS_WITH_PARKING } from '../reactors/reactor-names.ts';
+import { SWORD_ERRORS } from '../sword/documents/error-document.ts';
 import { AbortGate } from '../tools/concurrency/abort-gate.ts';
 import type { Logger } from '../tools/logger.ts';
 import type { ProjectorProgress } from '../views/projector.ts';
+import { observeService } from './metrics/service-metrics.ts';
 import { openNode } from './open-node.ts';
 import { lockDataFolder } from './operator-port/data-directory-lock.ts';
 import { serveClients } from './serve-clients.ts';
@@ -74,7 +77,7 @@ async function start(
   const about = {
     depositNamespace: config.depositNamespace,
     generator: { ...packageInfo(), uri: baseUrl },
-    observer: metrics.http,
+    observer: httpMetrics(metrics, SWORD_ERRORS),
   };
   const [serves, reacts] = (['http', 'reactors'] as const).map((role) => config.roles.includes(role));
   const clients = serves ? await serveClients(node, { baseUrl, ...about }, modules, progress) : undefined;
@@ -92,10 +95,7 @@ async function start(
     ...reactors?.readiness,
   };
   const parked = parkedCount(log, REACTORS_WITH_PARKING);
-  const handler = createHandler(
-    { ...about, tracing: config.tracing, logger, readiness, parked },
-    clients?.options,
-  );
+  const handler = createHandler({ ...about, logger, readiness, parked }, clients?.options);
   server.serve(handler, about);
   const anchoring = modules.find(({ anchor }) => anchor)?.anchor?.(node);
   if (anchoring) resources.use(anchoring);
@@ -106,7 +106,7 @@ async function start(
     await store[Symbol.asyncDispose](); // its remaining work is unused, and the disposal of other parts must not wait for it
   });
   const { notified } = node;
-  metrics.observe({
+  observeService(metrics, {
     config,
     ...packageInfo(),
     server,

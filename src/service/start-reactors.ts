@@ -3,6 +3,7 @@ import { packageInfo } from '../config/package-info.ts';
 import type { ReadinessChecks } from '../http/middleware/health.ts';
 import type { Module } from '../modules/module.ts';
 import { MODULES } from '../modules/modules.ts';
+import { observedReactor, observedReader } from '../observability/port-observers.ts';
 import { Checker } from '../reactors/checker.ts';
 import { Loader } from '../reactors/loader.ts';
 import { EventLogParking } from '../reactors/parking.ts';
@@ -24,7 +25,7 @@ export function startReactors(
   viewsReady: Promise<void>,
   modules: readonly Module[] = MODULES,
 ) {
-  const { config, log, store, deliveries, notified, traced, logger, resources, fail } = node;
+  const { config, log, store, deliveries, notified, logger, resources, fail } = node;
   const workers = resources.use(
     new ArchiveWorkers({
       size: config.archiveWorkers,
@@ -32,7 +33,7 @@ export function startReactors(
       onAborted: (err, archives) => logger.warn({ archives, err }, 'check of an archive aborted'),
     }),
   );
-  const reader = traced.reader(workers);
+  const reader = observedReader(workers);
   const parking = new EventLogParking(log);
   const { reactionPause: firstPause } = config;
   const options = { deliveries, parking, logger, concurrency: REACTOR_CONCURRENCY, firstPause };
@@ -40,7 +41,7 @@ export function startReactors(
     new Checker(log, store, reader, config.archiveLimits),
     new Loader(log, store, reader, config.loaderIdentity),
   ];
-  const runners = reactors.map((reactor) => new ReactorRunner(traced.reactor(reactor), options));
+  const runners = reactors.map((reactor) => new ReactorRunner(observedReactor(reactor), options));
   for (const runner of runners) runner.start(fail);
   const check = (name: string) => async (): Promise<void> => {
     const lastError = deliveries.lastError(name);

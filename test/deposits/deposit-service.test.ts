@@ -10,7 +10,6 @@ import {
   type SubscribeOptions,
   type SubscriptionMessage,
 } from '../../src/event-log/event-log.ts';
-import { ForwardingEventLog } from '../../src/event-log/forwarding-event-log.ts';
 import { Projector } from '../../src/views/projector.ts';
 import { SqliteViewStore } from '../../src/views/store/sqlite-view-store.ts';
 import {
@@ -30,15 +29,11 @@ import { temporaryFolder } from '../../testing/temporary-folder.ts';
 const LIMITS = { timeLimit: 3000, firstPause: 5, longestPause: 100 };
 
 /** A log whose events do not reach views, as while its subscription is broken, and whose reads may fail. */
-class LogWithFaults extends ForwardingEventLog {
+class LogWithFaults extends MemoryEventLog {
   isAway = false;
   hasSubscribers = true;
   /** Number of the next reads that do not show the last event, as by a leader that was deposed. */
   staleReads = 0;
-
-  constructor() {
-    super(new MemoryEventLog());
-  }
 
   override async *readStream(stream: string, options?: ReadStreamOptions): AsyncGenerator<RecordedEvent> {
     if (this.isAway) throw new EventLogUnavailable('The log is away.');

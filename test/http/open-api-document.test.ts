@@ -15,12 +15,7 @@ import { DIRECTORY_OFFERS } from '../../src/http/responses/answer-object.ts';
 import { OPEN_ROUTES, ROUTES } from '../../src/http/route-table.ts';
 import { CHECKSUM_ALGORITHMS } from '../../src/modules/resumable-uploads/checksum.ts';
 import { OFFSET_TYPE, TUS_VERSION } from '../../src/modules/resumable-uploads/http/tus-headers.ts';
-import {
-  errorIri,
-  errorStatus,
-  errorTitle,
-  swordErrorCodes,
-} from '../../src/sword/documents/error-document.ts';
+import { errorIri, SWORD_ERRORS } from '../../src/sword/documents/error-document.ts';
 import { SWORD_VERSION } from '../../src/sword/documents/service-document.ts';
 import { COMPRESSED_TAR_TYPES, ENTRY_TYPES } from '../../src/sword/headers/media-type.ts';
 import { DOCUMENT_OFFERS } from '../../src/sword/headers/negotiate.ts';
@@ -53,13 +48,13 @@ const { parameters, responses, schemas } = document.components;
 test('every error code is described with its title and its IRI, and no other', (t) => {
   const names = Object.keys(responses).filter((name) => !(name in OF_HTTP));
   const described = new Set(names.flatMap(codesOf));
-  t.deepEqual([...described].toSorted(), swordErrorCodes.toSorted());
+  t.deepEqual([...described].toSorted(), Object.keys(SWORD_ERRORS).toSorted());
   for (const name of names) {
-    const said = codesOf(name).map((code) => `${errorTitle(code)}: \`${errorIri(code, NAMESPACE)}\``);
+    const said = codesOf(name).map((code) => `${SWORD_ERRORS[code].title}: \`${errorIri(code, NAMESPACE)}\``);
     t.is(responses[name]?.description, `${said.join('; ')}.`, name);
   }
   const titles = schemas['SwordError']?.properties?.['title']?.['enum'];
-  t.deepEqual(titles, [...new Set(swordErrorCodes.map(errorTitle))]);
+  t.deepEqual(titles, [...new Set(Object.values(SWORD_ERRORS).map(({ title }) => title))]);
 });
 
 test('every refusal is described at its status, and each that any request can meet at every operation', (t) => {
@@ -297,7 +292,7 @@ function codesOf(name: string): SwordErrorCode[] {
 }
 
 function statusOf(code: SwordErrorCode): string {
-  return String(errorStatus(code));
+  return String(SWORD_ERRORS[code].status);
 }
 
 function property(schema: string, name: string): Schema {

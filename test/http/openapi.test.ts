@@ -1,7 +1,8 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import { OPEN_ROUTES, ROUTES } from '../../src/http/route-table.ts';
-import { errorIri, errorStatus, swordErrorCodes } from '../../src/sword/documents/error-document.ts';
+import { errorIri, SWORD_ERRORS } from '../../src/sword/documents/error-document.ts';
+import type { SwordErrorCode } from '../../src/sword/sword-error.ts';
 import { archiveHeaders, helloTar } from '../../testing/deposit-bodies.ts';
 import {
   type Call,
@@ -196,8 +197,11 @@ test('every error of the service occurs, as described', async (t) => {
   damageArchives(full);
   await expectRefusal(bob, ['getArchives', { path: damaged }, 500, 'InternalError']);
 
-  const errors = swordErrorCodes.map(
-    (code) => `${errorStatus(code)} ${errorIri(code, '').split('/').at(-1)}`,
+  const errors = Object.entries(SWORD_ERRORS).map(
+    ([code, { status }]) =>
+      `${status} ${errorIri(code as SwordErrorCode, '')
+        .split('/')
+        .at(-1)}`,
   );
   t.deepEqual([...seen].toSorted(), errors.toSorted());
 

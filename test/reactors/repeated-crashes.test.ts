@@ -8,7 +8,7 @@ import { EventLogParking, parkedEvents } from '../../src/reactors/parking.ts';
 import type { Reactor } from '../../src/reactors/reactor.ts';
 import { ReactorRunner } from '../../src/reactors/reactor-runner.ts';
 import { silentLogger } from '../../src/tools/logger.ts';
-import { CrashingLog, CrashingProcess } from '../../testing/crashing-process.ts';
+import { CrashingProcess, crashingLog } from '../../testing/crashing-process.ts';
 import { MemoryEventLog } from '../../testing/memory-event-log.ts';
 import { seeded } from '../../testing/seeded-random.ts';
 import { temporaryFolder } from '../../testing/temporary-folder.ts';
@@ -87,7 +87,7 @@ class World {
     mkdirSync(this.folder, { recursive: true });
     const over = new Set<string>();
     const life = new CrashingProcess(steps, () => this.inheritFolder());
-    const log = new CrashingLog(this.log, life);
+    const log = crashingLog(this.log, life);
     const deliveries = new CatchUpDeliveries(log, this.folder);
     const runners = REACTORS.map((name) => {
       const reactor = this.#reactor(name, life, over);

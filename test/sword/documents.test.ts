@@ -2,7 +2,7 @@ import test, { type ExecutionContext } from 'ava';
 import { contentDocument, contentDocumentJson } from '../../src/sword/documents/content-document.ts';
 import { humanDate } from '../../src/sword/documents/deposit-date.ts';
 import { depositReceipt, depositReceiptJson } from '../../src/sword/documents/deposit-receipt.ts';
-import { errorDocument, errorIri, errorStatus } from '../../src/sword/documents/error-document.ts';
+import { errorDocument, errorIri, SWORD_ERRORS } from '../../src/sword/documents/error-document.ts';
 import { serviceDocument, serviceDocumentJson } from '../../src/sword/documents/service-document.ts';
 import { statusDocument, statusDocumentJson } from '../../src/sword/documents/status-document.ts';
 import { Iris } from '../../src/sword/iris.ts';
@@ -415,7 +415,7 @@ test('each error has its status and its IRI', (t) => {
     SwordErrorCode,
     readonly [number, string],
   ][]) {
-    t.is(errorStatus(code), status, code);
+    t.is(SWORD_ERRORS[code].status, status, code);
     const name = code === 'NotAcceptable' ? 'ErrorContent' : code;
     t.is(errorIri(code, depositNamespace), `${base}/${name}`);
     t.is(errorIri(code, `${depositNamespace}/`), `${base}/${name}`);

@@ -1,21 +1,16 @@
 import type { Context, Middleware } from 'koa';
 import type { DepositRefusalCode } from '../../domain/deposit/errors.ts';
 import type { ContentMismatch, ObjectStoreUnavailable } from '../../object-store/object-store.ts';
-import {
-  errorDocument,
-  errorDocumentJson,
-  errorStatus,
-  errorTitle,
-} from '../../sword/documents/error-document.ts';
+import { errorDocument, errorDocumentJson, SWORD_ERRORS } from '../../sword/documents/error-document.ts';
 import type { Generator } from '../../sword/documents/generator.ts';
 import { DOCUMENT_OFFERS, FEED_TYPE, negotiateAmong, type Offers } from '../../sword/headers/negotiate.ts';
 import { SwordError, type SwordErrorCode } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';
 import type { Logger } from '../../tools/logger.ts';
+import type { HttpObserver } from '../http-observer.ts';
 import { archiveTooLarge } from '../requests/deposit-request.ts';
 import { isClientGone, waitsToContinue } from '../requests/request-body.ts';
 import type { ServiceState } from '../service-context.ts';
-import type { HttpObserver } from './http-observer.ts';
 
 export type ErrorOptions = {
   readonly depositNamespace: string;
@@ -65,8 +60,8 @@ export function answerErrors(logger: Logger, options: ErrorOptions): Middleware 
       for (const name of SUCCESS_HEADERS) ctx.remove(name);
       // A body that was never sent will not arrive: the next request on the connection would be parsed as that body.
       if (waitsToContinue(ctx)) ctx.set('Connection', 'close');
-      ctx.status = errorStatus(answer.code);
-      ctx.message ||= errorTitle(answer.code);
+      ctx.status = SWORD_ERRORS[answer.code].status;
+      ctx.message ||= SWORD_ERRORS[answer.code].title;
       const { format } = negotiateAmong(OFFERS, ctx.req.headers.accept);
       ctx.body = errorBody(answer, options, format);
       ctx.set(answer.headers);

@@ -1,51 +1,77 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { EVENT_STREAM_TYPE } from '../../sword/headers/media-type.ts';
 import { clock } from '../../tools/clock.ts';
 import type { Logger } from '../../tools/logger.ts';
 import { random } from '../../tools/random.ts';
+import { beginServerSpan } from '../../tools/span.ts';
+import type { HttpObserver } from '../http-observer.ts';
 import { routeOf } from '../route-of.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
-import type { HttpObserver } from './http-observer.ts';
 
 export const REQUEST_ID = 'X-Request-Id';
+
+/** Maximum characters of a path in a span. */
+const LONGEST_PATH = 256;
 
 /** Facts of a request that are known only after its response. */
 export type AnsweredAs = { readonly client: string | undefined; readonly route: string };
 
-/** Gives each request its id and the headers of every response, logs it and reports it to the observer. */
+/** Gives each request its id and the headers of every response, and observes it. */
 export function observeRequests(logger: Logger, observer: HttpObserver): ServiceMiddleware {
   return (ctx, next) => {
     const state: Partial<typeof ctx.state> = ctx.state;
     const answeredAs = (): AnsweredAs => ({ client: state.login?.client, route: routeOf(ctx) });
-    state.requestId = observeRequest(ctx, { logger, observer }, answeredAs);
-    ctx.set(REQUEST_ID, state.requestId);
+    const { requestId, run } = observeRequest(ctx, { logger, observer }, answeredAs);
+    state.requestId = requestId;
+    ctx.set(REQUEST_ID, requestId);
     ctx.set('X-Content-Type-Options', 'nosniff');
     ctx.set('Content-Security-Policy', "default-src 'none'");
-    return next();
+    return run(next);
   };
 }
 
 /**
- * Reports the request to the observer, and its outcome to log and observer once the response has ended. Returns the new
- * id of the request.
+ * Observes a request: its outcome is logged and reported to the observer once the response has ended. Each request,
+ * except for health, is a span of the trace that its `traceparent` names. Returns the new id of the request, and a
+ * function that runs work in the span.
  */
 export function observeRequest(
   { req, res }: { readonly req: IncomingMessage; readonly res: ServerResponse },
   { logger, observer }: { readonly logger: Logger; readonly observer: HttpObserver },
   answeredAs: () => AnsweredAs,
-): string {
+): { readonly requestId: string; readonly run: <Result>(work: () => Result) => Result } {
   const started = clock.monotonic();
   const requestId = random.uuid();
+  const { method = '', url = '' } = req;
+  const [target = ''] = url.split('?', 1);
+  const span = target.startsWith('/health/')
+    ? undefined
+    : beginServerSpan(method, req.headers, {
+        'http.request.method': method,
+        'url.path': target.slice(0, LONGEST_PATH),
+      });
   observer.began();
   res.once('close', () => {
     const { client, route } = answeredAs();
     const elapsedMs = clock.monotonic() - started;
     const ms = Math.round(elapsedMs * 10) / 10;
-    const { method = '', url } = req;
-    const path = url?.startsWith('/') ? url.split('?', 1)[0] : undefined;
-    const whole = res.writableFinished;
-    const status = res.headersSent ? res.statusCode : null; // null: the client closed the connection before the response
+    const path = req.url?.startsWith('/') ? req.url.split('?', 1)[0] : undefined;
+    const { statusCode, writableFinished: whole } = res;
+    const status = res.headersSent ? statusCode : null; // null: the client closed the connection before the response
     logger.info({ requestId, client, method, path, status, ms, whole }, 'request');
     observer.ended({ method, route, status: status ?? 'none', seconds: elapsedMs / 1000 });
+    const attributes = {
+      'http.route': route,
+      'http.response.status_code': statusCode,
+      'deposit.request': requestId,
+    };
+    const failed = statusCode >= 500 || !(whole || isOpenEnded(res));
+    span?.end(route === 'none' ? method : `${method} ${route}`, attributes, failed);
   });
-  return requestId;
+  return { requestId, run: span ? span.run : (work) => work() };
+}
+
+/** Returns whether the answer is a stream of events, which ends when its reader leaves. */
+function isOpenEnded(res: ServerResponse): boolean {
+  return res.headersSent && res.errored === null && res.getHeader('Content-Type') === EVENT_STREAM_TYPE;
 }

@@ -1,7 +1,7 @@
 import { ContentMismatch } from '../../object-store/object-store.ts';
 import { SwordError } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';
-import type { EndedUpload, HttpObserver } from '../middleware/http-observer.ts';
+import type { EndedUpload, HttpObserver } from '../http-observer.ts';
 import { isClientGone } from './request-body.ts';
 
 /** Reports to the observer how receiving a body went: the bytes accepted, the duration and the outcome. */

@@ -3,7 +3,7 @@ import type { ObjectStore } from '../../object-store/object-store.ts';
 import type { XmlLimits } from '../../sword/entry/xml-tree.ts';
 import { badRequest, notFound } from '../../sword/sword-error.ts';
 import { collectingBuffers } from '../../tools/gc-hint.ts';
-import type { HttpObserver } from '../middleware/http-observer.ts';
+import type { HttpObserver } from '../http-observer.ts';
 import type { DublinCoreCache } from '../responses/dublin-core-cache.ts';
 import type { ServiceContext } from '../service-context.ts';
 import type { EntryValidator } from '../writes/validate-entry.ts';

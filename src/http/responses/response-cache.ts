@@ -1,12 +1,11 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from '../../tools/logger.ts';
 import { LruCache } from '../../tools/lru-cache.ts';
+import type { HttpObserver } from '../http-observer.ts';
 import { isGranted, type OwnedDeposit } from '../iris/deposit-resource.ts';
 import type { Credentials } from '../middleware/credentials.ts';
-import type { HttpObserver } from '../middleware/http-observer.ts';
 import { observeRequest, REQUEST_ID } from '../middleware/observe-requests.ts';
 import { isHost } from '../middleware/request-target.ts';
-import { traceRequest } from '../middleware/trace-requests.ts';
 import { routeOf } from '../route-of.ts';
 import type { ServiceContext } from '../service-context.ts';
 
@@ -14,7 +13,6 @@ export type ResponseCacheOptions = {
   readonly credentials: Credentials;
   readonly logger: Logger;
   readonly observer: HttpObserver;
-  readonly tracing: boolean;
 };
 
 /** Returns without waiting whether the cached response is still valid for its deposit. */
@@ -75,8 +73,7 @@ export class ResponseCache {
     const cached = req.method === 'GET' ? this.#responses.get(keyOf(req)) : undefined;
     if (!cached || !isPlain(req) || !this.#isValid(cached, req)) return false;
     const { client, route, status, message, headers, body } = cached;
-    const requestId = observeRequest({ req, res }, this.#options, () => ({ client, route }));
-    if (this.#options.tracing) traceRequest({ req, res }, () => ({ requestId, route }));
+    const { requestId } = observeRequest({ req, res }, this.#options, () => ({ client, route }));
     res.writeHead(status, message, [REQUEST_ID, requestId, ...headers]).end(body);
     return true;
   }

@@ -6,12 +6,10 @@ import { openDryRuns } from './open-dry-runs.ts';
 /** Checks of a new deposit that do not make it. */
 export const dryRun: Module = {
   name: 'dry-run',
-  async serve({ config, logger, resources, traced }): Promise<HttpModule> {
+  async serve({ config, logger, resources, observedReader }): Promise<HttpModule> {
     const places = resources.use(
-      await openDryRuns(
-        config,
-        (reader) => traced.reader(reader),
-        (err, archives) => logger.warn({ archives, err }, 'check of a dry run aborted'),
+      await openDryRuns(config, observedReader, (err, archives) =>
+        logger.warn({ archives, err }, 'check of a dry run aborted'),
       ),
     );
     return { name: 'dry-run', dryRun: ({ lookup, receive }) => new DryRuns(places, lookup, receive) };

@@ -104,7 +104,7 @@ async function serve(config: Config, logger: Logger): Promise<number> {
   const stopped = stopAsked(logger);
   const progress = lineProgress('views built from events');
   await using _tracing = config.tracing
-    ? (await import('../../observability/tracing/start-tracing.ts')).startTracing(logger, packageInfo())
+    ? (await import('../../observability/start-tracing.ts')).startTracing(logger, packageInfo())
     : undefined; // disposed of after the service, to send its last spans
   const stop = new AbortController();
   void stopped.then(() => stop.abort());

@@ -17,7 +17,7 @@ export function errorDocument(
   { depositNamespace, generator }: { depositNamespace: string; generator: Generator },
 ): string {
   const children = [
-    element('title', ERRORS[error.code].title),
+    element('title', SWORD_ERRORS[error.code].title),
     element('updated', error.updated),
     generatorElement(generator),
     element('summary', error.summary),
@@ -35,7 +35,7 @@ export function errorDocumentJson(
 ): string {
   return JSON.stringify({
     href: errorIri(error.code, depositNamespace),
-    title: ERRORS[error.code].title,
+    title: SWORD_ERRORS[error.code].title,
     updated: error.updated,
     generator,
     summary: error.summary,
@@ -46,18 +46,8 @@ export function errorDocumentJson(
 
 const TREATMENT = 'processing failed';
 
-/** Returns the HTTP status of the code. */
-export function errorStatus(code: SwordErrorCode): number {
-  return ERRORS[code].status;
-}
-
-/** Returns the title of the error, also for the status line where HTTP has no reason phrase. */
-export function errorTitle(code: SwordErrorCode): string {
-  return ERRORS[code].title;
-}
-
 export function errorIri(code: SwordErrorCode, depositNamespace: string): string {
-  const { of, name = code } = ERRORS[code];
+  const { of, name = code } = SWORD_ERRORS[code];
   return `${of === 'SWORD' ? SWORD_ERROR : serviceErrorNamespace(depositNamespace)}${name}`;
 }
 
@@ -77,7 +67,8 @@ type ErrorDefinition = {
   readonly name?: string;
 };
 
-const ERRORS: Readonly<Record<SwordErrorCode, ErrorDefinition>> = {
+/** All errors that are answered. */
+export const SWORD_ERRORS: Readonly<Record<SwordErrorCode, ErrorDefinition>> = {
   ErrorBadRequest: { status: 400, of: 'SWORD', title: 'Bad request' },
   Unauthorized: { status: 401, of: 'service', title: 'Unauthorized' },
   Forbidden: { status: 403, of: 'service', title: 'Forbidden' },
@@ -98,6 +89,3 @@ const ERRORS: Readonly<Record<SwordErrorCode, ErrorDefinition>> = {
   InternalError: { status: 500, of: 'service', title: 'Internal error' },
   ServiceUnavailable: { status: 503, of: 'service', title: 'Service unavailable' },
 };
-
-/** All error codes. */
-export const swordErrorCodes = Object.keys(ERRORS) as readonly SwordErrorCode[];

@@ -7,7 +7,7 @@ import {
   resourceFromAttributes,
 } from '@opentelemetry/resources';
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
-import type { Logger } from '../../tools/logger.ts';
+import type { Logger } from '../tools/logger.ts';
 
 /**
  * Exports the spans of this process as the `OTEL_…` variables say, which the SDK reads itself. Disposing

@@ -1,4 +1,4 @@
-import type { SwordErrorCode } from '../../sword/sword-error.ts';
+import type { SwordErrorCode } from '../sword/sword-error.ts';
 
 /** Observer of HTTP traffic, for metrics. */
 export interface HttpObserver {

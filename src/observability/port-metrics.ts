@@ -1,0 +1,148 @@
+import type { EventLog, NewEvent } from '../event-log/event-log.ts';
+import type { ObjectStore } from '../object-store/object-store.ts';
+import { clock } from '../tools/clock.ts';
+import type { Observer } from '../tools/observed.ts';
+import { type Metrics, secondsSince } from './metrics.ts';
+
+const APPEND_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 20];
+const STORE_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30, 120];
+
+const OPERATIONS = ['put', 'get', 'stat', 'check_out'] as const;
+const FAULTS = [
+  'ARCHIVE_STORE_UNAVAILABLE',
+  'OBJECT_MISSING',
+  'OBJECT_CORRUPT',
+  'OBJECT_UNREADABLE',
+] as const;
+const BROKEN = ['MD5_MISMATCH', 'SHA256_MISMATCH', 'LENGTH_MISMATCH', 'TOO_LARGE'] as const;
+
+const APPEND_OUTCOMES = ['appended', 'conflict', 'unavailable', 'failed'] as const;
+
+/** Counts and times the appends of this node. `onAppended` is called with the appended events. */
+export function logMetrics(
+  metrics: Metrics,
+  onAppended: (events: readonly NewEvent[]) => void,
+): Observer<EventLog> {
+  const appends = metrics.counter('event_log_appends_total', 'Appends of this node, by what became of them', [
+    'outcome',
+  ]);
+  const durations = metrics.histogram(
+    'event_log_append_duration_seconds',
+    'From an append until it is durable, refused or given up',
+    APPEND_SECONDS,
+  );
+  const inFlight = metrics.gauge(
+    'event_log_appends_in_flight',
+    'Appends that wait to be durable: the queue of the writer',
+  );
+  const appended = metrics.counter('event_log_events_appended_total', 'Events that this node appended', [
+    'type',
+  ]);
+  for (const outcome of APPEND_OUTCOMES) appends.inc({ outcome }, 0);
+  return {
+    append: async (append, stream, expected, events, options) => {
+      const started = clock.monotonic();
+      inFlight.inc();
+      let outcome: (typeof APPEND_OUTCOMES)[number] = 'appended';
+      try {
+        return await append(stream, expected, events, options);
+      } catch (error) {
+        outcome = appendOutcome(error);
+        throw error;
+      } finally {
+        inFlight.dec();
+        durations.observe(secondsSince(started));
+        appends.inc({ outcome });
+        if (outcome === 'appended') {
+          for (const { type } of events) appended.inc({ type });
+          onAppended(events);
+        }
+      }
+    },
+  };
+}
+
+function appendOutcome(error: unknown): (typeof APPEND_OUTCOMES)[number] {
+  const code = codeOf(error);
+  if (code === 'WRONG_EXPECTED_REVISION') return 'conflict';
+  return code === 'EVENT_LOG_UNAVAILABLE' ? 'unavailable' : 'failed';
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}
+
+/** Counts and times the operations of the store. */
+export function storeMetrics(metrics: Metrics): Observer<ObjectStore> {
+  const durations = metrics.histogram(
+    'archive_store_operation_duration_seconds',
+    'Time the store needed: of a put without the waiting for its bytes, of a get until the first of them',
+    STORE_SECONDS,
+    ['operation'],
+  );
+  const errors = metrics.counter(
+    'archive_store_errors_total',
+    'Operations of the store that failed for a fault of the store',
+    ['operation', 'code'],
+  );
+  const brokenPromises = metrics.counter(
+    'archive_store_broken_promises_total',
+    'Puts whose bytes were not what was promised',
+    ['code'],
+  );
+  const bytes = metrics.counter('archive_store_stored_bytes_total', 'Bytes of the objects that were put');
+  // A counter that appears with its first event shows no increase.
+  for (const operation of OPERATIONS) for (const code of FAULTS) errors.inc({ operation, code }, 0);
+  for (const code of BROKEN) brokenPromises.inc({ code }, 0);
+
+  /** Counts a fault of the store. Errors of the source of a put, or of the reader of a body, are not. */
+  const countFault = (operation: (typeof OPERATIONS)[number], error: unknown): void => {
+    const found = codeOf(error);
+    for (const code of FAULTS) if (code === found) errors.inc({ operation, code });
+    for (const code of BROKEN) if (code === found) brokenPromises.inc({ code });
+  };
+  const measured = async <Result>(
+    operation: (typeof OPERATIONS)[number],
+    work: () => Promise<Result>,
+    waiting = { seconds: 0 },
+  ): Promise<Result> => {
+    const started = clock.monotonic();
+    try {
+      const result = await work();
+      durations.observe({ operation }, Math.max(0, secondsSince(started) - waiting.seconds));
+      return result;
+    } catch (error) {
+      countFault(operation, error);
+      throw error;
+    }
+  };
+  return {
+    put: async (put, source, promised) => {
+      const waiting = { seconds: 0 };
+      const stored = await measured('put', () => put(timed(source, waiting), promised), waiting);
+      bytes.inc(stored.length);
+      return stored;
+    },
+    get: async (get, sha256) => {
+      const object = await measured('get', () => get(sha256));
+      object.body.once('error', (error) => countFault('get', error));
+      return object;
+    },
+    stat: (stat, sha256) => measured('stat', () => stat(sha256)),
+    materialize: (materialize, sha256) => measured('check_out', () => materialize(sha256)),
+  };
+}
+
+/** Passes chunks on and sums up the time spent waiting for them: an upload lasts as long as its client needs. */
+async function* timed(
+  source: AsyncIterable<Uint8Array>,
+  waiting: { seconds: number },
+): AsyncGenerator<Uint8Array, void> {
+  let asked = clock.monotonic();
+  for await (const piece of source) {
+    waiting.seconds += secondsSince(asked);
+    yield piece;
+    asked = clock.monotonic();
+  }
+  waiting.seconds += secondsSince(asked);
+}

@@ -1,0 +1,76 @@
+import path from 'node:path';
+import type { Config } from '../../config/config.ts';
+import { problemsOf, type ReadinessChecks } from '../../http/middleware/health.ts';
+import type { Server } from '../../http/server/server.ts';
+import type { Metrics } from '../../observability/metrics.ts';
+import { files } from '../../tools/files.ts';
+
+export type ObservedConfig = Pick<Config, 'roles' | 'dataDir' | 'eventLog' | 'archiveStore'>;
+
+export type ObservedNode = {
+  readonly config: ObservedConfig;
+  readonly version: string;
+  readonly readiness: ReadinessChecks;
+  readonly server: Pick<Server, 'connections'>;
+};
+
+/** Observes the configuration of the node, its readiness and its free disk space. */
+export function observeNode(metrics: Metrics, { config, version, readiness, server }: ObservedNode): void {
+  const about = {
+    version,
+    node: process.version,
+    roles: config.roles.join(),
+    event_log: config.eventLog.kind,
+    archive_store: config.archiveStore.kind,
+  };
+  metrics.gauge('build_info', 'What runs here; always 1', Object.keys(about)).set(about, 1);
+
+  const connections = metrics.gauge('http_connections', 'Connections of clients that are open');
+  metrics.onScrape('connections', async () => connections.set(await server.connections()));
+
+  const ready = metrics.gauge('ready', '1 when the node can do its work, as /health/ready says it');
+  const passed = metrics.gauge('readiness_check', '1 when this part of what makes the node ready is well', [
+    'check',
+  ]);
+  metrics.onScrape('readiness', async () => {
+    const found = await problemsOf(readiness);
+    ready.set(found.size === 0 ? 1 : 0);
+    for (const check of Object.keys(readiness)) passed.set({ check }, found.has(check) ? 0 : 1);
+  });
+
+  const free = metrics.gauge('disk_free_bytes', 'Free space where this is kept', ['kept']);
+  const size = metrics.gauge('disk_size_bytes', 'Size of the disk where this is kept', ['kept']);
+  for (const [kept, folder] of Object.entries(foldersOf(config))) {
+    metrics.onScrape(`disk_${kept}`, async () => {
+      const { bavail, blocks, bsize } = await files.statfs(folder);
+      free.set({ kept }, bavail * bsize);
+      size.set({ kept }, blocks * bsize);
+    });
+  }
+}
+
+function foldersOf({ dataDir, eventLog, archiveStore }: ObservedConfig): Record<string, string> {
+  return {
+    data: dataDir,
+    ...(eventLog.kind === 'sqlite' && { event_log: path.dirname(eventLog.file) }),
+    ...(archiveStore.kind === 'file' && { archives: archiveStore.folder }),
+  };
+}
+
+export type ObservedAnchoring = {
+  /** Seconds; 0: this node creates no anchors. */
+  readonly interval: number;
+  readonly age: number;
+};
+
+/** Observes whether anchors are created as often as configured. */
+export function observeAnchoring(metrics: Metrics, anchoring: ObservedAnchoring): void {
+  metrics
+    .gauge('anchor_interval_seconds', 'Time from one anchor of this node to the next; 0 when it makes none')
+    .set(anchoring.interval);
+  const age = metrics.gauge(
+    'anchor_age_seconds',
+    'Time since this node last found the log anchored to its end, at the most since its start; 0 when it makes none',
+  );
+  metrics.onScrape('anchors', () => age.set(anchoring.age));
+}

@@ -1,0 +1,203 @@
+import type { DepositStatusView } from '../../../projections/deposit-status.ts';
+import type { ArchiveWorkers } from '../../archives/workers/archive-workers.ts';
+import type { DepositEvent, Reason } from '../../domain/deposit/events.ts';
+import type { ConsumerGroups } from '../../event-log/consumer-groups/consumer-group.ts';
+import type { EventLog, NewEvent } from '../../event-log/event-log.ts';
+import type { NotificationStatus } from '../../modules/webhooks/notification-service.ts';
+import { ageOf, type Metrics } from '../../observability/metrics.ts';
+import { ParkedCount } from '../../reactors/parked-count.ts';
+import type { ReactorRunner } from '../../reactors/reactor-runner.ts';
+import { countStuck } from '../../reactors/sweep/stuck-deposits.ts';
+import type { Sweep } from '../../reactors/sweep/sweep.ts';
+import { clock } from '../../tools/clock.ts';
+import type { View } from '../../views/view.ts';
+
+/** The parts of a node that checks and loads. */
+export type ObservedReactors = {
+  readonly runners: readonly Pick<ReactorRunner, 'name' | 'streamPrefix' | 'status'>[];
+  readonly deliveries: Pick<ConsumerGroups, 'status'>;
+  readonly workers: Pick<ArchiveWorkers, 'load'>;
+  readonly sweep: Pick<Sweep, 'begun' | 'unrecorded'>;
+  /** `undefined` if this service notifies no clients. */
+  readonly notifications: { readonly status: NotificationStatus; readonly runner: ReactorRunner } | undefined;
+};
+
+/** Observes the work of the reactors of this node, and what waits for reactors on any node. */
+export function observeReactors(metrics: Metrics, log: EventLog, reactors: ObservedReactors): void {
+  const { deliveries, notifications, runners, workers, sweep } = reactors;
+  const all = notifications ? [...runners, notifications.runner] : runners;
+  observeRunners(metrics, runners);
+  observeLags(metrics, deliveries, all);
+  if (notifications) observeNotifications(metrics, notifications);
+  const parked = metrics.gauge(
+    'reactor_parked_events',
+    'Events that no attempt got through and that wait for an operator',
+    ['reactor'],
+  );
+  for (const { name: reactor } of all) {
+    const count = new ParkedCount(log, reactor);
+    metrics.onScrape(`${reactor}_parked`, async () => parked.set({ reactor }, await count.now()));
+  }
+  observeWorkers(metrics, workers);
+  observeSweep(metrics, sweep);
+}
+
+function observeRunners(metrics: Metrics, runners: ObservedReactors['runners']): void {
+  const underWay = metrics.gauge(
+    'reactor_streams_under_way',
+    'Streams that a reactor of this node works on, or that wait for it',
+    ['reactor'],
+  );
+  const done = metrics.counter(
+    'reactor_events_done_total',
+    'Events that a reactor of this node is done with',
+    ['reactor'],
+  );
+  const failures = metrics.counter(
+    'reactor_failed_tries_total',
+    'Tries of a reactor of this node that failed',
+    ['reactor'],
+  );
+  metrics.onScrape('reactors', () => {
+    for (const counted of [done, failures]) counted.reset();
+    for (const { status } of runners) {
+      const { name: reactor } = status;
+      underWay.set({ reactor }, status.underWay);
+      done.inc({ reactor }, status.done);
+      failures.inc({ reactor }, status.failures);
+    }
+  });
+}
+
+function observeLags(
+  metrics: Metrics,
+  deliveries: ObservedReactors['deliveries'],
+  reactors: ObservedReactors['runners'],
+): void {
+  const lagEvents = metrics.gauge(
+    'reactor_lag_events',
+    'Events that a reactor, on whatever node, has not done with; counted up to 1000',
+    ['reactor'],
+  );
+  const lagSeconds = metrics.gauge(
+    'reactor_lag_seconds',
+    'Age of the oldest event that a reactor, on whatever node, has not done with; 0 when there is none',
+    ['reactor'],
+  );
+  for (const { name: reactor, streamPrefix } of reactors) {
+    metrics.onScrape(`${reactor}_lag`, async () => {
+      for (const lag of [lagEvents, lagSeconds]) lag.remove({ reactor }); // no value is better than an old one
+      const { waiting, oldest } = await deliveries.status(reactor, streamPrefix);
+      if (waiting === undefined) return;
+      lagEvents.set({ reactor }, waiting);
+      lagSeconds.set({ reactor }, oldest === undefined ? 0 : ageOf(oldest));
+    });
+  }
+}
+
+function observeNotifications(
+  metrics: Metrics,
+  notifications: { readonly status: NotificationStatus },
+): void {
+  const outcomes = metrics.counter(
+    'notifications_total',
+    'Notifications of this node: taken by their receiver, failed and to be tried again, or too old when their turn came',
+    ['outcome'],
+  );
+  const waiting = metrics.gauge(
+    'notification_deposits_waiting',
+    'Deposits with notifications that are to be tried again, on whatever node',
+  );
+  const failures = metrics.counter(
+    'notifier_failed_tries_total',
+    'Tries of the notifier of this node that failed',
+  );
+  metrics.onScrape('notifications', () => {
+    const { taken, failed, tooOld, notifier, waiting: deposits } = notifications.status;
+    for (const counter of [outcomes, failures]) counter.reset();
+    outcomes.inc({ outcome: 'taken' }, taken);
+    outcomes.inc({ outcome: 'failed' }, failed);
+    outcomes.inc({ outcome: 'too_old' }, tooOld);
+    failures.inc(notifier.failures);
+    waiting.set(deposits);
+  });
+}
+
+function observeWorkers(metrics: Metrics, workers: ObservedReactors['workers']): void {
+  const size = metrics.gauge('archive_workers', 'Threads that may read archives');
+  const busy = metrics.gauge('archive_workers_busy', 'Threads that read an archive');
+  const waiting = metrics.gauge('archive_jobs_waiting', 'Archives and listings that wait for a thread');
+  metrics.onScrape('archive_workers', () => {
+    const { load } = workers;
+    size.set(load.size);
+    busy.set(load.busy);
+    waiting.set(load.waiting);
+  });
+}
+
+/** Observes the work that sweeps of this node have begun. */
+function observeSweep(metrics: Metrics, sweep: ObservedReactors['sweep']): void {
+  const begun = metrics.counter(
+    'sweep_begun_total',
+    'Pieces of work that no delivery announced and that a sweep of this node has begun',
+  );
+  const unrecorded = metrics.gauge(
+    'notifications_unrecorded_deposits',
+    'Deposits whose notifications have no recorded outcome and are too old to be sent',
+  );
+  metrics.onScrape('sweep', () => {
+    begun.reset();
+    begun.inc(sweep.begun);
+    unrecorded.set(sweep.unrecorded.count);
+  });
+}
+
+/** Observes the deposits that wait for a reactor for too long, on any node. */
+export function observeStuck(metrics: Metrics, statuses: View<DepositStatusView>, stuckAfter: number): void {
+  const stuck = metrics.gauge(
+    'stuck_deposits',
+    'Deposits that wait for checks or loading and have not changed for longer than DEPOSIT_STUCK_AFTER',
+    ['status'],
+  );
+  metrics.onScrape('stuck_deposits', () => {
+    const limit = new Date(clock.now() - stuckAfter).toISOString();
+    for (const [status, count] of Object.entries(countStuck(statuses, limit))) stuck.set({ status }, count);
+  });
+}
+
+const OUTCOMES = {
+  DepositVerified: 'verified',
+  DepositRejected: 'rejected',
+  DepositLoaded: 'loaded',
+  LoadingFailed: 'failed',
+} as const satisfies Partial<Record<DepositEvent['type'], string>>;
+
+/** Returns a function that counts the outcomes of checks and loads among the events that this node has appended. */
+export function outcomeCounter(metrics: Metrics): (events: readonly NewEvent[]) => void {
+  const outcomes = metrics.counter('outcomes_total', 'Checks and loads of this node, by how they ended', [
+    'outcome',
+  ]);
+  const reasons = metrics.counter(
+    'outcome_reasons_total',
+    'Reasons why deposits were rejected or could not be loaded, each once a deposit',
+    ['outcome', 'reason'],
+  );
+  for (const outcome of Object.values(OUTCOMES)) outcomes.inc({ outcome }, 0);
+  return (events) => {
+    for (const { type, data } of events) {
+      if (!(type in OUTCOMES)) continue;
+      const outcome = OUTCOMES[type as keyof typeof OUTCOMES];
+      outcomes.inc({ outcome });
+      for (const reason of codesIn(data)) reasons.inc({ outcome, reason });
+    }
+  };
+}
+
+/**
+ * Returns the codes of the reasons. Codes are constants of this service, so their number is limited. The data
+ * are those of the events above.
+ */
+function codesIn(data: object): ReadonlySet<string> {
+  const { reasons = [], reason } = data as { reasons?: readonly Reason[]; reason?: Reason };
+  return new Set([...reasons, ...(reason ? [reason] : [])].map(({ code }) => code));
+}

@@ -1,0 +1,37 @@
+import type { NotificationViews } from '../../deposits/notification-views.ts';
+import type { EventLog } from '../../event-log/event-log.ts';
+import type { ReadinessChecks } from '../../http/middleware/health.ts';
+import type { Server } from '../../http/server/server.ts';
+import type { Metrics } from '../../observability/metrics.ts';
+import { type ObservedClients, observeClients } from './client-metrics.ts';
+import {
+  type ObservedAnchoring,
+  type ObservedConfig,
+  observeAnchoring,
+  observeNode,
+} from './node-metrics.ts';
+import { type ObservedReactors, observeReactors, observeStuck } from './reactor-metrics.ts';
+
+/** The parts of a service that its metrics observe. */
+export type ObservedService = {
+  readonly config: ObservedConfig & { readonly stuckAfter: number };
+  readonly version: string;
+  readonly server: Pick<Server, 'connections'>;
+  readonly readiness: ReadinessChecks;
+  readonly log: EventLog;
+  /** `undefined` if this service anchors nothing. */
+  readonly anchoring: ObservedAnchoring | undefined;
+  readonly notified: Pick<NotificationViews, 'statuses'>;
+  readonly clients: ObservedClients | undefined;
+  readonly reactors: ObservedReactors | undefined;
+};
+
+/** Registers the metrics that are collected at each scrape, according to the roles of the node. */
+export function observeService(metrics: Metrics, service: ObservedService): void {
+  const { config, log, anchoring, notified, clients, reactors } = service;
+  observeStuck(metrics, notified.statuses, config.stuckAfter);
+  if (anchoring) observeAnchoring(metrics, anchoring);
+  observeNode(metrics, service);
+  if (clients) observeClients(metrics, log, clients);
+  if (reactors) observeReactors(metrics, log, reactors);
+}
