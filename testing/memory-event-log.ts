@@ -3,6 +3,7 @@ import {
   type EventLog,
   EventLogUnavailable,
   type ExpectedRevision,
+  hasPrefix,
   type NewEvent,
   type Position,
   type ReadAllOptions,
@@ -12,11 +13,10 @@ import {
   type SubscriptionMessage,
   WrongExpectedRevision,
 } from '../src/event-log/event-log.ts';
+import { LogFollower } from '../src/event-log/log-follower.ts';
+import { type LogPage, readPages } from '../src/event-log/log-pages.ts';
 import { expectedNumber, type NewEventRow, toExpected, toRows } from '../src/event-log/new-event-row.ts';
 import { positionNumber, toPosition } from '../src/event-log/position.ts';
-import { CommitSignal } from '../src/event-log/sqlite/commit-signal.ts';
-import { hasPrefix } from '../src/event-log/stream-prefix.ts';
-import { follow, type LogPage, readPages } from '../src/event-log/subscription.ts';
 
 const PAGE = 1_000;
 
@@ -31,8 +31,8 @@ type StoredRow = {
 export class MemoryEventLog implements EventLog {
   readonly #all: StoredRow[] = [];
   readonly #streams = new Map<string, StoredRow[]>();
-  readonly #commits = new CommitSignal();
-  readonly #closed = new AbortController();
+  readonly #follower = new LogFollower({ read: (...page) => this.#page(...page) });
+  #isClosed = false;
 
   // oxlint-disable-next-line require-await -- what is thrown must reject, as with every log
   async append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended> {
@@ -40,6 +40,7 @@ export class MemoryEventLog implements EventLog {
     const wanted = expectedNumber(expected);
     this.#assertOpen();
     const stored = this.#streams.get(stream) ?? [];
+    const before = this.#all.length;
     if (stored.length - 1 !== wanted) return appendedBefore(stream, expected, stored, rows);
     for (const row of rows) {
       const entry = { row, stream, revision: stored.length, number: this.#all.length + 1 };
@@ -47,8 +48,9 @@ export class MemoryEventLog implements EventLog {
       this.#all.push(entry);
     }
     this.#streams.set(stream, stored);
-    this.#commits.committed();
-    return { revision: stored.length - 1, position: toPosition(this.#all.length) };
+    const position = toPosition(this.#all.length);
+    this.#follower.committed(toPosition(before), position, () => this.#all.slice(before).map(toEvent));
+    return { revision: stored.length - 1, position };
   }
 
   async *readStream(stream: string, options: ReadStreamOptions = {}): AsyncGenerator<RecordedEvent> {
@@ -67,12 +69,11 @@ export class MemoryEventLog implements EventLog {
   }
 
   readAll(options: ReadAllOptions = {}): AsyncIterable<RecordedEvent> {
-    return readPages(this, options);
+    return readPages((...page) => this.#page(...page), options);
   }
 
   subscribe(options: SubscribeOptions = {}): AsyncIterable<SubscriptionMessage> {
-    const signals = [this.#closed.signal, options.signal].filter((signal) => signal !== undefined);
-    return follow(this, this.#commits, options, AbortSignal.any(signals));
+    return this.#follower.subscribe(options);
   }
 
   // oxlint-disable-next-line require-await -- as above
@@ -81,11 +82,7 @@ export class MemoryEventLog implements EventLog {
     return this.#all.length === 0 ? undefined : toPosition(this.#all.length);
   }
 
-  cachedPageAfter(after: Position | undefined, streamPrefixes: readonly string[] | undefined): LogPage {
-    return this.pageAfter(after, streamPrefixes);
-  }
-
-  pageAfter(after: Position | undefined, streamPrefixes: readonly string[] | undefined): LogPage {
+  #page(after: Position | undefined, streamPrefixes: readonly string[] | undefined): LogPage {
     this.#assertOpen();
     const start = positionNumber(after);
     const page = this.#all.slice(start, start + PAGE);
@@ -104,11 +101,12 @@ export class MemoryEventLog implements EventLog {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closed.abort();
+    this.#isClosed = true;
+    this.#follower[Symbol.dispose]();
   }
 
   #assertOpen(): void {
-    if (this.#closed.signal.aborted) throw new EventLogUnavailable('The event log in memory is closed.');
+    if (this.#isClosed) throw new EventLogUnavailable('The event log in memory is closed.');
   }
 }
 

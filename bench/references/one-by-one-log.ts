@@ -11,13 +11,12 @@ import {
   type SubscriptionMessage,
   WrongExpectedRevision,
 } from '../../src/event-log/event-log.ts';
+import { LogFollower } from '../../src/event-log/log-follower.ts';
 import { expectedNumber, toExpected, toRows } from '../../src/event-log/new-event-row.ts';
 import { toPosition } from '../../src/event-log/position.ts';
 import { SqliteAppends } from '../../src/event-log/sqlite/appends.ts';
-import { CommitSignal } from '../../src/event-log/sqlite/commit-signal.ts';
-import { SqlitePages } from '../../src/event-log/sqlite/pages.ts';
+import { committedEvents, SqlitePages } from '../../src/event-log/sqlite/pages.ts';
 import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
-import { follow } from '../../src/event-log/subscription.ts';
 
 /**
  * Uses the same SQLite file as most servers do: each append is a transaction with its own sync, on the thread that
@@ -27,8 +26,7 @@ export class OneByOneLog implements EventLog {
   readonly #appends: SqliteAppends;
   readonly #pages: SqlitePages;
   readonly #reads: SqliteEventLog;
-  readonly #commits = new CommitSignal();
-  readonly #closed = new AbortController();
+  readonly #follower: LogFollower;
 
   static async open(file: string): Promise<OneByOneLog> {
     const appends = new SqliteAppends(file); // creates the file, so it comes first
@@ -37,7 +35,9 @@ export class OneByOneLog implements EventLog {
 
   private constructor(file: string, appends: SqliteAppends, reads: SqliteEventLog) {
     this.#appends = appends;
-    this.#pages = new SqlitePages(file);
+    const pages = new SqlitePages(file);
+    this.#pages = pages;
+    this.#follower = new LogFollower({ read: (...page) => pages.pageAfter(...page) });
     this.#reads = reads;
   }
 
@@ -47,9 +47,11 @@ export class OneByOneLog implements EventLog {
     const [answer] = this.#appends.commit([{ stream, expected: expectedNumber(expected), rows }]);
     if (answer?.kind !== 'appended')
       throw new WrongExpectedRevision(stream, expected, toExpected(answer?.actual ?? -1));
-    this.#pages.committed([{ stream, rows, revision: answer.revision, position: answer.position }]);
-    this.#commits.committed();
-    return { revision: answer.revision, position: toPosition(answer.position) };
+    const { revision, position } = answer;
+    this.#follower.committed(toPosition(position - rows.length), toPosition(position), () =>
+      committedEvents({ stream, rows, revision, position }),
+    );
+    return { revision, position: toPosition(position) };
   }
 
   readStream(stream: string, options?: ReadStreamOptions): AsyncIterable<RecordedEvent> {
@@ -61,8 +63,7 @@ export class OneByOneLog implements EventLog {
   }
 
   subscribe(options: SubscribeOptions = {}): AsyncIterable<SubscriptionMessage> {
-    const signals = [this.#closed.signal, options.signal].filter((signal) => signal !== undefined);
-    return follow(this.#pages, this.#commits, options, AbortSignal.any(signals));
+    return this.#follower.subscribe(options);
   }
 
   head(): Promise<Position | undefined> {
@@ -74,7 +75,7 @@ export class OneByOneLog implements EventLog {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closed.abort();
+    this.#follower[Symbol.dispose]();
     await this.#reads[Symbol.asyncDispose]();
     this.#pages.close();
     this.#appends.close();

@@ -69,6 +69,11 @@ export function occurredAt({ metadata }: Pick<RecordedEvent, 'metadata'>): strin
   return (metadata as { occurredAt: string }).occurredAt; // every event of this service has it
 }
 
+/** Whether a stream has one of the prefixes; true without prefixes. */
+export function hasPrefix(stream: string, prefixes: readonly string[] | undefined): boolean {
+  return prefixes?.some((prefix) => stream.startsWith(prefix)) ?? true;
+}
+
 /** Resolves to the last event of a stream, if there is one. */
 export async function lastEvent(
   log: Pick<EventLog, 'readStream'>,

@@ -5,6 +5,7 @@ import {
   type EventLog,
   EventLogUnavailable,
   type ExpectedRevision,
+  hasPrefix,
   type NewEvent,
   type Position,
   type ReadAllOptions,
@@ -13,7 +14,6 @@ import {
   type SubscribeOptions,
   type SubscriptionMessage,
 } from '../event-log.ts';
-import { hasPrefix } from '../stream-prefix.ts';
 import { EventStoreDbAppends } from './appends.ts';
 import { EventStoreDbConnection } from './connection.ts';
 import { EventStoreDbPages } from './pages.ts';

@@ -1,6 +1,11 @@
-import type { Position, RecordedEvent, SubscribeOptions, SubscriptionMessage } from '../event-log.ts';
+import {
+  hasPrefix,
+  type Position,
+  type RecordedEvent,
+  type SubscribeOptions,
+  type SubscriptionMessage,
+} from '../event-log.ts';
 import { InvalidPosition } from '../invalid-position.ts';
-import { hasPrefix } from '../stream-prefix.ts';
 import { BackOff, type BackOffSettings } from './back-off.ts';
 import type { EventStoreDbConnection } from './connection.ts';
 import { CallLost, lastErrorOf } from './errors.ts';

@@ -2,9 +2,8 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { readTwice } from '../../tools/sqlite/found-twice.ts';
 import type { Json, JsonObject, Position, RecordedEvent } from '../event-log.ts';
 import { EventLogUnusable } from '../event-log-unusable.ts';
+import type { LogPage } from '../log-pages.ts';
 import { positionNumber, toPosition } from '../position.ts';
-import { RecentEventsCache } from '../recent-events-cache.ts';
-import type { LogPage, PagedLog } from '../subscription.ts';
 import { uuidOf } from '../uuid.ts';
 import { openForReading, unavailable } from './connection.ts';
 import type { CommittedAppend } from './log-writer-client.ts';
@@ -47,18 +46,16 @@ export type StreamPage = {
 };
 
 /** The reading part: each page is one statement run to its end, so no snapshot is held between two pages. */
-export class SqlitePages implements PagedLog {
+export class SqlitePages {
   readonly #file: string;
   readonly #db: DatabaseSync;
   readonly #head: StatementSync;
   readonly #dataVersion: StatementSync;
   readonly #forwards: StatementSync;
   readonly #backwards: StatementSync;
-  readonly #tail = new RecentEventsCache();
-  /** Head of the log, if it is known without a query. */
-  #knownHead: number | undefined;
   /** Statements by the number of prefixes; -1 for no filter. */
   readonly #after = new Map<number, StatementSync>();
+  #version: unknown;
 
   constructor(file: string) {
     this.#file = file;
@@ -95,45 +92,23 @@ export class SqlitePages implements PagedLog {
     });
   }
 
-  /** Reads like {@link pageAfter}; near the end of the log from a cache that all subscribers share. */
-  cachedPageAfter(after: Position | undefined, streamPrefixes: readonly string[] | undefined): LogPage {
-    this.#knownHead ??= this.#reading(() => this.#headNumber());
-    const [start, head] = [positionNumber(after), this.#knownHead];
-    if (head === 0 || head - start > PAGE) return this.pageAfter(after, streamPrefixes);
-    const upTo = toPosition(Math.max(start, head));
-    const read = (behind: Position): RecordedEvent[] =>
-      this.#reading(() => toEvents(this.#statementAfter(-1).all(positionNumber(behind), head, PAGE)));
-    const events = this.#tail.eventsAfter(toPosition(start), upTo, streamPrefixes, read);
-    return events ? { events, upTo, atEnd: true } : this.pageAfter(after, streamPrefixes);
-  }
-
-  /** Adds the commits of this process to the cache, unless other processes have written in between. */
-  committed(appends: readonly CommittedAppend[]): void {
-    for (const { stream, rows, revision, position } of appends) {
-      const before = position - rows.length;
-      if (this.#knownHead === undefined || position <= this.#knownHead) continue; // already known
-      this.#knownHead = before === this.#knownHead ? position : undefined;
-      this.#tail.append(toPosition(before), () =>
-        rows.map((row, index) =>
-          toEvent([before + 1 + index, stream, revision - rows.length + 1 + index, ...row]),
-        ),
-      );
-    }
-  }
-
-  /** Must be called when another process may have written. */
-  onExternalCommit(): void {
-    this.#knownHead = undefined;
-  }
-
   head(): Position | undefined {
     const head = this.#reading(() => this.#headNumber());
     return head === 0 ? undefined : toPosition(head);
   }
 
-  /** Returns a number that changes with every commit of another connection. */
-  dataVersion(): number {
-    return this.#reading(() => Number(this.#dataVersion.get()?.['data_version']));
+  /**
+   * Returns whether another connection has committed since the last call. An error counts as a commit: the reads that
+   * follow meet it and handle it.
+   */
+  hasChanged(): boolean {
+    const before = this.#version;
+    try {
+      this.#version = this.#dataVersion.get()?.['data_version'];
+    } catch {
+      this.#version = undefined;
+    }
+    return this.#version === undefined || this.#version !== before;
   }
 
   close(): void {
@@ -191,6 +166,19 @@ function toEvents(found: unknown[]): RecordedEvent[] {
 function fromRow(event: EventRow): RecordedEvent {
   event[3] = uuidOf(event[3]);
   return toEvent(event);
+}
+
+/** Returns the events of a committed append, as reading them would. */
+export function committedEvents({
+  stream,
+  rows: appended,
+  revision,
+  position,
+}: CommittedAppend): RecordedEvent[] {
+  const before = appended.length - 1;
+  return appended.map((row, index) =>
+    toEvent([position - before + index, stream, revision - before + index, ...row]),
+  );
 }
 
 function toEvent([position, stream, revision, id, type, data, metadata]: EventRow): RecordedEvent {

@@ -13,14 +13,14 @@ import {
   type SubscribeOptions,
   type SubscriptionMessage,
 } from '../event-log.ts';
+import { LogFollower } from '../log-follower.ts';
+import { type LogPage, type ReadPage, readPages } from '../log-pages.ts';
 import { expectedNumber, toRows } from '../new-event-row.ts';
-import { follow, type LogPage, readPages } from '../subscription.ts';
-import { CommitSignal } from './commit-signal.ts';
+import { toPosition } from '../position.ts';
 import { unavailable } from './connection.ts';
 import { assertUndamaged } from './corruption-check.ts';
-import { ExternalCommitPoller } from './external-commit-poller.ts';
 import { type CommittedAppend, LogWriterClient } from './log-writer-client.ts';
-import { SqlitePages, STREAM_PAGE } from './pages.ts';
+import { committedEvents, SqlitePages, STREAM_PAGE } from './pages.ts';
 
 export type SqliteEventLogOptions = {
   readonly file: string;
@@ -39,9 +39,8 @@ export class SqliteEventLog implements EventLog {
   readonly #file: string;
   readonly #pages: SqlitePages;
   readonly #writer: LogWriterClient | undefined;
-  readonly #commits: CommitSignal;
-  readonly #externalCommits: ExternalCommitPoller;
-  readonly #closed = new AbortController();
+  readonly #follower: LogFollower;
+  #isClosed = false;
 
   /**
    * @throws {EventLogUnusable} the file lost events or is not an event log
@@ -52,18 +51,17 @@ export class SqliteEventLog implements EventLog {
     readOnly = false,
     pollInterval = 50,
   }: SqliteEventLogOptions): Promise<SqliteEventLog> {
-    const commits = new CommitSignal();
     wrapOpenErrors(file, () => assertUndamaged(file));
-    let pages: SqlitePages | undefined;
-    const onCommit = (committed: readonly CommittedAppend[]): void => {
-      pages?.committed(committed);
-      commits.committed();
+    let log: SqliteEventLog | undefined;
+    const onCommit = (appends: readonly CommittedAppend[]): void => {
+      if (log) log.#committed(appends);
     };
     const writer = readOnly ? undefined : new LogWriterClient(file, onCommit);
     await writer?.open();
     try {
-      pages = wrapOpenErrors(file, () => openTwice(() => new SqlitePages(file)));
-      return new SqliteEventLog(file, pages, writer, commits, pollInterval);
+      const pages = wrapOpenErrors(file, () => openTwice(() => new SqlitePages(file)));
+      log = new SqliteEventLog(file, pages, writer, pollInterval);
+      return log;
     } catch (error) {
       await writer?.close();
       throw error;
@@ -74,17 +72,13 @@ export class SqliteEventLog implements EventLog {
     file: string,
     pages: SqlitePages,
     writer: LogWriterClient | undefined,
-    commits: CommitSignal,
-    pollInterval: number,
+    interval: number,
   ) {
     this.#file = file;
     this.#pages = pages;
     this.#writer = writer;
-    this.#commits = commits;
-    this.#externalCommits = new ExternalCommitPoller(pages, pollInterval, () => {
-      pages.onExternalCommit();
-      commits.committed();
-    });
+    const poll = { hasChanged: () => pages.hasChanged(), interval };
+    this.#follower = new LogFollower({ read: (...page) => pages.pageAfter(...page), poll });
   }
 
   /**
@@ -117,13 +111,11 @@ export class SqliteEventLog implements EventLog {
   }
 
   readAll(options: ReadAllOptions = {}): AsyncIterable<RecordedEvent> {
-    return readPages(this, options);
+    return readPages((...page) => this.#page(...page), options);
   }
 
-  async *subscribe(options: SubscribeOptions = {}): AsyncGenerator<SubscriptionMessage> {
-    const signals = [this.#closed.signal, options.signal].filter((signal) => signal !== undefined);
-    using _watch = this.#externalCommits.watch();
-    yield* follow(this, this.#commits, options, AbortSignal.any(signals));
+  subscribe(options: SubscribeOptions = {}): AsyncIterable<SubscriptionMessage> {
+    return this.#follower.subscribe(options);
   }
 
   // oxlint-disable-next-line require-await -- a fault must reject
@@ -137,28 +129,30 @@ export class SqliteEventLog implements EventLog {
     await this.#writer?.ready();
   }
 
-  pageAfter(after: Position | undefined, streamPrefixes: readonly string[] | undefined): LogPage {
-    this.#assertOpen();
-    return this.#pages.pageAfter(after, streamPrefixes);
-  }
-
-  cachedPageAfter(after: Position | undefined, streamPrefixes: readonly string[] | undefined): LogPage {
-    this.#assertOpen();
-    return this.#pages.cachedPageAfter(after, streamPrefixes);
-  }
-
   /** Ends subscriptions, waits for appends in flight, and leaves one file with an empty WAL. */
   async [Symbol.asyncDispose](): Promise<void> {
-    if (!this.#closed.signal.aborted) {
-      this.#closed.abort();
-      this.#externalCommits.stop();
+    if (!this.#isClosed) {
+      this.#isClosed = true;
+      this.#follower[Symbol.dispose]();
       this.#pages.close();
     }
     await this.#writer?.close();
   }
 
+  #committed(appends: readonly CommittedAppend[]): void {
+    for (const append of appends) {
+      const before = toPosition(append.position - append.rows.length);
+      this.#follower.committed(before, toPosition(append.position), () => committedEvents(append));
+    }
+  }
+
+  #page(...[after, streamPrefixes]: Parameters<ReadPage>): LogPage {
+    this.#assertOpen();
+    return this.#pages.pageAfter(after, streamPrefixes);
+  }
+
   #assertOpen(): void {
-    if (this.#closed.signal.aborted) throw new EventLogUnavailable(`The event log ${this.#file} is closed.`);
+    if (this.#isClosed) throw new EventLogUnavailable(`The event log ${this.#file} is closed.`);
   }
 }
 
