@@ -1,7 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import test from 'ava';
-import { BackOff } from '../../src/event-log/eventstoredb/back-off.ts';
+import { EventStoreDbConnection } from '../../src/event-log/eventstoredb/connection.ts';
 import { EventStoreDbEventLog } from '../../src/event-log/eventstoredb/eventstoredb-event-log.ts';
+import { Backoff, type BackoffOptions } from '../../src/tools/concurrency/backoff.ts';
 import { startClusterNode } from './cluster-node.ts';
 import { eventually, logOnDouble } from './log-on-double.ts';
 import { newEvents } from './log-under-test.ts';
@@ -9,10 +10,15 @@ import { newEvents } from './log-under-test.ts';
 /** Short pauses at first and, after 400 ms of failure, one of a minute. */
 const LONG_PAUSES = { firstPause: 60_000, longestPause: 20, outageAfter: 400, outagePause: 60_000 };
 
+function connectionWith(pauses: Partial<BackoffOptions>): EventStoreDbConnection {
+  return new EventStoreDbConnection({ connectionString: 'esdb://localhost:2113?tls=false', ...pauses });
+}
+
 test('pauses of background work grow once it has failed for long', async (t) => {
   const settings = { firstPause: 1, longestPause: 4, outageAfter: 50, outagePause: 1000 };
-  const [background, request] = [BackOff.forBackground(settings), new BackOff(settings)];
-  const pauses = (backOff: BackOff) => Array.from({ length: 12 }, () => backOff.next());
+  const background = connectionWith(settings).backgroundBackoff();
+  const request = new Backoff({ firstPause: 1, longestPause: 4 });
+  const pauses = (backOff: Backoff) => Array.from({ length: 12 }, () => backOff.next());
   t.true([...pauses(background), ...pauses(request)].every((pause) => pause <= 5));
   await setTimeout(60);
   t.true(background.next() >= 750);
@@ -26,7 +32,7 @@ test('pauses of background work grow once it has failed for long', async (t) => 
 });
 
 test('pauses are ten seconds at most after two minutes', (t) => {
-  const backOff = BackOff.forBackground({ outageAfter: 0 });
+  const backOff = connectionWith({ outageAfter: 0 }).backgroundBackoff();
   const pauses = Array.from({ length: 100 }, () => backOff.next());
   t.true(pauses.every((pause) => pause <= 10_000));
   t.true(pauses.slice(10).every((pause) => pause >= 6000));

@@ -1,8 +1,8 @@
 import type { EventStoreDBClient } from '@eventstore/db-client';
 import { clock } from '../../tools/clock.ts';
+import { Backoff, type BackoffOptions } from '../../tools/concurrency/backoff.ts';
 import { sleepUntilAborted } from '../../tools/concurrency/sleep-until-aborted.ts';
 import { EventLogUnavailable } from '../event-log.ts';
-import { BackOff, LONGEST_PAUSE_MS } from './back-off.ts';
 import { EventStoreDbClient } from './client.ts';
 import { CallTimedOut, invalidatesClient, isTransient, toLogError } from './errors.ts';
 import { type Credentials, credentialsOf, type EventStoreDbOptions } from './settings.ts';
@@ -17,6 +17,13 @@ export type CallOptions = {
   readonly deadline: number;
 };
 
+/**
+ * Pauses of calls that a request waits for: the longest one may pass unnoticed when the server is back. After an outage
+ * of minutes, background work pauses for up to ten seconds: a few more do not matter then, while attempts every two
+ * seconds cost much CPU time.
+ */
+const PAUSES = { firstPause: 50, longestPause: 2000, outageAfter: 120_000, outagePause: 8000 };
+
 /** Performs one call; all its work must end when `signal` aborts. */
 export type Action<T> = (client: EventStoreDBClient, options: CallOptions, signal: AbortSignal) => Promise<T>;
 
@@ -26,6 +33,7 @@ export type Action<T> = (client: EventStoreDBClient, options: CallOptions, signa
 export class EventStoreDbConnection implements AsyncDisposable {
   readonly #options: EventStoreDbOptions;
   readonly #callOptions: CallOptions;
+  readonly #pauses: Required<BackoffOptions>;
   readonly #callTimeout: number;
   readonly #retryTimeout: number;
   readonly #closed = new AbortController();
@@ -38,6 +46,7 @@ export class EventStoreDbConnection implements AsyncDisposable {
   constructor(options: EventStoreDbOptions) {
     const { callTimeout = 10_000, retryTimeout = 20_000 } = options;
     this.#options = options;
+    this.#pauses = { ...PAUSES, ...options };
     this.#callTimeout = callTimeout;
     this.#retryTimeout = retryTimeout;
     this.#callOptions = { credentials: credentialsOf(options), requiresLeader: true, deadline: callTimeout };
@@ -95,13 +104,14 @@ export class EventStoreDbConnection implements AsyncDisposable {
     signal?: AbortSignal,
     since = clock.monotonic(),
   ): Promise<T> {
-    const backOff = new BackOff(this.#options);
+    const { firstPause, longestPause } = this.#pauses;
+    const backoff = new Backoff({ firstPause, longestPause });
     while (true) {
       try {
         return await this.call(action, signal);
       } catch (error) {
         signal?.throwIfAborted();
-        const pause = backOff.next();
+        const pause = backoff.next();
         const isOver = this.#closed.signal.aborted || clock.monotonic() + pause - since > this.#retryTimeout;
         if (isOver || !isTransient(error)) throw toLogError(what, error);
         await sleepUntilAborted(pause, AbortSignal.any([this.#closed.signal, ...(signal ? [signal] : [])]));
@@ -109,12 +119,18 @@ export class EventStoreDbConnection implements AsyncDisposable {
     }
   }
 
+  /** Returns the back-off of work that no request waits for; it must be reset whenever the work has succeeded. */
+  backgroundBackoff(): Backoff {
+    return new Backoff(this.#pauses);
+  }
+
   /**
    * Waits between two attempts of background work. A pause longer than that of a request ends as soon as a call on this
    * connection succeeds: then the server is back.
    */
-  async pauseBackground(milliseconds: number, signal: AbortSignal): Promise<void> {
-    const { longestPause = LONGEST_PAUSE_MS } = this.#options;
+  async pauseBackground(backoff: Backoff, signal: AbortSignal): Promise<void> {
+    const milliseconds = backoff.next();
+    const { longestPause } = this.#pauses;
     const success = new AbortController();
     const wake = () => success.abort();
     this.#onSuccess.add(wake);

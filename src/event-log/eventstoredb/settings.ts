@@ -1,8 +1,8 @@
-import type { BackOffSettings } from './back-off.ts';
+import type { BackoffOptions } from '../../tools/concurrency/backoff.ts';
 
 export type Credentials = { readonly username: string; readonly password: string };
 
-export type EventStoreDbOptions = BackOffSettings & {
+export type EventStoreDbOptions = Partial<BackoffOptions> & {
   /** `esdb://host:2113?tls=false`, or a cluster: `esdb://h1:2113,h2:2113,h3:2113?tls=true&nodePreference=leader`. */
   readonly connectionString: string;
   /** May also be part of the connection string; required with TLS. */

@@ -1,3 +1,4 @@
+import type { Backoff } from '../../tools/concurrency/backoff.ts';
 import {
   hasPrefix,
   type Position,
@@ -6,13 +7,11 @@ import {
   type SubscriptionMessage,
 } from '../event-log.ts';
 import { InvalidPosition } from '../invalid-position.ts';
-import { BackOff, type BackOffSettings } from './back-off.ts';
 import type { EventStoreDbConnection } from './connection.ts';
 import { CallLost, lastErrorOf } from './errors.ts';
 import type { EventStoreDbPages } from './pages.ts';
+import type { EventStoreDbOptions } from './settings.ts';
 import { type Hint, SubscriptionBuffer } from './subscription-buffer.ts';
-
-export type SubscriptionSettings = BackOffSettings & { readonly quietTime?: number };
 
 /**
  * Follows the log until `signal` aborts. The client ends a subscription at every fault; this class resumes
@@ -30,7 +29,7 @@ export class EventStoreDbSubscription {
   readonly #prefixes: readonly string[] | undefined;
   readonly #signal: AbortSignal;
   readonly #quietTime: number;
-  readonly #backOff: BackOff;
+  readonly #backoff: Backoff;
   readonly #onLastError: (reason: string | undefined) => void;
   /** Position of the last event that was delivered. An event at or before it is a copy. */
   #delivered: Position | undefined;
@@ -46,14 +45,14 @@ export class EventStoreDbSubscription {
     pages: EventStoreDbPages,
     { after, streamPrefixes, onLastError = () => undefined }: SubscribeOptions,
     signal: AbortSignal,
-    settings: SubscriptionSettings,
+    { quietTime = 5000 }: Pick<EventStoreDbOptions, 'quietTime'>,
   ) {
     this.#connection = connection;
     this.#pages = pages.tryingOnce;
     this.#prefixes = streamPrefixes;
     this.#signal = signal;
-    this.#quietTime = settings.quietTime ?? 5000;
-    this.#backOff = BackOff.forBackground(settings);
+    this.#quietTime = quietTime;
+    this.#backoff = connection.backgroundBackoff();
     this.#onLastError = onLastError;
     this.#delivered = after;
     this.#reached = after;
@@ -70,7 +69,7 @@ export class EventStoreDbSubscription {
         // transient.
         if (!this.#signal.aborted) this.#onLastError(lastErrorOf('Following the event log', error));
       }
-      if (!this.#signal.aborted) await this.#connection.pauseBackground(this.#backOff.next(), this.#signal);
+      if (!this.#signal.aborted) await this.#connection.pauseBackground(this.#backoff, this.#signal);
     }
   }
 
@@ -93,7 +92,7 @@ export class EventStoreDbSubscription {
       if (batch === undefined) await this.#assertNoneMissing();
       this.#onLastError(undefined);
       if (batch !== undefined) {
-        this.#backOff.reset();
+        this.#backoff.reset();
         const events = this.#delivering(batch.events);
         if (events.length > 0) yield { kind: 'events', events };
         this.#isLive ||= this.#hasReached(start);
@@ -110,7 +109,7 @@ export class EventStoreDbSubscription {
   async #assertNoneMissing(): Promise<void> {
     if (!(await this.#hasPassedAll())) throw new CallLost('The server does not deliver what it has.');
     this.#isLive = true;
-    this.#backOff.reset();
+    this.#backoff.reset();
   }
 
   /**

@@ -6,14 +6,15 @@ import type {
   GroupStatus,
 } from '../../consumer-groups/consumer-group.ts';
 import { DeliveryQueue } from '../../consumer-groups/delivery-queue.ts';
+import { lagAfter } from '../../consumer-groups/lag.ts';
 import type { EventLog, Position, RecordedEvent } from '../../event-log.ts';
 import { EventStoreDbConnection } from '../connection.ts';
+import { toLogError } from '../errors.ts';
 import type { GroupMessage } from './consumer-session.ts';
 import { type AttemptedEvent, EventStoreDbAttempts } from './delivery-attempts.ts';
+import { checkpointOf, GROUP, groupInfo, lowest } from './group.ts';
 import { GroupConsumer, type GroupConsumerOptions } from './group-consumer.ts';
-import { EventStoreDbGroupStatus } from './group-status.ts';
-import { lowest } from './make-group.ts';
-import { RetiredGroups, type RetiredGroupsOptions } from './retired-groups.ts';
+import { deleteRetiredGroups, type RetiredGroupsOptions } from './retired-groups.ts';
 
 export type EventStoreDbDeliveriesOptions = GroupConsumerOptions &
   RetiredGroupsOptions & {
@@ -41,9 +42,11 @@ type Receiver = {
  * present state of the stream first.
  */
 export class EventStoreDbDeliveries implements ConsumerGroups, AsyncDisposable {
+  readonly #log: EventLog;
   readonly #options: EventStoreDbDeliveriesOptions;
+  /** For all but the consumer, which has its own. */
+  readonly #connection: EventStoreDbConnection;
   readonly #attempts: EventStoreDbAttempts;
-  readonly #status: EventStoreDbGroupStatus;
   readonly #receivers = new Map<string, Receiver>();
   readonly #stop = new AbortController();
   #consumer: GroupConsumer | undefined;
@@ -51,17 +54,27 @@ export class EventStoreDbDeliveries implements ConsumerGroups, AsyncDisposable {
 
   /** @param log event log for the attempt counts, which must be on the same server. */
   constructor(log: EventLog, options: EventStoreDbDeliveriesOptions) {
+    this.#log = log;
     this.#options = options;
+    this.#connection = new EventStoreDbConnection(options);
     this.#attempts = new EventStoreDbAttempts(log, options.freshFor ?? 2000);
-    this.#status = new EventStoreDbGroupStatus(log, options);
   }
 
   lastError(group: string): string | undefined {
     return this.#receivers.has(group) ? this.#consumer?.fault : undefined;
   }
 
-  status(group: string, streamPrefix: string): Promise<GroupStatus> {
-    return this.#status.of(group, streamPrefix);
+  /**
+   * Counts the events of one receiver after the checkpoint. The server saves the checkpoint every two
+   * seconds, so events acknowledged since then are counted, too.
+   */
+  async status(receiver: string, streamPrefix: string): Promise<GroupStatus> {
+    const info = await groupInfo(this.#connection, GROUP).catch((error: unknown) => {
+      throw toLogError(`Asking how far the ${receiver} is`, error);
+    });
+    const position = checkpointOf(info);
+    const { count, oldest } = await lagAfter(this.#log, position, streamPrefix);
+    return { position, waiting: count, oldest };
   }
 
   redelivery(group: string, event: RecordedEvent): Delivery {
@@ -88,13 +101,14 @@ export class EventStoreDbDeliveries implements ConsumerGroups, AsyncDisposable {
   /** Resolves when every connection is closed. Receivers must be stopped before. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#end();
-    await Promise.all([this.#consuming, this.#status[Symbol.asyncDispose]()]);
-    await this.#consumer?.close();
+    await this.#consuming;
+    await Promise.all([this.#consumer?.close(), this.#connection[Symbol.asyncDispose]()]);
   }
 
   async #consume(): Promise<void> {
     const { signal } = this.#stop;
-    const retiring = this.#deleteRetiredGroups(signal);
+    const { retiredGroups = [] } = this.#options;
+    const retiring = deleteRetiredGroups(this.#connection, retiredGroups, this.#options, signal);
     const receivers = [...this.#receivers.values()];
     const consumer = new GroupConsumer(this.#options);
     this.#consumer = consumer;
@@ -124,12 +138,6 @@ export class EventStoreDbDeliveries implements ConsumerGroups, AsyncDisposable {
       begin: (how) => this.#attempts.next(group, event, { id: attempt, isAlone: how === 'alone' }),
       handBack: () => this.#attempts.takeBack(group, event, attempt),
     };
-  }
-
-  async #deleteRetiredGroups(signal: AbortSignal): Promise<void> {
-    const { retiredGroups = [] } = this.#options;
-    await using connection = new EventStoreDbConnection(this.#options);
-    await new RetiredGroups(connection, retiredGroups, this.#options).deleteWhenUnused(signal);
   }
 
   #end(outcome?: { readonly error: unknown }): void {

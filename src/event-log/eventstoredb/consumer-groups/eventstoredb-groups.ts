@@ -6,9 +6,8 @@ import {
 import { EventStoreDbConnection } from '../connection.ts';
 import { toLogError } from '../errors.ts';
 import type { EventStoreDbOptions } from '../settings.ts';
-import { GROUP, groupInfo } from './group.ts';
-import { makeGroup } from './make-group.ts';
-import { RetiredGroups } from './retired-groups.ts';
+import { GROUP, groupInfo, makeGroup } from './group.ts';
+import { deleteRetiredGroups } from './retired-groups.ts';
 
 /** Milliseconds between two checks of a group. */
 const LOOK_EVERY_MS = 10_000;
@@ -38,17 +37,18 @@ export class EventStoreDbGroups implements GroupAdministration {
   async deleteRetired(unusedFor: number, signal: AbortSignal): Promise<RetiredGroupsOutcome> {
     await this.#assertReachable();
     const [deleted, inUse, denied]: [string[], string[], string[]] = [[], [], []];
-    const groups = new RetiredGroups(this.#connection, this.#retiredGroups, {
+    const options = {
       unusedFor,
       lookEvery: Math.min(LOOK_EVERY_MS, unusedFor),
-      onDeleted: (group) => deleted.push(group),
-      onDenied: (group) => denied.push(group),
-      onUsed: (group) => {
+      onDeleted: (group: string) => deleted.push(group),
+      onDenied: (group: string) => denied.push(group),
+      onUsed: (group: string): 'leave it' => {
         inUse.push(group);
         return 'leave it';
       },
-    });
-    await groups.deleteWhenUnused(AbortSignal.any([signal, this.#connection.closed]));
+    };
+    const stop = AbortSignal.any([signal, this.#connection.closed]);
+    await deleteRetiredGroups(this.#connection, this.#retiredGroups, options, stop);
     if (denied.length > 0) throw new GroupsRefused();
     return { deleted, inUse };
   }

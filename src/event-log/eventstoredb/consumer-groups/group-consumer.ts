@@ -1,14 +1,12 @@
 import { clock } from '../../../tools/clock.ts';
 import type { GroupStart } from '../../consumer-groups/consumer-group.ts';
 import { InvalidPosition } from '../../invalid-position.ts';
-import { BackOff } from '../back-off.ts';
 import { EventStoreDbConnection } from '../connection.ts';
 import { factsOf, lastErrorOf } from '../errors.ts';
 import type { EventStoreDbOptions } from '../settings.ts';
 import { ConsumerSession, type ConsumerSettings, type GroupMessage } from './consumer-session.ts';
-import { GROUP, groupInfo } from './group.ts';
+import { GROUP, groupInfo, makeGroup, unlessDenied } from './group.ts';
 import { InFlight } from './in-flight.ts';
-import { makeGroup, unlessDenied } from './make-group.ts';
 
 /** The client accepts an acknowledgement before it sends it, and closing discards unsent ones. */
 const FLUSH_TIME_MS = 100;
@@ -42,7 +40,7 @@ export class GroupConsumer {
 
   /** Yields batches of delivered events until `signal` aborts. A group that is created begins at `start`. */
   async *messages(start: GroupStart, signal: AbortSignal): AsyncGenerator<readonly GroupMessage[]> {
-    const backOff = BackOff.forBackground(this.#options);
+    const backoff = this.#connection.backgroundBackoff();
     const connected = (): void => {
       this.#fault = undefined;
     };
@@ -55,7 +53,7 @@ export class GroupConsumer {
           signal,
         );
         for await (const messages of session.messages(signal, connected)) {
-          backOff.reset(); // at the latest after a time of silence
+          backoff.reset(); // at the latest after a time of silence
           if (messages.length > 0) yield messages;
           else if (!(await this.#isServed(session, signal))) break;
         }
@@ -66,7 +64,7 @@ export class GroupConsumer {
         this.#fault = lastErrorOf('The subscription of the reactors', error);
         // A client that found the leader can be used for the next session.
         if (factsOf(error).type !== 'not-leader') this.#connection.drop(session.client);
-        await this.#connection.pauseBackground(backOff.next(), signal);
+        await this.#connection.pauseBackground(backoff, signal);
       }
     }
   }

@@ -4,6 +4,7 @@ import {
   persistentSubscriptionToAllSettingsFromDefaults,
   START,
 } from '@eventstore/db-client';
+import type { GroupStart } from '../../consumer-groups/consumer-group.ts';
 import type { Position } from '../../event-log.ts';
 import type { CallOptions, EventStoreDbConnection } from '../connection.ts';
 import { factsOf } from '../errors.ts';
@@ -24,13 +25,34 @@ const SERVER_BUFFER = 5000;
 const READ_BATCH = 500;
 
 /** `denied`: another user has to create the group, or has done so, which connecting to it shows. */
-export type GroupMade = 'created' | 'was there' | 'denied';
+type GroupMade = 'created' | 'was there' | 'denied';
+
+/**
+ * Creates the group of the reactors unless it exists. It begins at the lowest position of the retired groups, those of
+ * older releases, or at `start` if there are none. If this user may not, an operator has to create it.
+ */
+export async function makeGroup(
+  connection: EventStoreDbConnection,
+  { retiredGroups, start }: { readonly retiredGroups: readonly string[]; readonly start: GroupStart },
+  signal: AbortSignal,
+): Promise<GroupMade> {
+  // A user who may not read the information of groups may not create them either: then an operator has
+  // created the group.
+  const info = await groupInfo(connection, GROUP, signal).catch(unlessDenied);
+  if (info) return info === 'denied' ? 'denied' : 'was there';
+  const checkpoints: (Position | undefined)[] = [];
+  for (const group of retiredGroups) {
+    const retired = await groupInfo(connection, group, signal).catch(unlessDenied);
+    if (retired && retired !== 'denied') checkpoints.push(checkpointOf(retired));
+  }
+  return createGroup(connection, checkpoints.length > 0 ? lowest(checkpoints) : await start(), signal);
+}
 
 /**
  * Creates the group after `after` unless it exists. It has no filter: with a filter, the server's checkpoint
  * passes events that were never acknowledged, and drops one more when it is loaded.
  */
-export async function createGroup(
+async function createGroup(
   connection: EventStoreDbConnection,
   after: Position | undefined,
   signal: AbortSignal,
@@ -80,4 +102,15 @@ export async function groupInfo(
 export function checkpointOf(info: PersistentSubscriptionToAllInfo | undefined): Position | undefined {
   const checkpoint = info?.stats.lastCheckpointedEventPosition;
   return checkpoint && toPosition(checkpoint);
+}
+
+export function unlessDenied(error: unknown): 'denied' {
+  if (factsOf(error).type === 'access-denied') return 'denied';
+  throw error;
+}
+
+/** Returns the lowest position; `undefined`, the beginning of the log, if one group has no position. */
+export function lowest(positions: readonly (Position | undefined)[]): Position | undefined {
+  const known = positions.filter((position) => position !== undefined);
+  return known.length < positions.length ? undefined : known.sort()[0];
 }

@@ -18,65 +18,51 @@ export type RetiredGroupsOptions = {
 const [LOOK_EVERY_MS, UNUSED_FOR_MS] = [60_000, 600_000];
 
 /**
- * Deletes the groups of older releases once the server has shown no consumer on them for ten minutes. A node
- * of such a release would create a deleted group again from the start of the log, and notify again.
+ * Deletes the groups of older releases once the server has shown no consumer on them for ten minutes. A node of such a
+ * release would create a deleted group again from the start of the log, and notify again. Resolves when all groups are
+ * deleted or in use, or `signal` aborts.
  */
-export class RetiredGroups {
-  readonly #connection: EventStoreDbConnection;
-  readonly #options: RetiredGroupsOptions;
+export async function deleteRetiredGroups(
+  connection: EventStoreDbConnection,
+  groups: readonly string[],
+  options: RetiredGroupsOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { lookEvery = LOOK_EVERY_MS, unusedFor = UNUSED_FOR_MS, onDeleted, onDenied, onUsed } = options;
+  const left = new Set(groups);
   /** By group: the time of the first check, of an unbroken series, that found no consumer. */
-  readonly #unusedSince = new Map<string, number>();
-  readonly #left: Set<string>;
-
-  constructor(
-    connection: EventStoreDbConnection,
-    groups: readonly string[],
-    options: RetiredGroupsOptions = {},
-  ) {
-    this.#connection = connection;
-    this.#options = options;
-    this.#left = new Set(groups);
-  }
-
-  /** Resolves when all groups are deleted or in use, or `signal` aborts. */
-  async deleteWhenUnused(signal: AbortSignal): Promise<void> {
-    const { lookEvery = LOOK_EVERY_MS } = this.#options;
-    while (!signal.aborted && this.#left.size > 0) {
-      for (const group of this.#left) {
-        const look = (): Promise<void> => this.#look(group, signal);
-        // The first call on an idle connection may fail. A group without an answer does not count as unused.
-        await look()
-          .catch(look)
-          .catch(() => this.#unusedSince.delete(group));
-      }
-      if (this.#left.size > 0) await sleepUntilAborted(lookEvery, signal);
+  const unusedSince = new Map<string, number>();
+  const look = async (group: string): Promise<void> => {
+    const info = await groupInfo(connection, group, signal);
+    if (!info) return void left.delete(group);
+    if (info.connections.length > 0) {
+      unusedSince.delete(group);
+      if (onUsed?.(group) === 'leave it') left.delete(group);
+      return;
     }
-  }
-
-  async #look(group: string, signal: AbortSignal): Promise<void> {
-    const { unusedFor = UNUSED_FOR_MS, onDeleted, onDenied, onUsed } = this.#options;
-    try {
-      const info = await groupInfo(this.#connection, group, signal);
-      if (!info) return void this.#left.delete(group);
-      const now = clock.monotonic();
-      if (info.connections.length > 0) {
-        this.#unusedSince.delete(group);
-        if (onUsed?.(group) === 'leave it') this.#left.delete(group);
-        return;
-      }
-      const since = this.#unusedSince.get(group) ?? now;
-      this.#unusedSince.set(group, since);
-      if (now - since < unusedFor) return;
-      await this.#connection.call(
-        (client, options) => client.deletePersistentSubscriptionToAll(group, options),
-        signal,
-      );
-      this.#left.delete(group);
-      onDeleted?.(group);
-    } catch (error) {
-      if (factsOf(error).type !== 'access-denied') throw error;
-      this.#left.delete(group);
-      onDenied?.(group);
+    const now = clock.monotonic();
+    const since = unusedSince.getOrInsert(group, now);
+    if (now - since < unusedFor) return;
+    await connection.call(
+      (client, callOptions) => client.deletePersistentSubscriptionToAll(group, callOptions),
+      signal,
+    );
+    left.delete(group);
+    onDeleted?.(group);
+  };
+  const leaveIfDenied = (group: string, error: unknown): void => {
+    if (factsOf(error).type !== 'access-denied') throw error;
+    left.delete(group);
+    onDenied?.(group);
+  };
+  const tryLook = (group: string) => look(group).catch((error: unknown) => leaveIfDenied(group, error));
+  while (!signal.aborted && left.size > 0) {
+    for (const group of left) {
+      // The first call on an idle connection may fail. A group without an answer does not count as unused.
+      await tryLook(group)
+        .catch(() => tryLook(group))
+        .catch(() => unusedSince.delete(group));
     }
+    if (left.size > 0) await sleepUntilAborted(lookEvery, signal);
   }
 }
