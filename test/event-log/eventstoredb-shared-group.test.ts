@@ -7,10 +7,12 @@ import {
 } from '@eventstore/db-client';
 import test, { type ExecutionContext } from 'ava';
 import type { Delivery } from '../../src/event-log/consumer-groups/consumer-group.ts';
+import { EventStoreDbConnection } from '../../src/event-log/eventstoredb/connection.ts';
 import {
   EventStoreDbDeliveries,
   type EventStoreDbDeliveriesOptions,
 } from '../../src/event-log/eventstoredb/consumer-groups/eventstoredb-deliveries.ts';
+import { RetiredGroups } from '../../src/event-log/eventstoredb/consumer-groups/retired-groups.ts';
 import { acknowledging, Consumer, GROUP, holding, unacknowledged } from './consumer-on-double.ts';
 import { eventually, type LogOnDouble, logOnDouble } from './log-on-double.ts';
 import { appendEach, listOf, newEvents, upTo } from './log-under-test.ts';
@@ -198,4 +200,38 @@ test('the new group begins behind the lowest checkpoint of the old ones, which g
   await remaining.unsubscribe();
   await eventually(() => deleted.length === 2);
   t.is(server.double.groups.get('old-loader'), undefined);
+});
+
+test('an old group is deleted only after a whole time without a consumer, which each consumer begins again', async (t) => {
+  const { double } = await logOnDouble(t);
+  const { connectionString } = double;
+  await using connection = new EventStoreDbConnection({ connectionString });
+  const { client } = connection.client();
+  await client.createPersistentSubscriptionToAll('old', persistentSubscriptionToAllSettingsFromDefaults());
+  const unusedFor = 600;
+  let [isUsed, deletedAt] = [false, 0];
+  const retired = new RetiredGroups(connection, ['old'], {
+    lookEvery: 20,
+    unusedFor,
+    onUsed: () => {
+      isUsed = true;
+      return undefined;
+    },
+    onDeleted: () => {
+      deletedAt = performance.now();
+    },
+  });
+  const begunAt = performance.now();
+  const deleting = retired.deleteWhenUnused(new AbortController().signal);
+  await setTimeout(unusedFor / 2);
+  const consumer = client.subscribeToPersistentSubscriptionToAll('old');
+  consumer.on('error', () => undefined);
+  await eventually(() => isUsed);
+  await setTimeout(Math.max(0, unusedFor + 100 - (performance.now() - begunAt)));
+  t.truthy(double.groups.get('old'), 'a consumer is on it');
+  const leftAt = performance.now();
+  await consumer.unsubscribe();
+  await deleting;
+  t.true(deletedAt - leftAt >= unusedFor, `deleted ${deletedAt - leftAt} ms after its consumer had left`);
+  t.is(double.groups.get('old'), undefined);
 });
