@@ -29,7 +29,7 @@ type GroupMade = 'created' | 'was there' | 'denied';
 
 /**
  * Creates the group of the reactors unless it exists. It begins at the lowest position of the retired groups, those of
- * older releases, or at `start` if there are none. If this user may not, an operator has to create it.
+ * older releases, or else at `start`. If this user may not, an operator has to create it.
  */
 export async function makeGroup(
   connection: EventStoreDbConnection,
