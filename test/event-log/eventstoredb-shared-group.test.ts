@@ -12,7 +12,7 @@ import {
   EventStoreDbDeliveries,
   type EventStoreDbDeliveriesOptions,
 } from '../../src/event-log/eventstoredb/consumer-groups/eventstoredb-deliveries.ts';
-import { RetiredGroups } from '../../src/event-log/eventstoredb/consumer-groups/retired-groups.ts';
+import { deleteRetiredGroups } from '../../src/event-log/eventstoredb/consumer-groups/retired-groups.ts';
 import { acknowledging, Consumer, GROUP, holding, unacknowledged } from './consumer-on-double.ts';
 import { eventually, type LogOnDouble, logOnDouble } from './log-on-double.ts';
 import { appendEach, listOf, newEvents, upTo } from './log-under-test.ts';
@@ -210,7 +210,7 @@ test('an old group is deleted only after a whole time without a consumer, which 
   await client.createPersistentSubscriptionToAll('old', persistentSubscriptionToAllSettingsFromDefaults());
   const unusedFor = 600;
   let [isUsed, deletedAt] = [false, 0];
-  const retired = new RetiredGroups(connection, ['old'], {
+  const options = {
     lookEvery: 20,
     unusedFor,
     onUsed: () => {
@@ -220,9 +220,9 @@ test('an old group is deleted only after a whole time without a consumer, which 
     onDeleted: () => {
       deletedAt = performance.now();
     },
-  });
+  };
   const begunAt = performance.now();
-  const deleting = retired.deleteWhenUnused(new AbortController().signal);
+  const deleting = deleteRetiredGroups(connection, ['old'], options, new AbortController().signal);
   await setTimeout(unusedFor / 2);
   const consumer = client.subscribeToPersistentSubscriptionToAll('old');
   consumer.on('error', () => undefined);
