@@ -1,4 +1,4 @@
-import type { LocalSource } from '../object-store/object-store.ts';
+import { type LocalSource, ObjectCorrupt } from '../object-store/object-store.ts';
 
 export type OverlayListing = {
   readonly sha256: string;
@@ -38,6 +38,18 @@ export type Inspection =
       /** At least one, at most 20. */
       readonly faults: readonly ArchiveFault[];
     };
+
+/** The result of reading an archive, and the SHA-256 of the bytes read. */
+export type Reading = { readonly inspection: Inspection; readonly found: string };
+
+/**
+ * Returns the inspection. @throws {ObjectCorrupt} the bytes were not the expected ones, so the inspection is
+ * void.
+ */
+export function trustReading({ inspection, found }: Reading, sha256: string): Inspection {
+  if (found !== sha256) throw new ObjectCorrupt(sha256, `their SHA-256 is ${found}`);
+  return inspection;
+}
 
 /** The tree of a deposit: the listings of its archives merged in upload order. */
 export type Overlay =

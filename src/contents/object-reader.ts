@@ -1,13 +1,15 @@
 import type { ArchiveLimits } from '../archives/inspection.ts';
 import { tarEnd } from '../archives/tar/tar-writer.ts';
 import { readDirectoryOf } from '../archives/tree/deposit-tree-search.ts';
-import type { MemberReaders } from '../archives/workers/member-readers.ts';
+import type { ArchiveWorkers } from '../archives/workers/archive-workers.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { depositRevision } from '../swhid/deposit-revision.ts';
 import { directoryBodyOf } from '../swhid/directory.ts';
 import { gitObjectId } from '../swhid/git-object.ts';
 import { revisionBody } from '../swhid/revision.ts';
 import { snapshotBody } from '../swhid/snapshot.ts';
+import { codedError } from '../tools/coded-error.ts';
+import { FairSemaphore } from '../tools/concurrency/fair-semaphore.ts';
 import type { Place, ResolvedObject } from './resolver.ts';
 
 type Content = Extract<Place, { type: 'cnt' }>;
@@ -15,9 +17,14 @@ type Directory = Extract<Place, { type: 'dir' }>;
 
 export type ObjectReaderParts = {
   readonly store: ObjectStore;
-  readonly readers: MemberReaders;
+  /** Reads members; it has a thread for each of {@link MAX_READS}. */
+  readonly workers: Pick<ArchiveWorkers, 'read'>;
   readonly limits: Pick<ArchiveLimits, 'wallTime' | 'wallBytesPerMs'>;
 };
+
+/** Limits on concurrent reads: those that run, and those that wait. One client may have half of each. */
+export const MAX_READS = 4;
+const [MAX_WAITING, WAITING_TIMEOUT_MS] = [64, 15_000];
 
 /** Minimum rate at which a client must read, so that others do not wait for it indefinitely. */
 const MIN_RATE_BYTES_PER_S = 128 * 1024;
@@ -25,12 +32,21 @@ const MIN_RATE_BYTES_PER_S = 128 * 1024;
 /** Restores the bytes of objects from what was deposited. Verifies them against the object's id. */
 export class ObjectReader {
   readonly #store: ObjectStore;
-  readonly #readers: MemberReaders;
+  readonly #workers: ObjectReaderParts['workers'];
   readonly #limits: ObjectReaderParts['limits'];
+  readonly #reads = new FairSemaphore({
+    limit: MAX_READS,
+    ownerLimit: MAX_READS / 2,
+    waiting: MAX_WAITING,
+    ownerWaiting: MAX_WAITING / 2,
+    timeoutMs: WAITING_TIMEOUT_MS,
+    refuse: () =>
+      codedError('READERS_BUSY', `${MAX_READS} readings are under way, or ${MAX_READS / 2} of one client.`),
+  });
 
-  constructor({ store, readers, limits }: ObjectReaderParts) {
+  constructor({ store, workers, limits }: ObjectReaderParts) {
     this.#store = store;
-    this.#readers = readers;
+    this.#workers = workers;
     this.#limits = limits;
   }
 
@@ -45,19 +61,19 @@ export class ObjectReader {
     return body;
   }
 
-  /** Yields the bytes of a content. @throws {ReadersBusy} */
+  /** Yields the bytes of a content. @throws READERS_BUSY */
   async *content({ swhid: { id }, deposit }: ResolvedObject, place: Content): AsyncGenerator<Uint8Array> {
-    using _turn = await this.#readers.enter(deposit.client);
+    using _permit = await this.#reads.acquire(deposit.client);
     await using archive = await this.#store.materialize(place.archive);
     const { path, mode, sha256, length } = place;
     const member = { path, mode, id, sha256, length };
     const time = this.#timeFor(archive.length, place.length);
-    yield* this.#readers.read({ kind: 'content', archive: archive.source, member }, time);
+    yield* this.#workers.read({ kind: 'content', archive: archive.source, member }, time);
   }
 
-  /** Yields a directory as a tar archive. @throws {ReadersBusy} */
+  /** Yields a directory as a tar archive. @throws READERS_BUSY */
   async *tar({ loaded, deposit }: ResolvedObject, { path }: Directory): AsyncGenerator<Uint8Array> {
-    using _turn = await this.#readers.enter(deposit.client);
+    using _permit = await this.#reads.acquire(deposit.client);
     await using manifest = await this.#store.materialize(loaded.manifest);
     let directories = true;
     for (const sha256 of new Set(loaded.archives)) {
@@ -70,7 +86,7 @@ export class ObjectReader {
         path,
         directories,
       };
-      yield* this.#readers.read(order, this.#timeFor(archive.length, loaded.bytes));
+      yield* this.#workers.read(order, this.#timeFor(archive.length, loaded.bytes));
       directories = false;
     }
     yield tarEnd;

@@ -2,10 +2,10 @@ import { clientLogins } from '../../projections/client-logins.ts';
 import { collections } from '../../projections/collections.ts';
 import { depositStatus } from '../../projections/deposit-status.ts';
 import { loadedObjects } from '../../projections/loaded-objects.ts';
-import { MemberReaders } from '../archives/workers/member-readers.ts';
+import { ArchiveWorkers } from '../archives/workers/archive-workers.ts';
 import type { EventLogConfig } from '../config/config.ts';
 import { LoadedDeposits } from '../contents/loaded-deposits.ts';
-import { ObjectReader } from '../contents/object-reader.ts';
+import { MAX_READS, ObjectReader } from '../contents/object-reader.ts';
 import { Resolver } from '../contents/resolver.ts';
 import { DepositIdAllocator } from '../deposits/deposit-id-allocator.ts';
 import { DepositService } from '../deposits/deposit-service.ts';
@@ -18,6 +18,9 @@ import type { NodeResources } from './open-node.ts';
 import { passwordRenewal } from './password-renewal.ts';
 import { assertUpToDate } from './views-up-to-date.ts';
 
+/** A manifest of a million paths needs 200: the thread that creates manifests has no space for more in its own heap. */
+const READ_HEAP_MEGABYTES = 256;
+
 /** Opens the views, modules and services that requests of clients need. */
 export async function serveClients(
   node: NodeResources,
@@ -28,7 +31,9 @@ export async function serveClients(
   const { config, log, store, logger, resources, projector, fail } = node;
   const served = [];
   for (const module of modules) served.push(await module.serve?.(node));
-  const readers = resources.use(new MemberReaders());
+  const workers = resources.use(
+    new ArchiveWorkers({ size: MAX_READS, heapMegabytes: READ_HEAP_MEGABYTES, isBackground: false }),
+  );
   const statuses = projector.add(depositStatus);
   const objects = projector.add(loadedObjects);
   const loaded = new LoadedDeposits(objects, projector.queriesOf(loadedObjects.name), log);
@@ -38,7 +43,7 @@ export async function serveClients(
     credentials: new Credentials(projector.add(clientLogins), passwordRenewal(log, logger)),
     collections: projector.add(collections),
     resolver: new Resolver({ deposits: loaded, log, store }),
-    objects: new ObjectReader({ store, readers, limits: config.archiveLimits }),
+    objects: new ObjectReader({ store, workers, limits: config.archiveLimits }),
   };
   let caughtUp = false;
   const ready = projector.start(fail, progress).then(() => {

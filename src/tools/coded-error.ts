@@ -1,3 +1,14 @@
+/** An error that programs recognise by its code. Its name is that of its class. */
+export class CodedError<Code extends string = string> extends Error {
+  readonly code: Code;
+
+  constructor(code: Code, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+    this.code = code;
+  }
+}
+
 /** Returns an error that programs recognise by its code. */
 export function codedError(code: string, message: string): Error {
   return Object.assign(new Error(message), { code });

@@ -1,8 +1,12 @@
 import { hash } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import { readArchive } from '../../src/archives/inspect.ts';
-import { type ArchiveLimits, defaultArchiveLimits, type Inspection } from '../../src/archives/inspection.ts';
-import { trustReading } from '../../src/archives/reading.ts';
+import {
+  type ArchiveLimits,
+  defaultArchiveLimits,
+  type Inspection,
+  trustReading,
+} from '../../src/archives/inspection.ts';
 import { decodeListing } from '../../src/archives/tree/deposit-tree.ts';
 import { mergeListings } from '../../src/archives/tree/merge-archives.ts';
 import type { LocalSource } from '../../src/object-store/object-store.ts';

@@ -3,7 +3,7 @@ import test from 'ava';
 import { ArchiveBytes } from '../../src/archives/archive-bytes.ts';
 import { unxz } from '../../src/archives/compression/xz/unxz.ts';
 import { decodeListing } from '../../src/archives/tree/deposit-tree.ts';
-import { MemberReaders } from '../../src/archives/workers/member-readers.ts';
+import { ArchiveWorkers } from '../../src/archives/workers/archive-workers.ts';
 import { contentId } from '../../src/swhid/content.ts';
 import { codeTar, codeTarsXz } from '../../testing/code-tars.ts';
 import { demoTarXz } from '../../testing/demo-tars.ts';
@@ -101,7 +101,7 @@ test('filtered xz data with any byte changed is either accepted or refused, and 
 });
 
 test('members of a filtered xz tar are read', async (t) => {
-  await using readers = new MemberReaders({ size: 1 });
+  await using readers = new ArchiveWorkers({ size: 1 });
   const [leaf] = [...decodeListing((await accepted(t, x86)).listing)].map((member) => member.leaf);
   const { id, sha256, length } = leaf!;
   const member = { path: 'code', mode: '100644', id, sha256, length } as const;

@@ -123,7 +123,7 @@ test('no deposit is what its parts exclude', (t) => {
 
 test('a snapshot is made again from its deposit, and no other bytes are given for an id', async (t) => {
   const unused = undefined as never; // objects made from events need neither store nor archives
-  const bytes = new ObjectReader({ store: unused, readers: unused, limits: unused });
+  const bytes = new ObjectReader({ store: unused, workers: unused, limits: unused });
   const branches = [{ name: 'HEAD', targetType: 'revision', target: revision }] as const;
   const bodyOf = (id: string) => {
     const swhid = { type: 'snp', id, qualifiers: {} } as const;

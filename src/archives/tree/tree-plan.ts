@@ -5,8 +5,8 @@ import { directoryMode } from '../../swhid/directory.ts';
 import { ArchiveBytes } from '../archive-bytes.ts';
 import type { WantedMember, WantedMembers } from '../members/member-output.ts';
 import { tarHeader } from '../tar/tar-writer.ts';
+import type { MemberOrder } from '../workers/archive-job.ts';
 import type { ChunkSender } from '../workers/chunk-sender.ts';
-import type { MemberOrder } from '../workers/member-job.ts';
 import { decodeTree } from './deposit-tree.ts';
 
 export type TreePlan = {

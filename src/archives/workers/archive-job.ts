@@ -1,9 +1,10 @@
+import type { MessagePort } from 'node:worker_threads';
 import type { LocalSource } from '../../object-store/object-store.ts';
-import type { ArchiveLimits, Overlay, OverlayListing } from '../inspection.ts';
-import type { Reading } from '../reading.ts';
+import type { ArchiveLimits, OverlayListing } from '../inspection.ts';
+import type { WantedMember } from '../members/member-output.ts';
 
-/** A job for a worker thread. */
-export type ArchiveJob =
+/** A check or a load: its result is the reply. */
+export type CheckJob =
   | {
       readonly kind: 'inspect';
       readonly source: LocalSource;
@@ -12,11 +13,26 @@ export type ArchiveJob =
     }
   | { readonly kind: 'overlay'; readonly listings: readonly OverlayListing[] };
 
-/** The reply to a job. Any failure other than of the file system crashes the worker instead. */
-export type ArchiveReply =
-  | { readonly kind: 'inspected'; readonly reading: Reading }
-  | { readonly kind: 'overlaid'; readonly overlay: Overlay }
-  | { readonly kind: 'failed'; readonly error: SystemError };
+/** A read of members from one archive. */
+export type MemberOrder = { readonly archive: LocalSource } & (
+  | { readonly kind: 'content'; readonly member: WantedMember }
+  /** The members of a directory of a deposit that are in the archive, as a tar without its end. */
+  | {
+      readonly kind: 'tree';
+      /** SHA-256 of the archive, as the manifest names it. */
+      readonly sha256: string;
+      readonly manifest: { readonly source: LocalSource; readonly sha256: string };
+      /** Path of the directory; empty for the root. */
+      readonly path: string;
+      /** Whether to include the directories themselves, which belong to no archive. */
+      readonly directories: boolean;
+    }
+);
 
-/** An error as it is sent between threads, which would lose its own fields. */
-export type SystemError = { readonly message: string; readonly code: string; readonly syscall: string };
+/** A job for a worker thread. The bytes of members are sent through the port, one chunk per requesting message. */
+export type ArchiveJob = CheckJob | (MemberOrder & { readonly port: MessagePort });
+
+/** The reply to a job: its result, or an error, of which only these fields pass between threads. */
+export type ArchiveReply =
+  | { readonly result: unknown }
+  | { readonly error: { readonly message: string; readonly code: string; readonly syscall?: string } };

@@ -1,41 +1,74 @@
-import { parentPort } from 'node:worker_threads';
+import { getPriority, setPriority } from 'node:os';
+import { basename } from 'node:path';
+import { parentPort, workerData } from 'node:worker_threads';
+import { files } from '../../tools/files.ts';
 import { readArchive } from '../inspect.ts';
+import type { Overlay, Reading } from '../inspection.ts';
+import { ContentOutput, TarOutput } from '../members/member-output.ts';
+import { readMembers } from '../read-members.ts';
 import { mergeListings } from '../tree/merge-archives.ts';
+import { readTreePlan, tarDirectories } from '../tree/tree-plan.ts';
 import type { ArchiveJob, ArchiveReply } from './archive-job.ts';
-import { lowerThreadPriority } from './lower-priority.ts';
+import { ChunkSender } from './chunk-sender.ts';
 import { BEGUN } from './worker-pool.ts';
 
+/**
+ * Niceness of a thread that no client waits for: a tenth of a core under full load, otherwise all that is
+ * free.
+ */
+const NICENESS = 10;
+
 // Entry point of a worker thread: one job at a time, one reply to each.
-lowerThreadPriority();
+if ((workerData as { isBackground: boolean }).isBackground) lowerThreadPriority();
 parentPort?.on('message', (job: ArchiveJob) => void answer(job));
 parentPort?.postMessage(BEGUN);
 
-// A failure other than of the file system becomes an unhandled rejection, which intentionally ends the
-// thread.
+type Result = Reading | Overlay | undefined;
+
 async function answer(job: ArchiveJob): Promise<void> {
-  const reply = await work(job).catch(failed);
-  parentPort?.postMessage(reply, documentsOf(reply));
+  const reply = await work(job).catch((error: Error & { code?: string; syscall?: string }) => {
+    const { message, code, syscall } = error;
+    // An error of a check other than of the file system becomes an unhandled rejection, which intentionally ends the
+    // thread.
+    if (!('port' in job) && (code === undefined || syscall === undefined)) throw error;
+    return { error: { message, code: code ?? 'UNEXPECTED', ...(syscall !== undefined && { syscall }) } };
+  });
+  if ('port' in job) job.port.close();
+  parentPort?.postMessage(reply satisfies ArchiveReply, 'result' in reply ? documentsOf(reply.result) : []);
 }
 
-async function work(job: ArchiveJob): Promise<ArchiveReply> {
-  if (job.kind === 'overlay') return { kind: 'overlaid', overlay: mergeListings(job.listings) };
-  return { kind: 'inspected', reading: await readArchive(job.source, job.sha256, job.limits) };
-}
-
-function failed(error: Error & { code?: string; syscall?: string }): ArchiveReply {
-  const { message, code, syscall } = error;
-  if (code === undefined || syscall === undefined) throw error;
-  return { kind: 'failed', error: { message, code, syscall } };
+async function work(job: ArchiveJob): Promise<{ result: Result }> {
+  if (job.kind === 'inspect') return { result: await readArchive(job.source, job.sha256, job.limits) };
+  if (job.kind === 'overlay') return { result: mergeListings(job.listings) };
+  const sender = new ChunkSender(job.port);
+  if (job.kind === 'content') {
+    const { archive, member } = job;
+    await readMembers(archive, new Map([[member.path, member]]), new ContentOutput(sender));
+  } else {
+    const { wanted, directories, below } = readTreePlan(job);
+    if (job.directories) await tarDirectories(directories, below, sender);
+    await readMembers(job.archive, wanted, new TarOutput(sender, below));
+  }
+  await sender.finish();
+  return { result: undefined };
 }
 
 /** Returns the buffers to transfer instead of copy: they can be tens of megabytes long. */
-function documentsOf(reply: ArchiveReply): ArrayBuffer[] {
-  const result =
-    reply.kind === 'inspected'
-      ? reply.reading.inspection
-      : reply.kind === 'overlaid'
-        ? reply.overlay
-        : undefined;
-  if (result?.outcome !== 'accepted') return [];
-  return [('listing' in result ? result.listing : result.manifest).buffer as ArrayBuffer];
+function documentsOf(result: Result): ArrayBuffer[] {
+  const outcome = result && 'inspection' in result ? result.inspection : result;
+  if (outcome?.outcome !== 'accepted') return [];
+  return [('listing' in outcome ? outcome.listing : outcome.manifest).buffer as ArrayBuffer];
+}
+
+/**
+ * Lowers the priority of this thread below those that answer requests. Only Linux has a niceness per thread;
+ * elsewhere this has no effect.
+ */
+function lowerThreadPriority(): void {
+  try {
+    const thread = Number(basename(files.readlinkSync('/proc/thread-self')));
+    setPriority(thread, Math.max(NICENESS, getPriority(thread)));
+  } catch {
+    // The priority is only an optimisation.
+  }
 }

@@ -1,4 +1,6 @@
 import { extname } from 'node:path';
+import { Readable } from 'node:stream';
+import { MessageChannel, type Transferable } from 'node:worker_threads';
 import type { LocalSource } from '../../object-store/object-store.ts';
 import { files } from '../../tools/files.ts';
 import type { FaultCode } from '../faults.ts';
@@ -9,9 +11,10 @@ import {
   type Inspection,
   type Overlay,
   type OverlayListing,
+  type Reading,
+  trustReading,
 } from '../inspection.ts';
-import { trustReading } from '../reading.ts';
-import type { ArchiveJob, ArchiveReply, SystemError } from './archive-job.ts';
+import type { ArchiveJob, ArchiveReply, CheckJob, MemberOrder } from './archive-job.ts';
 import { JobAborted, type PoolLoad, WorkerPool } from './worker-pool.ts';
 
 export type ArchiveWorkersOptions = {
@@ -19,14 +22,17 @@ export type ArchiveWorkersOptions = {
   readonly queueLength?: number;
   /** Maximum heap of each worker; the readers themselves bound their buffers. */
   readonly heapMegabytes?: number;
+  /** Whether the threads have a lower priority than those that answer requests. */
+  readonly isBackground?: boolean;
   /** Time limit in milliseconds for merging the tree of a deposit. */
   readonly overlayTime?: number;
-  /** Called for every aborted job, with the SHA-256 of its archives, for the operator's log. */
+  /** Called for every aborted check, with the SHA-256 of its archives, for the operator's log. */
   readonly onAborted?: (error: JobAborted, archives: readonly string[]) => void;
 };
 
 /**
- * Implements {@link ArchiveReader} with worker threads: hostile bytes can crash or occupy only one of them.
+ * Reads archives in worker threads: hostile bytes can crash or occupy only one of them. The jobs are checks and loads,
+ * or reads of members.
  */
 export class ArchiveWorkers implements ArchiveReader {
   readonly #pool: WorkerPool<ArchiveJob, ArchiveReply>;
@@ -37,11 +43,16 @@ export class ArchiveWorkers implements ArchiveReader {
     size = 2,
     queueLength = 1000,
     heapMegabytes = 512,
+    isBackground = true,
     overlayTime = defaultArchiveLimits.wallTime,
     onAborted,
   }: ArchiveWorkersOptions = {}) {
-    const resourceLimits = { maxOldGenerationSizeMb: heapMegabytes, maxYoungGenerationSizeMb: 3 };
-    this.#pool = new WorkerPool(entry, { size, queueLength, worker: { resourceLimits } });
+    const resourceLimits = {
+      maxOldGenerationSizeMb: heapMegabytes,
+      maxYoungGenerationSizeMb: isBackground ? 3 : 8,
+    };
+    const worker = { resourceLimits, workerData: { isBackground } };
+    this.#pool = new WorkerPool(entry, { size, queueLength, worker });
     this.#overlayTime = overlayTime;
     this.#onAborted = onAborted ?? (() => undefined);
   }
@@ -57,51 +68,75 @@ export class ArchiveWorkers implements ArchiveReader {
     owner?: string,
   ): Promise<Inspection> {
     const milliseconds = await wallTime(source, limits);
-    const reply = await this.#run({ kind: 'inspect', source, sha256, limits }, milliseconds, owner);
-    if (reply.kind === 'aborted') return { outcome: 'refused', format: null, faults: [reply.fault] };
-    if (reply.kind === 'inspected') return trustReading(reply.reading, sha256);
-    throw unexpected(reply);
+    const read = await this.#check({ kind: 'inspect', source, sha256, limits }, milliseconds, owner);
+    if ('fault' in read) return { outcome: 'refused', format: null, faults: [read.fault] };
+    return trustReading(read.result as Reading, sha256); // as for this kind of job
   }
 
   async overlay(listings: readonly OverlayListing[], owner?: string): Promise<Overlay> {
     const job = { kind: 'overlay', listings } as const;
-    const reply = await this.#run(job, this.#overlayTime, owner, wholeBuffersOf(listings));
-    if (reply.kind === 'aborted') return { outcome: 'refused', faults: [reply.fault] };
-    if (reply.kind === 'overlaid') return reply.overlay;
-    throw unexpected(reply);
+    const merged = await this.#check(job, this.#overlayTime, owner, wholeBuffersOf(listings));
+    if ('fault' in merged) return { outcome: 'refused', faults: [merged.fault] };
+    return merged.result as Overlay; // as for this kind of job
+  }
+
+  /**
+   * Returns the bytes of members as a stream. It fails, before its last byte, if they have changed or the read
+   * takes longer than `milliseconds`; destroying it aborts the read.
+   */
+  read(order: MemberOrder, milliseconds: number): Readable {
+    const { port1: chunks, port2: port } = new MessageChannel();
+    const readable = new Readable({
+      read: () => chunks.postMessage(null),
+      destroy: (error, done) => {
+        chunks.close();
+        done(error);
+      },
+    });
+    chunks.on('message', (chunk: Uint8Array | null) => readable.push(chunk));
+    this.#run({ ...order, port }, milliseconds, '', [port]).catch((error: Error) => readable.destroy(error));
+    return readable;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#pool[Symbol.asyncDispose]();
   }
 
+  /** Resolves to the result of the job, or to a fault of its archives if it was aborted. */
+  async #check(
+    job: CheckJob,
+    milliseconds: number,
+    owner = '',
+    transfer: readonly Transferable[] = [],
+  ): Promise<{ result: unknown } | { fault: { code: FaultCode; text: string } }> {
+    try {
+      return { result: await this.#run(job, milliseconds, owner, transfer) };
+    } catch (error) {
+      if (!(error instanceof JobAborted)) throw error;
+      const archives = job.kind === 'inspect' ? [job] : job.listings;
+      this.#onAborted(
+        error,
+        archives.map(({ sha256 }) => sha256),
+      );
+      const text = `The check of the archive was aborted: it took more than ${Math.ceil(milliseconds / 1000)} seconds (the limit), or more memory than a check may use.`;
+      return { fault: { code: 'CHECK_ABORTED', text } };
+    }
+  }
+
   async #run(
     job: ArchiveJob,
     milliseconds: number,
-    owner = '',
-    transfer: readonly ArrayBuffer[] = [],
-  ): Promise<ArchiveReply | Aborted> {
-    try {
-      const reply = await this.#pool.run(job, milliseconds, { owner, transfer });
-      if (reply.kind === 'failed') throw asError(reply.error);
-      return reply;
-    } catch (error) {
-      if (!(error instanceof JobAborted)) throw error;
-      this.#onAborted(error, archivesOf(job));
-      const text = `The check of the archive was aborted: it took more than ${Math.ceil(milliseconds / 1000)} seconds (the limit), or more memory than a check may use.`;
-      return { kind: 'aborted', fault: { code: 'CHECK_ABORTED', text } };
-    }
+    owner: string,
+    transfer: readonly Transferable[],
+  ): Promise<unknown> {
+    const reply = await this.#pool.run(job, milliseconds, { owner, transfer });
+    if ('error' in reply) throw Object.assign(new Error(reply.error.message), reply.error);
+    return reply.result;
   }
 }
 
-type Aborted = { kind: 'aborted'; fault: { code: FaultCode; text: string } };
-
 // The extension of this file: the sources run unchanged, but a published package has JavaScript.
 const entry = new URL(`./archive-worker${extname(import.meta.filename)}`, import.meta.url);
-
-function archivesOf(job: ArchiveJob): readonly string[] {
-  return job.kind === 'inspect' ? [job.sha256] : job.listings.map(({ sha256 }) => sha256);
-}
 
 /** Resolves to the time limit in milliseconds; rejects for an archive that cannot be read. */
 async function wallTime(source: LocalSource, limits: ArchiveLimits): Promise<number> {
@@ -113,12 +148,4 @@ async function wallTime(source: LocalSource, limits: ArchiveLimits): Promise<num
 function wholeBuffersOf(listings: readonly OverlayListing[]): ArrayBuffer[] {
   const whole = listings.filter(({ listing }) => listing.length === listing.buffer.byteLength);
   return [...new Set(whole.map(({ listing }) => listing.buffer as ArrayBuffer))];
-}
-
-function asError({ message, code, syscall }: SystemError): Error {
-  return Object.assign(new Error(message), { code, syscall });
-}
-
-function unexpected(reply: ArchiveReply | Aborted): Error {
-  return new Error(`An archive worker gave a reply of the wrong kind: ${reply.kind}.`);
 }

@@ -1,15 +1,10 @@
 import type { MessagePort } from 'node:worker_threads';
 import { clock } from '../../tools/clock.ts';
+import { codedError } from '../../tools/coded-error.ts';
 
 const pieceLength = 256 * 1024;
 /** Number of calls between two turns of the event loop, in which messages of the other side are received. */
 const callsBetweenTurns = 16;
-
-/** The reader has closed the port before the end. */
-class ReadAborted extends Error {
-  override readonly name = 'ReadAborted';
-  readonly code = 'READING_ABANDONED';
-}
 
 /**
  * Sends bytes through a port in large chunks, each only on request by a message. Only {@link finish} sends
@@ -48,12 +43,12 @@ export class ChunkSender {
     }
   }
 
-  /** Sends all full chunks. @throws {ReadAborted} */
+  /** Sends all full chunks. @throws {Error} the reader has closed the port before the end */
   async drained(): Promise<void> {
     this.#calls += 1;
     if (this.#calls % callsBetweenTurns === 0) await clock.nextTurn();
     for (let piece = this.#full.shift(); piece; piece = this.#full.shift()) await this.#send(piece);
-    if (this.#closed) throw new ReadAborted('Nobody reads the rest.');
+    if (this.#closed) throw aborted();
   }
 
   async finish(): Promise<void> {
@@ -74,8 +69,12 @@ export class ChunkSender {
       this.#wake = resolve;
       await promise;
     }
-    if (this.#closed) throw new ReadAborted('Nobody reads the rest.');
+    if (this.#closed) throw aborted();
     this.#asked -= 1;
     this.#port.postMessage(piece, [piece.buffer as ArrayBuffer]);
   }
+}
+
+function aborted(): Error {
+  return codedError('READING_ABANDONED', 'Nobody reads the rest.');
 }

@@ -1,6 +1,7 @@
 import { type Transferable, Worker, type WorkerOptions } from 'node:worker_threads';
 import { clock } from '../../tools/clock.ts';
-import { FairQueue } from '../../tools/concurrency/fair-queue.ts';
+import { CodedError } from '../../tools/coded-error.ts';
+import { FairSemaphore } from '../../tools/concurrency/fair-semaphore.ts';
 import { workers } from '../../tools/workers.ts';
 
 export type PoolOptions = {
@@ -33,23 +34,18 @@ export class JobAborted extends Error {
   override readonly name = 'JobAborted';
 }
 
-class PoolBusy extends Error {
-  override readonly name = 'PoolBusy';
-  readonly code = 'POOL_BUSY';
+/** Too many jobs wait, or no worker could start: unrelated to the job. */
+class PoolBusy extends CodedError<'POOL_BUSY'> {
+  constructor(message = 'No worker could begin.', options?: ErrorOptions) {
+    super('POOL_BUSY', message, options);
+  }
 }
 
-class PoolClosed extends Error {
-  override readonly name = 'PoolClosed';
-  readonly code = 'POOL_CLOSED';
+class PoolClosed extends CodedError<'POOL_CLOSED'> {
+  constructor(message: string) {
+    super('POOL_CLOSED', message);
+  }
 }
-
-type Task<Job, Reply> = {
-  readonly job: Job;
-  readonly transfer: readonly Transferable[];
-  readonly milliseconds: number;
-  readonly resolve: (reply: Reply) => void;
-  readonly reject: (error: Error) => void;
-};
 
 /**
  * Runs jobs on a few worker threads, those of each owner in FIFO order. An idle thread does not keep the
@@ -58,72 +54,63 @@ type Task<Job, Reply> = {
 export class WorkerPool<Job, Reply> implements AsyncDisposable {
   readonly #entry: URL;
   readonly #options: PoolOptions;
-  readonly #queue = new FairQueue<Task<Job, Reply>>();
+  readonly #threads: FairSemaphore;
   readonly #idle: Worker[] = [];
-  readonly #busy = new Map<Worker, Task<Job, Reply>>();
+  /** The busy workers, and what rejects the job of each. */
+  readonly #busy = new Map<Worker, (error: Error) => void>();
   readonly #begun = new WeakSet<Worker>();
   #closed = false;
 
   constructor(entry: URL, options: PoolOptions) {
     this.#entry = entry;
     this.#options = options;
+    const { size: limit, queueLength: waiting } = options;
+    const refuse = () => new PoolBusy(`More than ${waiting} jobs wait for a worker.`);
+    this.#threads = new FairSemaphore({ limit, waiting, refuse });
   }
 
   /**
    * Resolves to the worker's reply to the job. The time limit starts when a worker accepts the job, and does
    * not run while the process is suspended.
    * @throws {JobAborted}
-   * @throws {PoolBusy} too many jobs are waiting, or no worker could start: unrelated to the job.
+   * @throws {PoolBusy}
    * @throws {PoolClosed} the pool was disposed of before the reply.
    */
-  run(job: Job, milliseconds: number, { transfer = [], owner = '' }: JobOptions = {}): Promise<Reply> {
-    return new Promise((resolve, reject) => {
-      if (this.#closed) throw new PoolClosed('The worker pool is closed.');
-      if (this.#queue.size >= this.#options.queueLength) {
-        throw new PoolBusy(`More than ${this.#options.queueLength} jobs wait for a worker.`);
-      }
-      this.#queue.add(owner, { job, transfer, milliseconds, resolve, reject });
-      this.#startNext();
-    });
+  async run(job: Job, milliseconds: number, { transfer = [], owner = '' }: JobOptions = {}): Promise<Reply> {
+    if (this.#closed) throw new PoolClosed('The worker pool is closed.');
+    using _thread = await this.#threads.acquire(owner);
+    if (this.#closed) throw new PoolClosed('The worker pool was closed before the job was done.');
+    const worker = this.#idle.pop() ?? this.#newWorker();
+    const reply = this.#replyOf(worker, milliseconds);
+    worker.ref();
+    worker.postMessage(job, transfer);
+    return await reply;
   }
 
   /** The maximum number of threads, the number of busy ones, and the number of waiting jobs. */
   get load(): PoolLoad {
-    return { size: this.#options.size, busy: this.#busy.size, waiting: this.#queue.size };
+    return { size: this.#options.size, busy: this.#threads.held, waiting: this.#threads.waiting };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
-    const unfinished = [...this.#busy.values(), ...this.#queue.takeAll()];
+    const closed = new PoolClosed('The worker pool was closed before the job was done.');
+    this.#threads.rejectWaiting(closed);
     const workers = [...this.#idle.splice(0), ...this.#busy.keys()];
-    for (const { reject } of unfinished)
-      reject(new PoolClosed('The worker pool was closed before the job was done.'));
+    for (const reject of this.#busy.values()) reject(closed);
     await Promise.all(workers.map((worker) => worker.terminate()));
   }
 
-  #startNext(): void {
-    if (this.#closed || this.#busy.size >= this.#options.size) return;
-    const task = this.#queue.take();
-    if (!task) return;
-    const worker = this.#idle.pop() ?? this.#newWorker();
-    if (worker instanceof Worker) this.#start(worker, task);
-    else {
-      task.reject(worker);
-      this.#startNext();
-    }
-  }
-
-  /** Starts a worker, or returns an error if the system has no thread left. */
-  #newWorker(): Worker | PoolBusy {
+  #newWorker(): Worker {
     try {
       return workers.start(this.#entry, this.#options.worker);
     } catch (cause) {
-      return new PoolBusy('No worker could begin.', { cause });
+      throw new PoolBusy(undefined, { cause }); // the system has no thread left
     }
   }
 
-  #start(worker: Worker, task: Task<Job, Reply>): void {
-    const { job, transfer, milliseconds, resolve, reject } = task;
+  #replyOf(worker: Worker, milliseconds: number): Promise<Reply> {
+    const { promise, resolve, reject } = Promise.withResolvers<Reply>();
     worker.removeAllListeners();
     const late = () => abort(new JobAborted(`It took more than ${milliseconds} ms.`));
     let stopClock = this.#begun.has(worker)
@@ -140,11 +127,10 @@ export class WorkerPool<Job, Reply> implements AsyncDisposable {
       worker.on('error', () => undefined);
       void worker.terminate();
       reject(fault);
-      this.#startNext();
     };
     const died = (reason: string, cause?: Error) => {
       const isOfJob = this.#begun.has(worker);
-      abort(isOfJob ? new JobAborted(reason, { cause }) : new PoolBusy('No worker could begin.', { cause }));
+      abort(isOfJob ? new JobAborted(reason, { cause }) : new PoolBusy(undefined, { cause }));
     };
     worker.once('error', (error: Error) => died('The worker failed.', error));
     worker.once('exit', (code) => died(`The worker exited with code ${code}.`));
@@ -159,11 +145,9 @@ export class WorkerPool<Job, Reply> implements AsyncDisposable {
       release();
       this.#rest(worker);
       resolve(reply);
-      this.#startNext();
     });
-    this.#busy.set(worker, task);
-    worker.ref();
-    worker.postMessage(job, transfer);
+    this.#busy.set(worker, abort);
+    return promise;
   }
 
   #rest(worker: Worker): void {

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import type { ClientLogin } from '../../../projections/client-logins.ts';
 import { SwordError } from '../../sword/sword-error.ts';
-import { FairQueue } from '../../tools/concurrency/fair-queue.ts';
+import { FairSemaphore } from '../../tools/concurrency/fair-semaphore.ts';
 import { LruCache } from '../../tools/lru-cache.ts';
 import { DUMMY_CREDENTIAL, matches, needsRehash } from '../../tools/password.ts';
 import { random } from '../../tools/random.ts';
@@ -35,9 +35,12 @@ export class Credentials {
   readonly #key = random.bytes(18).toString('base64');
   readonly #verified = new LruCache<Verified>(MAX_CACHED);
   readonly #verifying = new Map<string, Promise<boolean>>();
-  /** Waiting verifications, queued by network: guessing clients delay only their own network. */
-  readonly #queue = new FairQueue<() => void>();
-  #running = 0;
+  /** Permits of verifications, by network: guessing clients delay only their own network. */
+  readonly #permits = new FairSemaphore({
+    limit: MAX_CONCURRENT,
+    waiting: MAX_WAITING,
+    refuse: tooManyLogins,
+  });
 
   constructor(logins: Pick<View<ClientLogin>, 'get'>, renew: RenewPassword) {
     this.#logins = logins;
@@ -46,7 +49,7 @@ export class Credentials {
 
   /** Number of passwords that wait to be verified. */
   get waiting(): number {
-    return this.#queue.size;
+    return this.#permits.waiting;
   }
 
   /**
@@ -111,7 +114,7 @@ export class Credentials {
     const running = this.#verifying.get(key);
     if (running) return running;
     if (!this.#attempts.begin(address)) throw tooManyLogins();
-    const verifying = this.#runQueued(address, () => this.#isRight(password, login)).finally(() => {
+    const verifying = this.#isRight(password, login, address).finally(() => {
       this.#attempts.end(address);
       this.#verifying.delete(key);
     });
@@ -119,26 +122,11 @@ export class Credentials {
     return verifying;
   }
 
-  async #isRight(password: string, login: ClientLogin | undefined): Promise<boolean> {
+  async #isRight(password: string, login: ClientLogin | undefined, address: string): Promise<boolean> {
+    using _permit = await this.#permits.acquire(networkOf(address));
     const right = await matches(password, login?.credential ?? DUMMY_CREDENTIAL);
     if (right && login && needsRehash(login.credential)) await this.#renew(login, password);
     return right;
-  }
-
-  async #runQueued(address: string, work: () => Promise<boolean>): Promise<boolean> {
-    if (this.#running < MAX_CONCURRENT) this.#running += 1;
-    else {
-      if (this.#queue.size >= MAX_WAITING) throw tooManyLogins();
-      // The finishing verification hands over its permit.
-      await new Promise<void>((resolve) => this.#queue.add(networkOf(address), resolve));
-    }
-    try {
-      return await work();
-    } finally {
-      const next = this.#queue.take();
-      if (next) next();
-      else this.#running -= 1;
-    }
   }
 }
 

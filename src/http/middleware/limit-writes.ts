@@ -1,5 +1,5 @@
 import { SwordError } from '../../sword/sword-error.ts';
-import { OwnerSemaphore } from '../../tools/concurrency/owner-semaphore.ts';
+import { FairSemaphore } from '../../tools/concurrency/fair-semaphore.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
 
 const WRITES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
@@ -13,14 +13,20 @@ const SHARE_PER_CLIENT = 3 / 4;
  */
 export function limitWrites(limit: number): ServiceMiddleware {
   const limitPerClient = Math.ceil(limit * SHARE_PER_CLIENT);
-  const semaphore = new OwnerSemaphore(limit, limitPerClient);
+  const semaphore = new FairSemaphore({
+    limit,
+    ownerLimit: limitPerClient,
+    refuse: (reached) =>
+      busy(
+        reached === 'owner'
+          ? `${limitPerClient} uploads and changes of yours`
+          : `${limit} uploads and changes`,
+      ),
+  });
   return (ctx, next) => (WRITES.has(ctx.method) ? runLimited(ctx.state.login.client, next) : next());
 
   async function runLimited(client: string, next: () => Promise<unknown>): Promise<void> {
-    const reached = semaphore.limitReached(client);
-    if (reached === 'share taken') throw busy(`${limitPerClient} uploads and changes of yours`);
-    if (reached === 'all taken') throw busy(`${limit} uploads and changes`);
-    using _permit = semaphore.acquire(client);
+    using _permit = semaphore.acquireNow(client);
     await next();
   }
 }

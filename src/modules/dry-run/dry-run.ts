@@ -22,7 +22,7 @@ import {
 import { negotiate } from '../../sword/headers/negotiate.ts';
 import { SwordError } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';
-import { OwnerSemaphore } from '../../tools/concurrency/owner-semaphore.ts';
+import { FairSemaphore } from '../../tools/concurrency/fair-semaphore.ts';
 
 /** Temporary storage and an archive reader for dry runs, separate from those of deposits. */
 export type DryRunPlaces = {
@@ -42,7 +42,12 @@ export class DryRuns {
   readonly #places: DryRunPlaces;
   readonly #lookup: LoadedDepositsLookup;
   readonly #receive: ReceiveOptions;
-  readonly #running = new OwnerSemaphore(MAX_AT_A_TIME, MAX_OF_CLIENT);
+  readonly #running = new FairSemaphore({
+    limit: MAX_AT_A_TIME,
+    ownerLimit: MAX_OF_CLIENT,
+    refuse: (reached) =>
+      busy(reached === 'owner' ? `${MAX_OF_CLIENT} dry runs of yours` : `${MAX_AT_A_TIME} dry runs`),
+  });
 
   constructor(places: DryRunPlaces, lookup: LoadedDepositsLookup, receive: ReceiveOptions) {
     this.#places = places;
@@ -52,11 +57,7 @@ export class DryRuns {
 
   /** Answers 200 with what the checks find; what would refuse the request itself refuses this one. */
   async answer(ctx: ServiceContext, collection: CollectionView): Promise<void> {
-    const { client } = ctx.state.login;
-    const limit = this.#running.limitReached(client);
-    if (limit === 'share taken') throw busy(`${MAX_OF_CLIENT} dry runs of yours`);
-    if (limit === 'all taken') throw busy(`${MAX_AT_A_TIME} dry runs`);
-    using _place = this.#running.acquire(client);
+    using _permit = this.#running.acquireNow(ctx.state.login.client);
     const document = await this.#run(ctx, collection);
     const { contentType, format } = negotiate(ctx.req.headers.accept);
     ctx.vary('Accept');

@@ -3,7 +3,7 @@ import { isStatusChange } from '../../deposits/status-change.ts';
 import { deposits } from '../../domain/aggregates.ts';
 import type { EventLog, RecordedEvent } from '../../event-log/event-log.ts';
 import { SwordError } from '../../sword/sword-error.ts';
-import { OwnerSemaphore } from '../../tools/concurrency/owner-semaphore.ts';
+import { FairSemaphore } from '../../tools/concurrency/fair-semaphore.ts';
 import type { Projector } from '../../views/projector.ts';
 import type { View } from '../../views/view.ts';
 import { OpenStream, type Subscription } from './open-stream.ts';
@@ -22,7 +22,14 @@ const [MAX_PER_CLIENT, MAX_TOTAL] = [20, 1000];
 export class EventStreams implements Disposable {
   readonly #options: EventStreamsOptions;
   readonly #streams = new Set<OpenStream>();
-  readonly #semaphore = new OwnerSemaphore(MAX_TOTAL, MAX_PER_CLIENT);
+  readonly #semaphore = new FairSemaphore({
+    limit: MAX_TOTAL,
+    ownerLimit: MAX_PER_CLIENT,
+    refuse: (reached) =>
+      reached === 'owner'
+        ? tooMany('TooManyRequests', `You have ${MAX_PER_CLIENT}`)
+        : tooMany('ServiceUnavailable', `There are ${MAX_TOTAL}`),
+  });
   readonly #byDeposit = new Map<number, Set<OpenStream>>();
   readonly #forCollections = new Set<OpenStream>();
   readonly #stopListening: () => void;
@@ -44,10 +51,7 @@ export class EventStreams implements Disposable {
    */
   open(client: string, subscription: Subscription): OpenStream & Disposable {
     if (this.#isOver) throw stopping();
-    const reached = this.#semaphore.limitReached(client);
-    if (reached === 'share taken') throw tooMany('TooManyRequests', `You have ${MAX_PER_CLIENT}`);
-    if (reached === 'all taken') throw tooMany('ServiceUnavailable', `There are ${MAX_TOTAL}`);
-    const permit = this.#semaphore.acquire(client);
+    const permit = this.#semaphore.acquireNow(client);
     const stream = new OpenStream(subscription);
     this.#streams.add(stream);
     if ('depositId' in subscription) this.#streamsOf(subscription.depositId).add(stream);

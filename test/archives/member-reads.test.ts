@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import { encodeTree } from '../../src/archives/tree/deposit-tree.ts';
-import { MemberReaders } from '../../src/archives/workers/member-readers.ts';
+import { ArchiveWorkers } from '../../src/archives/workers/archive-workers.ts';
 import { contentId } from '../../src/swhid/content.ts';
 import { tarOf, zipOf } from '../../testing/archive-builders.ts';
 import { demoTarBzip2, demoTarXz } from '../../testing/demo-tars.ts';
@@ -31,7 +31,7 @@ function content(bytes: Uint8Array, path: string, expected: Buffer) {
 
 for (const [name, bytes] of Object.entries(archives)) {
   test(`members of a ${name} are read, and none for another that was meant`, async (t) => {
-    await using readers = new MemberReaders({ size: 1 });
+    await using readers = new ArchiveWorkers({ size: 1 });
     t.true((await buffer(readers.read(content(bytes, 'small', small), PATIENT))).equals(small));
     t.true((await buffer(readers.read(content(bytes, 'large', large), PATIENT))).equals(large));
     const otherwise = Buffer.from(large);
@@ -53,7 +53,7 @@ for (const [name, bytes] of Object.entries(archives)) {
 }
 
 test('a link is its target, and none where another one was meant', async (t) => {
-  await using readers = new MemberReaders({ size: 1 });
+  await using readers = new ArchiveWorkers({ size: 1 });
   const bytes = tarOf([{ name: 'link', type: '2', linkName: 'small' }]);
   const read = (target: string) => {
     const { member, ...order } = content(bytes, 'link', Buffer.from(target));
@@ -64,7 +64,7 @@ test('a link is its target, and none where another one was meant', async (t) => 
 });
 
 test('a directory is given by the manifest that was meant, and by no other bytes', async (t) => {
-  await using readers = new MemberReaders({ size: 1 });
+  await using readers = new ArchiveWorkers({ size: 1 });
   const leaf = {
     mode: '100644',
     id: contentId(small),
@@ -84,7 +84,7 @@ test('a directory is given by the manifest that was meant, and by no other bytes
 });
 
 test('a member whose content id fits but whose SHA-256 does not is not given', async (t) => {
-  await using readers = new MemberReaders({ size: 1 });
+  await using readers = new ArchiveWorkers({ size: 1 });
   const sha256 = hash('sha256', 'another with the same SHA-1');
   const other = { message: /has the SHA-256 [0-9a-f]{64} where it was/ };
   for (const [path, expected] of [
@@ -103,7 +103,7 @@ test('a member whose content id fits but whose SHA-256 does not is not given', a
 });
 
 test('a directory with a member whose SHA-256 does not fit is not given', async (t) => {
-  await using readers = new MemberReaders({ size: 1 });
+  await using readers = new ArchiveWorkers({ size: 1 });
   const sha256 = hash('sha256', 'another with the same SHA-1');
   const leaf = { mode: '100644', id: contentId(small), length: small.length, sha256 } as const;
   const header = { directory: '0'.repeat(40), files: 1, bytes: small.length, archives: ['a'] };
@@ -115,7 +115,7 @@ test('a directory with a member whose SHA-256 does not fit is not given', async 
 });
 
 test('members of bzip2 and xz tars are read', async (t) => {
-  await using readers = new MemberReaders({ size: 1 });
+  await using readers = new ArchiveWorkers({ size: 1 });
   for (const bytes of [demoTarBzip2, demoTarXz]) {
     const order = content(bytes, 'demo/README.md', Buffer.from('A small project.\n'));
     t.is((await buffer(readers.read(order, PATIENT))).toString(), 'A small project.\n');
@@ -123,7 +123,7 @@ test('members of bzip2 and xz tars are read', async (t) => {
 });
 
 test('a truncated archive gives an error, not a part', async (t) => {
-  await using readers = new MemberReaders({ size: 1 });
+  await using readers = new ArchiveWorkers({ size: 1 });
   for (const bytes of Object.values(archives)) {
     const cut = bytes.subarray(0, bytes.length - 1_000_000);
     await t.throwsAsync(buffer(readers.read(content(cut, 'large', large), PATIENT)));
@@ -131,7 +131,7 @@ test('a truncated archive gives an error, not a part', async (t) => {
 });
 
 test('who does not read on takes a thread for as long as was granted, or until the stream is destroyed', async (t) => {
-  await using readers = new MemberReaders({ size: 1 });
+  await using readers = new ArchiveWorkers({ size: 1 });
   const order = content(archives['tar.gz'], 'large', large);
   for (let time = 0; time < 3; time += 1) {
     const abandoned = readers.read(order, PATIENT);
@@ -146,26 +146,4 @@ test('who does not read on takes a thread for as long as was granted, or until t
     { name: 'JobAborted' },
   );
   t.true((await buffer(readers.read(order, PATIENT))).equals(large), 'there is a thread again');
-});
-
-test('so many read at a time, so many wait, and the next one is refused', async (t) => {
-  await using readers = new MemberReaders({ size: 2, waiting: 2, timeoutMs: 200 });
-  const busy = { code: 'READERS_BUSY' };
-  const first = await readers.enter('alice');
-  const second = readers.enter('alice');
-  await t.throwsAsync(readers.enter('alice'), busy, 'half of the places to wait in');
-  const bobs = await readers.enter('bob');
-  const third = readers.enter('carol');
-  await t.throwsAsync(readers.enter('dave'), busy, 'all of them');
-  bobs[Symbol.dispose]();
-  const carols = await third;
-  await t.throwsAsync(second, busy, 'not for ever');
-  first[Symbol.dispose]();
-  const again = await readers.enter('alice');
-  const next = readers.enter('alice');
-  again[Symbol.dispose]();
-  (await next)[Symbol.dispose]();
-  carols[Symbol.dispose]();
-  for (const who of ['eve', 'frank']) await readers.enter(who);
-  t.pass();
 });
