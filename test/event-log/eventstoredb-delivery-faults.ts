@@ -127,6 +127,20 @@ function losingTheServer(): void {
     );
   });
 
+  test.serial('work that is not finished does not keep a node on a connection that is silent', async (t) => {
+    const server = await logOnDouble(t);
+    const consumer = new Consumer(t, server, holding, { quietTime: 60 });
+    await server.log.append('deposit-1', 'none', newEvents(1));
+    await consumer.has(1);
+    server.double.dropSubscriptions('silence');
+    await server.log.append('deposit-2', 'none', newEvents(1));
+    await consumer.has(2);
+    t.deepEqual(
+      consumer.received.map(({ event }) => event.stream),
+      ['deposit-1', 'deposit-2'],
+    );
+  });
+
   test.serial(
     'an attempt that cannot be counted is not begun, and asked again it is counted once',
     async (t) => {
