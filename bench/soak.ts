@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { readArguments, runCommand, say, UsageError } from '../scripts/command.ts';
 import { ControlClient } from '../src/service/operator-port/control-client.ts';
-import { helloEntry, helloZip } from '../testing/deposit-bodies.ts';
+import { helloEntry, helloZip } from '../testing/http/deposit-bodies.ts';
 import { describeMachine, load as loadOfMachine, machineText } from './frame/machine.ts';
 import { ProgressLine } from './frame/progress-line.ts';
 import { median } from './frame/statistics.ts';

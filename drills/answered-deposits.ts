@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import { readConfig } from '../src/config/config.ts';
 import { openLog, openStore } from '../src/service/backends/open-backends.ts';
-import { tarOf } from '../testing/archive-builders.ts';
+import { tarOf } from '../testing/archives/archive-builders.ts';
 import {
   archiveHeaders,
   archivePart,
@@ -11,7 +11,7 @@ import {
   formOf,
   formType,
   partial,
-} from '../testing/deposit-bodies.ts';
+} from '../testing/http/deposit-bodies.ts';
 import { DRILL_PASSWORD } from './drilled-service.ts';
 
 /** Credentials of the client that `drilledFolder` registers. */

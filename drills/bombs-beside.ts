@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { tarOf } from '../testing/archive-builders.ts';
-import { archivePart, entryPart, final, formOf, formType } from '../testing/deposit-bodies.ts';
-import { freePort } from '../testing/free-port.ts';
-import type { TestClient } from '../testing/running-service.ts';
+import { tarOf } from '../testing/archives/archive-builders.ts';
+import { archivePart, entryPart, final, formOf, formType } from '../testing/http/deposit-bodies.ts';
+import { freePort } from '../testing/processes/free-port.ts';
+import type { TestClient } from '../testing/service/running-service.ts';
 import { type Bomb, bombs } from './bombs.ts';
 import { amount, type Finding, printProgress, runDrill } from './drill.ts';
 import { drillClient, drilledFolder } from './drilled-service.ts';

@@ -1,5 +1,5 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { paxHeader, tarOf, zipOf } from '../testing/archive-builders.ts';
+import { paxHeader, tarOf, zipOf } from '../testing/archives/archive-builders.ts';
 
 /** A small archive that would cost a careless reader much. */
 export type Bomb = {

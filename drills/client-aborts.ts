@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { readConfig } from '../src/config/config.ts';
 import { openLog } from '../src/service/backends/open-backends.ts';
-import { zipOf } from '../testing/archive-builders.ts';
+import { zipOf } from '../testing/archives/archive-builders.ts';
 import {
   archiveHeaders,
   archivePart,
@@ -12,11 +12,11 @@ import {
   formType,
   helloEntry,
   partial,
-} from '../testing/deposit-bodies.ts';
-import { freePort } from '../testing/free-port.ts';
-import { RawConnection } from '../testing/raw-connection.ts';
-import { swordClients } from '../testing/sword-clients.ts';
-import { pieceHeaders, TusUploads } from '../testing/tus-uploads.ts';
+} from '../testing/http/deposit-bodies.ts';
+import { RawConnection } from '../testing/http/raw-connection.ts';
+import { swordClients } from '../testing/http/sword-clients.ts';
+import { pieceHeaders, TusUploads } from '../testing/http/tus-uploads.ts';
+import { freePort } from '../testing/processes/free-port.ts';
 import { AnsweredDeposits, AUTHORIZATION, newTar } from './answered-deposits.ts';
 import { type Finding, printProgress, runDrill } from './drill.ts';
 import { drillClient, drilledFolder, settled } from './drilled-service.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { freePort } from '../testing/free-port.ts';
+import { freePort } from '../testing/processes/free-port.ts';
 import { AnsweredDeposits, lostOf, newTar } from './answered-deposits.ts';
 import { printProgress } from './drill.ts';
 import { DRILL_PASSWORD, drilledFolder, registerDrill, unsettled } from './drilled-service.ts';

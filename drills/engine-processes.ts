@@ -1,4 +1,4 @@
-import { MinioProcess } from '../testing/minio-process.ts';
+import { MinioProcess } from '../testing/s3/minio-process.ts';
 import { LogProcess } from './log-process.ts';
 import { StoreProcess } from './store-process.ts';
 

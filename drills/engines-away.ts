@@ -1,4 +1,4 @@
-import { minioProgram } from '../testing/minio-process.ts';
+import { minioProgram } from '../testing/s3/minio-process.ts';
 import { amount, type Finding, runDrill } from './drill.ts';
 import { AWAYS, EngineOutage, type OutageFound } from './engine-outage.ts';
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { TusUploads } from '../testing/tus-uploads.ts';
+import { TusUploads } from '../testing/http/tus-uploads.ts';
 import { drillClient } from './drilled-service.ts';
 
 /** System calls of the service that can be made to fail. strace counts them per thread. */

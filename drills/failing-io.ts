@@ -1,4 +1,4 @@
-import { seeded } from '../testing/seeded-random.ts';
+import { seeded } from '../testing/processes/seeded-random.ts';
 import { amount, type Finding, runDrill, skipped } from './drill.ts';
 import { scratchFolder } from './drilled-service.ts';
 import { type Choice, FailingIoRun, type Failure } from './io/failing-io-run.ts';

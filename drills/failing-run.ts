@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { freePort } from '../testing/free-port.ts';
+import { freePort } from '../testing/processes/free-port.ts';
 import { AnsweredDeposits, lostOf, newTar } from './answered-deposits.ts';
 import type { Finding } from './drill.ts';
 import { unsettled } from './drilled-service.ts';

@@ -3,16 +3,16 @@ import { existsSync } from 'node:fs';
 import { cp, open, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { freePort } from '../testing/free-port.ts';
-import { logicalContent } from '../testing/logical-content.ts';
-import { seeded } from '../testing/seeded-random.ts';
+import { logicalContent } from '../testing/event-log/logical-content.ts';
 import {
   deleteLastEvent,
   removeWithoutTrace,
   rewriteAndForgetAnchors,
   rewriteStream,
-} from '../testing/tampering.ts';
-import { makeDeposits } from '../testing/varied-deposits.ts';
+} from '../testing/event-log/tampering.ts';
+import { makeDeposits } from '../testing/http/varied-deposits.ts';
+import { freePort } from '../testing/processes/free-port.ts';
+import { seeded } from '../testing/processes/seeded-random.ts';
 import { amount, type Finding, runDrill, printProgress as say } from './drill.ts';
 import { DRILL_PASSWORD, drillClient, registerDrill, scratchFolder, settled } from './drilled-service.ts';
 import { ServiceProcess } from './service-process.ts';

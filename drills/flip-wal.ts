@@ -1,7 +1,7 @@
 import { cp, open, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { freePort } from '../testing/free-port.ts';
+import { freePort } from '../testing/processes/free-port.ts';
 import { amount, type Finding, printProgress, runDrill } from './drill.ts';
 import { drillClient, drilledFolder, scratchFolder } from './drilled-service.ts';
 import { MixedLoad } from './mixed-load.ts';

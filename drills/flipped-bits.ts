@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import path from 'node:path';
-import { minioProgram } from '../testing/minio-process.ts';
+import { minioProgram } from '../testing/s3/minio-process.ts';
 import { type Finding, printProgress, runDrill } from './drill.ts';
 import { eventually, ObjectFaultSite } from './object-fault-site.ts';
 import { keyOf, newDeposit } from './storing-client.ts';

@@ -1,8 +1,8 @@
 import { hash, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { tarOf } from '../testing/archive-builders.ts';
-import { freePort } from '../testing/free-port.ts';
-import { TusUploads } from '../testing/tus-uploads.ts';
+import { tarOf } from '../testing/archives/archive-builders.ts';
+import { TusUploads } from '../testing/http/tus-uploads.ts';
+import { freePort } from '../testing/processes/free-port.ts';
 import { AnsweredDeposits } from './answered-deposits.ts';
 import { amount, type Finding, printProgress, runDrill, skipped } from './drill.ts';
 import { drillClient, drilledFolder } from './drilled-service.ts';

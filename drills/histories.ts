@@ -2,7 +2,7 @@ import { cp, mkdir, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { seeded } from '../testing/seeded-random.ts';
+import { seeded } from '../testing/processes/seeded-random.ts';
 import { AUTHORIZATION } from './answered-deposits.ts';
 import { amount, type Finding, printProgress, runDrill, skipped } from './drill.ts';
 import { scratchFolder } from './drilled-service.ts';

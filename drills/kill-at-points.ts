@@ -1,4 +1,4 @@
-import { freePort } from '../testing/free-port.ts';
+import { freePort } from '../testing/processes/free-port.ts';
 import { amount, type Finding, printProgress, runDrill, skipped } from './drill.ts';
 import { drillClient, drilledFolder, unsettled } from './drilled-service.ts';
 import { everythingVerified } from './everything-verified.ts';

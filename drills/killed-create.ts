@@ -2,8 +2,8 @@ import { hash, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { readConfig } from '../src/config/config.ts';
 import { openLog } from '../src/service/backends/open-backends.ts';
-import { archivePart, entryPart, final, formOf, formType } from '../testing/deposit-bodies.ts';
-import type { TestClient } from '../testing/running-service.ts';
+import { archivePart, entryPart, final, formOf, formType } from '../testing/http/deposit-bodies.ts';
+import type { TestClient } from '../testing/service/running-service.ts';
 import { newTar } from './answered-deposits.ts';
 import type { ServiceProcess } from './service-process.ts';
 

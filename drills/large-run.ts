@@ -1,4 +1,4 @@
-import type { FaultProxy } from '../testing/fault-proxy.ts';
+import type { FaultProxy } from '../testing/http/fault-proxy.ts';
 import { peakMemory } from './process-facts.ts';
 import type { ServiceProcess } from './service-process.ts';
 

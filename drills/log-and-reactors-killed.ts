@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { tarOf } from '../testing/archive-builders.ts';
+import { tarOf } from '../testing/archives/archive-builders.ts';
 import { amount, type Finding, printProgress, runDrill } from './drill.ts';
 import { OutageSite } from './outage-site.ts';
 

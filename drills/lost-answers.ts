@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { readConfig } from '../src/config/config.ts';
 import { openLog } from '../src/service/backends/open-backends.ts';
-import { archivePart, entryPart, formOf, formType } from '../testing/deposit-bodies.ts';
-import { freePort } from '../testing/free-port.ts';
+import { archivePart, entryPart, formOf, formType } from '../testing/http/deposit-bodies.ts';
+import { freePort } from '../testing/processes/free-port.ts';
 import { amount, type Finding, printProgress, runDrill } from './drill.ts';
 import { drillClient, drilledFolder, settled } from './drilled-service.ts';
 import { ServiceProcess } from './service-process.ts';

@@ -10,8 +10,8 @@ import {
   formOf,
   formType,
   partial,
-} from '../testing/deposit-bodies.ts';
-import type { TestClient } from '../testing/running-service.ts';
+} from '../testing/http/deposit-bodies.ts';
+import type { TestClient } from '../testing/service/running-service.ts';
 import { newTar } from './answered-deposits.ts';
 import { Ledger, type WatchedDeposit } from './watched-deposit.ts';
 

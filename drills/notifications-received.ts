@@ -1,6 +1,6 @@
 import { isStatusChange } from '../src/deposits/status-change.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
-import type { WebhookReceiver } from '../testing/webhook-receiver.ts';
+import type { WebhookReceiver } from '../testing/service/webhook-receiver.ts';
 
 /** Notifications that a receiver accepted, compared with the status events of a log. */
 export type NotificationsReceived = {

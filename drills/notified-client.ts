@@ -2,7 +2,7 @@ import { readConfig } from '../src/config/config.ts';
 import { AdminCommands } from '../src/deposits/admin-commands.ts';
 import { WebhookKey } from '../src/modules/webhooks/webhook-key.ts';
 import { openLog } from '../src/service/backends/open-backends.ts';
-import type { WebhookReceiver } from '../testing/webhook-receiver.ts';
+import type { WebhookReceiver } from '../testing/service/webhook-receiver.ts';
 import { DRILL_PASSWORD, registerIn } from './drilled-service.ts';
 
 /** Registers the client `drill`, whose webhook is the receiver. */

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { RetryingDepositor } from '../testing/retrying-depositor.ts';
+import type { RetryingDepositor } from '../testing/http/retrying-depositor.ts';
 
 /** Makes this number of deposits with several writers, each one after the other. Disposal stops them. */
 export class RunOf implements Disposable {

@@ -1,5 +1,5 @@
 import net from 'node:net';
-import { archiveHeaders, BOUNDARY, entryHeaders, formType, partial } from '../testing/deposit-bodies.ts';
+import { archiveHeaders, BOUNDARY, entryHeaders, formType, partial } from '../testing/http/deposit-bodies.ts';
 import { AUTHORIZATION, newTar } from './answered-deposits.ts';
 
 /** A way of being slow. */

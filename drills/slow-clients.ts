@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { freePort } from '../testing/free-port.ts';
+import { freePort } from '../testing/processes/free-port.ts';
 import { AnsweredDeposits, newTar } from './answered-deposits.ts';
 import { amount, type Finding, printProgress, runDrill } from './drill.ts';
 import { drilledFolder } from './drilled-service.ts';

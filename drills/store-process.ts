@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 
-const PROGRAM = path.join(import.meta.dirname, '../testing/s3-process.ts');
+const PROGRAM = path.join(import.meta.dirname, '../testing/s3/s3-process.ts');
 
 /** The S3 server of the tests in a separate process, with commands for faults. */
 export class StoreProcess implements AsyncDisposable {

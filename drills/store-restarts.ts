@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { MinioProcess, minioProgram } from '../testing/minio-process.ts';
+import { MinioProcess, minioProgram } from '../testing/s3/minio-process.ts';
 import { newTar } from './answered-deposits.ts';
 import { amount, type Finding, printProgress, runDrill, skipped } from './drill.ts';
 import { OutageSite } from './outage-site.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { readConfig } from '../src/config/config.ts';
 import { openLog } from '../src/service/backends/open-backends.ts';
-import { depositHistories, judge } from '../testing/deposit-histories.ts';
-import { minioProgram } from '../testing/minio-process.ts';
-import { RetryingDepositor } from '../testing/retrying-depositor.ts';
+import { depositHistories, judge } from '../testing/http/deposit-histories.ts';
+import { RetryingDepositor } from '../testing/http/retrying-depositor.ts';
+import { minioProgram } from '../testing/s3/minio-process.ts';
 import { interruptLog, killReactors } from './cluster-faults.ts';
 import { amount, type Finding, runDrill, printProgress as say } from './drill.ts';
 import { registerIn } from './drilled-service.ts';

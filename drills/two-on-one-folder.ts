@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { freePort } from '../testing/free-port.ts';
-import { runScript } from '../testing/run-script.ts';
+import { freePort } from '../testing/processes/free-port.ts';
+import { runScript } from '../testing/processes/run-script.ts';
 import { amount, type Finding, printProgress, runDrill } from './drill.ts';
 import { drillClient, drilledFolder } from './drilled-service.ts';
 import { everythingVerified } from './everything-verified.ts';

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
-import { outcomeOf } from '../testing/run-script.ts';
-import { temporaryFolder } from '../testing/temporary-folder.ts';
+import { outcomeOf } from '../testing/processes/run-script.ts';
+import { temporaryFolder } from '../testing/processes/temporary-folder.ts';
 
 const root = path.join(import.meta.dirname, '..');
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { installed } from '../testing/installed.ts';
-import { MinioProcess, minioProgram } from '../testing/minio-process.ts';
+import { installed } from '../testing/processes/installed.ts';
+import { MinioProcess, minioProgram } from '../testing/s3/minio-process.ts';
 
 /**
  * Runs the tests of the S3 test server on a real MinIO. Each drill counts as a test. Without a MinIO it reports that,

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { EngineProcesses } from '../../drills/engine-processes.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { openLog } from '../../src/service/backends/open-backends.ts';
-import { helloEntry, helloZip } from '../../testing/deposit-bodies.ts';
+import { helloEntry, helloZip } from '../../testing/http/deposit-bodies.ts';
 import type { Goal } from '../frame/goal.ts';
 import { interleave } from '../frame/interleave.ts';
 import { LoadProcess } from '../load/load-process.ts';

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { Appended, ExpectedRevision, NewEvent } from '../../src/event-log/event-log.ts';
-import { MemoryEventLog } from '../../testing/memory-event-log.ts';
+import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
 import { GroupCommitFile } from './group-commit-file.ts';
 
 type Line = { readonly stream: string; readonly expected: ExpectedRevision; readonly events: NewEvent[] };

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import type { EventLog } from '../../src/event-log/event-log.ts';
 import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
-import { freePort } from '../../testing/free-port.ts';
+import { freePort } from '../../testing/processes/free-port.ts';
 import { ServerProcess } from './server-process.ts';
 
 /** The credentials and the collection of every service that is measured. */

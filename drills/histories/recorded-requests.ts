@@ -1,4 +1,4 @@
-import { tarOf } from '../../testing/archive-builders.ts';
+import { tarOf } from '../../testing/archives/archive-builders.ts';
 import {
   archiveHeaders,
   archivePart,
@@ -7,7 +7,7 @@ import {
   entryXml,
   formOf,
   formType,
-} from '../../testing/deposit-bodies.ts';
+} from '../../testing/http/deposit-bodies.ts';
 import { type Invocation, isRead, type Operation, outcomeOf, type Shown } from './operation.ts';
 
 export type RecordedRequestsOptions = {

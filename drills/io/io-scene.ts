@@ -7,8 +7,8 @@ import { openLog } from '../../src/service/backends/open-backends.ts';
 import { logFault } from '../../src/service/process/start-errors.ts';
 import { type Service, startService } from '../../src/service/service.ts';
 import { silentLogger } from '../../src/tools/logger.ts';
-import { archiveHeaders, partial } from '../../testing/deposit-bodies.ts';
-import { TusUploads } from '../../testing/tus-uploads.ts';
+import { archiveHeaders, partial } from '../../testing/http/deposit-bodies.ts';
+import { TusUploads } from '../../testing/http/tus-uploads.ts';
 import { AnsweredDeposits, newTar } from '../answered-deposits.ts';
 import { DRILL_PASSWORD, drillClient, openDeposits, registerIn } from '../drilled-service.ts';
 

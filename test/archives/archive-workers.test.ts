@@ -11,7 +11,7 @@ import { defaultArchiveLimits as limits } from '../../src/archives/inspection.ts
 import { ArchiveWorkers } from '../../src/archives/workers/archive-workers.ts';
 import { WorkerPool } from '../../src/archives/workers/worker-pool.ts';
 import { ObjectCorrupt } from '../../src/object-store/object-store.ts';
-import { tarOf, zipOf } from '../../testing/archive-builders.ts';
+import { tarOf, zipOf } from '../../testing/archives/archive-builders.ts';
 import { inspect } from './reading.ts';
 
 const demo = zipOf([{ name: 'demo/README.md', data: 'A small project.\n' }]);

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import { bunzip2 } from '../../src/archives/compression/bunzip2.ts';
-import { paxHeader, tarMember, tarOf, zipOf } from '../../testing/archive-builders.ts';
+import { paxHeader, tarMember, tarOf, zipOf } from '../../testing/archives/archive-builders.ts';
 import { accepted, inspect, membersOf, refused } from './reading.ts';
 
 const MiB = 1024 ** 2;

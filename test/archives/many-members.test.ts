@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import test from 'ava';
 import { encodeListing } from '../../src/archives/tree/deposit-tree.ts';
 import { mergeListings } from '../../src/archives/tree/merge-archives.ts';
-import { tarOf } from '../../testing/archive-builders.ts';
+import { tarOf } from '../../testing/archives/archive-builders.ts';
 import { accepted } from './reading.ts';
 
 test('archives of a deposit may have a million members together, and no more', async (t) => {

@@ -5,8 +5,8 @@ import test from 'ava';
 import { encodeTree } from '../../src/archives/tree/deposit-tree.ts';
 import { ArchiveWorkers } from '../../src/archives/workers/archive-workers.ts';
 import { contentId } from '../../src/swhid/content.ts';
-import { tarOf, zipOf } from '../../testing/archive-builders.ts';
-import { demoTarBzip2, demoTarXz } from '../../testing/demo-tars.ts';
+import { tarOf, zipOf } from '../../testing/archives/archive-builders.ts';
+import { demoTarBzip2, demoTarXz } from '../../testing/archives/demo-tars.ts';
 
 const PATIENT = 30_000;
 const small = Buffer.from('small\n');

@@ -4,8 +4,8 @@ import { sniffFormat } from '../../src/archives/format.ts';
 import { defaultArchiveLimits } from '../../src/archives/inspection.ts';
 import { entryPath, pointsOutOfTree } from '../../src/archives/members/entry-path.ts';
 import { sanitizeName } from '../../src/archives/members/sanitize-name.ts';
-import { tarOf, zipOf } from '../../testing/archive-builders.ts';
-import { demoTarBzip2, demoTarXz } from '../../testing/demo-tars.ts';
+import { tarOf, zipOf } from '../../testing/archives/archive-builders.ts';
+import { demoTarBzip2, demoTarXz } from '../../testing/archives/demo-tars.ts';
 
 test('the format of an archive shows in its first bytes', (t) => {
   const v7 = tarOf([{ name: 'a', data: 'x', magic: '' }]);

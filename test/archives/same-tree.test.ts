@@ -7,9 +7,9 @@ import test from 'ava';
 import type { OverlayListing } from '../../src/archives/inspection.ts';
 import { decodeListing, decodeTree } from '../../src/archives/tree/deposit-tree.ts';
 import { mergeListings } from '../../src/archives/tree/merge-archives.ts';
-import { type TarSpec, tarOf, zipOf } from '../../testing/archive-builders.ts';
-import { demoFiles, demoTar, demoTarBzip2, demoTarXz } from '../../testing/demo-tars.ts';
-import { temporaryFolder } from '../../testing/temporary-folder.ts';
+import { type TarSpec, tarOf, zipOf } from '../../testing/archives/archive-builders.ts';
+import { demoFiles, demoTar, demoTarBzip2, demoTarXz } from '../../testing/archives/demo-tars.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { archiveBytes, vectors } from '../swhid/vectors.ts';
 import { accepted, directoryOf, inspect, membersOf } from './reading.ts';
 

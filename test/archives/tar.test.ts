@@ -9,8 +9,8 @@ import { TarReader } from '../../src/archives/tar/tar.ts';
 import { TarMembers } from '../../src/archives/tar/tar-members.ts';
 import { decodeListing } from '../../src/archives/tree/deposit-tree.ts';
 import { contentId } from '../../src/swhid/content.ts';
-import { paxHeader, type TarSpec, tarMember, tarOf } from '../../testing/archive-builders.ts';
-import { demoTar, demoTarBzip2, demoTarXz } from '../../testing/demo-tars.ts';
+import { paxHeader, type TarSpec, tarMember, tarOf } from '../../testing/archives/archive-builders.ts';
+import { demoTar, demoTarBzip2, demoTarXz } from '../../testing/archives/demo-tars.ts';
 import { accepted, inspect, membersOf, refused } from './reading.ts';
 
 const readme: TarSpec = { name: 'demo/README.md', data: 'A small project.\n' };

@@ -5,9 +5,9 @@ import { unxz } from '../../src/archives/compression/xz/unxz.ts';
 import { decodeListing } from '../../src/archives/tree/deposit-tree.ts';
 import { ArchiveWorkers } from '../../src/archives/workers/archive-workers.ts';
 import { contentId } from '../../src/swhid/content.ts';
-import { codeTar, codeTarsXz } from '../../testing/code-tars.ts';
-import { demoTarXz } from '../../testing/demo-tars.ts';
-import { riscVTar, riscVTarsXz } from '../../testing/riscv-tars.ts';
+import { codeTar, codeTarsXz } from '../../testing/archives/code-tars.ts';
+import { demoTarXz } from '../../testing/archives/demo-tars.ts';
+import { riscVTar, riscVTarsXz } from '../../testing/archives/riscv-tars.ts';
 import { xzOf } from '../corpus/xz-stream.ts';
 import { accepted, inspect, refused } from './reading.ts';
 

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import test from 'ava';
-import { zipOf } from '../../testing/archive-builders.ts';
+import { zipOf } from '../../testing/archives/archive-builders.ts';
 import { accepted, inspect, membersOf } from './reading.ts';
 
 function unicodePath(name: string | Buffer, path: string, version = 1): Buffer {

@@ -6,7 +6,7 @@ import test from 'ava';
 import StreamZip from 'node-stream-zip';
 import { decodeListing } from '../../src/archives/tree/deposit-tree.ts';
 import { contentId } from '../../src/swhid/content.ts';
-import { type ZipSpec, zipOf } from '../../testing/archive-builders.ts';
+import { type ZipSpec, zipOf } from '../../testing/archives/archive-builders.ts';
 import { accepted, inspect, membersOf, refused } from './reading.ts';
 
 const readme: ZipSpec = { name: 'demo/README.md', data: 'A small project.\n' };

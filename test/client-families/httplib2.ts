@@ -1,5 +1,5 @@
-import type { RawAnswer } from '../../testing/raw-connection.ts';
-import { RawConversation, type RawRequest } from '../../testing/raw-conversation.ts';
+import type { RawAnswer } from '../../testing/http/raw-connection.ts';
+import { RawConversation, type RawRequest } from '../../testing/http/raw-conversation.ts';
 import { type Account, basic, hostOf } from './account.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { md5Of } from '../../testing/deposit-bodies.ts';
-import { parsedBody } from '../../testing/parsed-body.ts';
+import { parsedBody } from '../../testing/documents/parsed-body.ts';
+import { md5Of } from '../../testing/http/deposit-bodies.ts';
 import type { Account } from './account.ts';
 import { Httplib2 } from './httplib2.ts';
 

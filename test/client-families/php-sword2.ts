@@ -1,8 +1,8 @@
-import { md5Of } from '../../testing/deposit-bodies.ts';
-import { parsedBody } from '../../testing/parsed-body.ts';
-import type { RawAnswer } from '../../testing/raw-connection.ts';
-import { askAlone, type RawRequest } from '../../testing/raw-conversation.ts';
-import { swordClients } from '../../testing/sword-clients.ts';
+import { parsedBody } from '../../testing/documents/parsed-body.ts';
+import { md5Of } from '../../testing/http/deposit-bodies.ts';
+import type { RawAnswer } from '../../testing/http/raw-connection.ts';
+import { askAlone, type RawRequest } from '../../testing/http/raw-conversation.ts';
+import { swordClients } from '../../testing/http/sword-clients.ts';
 import { type Account, basic, hostOf } from './account.ts';
 
 type Headers = RawRequest['headers'];

@@ -1,7 +1,7 @@
-import { md5Of } from '../../testing/deposit-bodies.ts';
-import { type Parsed, parsedBody } from '../../testing/parsed-body.ts';
-import type { RawAnswer } from '../../testing/raw-connection.ts';
-import { type RelatedBody, swordClients } from '../../testing/sword-clients.ts';
+import { type Parsed, parsedBody } from '../../testing/documents/parsed-body.ts';
+import { md5Of } from '../../testing/http/deposit-bodies.ts';
+import type { RawAnswer } from '../../testing/http/raw-connection.ts';
+import { type RelatedBody, swordClients } from '../../testing/http/sword-clients.ts';
 import type { Account } from './account.ts';
 import { Httplib2 } from './httplib2.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { RawAnswer } from '../../testing/raw-connection.ts';
-import { askAlone, type RawRequest } from '../../testing/raw-conversation.ts';
+import type { RawAnswer } from '../../testing/http/raw-connection.ts';
+import { askAlone, type RawRequest } from '../../testing/http/raw-conversation.ts';
 import { type Account, basic, hostOf } from './account.ts';
 
 type Headers = RawRequest['headers'];

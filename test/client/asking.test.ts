@@ -2,8 +2,8 @@ import { chmod, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import anyTest, { type TestFn } from 'ava';
-import { AlteringProxy } from '../../testing/altering-proxy.ts';
-import { tarOf } from '../../testing/archive-builders.ts';
+import { tarOf } from '../../testing/archives/archive-builders.ts';
+import { AlteringProxy } from '../../testing/http/altering-proxy.ts';
 import {
   archiveHeaders,
   entryPart,
@@ -11,9 +11,9 @@ import {
   formType,
   helloTar,
   helloZip,
-} from '../../testing/deposit-bodies.ts';
-import { CommandLineDepositor, type Facts } from '../../testing/deposit-command.ts';
-import { RunningService, type TestClient } from '../../testing/running-service.ts';
+} from '../../testing/http/deposit-bodies.ts';
+import { CommandLineDepositor, type Facts } from '../../testing/processes/deposit-command.ts';
+import { RunningService, type TestClient } from '../../testing/service/running-service.ts';
 import { depositBegun, depositDone } from './known-deposits.ts';
 
 type Context = { service: RunningService; alice: TestClient; depositor: CommandLineDepositor; home: string };

@@ -21,7 +21,7 @@ import { ProgressBars } from '../../scripts/progress-bar.ts';
 import { contentId } from '../../src/swhid/content.ts';
 import { directoryId } from '../../src/swhid/directory.ts';
 import { DEFAULT_DEPOSIT_NAMESPACE } from '../../src/sword/namespaces.ts';
-import { entryFacts, readEntry } from '../../testing/read-entry.ts';
+import { entryFacts, readEntry } from '../../testing/documents/read-entry.ts';
 
 const xml = (text: string) => readXml(Buffer.from(text), 'The answer');
 

@@ -6,10 +6,10 @@ import path from 'node:path';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import type { PreparedArchive } from '../../client/archives/prepare-archive.ts';
 import { KeptUploads } from '../../client/tus/kept-uploads.ts';
-import { AlteringProxy } from '../../testing/altering-proxy.ts';
-import { tarOf } from '../../testing/archive-builders.ts';
-import type { CommandLineDepositor } from '../../testing/deposit-command.ts';
-import { RunningService, until } from '../../testing/running-service.ts';
+import { tarOf } from '../../testing/archives/archive-builders.ts';
+import { AlteringProxy } from '../../testing/http/altering-proxy.ts';
+import type { CommandLineDepositor } from '../../testing/processes/deposit-command.ts';
+import { RunningService, until } from '../../testing/service/running-service.ts';
 import { depositsOf, newDepositor } from './many-depositors.ts';
 
 type Context = { service: RunningService; home: string };

@@ -6,8 +6,8 @@ import {
   formType,
   helloZip,
   partial,
-} from '../../testing/deposit-bodies.ts';
-import type { TestClient } from '../../testing/running-service.ts';
+} from '../../testing/http/deposit-bodies.ts';
+import type { TestClient } from '../../testing/service/running-service.ts';
 
 /** Resolves to the id of a deposit that is done. */
 export async function depositDone(

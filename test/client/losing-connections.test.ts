@@ -3,11 +3,11 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import anyTest, { type ExecutionContext, type TestFn } from 'ava';
-import { type Alteration, AlteringProxy } from '../../testing/altering-proxy.ts';
-import { tarOf } from '../../testing/archive-builders.ts';
-import { helloTar } from '../../testing/deposit-bodies.ts';
-import type { Facts } from '../../testing/deposit-command.ts';
-import { RunningService } from '../../testing/running-service.ts';
+import { tarOf } from '../../testing/archives/archive-builders.ts';
+import { type Alteration, AlteringProxy } from '../../testing/http/altering-proxy.ts';
+import { helloTar } from '../../testing/http/deposit-bodies.ts';
+import type { Facts } from '../../testing/processes/deposit-command.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 import { newDepositor as depositorOn, depositsOf } from './many-depositors.ts';
 
 type Context = { service: RunningService; home: string };

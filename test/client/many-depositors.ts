@@ -1,6 +1,6 @@
 import path from 'node:path';
-import { CommandLineDepositor } from '../../testing/deposit-command.ts';
-import type { RunningService } from '../../testing/running-service.ts';
+import { CommandLineDepositor } from '../../testing/processes/deposit-command.ts';
+import type { RunningService } from '../../testing/service/running-service.ts';
 
 let users = 0;
 

@@ -9,11 +9,11 @@ import anyTest, { type TestFn } from 'ava';
 import { Unreachable } from '../../client/faults.ts';
 import { bytesBody } from '../../client/http/bodies.ts';
 import { Connection } from '../../client/http/connection.ts';
-import { AlteringProxy } from '../../testing/altering-proxy.ts';
-import { tarOf } from '../../testing/archive-builders.ts';
-import { helloTar } from '../../testing/deposit-bodies.ts';
-import { CommandLineDepositor, type Facts } from '../../testing/deposit-command.ts';
-import { RunningService, type TestClient } from '../../testing/running-service.ts';
+import { tarOf } from '../../testing/archives/archive-builders.ts';
+import { AlteringProxy } from '../../testing/http/altering-proxy.ts';
+import { helloTar } from '../../testing/http/deposit-bodies.ts';
+import { CommandLineDepositor, type Facts } from '../../testing/processes/deposit-command.ts';
+import { RunningService, type TestClient } from '../../testing/service/running-service.ts';
 import { depositDone } from './known-deposits.ts';
 
 type Context = { service: RunningService; alice: TestClient; depositor: CommandLineDepositor; home: string };

@@ -5,10 +5,10 @@ import path from 'node:path';
 import anyTest, { type TestFn } from 'ava';
 import { contentId } from '../../src/swhid/content.ts';
 import { type Directory, directoryId, type LeafMode } from '../../src/swhid/directory.ts';
-import { tarOf, zipOf } from '../../testing/archive-builders.ts';
-import { entryXml, helloEntry, helloTar, helloZip } from '../../testing/deposit-bodies.ts';
-import { CommandLineDepositor, type Facts } from '../../testing/deposit-command.ts';
-import { RunningService } from '../../testing/running-service.ts';
+import { tarOf, zipOf } from '../../testing/archives/archive-builders.ts';
+import { entryXml, helloEntry, helloTar, helloZip } from '../../testing/http/deposit-bodies.ts';
+import { CommandLineDepositor, type Facts } from '../../testing/processes/deposit-command.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 
 type Context = Record<'alice' | 'acme' | 'carol', CommandLineDepositor> & { service: RunningService };
 const test = anyTest as TestFn<Context>;

@@ -15,8 +15,8 @@ import {
   logFault,
   makeDataFolder,
 } from '../../src/service/process/start-errors.ts';
-import { temporaryFolder } from '../../testing/temporary-folder.ts';
-import { CERTIFICATE } from '../../testing/tls-files.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { CERTIFICATE } from '../../testing/service/tls-files.ts';
 
 test('without settings everything is embedded, below ./data, on loopback', (t) => {
   const config = readConfig({});

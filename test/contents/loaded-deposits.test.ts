@@ -12,9 +12,9 @@ import { snapshotBody, snapshotId } from '../../src/swhid/snapshot.ts';
 import { parseQualifiedSwhid } from '../../src/swhid/swhid.ts';
 import { Projector } from '../../src/views/projector.ts';
 import { SqliteViewStore } from '../../src/views/store/sqlite-view-store.ts';
-import { executeDeposit } from '../../testing/commands.ts';
-import { createDeposit, loadedData, reading } from '../../testing/example-deposits.ts';
-import { MemoryEventLog } from '../../testing/memory-event-log.ts';
+import { executeDeposit } from '../../testing/domain/commands.ts';
+import { createDeposit, loadedData, reading } from '../../testing/domain/example-deposits.ts';
+import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
 
 const test = anyTest as TestFn<{ folder: string }>;
 

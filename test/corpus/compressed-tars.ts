@@ -1,6 +1,6 @@
 import { crc32, deflateSync, gzipSync } from 'node:zlib';
-import { type TarSpec, tarOf, zipOf } from '../../testing/archive-builders.ts';
-import { demoTarBzip2 } from '../../testing/demo-tars.ts';
+import { type TarSpec, tarOf, zipOf } from '../../testing/archives/archive-builders.ts';
+import { demoTarBzip2 } from '../../testing/archives/demo-tars.ts';
 import { changed, spliced, uint32 } from './byte-surgery.ts';
 import { type ArchiveCase, done, refused, rejected, tars } from './corpus-case.ts';
 import { xzOf } from './xz-stream.ts';

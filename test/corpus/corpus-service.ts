@@ -5,9 +5,9 @@ import { ServiceProcess } from '../../drills/service-process.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import { openLog } from '../../src/service/backends/open-backends.ts';
-import { type FormPart, formOf, formType } from '../../testing/deposit-bodies.ts';
-import { freePort } from '../../testing/free-port.ts';
-import { TestClient } from '../../testing/running-service.ts';
+import { type FormPart, formOf, formType } from '../../testing/http/deposit-bodies.ts';
+import { freePort } from '../../testing/processes/free-port.ts';
+import { TestClient } from '../../testing/service/running-service.ts';
 
 /** The end of a deposit: refused at upload, or with a final status. */
 export type Ending = {

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { archivePart, entryPart, helloZip } from '../../testing/deposit-bodies.ts';
+import { archivePart, entryPart, helloZip } from '../../testing/http/deposit-bodies.ts';
 import { CorpusService } from './corpus-service.ts';
 import { entryOf } from './entry-text.ts';
 import { everyArchive } from './every-archive.ts';

@@ -1,5 +1,11 @@
 import { deflateRawSync, gzipSync } from 'node:zlib';
-import { type TarSpec, tarMember, tarOf, type ZipSpec, zipOf } from '../../testing/archive-builders.ts';
+import {
+  type TarSpec,
+  tarMember,
+  tarOf,
+  type ZipSpec,
+  zipOf,
+} from '../../testing/archives/archive-builders.ts';
 import { type ArchiveCase, done, refused, rejected, tars, zips } from './corpus-case.ts';
 import { deflatedZeros } from './zip-entries.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import test from 'ava';
-import { archivePart, entryPart } from '../../testing/deposit-bodies.ts';
+import { archivePart, entryPart } from '../../testing/http/deposit-bodies.ts';
 import { CorpusService } from './corpus-service.ts';
 import { costlyArchives } from './costly-archives.ts';
 import { entryOf } from './entry-text.ts';

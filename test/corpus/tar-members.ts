@@ -1,4 +1,4 @@
-import { paxHeader, type TarSpec, tarOf, zipOf } from '../../testing/archive-builders.ts';
+import { paxHeader, type TarSpec, tarOf, zipOf } from '../../testing/archives/archive-builders.ts';
 import { type ArchiveCase, done, rejected, tars } from './corpus-case.ts';
 
 const one: TarSpec = { name: 'salt/README', data: 'From the marsh.\n' };

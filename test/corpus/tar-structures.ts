@@ -1,4 +1,4 @@
-import { paxHeader, type TarSpec, tarMember, tarOf } from '../../testing/archive-builders.ts';
+import { paxHeader, type TarSpec, tarMember, tarOf } from '../../testing/archives/archive-builders.ts';
 import { changed, spliced } from './byte-surgery.ts';
 import { type ArchiveCase, done, type Expected, refused, rejected, tars } from './corpus-case.ts';
 

@@ -1,5 +1,5 @@
 import { crc32, deflateRawSync } from 'node:zlib';
-import { type ZipSpec, zipOf } from '../../testing/archive-builders.ts';
+import { type ZipSpec, zipOf } from '../../testing/archives/archive-builders.ts';
 import { type ArchiveCase, done, type Expected, rejected, zips } from './corpus-case.ts';
 
 const text = 'Burnt in a kiln, then washed.\n';

@@ -1,4 +1,4 @@
-import { type ZipSpec, zipOf } from '../../testing/archive-builders.ts';
+import { type ZipSpec, zipOf } from '../../testing/archives/archive-builders.ts';
 import { type ArchiveCase, done, rejected, zips } from './corpus-case.ts';
 
 const plain: ZipSpec = { name: 'loom/warp.txt', data: 'Forty threads.\n' };

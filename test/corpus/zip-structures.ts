@@ -1,4 +1,4 @@
-import { type ZipSpec, zipOf } from '../../testing/archive-builders.ts';
+import { type ZipSpec, zipOf } from '../../testing/archives/archive-builders.ts';
 import { changed, directoryOf, spliced, uint16, uint32, uint64 } from './byte-surgery.ts';
 import { type ArchiveCase, done, refused, rejected, zips } from './corpus-case.ts';
 

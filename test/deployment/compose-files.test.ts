@@ -11,7 +11,7 @@ import {
   root,
   schemaErrors,
   volumeSources,
-} from '../../testing/compose-file.ts';
+} from '../../testing/processes/compose-file.ts';
 
 const FILES = ['docker-compose.yml', 'docker-compose.embedded.yml', 'docker-compose.cluster.yml'] as const;
 

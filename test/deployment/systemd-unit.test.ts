@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { readConfig } from '../../src/config/config.ts';
 import { SETTINGS } from '../../src/config/settings.ts';
-import { temporaryFolder } from '../../testing/temporary-folder.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 
 const file = path.join(import.meta.dirname, '../../deploy/deposit.service');
 const NODE = '/opt/deposit/node_modules/node/bin/node';

@@ -7,9 +7,14 @@ import { IdempotencyStore } from '../../src/deposits/idempotency-store.ts';
 import { deposits } from '../../src/domain/aggregates.ts';
 import { type EventLog, type RecordedEvent, WrongExpectedRevision } from '../../src/event-log/event-log.ts';
 import { canonicalJson, hashOf } from '../../src/event-log/integrity/hash-chain.ts';
-import { anyContext, executeDeposit } from '../../testing/commands.ts';
-import { aliceArchive, aliceEntry, changeDeposit, createDeposit } from '../../testing/example-deposits.ts';
-import { MemoryEventLog } from '../../testing/memory-event-log.ts';
+import { anyContext, executeDeposit } from '../../testing/domain/commands.ts';
+import {
+  aliceArchive,
+  aliceEntry,
+  changeDeposit,
+  createDeposit,
+} from '../../testing/domain/example-deposits.ts';
+import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
 
 async function eventsOf(log: EventLog, stream: string): Promise<RecordedEvent[]> {
   return Array.fromAsync(log.readStream(stream));

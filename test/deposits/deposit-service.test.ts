@@ -12,6 +12,8 @@ import {
 } from '../../src/event-log/event-log.ts';
 import { Projector } from '../../src/views/projector.ts';
 import { SqliteViewStore } from '../../src/views/store/sqlite-view-store.ts';
+import { createDeposit } from '../../testing/domain/example-deposits.ts';
+import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
 import {
   archiveHeaders,
   archivePart,
@@ -19,12 +21,10 @@ import {
   formOf,
   formType,
   helloZip,
-} from '../../testing/deposit-bodies.ts';
-import { DistributedNodes } from '../../testing/distributed-nodes.ts';
-import { createDeposit } from '../../testing/example-deposits.ts';
-import { MemoryEventLog } from '../../testing/memory-event-log.ts';
-import { until } from '../../testing/running-service.ts';
-import { temporaryFolder } from '../../testing/temporary-folder.ts';
+} from '../../testing/http/deposit-bodies.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { DistributedNodes } from '../../testing/service/distributed-nodes.ts';
+import { until } from '../../testing/service/running-service.ts';
 
 const LIMITS = { timeLimit: 3000, firstPause: 5, longestPause: 100 };
 

@@ -14,10 +14,10 @@ import {
   WrongExpectedRevision,
 } from '../../src/event-log/event-log.ts';
 import { Anchorer } from '../../src/modules/anchors/anchorer.ts';
-import { anyContext, executeDeposit } from '../../testing/commands.ts';
-import { createDeposit } from '../../testing/example-deposits.ts';
-import { MemoryEventLog } from '../../testing/memory-event-log.ts';
-import { temporaryFolder } from '../../testing/temporary-folder.ts';
+import { anyContext, executeDeposit } from '../../testing/domain/commands.ts';
+import { createDeposit } from '../../testing/domain/example-deposits.ts';
+import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 
 const LIMITS = { timeLimit: 1000, firstPause: 5, longestPause: 80 };
 /** Earliest time at which a request may give up: pauses vary by a quarter. */

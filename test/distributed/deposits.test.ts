@@ -1,6 +1,13 @@
 import test from 'ava';
-import { archivePart, entryPart, final, formOf, formType, partial } from '../../testing/deposit-bodies.ts';
-import { ALL_HELD, DistributedNodes } from '../../testing/distributed-nodes.ts';
+import {
+  archivePart,
+  entryPart,
+  final,
+  formOf,
+  formType,
+  partial,
+} from '../../testing/http/deposit-bodies.ts';
+import { ALL_HELD, DistributedNodes } from '../../testing/service/distributed-nodes.ts';
 
 test('two nodes that serve and two that load share the work: each deposit is done once, and known on both at once', async (t) => {
   await using nodes = await DistributedNodes.start();

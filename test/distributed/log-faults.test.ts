@@ -6,11 +6,11 @@ import { status } from '@grpc/grpc-js';
 import test, { type ExecutionContext } from 'ava';
 import { ServiceProcess } from '../../drills/service-process.ts';
 import { ControlClient as OperatedService } from '../../src/service/operator-port/control-client.ts';
-import { archivePart, entryPart, formOf, formType } from '../../testing/deposit-bodies.ts';
-import { ALL_HELD, DistributedNodes } from '../../testing/distributed-nodes.ts';
-import { freePort } from '../../testing/free-port.ts';
-import type { RetryingDepositor } from '../../testing/retrying-depositor.ts';
-import { type RunningService, until } from '../../testing/running-service.ts';
+import { archivePart, entryPart, formOf, formType } from '../../testing/http/deposit-bodies.ts';
+import type { RetryingDepositor } from '../../testing/http/retrying-depositor.ts';
+import { freePort } from '../../testing/processes/free-port.ts';
+import { ALL_HELD, DistributedNodes } from '../../testing/service/distributed-nodes.ts';
+import { type RunningService, until } from '../../testing/service/running-service.ts';
 
 const NO_FAULT = { kind: 'delay', milliseconds: 0 } as const;
 

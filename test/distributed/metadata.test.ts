@@ -1,4 +1,5 @@
 import test from 'ava';
+import { assertSwordError } from '../../testing/documents/sword-error.ts';
 import {
   archivePart,
   entryHeaders,
@@ -7,9 +8,8 @@ import {
   final,
   formOf,
   formType,
-} from '../../testing/deposit-bodies.ts';
-import { DistributedNodes } from '../../testing/distributed-nodes.ts';
-import { assertSwordError } from '../../testing/sword-error.ts';
+} from '../../testing/http/deposit-bodies.ts';
+import { DistributedNodes } from '../../testing/service/distributed-nodes.ts';
 
 test('a node whose views are behind knows what another has told to be done, and nothing else', async (t) => {
   await using nodes = await DistributedNodes.start({ quietTime: 60_000 }); // before a node checks its silent views

@@ -1,4 +1,6 @@
 import test from 'ava';
+import { readList } from '../../testing/documents/listed-deposits.ts';
+import { assertSwordError } from '../../testing/documents/sword-error.ts';
 import {
   archivePart,
   entryPart,
@@ -7,10 +9,8 @@ import {
   formOf,
   formType,
   partial,
-} from '../../testing/deposit-bodies.ts';
-import { DistributedNodes } from '../../testing/distributed-nodes.ts';
-import { readList } from '../../testing/listed-deposits.ts';
-import { assertSwordError } from '../../testing/sword-error.ts';
+} from '../../testing/http/deposit-bodies.ts';
+import { DistributedNodes } from '../../testing/service/distributed-nodes.ts';
 
 const ORIGIN = 'https://forge.example/code/paint';
 

@@ -2,11 +2,11 @@ import test from 'ava';
 import { readConfig } from '../../src/config/config.ts';
 import { startService } from '../../src/service/service.ts';
 import { silentLogger } from '../../src/tools/logger.ts';
-import { archivePart, entryPart, final, formOf, formType } from '../../testing/deposit-bodies.ts';
-import { DistributedNodes } from '../../testing/distributed-nodes.ts';
-import { Exposition } from '../../testing/exposition.ts';
-import { until } from '../../testing/running-service.ts';
-import { temporaryFolder } from '../../testing/temporary-folder.ts';
+import { archivePart, entryPart, final, formOf, formType } from '../../testing/http/deposit-bodies.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { DistributedNodes } from '../../testing/service/distributed-nodes.ts';
+import { Exposition } from '../../testing/service/exposition.ts';
+import { until } from '../../testing/service/running-service.ts';
 
 test('nodes of each role tell what they do; without their log they go on telling, and say what they cannot', async (t) => {
   await using nodes = await DistributedNodes.start({ callTimeout: 2000, retryTimeout: 3000 });

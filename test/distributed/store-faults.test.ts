@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
 import { ServiceProcess } from '../../drills/service-process.ts';
-import { tarOf } from '../../testing/archive-builders.ts';
+import { tarOf } from '../../testing/archives/archive-builders.ts';
 import {
   archiveHeaders,
   archivePart,
@@ -13,12 +13,12 @@ import {
   formOf,
   formType,
   partial,
-} from '../../testing/deposit-bodies.ts';
-import { ALL_HELD, DistributedNodes } from '../../testing/distributed-nodes.ts';
-import { FaultProxy } from '../../testing/fault-proxy.ts';
-import { freePort } from '../../testing/free-port.ts';
-import { until } from '../../testing/running-service.ts';
-import { S3Server } from '../../testing/s3-server.ts';
+} from '../../testing/http/deposit-bodies.ts';
+import { FaultProxy } from '../../testing/http/fault-proxy.ts';
+import { freePort } from '../../testing/processes/free-port.ts';
+import { S3Server } from '../../testing/s3/s3-server.ts';
+import { ALL_HELD, DistributedNodes } from '../../testing/service/distributed-nodes.ts';
+import { until } from '../../testing/service/running-service.ts';
 
 const MIB = 1024 ** 2;
 

@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import test from 'ava';
 import { parkedEvents } from '../../src/reactors/parking.ts';
-import { tarOf } from '../../testing/archive-builders.ts';
-import { archivePart, entryPart, final, formOf, formType } from '../../testing/deposit-bodies.ts';
-import { DistributedNodes } from '../../testing/distributed-nodes.ts';
-import { type RunningService, type TestClient, until } from '../../testing/running-service.ts';
+import { tarOf } from '../../testing/archives/archive-builders.ts';
+import { archivePart, entryPart, final, formOf, formType } from '../../testing/http/deposit-bodies.ts';
+import { DistributedNodes } from '../../testing/service/distributed-nodes.ts';
+import { type RunningService, type TestClient, until } from '../../testing/service/running-service.ts';
 
 const UNREADABLE =
   'The service cannot read its copy of the archive at the moment; nothing is needed from you.';

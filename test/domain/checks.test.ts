@@ -9,7 +9,7 @@ import {
   entryWith,
   reading,
   secondArchive,
-} from '../../testing/example-deposits.ts';
+} from '../../testing/domain/example-deposits.ts';
 
 const good: ArchiveVerdict = { archive: aliceArchive, reading, faults: [], warnings: [] };
 const input: CheckInput = { entries: [aliceEntry], archives: [good], conflicts: [], clientDomain: null };

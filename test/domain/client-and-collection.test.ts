@@ -1,7 +1,7 @@
 import test from 'ava';
 import { type ClientEvent, clientDecider } from '../../src/domain/client/client.ts';
 import { collectionDecider } from '../../src/domain/collection/collection.ts';
-import { scenario } from '../../testing/given.ts';
+import { scenario } from '../../testing/domain/given.ts';
 
 const credential = { scheme: 'scrypt', N: 2, r: 1, p: 1, salt: '', digest: '' } as const;
 const registered: ClientEvent = { type: 'ClientRegistered', data: { client: 'alice', credential } };

@@ -26,8 +26,8 @@ import {
   secondArchive,
   unreadableCopy,
   wayTo,
-} from '../../testing/example-deposits.ts';
-import { scenario } from '../../testing/given.ts';
+} from '../../testing/domain/example-deposits.ts';
+import { scenario } from '../../testing/domain/given.ts';
 
 const given = scenario(depositDecider);
 const now = '2026-03-01T12:00:00.000Z';

@@ -30,7 +30,7 @@ import {
   reading,
   secondArchive,
   wayTo,
-} from '../../testing/example-deposits.ts';
+} from '../../testing/domain/example-deposits.ts';
 
 const depositSentences: Readonly<Record<DepositEvent['type'], readonly [DepositEvent, string]>> = {
   DepositCreated: [depositCreated, 'Deposit created in the collection software.'],

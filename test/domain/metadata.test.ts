@@ -13,8 +13,8 @@ import {
   entryWith,
   fallbackOrigin,
   wayTo,
-} from '../../testing/example-deposits.ts';
-import { scenario } from '../../testing/given.ts';
+} from '../../testing/domain/example-deposits.ts';
+import { scenario } from '../../testing/domain/given.ts';
 
 const given = scenario(depositDecider);
 const swhid = `swh:1:dir:${'1'.repeat(40)}`;

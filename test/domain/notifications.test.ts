@@ -3,7 +3,7 @@ import {
   type NotificationsEvent,
   notificationsDecider,
 } from '../../src/domain/notifications/notifications.ts';
-import { scenario } from '../../testing/given.ts';
+import { scenario } from '../../testing/domain/given.ts';
 
 const depositId = 1;
 const at = (minute: number): string => `2026-03-01T10:${String(minute).padStart(2, '0')}:00.000Z`;

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { decisionsIn, type ParkingEvent, parkingDecider } from '../../src/domain/parking/parking.ts';
-import { scenario } from '../../testing/given.ts';
+import { scenario } from '../../testing/domain/given.ts';
 
 const given = scenario(parkingDecider);
 const reactor = 'checker';

@@ -5,7 +5,7 @@ import { type Operation, outcomeOf } from '../../drills/histories/operation.ts';
 import { RecordedRequests } from '../../drills/histories/recorded-requests.ts';
 import { SharedDeposits } from '../../drills/histories/shared-deposits.ts';
 import { TcpFaultProxy } from '../../drills/tcp-fault-proxy.ts';
-import { RunningService } from '../../testing/running-service.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 
 /** Longer than any answer takes, if the answer matters. */
 const LONG_MS = 30_000;

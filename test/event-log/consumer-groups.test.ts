@@ -11,9 +11,9 @@ import { lagAfter, MAX_COUNTED } from '../../src/event-log/consumer-groups/lag.t
 import type { EventLog, Position, ReadAllOptions, RecordedEvent } from '../../src/event-log/event-log.ts';
 import { EventStoreDbDeliveries } from '../../src/event-log/eventstoredb/consumer-groups/eventstoredb-deliveries.ts';
 import { clock } from '../../src/tools/clock.ts';
+import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
 import { EventStoreDbDouble } from '../../testing/eventstoredb-double/eventstoredb-double.ts';
-import { MemoryEventLog } from '../../testing/memory-event-log.ts';
-import { temporaryFolder } from '../../testing/temporary-folder.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { eventually, logOnDouble } from './log-on-double.ts';
 
 const GROUP = 'checker';

@@ -12,7 +12,7 @@ import test, { type ExecutionContext } from 'ava';
 import { EventStoreDbEventLog } from '../../src/event-log/eventstoredb/eventstoredb-event-log.ts';
 import { pinnedIsUnsafe, versionWarning } from '../../src/event-log/eventstoredb/server-version.ts';
 import { warnOfLogServer } from '../../src/service/log-server-warning.ts';
-import { keptLines } from '../../testing/kept-lines.ts';
+import { keptLines } from '../../testing/service/kept-lines.ts';
 import { eventually } from './log-on-double.ts';
 
 test('the versions are known in which a group loses events', (t) => {

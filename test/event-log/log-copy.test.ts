@@ -5,7 +5,7 @@ import type { EventLog, RecordedEvent } from '../../src/event-log/event-log.ts';
 import { sealAfter } from '../../src/event-log/integrity/hash-chain.ts';
 import { LogCopyWrong, verifyCopy } from '../../src/operations/copy/copy-verification.ts';
 import { copyEvents, copyLog, LogCopyRefused } from '../../src/operations/copy/log-copy.ts';
-import { MemoryEventLog } from '../../testing/memory-event-log.ts';
+import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
 import { newLogFile, openLog } from './log-file.ts';
 import { logOnDouble } from './log-on-double.ts';
 import { newEvent } from './log-under-test.ts';

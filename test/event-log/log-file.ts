@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { SqliteEventLog, type SqliteEventLogOptions } from '../../src/event-log/sqlite/sqlite-event-log.ts';
-import { temporaryFolder } from '../../testing/temporary-folder.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 
 /** Resolves to a path for a log, in a folder that is removed after the test. */
 export async function newLogFile(t: ExecutionContext): Promise<string> {

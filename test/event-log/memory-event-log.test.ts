@@ -1,4 +1,4 @@
-import { MemoryEventLog } from '../../testing/memory-event-log.ts';
+import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
 import { eventLogContract } from './contract.ts';
 
 eventLogContract({

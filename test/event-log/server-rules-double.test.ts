@@ -9,8 +9,8 @@ import { TcpFaultProxy } from '../../drills/tcp-fault-proxy.ts';
 import { EventStoreDbDouble } from '../../testing/eventstoredb-double/eventstoredb-double.ts';
 import { writeDump } from '../../testing/eventstoredb-double/storage/log-dump.ts';
 import type { StoredEvent } from '../../testing/eventstoredb-double/storage/stored-events.ts';
-import { until } from '../../testing/running-service.ts';
-import { temporaryFolder } from '../../testing/temporary-folder.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { until } from '../../testing/service/running-service.ts';
 import { untilAppended } from './server-rules-appends.ts';
 import { notes } from './server-rules-server.ts';
 

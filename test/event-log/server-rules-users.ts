@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { UsersClient } from '@eventstore/db-client/generated/users_grpc_pb.js';
 import usersMessages from '@eventstore/db-client/generated/users_pb.js';
 import type { ExecutionContext } from 'ava';
-import { tlsFiles } from '../../testing/tls-files.ts';
+import { tlsFiles } from '../../testing/service/tls-files.ts';
 import { createGroup, RulesConsumer } from './server-rules-consumer.ts';
 import { grpcClient, notes, type RulesServer, readAll, rule, rulesServer } from './server-rules-server.ts';
 

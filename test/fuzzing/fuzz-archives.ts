@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { type ArchiveLimits, defaultArchiveLimits, type Inspection } from '../../src/archives/inspection.ts';
 import { ArchiveWorkers } from '../../src/archives/workers/archive-workers.ts';
-import { seeded } from '../../testing/seeded-random.ts';
+import { seeded } from '../../testing/processes/seeded-random.ts';
 import { type FuzzSeed, fuzzSeeds, mutantOf } from './fuzz-seeds.ts';
 import { IndependentReader } from './independent-reader.ts';
 import { pick } from './mutations.ts';

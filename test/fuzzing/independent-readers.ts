@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
 import StreamZip from 'node-stream-zip';
 import { extract, type Header } from 'tar-stream';
-import { gitTreeOf, type TreeMember } from '../../testing/git-tree.ts';
+import { gitTreeOf, type TreeMember } from '../../testing/archives/git-tree.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'deposit-fuzz-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));

@@ -12,10 +12,10 @@ import {
   formType,
   helloEntry,
   partial,
-} from '../../testing/deposit-bodies.ts';
-import { runScript } from '../../testing/run-script.ts';
-import { RunningService } from '../../testing/running-service.ts';
-import { temporaryFolder } from '../../testing/temporary-folder.ts';
+} from '../../testing/http/deposit-bodies.ts';
+import { runScript } from '../../testing/processes/run-script.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 import { assertGolden } from './golden-file.ts';
 
 const NOW = Date.parse('2026-03-01T10:00:00.000Z');

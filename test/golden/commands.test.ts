@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
-import { runScript } from '../../testing/run-script.ts';
-import { temporaryFolder } from '../../testing/temporary-folder.ts';
+import { runScript } from '../../testing/processes/run-script.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { assertGolden } from './golden-file.ts';
 
 const root = path.join(import.meta.dirname, '../..');

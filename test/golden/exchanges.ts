@@ -12,8 +12,8 @@ import {
   helloZip,
   md5Of,
   partial,
-} from '../../testing/deposit-bodies.ts';
-import { checksumOf, metadataOf, pieceHeaders, TUS } from '../../testing/tus-uploads.ts';
+} from '../../testing/http/deposit-bodies.ts';
+import { checksumOf, metadataOf, pieceHeaders, TUS } from '../../testing/http/tus-uploads.ts';
 
 /** A request, as it is sent. */
 export type Exchange = {

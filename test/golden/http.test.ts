@@ -1,7 +1,7 @@
 import test from 'ava';
 import { CLOCK_OF_NODE } from '../../src/tools/clock.ts';
 import { runInWorld } from '../../src/tools/outside-world.ts';
-import { RunningService } from '../../testing/running-service.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 import { EXCHANGES } from './exchanges.ts';
 import { assertGolden } from './golden-file.ts';
 import { Transcript } from './transcript.ts';

@@ -3,10 +3,17 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
 import { ServiceProcess } from '../../drills/service-process.ts';
-import { archivePart, entryPart, entryXml, final, formOf, formType } from '../../testing/deposit-bodies.ts';
-import { freePort } from '../../testing/free-port.ts';
-import { keptLines, type Line } from '../../testing/kept-lines.ts';
-import { RunningService, TestClient } from '../../testing/running-service.ts';
+import {
+  archivePart,
+  entryPart,
+  entryXml,
+  final,
+  formOf,
+  formType,
+} from '../../testing/http/deposit-bodies.ts';
+import { freePort } from '../../testing/processes/free-port.ts';
+import { keptLines, type Line } from '../../testing/service/kept-lines.ts';
+import { RunningService, TestClient } from '../../testing/service/running-service.ts';
 import { assertGolden } from './golden-file.ts';
 
 /** Returns level, message and the names of the fields of lines: each once, in the order of the alphabet. */

@@ -1,7 +1,7 @@
 import test from 'ava';
-import { archivePart, entryPart, final, formOf, formType } from '../../testing/deposit-bodies.ts';
-import { Exposition } from '../../testing/exposition.ts';
-import { RunningService } from '../../testing/running-service.ts';
+import { archivePart, entryPart, final, formOf, formType } from '../../testing/http/deposit-bodies.ts';
+import { Exposition } from '../../testing/service/exposition.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 import { assertGolden } from './golden-file.ts';
 
 /** Returns type, help and the names of the labels of each metric, and the bounds of its buckets. */

@@ -1,4 +1,4 @@
-import { useDistributedEngines } from '../../testing/engines-under-test.ts';
+import { useDistributedEngines } from '../../testing/service/engines-under-test.ts';
 
 useDistributedEngines();
 await import('../http/idempotency.test.ts');

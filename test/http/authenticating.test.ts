@@ -1,9 +1,9 @@
 import { scryptSync } from 'node:crypto';
 import { Credentials } from '../../src/http/middleware/credentials.ts';
 import { LoginAttempts } from '../../src/http/middleware/login-attempts.ts';
-import { type RunningService, TestClient, until } from '../../testing/running-service.ts';
-import { assertSwordError } from '../../testing/sword-error.ts';
-import { testOfService } from '../../testing/test-of-service.ts';
+import { assertSwordError } from '../../testing/documents/sword-error.ts';
+import { type RunningService, TestClient, until } from '../../testing/service/running-service.ts';
+import { testOfService } from '../../testing/service/test-of-service.ts';
 
 const test = testOfService({ alice: { collections: ['software'] } });
 

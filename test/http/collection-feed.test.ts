@@ -1,4 +1,7 @@
 import anyTest, { type TestFn } from 'ava';
+import { entriesOf, type ReadList, readList } from '../../testing/documents/listed-deposits.ts';
+import { child, type Parsed, parsedBody, texts } from '../../testing/documents/parsed-body.ts';
+import { assertSwordError } from '../../testing/documents/sword-error.ts';
 import {
   archivePart,
   entryHeaders,
@@ -8,11 +11,8 @@ import {
   formOf,
   formType,
   partial,
-} from '../../testing/deposit-bodies.ts';
-import { entriesOf, type ReadList, readList } from '../../testing/listed-deposits.ts';
-import { child, type Parsed, parsedBody, texts } from '../../testing/parsed-body.ts';
-import { RunningService, TestClient, until } from '../../testing/running-service.ts';
-import { assertSwordError } from '../../testing/sword-error.ts';
+} from '../../testing/http/deposit-bodies.ts';
+import { RunningService, TestClient, until } from '../../testing/service/running-service.ts';
 
 type Context = {
   service: RunningService;

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
-import { zipOf } from '../../testing/archive-builders.ts';
+import { zipOf } from '../../testing/archives/archive-builders.ts';
+import { assertErrorDocument } from '../../testing/documents/sword-error.ts';
 import {
   archiveHeaders,
   archivePart,
@@ -10,11 +11,10 @@ import {
   helloEntry,
   helloZip,
   partial,
-} from '../../testing/deposit-bodies.ts';
-import { type RawAnswer, RawConnection } from '../../testing/raw-connection.ts';
-import { leavesNothing } from '../../testing/stored-things.ts';
-import { assertErrorDocument } from '../../testing/sword-error.ts';
-import { type ServiceWith, testOfService } from '../../testing/test-of-service.ts';
+} from '../../testing/http/deposit-bodies.ts';
+import { type RawAnswer, RawConnection } from '../../testing/http/raw-connection.ts';
+import { leavesNothing } from '../../testing/service/stored-things.ts';
+import { type ServiceWith, testOfService } from '../../testing/service/test-of-service.ts';
 
 type Context = ServiceWith<'alice'>;
 const test = testOfService({ alice: { collections: ['software'] } }, { maxUploadSize: 4 * 1024 ** 2 });

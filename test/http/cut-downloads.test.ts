@@ -2,12 +2,12 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import { appendFile, open, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { tarOf } from '../../testing/archive-builders.ts';
-import { archiveHeaders, helloZip, partial } from '../../testing/deposit-bodies.ts';
-import { RawConnection } from '../../testing/raw-connection.ts';
-import { type RunningService, type TestClient, until } from '../../testing/running-service.ts';
-import { assertSwordError } from '../../testing/sword-error.ts';
-import { testOfService } from '../../testing/test-of-service.ts';
+import { tarOf } from '../../testing/archives/archive-builders.ts';
+import { assertSwordError } from '../../testing/documents/sword-error.ts';
+import { archiveHeaders, helloZip, partial } from '../../testing/http/deposit-bodies.ts';
+import { RawConnection } from '../../testing/http/raw-connection.ts';
+import { type RunningService, type TestClient, until } from '../../testing/service/running-service.ts';
+import { testOfService } from '../../testing/service/test-of-service.ts';
 
 const test = testOfService({ alice: { collections: ['software'] } });
 

@@ -3,7 +3,9 @@ import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import { MAX_CHANGES } from '../../src/domain/deposit/limits.ts';
 import type { JsonObject, RecordedEvent } from '../../src/event-log/event-log.ts';
 import { chainHash, sealAfter } from '../../src/event-log/integrity/hash-chain.ts';
-import { tarOf, zipOf } from '../../testing/archive-builders.ts';
+import { tarOf, zipOf } from '../../testing/archives/archive-builders.ts';
+import { child, type Parsed, parsedBody, texts } from '../../testing/documents/parsed-body.ts';
+import { assertSwordError } from '../../testing/documents/sword-error.ts';
 import {
   ATOM_TYPE,
   archiveHeaders,
@@ -20,11 +22,9 @@ import {
   helloZip,
   md5Of,
   partial,
-} from '../../testing/deposit-bodies.ts';
-import { child, type Parsed, parsedBody, texts } from '../../testing/parsed-body.ts';
-import { RawConnection } from '../../testing/raw-connection.ts';
-import { RunningService, type TestClient } from '../../testing/running-service.ts';
-import { assertSwordError } from '../../testing/sword-error.ts';
+} from '../../testing/http/deposit-bodies.ts';
+import { RawConnection } from '../../testing/http/raw-connection.ts';
+import { RunningService, type TestClient } from '../../testing/service/running-service.ts';
 
 type Context = { service: RunningService; alice: TestClient; acme: TestClient };
 const test = anyTest as TestFn<Context>;

@@ -2,7 +2,9 @@ import { readdir } from 'node:fs/promises';
 import http from 'node:http';
 import path from 'node:path';
 import type { ExecutionContext } from 'ava';
-import { tarOf, zipOf } from '../../testing/archive-builders.ts';
+import { tarOf, zipOf } from '../../testing/archives/archive-builders.ts';
+import { child, parsedBody, texts } from '../../testing/documents/parsed-body.ts';
+import { assertSwordError } from '../../testing/documents/sword-error.ts';
 import {
   archiveHeaders,
   archivePart,
@@ -14,12 +16,10 @@ import {
   formType,
   helloZip,
   partial,
-} from '../../testing/deposit-bodies.ts';
-import { child, parsedBody, texts } from '../../testing/parsed-body.ts';
-import { type TestClient, until } from '../../testing/running-service.ts';
-import { leavesNothing } from '../../testing/stored-things.ts';
-import { assertSwordError } from '../../testing/sword-error.ts';
-import { type ServiceWith, testOfService } from '../../testing/test-of-service.ts';
+} from '../../testing/http/deposit-bodies.ts';
+import { type TestClient, until } from '../../testing/service/running-service.ts';
+import { leavesNothing } from '../../testing/service/stored-things.ts';
+import { type ServiceWith, testOfService } from '../../testing/service/test-of-service.ts';
 
 type Context = ServiceWith<'alice'>;
 const test = testOfService(

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { assertSwordError } from '../../testing/documents/sword-error.ts';
 import {
   archivePart,
   entryHeaders,
@@ -8,11 +9,10 @@ import {
   final,
   formOf,
   formType,
-} from '../../testing/deposit-bodies.ts';
-import { fullView } from '../../testing/full-view.ts';
-import { RunningService, type TestClient, until } from '../../testing/running-service.ts';
-import { secretCredential } from '../../testing/secret-password.ts';
-import { assertSwordError } from '../../testing/sword-error.ts';
+} from '../../testing/http/deposit-bodies.ts';
+import { fullView } from '../../testing/service/full-view.ts';
+import { RunningService, type TestClient, until } from '../../testing/service/running-service.ts';
+import { secretCredential } from '../../testing/service/secret-password.ts';
 
 const PROVIDER = 'https://alice.example/code';
 const ORIGIN = `${PROVIDER}/paint`;

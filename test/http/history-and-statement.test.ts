@@ -4,6 +4,9 @@ import { handleCommand } from '../../src/deposits/command-handler.ts';
 import { deposits } from '../../src/domain/aggregates.ts';
 import type { DepositCommand } from '../../src/domain/deposit/commands.ts';
 import type { RecordedEvent } from '../../src/event-log/event-log.ts';
+import { child, type Parsed, parsedBody, texts } from '../../testing/documents/parsed-body.ts';
+import { assertSwordError } from '../../testing/documents/sword-error.ts';
+import { readAtomStatement, readOreStatement } from '../../testing/documents/sword-statement.ts';
 import {
   archiveHeaders,
   archivePart,
@@ -15,11 +18,8 @@ import {
   helloTar,
   helloZip,
   partial,
-} from '../../testing/deposit-bodies.ts';
-import { child, type Parsed, parsedBody, texts } from '../../testing/parsed-body.ts';
-import { RunningService, type TestClient, until } from '../../testing/running-service.ts';
-import { assertSwordError } from '../../testing/sword-error.ts';
-import { readAtomStatement, readOreStatement } from '../../testing/sword-statement.ts';
+} from '../../testing/http/deposit-bodies.ts';
+import { RunningService, type TestClient, until } from '../../testing/service/running-service.ts';
 
 type Context = {
   service: RunningService;

@@ -1,4 +1,5 @@
 import type { ExecutionContext } from 'ava';
+import { assertErrorDocument } from '../../testing/documents/sword-error.ts';
 import {
   archiveHeaders,
   archivePart,
@@ -10,10 +11,9 @@ import {
   helloEntry,
   helloZip,
   partial,
-} from '../../testing/deposit-bodies.ts';
-import { RunningService, type TestClient, until } from '../../testing/running-service.ts';
-import { assertErrorDocument } from '../../testing/sword-error.ts';
-import { testOfService } from '../../testing/test-of-service.ts';
+} from '../../testing/http/deposit-bodies.ts';
+import { RunningService, type TestClient, until } from '../../testing/service/running-service.ts';
+import { testOfService } from '../../testing/service/test-of-service.ts';
 
 const collections = ['software', 'art', 'once', 'tars'];
 const test = testOfService({ alice: { collections }, bob: { collections } });

@@ -2,9 +2,9 @@ import test, { type ExecutionContext } from 'ava';
 import type { DepositStatusView } from '../../projections/deposit-status.ts';
 import { isLoadedOrigin } from '../../src/deposits/loaded-lookup.ts';
 import { type EventLog, EventLogUnavailable, type ReadAllOptions } from '../../src/event-log/event-log.ts';
-import { executeDeposit } from '../../testing/commands.ts';
-import { createDeposit, fallbackOrigin, loadedData, reading } from '../../testing/example-deposits.ts';
-import { MemoryEventLog } from '../../testing/memory-event-log.ts';
+import { executeDeposit } from '../../testing/domain/commands.ts';
+import { createDeposit, fallbackOrigin, loadedData, reading } from '../../testing/domain/example-deposits.ts';
+import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
 
 /** Views without any deposit. */
 const nothing = { find: (): DepositStatusView[] => [] };

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'ava';
-import { RunningService, TestClient } from '../../testing/running-service.ts';
-import { secretCredential } from '../../testing/secret-password.ts';
-import { assertSwordError } from '../../testing/sword-error.ts';
+import { assertSwordError } from '../../testing/documents/sword-error.ts';
+import { RunningService, TestClient } from '../../testing/service/running-service.ts';
+import { secretCredential } from '../../testing/service/secret-password.ts';
 
 test('who guesses is put off, then told to wait, and hinders nobody else', async (t) => {
   t.timeout(300_000); // forty passwords, one after another

@@ -1,6 +1,7 @@
 import anyTest, { type TestFn } from 'ava';
 import { contentId } from '../../src/swhid/content.ts';
 import { directoryId } from '../../src/swhid/directory.ts';
+import { assertSwordError } from '../../testing/documents/sword-error.ts';
 import {
   archivePart,
   entryHeaders,
@@ -10,10 +11,9 @@ import {
   formOf,
   formType,
   partial,
-} from '../../testing/deposit-bodies.ts';
-import { RunningService, type TestClient } from '../../testing/running-service.ts';
-import { leavesNothing } from '../../testing/stored-things.ts';
-import { assertSwordError } from '../../testing/sword-error.ts';
+} from '../../testing/http/deposit-bodies.ts';
+import { RunningService, type TestClient } from '../../testing/service/running-service.ts';
+import { leavesNothing } from '../../testing/service/stored-things.ts';
 
 type Loaded = { id: string; swhid: string; context: string; snp: string; rev: string; origin: string };
 type Context = { service: RunningService; alice: TestClient; bob: TestClient; paint: Loaded };

@@ -1,4 +1,5 @@
 import type { ExecutionContext } from 'ava';
+import { assertSwordError } from '../../testing/documents/sword-error.ts';
 import {
   archiveHeaders,
   archivePart,
@@ -10,10 +11,9 @@ import {
   formType,
   helloZip,
   partial,
-} from '../../testing/deposit-bodies.ts';
-import { leavesNothing } from '../../testing/stored-things.ts';
-import { assertSwordError } from '../../testing/sword-error.ts';
-import { type ServiceWith, testOfService } from '../../testing/test-of-service.ts';
+} from '../../testing/http/deposit-bodies.ts';
+import { leavesNothing } from '../../testing/service/stored-things.ts';
+import { type ServiceWith, testOfService } from '../../testing/service/test-of-service.ts';
 
 type Context = ServiceWith<'alice'>;
 const test = testOfService({

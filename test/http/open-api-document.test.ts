@@ -33,7 +33,7 @@ import {
   type Parameter,
   referencesIn,
   type Schema,
-} from '../../testing/openapi-document.ts';
+} from '../../testing/documents/openapi-document.ts';
 
 const ARCHIVE_TYPES = [...ACCEPTABLE_TYPES, ...COMPRESSED_TAR_TYPES];
 /** Suffix of the name of a response that also has a header of tus. */

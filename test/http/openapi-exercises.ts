@@ -1,3 +1,4 @@
+import type { Call, Checked } from '../../testing/documents/described-service.ts';
 import {
   ATOM_TYPE,
   archiveHeaders,
@@ -12,10 +13,9 @@ import {
   helloZip,
   md5Of,
   partial,
-} from '../../testing/deposit-bodies.ts';
-import type { Call, Checked } from '../../testing/described-service.ts';
-import { swordClients } from '../../testing/sword-clients.ts';
-import { checksumOf, metadataOf, pieceHeaders, TUS } from '../../testing/tus-uploads.ts';
+} from '../../testing/http/deposit-bodies.ts';
+import { swordClients } from '../../testing/http/sword-clients.ts';
+import { checksumOf, metadataOf, pieceHeaders, TUS } from '../../testing/http/tus-uploads.ts';
 
 /** Deposits and uploads to send requests about; each call makes a new one. */
 export type World = {

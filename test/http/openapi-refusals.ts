@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import type { Call } from '../../testing/documents/described-service.ts';
 import {
   archiveHeaders,
   entryHeaders,
@@ -7,11 +8,10 @@ import {
   helloEntry,
   helloTar,
   helloZip,
-} from '../../testing/deposit-bodies.ts';
-import type { Call } from '../../testing/described-service.ts';
-import { RawConnection } from '../../testing/raw-connection.ts';
-import type { RunningService, TestClient } from '../../testing/running-service.ts';
-import { checksumOf, pieceHeaders, TUS, TusUploads } from '../../testing/tus-uploads.ts';
+} from '../../testing/http/deposit-bodies.ts';
+import { RawConnection } from '../../testing/http/raw-connection.ts';
+import { checksumOf, pieceHeaders, TUS, TusUploads } from '../../testing/http/tus-uploads.ts';
+import type { RunningService, TestClient } from '../../testing/service/running-service.ts';
 import type { World } from './openapi-exercises.ts';
 
 export type Sender = Pick<TestClient, 'send'>;

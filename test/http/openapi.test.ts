@@ -3,18 +3,18 @@ import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import { OPEN_ROUTES, ROUTES } from '../../src/http/route-table.ts';
 import { errorIri, SWORD_ERRORS } from '../../src/sword/documents/error-document.ts';
 import type { SwordErrorCode } from '../../src/sword/sword-error.ts';
-import { archiveHeaders, helloTar } from '../../testing/deposit-bodies.ts';
 import {
   type Call,
   type Checked,
   DescribedService,
   type Operation,
-} from '../../testing/described-service.ts';
-import { deposit, notifiedService, notify } from '../../testing/notified-service.ts';
-import { RunningService, type TestClient, until } from '../../testing/running-service.ts';
-import { assertSameFacts } from '../../testing/same-facts.ts';
-import { assertErrorDocument } from '../../testing/sword-error.ts';
-import { metadataOf, pieceHeaders, TUS, TusUploads } from '../../testing/tus-uploads.ts';
+} from '../../testing/documents/described-service.ts';
+import { assertSameFacts } from '../../testing/documents/same-facts.ts';
+import { assertErrorDocument } from '../../testing/documents/sword-error.ts';
+import { archiveHeaders, helloTar } from '../../testing/http/deposit-bodies.ts';
+import { metadataOf, pieceHeaders, TUS, TusUploads } from '../../testing/http/tus-uploads.ts';
+import { deposit, notifiedService, notify } from '../../testing/service/notified-service.ts';
+import { RunningService, type TestClient, until } from '../../testing/service/running-service.ts';
 import { EXERCISES, type World } from './openapi-exercises.ts';
 import {
   damageArchives,

@@ -1,4 +1,6 @@
 import type { ExecutionContext } from 'ava';
+import { readList } from '../../testing/documents/listed-deposits.ts';
+import { assertSwordError } from '../../testing/documents/sword-error.ts';
 import {
   archiveHeaders,
   archivePart,
@@ -9,12 +11,10 @@ import {
   formOf,
   formType,
   partial,
-} from '../../testing/deposit-bodies.ts';
-import { readList } from '../../testing/listed-deposits.ts';
-import { type TestClient, until } from '../../testing/running-service.ts';
-import { leavesNothing } from '../../testing/stored-things.ts';
-import { assertSwordError } from '../../testing/sword-error.ts';
-import { testOfService } from '../../testing/test-of-service.ts';
+} from '../../testing/http/deposit-bodies.ts';
+import { type TestClient, until } from '../../testing/service/running-service.ts';
+import { leavesNothing } from '../../testing/service/stored-things.ts';
+import { testOfService } from '../../testing/service/test-of-service.ts';
 
 const PROVIDER = 'https://forge.example/code';
 const test = testOfService({ alice: { collections: ['papers', 'software'], providerUrl: PROVIDER } });

@@ -7,12 +7,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
 import { Server } from '../../src/http/server/server.ts';
 import { assertUpToDate } from '../../src/service/views-up-to-date.ts';
-import { archiveHeaders, partial } from '../../testing/deposit-bodies.ts';
-import { MemoryEventLog } from '../../testing/memory-event-log.ts';
-import { RawConnection } from '../../testing/raw-connection.ts';
-import { RunningService, until } from '../../testing/running-service.ts';
-import { assertSwordError } from '../../testing/sword-error.ts';
-import { CERTIFICATE, tlsFiles } from '../../testing/tls-files.ts';
+import { assertSwordError } from '../../testing/documents/sword-error.ts';
+import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
+import { archiveHeaders, partial } from '../../testing/http/deposit-bodies.ts';
+import { RawConnection } from '../../testing/http/raw-connection.ts';
+import { RunningService, until } from '../../testing/service/running-service.ts';
+import { CERTIFICATE, tlsFiles } from '../../testing/service/tls-files.ts';
 
 const LOCAL = {
   host: '127.0.0.1',

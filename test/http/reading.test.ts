@@ -4,6 +4,8 @@ import path from 'node:path';
 import anyTest, { type TestFn } from 'ava';
 import StreamZip from 'node-stream-zip';
 import { BINARY, SIMPLE_ZIP } from '../../src/sword/namespaces.ts';
+import { child, parsedBody, texts } from '../../testing/documents/parsed-body.ts';
+import { assertSwordError } from '../../testing/documents/sword-error.ts';
 import {
   archiveHeaders,
   archivePart,
@@ -14,10 +16,8 @@ import {
   helloTar,
   helloZip,
   partial,
-} from '../../testing/deposit-bodies.ts';
-import { child, parsedBody, texts } from '../../testing/parsed-body.ts';
-import { RunningService, type TestClient, until } from '../../testing/running-service.ts';
-import { assertSwordError } from '../../testing/sword-error.ts';
+} from '../../testing/http/deposit-bodies.ts';
+import { RunningService, type TestClient, until } from '../../testing/service/running-service.ts';
 
 type Context = {
   service: RunningService;

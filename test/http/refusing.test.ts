@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import http from 'node:http';
 import anyTest, { type TestFn } from 'ava';
+import { child, parsedBody } from '../../testing/documents/parsed-body.ts';
+import { assertSwordError } from '../../testing/documents/sword-error.ts';
 import {
   ATOM_TYPE,
   archiveHeaders,
@@ -17,11 +19,9 @@ import {
   helloZip,
   md5Of,
   partial,
-} from '../../testing/deposit-bodies.ts';
-import { child, parsedBody } from '../../testing/parsed-body.ts';
-import { RunningService, TestClient } from '../../testing/running-service.ts';
-import { leavesNothing } from '../../testing/stored-things.ts';
-import { assertSwordError } from '../../testing/sword-error.ts';
+} from '../../testing/http/deposit-bodies.ts';
+import { RunningService, TestClient } from '../../testing/service/running-service.ts';
+import { leavesNothing } from '../../testing/service/stored-things.ts';
 
 type Context = {
   service: RunningService;

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import Koa from 'koa';
 import { type BodyTimeouts, collect, requestBody } from '../../src/http/requests/request-body.ts';
-import { RawConnection } from '../../testing/raw-connection.ts';
+import { RawConnection } from '../../testing/http/raw-connection.ts';
 
 type Outcome = { bytes: number } | { code: unknown; message: string };
 

@@ -7,7 +7,9 @@ import anyTest, { type ExecutionContext, type TestFn } from 'ava';
 import { contentId } from '../../src/swhid/content.ts';
 import { type Directory, directoryBody, directoryId, type Leaf } from '../../src/swhid/directory.ts';
 import { gitObjectId } from '../../src/swhid/git-object.ts';
-import { tarOf, zipOf } from '../../testing/archive-builders.ts';
+import { tarOf, zipOf } from '../../testing/archives/archive-builders.ts';
+import { child, parsedBody, texts } from '../../testing/documents/parsed-body.ts';
+import { assertSwordError } from '../../testing/documents/sword-error.ts';
 import {
   archiveHeaders,
   archivePart,
@@ -16,10 +18,8 @@ import {
   formOf,
   formType,
   partial,
-} from '../../testing/deposit-bodies.ts';
-import { child, parsedBody, texts } from '../../testing/parsed-body.ts';
-import { RunningService, type TestClient } from '../../testing/running-service.ts';
-import { assertSwordError } from '../../testing/sword-error.ts';
+} from '../../testing/http/deposit-bodies.ts';
+import { RunningService, type TestClient } from '../../testing/service/running-service.ts';
 import { accepted, directoryOf, membersOf } from '../archives/reading.ts';
 
 type Context = {

@@ -2,9 +2,8 @@ import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@
 import anyTest, { type TestFn } from 'ava';
 import { Credentials } from '../../src/http/middleware/credentials.ts';
 import { silentLogger } from '../../src/tools/logger.ts';
-import { archiveHeaders, helloZip } from '../../testing/deposit-bodies.ts';
-import { Exposition } from '../../testing/exposition.ts';
-import { type RawAnswer, RawConnection } from '../../testing/raw-connection.ts';
+import { archiveHeaders, helloZip } from '../../testing/http/deposit-bodies.ts';
+import { type RawAnswer, RawConnection } from '../../testing/http/raw-connection.ts';
 import {
   depositor,
   exchange,
@@ -12,8 +11,9 @@ import {
   head,
   lasting,
   passedBy,
-} from '../../testing/repeated-requests.ts';
-import { RunningService, TestClient, until } from '../../testing/running-service.ts';
+} from '../../testing/http/repeated-requests.ts';
+import { Exposition } from '../../testing/service/exposition.ts';
+import { RunningService, TestClient, until } from '../../testing/service/running-service.ts';
 
 /** A line of the service's log about a request. */
 type Line = Readonly<Record<string, unknown>>;

@@ -13,7 +13,9 @@ import {
   type UploadLimits,
 } from '../../src/modules/resumable-uploads/resumable-uploads.ts';
 import { silentLogger } from '../../src/tools/logger.ts';
-import { tarOf } from '../../testing/archive-builders.ts';
+import { tarOf } from '../../testing/archives/archive-builders.ts';
+import { child, parsedBody } from '../../testing/documents/parsed-body.ts';
+import { assertSwordError } from '../../testing/documents/sword-error.ts';
 import {
   archiveHeaders,
   entryHeaders,
@@ -22,14 +24,12 @@ import {
   helloZip,
   md5Of,
   partial,
-} from '../../testing/deposit-bodies.ts';
-import { FaultProxy } from '../../testing/fault-proxy.ts';
-import { freePort } from '../../testing/free-port.ts';
-import { child, parsedBody } from '../../testing/parsed-body.ts';
-import { RawConnection } from '../../testing/raw-connection.ts';
-import { RunningService, TestClient, until } from '../../testing/running-service.ts';
-import { assertSwordError } from '../../testing/sword-error.ts';
-import { checksumOf, metadataOf, pieceHeaders, TUS, TusUploads } from '../../testing/tus-uploads.ts';
+} from '../../testing/http/deposit-bodies.ts';
+import { FaultProxy } from '../../testing/http/fault-proxy.ts';
+import { RawConnection } from '../../testing/http/raw-connection.ts';
+import { checksumOf, metadataOf, pieceHeaders, TUS, TusUploads } from '../../testing/http/tus-uploads.ts';
+import { freePort } from '../../testing/processes/free-port.ts';
+import { RunningService, TestClient, until } from '../../testing/service/running-service.ts';
 
 type Context = { service: RunningService; alice: TestClient; bob: TestClient; uploads: TusUploads };
 const test = anyTest as TestFn<Context>;

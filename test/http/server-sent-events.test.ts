@@ -8,6 +8,7 @@ import { answerEvents, type StatusChangeSource } from '../../src/modules/status-
 import { DepositStatusChanges } from '../../src/modules/status-events/deposit-status-changes.ts';
 import { OpenStream } from '../../src/modules/status-events/open-stream.ts';
 import { Iris } from '../../src/sword/iris.ts';
+import { assertErrorDocument } from '../../testing/documents/sword-error.ts';
 import {
   archivePart,
   entryHeaders,
@@ -18,12 +19,11 @@ import {
   formType,
   helloEntry,
   partial,
-} from '../../testing/deposit-bodies.ts';
-import { EventSource, type SentEvent } from '../../testing/event-source.ts';
-import { RawConnection } from '../../testing/raw-connection.ts';
-import { RunningService, type TestClient, until } from '../../testing/running-service.ts';
-import { assertErrorDocument } from '../../testing/sword-error.ts';
-import { testOfService } from '../../testing/test-of-service.ts';
+} from '../../testing/http/deposit-bodies.ts';
+import { EventSource, type SentEvent } from '../../testing/http/event-source.ts';
+import { RawConnection } from '../../testing/http/raw-connection.ts';
+import { RunningService, type TestClient, until } from '../../testing/service/running-service.ts';
+import { testOfService } from '../../testing/service/test-of-service.ts';
 
 const test = testOfService({
   alice: { collections: ['software', 'alices', 'alice'] },

@@ -9,12 +9,12 @@ import type { ExecutionContext } from 'ava';
 import { refuseTunnel } from '../../src/http/server/parse-errors.ts';
 import { Server } from '../../src/http/server/server.ts';
 import { closeIdle, limitHalfOpen } from '../../src/http/server/socket-shutdown.ts';
-import { archiveHeaders, helloZip, partial } from '../../testing/deposit-bodies.ts';
-import { RawConnection } from '../../testing/raw-connection.ts';
-import { RunningService, type TestClient, until } from '../../testing/running-service.ts';
-import { assertErrorDocument } from '../../testing/sword-error.ts';
-import { type ServiceWith, testOfService } from '../../testing/test-of-service.ts';
-import { CERTIFICATE, tlsFiles } from '../../testing/tls-files.ts';
+import { assertErrorDocument } from '../../testing/documents/sword-error.ts';
+import { archiveHeaders, helloZip, partial } from '../../testing/http/deposit-bodies.ts';
+import { RawConnection } from '../../testing/http/raw-connection.ts';
+import { RunningService, type TestClient, until } from '../../testing/service/running-service.ts';
+import { type ServiceWith, testOfService } from '../../testing/service/test-of-service.ts';
+import { CERTIFICATE, tlsFiles } from '../../testing/service/tls-files.ts';
 
 type Context = ServiceWith<'alice'>;
 const test = testOfService({ alice: { collections: ['software'] } });

@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto';
-import { tarOf } from '../../testing/archive-builders.ts';
+import { tarOf } from '../../testing/archives/archive-builders.ts';
+import { child, type Parsed, parsedBody, texts } from '../../testing/documents/parsed-body.ts';
+import { assertSwordError } from '../../testing/documents/sword-error.ts';
 import {
   archiveHeaders,
   archivePart,
@@ -13,15 +15,13 @@ import {
   helloTar,
   helloZip,
   partial,
-} from '../../testing/deposit-bodies.ts';
-import { child, type Parsed, parsedBody, texts } from '../../testing/parsed-body.ts';
-import { RawConnection } from '../../testing/raw-connection.ts';
-import { RunningService, type TestClient } from '../../testing/running-service.ts';
-import { leavesNothing } from '../../testing/stored-things.ts';
-import { swordClients } from '../../testing/sword-clients.ts';
-import { assertSwordError } from '../../testing/sword-error.ts';
-import { testOfService } from '../../testing/test-of-service.ts';
-import { TusUploads } from '../../testing/tus-uploads.ts';
+} from '../../testing/http/deposit-bodies.ts';
+import { RawConnection } from '../../testing/http/raw-connection.ts';
+import { swordClients } from '../../testing/http/sword-clients.ts';
+import { TusUploads } from '../../testing/http/tus-uploads.ts';
+import { RunningService, type TestClient } from '../../testing/service/running-service.ts';
+import { leavesNothing } from '../../testing/service/stored-things.ts';
+import { testOfService } from '../../testing/service/test-of-service.ts';
 
 const test = testOfService({
   alice: { collections: ['software', 'papers'] },

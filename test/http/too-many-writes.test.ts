@@ -1,8 +1,8 @@
-import { archiveHeaders, helloZip, partial } from '../../testing/deposit-bodies.ts';
-import { RawConnection } from '../../testing/raw-connection.ts';
-import { RunningService, type TestClient } from '../../testing/running-service.ts';
-import { assertErrorDocument } from '../../testing/sword-error.ts';
-import { testOfService } from '../../testing/test-of-service.ts';
+import { assertErrorDocument } from '../../testing/documents/sword-error.ts';
+import { archiveHeaders, helloZip, partial } from '../../testing/http/deposit-bodies.ts';
+import { RawConnection } from '../../testing/http/raw-connection.ts';
+import { RunningService, type TestClient } from '../../testing/service/running-service.ts';
+import { testOfService } from '../../testing/service/test-of-service.ts';
 
 const test = testOfService({ alice: { collections: ['software'] } }, { maxWrites: 2 });
 

@@ -3,10 +3,10 @@ import { readConfig } from '../../src/config/config.ts';
 import { MODULES } from '../../src/modules/modules.ts';
 import { startService } from '../../src/service/service.ts';
 import { silentLogger } from '../../src/tools/logger.ts';
-import { archivePart, entryPart, final, formOf, formType } from '../../testing/deposit-bodies.ts';
-import { runScript } from '../../testing/run-script.ts';
-import { TestClient } from '../../testing/running-service.ts';
-import { temporaryFolder } from '../../testing/temporary-folder.ts';
+import { archivePart, entryPart, final, formOf, formType } from '../../testing/http/deposit-bodies.ts';
+import { runScript } from '../../testing/processes/run-script.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { TestClient } from '../../testing/service/running-service.ts';
 import { Fixture } from '../upgrade/fixture.ts';
 import { unpackInto } from '../upgrade/fixture-archive.ts';
 

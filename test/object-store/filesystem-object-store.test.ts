@@ -31,8 +31,8 @@ import {
 import { FILES_OF_NODE } from '../../src/tools/files.ts';
 import { runInWorld } from '../../src/tools/outside-world.ts';
 import { newestSlot } from '../../src/tools/sqlite/slots.ts';
-import { failFileCalls } from '../../testing/failing-file-calls.ts';
-import { temporaryFolder } from '../../testing/temporary-folder.ts';
+import { failFileCalls } from '../../testing/event-log/failing-file-calls.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { breakingAfter, bytesOf, inChunks, listOf, md5Of, newBody, sha256Of } from './bodies.ts';
 import { archiveStoreContract } from './contract.ts';
 

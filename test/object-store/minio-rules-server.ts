@@ -1,8 +1,8 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
-import type { S3Bucket } from '../../testing/s3-bucket.ts';
-import { type S3Answer, S3Client, type S3Request } from '../../testing/s3-client.ts';
-import type { S3Server, S3ServerOptions } from '../../testing/s3-server.ts';
+import type { S3Bucket } from '../../testing/s3/s3-bucket.ts';
+import { type S3Answer, S3Client, type S3Request } from '../../testing/s3/s3-client.ts';
+import type { S3Server, S3ServerOptions } from '../../testing/s3/s3-server.ts';
 import { placeAt, realPlace, SERVER_DRIVE, SERVER_URL, serverIn } from './s3-under-test.ts';
 
 /**

@@ -1,7 +1,7 @@
 import path from 'node:path';
-import { flipOnDrive } from '../../testing/flip-on-drive.ts';
-import type { S3Answer } from '../../testing/s3-client.ts';
-import type { S3State } from '../../testing/s3-state.ts';
+import { flipOnDrive } from '../../testing/s3/flip-on-drive.ts';
+import type { S3Answer } from '../../testing/s3/s3-client.ts';
+import type { S3State } from '../../testing/s3/s3-state.ts';
 import {
   MIB,
   newBytes,

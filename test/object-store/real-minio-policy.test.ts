@@ -4,10 +4,10 @@ import test, { type ExecutionContext } from 'ava';
 import { ObjectStoreUnavailable } from '../../src/object-store/object-store.ts';
 import { MinioBucket } from '../../src/object-store/s3/bucket.ts';
 import { S3ObjectStore } from '../../src/object-store/s3/s3-object-store.ts';
-import { archivePart, entryPart, formOf, formType } from '../../testing/deposit-bodies.ts';
-import { addUser } from '../../testing/minio-users.ts';
-import { RunningService } from '../../testing/running-service.ts';
-import { temporaryFolder } from '../../testing/temporary-folder.ts';
+import { archivePart, entryPart, formOf, formType } from '../../testing/http/deposit-bodies.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { addUser } from '../../testing/s3/minio-users.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 import { breakingAfter, inChunks, listOf, newBody } from './bodies.ts';
 import { realPlace } from './s3-under-test.ts';
 

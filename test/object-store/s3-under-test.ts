@@ -5,11 +5,11 @@ import path from 'node:path';
 import type { ExecutionContext } from 'ava';
 import type { MinioPlace } from '../../src/object-store/s3/bucket.ts';
 import { type MinioArchiveStoreOptions, S3ObjectStore } from '../../src/object-store/s3/s3-object-store.ts';
-import { FaultProxy } from '../../testing/fault-proxy.ts';
-import { flipOnDrive } from '../../testing/flip-on-drive.ts';
-import { type S3Answer, S3Client, type S3Request } from '../../testing/s3-client.ts';
-import { S3Server, type S3ServerOptions } from '../../testing/s3-server.ts';
-import { temporaryFolder as newFolder } from '../../testing/temporary-folder.ts';
+import { FaultProxy } from '../../testing/http/fault-proxy.ts';
+import { temporaryFolder as newFolder } from '../../testing/processes/temporary-folder.ts';
+import { flipOnDrive } from '../../testing/s3/flip-on-drive.ts';
+import { type S3Answer, S3Client, type S3Request } from '../../testing/s3/s3-client.ts';
+import { S3Server, type S3ServerOptions } from '../../testing/s3/s3-server.ts';
 
 export type Opening = {
   readonly server?: S3Server;
@@ -116,7 +116,7 @@ async function keysIn(send: (key: string, request: S3Request) => Promise<S3Answe
 type ServerPlace = { readonly port: number; readonly accessKey: string; readonly secretKey: string };
 
 export async function serverProcess(t: ExecutionContext): Promise<ServerPlace> {
-  const program = path.join(import.meta.dirname, '../../testing/s3-process.ts');
+  const program = path.join(import.meta.dirname, '../../testing/s3/s3-process.ts');
   const child = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit'] });
   t.teardown(async () => {
     child.kill('SIGTERM');

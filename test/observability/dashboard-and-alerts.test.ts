@@ -3,7 +3,7 @@ import { readFile, rename } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
 import { parse } from 'yaml';
-import { zipOf } from '../../testing/archive-builders.ts';
+import { zipOf } from '../../testing/archives/archive-builders.ts';
 import {
   archiveHeaders,
   archivePart,
@@ -11,9 +11,9 @@ import {
   final,
   formOf,
   formType,
-} from '../../testing/deposit-bodies.ts';
-import { Exposition } from '../../testing/exposition.ts';
-import { RunningService, until } from '../../testing/running-service.ts';
+} from '../../testing/http/deposit-bodies.ts';
+import { Exposition } from '../../testing/service/exposition.ts';
+import { RunningService, until } from '../../testing/service/running-service.ts';
 
 const deploy = path.join(import.meta.dirname, '../../deploy');
 const docs = path.join(import.meta.dirname, '../../docs/metrics.md');

@@ -15,12 +15,12 @@ import {
   helloZip,
   md5Of,
   partial,
-} from '../../testing/deposit-bodies.ts';
-import { Exposition } from '../../testing/exposition.ts';
-import { deposit, notifiedService, notify } from '../../testing/notified-service.ts';
-import { RawConnection } from '../../testing/raw-connection.ts';
-import { RunningService, type TestClient, until } from '../../testing/running-service.ts';
-import { WebhookReceiver } from '../../testing/webhook-receiver.ts';
+} from '../../testing/http/deposit-bodies.ts';
+import { RawConnection } from '../../testing/http/raw-connection.ts';
+import { Exposition } from '../../testing/service/exposition.ts';
+import { deposit, notifiedService, notify } from '../../testing/service/notified-service.ts';
+import { RunningService, type TestClient, until } from '../../testing/service/running-service.ts';
+import { WebhookReceiver } from '../../testing/service/webhook-receiver.ts';
 
 type Context = { service: RunningService; alice: TestClient; scrape: () => Promise<Exposition> };
 const test = anyTest.serial as TestFn<Context>;

@@ -8,12 +8,12 @@ import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import type { RecordedEvent } from '../../src/event-log/event-log.ts';
 import { chainHash, hashOf } from '../../src/event-log/integrity/hash-chain.ts';
 import { openLog } from '../../src/service/backends/open-backends.ts';
-import { archivePart, entryPart, final, formOf, formType } from '../../testing/deposit-bodies.ts';
-import { EventSource } from '../../testing/event-source.ts';
-import { freePort } from '../../testing/free-port.ts';
-import { TestClient } from '../../testing/running-service.ts';
-import { temporaryFolder } from '../../testing/temporary-folder.ts';
-import { type ReceivedSpan, TraceCollector } from '../../testing/trace-collector.ts';
+import { archivePart, entryPart, final, formOf, formType } from '../../testing/http/deposit-bodies.ts';
+import { EventSource } from '../../testing/http/event-source.ts';
+import { freePort } from '../../testing/processes/free-port.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { TestClient } from '../../testing/service/running-service.ts';
+import { type ReceivedSpan, TraceCollector } from '../../testing/service/trace-collector.ts';
 
 const CALLER = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' };
 

@@ -8,7 +8,7 @@ import { statementFeed } from '../../src/sword/documents/statement/statement-fee
 import { statusDocument } from '../../src/sword/documents/status-document.ts';
 import { Iris } from '../../src/sword/iris.ts';
 import { type BodyElement, element, xmlBody } from '../../src/sword/xml/xml-body.ts';
-import { type Parsed, parsedBody } from '../../testing/parsed-body.ts';
+import { type Parsed, parsedBody } from '../../testing/documents/parsed-body.ts';
 import { oddText, sayable } from './odd-texts.ts';
 
 const namespaces = {

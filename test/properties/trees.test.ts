@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import * as fc from 'fast-check';
-import { paxHeader, type TarSpec, tarOf, zipOf } from '../../testing/archive-builders.ts';
-import { gitTreeOf, type TreeMember } from '../../testing/git-tree.ts';
+import { paxHeader, type TarSpec, tarOf, zipOf } from '../../testing/archives/archive-builders.ts';
+import { gitTreeOf, type TreeMember } from '../../testing/archives/git-tree.ts';
 import { accepted, directoryOf, refused } from '../archives/reading.ts';
 import { xzOf } from '../corpus/xz-stream.ts';
 

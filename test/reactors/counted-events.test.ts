@@ -4,8 +4,8 @@ import type { EventLog, RecordedEvent } from '../../src/event-log/event-log.ts';
 import { EventLogParking } from '../../src/reactors/parking.ts';
 import { ReactorRunner } from '../../src/reactors/reactor-runner.ts';
 import { silentLogger } from '../../src/tools/logger.ts';
-import { MemoryEventLog } from '../../testing/memory-event-log.ts';
-import { until } from '../../testing/running-service.ts';
+import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
+import { until } from '../../testing/service/running-service.ts';
 
 test('an event that was begun again and again is parked without another try', async (t) => {
   await using log = new MemoryEventLog();

@@ -9,9 +9,9 @@ import type { Delivery } from '../../src/event-log/consumer-groups/consumer-grou
 import type { EventLog } from '../../src/event-log/event-log.ts';
 import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
 import { parkedEvents } from '../../src/reactors/parking.ts';
-import { MemoryEventLog } from '../../testing/memory-event-log.ts';
-import { until } from '../../testing/running-service.ts';
-import { temporaryFolder } from '../../testing/temporary-folder.ts';
+import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { until } from '../../testing/service/running-service.ts';
 
 const SCRIPT = path.join(import.meta.dirname, 'processes', 'crashes-on-an-event.ts');
 

@@ -7,10 +7,10 @@ import { EventLogParking, parkedEvents } from '../../src/reactors/parking.ts';
 import type { Reactor } from '../../src/reactors/reactor.ts';
 import { ReactorRunner } from '../../src/reactors/reactor-runner.ts';
 import { type Logger, silentLogger } from '../../src/tools/logger.ts';
-import { keptLines } from '../../testing/kept-lines.ts';
-import { MemoryEventLog } from '../../testing/memory-event-log.ts';
-import { until } from '../../testing/running-service.ts';
-import { temporaryFolder } from '../../testing/temporary-folder.ts';
+import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { keptLines } from '../../testing/service/kept-lines.ts';
+import { until } from '../../testing/service/running-service.ts';
 
 type Behaviour = Partial<Pick<Reactor, 'react' | 'giveUp' | 'ownerOf'>>;
 

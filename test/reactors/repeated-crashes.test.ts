@@ -8,10 +8,10 @@ import { EventLogParking, parkedEvents } from '../../src/reactors/parking.ts';
 import type { Reactor } from '../../src/reactors/reactor.ts';
 import { ReactorRunner } from '../../src/reactors/reactor-runner.ts';
 import { silentLogger } from '../../src/tools/logger.ts';
-import { CrashingProcess, crashingLog } from '../../testing/crashing-process.ts';
-import { MemoryEventLog } from '../../testing/memory-event-log.ts';
-import { seeded } from '../../testing/seeded-random.ts';
-import { temporaryFolder } from '../../testing/temporary-folder.ts';
+import { CrashingProcess, crashingLog } from '../../testing/event-log/crashing-process.ts';
+import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
+import { seeded } from '../../testing/processes/seeded-random.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 
 /*
  * Events of several clients, processed by two reactors in a process that crashes or is stopped at any moment and

@@ -6,8 +6,8 @@ import { Checker } from '../../src/reactors/checker.ts';
 import { Loader } from '../../src/reactors/loader.ts';
 import { EventLogParking } from '../../src/reactors/parking.ts';
 import { isTransient } from '../../src/reactors/transient-faults.ts';
-import { createDeposit } from '../../testing/example-deposits.ts';
-import { MemoryEventLog } from '../../testing/memory-event-log.ts';
+import { createDeposit } from '../../testing/domain/example-deposits.ts';
+import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
 
 const context = {
   commandId: '6a1b4f0e-0000-4000-8000-000000000002',

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { setOfReferencedObjects } from '../../src/deposits/referenced-objects.ts';
-import { zipOf } from '../../testing/archive-builders.ts';
+import { zipOf } from '../../testing/archives/archive-builders.ts';
 import {
   archiveHeaders,
   archivePart,
@@ -9,8 +9,8 @@ import {
   formOf,
   formType,
   partial,
-} from '../../testing/deposit-bodies.ts';
-import { RunningService } from '../../testing/running-service.ts';
+} from '../../testing/http/deposit-bodies.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 
 const PAN = zipOf([{ name: 'pan', data: 'a file' }]);
 const BELOW_PAN = zipOf([{ name: 'pan/x', data: 'below a file' }]);

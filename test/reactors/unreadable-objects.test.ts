@@ -12,14 +12,14 @@ import { ObjectMissing } from '../../src/object-store/object-store.ts';
 import { Checker } from '../../src/reactors/checker.ts';
 import { Loader } from '../../src/reactors/loader.ts';
 import { parkedEvents } from '../../src/reactors/parking.ts';
-import { tarOf } from '../../testing/archive-builders.ts';
-import { archivePart, entryPart, final, formOf, formType } from '../../testing/deposit-bodies.ts';
-import { aliceArchive, createDeposit, reading } from '../../testing/example-deposits.ts';
-import { Exposition } from '../../testing/exposition.ts';
-import { MemoryEventLog } from '../../testing/memory-event-log.ts';
-import { runScript } from '../../testing/run-script.ts';
-import { RunningService, type TestClient, until } from '../../testing/running-service.ts';
-import { temporaryFolder } from '../../testing/temporary-folder.ts';
+import { tarOf } from '../../testing/archives/archive-builders.ts';
+import { aliceArchive, createDeposit, reading } from '../../testing/domain/example-deposits.ts';
+import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
+import { archivePart, entryPart, final, formOf, formType } from '../../testing/http/deposit-bodies.ts';
+import { runScript } from '../../testing/processes/run-script.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { Exposition } from '../../testing/service/exposition.ts';
+import { RunningService, type TestClient, until } from '../../testing/service/running-service.ts';
 
 const UNREADABLE =
   '<deposit_status_detail>The service cannot read its copy of the archive at the moment; nothing is needed from you.</deposit_status_detail>';

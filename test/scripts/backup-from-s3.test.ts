@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
 import { parseS3Url } from '../../src/config/s3-url.ts';
-import { archivePart, entryPart, formOf, formType } from '../../testing/deposit-bodies.ts';
-import { FaultProxy } from '../../testing/fault-proxy.ts';
-import { runScript } from '../../testing/run-script.ts';
-import { RunningService } from '../../testing/running-service.ts';
-import { S3Server } from '../../testing/s3-server.ts';
-import { temporaryFolder } from '../../testing/temporary-folder.ts';
+import { archivePart, entryPart, formOf, formType } from '../../testing/http/deposit-bodies.ts';
+import { FaultProxy } from '../../testing/http/fault-proxy.ts';
+import { runScript } from '../../testing/processes/run-script.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { S3Server } from '../../testing/s3/s3-server.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 
 test('a backup from S3 and a restore into S3 go on while the store restarts', async (t) => {
   await using s3 = await S3Server.start();

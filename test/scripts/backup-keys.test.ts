@@ -6,9 +6,9 @@ import { backUpKeys } from '../../scripts/backup-keys.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { FILES_OF_NODE } from '../../src/tools/files.ts';
 import { runInWorld } from '../../src/tools/outside-world.ts';
-import { runScript } from '../../testing/run-script.ts';
-import { RunningService } from '../../testing/running-service.ts';
-import { temporaryFolder } from '../../testing/temporary-folder.ts';
+import { runScript } from '../../testing/processes/run-script.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 
 function keysIn(folder: string): Record<string, string> {
   return {

@@ -4,10 +4,10 @@ import test from 'ava';
 import { readBackup } from '../../scripts/backup-folder.ts';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import { openLog } from '../../src/service/backends/open-backends.ts';
-import { archivePart, entryPart, formOf, formType } from '../../testing/deposit-bodies.ts';
-import { runScript } from '../../testing/run-script.ts';
-import { RunningService } from '../../testing/running-service.ts';
-import { temporaryFolder } from '../../testing/temporary-folder.ts';
+import { archivePart, entryPart, formOf, formType } from '../../testing/http/deposit-bodies.ts';
+import { runScript } from '../../testing/processes/run-script.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 
 const body = (): Uint8Array<ArrayBuffer> => new Uint8Array(formOf([archivePart(), entryPart()]));
 

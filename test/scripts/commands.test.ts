@@ -8,11 +8,11 @@ import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import { openLog } from '../../src/service/backends/open-backends.ts';
 import { ReadonlyView } from '../../src/views/store/readonly-view.ts';
 import { ViewFile } from '../../src/views/store/view-file.ts';
-import { eventAt } from '../../testing/event-seen.ts';
-import { runScript as run } from '../../testing/run-script.ts';
-import { RunningService, TestClient, until } from '../../testing/running-service.ts';
-import { secretCredential } from '../../testing/secret-password.ts';
-import { temporaryFolder } from '../../testing/temporary-folder.ts';
+import { eventAt } from '../../testing/event-log/event-seen.ts';
+import { runScript as run } from '../../testing/processes/run-script.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { RunningService, TestClient, until } from '../../testing/service/running-service.ts';
+import { secretCredential } from '../../testing/service/secret-password.ts';
 
 test('a client added beside the service can deposit there at once, and no more when it is disabled', async (t) => {
   await using running = await RunningService.start();

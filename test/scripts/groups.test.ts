@@ -3,9 +3,9 @@ import test, { type ExecutionContext } from 'ava';
 import { GROUP } from '../../src/event-log/eventstoredb/consumer-groups/group.ts';
 import { RECEIVERS } from '../../src/reactors/reactor-names.ts';
 import { EventStoreDbDouble } from '../../testing/eventstoredb-double/eventstoredb-double.ts';
-import { type Ran, runScript } from '../../testing/run-script.ts';
-import { temporaryFolder } from '../../testing/temporary-folder.ts';
-import { tlsFiles } from '../../testing/tls-files.ts';
+import { type Ran, runScript } from '../../testing/processes/run-script.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { tlsFiles } from '../../testing/service/tls-files.ts';
 
 const USERS = {
   admin: { password: 'changeit', groups: ['$admins'] },

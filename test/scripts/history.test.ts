@@ -18,8 +18,8 @@ import {
   helloTar,
   helloZip,
   partial,
-} from '../../testing/deposit-bodies.ts';
-import { RunningService, type TestClient } from '../../testing/running-service.ts';
+} from '../../testing/http/deposit-bodies.ts';
+import { RunningService, type TestClient } from '../../testing/service/running-service.ts';
 
 type Context = { service: RunningService };
 const test = anyTest as TestFn<Context>;

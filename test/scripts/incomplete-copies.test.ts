@@ -6,8 +6,8 @@ import test from 'ava';
 import { parseS3Url } from '../../src/config/s3-url.ts';
 import type { StoredObject } from '../../src/object-store/object-store.ts';
 import { openLog, openStore } from '../../src/service/backends/open-backends.ts';
-import { AlteringProxy, type Answer } from '../../testing/altering-proxy.ts';
-import { zipOf } from '../../testing/archive-builders.ts';
+import { zipOf } from '../../testing/archives/archive-builders.ts';
+import { AlteringProxy, type Answer } from '../../testing/http/altering-proxy.ts';
 import {
   ATOM_TYPE,
   archiveHeaders,
@@ -17,11 +17,11 @@ import {
   formType,
   helloEntry,
   partial,
-} from '../../testing/deposit-bodies.ts';
-import { type Ran, runScript } from '../../testing/run-script.ts';
-import { RunningService, TestClient } from '../../testing/running-service.ts';
-import { S3Server } from '../../testing/s3-server.ts';
-import { temporaryFolder } from '../../testing/temporary-folder.ts';
+} from '../../testing/http/deposit-bodies.ts';
+import { type Ran, runScript } from '../../testing/processes/run-script.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { S3Server } from '../../testing/s3/s3-server.ts';
+import { RunningService, TestClient } from '../../testing/service/running-service.ts';
 
 test('a damaged object that no event names leaves a backup complete', async (t) => {
   await using service = await serviceWithDeposit();

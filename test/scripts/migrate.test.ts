@@ -11,6 +11,7 @@ import { sealAfter } from '../../src/event-log/integrity/hash-chain.ts';
 import type { StoredObject } from '../../src/object-store/object-store.ts';
 import { openLog, openStore } from '../../src/service/backends/open-backends.ts';
 import { lockFile } from '../../src/tools/files/lock-file.ts';
+import { EventStoreDbDouble } from '../../testing/eventstoredb-double/eventstoredb-double.ts';
 import {
   archiveHeaders,
   archivePart,
@@ -19,14 +20,13 @@ import {
   formType,
   helloZip,
   partial,
-} from '../../testing/deposit-bodies.ts';
-import { EventStoreDbDouble } from '../../testing/eventstoredb-double/eventstoredb-double.ts';
-import { FaultProxy } from '../../testing/fault-proxy.ts';
-import { runScript } from '../../testing/run-script.ts';
-import { RunningService, TestClient } from '../../testing/running-service.ts';
-import type { S3Bucket } from '../../testing/s3-bucket.ts';
-import { S3Server } from '../../testing/s3-server.ts';
-import { temporaryFolder } from '../../testing/temporary-folder.ts';
+} from '../../testing/http/deposit-bodies.ts';
+import { FaultProxy } from '../../testing/http/fault-proxy.ts';
+import { runScript } from '../../testing/processes/run-script.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import type { S3Bucket } from '../../testing/s3/s3-bucket.ts';
+import { S3Server } from '../../testing/s3/s3-server.ts';
+import { RunningService, TestClient } from '../../testing/service/running-service.ts';
 
 type Ran = { readonly code: number; readonly out: string; readonly err: string };
 

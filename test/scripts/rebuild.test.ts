@@ -13,11 +13,11 @@ import { lockFile } from '../../src/tools/files/lock-file.ts';
 import type { AnyProjection } from '../../src/views/projection.ts';
 import { Rebuild } from '../../src/views/rebuild.ts';
 import { ViewFile } from '../../src/views/store/view-file.ts';
-import { archivePart, entryPart, formOf, formType } from '../../testing/deposit-bodies.ts';
-import { fullView } from '../../testing/full-view.ts';
-import { runScript } from '../../testing/run-script.ts';
-import { RunningService, type TestClient } from '../../testing/running-service.ts';
-import { temporaryFolder } from '../../testing/temporary-folder.ts';
+import { archivePart, entryPart, formOf, formType } from '../../testing/http/deposit-bodies.ts';
+import { runScript } from '../../testing/processes/run-script.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { fullView } from '../../testing/service/full-view.ts';
+import { RunningService, type TestClient } from '../../testing/service/running-service.ts';
 
 async function depositsOf(t: ExecutionContext, client: TestClient, count: number): Promise<void> {
   for (let number = 0; number < count; number += 1) {

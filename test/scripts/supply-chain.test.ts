@@ -6,7 +6,7 @@ import { isAllowed, licenceProblems } from '../../scripts/licence-check.ts';
 import { readAudit } from '../../scripts/npm-audit.ts';
 import { type LockedPackage, type Packages, readPackages } from '../../scripts/read-packages.ts';
 import { checkPackages } from '../../scripts/supply-chain-checks.ts';
-import { runScript } from '../../testing/run-script.ts';
+import { runScript } from '../../testing/processes/run-script.ts';
 
 const root = path.join(import.meta.dirname, '../..');
 

@@ -11,10 +11,10 @@ import { readConfig } from '../../src/config/config.ts';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import { openLog } from '../../src/service/backends/open-backends.ts';
 import { describeFsError } from '../../src/tools/files/describe-fs-error.ts';
-import { archivePart, entryPart, formOf, formType } from '../../testing/deposit-bodies.ts';
-import { canSwitchUser } from '../../testing/other-user.ts';
-import { runScript } from '../../testing/run-script.ts';
-import { RunningService } from '../../testing/running-service.ts';
+import { archivePart, entryPart, formOf, formType } from '../../testing/http/deposit-bodies.ts';
+import { canSwitchUser } from '../../testing/processes/other-user.ts';
+import { runScript } from '../../testing/processes/run-script.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 
 test('what a command does not understand is refused with 2 before anything is done', async (t) => {
   await using service = await RunningService.start();

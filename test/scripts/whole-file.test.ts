@@ -4,9 +4,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
 import { writeWholeFile } from '../../scripts/whole-file.ts';
-import { failFileCalls } from '../../testing/failing-file-calls.ts';
-import { runScript } from '../../testing/run-script.ts';
-import { temporaryFolder } from '../../testing/temporary-folder.ts';
+import { failFileCalls } from '../../testing/event-log/failing-file-calls.ts';
+import { runScript } from '../../testing/processes/run-script.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { logOnDouble } from '../event-log/log-on-double.ts';
 
 const lines = async function* () {

@@ -17,11 +17,11 @@ import { openStoreAudit } from '../../src/service/backends/open-store-audit.ts';
 import { ControlClient as OperatedService } from '../../src/service/operator-port/control-client.ts';
 import { identityOf } from '../../src/service/operator-port/directory-id.ts';
 import { OperatorServer } from '../../src/service/operator-port/operator-server.ts';
-import { archivePart, entryPart, formOf, formType } from '../../testing/deposit-bodies.ts';
-import { runScript } from '../../testing/run-script.ts';
-import { RunningService, until } from '../../testing/running-service.ts';
-import { S3Server } from '../../testing/s3-server.ts';
-import { temporaryFolder } from '../../testing/temporary-folder.ts';
+import { archivePart, entryPart, formOf, formType } from '../../testing/http/deposit-bodies.ts';
+import { runScript } from '../../testing/processes/run-script.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { S3Server } from '../../testing/s3/s3-server.ts';
+import { RunningService, until } from '../../testing/service/running-service.ts';
 
 /** Makes a service whose log is not in its data folder, with a deposit and an object that no event names. */
 async function serviceWithLogElsewhere(t: ExecutionContext, file: string): Promise<RunningService> {

@@ -11,9 +11,9 @@ import type { ClientEvent, Credential } from '../../src/domain/client/client.ts'
 import { printWelcome } from '../../src/service/process/welcome.ts';
 import { createLogger } from '../../src/tools/logger.ts';
 import { credentialOf, matches, needsRehash } from '../../src/tools/password.ts';
-import { MemoryEventLog } from '../../testing/memory-event-log.ts';
-import { RunningService, TestClient, until } from '../../testing/running-service.ts';
-import { temporaryFolder } from '../../testing/temporary-folder.ts';
+import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { RunningService, TestClient, until } from '../../testing/service/running-service.ts';
 
 const SERVICE_DOCUMENT = '/1/servicedocument/';
 
@@ -116,7 +116,7 @@ test('the data folder is for its owner alone, and commands need the token that l
 
 test('an exception that nobody catches is logged, and the service ends with 1, in order, serving no more', async (t) => {
   const folder = await temporaryFolder(t);
-  const [main, hook] = ['../../src/main.ts', '../../testing/throw-on-sigusr2.ts'].map((file) =>
+  const [main, hook] = ['../../src/main.ts', '../../testing/service/throw-on-sigusr2.ts'].map((file) =>
     path.join(import.meta.dirname, file),
   ) as [string, string];
   const child = spawn(process.execPath, ['--import', hook, main], {

@@ -6,11 +6,11 @@ import { parseS3Url } from '../../src/config/s3-url.ts';
 import { FilesystemObjectStore } from '../../src/object-store/filesystem/filesystem-object-store.ts';
 import { S3ObjectStore } from '../../src/object-store/s3/s3-object-store.ts';
 import { LeftoverSweep } from '../../src/service/leftover-sweep.ts';
-import { keptLines } from '../../testing/kept-lines.ts';
-import { until } from '../../testing/running-service.ts';
-import type { S3Bucket } from '../../testing/s3-bucket.ts';
-import { S3Server } from '../../testing/s3-server.ts';
-import { temporaryFolder } from '../../testing/temporary-folder.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import type { S3Bucket } from '../../testing/s3/s3-bucket.ts';
+import { S3Server } from '../../testing/s3/s3-server.ts';
+import { keptLines } from '../../testing/service/kept-lines.ts';
+import { until } from '../../testing/service/running-service.ts';
 
 const HOUR = 3_600_000;
 

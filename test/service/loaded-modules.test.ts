@@ -7,10 +7,10 @@ import { ServiceProcess } from '../../drills/service-process.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import { openLog } from '../../src/service/backends/open-backends.ts';
-import { DistributedNodes } from '../../testing/distributed-nodes.ts';
-import { freePort } from '../../testing/free-port.ts';
-import { RetryingDepositor } from '../../testing/retrying-depositor.ts';
-import { TestClient } from '../../testing/running-service.ts';
+import { RetryingDepositor } from '../../testing/http/retrying-depositor.ts';
+import { freePort } from '../../testing/processes/free-port.ts';
+import { DistributedNodes } from '../../testing/service/distributed-nodes.ts';
+import { TestClient } from '../../testing/service/running-service.ts';
 
 const DISTRIBUTED = ['@eventstore/db-client', '@grpc/grpc-js', 'minio'];
 
@@ -47,7 +47,9 @@ async function loadedFor(settings: Readonly<Record<string, string>>) {
   try {
     await register({ ...settings, DEPOSIT_DATA_DIR: folder });
     const list = path.join(folder, 'loaded');
-    const hooks = pathToFileURL(path.join(import.meta.dirname, '../../testing/record-loaded-modules.ts'));
+    const hooks = pathToFileURL(
+      path.join(import.meta.dirname, '../../testing/service/record-loaded-modules.ts'),
+    );
     const recording = { NODE_OPTIONS: `--import ${hooks.href}`, LOADED_MODULES: list };
     await using service = await ServiceProcess.start(folder, await freePort(), {
       ...settings,

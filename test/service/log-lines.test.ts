@@ -7,7 +7,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { Config } from '../../src/config/config.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { sealAfter } from '../../src/event-log/integrity/hash-chain.ts';
-import { tarOf, zipOf } from '../../testing/archive-builders.ts';
+import { tarOf, zipOf } from '../../testing/archives/archive-builders.ts';
 import {
   archiveHeaders,
   archivePart,
@@ -18,12 +18,12 @@ import {
   formType,
   helloEntry,
   partial,
-} from '../../testing/deposit-bodies.ts';
-import { keptLines, type Line } from '../../testing/kept-lines.ts';
-import { deposit, notify, temporaryKey } from '../../testing/notified-service.ts';
-import { RawConnection } from '../../testing/raw-connection.ts';
-import { RunningService, until } from '../../testing/running-service.ts';
-import { WebhookReceiver } from '../../testing/webhook-receiver.ts';
+} from '../../testing/http/deposit-bodies.ts';
+import { RawConnection } from '../../testing/http/raw-connection.ts';
+import { keptLines, type Line } from '../../testing/service/kept-lines.ts';
+import { deposit, notify, temporaryKey } from '../../testing/service/notified-service.ts';
+import { RunningService, until } from '../../testing/service/running-service.ts';
+import { WebhookReceiver } from '../../testing/service/webhook-receiver.ts';
 
 /** Starts a service whose log lines are recorded. */
 async function logged(t: ExecutionContext, overrides: Partial<Config> = {}) {

@@ -11,8 +11,8 @@ import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
 import { OperatorServer } from '../../src/service/operator-port/operator-server.ts';
 import { FILES_OF_NODE } from '../../src/tools/files.ts';
 import { runInWorld } from '../../src/tools/outside-world.ts';
-import type { Line } from '../../testing/kept-lines.ts';
-import { temporaryFolder } from '../../testing/temporary-folder.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import type { Line } from '../../testing/service/kept-lines.ts';
 
 const root = path.join(import.meta.dirname, '../..');
 const MAIN = path.join(root, 'src/main.ts');

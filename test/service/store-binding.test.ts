@@ -7,12 +7,12 @@ import { copyEvents } from '../../src/operations/copy/log-copy.ts';
 import { openBoundStore } from '../../src/service/backends/bound-store.ts';
 import { openLog, openStore } from '../../src/service/backends/open-backends.ts';
 import { BINDINGS, boundStore } from '../../src/service/backends/store-binding.ts';
-import { archivePart, entryPart, formOf, formType } from '../../testing/deposit-bodies.ts';
-import { MemoryEventLog } from '../../testing/memory-event-log.ts';
-import { runScript } from '../../testing/run-script.ts';
-import { RunningService } from '../../testing/running-service.ts';
-import { S3Server } from '../../testing/s3-server.ts';
-import { temporaryFolder } from '../../testing/temporary-folder.ts';
+import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
+import { archivePart, entryPart, formOf, formType } from '../../testing/http/deposit-bodies.ts';
+import { runScript } from '../../testing/processes/run-script.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { S3Server } from '../../testing/s3/s3-server.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 
 type Ids = { readonly log: string | undefined; readonly store: string | undefined };
 

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { runScript } from '../../testing/run-script.ts';
+import { runScript } from '../../testing/processes/run-script.ts';
 
 /** A plan in which nodes start, and nothing is deposited. */
 const PLAN = { seed: 7, stuckAfter: 86_400_000, faults: [], deposits: [] };

@@ -5,7 +5,7 @@ import test from 'ava';
 import { MUTATIONS, MutatedCopy, type Mutation } from '../../simulation/mutations.ts';
 import type { Plan, PlannedDeposit } from '../../simulation/plan/plan.ts';
 import { Simulators } from '../../simulation/simulators.ts';
-import { runScript } from '../../testing/run-script.ts';
+import { runScript } from '../../testing/processes/run-script.ts';
 
 /** Histories of clusters, the last with views in SQLite, and, divisible by four, of embedded nodes. */
 const SEEDS = [2, 3, 4, 12, 21];

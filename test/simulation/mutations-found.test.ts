@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import test from 'ava';
-import { outcomeOf } from '../../testing/run-script.ts';
+import { outcomeOf } from '../../testing/processes/run-script.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 /** A lost expected revision, a checkpoint written early and a skipped fsync. */

@@ -1,7 +1,7 @@
 import test from 'ava';
-import { deposit } from '../../testing/notified-service.ts';
-import { runScript } from '../../testing/run-script.ts';
-import { RunningService } from '../../testing/running-service.ts';
+import { runScript } from '../../testing/processes/run-script.ts';
+import { deposit } from '../../testing/service/notified-service.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 
 /** The shortest time that the settings allow, in seconds: twice that of the longest check. */
 const env = {

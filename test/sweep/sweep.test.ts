@@ -5,12 +5,12 @@ import type { Config } from '../../src/config/config.ts';
 import { parkedEvents } from '../../src/reactors/parking.ts';
 import { RECEIVERS } from '../../src/reactors/reactor-names.ts';
 import { openDeliveriesOf } from '../../src/service/backends/open-backends.ts';
-import { DistributedNodes } from '../../testing/distributed-nodes.ts';
-import { Exposition } from '../../testing/exposition.ts';
-import { deposit, notify, temporaryKey, WAY } from '../../testing/notified-service.ts';
-import { runScript } from '../../testing/run-script.ts';
-import { RunningService, type TestClient, until } from '../../testing/running-service.ts';
-import { WebhookReceiver } from '../../testing/webhook-receiver.ts';
+import { runScript } from '../../testing/processes/run-script.ts';
+import { DistributedNodes } from '../../testing/service/distributed-nodes.ts';
+import { Exposition } from '../../testing/service/exposition.ts';
+import { deposit, notify, temporaryKey, WAY } from '../../testing/service/notified-service.ts';
+import { RunningService, type TestClient, until } from '../../testing/service/running-service.ts';
+import { WebhookReceiver } from '../../testing/service/webhook-receiver.ts';
 
 const HTTP_ALONE = { roles: ['http'] } as const;
 const SOON = 400;

@@ -8,8 +8,8 @@ import {
 import { Iris } from '../../src/sword/iris.ts';
 import { type BodyElement, xmlBody } from '../../src/sword/xml/xml-body.ts';
 import { xmlText } from '../../src/sword/xml/xml-text.ts';
-import { entriesOf } from '../../testing/listed-deposits.ts';
-import { child, parsedBody, texts } from '../../testing/parsed-body.ts';
+import { entriesOf } from '../../testing/documents/listed-deposits.ts';
+import { child, parsedBody, texts } from '../../testing/documents/parsed-body.ts';
 
 const ATOM = '{http://www.w3.org/2005/Atom}';
 const DEPOSIT = '{https://deposit.example/schema}';

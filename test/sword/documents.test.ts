@@ -7,7 +7,7 @@ import { serviceDocument, serviceDocumentJson } from '../../src/sword/documents/
 import { statusDocument, statusDocumentJson } from '../../src/sword/documents/status-document.ts';
 import { Iris } from '../../src/sword/iris.ts';
 import type { SwordErrorCode } from '../../src/sword/sword-error.ts';
-import { child, type Parsed, parsedBody, texts } from '../../testing/parsed-body.ts';
+import { child, type Parsed, parsedBody, texts } from '../../testing/documents/parsed-body.ts';
 
 const atom = (local: string) => `{http://www.w3.org/2005/Atom}${local}`;
 const app = (local: string) => `{http://www.w3.org/2007/app}${local}`;

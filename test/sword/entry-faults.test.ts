@@ -3,7 +3,7 @@ import type { EntryFacts } from '../../src/sword/entry/entry-facts.ts';
 import { nearestTerm, VOCABULARIES } from '../../src/sword/entry/metadata-terms.ts';
 import { ATOM, CODEMETA } from '../../src/sword/namespaces.ts';
 import { SwordError } from '../../src/sword/sword-error.ts';
-import { entryFacts, readEntry } from '../../testing/read-entry.ts';
+import { entryFacts, readEntry } from '../../testing/documents/read-entry.ts';
 
 const NAMESPACE = 'https://deposit.example/schema';
 const NAMESPACES = `xmlns="http://www.w3.org/2005/Atom" xmlns:c="https://doi.org/10.5063/SCHEMA/CODEMETA-2.0"

@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { defaultXmlLimits } from '../../src/sword/entry/xml-tree.ts';
 import { SwordError } from '../../src/sword/sword-error.ts';
-import { readEntry } from '../../testing/read-entry.ts';
+import { readEntry } from '../../testing/documents/read-entry.ts';
 
 const ATOM = 'http://www.w3.org/2005/Atom';
 const entry = (inside: string, attributes = '') => `<entry xmlns="${ATOM}"${attributes}>${inside}</entry>`;

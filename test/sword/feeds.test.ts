@@ -5,8 +5,8 @@ import type { Statement } from '../../src/sword/documents/statement/statement.ts
 import { statementFeed } from '../../src/sword/documents/statement/statement-feed.ts';
 import { statementRdf } from '../../src/sword/documents/statement/statement-rdf.ts';
 import { Iris } from '../../src/sword/iris.ts';
-import { child, parsedBody, texts } from '../../testing/parsed-body.ts';
-import { readAtomStatement, readOreStatement } from '../../testing/sword-statement.ts';
+import { child, parsedBody, texts } from '../../testing/documents/parsed-body.ts';
+import { readAtomStatement, readOreStatement } from '../../testing/documents/sword-statement.ts';
 
 const ATOM = '{http://www.w3.org/2005/Atom}';
 const language = {

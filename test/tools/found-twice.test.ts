@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import test from 'ava';
 import { isDamage } from '../../src/tools/sqlite/codes.ts';
 import { openTwice, readTwice } from '../../src/tools/sqlite/found-twice.ts';
-import { temporaryFolder } from '../../testing/temporary-folder.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 
 const DAMAGE = Object.assign(new Error('database disk image is malformed'), { errcode: 11 });
 

@@ -11,8 +11,8 @@ import { FILES_OF_NODE } from '../../src/tools/files.ts';
 import { runInWorld } from '../../src/tools/outside-world.ts';
 import { SqliteViewStore } from '../../src/views/store/sqlite-view-store.ts';
 import { ViewFolder } from '../../src/views/store/view-folder.ts';
-import { MemoryEventLog } from '../../testing/memory-event-log.ts';
-import { temporaryFolder } from '../../testing/temporary-folder.ts';
+import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 
 /** Resolves to the folders that `work` synced, synchronously or not, in order. */
 async function syncedBy(work: () => unknown): Promise<readonly string[]> {

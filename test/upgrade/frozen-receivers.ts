@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Received, WebhookReceiver } from '../../testing/webhook-receiver.ts';
+import { type Received, WebhookReceiver } from '../../testing/service/webhook-receiver.ts';
 import type { Expected, Notified } from './expected.ts';
 
 /** Receivers at the addresses that the webhooks of frozen data name; each accepts everything. */

@@ -10,7 +10,7 @@ import {
   streamNameFilter,
 } from '@eventstore/db-client';
 import { EventStoreDbDouble } from '../../testing/eventstoredb-double/eventstoredb-double.ts';
-import { S3Server } from '../../testing/s3-server.ts';
+import { S3Server } from '../../testing/s3/s3-server.ts';
 import type { DumpedEvent, DumpedGroup } from './log-dump.ts';
 
 /** Starts a double with a dumped log: every event is where it was, and every group begins behind its checkpoint. */

@@ -1,5 +1,5 @@
 import type { ExecutionContext } from 'ava';
-import { deposit } from '../../testing/notified-service.ts';
+import { deposit } from '../../testing/service/notified-service.ts';
 import type { Notified } from './expected.ts';
 import { settled } from './settled.ts';
 import type { Context, Test } from './upgrade-contract.ts';

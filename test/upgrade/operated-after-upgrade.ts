@@ -1,5 +1,12 @@
 import type { ExecutionContext } from 'ava';
-import { archivePart, entryPart, final, formOf, formType, helloZip } from '../../testing/deposit-bodies.ts';
+import {
+  archivePart,
+  entryPart,
+  final,
+  formOf,
+  formType,
+  helloZip,
+} from '../../testing/http/deposit-bodies.ts';
 import { entryOf } from './freezing/depositor.ts';
 import { settled } from './settled.ts';
 import type { Context, Test } from './upgrade-contract.ts';

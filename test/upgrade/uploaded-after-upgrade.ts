@@ -1,7 +1,7 @@
 import type { ExecutionContext } from 'ava';
-import { tarOf } from '../../testing/archive-builders.ts';
-import { entryHeaders, final, helloEntry, partial } from '../../testing/deposit-bodies.ts';
-import { TusUploads } from '../../testing/tus-uploads.ts';
+import { tarOf } from '../../testing/archives/archive-builders.ts';
+import { entryHeaders, final, helloEntry, partial } from '../../testing/http/deposit-bodies.ts';
+import { TusUploads } from '../../testing/http/tus-uploads.ts';
 import type { FrozenUpload } from './expected.ts';
 import type { Context, Test } from './upgrade-contract.ts';
 import { pathOf } from './upgraded-service.ts';

@@ -23,9 +23,9 @@ import { anchorCheck } from '../../src/operations/verify/checks/anchor.ts';
 import { logPass } from '../../src/operations/verify/log-pass.ts';
 import { type Finding, Report } from '../../src/operations/verify/report.ts';
 import { silentLogger } from '../../src/tools/logger.ts';
-import { keptLines } from '../../testing/kept-lines.ts';
-import { MemoryEventLog } from '../../testing/memory-event-log.ts';
-import { temporaryFolder } from '../../testing/temporary-folder.ts';
+import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { keptLines } from '../../testing/service/kept-lines.ts';
 
 test('the Merkle tree is that of RFC 6962, also when it goes on from its state', (t) => {
   const leaves = ['', '00', '10', '2021', '3031', '40414243', '5051525354555657'];

@@ -7,10 +7,10 @@ import { anchorCheck } from '../../src/operations/verify/checks/anchor.ts';
 import { logPass } from '../../src/operations/verify/log-pass.ts';
 import { type Finding, Report } from '../../src/operations/verify/report.ts';
 import { verifyService } from '../../src/operations/verify/verify-service.ts';
-import { helloEntry, helloTar } from '../../testing/deposit-bodies.ts';
-import { enginesFor, useDistributedEngines } from '../../testing/engines-under-test.ts';
-import { MemoryEventLog } from '../../testing/memory-event-log.ts';
-import { RunningService } from '../../testing/running-service.ts';
+import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
+import { helloEntry, helloTar } from '../../testing/http/deposit-bodies.ts';
+import { enginesFor, useDistributedEngines } from '../../testing/service/engines-under-test.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 import { configOf } from './audited-service.ts';
 
 useDistributedEngines();

@@ -16,8 +16,8 @@ import { ResumePoint } from '../../src/operations/verify/resume-point.ts';
 import { viewsCheck } from '../../src/operations/verify/views-check.ts';
 import { openLog, openStore, viewDirectory } from '../../src/service/backends/open-backends.ts';
 import { openStoreAudit } from '../../src/service/backends/open-store-audit.ts';
-import { runScript } from '../../testing/run-script.ts';
-import { goOnBeforeTheFirst } from '../../testing/tampering.ts';
+import { goOnBeforeTheFirst } from '../../testing/event-log/tampering.ts';
+import { runScript } from '../../testing/processes/run-script.ts';
 import { auditedService, configOf, verified } from './audited-service.ts';
 
 const service = auditedService(test, 9);

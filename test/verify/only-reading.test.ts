@@ -8,8 +8,8 @@ import test, { type ExecutionContext } from 'ava';
 import { depositStatus } from '../../projections/deposit-status.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { openView } from '../../src/service/backends/open-backends.ts';
-import { canBeUnprivileged } from '../../testing/other-user.ts';
-import { runScript } from '../../testing/run-script.ts';
+import { canBeUnprivileged } from '../../testing/processes/other-user.ts';
+import { runScript } from '../../testing/processes/run-script.ts';
 import { auditedService } from './audited-service.ts';
 
 const service = auditedService(test, 6);

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
 import { defaultArchiveLimits } from '../../src/archives/inspection.ts';
-import { tarOf } from '../../testing/archive-builders.ts';
-import { archivePart, entryPart, formOf, formType } from '../../testing/deposit-bodies.ts';
-import { RunningService } from '../../testing/running-service.ts';
+import { tarOf } from '../../testing/archives/archive-builders.ts';
+import { archivePart, entryPart, formOf, formType } from '../../testing/http/deposit-bodies.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 import { verified } from './audited-service.ts';
 
 const tar = tarOf([

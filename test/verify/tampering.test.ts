@@ -21,15 +21,15 @@ import { readLines } from '../../src/operations/verify/read-lines.ts';
 import { Report } from '../../src/operations/verify/report.ts';
 import { type Interrupted, ResumePoint } from '../../src/operations/verify/resume-point.ts';
 import { openLog } from '../../src/service/backends/open-backends.ts';
-import { MemoryEventLog } from '../../testing/memory-event-log.ts';
-import { runScript } from '../../testing/run-script.ts';
+import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
 import {
   deleteLastEvent,
   removeWithoutTrace,
   rewriteAndForgetAnchors,
   rewriteStream,
-} from '../../testing/tampering.ts';
-import { temporaryFolder } from '../../testing/temporary-folder.ts';
+} from '../../testing/event-log/tampering.ts';
+import { runScript } from '../../testing/processes/run-script.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { auditedService, codesOf, configOf, type Verified, verified } from './audited-service.ts';
 
 const service = auditedService(test, 9);

@@ -19,10 +19,10 @@ import { logPass } from '../../src/operations/verify/log-pass.ts';
 import { type Finding, Report } from '../../src/operations/verify/report.ts';
 import { openObjectStore } from '../../src/service/backends/open-object-store.ts';
 import { DigestSet } from '../../src/tools/digest-set.ts';
-import { logicalContent } from '../../testing/logical-content.ts';
-import { MemoryEventLog } from '../../testing/memory-event-log.ts';
-import { runScript } from '../../testing/run-script.ts';
-import { seeded } from '../../testing/seeded-random.ts';
+import { logicalContent } from '../../testing/event-log/logical-content.ts';
+import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
+import { runScript } from '../../testing/processes/run-script.ts';
+import { seeded } from '../../testing/processes/seeded-random.ts';
 import { auditedService, codesOf, configOf, verified } from './audited-service.ts';
 
 const service = auditedService(test);

@@ -12,9 +12,9 @@ import { foldByKey, foldStream } from '../../src/views/fold.ts';
 import type { Projection } from '../../src/views/projection.ts';
 import { Projector } from '../../src/views/projector.ts';
 import { SqliteViewStore } from '../../src/views/store/sqlite-view-store.ts';
-import { executeDeposit } from '../../testing/commands.ts';
-import { createDeposit, loadedData, reading } from '../../testing/example-deposits.ts';
-import { MemoryEventLog } from '../../testing/memory-event-log.ts';
+import { executeDeposit } from '../../testing/domain/commands.ts';
+import { createDeposit, loadedData, reading } from '../../testing/domain/example-deposits.ts';
+import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
 import { logOnDouble } from '../event-log/log-on-double.ts';
 
 async function viewsFolder(t: ExecutionContext): Promise<string> {

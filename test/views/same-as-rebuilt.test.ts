@@ -19,7 +19,7 @@ import type { EventLog } from '../../src/event-log/event-log.ts';
 import { Projector } from '../../src/views/projector.ts';
 import { Rebuild } from '../../src/views/rebuild.ts';
 import { SqliteViewStore } from '../../src/views/store/sqlite-view-store.ts';
-import { anyContext } from '../../testing/commands.ts';
+import { anyContext } from '../../testing/domain/commands.ts';
 import {
   aliceEntry,
   archiveNamed,
@@ -29,9 +29,9 @@ import {
   loadedData,
   noArchive,
   reading,
-} from '../../testing/example-deposits.ts';
-import { MemoryEventLog } from '../../testing/memory-event-log.ts';
-import { seeded } from '../../testing/seeded-random.ts';
+} from '../../testing/domain/example-deposits.ts';
+import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
+import { seeded } from '../../testing/processes/seeded-random.ts';
 
 const [SEED, STEPS] = [5, 200];
 

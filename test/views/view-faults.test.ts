@@ -8,8 +8,8 @@ import { ReadonlyView } from '../../src/views/store/readonly-view.ts';
 import { SqliteViewStore } from '../../src/views/store/sqlite-view-store.ts';
 import { ViewFile } from '../../src/views/store/view-file.ts';
 import { ViewWriter } from '../../src/views/store/view-writer.ts';
-import { eventAt } from '../../testing/event-seen.ts';
-import { fullView } from '../../testing/full-view.ts';
+import { eventAt } from '../../testing/event-log/event-seen.ts';
+import { fullView } from '../../testing/service/full-view.ts';
 
 const test = anyTest as TestFn<{ file: string }>;
 

@@ -12,7 +12,6 @@ import { foldStream } from '../../src/views/fold.ts';
 import { ViewFile } from '../../src/views/store/view-file.ts';
 import type { View } from '../../src/views/view.ts';
 import { differencesBetween } from '../../src/views/view-difference.ts';
-import { eventAt } from '../../testing/event-seen.ts';
 import {
   depositCompleted,
   depositCreated,
@@ -21,8 +20,9 @@ import {
   entryWith,
   fallbackOrigin,
   loadingStarted,
-} from '../../testing/example-deposits.ts';
-import { seeded } from '../../testing/seeded-random.ts';
+} from '../../testing/domain/example-deposits.ts';
+import { eventAt } from '../../testing/event-log/event-seen.ts';
+import { seeded } from '../../testing/processes/seeded-random.ts';
 
 const shape = { name: 'things', version: 1, origin: 'memory', countedBy: ['owner', 'kind'] };
 

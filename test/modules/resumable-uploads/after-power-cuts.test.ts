@@ -6,8 +6,8 @@ import type { Checksum } from '../../../src/modules/resumable-uploads/checksum.t
 import { ResumableUploads } from '../../../src/modules/resumable-uploads/resumable-uploads.ts';
 import type { Upload } from '../../../src/modules/resumable-uploads/upload.ts';
 import { silentLogger } from '../../../src/tools/logger.ts';
-import { failFileCalls } from '../../../testing/failing-file-calls.ts';
-import { temporaryFolder } from '../../../testing/temporary-folder.ts';
+import { failFileCalls } from '../../../testing/event-log/failing-file-calls.ts';
+import { temporaryFolder } from '../../../testing/processes/temporary-folder.ts';
 
 const LIMITS = { maxSize: 2 ** 30, perClient: 10, totalSize: 2 ** 32, expiry: 3_600_000 };
 const OWNER = { client: 'alice', collection: 'software' } as const;

@@ -4,7 +4,7 @@ import path from 'node:path';
 import test from 'ava';
 import { ResumableUploads } from '../../../src/modules/resumable-uploads/resumable-uploads.ts';
 import { type Logger, silentLogger } from '../../../src/tools/logger.ts';
-import { temporaryFolder } from '../../../testing/temporary-folder.ts';
+import { temporaryFolder } from '../../../testing/processes/temporary-folder.ts';
 
 const LIMITS = { maxSize: 2 ** 20, perClient: 1, totalSize: 2 ** 20, expiry: 3_600_000 };
 const OWNER = { client: 'alice', collection: 'software' } as const;

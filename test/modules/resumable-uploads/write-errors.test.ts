@@ -6,13 +6,19 @@ import test, { type ExecutionContext } from 'ava';
 import { ResumableUploads } from '../../../src/modules/resumable-uploads/resumable-uploads.ts';
 import type { Upload } from '../../../src/modules/resumable-uploads/upload.ts';
 import { silentLogger } from '../../../src/tools/logger.ts';
-import { tarOf } from '../../../testing/archive-builders.ts';
-import { archiveHeaders, entryHeaders, final, helloEntry, partial } from '../../../testing/deposit-bodies.ts';
-import { failFileCalls } from '../../../testing/failing-file-calls.ts';
-import { RunningService } from '../../../testing/running-service.ts';
-import { assertSwordError } from '../../../testing/sword-error.ts';
-import { temporaryFolder } from '../../../testing/temporary-folder.ts';
-import { pieceHeaders, TusUploads } from '../../../testing/tus-uploads.ts';
+import { tarOf } from '../../../testing/archives/archive-builders.ts';
+import { assertSwordError } from '../../../testing/documents/sword-error.ts';
+import { failFileCalls } from '../../../testing/event-log/failing-file-calls.ts';
+import {
+  archiveHeaders,
+  entryHeaders,
+  final,
+  helloEntry,
+  partial,
+} from '../../../testing/http/deposit-bodies.ts';
+import { pieceHeaders, TusUploads } from '../../../testing/http/tus-uploads.ts';
+import { temporaryFolder } from '../../../testing/processes/temporary-folder.ts';
+import { RunningService } from '../../../testing/service/running-service.ts';
 
 const LIMITS = { maxSize: 2 ** 30, perClient: 10, totalSize: 2 ** 32, expiry: 3_600_000 };
 const OWNER = { client: 'alice', collection: 'software' } as const;

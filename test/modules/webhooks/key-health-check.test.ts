@@ -4,11 +4,11 @@ import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { readConfig } from '../../../src/config/config.ts';
 import { ControlClient } from '../../../src/service/operator-port/control-client.ts';
-import { keptLines } from '../../../testing/kept-lines.ts';
-import { deposit, notify, temporaryKey, WAY } from '../../../testing/notified-service.ts';
-import { runScript } from '../../../testing/run-script.ts';
-import { RunningService, until } from '../../../testing/running-service.ts';
-import { WebhookReceiver } from '../../../testing/webhook-receiver.ts';
+import { runScript } from '../../../testing/processes/run-script.ts';
+import { keptLines } from '../../../testing/service/kept-lines.ts';
+import { deposit, notify, temporaryKey, WAY } from '../../../testing/service/notified-service.ts';
+import { RunningService, until } from '../../../testing/service/running-service.ts';
+import { WebhookReceiver } from '../../../testing/service/webhook-receiver.ts';
 
 /** Starts a service that notifies alice at once, and whose log lines are recorded. */
 async function notifying(t: ExecutionContext, receiver: WebhookReceiver) {

@@ -13,9 +13,9 @@ import { Webhooks } from '../../../src/modules/webhooks/webhooks.ts';
 import { EventLogParking } from '../../../src/reactors/parking.ts';
 import { Iris } from '../../../src/sword/iris.ts';
 import { silentLogger } from '../../../src/tools/logger.ts';
-import { MemoryEventLog } from '../../../testing/memory-event-log.ts';
-import { temporaryKey } from '../../../testing/notified-service.ts';
-import { secretCredential } from '../../../testing/secret-password.ts';
+import { MemoryEventLog } from '../../../testing/event-log/memory-event-log.ts';
+import { temporaryKey } from '../../../testing/service/notified-service.ts';
+import { secretCredential } from '../../../testing/service/secret-password.ts';
 
 const SETTINGS = { firstPause: 10, longestPause: 100, allowPrivate: true, giveUpAfter: 3_600_000 };
 const accepts = async (): Promise<Outcome> => ({ taken: true });

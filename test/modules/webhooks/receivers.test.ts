@@ -19,12 +19,12 @@ import { WebhookSender } from '../../../src/modules/webhooks/webhook-sender.ts';
 import { openLog } from '../../../src/service/backends/open-backends.ts';
 import { Iris } from '../../../src/sword/iris.ts';
 import { silentLogger } from '../../../src/tools/logger.ts';
-import { anyContext, executeDeposit } from '../../../testing/commands.ts';
-import { createDeposit } from '../../../testing/example-deposits.ts';
-import { MemoryEventLog } from '../../../testing/memory-event-log.ts';
-import { runScript } from '../../../testing/run-script.ts';
-import { until } from '../../../testing/running-service.ts';
-import { temporaryFolder } from '../../../testing/temporary-folder.ts';
+import { anyContext, executeDeposit } from '../../../testing/domain/commands.ts';
+import { createDeposit } from '../../../testing/domain/example-deposits.ts';
+import { MemoryEventLog } from '../../../testing/event-log/memory-event-log.ts';
+import { runScript } from '../../../testing/processes/run-script.ts';
+import { temporaryFolder } from '../../../testing/processes/temporary-folder.ts';
+import { until } from '../../../testing/service/running-service.ts';
 
 const NOT_PUBLIC = `
   0.0.0.0 0.1.2.3 10.0.0.1 100.64.0.1 100.127.255.255 127.0.0.1 127.255.0.1 169.254.169.254 172.16.0.1 172.31.255.255

@@ -1,10 +1,10 @@
 import path from 'node:path';
 import test from 'ava';
-import { DistributedNodes } from '../../../testing/distributed-nodes.ts';
-import { notify } from '../../../testing/notified-service.ts';
-import { until } from '../../../testing/running-service.ts';
-import { temporaryFolder } from '../../../testing/temporary-folder.ts';
-import { WebhookReceiver } from '../../../testing/webhook-receiver.ts';
+import { temporaryFolder } from '../../../testing/processes/temporary-folder.ts';
+import { DistributedNodes } from '../../../testing/service/distributed-nodes.ts';
+import { notify } from '../../../testing/service/notified-service.ts';
+import { until } from '../../../testing/service/running-service.ts';
+import { WebhookReceiver } from '../../../testing/service/webhook-receiver.ts';
 
 test('several nodes share the notifications, also when one of them leaves while the receiver is down', async (t) => {
   const folder = await temporaryFolder(t);

@@ -8,7 +8,7 @@ import {
   formOf,
   formType,
   partial,
-} from '../../../testing/deposit-bodies.ts';
+} from '../../../testing/http/deposit-bodies.ts';
 import type { FrozenDeposit } from '../expected.ts';
 import type { Site } from './site.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { helloZip } from '../../../testing/deposit-bodies.ts';
+import { helloZip } from '../../../testing/http/deposit-bodies.ts';
 import type { Undelivered } from '../expected.ts';
 import { type Depositor, entryOf } from './depositor.ts';
 import { NOTIFIED } from './people.ts';

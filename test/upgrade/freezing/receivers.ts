@@ -1,4 +1,4 @@
-import { WebhookReceiver } from '../../../testing/webhook-receiver.ts';
+import { WebhookReceiver } from '../../../testing/service/webhook-receiver.ts';
 import type { Notified } from '../expected.ts';
 
 /** Outside the range from which systems pick free ports. */

@@ -3,7 +3,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { TUS } from '../../../testing/tus-uploads.ts';
+import { TUS } from '../../../testing/http/tus-uploads.ts';
 import type { FrozenDeposit, FrozenUpload, ShownDeposit } from '../expected.ts';
 import { JSON_ACCEPTED, PASSWORD } from './depositor.ts';
 import type { Site } from './site.ts';

@@ -1,4 +1,4 @@
-import { tarOf } from '../../../testing/archive-builders.ts';
+import { tarOf } from '../../../testing/archives/archive-builders.ts';
 import {
   entryHeaders,
   entryXml,
@@ -6,7 +6,7 @@ import {
   helloTar,
   helloZip,
   partial,
-} from '../../../testing/deposit-bodies.ts';
+} from '../../../testing/http/deposit-bodies.ts';
 import { type Depositor, entryOf } from './depositor.ts';
 import type { Site } from './site.ts';
 

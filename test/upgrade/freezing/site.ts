@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { freePort } from '../../../testing/free-port.ts';
+import { freePort } from '../../../testing/processes/free-port.ts';
 import { startHttpOnly } from './http-only.ts';
 import type { Env, OldRelease, OldService } from './old-release.ts';
 

@@ -1,4 +1,4 @@
-import { helloZip } from '../../../testing/deposit-bodies.ts';
+import { helloZip } from '../../../testing/http/deposit-bodies.ts';
 import type { Expected } from '../expected.ts';
 import type { Depositor } from './depositor.ts';
 import { ReactorSteps } from './reactor-steps.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import http from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { tarOf } from '../../../testing/archive-builders.ts';
-import { partial } from '../../../testing/deposit-bodies.ts';
-import { checksumOf, metadataOf, pieceHeaders, TUS } from '../../../testing/tus-uploads.ts';
+import { tarOf } from '../../../testing/archives/archive-builders.ts';
+import { partial } from '../../../testing/http/deposit-bodies.ts';
+import { checksumOf, metadataOf, pieceHeaders, TUS } from '../../../testing/http/tus-uploads.ts';
 import type { FrozenUpload } from '../expected.ts';
 import type { Claims } from './claims.ts';
 import { type Depositor, entryOf, PASSWORD } from './depositor.ts';

@@ -1,0 +1,29 @@
+import type { ExecutionContext } from 'ava';
+import type { Decider } from '../../src/domain/decider.ts';
+
+/**
+ * Returns a test of a decider: given these events, when this command comes, then these events follow, or the refusal
+ * of this code.
+ */
+export function scenario<State, Command, Event>(decider: Decider<State, Command, Event>) {
+  return (t: ExecutionContext, ...past: readonly Event[]) => ({
+    when: (command: Command) => {
+      const state = past.reduce(decider.evolve, decider.initial);
+      return {
+        thenEvents: (...expected: readonly Event[]) => t.deepEqual(decider.decide(command, state), expected),
+        thenNothing: () => t.deepEqual(decider.decide(command, state), []),
+        thenTypes: (...types: readonly string[]) =>
+          t.deepEqual(
+            decider.decide(command, state).map((event) => (event as { type: string }).type),
+            types,
+          ),
+        thenRefused: (code: string) => {
+          const refusal = t.throws<Error & { code?: string }>(() => decider.decide(command, state));
+          t.is(refusal?.code, code);
+          t.regex(refusal?.message ?? '', /^[A-Z"].*[.]$/s, 'a refusal is a sentence');
+        },
+      };
+    },
+    state: () => past.reduce(decider.evolve, decider.initial),
+  });
+}

@@ -1,0 +1,46 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import { buffer } from 'node:stream/consumers';
+
+export type RunOptions = {
+  readonly input?: string;
+  readonly env?: Record<string, string>;
+  /** A folder: once it has an entry, the command is signalled to end, if it still runs. */
+  readonly stopIn?: string;
+};
+
+export type Ran = { readonly code: number; readonly out: string; readonly err: string };
+
+/** Runs a command like an operator, next to a running service on `dataDir` or alone. */
+export async function runScript(
+  dataDir: string,
+  command: string,
+  args: readonly string[],
+  { input = '', env = {}, stopIn }: RunOptions = {},
+): Promise<Ran> {
+  const script = path.join(import.meta.dirname, '../../scripts', `${command}.ts`);
+  const child = spawn(process.execPath, [script, ...args], {
+    env: { ...process.env, DEPOSIT_DATA_DIR: dataDir, ...env },
+  });
+  child.stdin.end(input);
+  if (stopIn !== undefined) stopOnceUsed(child, stopIn);
+  return outcomeOf(child);
+}
+
+/** Resolves to the result of a process whose output comes through pipes. */
+export async function outcomeOf(child: ChildProcess): Promise<Ran> {
+  const exited = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? -1)));
+  const [out, err] = await Promise.all([buffer(child.stdout!), buffer(child.stderr!)]); // as the caller guarantees
+  return { code: await exited, out: out.toString(), err: err.toString() };
+}
+
+function stopOnceUsed(child: ChildProcess, folder: string): void {
+  const before = readdirSync(folder).length;
+  const looking = setInterval(() => {
+    if (readdirSync(folder).length === before) return;
+    clearInterval(looking);
+    child.kill('SIGINT');
+  }, 1);
+  child.once('exit', () => clearInterval(looking));
+}

@@ -1,0 +1,50 @@
+import type { Config, EventStoreDbTimes } from '../../src/config/config.ts';
+import { parseS3Url } from '../../src/config/s3-url.ts';
+import { EventStoreDbDouble } from '../eventstoredb-double/eventstoredb-double.ts';
+import { S3Server } from '../s3/s3-server.ts';
+
+/** Engines for the services of this test process, by the folder of each service; embedded ones need none. */
+type Engines = AsyncDisposable & { readonly config: Partial<Config> };
+const byFolder = new Map<string, Engines>();
+let kind: 'embedded' | 'distributed' = 'embedded';
+
+/** Makes services of this process use EventStoreDB (its double) and S3 from now on. */
+export function useDistributedEngines(): void {
+  kind = 'distributed';
+}
+
+/** Resolves to the engines of the service in this folder, the same ones after a restart. */
+export async function enginesFor(folder: string): Promise<Partial<Config>> {
+  if (kind === 'embedded') return {};
+  const known = byFolder.get(folder);
+  if (known) return known.config;
+  const started = await startDistributed();
+  byFolder.set(folder, started);
+  return started.config;
+}
+
+export async function stopEnginesFor(folder: string): Promise<void> {
+  await byFolder.get(folder)?.[Symbol.asyncDispose]();
+  byFolder.delete(folder);
+}
+
+async function startDistributed(): Promise<Engines> {
+  await using starting = new AsyncDisposableStack();
+  const double = starting.use(await EventStoreDbDouble.start());
+  const s3 = starting.use(await S3Server.start());
+  const running = starting.move();
+  return { config: distributedEngines(double, s3), [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+/** `port`: port of the store, if not its own. */
+export function distributedEngines(
+  { connectionString }: EventStoreDbDouble,
+  { port: own, options: { accessKey, secretKey } }: S3Server,
+  { port = own, times = {} }: { readonly port?: number; readonly times?: EventStoreDbTimes } = {},
+): Pick<Config, 'eventLog' | 'archiveStore'> {
+  const place = parseS3Url(`s3://127.0.0.1:${port}/deposits?tls=false`);
+  return {
+    eventLog: { kind: 'eventstoredb', connectionString, ...times },
+    archiveStore: { kind: 's3', ...place, accessKey, secretKey },
+  };
+}

@@ -1,0 +1,170 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { type Config, readConfig } from '../../src/config/config.ts';
+import { AdminCommands } from '../../src/deposits/admin-commands.ts';
+import { type Service, startService } from '../../src/service/service.ts';
+import { type Logger, silentLogger } from '../../src/tools/logger.ts';
+import { enginesFor, stopEnginesFor } from './engines-under-test.ts';
+import { secretCredential } from './secret-password.ts';
+
+/** A service on a free port and a temporary folder, and its clients. */
+export class RunningService implements AsyncDisposable {
+  service: Service;
+  readonly folder: string;
+  readonly #overrides: Partial<Config>;
+  readonly #logger: Logger;
+
+  static async start(overrides: Partial<Config> = {}): Promise<RunningService> {
+    const folder = await mkdtemp(path.join(tmpdir(), 'deposit-'));
+    return RunningService.startIn(folder, overrides);
+  }
+
+  /** Starts on a folder that may have been used before. */
+  static async startIn(
+    folder: string,
+    overrides: Partial<Config> = {},
+    logger: Logger = silentLogger,
+  ): Promise<RunningService> {
+    return new RunningService(await serviceIn(folder, overrides, logger), folder, overrides, logger);
+  }
+
+  private constructor(service: Service, folder: string, overrides: Partial<Config>, logger: Logger) {
+    this.service = service;
+    this.folder = folder;
+    this.#overrides = overrides;
+    this.#logger = logger;
+  }
+
+  get url(): string {
+    return this.service.url;
+  }
+
+  get administration(): AdminCommands {
+    return new AdminCommands(this.service.log, { kind: 'operator', name: 'test' });
+  }
+
+  /** Registers a client with the password `secret`; resolves when the running service knows it. */
+  async register(
+    name: string,
+    options: {
+      readonly collections?: readonly string[];
+      readonly domain?: string;
+      readonly providerUrl?: string;
+    } = {},
+  ): Promise<TestClient> {
+    const { administration } = this;
+    await administration.client({ type: 'RegisterClient', client: name, credential: secretCredential });
+    if (options.domain)
+      await administration.client({ type: 'SetDomain', client: name, domain: options.domain });
+    const { providerUrl } = options;
+    if (providerUrl) await administration.client({ type: 'SetProviderUrl', client: name, providerUrl });
+    for (const collection of options.collections ?? []) await administration.grant(name, collection);
+    const client = new TestClient(this.url, name);
+    const expected = options.collections?.at(-1);
+    await until(async () => {
+      const answer = await client.get('/1/servicedocument/');
+      const body = await answer.text();
+      return answer.status === 200 && (expected === undefined || body.includes(`/1/${expected}/`));
+    });
+    return client;
+  }
+
+  /** Starts on the same folder, after {@link stop}. */
+  async startAgain(): Promise<void> {
+    this.service = await serviceIn(this.folder, this.#overrides, this.#logger);
+  }
+
+  /** Stops the service but keeps its folder. */
+  async stop(): Promise<void> {
+    await this.service[Symbol.asyncDispose]();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+    await stopEnginesFor(this.folder);
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+async function serviceIn(folder: string, overrides: Partial<Config>, logger: Logger): Promise<Service> {
+  const config = readConfig({ DEPOSIT_PORT: '0', DEPOSIT_DATA_DIR: folder });
+  const engines = await enginesFor(folder);
+  const service = await startService({ ...config, ...engines, ...overrides }, { logger });
+  try {
+    await service.ready;
+  } catch (error) {
+    await service[Symbol.asyncDispose](); // left running, it would prevent the process of the test from ending
+    throw error;
+  }
+  return service;
+}
+
+/** A client over HTTP; paths are relative to the service, absolute IRIs are used unchanged. */
+export class TestClient {
+  readonly url: string;
+  readonly name: string;
+  readonly authorization: string;
+
+  constructor(url: string, name: string, password = 'secret') {
+    this.url = url;
+    this.name = name;
+    this.authorization = `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
+  }
+
+  /** Returns the same client for the present address of the service. */
+  at(url: string): TestClient {
+    const [, password = ''] = Buffer.from(this.authorization.slice('Basic '.length), 'base64')
+      .toString()
+      .split(':');
+    return new TestClient(url, this.name, password);
+  }
+
+  send(method: string, target: string, init: RequestInit = {}): Promise<Response> {
+    const headers = {
+      Authorization: this.authorization,
+      ...(init.headers as Record<string, string> | undefined),
+    };
+    return fetch(new URL(target, this.url), { redirect: 'manual', ...init, method, headers });
+  }
+
+  get(target: string, headers: Record<string, string> = {}): Promise<Response> {
+    return this.send('GET', target, { headers });
+  }
+
+  post(
+    target: string,
+    body: NonNullable<RequestInit['body']> | null,
+    headers: Record<string, string> = {},
+  ): Promise<Response> {
+    return this.send('POST', target, { body, headers });
+  }
+
+  put(
+    target: string,
+    body: NonNullable<RequestInit['body']> | null,
+    headers: Record<string, string> = {},
+  ): Promise<Response> {
+    return this.send('PUT', target, { body, headers });
+  }
+
+  delete(target: string, headers: Record<string, string> = {}): Promise<Response> {
+    return this.send('DELETE', target, { headers });
+  }
+
+  /** Polls the status of the deposit until one of these words comes; resolves to the last answer's body. */
+  async waitFor(statusIri: string, ...final: readonly string[]): Promise<string> {
+    let body = '';
+    await until(async () => {
+      const answer = await this.get(statusIri);
+      body = await answer.text();
+      return final.some((status) => body.includes(`<deposit_status>${status}</deposit_status>`));
+    });
+    return body;
+  }
+}
+
+/** Polls until the condition holds; the time limit of the test bounds it. */
+export async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 20));
+}
