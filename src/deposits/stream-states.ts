@@ -28,6 +28,11 @@ export type LoadOptions = {
   readonly since?: number | undefined;
 };
 
+type ContinueFrom<State> = {
+  /** The stream as an earlier call has loaded it: only later events are read. */
+  readonly from?: Loaded<State> | undefined;
+};
+
 /**
  * Loads the current state of a stream; for a missing stream, the initial state at revision `none`.
  * @throws {EventLogUnavailable} the read is stale: for a moment, a deposed leader returns old data.
@@ -36,10 +41,11 @@ export async function load<State, Command, Event>(
   log: EventLog,
   aggregate: Aggregate<State, Command, Event>,
   id: string | number,
-  { atLeast, since }: LoadOptions = {},
+  { atLeast, since, from = emptyStream(aggregate) }: LoadOptions & ContinueFrom<State> = {},
 ): Promise<Loaded<State>> {
-  let { state, revision, hash, position }: Loaded<State> = emptyStream(aggregate);
-  for await (const stored of log.readStream(`${aggregate.prefix}${id}`, { since })) {
+  let { state, revision, hash, position } = from;
+  const next = revision === 'none' ? 0 : revision + 1;
+  for await (const stored of log.readStream(`${aggregate.prefix}${id}`, { from: next, since })) {
     state = aggregate.decider.evolve(state, aggregate.codec.read(stored));
     ({ revision, position } = stored);
     hash = chainHash(stored);

@@ -1,18 +1,26 @@
-import { type CommandContext, handleCommand, load } from '../deposits/command-handler.ts';
+import { type CommandContext, handleCommand, type Loaded, load } from '../deposits/command-handler.ts';
 import { parkings } from '../domain/aggregates.ts';
-import { Decisions } from '../domain/parking/decisions.ts';
-import { decisionsIn, type ParkedEvent, ParkingRefusal } from '../domain/parking/parking.ts';
+import {
+  eventToRetry,
+  type ParkedEvent,
+  type Parking,
+  ParkingRefusal,
+  parkedOrSkipped,
+  waitingEvents,
+} from '../domain/parking/parking.ts';
 import { type EventLog, type RecordedEvent, staleRead } from '../event-log/event-log.ts';
 import { ObjectError } from '../object-store/object-store.ts';
 import { random } from '../tools/random.ts';
 import { commandContext } from './command-context.ts';
-import type { Parking } from './reactor.ts';
 
-/** Stores parked events in the log: one stream per reactor. */
-export class EventLogParking implements Parking {
+/**
+ * Stores in the log the events that failed permanently: for an operator, or until the object that they need can be
+ * read. There is one stream of decisions per reactor.
+ */
+export class EventLogParking {
   readonly #log: EventLog;
-  /** Decisions read so far, by name of the stream. */
-  readonly #known = new Map<string, Decisions>();
+  /** The decisions read so far, by reactor. */
+  readonly #known = new Map<string, Loaded<Parking>>();
 
   constructor(log: EventLog) {
     this.#log = log;
@@ -28,28 +36,33 @@ export class EventLogParking implements Parking {
     await handleCommand(this.#log, parkings, reactor, command, context);
   }
 
+  /** Returns the stream of the decisions about the parked events of a reactor. */
   streamOf(reactor: string): string {
     return `${parkings.prefix}${reactor}`;
   }
 
+  /**
+   * Returns the event that an operator wants to retry, if `event` is such a decision and no later one overrides it.
+   */
   async eventToRetry(event: RecordedEvent): Promise<RecordedEvent | undefined> {
-    const stored = parkings.codec.read(event);
-    if (stored.type !== 'ParkedRetried') return undefined;
-    const decisions = await this.#decisions(event.stream);
-    if (decisions.count <= event.revision) throw staleRead(event.stream, decisions.count - 1, event.revision);
-    const parked = decisions.eventToRetry(stored.data.eventId, event.revision);
+    const { type, data } = parkings.codec.read(event);
+    if (type !== 'ParkedRetried') return undefined;
+    const decisions = await this.#decisions(data.reactor, event.revision);
+    const parked = eventToRetry(decisions, data.eventId, event.revision);
     if (!parked) return undefined;
     for await (const original of this.#log.readStream(parked.stream, { from: parked.revision, limit: 1 }))
       return original;
     throw staleRead(parked.stream, 'none', parked.revision);
   }
 
+  /** Returns the ids of the events that wait for an operator, or that an operator has skipped for good. */
   async parkedOrSkipped(reactor: string): Promise<ReadonlySet<string>> {
-    return (await this.#decisions(this.streamOf(reactor))).parkedOrSkipped;
+    return parkedOrSkipped(await this.#decisions(reactor));
   }
 
+  /** Returns the events that wait for an operator. */
   async waiting(reactor: string): Promise<readonly ParkedEvent[]> {
-    return (await this.#decisions(this.streamOf(reactor))).waiting;
+    return waitingEvents(await this.#decisions(reactor));
   }
 
   async retry({ reactor, eventId }: ParkedEvent, context: CommandContext): Promise<void> {
@@ -60,18 +73,16 @@ export class EventLogParking implements Parking {
     }
   }
 
-  /** Returns the decisions in a stream of parked events; reads only the new ones. */
-  async #decisions(stream: string): Promise<Decisions> {
-    const known = this.#known.getOrInsertComputed(stream, () => new Decisions());
-    for await (const stored of this.#log.readStream(stream, { from: known.count })) {
-      if (stored.revision === known.count) known.add(parkings.codec.read(stored)); // else a concurrent call has read it
-    }
-    return known;
+  /** Returns all decisions about the parked events of a reactor; reads only the new ones. */
+  async #decisions(reactor: string, atLeast?: number): Promise<Parking> {
+    const from = this.#known.get(reactor);
+    const loaded = await load(this.#log, parkings, reactor, { from, atLeast });
+    this.#known.set(reactor, loaded);
+    return loaded.state;
   }
 }
 
 /** Returns the events that wait for an operator. */
-export async function parkedEvents(log: EventLog, reactor: string) {
-  const { state } = await load(log, parkings, reactor);
-  return decisionsIn(state).waiting;
+export async function parkedEvents(log: EventLog, reactor: string): Promise<readonly ParkedEvent[]> {
+  return new EventLogParking(log).waiting(reactor);
 }

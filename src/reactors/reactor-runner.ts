@@ -11,13 +11,14 @@ import { backoffDelay } from '../tools/concurrency/backoff.ts';
 import type { Logger } from '../tools/logger.ts';
 import { CountedTries, DeadlyEvent, type TryOnce } from './counted-tries.ts';
 import { FairLimiter } from './fair-limiter.ts';
-import type { Parking, Reactor } from './reactor.ts';
+import type { EventLogParking } from './parking.ts';
+import type { Reactor } from './reactor.ts';
 import { retriesOf } from './reactor-names.ts';
 import { RepeatedWork } from './repeated-work.ts';
 
 export type RunnerOptions = {
   readonly deliveries: Pick<ConsumerGroups, 'receive'>;
-  readonly parking: Parking;
+  readonly parking: EventLogParking;
   readonly logger: Logger;
   /** Maximum number of streams processed at the same time. */
   readonly concurrency: number;

@@ -20,17 +20,3 @@ export interface Reactor {
    */
   giveUp(event: RecordedEvent, error: unknown): Promise<void>;
 }
-
-/** Stores the events that failed permanently, for an operator, or until the object that they need can be read. */
-export interface Parking {
-  park(reactor: string, event: RecordedEvent, error: unknown): Promise<void>;
-  /** Returns the stream of the decisions about the parked events of a reactor. */
-  streamOf(reactor: string): string;
-  /**
-   * Returns the event that an operator wants to retry, if `event` of that stream is such a decision and no later one
-   * overrides it.
-   */
-  eventToRetry(event: RecordedEvent): Promise<RecordedEvent | undefined>;
-  /** Ids of the events that wait for an operator, or that an operator has skipped for good. */
-  parkedOrSkipped(reactor: string): Promise<ReadonlySet<string>>;
-}

@@ -8,7 +8,7 @@ import type { Module } from '../modules/module.ts';
 import { MODULES } from '../modules/modules.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { httpMetrics } from '../observability/http-metrics.ts';
-import { parkedCount } from '../reactors/parked-count.ts';
+import { EventLogParking } from '../reactors/parking.ts';
 import { REACTORS_WITH_PARKING } from '../reactors/reactor-names.ts';
 import { SWORD_ERRORS } from '../sword/documents/error-document.ts';
 import { AbortGate } from '../tools/concurrency/abort-gate.ts';
@@ -94,7 +94,11 @@ async function start(
     ...(clients && { views: clients.upToDate }),
     ...reactors?.readiness,
   };
-  const parked = parkedCount(log, REACTORS_WITH_PARKING);
+  const parking = new EventLogParking(log);
+  const parked = async (): Promise<number> => {
+    const waiting = await Promise.all(REACTORS_WITH_PARKING.map((reactor) => parking.waiting(reactor)));
+    return waiting.flat().length;
+  };
   const handler = createHandler({ ...about, logger, readiness, parked }, clients?.options);
   server.serve(handler, about);
   const anchoring = modules.find(({ anchor }) => anchor)?.anchor?.(node);

@@ -1,5 +1,11 @@
 import test from 'ava';
-import { decisionsIn, type ParkingEvent, parkingDecider } from '../../src/domain/parking/parking.ts';
+import {
+  eventToRetry,
+  type ParkingEvent,
+  parkedOrSkipped,
+  parkingDecider,
+  waitingEvents,
+} from '../../src/domain/parking/parking.ts';
 import { scenario } from '../../testing/domain/given.ts';
 
 const given = scenario(parkingDecider);
@@ -20,25 +26,21 @@ test('an event waits from when it is parked until it is retried or skipped, and 
     .when({ type: 'SkipParked', reactor, eventId: 'e-2', reason: 'no' })
     .thenRefused('NOT_PARKED');
   given(t, one, two, retried).when(park).thenEvents(one);
-  t.deepEqual(decisionsIn(given(t, one, two).state()).waiting, [one.data, two.data]);
-  t.deepEqual(decisionsIn(given(t, one, two, retried, one).state()).waiting, [two.data, one.data]);
-  t.deepEqual(decisionsIn(given(t, one, two, retried, skipped).state()).waiting, []);
-  t.deepEqual([...decisionsIn(given(t, one, two, retried, skipped).state()).parkedOrSkipped], ['e-2']);
-  t.deepEqual([...decisionsIn(given(t, one, retried, one).state()).parkedOrSkipped], ['e-1']);
-  t.deepEqual(decisionsIn(given(t, one, two, retried).state()).eventToRetry('e-1', 2), one.data);
-  const again = decisionsIn(given(t, one, retried, one, retried).state());
-  t.is(again.eventToRetry('e-1', 1), undefined, 'a later decision is about it');
-  t.deepEqual(again.eventToRetry('e-1', 3), one.data);
-  t.is(
-    decisionsIn(given(t, one, two).state()).eventToRetry('e-1', 0),
-    undefined,
-    'it was not to be tried again',
-  );
+  t.deepEqual(waitingEvents(given(t, one, two).state()), [one.data, two.data]);
+  t.deepEqual(waitingEvents(given(t, one, two, retried, one).state()), [two.data, one.data]);
+  t.deepEqual(waitingEvents(given(t, one, two, retried, skipped).state()), []);
+  t.deepEqual([...parkedOrSkipped(given(t, one, two, retried, skipped).state())], ['e-2']);
+  t.deepEqual([...parkedOrSkipped(given(t, one, retried, one).state())], ['e-1']);
+  t.deepEqual(eventToRetry(given(t, one, two, retried).state(), 'e-1', 2), one.data);
+  const again = given(t, one, retried, one, retried).state();
+  t.is(eventToRetry(again, 'e-1', 1), undefined, 'a later decision is about it');
+  t.deepEqual(eventToRetry(again, 'e-1', 3), one.data);
+  t.is(eventToRetry(given(t, one, two).state(), 'e-1', 0), undefined, 'it was not to be tried again');
 });
 
 test('tens of thousands of events may wait: none is copied for another', (t) => {
   const many = Array.from({ length: 50_000 }, (_, index) => parked(`e-${index}`));
-  t.is(decisionsIn(given(t, ...many).state()).waiting.length, many.length);
+  t.is(waitingEvents(given(t, ...many).state()).length, many.length);
 });
 
 function parked(eventId: string) {

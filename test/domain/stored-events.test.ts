@@ -5,7 +5,7 @@ import { describeClientEvent } from '../../src/domain/client/describe.ts';
 import { codec } from '../../src/domain/codec.ts';
 import { describeCollectionEvent } from '../../src/domain/collection/describe.ts';
 import { describeDepositEvent } from '../../src/domain/deposit/describe.ts';
-import { decisionsIn, type Parking } from '../../src/domain/parking/parking.ts';
+import { type Parking, waitingEvents } from '../../src/domain/parking/parking.ts';
 import type { JsonObject, NewEvent } from '../../src/event-log/event-log.ts';
 import { hashOf } from '../../src/event-log/integrity/hash-chain.ts';
 
@@ -89,7 +89,7 @@ for (const stored of streams) {
 
 /** Reduces the list of decisions to its result. */
 function parkedById(parking: Parking): object {
-  return Object.fromEntries(decisionsIn(parking).waiting.map((parked) => [parked.eventId, parked]));
+  return Object.fromEntries(waitingEvents(parking).map((parked) => [parked.eventId, parked]));
 }
 
 test('an event is brought up to date by the steps since its version; a version that never was is not read', (t) => {

@@ -11,7 +11,8 @@ import {
 import { type EventLog, occurredAt, type RecordedEvent } from '../../event-log/event-log.ts';
 import { commandContext, depositIdOf } from '../../reactors/command-context.ts';
 import { ownerOf } from '../../reactors/owner-of.ts';
-import type { Parking, Reactor } from '../../reactors/reactor.ts';
+import type { EventLogParking } from '../../reactors/parking.ts';
+import type { Reactor } from '../../reactors/reactor.ts';
 import { clock } from '../../tools/clock.ts';
 import type { BackoffOptions } from '../../tools/concurrency/backoff.ts';
 import { retryPause } from './circuit-breaker.ts';
@@ -48,7 +49,7 @@ export class Notifier implements Reactor {
   readonly name = 'notifier';
   readonly streamPrefix = deposits.prefix;
   readonly #log: EventLog;
-  readonly #parking: Pick<Parking, 'parkedOrSkipped'>;
+  readonly #parking: Pick<EventLogParking, 'parkedOrSkipped'>;
   readonly #webhooks: Webhooks;
   readonly #sender: WebhookSender;
   readonly #settings: NotifierSettings;
@@ -56,7 +57,7 @@ export class Notifier implements Reactor {
 
   constructor(
     log: EventLog,
-    parking: Pick<Parking, 'parkedOrSkipped'>,
+    parking: Pick<EventLogParking, 'parkedOrSkipped'>,
     webhooks: Webhooks,
     sender: WebhookSender,
     settings: NotifierSettings,

@@ -5,7 +5,7 @@ import type { ConsumerGroups } from '../../event-log/consumer-groups/consumer-gr
 import type { EventLog, NewEvent } from '../../event-log/event-log.ts';
 import type { NotificationStatus } from '../../modules/webhooks/notification-service.ts';
 import { ageOf, type Metrics } from '../../observability/metrics.ts';
-import { ParkedCount } from '../../reactors/parked-count.ts';
+import { EventLogParking } from '../../reactors/parking.ts';
 import type { ReactorRunner } from '../../reactors/reactor-runner.ts';
 import { countStuck } from '../../reactors/sweep/stuck-deposits.ts';
 import type { Sweep } from '../../reactors/sweep/sweep.ts';
@@ -34,9 +34,11 @@ export function observeReactors(metrics: Metrics, log: EventLog, reactors: Obser
     'Events that no attempt got through and that wait for an operator',
     ['reactor'],
   );
+  const parking = new EventLogParking(log);
   for (const { name: reactor } of all) {
-    const count = new ParkedCount(log, reactor);
-    metrics.onScrape(`${reactor}_parked`, async () => parked.set({ reactor }, await count.now()));
+    metrics.onScrape(`${reactor}_parked`, async () =>
+      parked.set({ reactor }, (await parking.waiting(reactor)).length),
+    );
   }
   observeWorkers(metrics, workers);
   observeSweep(metrics, sweep);
