@@ -2,8 +2,14 @@ import sharedMessages from '@eventstore/db-client/generated/shared_pb.js';
 import streamMessages from '@eventstore/db-client/generated/streams_pb.js';
 import { status } from '@grpc/grpc-js';
 import test from 'ava';
-import { WrongExpectedRevision } from '../../src/event-log/event-log.ts';
-import { AppendRefused, isTransient } from '../../src/event-log/eventstoredb/errors.ts';
+import { EventLogUnavailable, WrongExpectedRevision } from '../../src/event-log/event-log.ts';
+import {
+  AppendRefused,
+  invalidatesClient,
+  isTransient,
+  toLogError,
+} from '../../src/event-log/eventstoredb/errors.ts';
+import { InvalidPosition } from '../../src/event-log/invalid-position.ts';
 import { logBehindProxy } from './log-behind-proxy.ts';
 import { logOnDouble } from './log-on-double.ts';
 import { idsOf, listOf, newEvents } from './log-under-test.ts';
@@ -25,6 +31,17 @@ test('a server that asks to slow down has not refused for good', (t) => {
     Object.assign(new Error(`8 RESOURCE_EXHAUSTED: ${details}`), { code: 8 });
   t.true(isTransient(error('Bandwidth exhausted or memory limit exceeded')));
   t.false(isTransient(error('Received message exceeds the maximum configured message size.')));
+});
+
+test('a position that is not one of this log is an error of the caller; a TypeError of the client passes', (t) => {
+  const [position, answer] = [
+    new InvalidPosition('1'),
+    new TypeError('Cannot convert undefined to a BigInt'),
+  ];
+  t.deepEqual([isTransient(position), invalidatesClient(position)], [false, false]);
+  t.is(toLogError('Reading all events', position), position);
+  t.deepEqual([isTransient(answer), invalidatesClient(answer)], [true, true]);
+  t.true(toLogError('Reading all events', answer) instanceof EventLogUnavailable);
 });
 
 test('an append that an earlier try has stored succeeds, whatever revision the server insists on', async (t) => {
