@@ -140,6 +140,21 @@ test('where a list of the store is short or the store is not ready, gc removes n
     t.is(gc.code, 1);
     t.regex(gc.err, reason);
   }
+  let isListed = false;
+  const readOnlyOnceListed = (answer: Answer, request: string): Answer => {
+    isListed ||= /list-type=2.*sha256/.test(request);
+    return isListed ? readOnly(answer, request) : answer;
+  };
+  await using proxy = await AlteringProxy.start(`http://127.0.0.1:${s3.port}`, readOnlyOnceListed);
+  const url = `s3://${new URL(proxy.url).host}/deposits?tls=false`;
+  const env = {
+    DEPOSIT_ARCHIVE_STORE: url,
+    DEPOSIT_S3_ACCESS_KEY: accessKey,
+    DEPOSIT_S3_SECRET_KEY: secretKey,
+  };
+  const gc = await runScript(service.folder, 'gc', ['--remove', '--more-than-a-tenth'], { env });
+  t.is(gc.code, 1);
+  t.regex(gc.err, /^The list of objects may be short, so nothing is removed: .*AccessDenied/);
   await service.startAgain();
 });
 
