@@ -1,9 +1,9 @@
 import path from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { HashingThreads } from '../../object-store/hashing/hashing-threads.ts';
-import { VerifyingStream } from '../../object-store/hashing/verifying-stream.ts';
+import { writeVerified } from '../../object-store/hashing/write-verified.ts';
+import { IncomingFile } from '../../object-store/incoming-file.ts';
 import type { ExpectedContent, LocalSource, StoredObject } from '../../object-store/object-store.ts';
-import { hasCode, unavailable } from '../../object-store/store-errors.ts';
+import { unavailable } from '../../object-store/store-errors.ts';
 import { files } from '../../tools/files.ts';
 import { random } from '../../tools/random.ts';
 
@@ -52,15 +52,13 @@ export class DryRunPlace implements AsyncDisposable {
 
   /** Stores a body like {@link ObjectStore.put}, with the same errors. */
   async put(source: AsyncIterable<Uint8Array>, promised: ExpectedContent = {}): Promise<StoredObject> {
-    const file = path.join(this.#folder, random.uuid());
-    const verification = new VerifyingStream(promised, this.#hashing);
-    try {
-      await pipeline(verification.check(source), files.createWriteStream(file, { flags: 'wx' }));
-    } catch (cause) {
-      throw isDiskError(cause) ? unavailable('write', cause) : cause;
-    }
-    this.#files.set(verification.stored.sha256, file);
-    return verification.stored;
+    const place = path.join(this.#folder, random.uuid());
+    await using file = await IncomingFile.create(place, () => {});
+    const stored = await writeVerified(source, promised, this.#hashing, file);
+    await file.written();
+    file.keep(); // until the folder is removed
+    this.#files.set(stored.sha256, place);
+    return stored;
   }
 
   /** Returns the file of a stored body, for synchronous readers. */
@@ -73,8 +71,4 @@ export class DryRunPlace implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await files.rm(this.#folder, { recursive: true, force: true });
   }
-}
-
-function isDiskError(cause: unknown): boolean {
-  return hasCode(cause, 'ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EMFILE', 'ENFILE', 'ENOENT', 'EACCES');
 }

@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
 import { clock } from '../../tools/clock.ts';
+import { FileWriter } from '../../tools/files/file-writer.ts';
 import { files } from '../../tools/files.ts';
 import { type Checksum, mismatch } from './checksum.ts';
 import { UploadError, uploadsUnavailable, wrapUploadErrors } from './upload-error.ts';
 import type { UploadRecord, UploadState } from './upload-record.ts';
-import { UploadWriter } from './upload-writer.ts';
 import type { UploadsFolder } from './uploads-folder.ts';
 
 const READ_BYTES = 128 * 1024;
+const SYNC_BYTES = 8 * 1024 ** 2;
 
 /** An archive uploaded in chunks. Changes require its lock. */
 export class Upload {
@@ -82,11 +84,11 @@ export class Upload {
     const from = this.#offset;
     await this.#announce(from, checksum);
     // Bytes with a checksum count only once verified.
-    const record = async (length: number): Promise<void> => {
+    const onSynced = async (length: number): Promise<void> => {
       if (!checksum) await this.#recordLength(length);
     };
-    const opening = UploadWriter.open(this.#folder.bytesOf(this.id), from, record);
-    await using writer = await wrapUploadErrors(opening);
+    const handle = await wrapUploadErrors(openAt(this.#folder.bytesOf(this.id), from));
+    await using writer = new FileWriter(handle, { syncBytes: SYNC_BYTES, position: from, onSynced });
     try {
       await this.#receive(source, writer, checksum);
     } catch (error) {
@@ -142,7 +144,7 @@ export class Upload {
 
   async #receive(
     source: AsyncIterable<Uint8Array>,
-    writer: UploadWriter,
+    writer: FileWriter,
     checksum: Checksum | undefined,
   ): Promise<void> {
     const hash = checksum && createHash(checksum.algorithm);
@@ -157,7 +159,7 @@ export class Upload {
     if (checksum && found && !found.equals(checksum.digest)) throw mismatch(checksum, found);
   }
 
-  async #commit(writer: UploadWriter, from: number, checksum: Checksum | undefined): Promise<void> {
+  async #commit(writer: FileWriter, from: number, checksum: Checksum | undefined): Promise<void> {
     const length = await this.#flush(writer);
     try {
       if (writer.failure !== undefined) throw uploadsUnavailable(writer.failure);
@@ -170,10 +172,15 @@ export class Upload {
   }
 
   /** Makes the written bytes durable, and returns how many count. */
-  async #flush(writer: UploadWriter): Promise<number> {
+  async #flush(writer: FileWriter): Promise<number> {
     const length = await writer.flush();
-    this.#hasSurplus ||= writer.hasSurplus;
+    // After a failed sync any byte since the last one may be lost; a failed write may have left some.
+    if (writer.failure !== undefined) await this.#truncate(writer, length);
     return length;
+  }
+
+  async #truncate(writer: FileWriter, length: number): Promise<void> {
+    if (!(await writer.truncate(length))) this.#hasSurplus = true;
   }
 
   async #recordLength(length: number): Promise<void> {
@@ -187,11 +194,10 @@ export class Upload {
   }
 
   /** Drops the bytes after `from`. If that fails, the next request repeats it, see {@link cutSurplus}. */
-  async #discard(writer: UploadWriter, from: number): Promise<void> {
+  async #discard(writer: FileWriter, from: number): Promise<void> {
     const wasCounted = this.#offset > from;
     this.#offset = from;
-    await writer.cut(from);
-    this.#hasSurplus ||= writer.hasSurplus;
+    await this.#truncate(writer, from);
     // While the file has surplus bytes, the record must say that none after `from` count.
     if (this.state.status === 'verifying' && !this.#hasSurplus)
       await this.setState({ status: 'open' }).catch(() => {});
@@ -201,6 +207,18 @@ export class Upload {
   #tooLong(): UploadError {
     const text = `The upload was announced with ${this.length} bytes, but more were sent: nothing of this request was kept.`;
     return new UploadError('UPLOAD_TOO_LONG', text);
+  }
+}
+
+/** Opens the file without the bytes after `length`. */
+async function openAt(file: string, length: number): Promise<FileHandle> {
+  const handle = await files.open(file, 'r+');
+  try {
+    if ((await handle.stat()).size !== length) await handle.truncate(length);
+    return handle;
+  } catch (error) {
+    await handle.close();
+    throw error;
   }
 }
 

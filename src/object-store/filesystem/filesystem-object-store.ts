@@ -5,7 +5,7 @@ import { files } from '../../tools/files.ts';
 import { isDamage } from '../../tools/sqlite/codes.ts';
 import { HashingThreads } from '../hashing/hashing-threads.ts';
 import { verifiedBody } from '../hashing/verified-body.ts';
-import { VerifyingStream } from '../hashing/verifying-stream.ts';
+import { writeVerified } from '../hashing/write-verified.ts';
 import type { IncomingFile } from '../incoming-file.ts';
 import { IncomingFolder } from '../incoming-folder.ts';
 import {
@@ -159,10 +159,8 @@ export class FilesystemObjectStore implements ObjectStore {
 
   async #put(source: AsyncIterable<Uint8Array>, promised: ExpectedContent): Promise<StoredObject> {
     const { incoming, hashing, writer } = this.#parts;
-    const verification = new VerifyingStream(promised, hashing);
     await using spool = new Spool(() => incoming.create());
-    for await (const chunk of verification.check(source)) await spool.write(chunk);
-    const { stored } = verification;
+    const stored = await writeVerified(source, promised, hashing, spool);
     if (spool.file === undefined) await writer.putRow(stored.sha256, spool.bytes());
     else await this.#putFile(spool.file, stored);
     return stored;

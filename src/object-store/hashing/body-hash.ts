@@ -1,8 +1,21 @@
 import { createHash, hash } from 'node:crypto';
-import type { BodyDigests } from '../hashing-sessions.ts';
-import { BATCH_BYTES, type HashingSession } from './hashing-threads.ts';
+import type { BodyDigests, HashingReply, HashingRequest } from '../hashing-sessions.ts';
+import type { WorkerClient } from '../worker-client.ts';
 
+/** Bytes that are sent to a hashing thread at once. */
+const BATCH_BYTES = 256 * 1024;
 const BATCHES_IN_FLIGHT = 3;
+/** Number of batches that a thread retains for reuse by all of its sessions. */
+const SPARE_BATCHES = 8;
+
+/** A thread, with buffers that its sessions reuse. */
+export type HashingThread = {
+  readonly calls: WorkerClient<HashingRequest, HashingReply>;
+  readonly spare: ArrayBuffer[];
+  /** Number of open sessions. */
+  sessions: number;
+  lastSession: number;
+};
 
 /**
  * Computes the digests of one body: in this thread while it fits one batch, otherwise in a hashing thread. A
@@ -10,15 +23,16 @@ const BATCHES_IN_FLIGHT = 3;
  */
 export class BodyHash implements Disposable {
   readonly #md5: boolean;
-  readonly #openSession: () => HashingSession;
-  #session: HashingSession | undefined;
+  readonly #chooseThread: () => HashingThread;
+  /** The session in a hashing thread, until it ends. */
+  #session: { readonly thread: HashingThread; readonly id: number } | undefined;
   #held: Uint8Array[] = [];
   #heldBytes = 0;
   readonly #inFlight: Promise<void>[] = [];
 
-  constructor(md5: boolean, openSession: () => HashingSession) {
+  constructor(md5: boolean, chooseThread: () => HashingThread) {
     this.#md5 = md5;
-    this.#openSession = openSession;
+    this.#chooseThread = chooseThread;
   }
 
   /** Adds a chunk. Resolves when more may follow: only a few batches are in flight at a time. */
@@ -33,33 +47,66 @@ export class BodyHash implements Disposable {
   }
 
   async digest(): Promise<BodyDigests> {
-    if (this.#session === undefined) return this.#digestHere();
+    if (this.#session === undefined) return digestsOf(this.#held, this.#md5);
     await this.#send();
     await Promise.all(this.#inFlight);
-    return this.#session.digest();
+    return (await this.#end('digest')) as BodyDigests; // a digest is always answered with digests
   }
 
   [Symbol.dispose](): void {
-    this.#session?.[Symbol.dispose]();
-  }
-
-  #digestHere(): BodyDigests {
-    const md5 = this.#md5 ? hashHere('md5', this.#held) : undefined;
-    return { sha256: hashHere('sha256', this.#held), md5 };
+    // A thread that has ended has dropped the session anyway.
+    if (this.#session !== undefined) this.#end('abandon').catch(() => {});
   }
 
   async #send(): Promise<void> {
     if (this.#inFlight.length === BATCHES_IN_FLIGHT) await this.#inFlight.shift();
-    this.#session ??= this.#openSession();
-    const sent = this.#session.update(this.#held);
+    const sent = this.#update(this.#held);
     sent.catch(() => {}); // reported where it is awaited, if it is
     this.#inFlight.push(sent);
     this.#held = [];
     this.#heldBytes = 0;
   }
+
+  /** Copies the parts, at most one batch; resolves when they are hashed. */
+  async #update(parts: readonly Uint8Array[]): Promise<void> {
+    const first = this.#session === undefined;
+    const { thread, id: session } = (this.#session ??= begin(this.#chooseThread()));
+    const batch = thread.spare.pop() ?? new ArrayBuffer(BATCH_BYTES);
+    const length = fill(new Uint8Array(batch), parts);
+    const request: HashingRequest = { kind: 'update', session, md5: this.#md5, first, batch, length };
+    const back = await thread.calls.call(request, [batch]);
+    if (back instanceof ArrayBuffer && thread.spare.length < SPARE_BATCHES) thread.spare.push(back);
+  }
+
+  async #end(kind: 'digest' | 'abandon'): Promise<HashingReply> {
+    const session = this.#session;
+    if (session === undefined) return undefined;
+    this.#session = undefined;
+    session.thread.sessions -= 1;
+    return session.thread.calls.call({ kind, session: session.id });
+  }
 }
 
-function hashHere(algorithm: string, parts: readonly Uint8Array[]): string {
+function begin(thread: HashingThread): { thread: HashingThread; id: number } {
+  thread.sessions += 1;
+  thread.lastSession += 1;
+  return { thread, id: thread.lastSession };
+}
+
+function fill(batch: Uint8Array, parts: readonly Uint8Array[]): number {
+  let length = 0;
+  for (const part of parts) {
+    batch.set(part, length);
+    length += part.byteLength;
+  }
+  return length;
+}
+
+function digestsOf(parts: readonly Uint8Array[], md5: boolean): BodyDigests {
+  return { sha256: digestOf('sha256', parts), md5: md5 ? digestOf('md5', parts) : undefined };
+}
+
+function digestOf(algorithm: string, parts: readonly Uint8Array[]): string {
   const [only = new Uint8Array(), ...others] = parts;
   if (others.length === 0) return hash(algorithm, only); // twice as fast as with an object
   const hashed = createHash(algorithm);

@@ -3,7 +3,7 @@ import { MAX_S3_OBJECT } from '../../config/s3-url.ts';
 import { random } from '../../tools/random.ts';
 import { HashingThreads } from '../hashing/hashing-threads.ts';
 import { verifiedBody } from '../hashing/verified-body.ts';
-import { VerifyingStream } from '../hashing/verifying-stream.ts';
+import { writeVerified } from '../hashing/write-verified.ts';
 import { IncomingFolder } from '../incoming-folder.ts';
 import {
   type ExpectedContent,
@@ -180,13 +180,11 @@ export class S3ObjectStore implements ObjectStore {
     incomingKey: string,
   ): Promise<StoredObject> {
     const maxLength = Math.min(promised.maxLength ?? Infinity, MAX_S3_OBJECT);
-    const verification = new VerifyingStream({ ...promised, maxLength }, this.#hashing);
     const createFile = () => this.#folder.create();
     const [bucket, leftovers, hashing] = [this.#bucket, this.#leftovers, this.#hashing];
     const sending = { bucket, leftovers, hashing, createFile, incomingKey };
     await using body = new OutgoingBody(sending);
-    for await (const chunk of verification.check(source)) await body.write(chunk);
-    const { stored } = verification;
+    const stored = await writeVerified(source, { ...promised, maxLength }, this.#hashing, body);
     const key = this.#keyOf(stored.sha256);
     const { md5 } = await body.place(key);
     await this.#assertPlaced(key, stored.length, md5);
