@@ -62,6 +62,27 @@ export interface ObjectStore extends AsyncDisposable {
   ready(): Promise<void>;
 }
 
+/** The store as an audit reads it. */
+export type StoreAudit = AsyncDisposable &
+  Pick<ObjectStore, 'get' | 'stat' | 'materialize' | 'list'> & {
+    /** Resolves to faults of the storage that reading the objects does not show. */
+    structure(): Promise<readonly { readonly file: string; readonly text: string }[]>;
+  };
+
+/**
+ * Resolves to the reason why the store is not ready, `null` when it is ready. A store with offline drives can
+ * answer with an incomplete list, so a list counts as complete only if the store is ready before and after it.
+ */
+export async function readiness(store: Pick<ObjectStore, 'ready'>): Promise<string | null> {
+  try {
+    await store.ready();
+    return null;
+  } catch (error) {
+    if (error instanceof ObjectStoreUnavailable) return error.message;
+    throw error;
+  }
+}
+
 export type ExpectedContent = {
   /** 32 lower-case hex digits. MD5 is computed only when this is given. */
   readonly md5?: string;

@@ -1,19 +1,14 @@
 import path from 'node:path';
-import type { Readable } from 'node:stream';
-import { syncFolder } from '../../tools/files/durable-directory.ts';
+import { DurableFolders, syncFolder } from '../../tools/files/durable-directory.ts';
 import { files } from '../../tools/files.ts';
 import { isDamage } from '../../tools/sqlite/codes.ts';
 import { HashingThreads } from '../hashing/hashing-threads.ts';
-import { verifiedBody } from '../hashing/verified-body.ts';
+import { isWhole } from '../hashing/verified-body.ts';
 import { writeVerified } from '../hashing/write-verified.ts';
 import type { IncomingFile } from '../incoming-file.ts';
 import { IncomingFolder } from '../incoming-folder.ts';
 import {
   type ExpectedContent,
-  type ListedObject,
-  type LocalObject,
-  type LocalSource,
-  ObjectMissing,
   type ObjectStore,
   ObjectStoreUnavailable,
   StoreDamaged,
@@ -23,11 +18,12 @@ import { OpenOperations } from '../open-operations.ts';
 import { Spool } from '../spool.ts';
 import { hasCode, isFileSystemError, orUnavailable, unavailable } from '../store-errors.ts';
 import { formatStoreId, parseStoreId, STORE_ID } from '../store-id.ts';
+import { FolderReader } from './folder-reader.ts';
 import { lostRows } from './last-row.ts';
 import { assertKnownFormat, openToRead } from './object-database.ts';
-import { ObjectFiles } from './object-files.ts';
 import { ObjectRows } from './object-rows.ts';
 import { StoreWriter } from './store-writer.ts';
+import { StoredFiles } from './stored-files.ts';
 
 export type FilesystemStoreOptions = {
   readonly folder: string;
@@ -37,9 +33,9 @@ export type FilesystemStoreOptions = {
 
 /**
  * Stores objects in a folder: small ones as rows of `small.sqlite`, larger ones as files. Several processes
- * may have the same folder open. If an object is both, the row is read.
+ * may have the same folder open.
  */
-export class FilesystemObjectStore implements ObjectStore {
+export class FilesystemObjectStore extends FolderReader implements ObjectStore {
   readonly #parts: Parts;
   readonly #work = new OpenOperations();
 
@@ -61,20 +57,16 @@ export class FilesystemObjectStore implements ObjectStore {
     const hashing = opened.use(new HashingThreads());
     const writer = opened.use(await StoreWriter.open(database).catch(toOpenError(database)));
     const rows = opened.use(new ObjectRows(database)); // closed before the writer, which checkpoints the database
-    const files = await ObjectFiles.open(top, writer, hashing);
+    const files = new StoredFiles(top);
+    const folders = new DurableFolders(top);
+    await orUnavailable('write', folders.make(files.root));
     const idFile = path.join(top, STORE_ID);
-    return new FilesystemObjectStore({
-      incoming,
-      hashing,
-      writer,
-      rows,
-      files,
-      idFile,
-      opened: opened.move(),
-    });
+    const parts = { incoming, hashing, writer, rows, files, folders, idFile };
+    return new FilesystemObjectStore({ ...parts, opened: opened.move() });
   }
 
   private constructor(parts: Parts) {
+    super({ ...parts, rows: () => parts.rows });
     this.#parts = parts;
   }
 
@@ -82,42 +74,12 @@ export class FilesystemObjectStore implements ObjectStore {
     return this.#work.track(() => this.#put(source, promised));
   }
 
-  async get(sha256: string): Promise<{ readonly length: number; readonly body: Readable }> {
-    const { rows, files, hashing } = this.#parts;
-    const row = rows.bytes(sha256);
-    const length = row?.byteLength ?? (await files.length(sha256));
-    if (length === undefined) throw new ObjectMissing(sha256);
-    const bytes = row === undefined ? files.bytes(sha256) : [row];
-    return { length, body: verifiedBody({ sha256, length }, bytes, hashing.begin()) };
-  }
-
-  async stat(sha256: string): Promise<{ readonly length: number } | undefined> {
-    const length = this.#parts.rows.length(sha256) ?? (await this.#parts.files.length(sha256));
-    return length === undefined ? undefined : { length };
-  }
-
-  async materialize(sha256: string): Promise<LocalObject> {
-    const { rows, files } = this.#parts;
-    const bytes = rows.bytes(sha256);
-    if (bytes !== undefined) return localObject(bytes.byteLength, { kind: 'bytes', bytes });
-    const length = await files.length(sha256);
-    if (length === undefined) throw new ObjectMissing(sha256);
-    return localObject(length, { kind: 'file', path: files.pathOf(sha256) });
-  }
-
-  async *list(): AsyncGenerator<ListedObject> {
-    const { rows, files } = this.#parts;
-    yield* rows.list();
-    for await (const object of files.list()) {
-      if (rows.length(object.sha256) === undefined) yield object;
-    }
-  }
-
   remove(sha256: string, { storedBefore }: { readonly storedBefore?: Date } = {}): Promise<void> {
     const before = storedBefore?.getTime() ?? Infinity;
+    const { writer, files } = this.#parts;
     return this.#work.track(async () => {
-      await this.#parts.writer.change({ kind: 'remove-row', sha256, storedBefore: before });
-      await this.#parts.files.remove(sha256, before);
+      await writer.change({ kind: 'remove-row', sha256, storedBefore: before });
+      await writer.change({ kind: 'remove-file', file: files.pathOf(sha256), storedBefore: before });
     });
   }
 
@@ -166,12 +128,36 @@ export class FilesystemObjectStore implements ObjectStore {
     return stored;
   }
 
-  async #putFile(file: IncomingFile, stored: StoredObject): Promise<void> {
-    const { rows, files, writer } = this.#parts;
-    await files.adopt(file, stored);
+  /**
+   * Moves the file to its name. An intact file of that name stays and gets the present time, a corrupt one is
+   * replaced.
+   */
+  async #putFile(incoming: IncomingFile, stored: StoredObject): Promise<void> {
+    const { rows, files, folders, writer } = this.#parts;
+    const file = files.pathOf(stored.sha256);
+    const folder = path.dirname(file);
+    await incoming.flush();
+    await orUnavailable('write', folders.make(folder));
+    const isStored = (await this.#isStored(stored)) && (await writer.change({ kind: 'touch-file', file }));
+    if (!isStored) {
+      await writer.change({ kind: 'place-file', from: incoming.path, file });
+      incoming.keep();
+    }
+    await orUnavailable('write', syncFolder(folder));
     // Such a row is from a time when larger objects were small; it may be corrupt, the file is not.
     if (rows.length(stored.sha256) === undefined) return;
     await writer.change({ kind: 'remove-row', sha256: stored.sha256, storedBefore: Infinity });
+  }
+
+  /** Whether the file of the object is intact. One that cannot be read is not. */
+  async #isStored(object: StoredObject): Promise<boolean> {
+    const { files, hashing } = this.#parts;
+    try {
+      if ((await files.length(object.sha256)) !== object.length) return false;
+      return await isWhole(object, files.bytes(object.sha256), hashing.begin());
+    } catch {
+      return false;
+    }
   }
 }
 
@@ -180,7 +166,8 @@ type Parts = {
   readonly hashing: HashingThreads;
   readonly writer: StoreWriter;
   readonly rows: ObjectRows;
-  readonly files: ObjectFiles;
+  readonly files: StoredFiles;
+  readonly folders: DurableFolders;
   readonly idFile: string;
   readonly opened: AsyncDisposableStack;
 };
@@ -206,8 +193,4 @@ function toOpenError(database: string): (error: Error) => never {
       throw new ObjectStoreUnavailable(`${small} cannot be opened: ${cause.message}.`, { cause });
     throw new StoreDamaged(`${small} is damaged: ${cause.message}. Bring it back from a backup.`, { cause });
   };
-}
-
-function localObject(length: number, source: LocalSource): LocalObject {
-  return { length, source, [Symbol.asyncDispose]: async () => {} };
 }

@@ -1,12 +1,10 @@
 import path from 'node:path';
-import type { Readable } from 'node:stream';
 import { type ExpectedSqliteFile, faultsOfSqliteFile } from '../../tools/sqlite/integrity.ts';
 import { assertReadable } from '../../tools/sqlite/reading.ts';
 import { HashingThreads } from '../hashing/hashing-threads.ts';
-import { verifiedBody } from '../hashing/verified-body.ts';
-import { type ListedObject, type LocalObject, type LocalSource, ObjectMissing } from '../object-store.ts';
-import type { StoreAudit } from '../store-audit.ts';
+import type { StoreAudit } from '../object-store.ts';
 import { unavailable } from '../store-errors.ts';
+import { FolderReader } from './folder-reader.ts';
 import { lostRows } from './last-row.ts';
 import { FORMAT, OBJECT_SCHEMA, openToRead } from './object-database.ts';
 import { ObjectRows } from './object-rows.ts';
@@ -23,50 +21,21 @@ const MISPLACED = 'no object of this name belongs here, so it is never read';
 /**
  * Reads the store in a folder for an audit: read-only, and unreadable rows do not prevent reading the files.
  */
-export class FilesystemStoreAudit implements StoreAudit {
+export class FilesystemStoreAudit extends FolderReader implements StoreAudit {
   readonly #database: string;
   readonly #files: StoredFiles;
-  readonly #hashing = new HashingThreads();
+  readonly #hashing: HashingThreads;
   #rows: ObjectRows | undefined;
 
   /** @throws {WalNotReadable} reading the small objects requires write permission. */
   constructor(folder: string) {
-    assertReadable(path.join(folder, 'small.sqlite'));
-    this.#database = path.join(folder, 'small.sqlite');
-    this.#files = new StoredFiles(folder);
-  }
-
-  async get(sha256: string): Promise<{ readonly length: number; readonly body: Readable }> {
-    const found = await this.#find(sha256);
-    const bytes = found.kind === 'bytes' ? [found.bytes] : this.#files.bytes(sha256);
-    const { length } = found;
-    return { length, body: verifiedBody({ sha256, length }, bytes, this.#hashing.begin()) };
-  }
-
-  async stat(sha256: string): Promise<{ readonly length: number } | undefined> {
-    const row = this.#rowOf((rows) => rows.length(sha256));
-    const length = row.value ?? (await this.#files.length(sha256));
-    if (length === undefined && row.fault) throw row.fault;
-    return length === undefined ? undefined : { length };
-  }
-
-  async materialize(sha256: string): Promise<LocalObject> {
-    const { length, ...source } = await this.#find(sha256);
-    return { length, source, [Symbol.asyncDispose]: async () => {} };
-  }
-
-  /** Yields all objects. An error that prevented listing all rows is thrown at the end. */
-  async *list(): AsyncGenerator<ListedObject> {
-    let fault: unknown;
-    try {
-      yield* this.#open().list();
-    } catch (error) {
-      fault = error;
-    }
-    for await (const object of this.#files.list()) {
-      if (this.#rowOf((rows) => rows.length(object.sha256)).value === undefined) yield object;
-    }
-    if (fault) throw fault;
+    const database = path.join(folder, 'small.sqlite');
+    assertReadable(database);
+    const [files, hashing] = [new StoredFiles(folder), new HashingThreads()];
+    super({ files, hashing, rows: () => this.#open(), tolerant: true });
+    this.#database = database;
+    this.#files = files;
+    this.#hashing = hashing;
   }
 
   async structure(): Promise<readonly { readonly file: string; readonly text: string }[]> {
@@ -89,22 +58,6 @@ export class FilesystemStoreAudit implements StoreAudit {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#rows?.[Symbol.dispose]();
     await this.#hashing[Symbol.asyncDispose]();
-  }
-
-  async #find(sha256: string): Promise<LocalSource & { readonly length: number }> {
-    const { value: bytes, fault } = this.#rowOf((rows) => rows.bytes(sha256));
-    if (bytes !== undefined) return { kind: 'bytes', bytes, length: bytes.byteLength };
-    const length = await this.#files.length(sha256);
-    if (length === undefined) throw fault ?? new ObjectMissing(sha256);
-    return { kind: 'file', path: this.#files.pathOf(sha256), length };
-  }
-
-  #rowOf<T>(read: (rows: ObjectRows) => T): { readonly value?: T; readonly fault?: unknown } {
-    try {
-      return { value: read(this.#open()) };
-    } catch (fault) {
-      return { fault };
-    }
   }
 
   #open(): ObjectRows {

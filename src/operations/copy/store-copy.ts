@@ -5,9 +5,9 @@ import {
   ObjectMissing,
   type ObjectStore,
   ObjectStoreUnavailable,
+  readiness,
   type StoredObject,
 } from '../../object-store/object-store.ts';
-import { readiness } from '../../object-store/store-readiness.ts';
 import { mapConcurrent } from '../../tools/concurrency/map-concurrent.ts';
 
 export type StoreCopyOptions = {

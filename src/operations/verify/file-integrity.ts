@@ -1,5 +1,5 @@
 import type { LogAudit } from '../../event-log/integrity/log-audit.ts';
-import type { StoreAudit } from '../../object-store/store-audit.ts';
+import type { StoreAudit } from '../../object-store/object-store.ts';
 import type { Check } from './report.ts';
 
 /** Checks the files of a backend as far as it can itself: trees, indexes, schema, recorded end. */

@@ -1,8 +1,7 @@
 import type { Config } from '../../config/config.ts';
 import { objectsReferenced } from '../../deposits/referenced-objects.ts';
 import { type EventLog, WrongExpectedRevision } from '../../event-log/event-log.ts';
-import { type ObjectStore, ObjectStoreUnavailable } from '../../object-store/object-store.ts';
-import { readiness } from '../../object-store/store-readiness.ts';
+import { type ObjectStore, ObjectStoreUnavailable, readiness } from '../../object-store/object-store.ts';
 import { DigestSet } from '../../tools/digest-set.ts';
 import { exists } from '../../tools/files/access.ts';
 import { random } from '../../tools/random.ts';

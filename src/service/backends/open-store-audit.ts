@@ -1,6 +1,8 @@
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import type { ArchiveStoreConfig } from '../../config/config.ts';
-import { auditFolder } from '../../object-store/audit-folder.ts';
-import type { StoreAudit } from '../../object-store/store-audit.ts';
+import type { StoreAudit } from '../../object-store/object-store.ts';
+import { files } from '../../tools/files.ts';
 import { openObjectStore } from './open-object-store.ts';
 
 /** Opens the configured store for an audit; an S3 service checks its own files. */
@@ -10,8 +12,13 @@ export async function openStoreAudit(config: ArchiveStoreConfig, dataDir: string
     return new FilesystemStoreAudit(config.folder);
   }
   await using opening = new AsyncDisposableStack();
-  const folder = opening.use(await auditFolder(dataDir));
-  const store = opening.use(await openObjectStore(config, folder.path, { mustExist: true }));
+  const isWritable = await files.access(dataDir, files.constants.W_OK).then(
+    () => true,
+    () => false,
+  );
+  const folder = isWritable ? dataDir : await files.mkdtemp(path.join(tmpdir(), 'deposit-audit-'));
+  if (!isWritable) opening.defer(() => files.rm(folder, { recursive: true, force: true }));
+  const store = opening.use(await openObjectStore(config, folder, { mustExist: true }));
   const opened = opening.move();
   return {
     get: (sha256) => store.get(sha256),

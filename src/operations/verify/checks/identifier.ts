@@ -6,7 +6,7 @@ import type { ArchiveReading } from '../../../domain/deposit/events.ts';
 import { absent, type Deposit } from '../../../domain/deposit/state.ts';
 import type { RecordedEvent } from '../../../event-log/event-log.ts';
 import type { LogAudit } from '../../../event-log/integrity/log-audit.ts';
-import type { StoreAudit } from '../../../object-store/store-audit.ts';
+import type { StoreAudit } from '../../../object-store/object-store.ts';
 import { loadedEvent } from '../../../reactors/recipe-swh-1.ts';
 import { eventFinding } from '../finding.ts';
 import { Limiter } from '../limiter.ts';

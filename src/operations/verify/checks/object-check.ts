@@ -4,8 +4,8 @@ import {
   ObjectMissing,
   ObjectStoreUnavailable,
   ObjectUnreadable,
+  type StoreAudit,
 } from '../../../object-store/object-store.ts';
-import type { StoreAudit } from '../../../object-store/store-audit.ts';
 import { clock } from '../../../tools/clock.ts';
 import { DigestSet } from '../../../tools/digest-set.ts';
 import type { Report } from '../report.ts';

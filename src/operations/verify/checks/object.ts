@@ -2,7 +2,7 @@ import { deposits } from '../../../domain/aggregates.ts';
 import { depositCodec } from '../../../domain/deposit/codec.ts';
 import { referencedObjects } from '../../../domain/deposit/referenced-objects.ts';
 import type { RecordedEvent } from '../../../event-log/event-log.ts';
-import type { StoreAudit } from '../../../object-store/store-audit.ts';
+import type { StoreAudit } from '../../../object-store/object-store.ts';
 import { eventFinding } from '../finding.ts';
 import { Limiter } from '../limiter.ts';
 import type { LogCheck } from '../log-pass.ts';

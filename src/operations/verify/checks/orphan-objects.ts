@@ -1,4 +1,4 @@
-import type { StoreAudit } from '../../../object-store/store-audit.ts';
+import type { StoreAudit } from '../../../object-store/object-store.ts';
 import { Limiter } from '../limiter.ts';
 import type { Check, Report } from '../report.ts';
 import type { ObjectProofs } from './object-check.ts';
