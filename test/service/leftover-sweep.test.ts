@@ -18,12 +18,15 @@ test('a service removes what is a day old below incoming/ of its bucket, at its 
   const { swept, bucket, lines } = await onS3(t);
   await leave(bucket, 'old', 25 * HOUR);
   await leave(bucket, 'young', 23 * HOUR);
-  using _sweep = await LeftoverSweep.start(swept, 100);
+  using _atStart = await LeftoverSweep.start(swept);
   await until(async () => !bucket.objects.has('incoming/old'));
   await until(async () => lines.some(({ msg }) => msg === 'uploads left in the bucket removed'));
   t.deepEqual([...bucket.objects.keys()], ['incoming/young']);
   t.is(bucket.uploads.size, 1);
+  using _daily = await LeftoverSweep.start(swept, 100);
   await leave(bucket, 'later', 25 * HOUR);
+  await until(async () => !bucket.objects.has('incoming/later'));
+  await leave(bucket, 'later', 25 * HOUR); // the first one may have been found by the sweep at the start
   await until(async () => !bucket.objects.has('incoming/later') && bucket.uploads.size === 1);
   t.deepEqual([...bucket.objects.keys()], ['incoming/young']);
 });
