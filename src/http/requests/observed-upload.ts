@@ -31,5 +31,6 @@ export async function observeUpload<Stored>(
 
 function outcomeOf(error: unknown): EndedUpload['outcome'] {
   if (isClientGone(error)) return 'broken_off';
-  return error instanceof SwordError || error instanceof ContentMismatch ? 'refused' : 'failed';
+  const isRefusal = error instanceof SwordError && error.code !== 'ServiceUnavailable';
+  return isRefusal || error instanceof ContentMismatch ? 'refused' : 'failed';
 }

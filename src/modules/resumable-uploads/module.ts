@@ -1,22 +1,25 @@
+import path from 'node:path';
 import type { HttpModule } from '../../http/http-module.ts';
+import type { ServiceMiddleware } from '../../http/service-context.ts';
 import type { Module } from '../module.ts';
 import { receiveUpload } from './http/receive-upload.ts';
 import { tusMiddleware } from './http/tus-middleware.ts';
-import { answerUploadErrors } from './http/upload-errors.ts';
 import { uploadIri } from './http/upload-iri.ts';
 import { uploadsIri } from './http/uploads-iri.ts';
-import { openUploads } from './open-uploads.ts';
+import { ResumableUploads } from './resumable-uploads.ts';
 
 /** Archives that arrive in several requests, by the tus protocol. */
 export const resumableUploads: Module = {
   name: 'resumable-uploads',
   async serve({ config, logger, resources }): Promise<HttpModule | undefined> {
-    const uploads = resources.use(await openUploads(config, logger));
-    if (!uploads) return undefined;
+    const { uploadLimits: limits, dataDir } = config;
+    if (limits.maxSize === 0) return undefined;
+    const folder = path.join(dataDir, 'uploads');
+    const uploads = resources.use(await ResumableUploads.open({ folder, limits, logger }));
     return {
       name: 'resumable-uploads',
-      maxResumableUploadSize: uploads.limits.maxSize,
-      middleware: [tusMiddleware(uploads.limits), answerUploadErrors()],
+      maxResumableUploadSize: limits.maxSize,
+      middleware: [tusMiddleware(limits), unlockNamedUpload],
       routes: ({ iris, bodyTimeouts }) => ({
         uploads: uploadsIri(uploads, iris, bodyTimeouts),
         upload: uploadIri(uploads, bodyTimeouts),
@@ -28,4 +31,12 @@ export const resumableUploads: Module = {
       stop: () => uploads.hurry(),
     };
   },
+};
+
+const unlockNamedUpload: ServiceMiddleware = async (ctx, next) => {
+  try {
+    await next();
+  } finally {
+    ctx.state.namedArchive?.[Symbol.dispose]();
+  }
 };

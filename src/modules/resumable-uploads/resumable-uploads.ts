@@ -1,8 +1,8 @@
+import { notFound, SwordError } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';
 import type { Logger } from '../../tools/logger.ts';
 import { random } from '../../tools/random.ts';
 import { Upload } from './upload.ts';
-import { UploadError } from './upload-error.ts';
 import { type UploadLock, UploadLocks } from './upload-locks.ts';
 import { UploadsFolder } from './uploads-folder.ts';
 
@@ -32,6 +32,7 @@ export type UploadOwner = { readonly client: string; readonly collection: string
 
 export type NewUpload = UploadOwner & { readonly length: number; readonly metadata: string | null };
 
+const RETRY_LATER = { headers: { 'Retry-After': '60' } };
 const SWEEP_INTERVAL_MS = 300_000;
 const MAX_USED_PER_CLIENT = 1000;
 /** Milliseconds for chunks in transfer when the service stops; what arrived of others is stored, to be continued. */
@@ -72,7 +73,7 @@ export class ResumableUploads implements AsyncDisposable {
 
   /**
    * Creates an upload.
-   * @throws {UploadError} TOO_MANY_UPLOADS, NO_ROOM_FOR_UPLOAD, UPLOADS_UNAVAILABLE
+   * @throws {SwordError} 429: the client has too many; 503: there is no room, or a write failed.
    */
   async create({ client, collection, length, metadata }: NewUpload): Promise<Upload> {
     this.#assertWithinLimits(client, length);
@@ -117,7 +118,7 @@ export class ResumableUploads implements AsyncDisposable {
   /**
    * Locks the upload for a change. `interrupt` lets a later request stop this holder. `insists` interrupts the current
    * holder even if it has not stalled.
-   * @throws {UploadError} UPLOAD_BUSY, UPLOAD_GONE
+   * @throws {SwordError} 423; 404: it was removed.
    */
   async hold(
     upload: Upload,
@@ -126,7 +127,7 @@ export class ResumableUploads implements AsyncDisposable {
     const lock = await this.#locks.acquire(upload.id, interrupt, { insists });
     if (this.#uploads.get(upload.id) === upload) return lock;
     lock[Symbol.dispose]();
-    throw new UploadError('UPLOAD_GONE', 'The upload has been removed.');
+    throw notFound('The upload has been removed.');
   }
 
   /** Interrupts a stalled sender; resolves when its bytes are stored. */
@@ -196,12 +197,12 @@ export class ResumableUploads implements AsyncDisposable {
     const theirs = open.filter(({ record }) => record.client === client).length;
     if (theirs >= perClient) {
       const text = `You have ${theirs} open uploads, and ${perClient} are allowed: use one, delete one, or let one expire.`;
-      throw new UploadError('TOO_MANY_UPLOADS', text);
+      throw new SwordError('TooManyRequests', text, RETRY_LATER);
     }
     const promised = open.reduce((sum, upload) => sum + upload.length, 0);
     if (promised + length <= totalSize) return;
     const room = Math.max(0, totalSize - promised);
     const text = `The open uploads of all clients leave room for ${room} bytes now, and yours has ${length}: try again later.`;
-    throw new UploadError('NO_ROOM_FOR_UPLOAD', text);
+    throw new SwordError('ServiceUnavailable', text, RETRY_LATER);
   }
 }

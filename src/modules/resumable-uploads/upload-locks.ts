@@ -1,5 +1,5 @@
 import { clock } from '../../tools/clock.ts';
-import { UploadError } from './upload-error.ts';
+import { uploadBusy } from './uploads-unavailable.ts';
 
 /** Milliseconds without a byte after which a sender yields to the next request. */
 const STALLED_AFTER_MS = 2000;
@@ -20,16 +20,12 @@ export class UploadLocks {
   /**
    * Acquires the lock, at once or after interrupting its holder: a stalled one, or with `insists` any that can be
    * interrupted.
-   * @throws {UploadError} UPLOAD_BUSY
+   * @throws {SwordError} 423
    */
   async acquire(id: string, interrupt?: () => void, { insists = false } = {}): Promise<UploadLock> {
     for (let other = this.#locks.get(id); other; other = this.#locks.get(id)) {
-      if (!this.#yields(other, insists)) {
-        throw new UploadError(
-          'UPLOAD_BUSY',
-          'Another request is at this upload: try again when it has ended.',
-        );
-      }
+      if (!other.yields(insists ? 0 : this.#stalledAfter))
+        throw uploadBusy('Another request is at this upload: try again when it has ended.');
       other.interrupt();
       await other.released;
     }
@@ -41,7 +37,7 @@ export class UploadLocks {
   /** Interrupts a stalled holder; resolves when it has released the lock, or at once without one. */
   async withoutStalled(id: string): Promise<void> {
     const holder = this.#locks.get(id);
-    if (!holder || !this.#yields(holder, false)) return;
+    if (!holder?.yields(this.#stalledAfter)) return;
     holder.interrupt();
     await holder.released;
   }
@@ -54,10 +50,6 @@ export class UploadLocks {
   /** Resolves when all locks are released. */
   async allReleased(): Promise<void> {
     await Promise.all([...this.#locks.values()].map(({ released }) => released));
-  }
-
-  #yields(holder: UploadLock, always: boolean): boolean {
-    return holder.canBeInterrupted && (always || clock.monotonic() - holder.progressAt >= this.#stalledAfter);
   }
 }
 
@@ -78,12 +70,9 @@ export class UploadLock implements Disposable {
     };
   }
 
-  get progressAt(): number {
-    return this.#progressAt;
-  }
-
-  get canBeInterrupted(): boolean {
-    return this.#interrupt !== undefined;
+  /** Whether the holder can be interrupted, and has made no progress for this number of milliseconds. */
+  yields(stalledAfter: number): boolean {
+    return this.#interrupt !== undefined && clock.monotonic() - this.#progressAt >= stalledAfter;
   }
 
   interrupt(): void {

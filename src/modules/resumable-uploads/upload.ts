@@ -1,15 +1,23 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
+import { SwordError } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';
 import { FileWriter } from '../../tools/files/file-writer.ts';
 import { files } from '../../tools/files.ts';
-import { type Checksum, mismatch } from './checksum.ts';
-import { UploadError, uploadsUnavailable, wrapUploadErrors } from './upload-error.ts';
 import type { UploadRecord, UploadState } from './upload-record.ts';
 import type { UploadsFolder } from './uploads-folder.ts';
+import { orUploadsUnavailable, uploadBusy, uploadsUnavailable } from './uploads-unavailable.ts';
 
 const READ_BYTES = 128 * 1024;
 const SYNC_BYTES = 8 * 1024 ** 2;
+
+export const CHECKSUM_ALGORITHMS = ['sha1', 'sha256', 'md5'] as const;
+
+/** Checksum that a client sends with its bytes. */
+export type Checksum = {
+  readonly algorithm: (typeof CHECKSUM_ALGORITHMS)[number];
+  readonly digest: Buffer;
+};
 
 /** An archive uploaded in chunks. Changes require its lock. */
 export class Upload {
@@ -75,8 +83,8 @@ export class Upload {
 
   /**
    * Appends bytes. If the source fails, the bytes so far are retained, unless they have a checksum.
-   * @throws {UploadError} UPLOAD_TOO_LONG and UPLOAD_CHECKSUM_MISMATCH: none are retained; UPLOADS_UNAVAILABLE;
-   * UPLOAD_BUSY: whether it is an archive already is determined when a request names it again.
+   * @throws {SwordError} 413 and 460: none are retained; 503; 423: whether it is an archive already is determined when a
+   * request names it again.
    */
   async append(source: AsyncIterable<Uint8Array>, checksum?: Checksum): Promise<void> {
     if (this.state.status === 'claimed') throw claimedError();
@@ -87,36 +95,40 @@ export class Upload {
     const onSynced = async (length: number): Promise<void> => {
       if (!checksum) await this.#recordLength(length);
     };
-    const handle = await wrapUploadErrors(openAt(this.#folder.bytesOf(this.id), from));
+    const handle = await orUploadsUnavailable(openAt(this.#folder.bytesOf(this.id), from));
     await using writer = new FileWriter(handle, { syncBytes: SYNC_BYTES, position: from, onSynced });
+    let refusal: SwordError | undefined;
     try {
-      await this.#receive(source, writer, checksum);
+      refusal = await this.#receive(source, writer, checksum);
     } catch (error) {
-      const mustDiscard = checksum !== undefined || error instanceof UploadError;
-      if (mustDiscard) await this.#discard(writer, from);
+      if (checksum) await this.#discard(writer, from);
       else await this.#flush(writer);
       throw error;
+    }
+    if (refusal) {
+      await this.#discard(writer, from);
+      throw refusal;
     }
     await this.#commit(writer, from, checksum);
   }
 
   /**
    * Truncates the file to the offset if an earlier attempt failed; until then the upload is not usable.
-   * @throws {UploadError} UPLOADS_UNAVAILABLE: it failed again.
+   * @throws {SwordError} 503: it failed again.
    */
   async cutSurplus(): Promise<void> {
     if (!this.#hasSurplus) return;
-    await wrapUploadErrors(truncateFile(this.#folder.bytesOf(this.id), this.#offset));
+    await orUploadsUnavailable(truncateFile(this.#folder.bytesOf(this.id), this.#offset));
     await this.setState({ status: 'open' });
     this.#hasSurplus = false;
   }
 
   /** Yields all stored bytes. */
   async *bytes(): AsyncGenerator<Buffer> {
-    await using handle = await wrapUploadErrors(files.open(this.#folder.bytesOf(this.id), 'r'));
+    await using handle = await orUploadsUnavailable(files.open(this.#folder.bytesOf(this.id), 'r'));
     for (;;) {
       const reading = handle.read(Buffer.allocUnsafeSlow(READ_BYTES));
-      const { bytesRead, buffer } = await wrapUploadErrors(reading);
+      const { bytesRead, buffer } = await orUploadsUnavailable(reading);
       if (bytesRead === 0) return;
       yield buffer.subarray(0, bytesRead);
     }
@@ -142,21 +154,22 @@ export class Upload {
     else if (this.state.status === 'verifying') await this.setState({ status: 'open' });
   }
 
+  /** Resolves to why the bytes are refused, `undefined` if they are not. */
   async #receive(
     source: AsyncIterable<Uint8Array>,
     writer: FileWriter,
     checksum: Checksum | undefined,
-  ): Promise<void> {
+  ): Promise<SwordError | undefined> {
     const hash = checksum && createHash(checksum.algorithm);
     for await (const chunk of source) {
-      if (writer.length + chunk.byteLength > this.length) throw this.#tooLong();
+      if (writer.length + chunk.byteLength > this.length) return this.#tooLong();
       hash?.update(chunk);
       await writer.write(chunk);
       this.#touchedAt = clock.now();
-      if (writer.failure !== undefined) return; // thrown after the written bytes are stored
+      if (writer.failure !== undefined) return undefined; // thrown after the written bytes are stored
     }
     const found = hash?.digest();
-    if (checksum && found && !found.equals(checksum.digest)) throw mismatch(checksum, found);
+    return checksum && found && !found.equals(checksum.digest) ? mismatch(checksum, found) : undefined;
   }
 
   async #commit(writer: FileWriter, from: number, checksum: Checksum | undefined): Promise<void> {
@@ -204,9 +217,9 @@ export class Upload {
     else if (wasCounted) await this.#recordLength(from).catch(() => {});
   }
 
-  #tooLong(): UploadError {
+  #tooLong(): SwordError {
     const text = `The upload was announced with ${this.length} bytes, but more were sent: nothing of this request was kept.`;
-    return new UploadError('UPLOAD_TOO_LONG', text);
+    return new SwordError('MaxUploadSizeExceeded', text);
   }
 }
 
@@ -228,8 +241,15 @@ async function truncateFile(file: string, length: number): Promise<void> {
   await handle.datasync();
 }
 
-function claimedError(): UploadError {
+function claimedError(): SwordError {
   const text =
     'A request that names this upload has not come to its end: send that one again, nothing is missing here.';
-  return new UploadError('UPLOAD_BUSY', text);
+  return uploadBusy(text);
+}
+
+/** Returns the error for bytes that do not have the promised checksum. */
+function mismatch({ algorithm, digest }: Checksum, found: Buffer): SwordError {
+  const [promised, computed] = [digest.toString('base64'), found.toString('base64')];
+  const text = `The ${algorithm} promised is ${promised}, but the bytes received have ${computed}: send them again.`;
+  return new SwordError('UploadChecksumMismatch', text);
 }

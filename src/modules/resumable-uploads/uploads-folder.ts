@@ -2,7 +2,6 @@ import path from 'node:path';
 import { DurableFolders, syncFolder } from '../../tools/files/durable-directory.ts';
 import { writeFileAtomic } from '../../tools/files/write-file-atomic.ts';
 import { files } from '../../tools/files.ts';
-import { wrapUploadErrors } from './upload-error.ts';
 import {
   LENGTH_POSITION,
   paddedLength,
@@ -10,6 +9,7 @@ import {
   recordText,
   type UploadRecord,
 } from './upload-record.ts';
+import { orUploadsUnavailable } from './uploads-unavailable.ts';
 
 const RECORD = /^[0-9a-f-]{36}\.json$/;
 const LEFT_BY_CRASH = /\.(json\.new|bytes)$/;
@@ -25,7 +25,7 @@ export class UploadsFolder {
   readonly #folder: string;
 
   static async open(folder: string): Promise<UploadsFolder> {
-    await wrapUploadErrors(new DurableFolders(path.dirname(folder)).make(folder));
+    await orUploadsUnavailable(new DurableFolders(path.dirname(folder)).make(folder));
     return new UploadsFolder(folder);
   }
 
@@ -69,12 +69,12 @@ export class UploadsFolder {
         throw error;
       }
     };
-    await wrapUploadErrors(create());
+    await orUploadsUnavailable(create());
   }
 
   /** Resolves when the record is durable. */
   async write(record: UploadRecord): Promise<void> {
-    await wrapUploadErrors(this.#write(record));
+    await orUploadsUnavailable(this.#write(record));
   }
 
   /**
@@ -94,7 +94,7 @@ export class UploadsFolder {
       await syncFolder(this.#folder);
       await this.removeBytes(id);
     };
-    await wrapUploadErrors(removeAll());
+    await orUploadsUnavailable(removeAll());
   }
 
   async removeBytes(id: string): Promise<void> {

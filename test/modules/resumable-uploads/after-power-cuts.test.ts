@@ -2,9 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { appendFile, cp, readFile, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import type { Checksum } from '../../../src/modules/resumable-uploads/checksum.ts';
 import { ResumableUploads } from '../../../src/modules/resumable-uploads/resumable-uploads.ts';
-import type { Upload } from '../../../src/modules/resumable-uploads/upload.ts';
+import type { Checksum, Upload } from '../../../src/modules/resumable-uploads/upload.ts';
 import { silentLogger } from '../../../src/tools/logger.ts';
 import { failFileCalls } from '../../../testing/event-log/failing-file-calls.ts';
 import { temporaryFolder } from '../../../testing/processes/temporary-folder.ts';
@@ -65,7 +64,7 @@ test.serial('bytes whose length cannot be recorded do not count', async (t) => {
   const { upload, folder } = await begun(t);
   await upload.append(pieces(bytes.subarray(0, 5000)));
   const faults = await failFileCalls(t, 'datasync', (count) => count === 2); // the first is of the bytes
-  await t.throwsAsync(upload.append(pieces(bytes.subarray(5000))), { code: 'UPLOADS_UNAVAILABLE' });
+  await t.throwsAsync(upload.append(pieces(bytes.subarray(5000))), { code: 'ServiceUnavailable' });
   t.is(faults.failed(), 1);
   t.is(upload.offset, 5000);
   t.is((await found(t, await copied(t, folder), upload)).offset, 5000);

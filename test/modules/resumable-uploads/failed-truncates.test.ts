@@ -24,7 +24,7 @@ test.serial('bytes that were not verified and cannot be cut off do not count aft
   await upload.append(slowly(bytes.subarray(0, 5000)));
   const { works } = await failFileCalls(t, 'truncate');
   const wrong = { algorithm: 'sha1', digest: createHash('sha1').digest() } as const;
-  const code = 'UPLOAD_CHECKSUM_MISMATCH';
+  const code = 'UploadChecksumMismatch';
   await t.throwsAsync(upload.append(slowly(bytes.subarray(5000)), wrong), { code });
   t.is(upload.offset, 5000);
   works();
@@ -68,7 +68,7 @@ test.serial('of a piece that is too long nothing counts, also of what was synced
   const length = 12 * 1024 ** 2;
   const upload = await uploads.create({ ...OWNER, length, metadata: null });
   const source = slowly(randomBytes(length + 1), 1024 ** 2);
-  await t.throwsAsync(upload.append(source), { code: 'UPLOAD_TOO_LONG' });
+  await t.throwsAsync(upload.append(source), { code: 'MaxUploadSizeExceeded' });
   t.is(upload.offset, 0);
   t.true((await readFile(path.join(folder, `${upload.id}.json`), 'utf8')).startsWith('{"durableLength":0 '));
 });

@@ -27,7 +27,7 @@ test.serial('bytes that come after a failed write are not taken for those that i
   const { upload, file } = await begun(t, 30_000);
   const bytes = randomBytes(30_000);
   const faults = await failFileCalls(t, 'writev', (count) => count === 2);
-  await t.throwsAsync(upload.append(slowly(bytes, 10_000)), { code: 'UPLOADS_UNAVAILABLE' });
+  await t.throwsAsync(upload.append(slowly(bytes, 10_000)), { code: 'ServiceUnavailable' });
   t.is(faults.failed(), 1);
   t.is(upload.offset, 10_000);
   await upload.append(slowly(bytes.subarray(10_000), 10_000));
@@ -40,7 +40,7 @@ test.serial('a sync that succeeds after one that failed makes no lost byte count
   const { upload, file } = await begun(t, size);
   const bytes = randomBytes(size);
   const faults = await failFileCalls(t, 'datasync', (count) => count === 1);
-  await t.throwsAsync(upload.append(slowly(bytes, 512 * 1024)), { code: 'UPLOADS_UNAVAILABLE' });
+  await t.throwsAsync(upload.append(slowly(bytes, 512 * 1024)), { code: 'ServiceUnavailable' });
   t.is(faults.failed(), 1);
   t.is(upload.offset, 0);
   await upload.append(slowly(bytes, 512 * 1024));

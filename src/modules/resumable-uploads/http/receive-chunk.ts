@@ -8,9 +8,8 @@ import {
 import type { ServiceContext } from '../../../http/service-context.ts';
 import { SwordError } from '../../../sword/sword-error.ts';
 import { collectingBuffers } from '../../../tools/gc-hint.ts';
-import type { Checksum } from '../checksum.ts';
 import type { ResumableUploads } from '../resumable-uploads.ts';
-import type { Upload } from '../upload.ts';
+import type { Checksum, Upload } from '../upload.ts';
 
 export type Piece = { readonly offset: number; readonly checksum: Checksum | undefined };
 

@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http';
 import type { ServiceContext, ServiceMiddleware } from '../../../http/service-context.ts';
 import { badRequest, quoted } from '../../../sword/sword-error.ts';
-import { CHECKSUM_ALGORITHMS } from '../checksum.ts';
+import { CHECKSUM_ALGORITHMS } from '../upload.ts';
 import { TUS_VERSION } from './tus-headers.ts';
 
 const OF_UPLOADS = /^\/1\/[^/]+\/uploads(?:\/[^/]*)?\/?$/;

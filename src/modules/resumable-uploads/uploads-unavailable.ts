@@ -1,0 +1,20 @@
+import { SwordError } from '../../sword/sword-error.ts';
+
+/** Settles like `work`; a failure becomes a 503 without local paths. */
+export async function orUploadsUnavailable<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (cause) {
+    throw uploadsUnavailable(cause);
+  }
+}
+
+export function uploadsUnavailable(cause: unknown): SwordError {
+  const { code = 'unknown fault' } = cause as NodeJS.ErrnoException;
+  const text = `The service cannot keep the bytes of uploads at the moment (${code}): go on later.`;
+  return new SwordError('ServiceUnavailable', text, { headers: { 'Retry-After': '5' }, cause });
+}
+
+export function uploadBusy(text: string): SwordError {
+  return new SwordError('UploadLocked', text, { headers: { 'Retry-After': '2' } });
+}
