@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { readArguments, refused, runCommand } from '../scripts/command.ts';
+import { readArguments, refused, runCommand } from '../src/operations/command/command.ts';
 import { parseDuration } from './frame/duration-option.ts';
 import { describeMachine } from './frame/machine.ts';
 import { goalsNamed, measureGoals } from './frame/measured-goals.ts';

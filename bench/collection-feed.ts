@@ -1,6 +1,6 @@
 import path from 'node:path';
-import { readArguments, runCommand, say, UsageError } from '../scripts/command.ts';
 import { readConfig } from '../src/config/config.ts';
+import { readArguments, runCommand, say, UsageError } from '../src/operations/command/command.ts';
 import { startService } from '../src/service/service.ts';
 import { silentLogger } from '../src/tools/logger.ts';
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { readArguments, runCommand } from '../scripts/command.ts';
+import { readArguments, runCommand } from '../src/operations/command/command.ts';
 import { endToEnd } from './distributed/end-to-end.ts';
 import { logAdapter } from './distributed/log-adapter.ts';
 import { storeAdapter } from './distributed/store-adapter.ts';

@@ -1,14 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { readArguments, runCommand } from '../scripts/command.ts';
-import { progressBar } from '../scripts/progress-bar.ts';
 import { type Aggregate, clients, collections, deposits } from '../src/domain/aggregates.ts';
 import type { DepositCommand } from '../src/domain/deposit/commands.ts';
 import type { ExpectedRevision, JsonObject, NewEvent } from '../src/event-log/event-log.ts';
 import { sealAfter } from '../src/event-log/integrity/hash-chain.ts';
 import { SqliteEventLog } from '../src/event-log/sqlite/sqlite-event-log.ts';
+import { readArguments, runCommand } from '../src/operations/command/command.ts';
 import { credentialOf } from '../src/tools/password.ts';
+import { progressBar } from '../src/tools/terminal/progress-bar.ts';
 
 const HELP = `Makes an embedded event log with many done deposits, as the service would have written them, to measure with.
 

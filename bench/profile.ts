@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { readArguments, runCommand, say, UsageError } from '../scripts/command.ts';
+import { readArguments, runCommand, say, UsageError } from '../src/operations/command/command.ts';
 import { ProgressLine } from './frame/progress-line.ts';
 import { ended } from './inputs/ended.ts';
 import { Inputs } from './inputs/inputs.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { readArguments, runCommand, say, UsageError } from '../scripts/command.ts';
+import { readArguments, runCommand, say, UsageError } from '../src/operations/command/command.ts';
 import { describeMachine, load, machineText } from './frame/machine.ts';
 import { ProgressLine } from './frame/progress-line.ts';
 import { rounded } from './frame/table.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { readArguments, runCommand, say, UsageError } from '../scripts/command.ts';
+import { readArguments, runCommand, say, UsageError } from '../src/operations/command/command.ts';
 import { ControlClient } from '../src/service/operator-port/control-client.ts';
 import { helloEntry, helloZip } from '../testing/http/deposit-bodies.ts';
 import { describeMachine, load as loadOfMachine, machineText } from './frame/machine.ts';

@@ -1,6 +1,6 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
-import { UsageError } from '../scripts/command.ts';
 import { integer } from '../src/config/parsers.ts';
+import { UsageError } from '../src/operations/command/command.ts';
 import { keepRefusals } from './kept-output.ts';
 
 /** The result of a drill, which is the last thing it prints. */

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
-import { UsageError } from '../scripts/command.ts';
 import { MUTATIONS, MutatedCopy, type Mutation } from '../simulation/mutations.ts';
 import { Simulators } from '../simulation/simulators.ts';
+import { UsageError } from '../src/operations/command/command.ts';
 import { clock } from '../src/tools/clock.ts';
 import { random } from '../src/tools/random.ts';
 import { amount, type Finding, printProgress, runDrill } from './drill.ts';

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { UsageError } from '../scripts/command.ts';
+import { UsageError } from '../src/operations/command/command.ts';
 import { type Finding, runDrill, skipped } from './drill.ts';
 import { DRILL_PASSWORD } from './drilled-service.ts';
 

@@ -4,9 +4,9 @@ import { type Config, readConfig } from '../src/config/config.ts';
 import { pluralize } from '../src/domain/description.ts';
 import { anchorKey, publicAnchorKey } from '../src/modules/anchors/anchor-key.ts';
 import { Anchorer } from '../src/modules/anchors/anchorer.ts';
+import { readOptions, runCommand, say, UsageError, warn } from '../src/operations/command/command.ts';
+import { openServiceLog } from '../src/operations/command/service-engines.ts';
 import { assertExists } from '../src/service/backends/backend-not-found.ts';
-import { readOptions, runCommand, say, UsageError, warn } from './command.ts';
-import { openServiceLog } from './service-engines.ts';
 
 const HELP = `Makes an anchor: a signed statement of everything that the log holds at this moment.
 

@@ -3,20 +3,26 @@ import path from 'node:path';
 import { type Config, readConfig } from '../src/config/config.ts';
 import { setOfReferencedObjects } from '../src/deposits/referenced-objects.ts';
 import { pluralize } from '../src/domain/description.ts';
+import { backupPlaces, finishBackup, readBackup } from '../src/operations/backup/backup-folder.ts';
+import { backUpKeys } from '../src/operations/backup/backup-keys.ts';
+import { isComplete, reportCopied } from '../src/operations/backup/copied-objects.ts';
+import {
+  onlyPositional,
+  readArguments,
+  refused,
+  runCommand,
+  say,
+  stopSignal,
+} from '../src/operations/command/command.ts';
+import { isInside } from '../src/operations/command/is-inside.ts';
+import { openServiceLog, openServiceStore } from '../src/operations/command/service-engines.ts';
 import { copyLog } from '../src/operations/copy/log-copy.ts';
 import { copyStore } from '../src/operations/copy/store-copy.ts';
 import { openLog, openStore } from '../src/service/backends/open-backends.ts';
 import { assertSameStore } from '../src/service/backends/store-binding.ts';
 import { lockFile } from '../src/tools/files/lock-file.ts';
 import { makeDirectory } from '../src/tools/files/make-directory.ts';
-import { backupPlaces, finishBackup, readBackup } from './backup-folder.ts';
-import { backUpKeys } from './backup-keys.ts';
-import { onlyPositional, readArguments, refused, runCommand, say } from './command.ts';
-import { isComplete, reportCopied } from './copied-objects.ts';
-import { isInside } from './is-inside.ts';
-import { ProgressBars } from './progress-bar.ts';
-import { openServiceLog, openServiceStore } from './service-engines.ts';
-import { stopSignal } from './stop-signal.ts';
+import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
 
 const HELP = `Copies everything that is kept into a folder, from any engine, while the service runs.
 

@@ -1,10 +1,10 @@
 import { readConfig } from '../src/config/config.ts';
+import { readOptions, runCommand, say } from '../src/operations/command/command.ts';
 import { assertStoreOf } from '../src/service/backends/bound-store.ts';
 import { openExistingLog, openExistingStore } from '../src/service/backends/open-backends.ts';
 import { appendBinding, lastBinding } from '../src/service/backends/store-binding.ts';
 import { lockDataFolder } from '../src/service/operator-port/data-directory-lock.ts';
 import { random } from '../src/tools/random.ts';
-import { readOptions, runCommand, say } from './command.ts';
 
 const HELP = `Gives the event log and the archive store of the settings a new id, which says that they belong together.
 

@@ -6,10 +6,8 @@ import { AdminCommands } from '../src/deposits/admin-commands.ts';
 import { clients } from '../src/domain/aggregates.ts';
 import type { ClientCommand } from '../src/domain/client/client.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
-import { credentialOf, generatePassword } from '../src/tools/password.ts';
-import { foldByKey, foldStream } from '../src/views/fold.ts';
-import { assertAccepted, settings, type Wanted } from './client-settings.ts';
-import { webhook } from './client-webhook.ts';
+import { assertAccepted, settings, type Wanted } from '../src/operations/clients/client-settings.ts';
+import { webhook } from '../src/operations/clients/client-webhook.ts';
 import {
   type Actions,
   assertAction,
@@ -21,8 +19,10 @@ import {
   runCommand,
   say,
   UsageError,
-} from './command.ts';
-import { openLogReadOnly, openServiceLog } from './service-engines.ts';
+} from '../src/operations/command/command.ts';
+import { openLogReadOnly, openServiceLog } from '../src/operations/command/service-engines.ts';
+import { credentialOf, generatePassword } from '../src/tools/password.ts';
+import { foldByKey, foldStream } from '../src/views/fold.ts';
 
 const HELP = `Registers clients and changes what they may do, beside a running service or without one.
 

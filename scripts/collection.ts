@@ -5,7 +5,6 @@ import { assertPossible } from '../src/deposits/command-handler.ts';
 import { collections } from '../src/domain/aggregates.ts';
 import type { CollectionCommand } from '../src/domain/collection/collection.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
-import { foldByKey, foldStream } from '../src/views/fold.ts';
 import {
   type Actions,
   assertAction,
@@ -17,8 +16,9 @@ import {
   runCommand,
   say,
   UsageError,
-} from './command.ts';
-import { openLogReadOnly, openServiceLog } from './service-engines.ts';
+} from '../src/operations/command/command.ts';
+import { openLogReadOnly, openServiceLog } from '../src/operations/command/service-engines.ts';
+import { foldByKey, foldStream } from '../src/views/fold.ts';
 
 const HELP = `Opens collections and says what the service document tells of them.
 

@@ -9,11 +9,11 @@ import { pack } from 'tar-stream';
 import { readConfig } from '../src/config/config.ts';
 import { AdminCommands } from '../src/deposits/admin-commands.ts';
 import type { DepositLoaded } from '../src/domain/deposit/events.ts';
+import { readOptions, runCommand, say } from '../src/operations/command/command.ts';
 import { type Service, startService } from '../src/service/service.ts';
 import { clock } from '../src/tools/clock.ts';
 import { silentLogger } from '../src/tools/logger.ts';
 import { generatePassword } from '../src/tools/password.ts';
-import { readOptions, runCommand, say } from './command.ts';
 
 const HELP = `Shows the main job: starts a service on a free port and in a temporary folder, deposits the
 source code of this project over HTTP, prints every event as it happens, then the identifiers and the

@@ -1,10 +1,10 @@
 import { type DepositStatusView, depositStatus } from '../projections/deposit-status.ts';
 import { readConfig } from '../src/config/config.ts';
 import { isStatus, STATUSES } from '../src/domain/deposit/status-detail.ts';
+import { beginningOf } from '../src/operations/command/argument-values.ts';
+import { readOptions, runCommand, say, UsageError } from '../src/operations/command/command.ts';
+import { depositsOfView } from '../src/operations/deposits/deposits-of-view.ts';
 import { openView } from '../src/service/backends/open-backends.ts';
-import { readOptions, runCommand, say, UsageError } from './command.ts';
-import { depositsOfView } from './deposits-of-view.ts';
-import { beginningOf } from './moment.ts';
 
 const HELP = `Lists deposits, the newest first.
 

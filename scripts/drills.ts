@@ -4,9 +4,8 @@ import path from 'node:path';
 import { type PlannedDrill, PROGRAMME } from '../drills/programme.ts';
 import { describeRun, isBroken, markdownReport, summary } from '../drills/report.ts';
 import { type DrillRun, runPlanned } from '../drills/run-drill.ts';
+import { readArguments, runCommand, say, stopSignal, UsageError } from '../src/operations/command/command.ts';
 import { clock } from '../src/tools/clock.ts';
-import { readArguments, runCommand, say, UsageError } from './command.ts';
-import { stopSignal } from './stop-signal.ts';
 
 const HELP = `Hurts the service in every way there is a drill for, one after the other, and tells what was tried and what held.
 

@@ -2,13 +2,13 @@ import { depositStatus } from '../projections/deposit-status.ts';
 import { type Config, readConfig } from '../src/config/config.ts';
 import { AdminCommands } from '../src/deposits/admin-commands.ts';
 import { pluralize } from '../src/domain/description.ts';
+import { duration } from '../src/operations/command/argument-values.ts';
+import { operator, readOptions, runCommand, say, UsageError } from '../src/operations/command/command.ts';
+import { openServiceLog } from '../src/operations/command/service-engines.ts';
+import { type AbandonedDeposit, abandonedDeposits } from '../src/operations/deposits/abandoned-deposits.ts';
 import { openView } from '../src/service/backends/open-backends.ts';
 import { clock } from '../src/tools/clock.ts';
-import { type AbandonedDeposit, abandonedDeposits } from './abandoned-deposits.ts';
-import { operator, readOptions, runCommand, say, UsageError } from './command.ts';
-import { duration } from './duration.ts';
-import { progressBar } from './progress-bar.ts';
-import { openServiceLog } from './service-engines.ts';
+import { progressBar } from '../src/tools/terminal/progress-bar.ts';
 
 const HELP = `Deletes partial deposits that nobody has gone on with: an event each, with its reason, that names you.
 

@@ -3,15 +3,22 @@ import { pipeline } from 'node:stream/promises';
 import { readConfig } from '../src/config/config.ts';
 import { pluralize } from '../src/domain/description.ts';
 import type { AuditedRecord } from '../src/event-log/integrity/log-audit.ts';
+import {
+  readOptions,
+  refused,
+  runCommand,
+  say,
+  stopSignal,
+  UsageError,
+  warn,
+} from '../src/operations/command/command.ts';
+import { assertEnginesOfService } from '../src/operations/command/service-engines.ts';
+import { writeWholeFile } from '../src/operations/command/whole-file.ts';
 import { type ExportedPart, ExportTally } from '../src/operations/verify/export-trailer.ts';
 import { exportedEvent } from '../src/operations/verify/exported-event.ts';
 import { assertExists } from '../src/service/backends/backend-not-found.ts';
 import { openLogAudit } from '../src/service/backends/open-log-audit.ts';
-import { readOptions, refused, runCommand, say, UsageError, warn } from './command.ts';
-import { ProgressBars } from './progress-bar.ts';
-import { assertEnginesOfService } from './service-engines.ts';
-import { stopSignal } from './stop-signal.ts';
-import { writeWholeFile } from './whole-file.ts';
+import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
 
 const HELP = `Writes the event log as NDJSON: an event a line in the order of all, each with everything that belongs to it.
 

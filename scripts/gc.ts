@@ -2,15 +2,21 @@ import { tmpdir } from 'node:os';
 import { type Config, readConfig } from '../src/config/config.ts';
 import { pluralize } from '../src/domain/description.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
+import { duration } from '../src/operations/command/argument-values.ts';
+import {
+  readOptions,
+  refused,
+  runCommand,
+  say,
+  stopSignal,
+  UsageError,
+} from '../src/operations/command/command.ts';
+import { isInside } from '../src/operations/command/is-inside.ts';
+import { openServiceLog, openServiceStore, serviceOn } from '../src/operations/command/service-engines.ts';
 import { type OrphanSearch, Orphans } from '../src/operations/gc/orphans.ts';
 import { lockDataFolder } from '../src/service/operator-port/data-directory-lock.ts';
 import { clock } from '../src/tools/clock.ts';
-import { readOptions, refused, runCommand, say, UsageError } from './command.ts';
-import { duration } from './duration.ts';
-import { isInside } from './is-inside.ts';
-import { ProgressBars } from './progress-bar.ts';
-import { openServiceLog, openServiceStore, serviceOn } from './service-engines.ts';
-import { stopSignal } from './stop-signal.ts';
+import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
 
 const HELP = `Finds what no event names: objects left by requests that failed, and parts of uploads that were cut off.
 

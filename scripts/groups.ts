@@ -3,7 +3,7 @@ import type {
   GroupAdministration,
   RetiredGroupsOutcome,
 } from '../src/event-log/consumer-groups/group-administration.ts';
-import { openGroupsOf } from '../src/service/backends/open-backends.ts';
+import { duration } from '../src/operations/command/argument-values.ts';
 import {
   type Actions,
   assertAction,
@@ -12,11 +12,11 @@ import {
   refused,
   runCommand,
   say,
+  stopSignal,
   UsageError,
   warn,
-} from './command.ts';
-import { duration } from './duration.ts';
-import { stopSignal } from './stop-signal.ts';
+} from '../src/operations/command/command.ts';
+import { openGroupsOf } from '../src/service/backends/open-backends.ts';
 
 const HELP = `The groups of the reactors (persistent subscriptions) on a server of EventStoreDB or KurrentDB. Nodes make and delete
 them by themselves if their user is in $ops or $admins. Otherwise run these two with such a user in DEPOSIT_EVENT_LOG.

@@ -1,6 +1,6 @@
 import { readConfig } from '../src/config/config.ts';
-import { runCommand, say, warn } from './command.ts';
-import { printHistory } from './print-history.ts';
+import { runCommand, say, warn } from '../src/operations/command/command.ts';
+import { printHistory } from '../src/operations/history/print-history.ts';
 
 const HELP = `Tells everything that happened to a deposit, a client or a collection, and recomputes every hash.
 

@@ -1,13 +1,19 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { readConfig } from '../src/config/config.ts';
 import { pluralize } from '../src/domain/description.ts';
+import {
+  onlyPositional,
+  readArguments,
+  runCommand,
+  say,
+  stopSignal,
+  UsageError,
+} from '../src/operations/command/command.ts';
 import { copyEvents } from '../src/operations/copy/log-copy.ts';
 import { exportedEvents } from '../src/operations/verify/exported-event.ts';
 import { openLog } from '../src/service/backends/open-backends.ts';
 import { lockDataFolder } from '../src/service/operator-port/data-directory-lock.ts';
-import { onlyPositional, readArguments, runCommand, say, UsageError } from './command.ts';
-import { ProgressBars } from './progress-bar.ts';
-import { stopSignal } from './stop-signal.ts';
+import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
 
 const HELP = `Brings a whole export into an empty event log: the same events with their ids and hashes, in the same order.
 

@@ -9,6 +9,8 @@ import { archiveStore, eventLog, secretIn } from '../src/config/parsers.ts';
 import { setOfReferencedObjects } from '../src/deposits/referenced-objects.ts';
 import { pluralize } from '../src/domain/description.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
+import { isComplete, reportCopied } from '../src/operations/backup/copied-objects.ts';
+import { readOptions, runCommand, say, stopSignal, UsageError } from '../src/operations/command/command.ts';
 import { verifyCopy } from '../src/operations/copy/copy-verification.ts';
 import { type CopyOptions, copyLog } from '../src/operations/copy/log-copy.ts';
 import { copyStore, type StoreCopied } from '../src/operations/copy/store-copy.ts';
@@ -21,10 +23,7 @@ import {
 import { assertSameId, assertSameStore } from '../src/service/backends/store-binding.ts';
 import { describeFsError } from '../src/tools/files/describe-fs-error.ts';
 import { lockFile } from '../src/tools/files/lock-file.ts';
-import { readOptions, runCommand, say, UsageError } from './command.ts';
-import { isComplete, reportCopied } from './copied-objects.ts';
-import { ProgressBars } from './progress-bar.ts';
-import { stopSignal } from './stop-signal.ts';
+import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
 
 const HELP = `Copies a service's event log or archives from one engine to another, and verifies the copy.
 

@@ -2,8 +2,6 @@ import { readConfig } from '../src/config/config.ts';
 import { AdminCommands } from '../src/deposits/admin-commands.ts';
 import type { ParkedEvent } from '../src/domain/parking/parking.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
-import { parkedEvents } from '../src/reactors/parking.ts';
-import { REACTORS_WITH_PARKING } from '../src/reactors/reactor-names.ts';
 import {
   type Actions,
   assertAction,
@@ -15,8 +13,10 @@ import {
   runCommand,
   say,
   UsageError,
-} from './command.ts';
-import { openLogReadOnly, openServiceLog } from './service-engines.ts';
+} from '../src/operations/command/command.ts';
+import { openLogReadOnly, openServiceLog } from '../src/operations/command/service-engines.ts';
+import { parkedEvents } from '../src/reactors/parking.ts';
+import { REACTORS_WITH_PARKING } from '../src/reactors/reactor-names.ts';
 
 const HELP = `Events that the checker, the loader or the notifier did not get through, and that wait for an operator.
 

@@ -6,16 +6,15 @@ import { readConfig } from '../src/config/config.ts';
 import { pluralize } from '../src/domain/description.ts';
 import type { EventLog, Position } from '../src/event-log/event-log.ts';
 import { estimateTotal } from '../src/event-log/progress-estimate.ts';
+import { readArguments, runCommand, say, stopSignal, UsageError } from '../src/operations/command/command.ts';
+import { openServiceLog, serviceOn } from '../src/operations/command/service-engines.ts';
 import { viewDirectory } from '../src/service/backends/open-backends.ts';
 import { lockDataFolder } from '../src/service/operator-port/data-directory-lock.ts';
 import { clock } from '../src/tools/clock.ts';
 import { lockFile } from '../src/tools/files/lock-file.ts';
+import { progressBar } from '../src/tools/terminal/progress-bar.ts';
 import { Rebuild } from '../src/views/rebuild.ts';
 import type { ViewDifference } from '../src/views/view-difference.ts';
-import { readArguments, runCommand, say, UsageError } from './command.ts';
-import { progressBar } from './progress-bar.ts';
-import { openServiceLog, serviceOn } from './service-engines.ts';
-import { stopSignal } from './stop-signal.ts';
 
 const names = everyView.map(({ name }) => name);
 const HELP = `Builds views anew from the event log, beside those in use, compares both, then switches in one step.

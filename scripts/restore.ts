@@ -4,6 +4,20 @@ import { setOfReferencedObjects } from '../src/deposits/referenced-objects.ts';
 import { pluralize } from '../src/domain/description.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
 import type { CopyableEvent } from '../src/event-log/integrity/copyable-event.ts';
+import { type BackupFacts, backupPlaces, readBackup } from '../src/operations/backup/backup-folder.ts';
+import { restoreKeys } from '../src/operations/backup/backup-keys.ts';
+import { reportCopied } from '../src/operations/backup/copied-objects.ts';
+import { assertFreeStore, bindingOfEarlierRun } from '../src/operations/backup/restored-binding.ts';
+import {
+  onlyPositional,
+  readArguments,
+  refused,
+  runCommand,
+  say,
+  stopSignal,
+  UsageError,
+  warn,
+} from '../src/operations/command/command.ts';
 import { verifyCopy } from '../src/operations/copy/copy-verification.ts';
 import { copyEvents } from '../src/operations/copy/log-copy.ts';
 import { copyStore } from '../src/operations/copy/store-copy.ts';
@@ -16,13 +30,7 @@ import {
 import { appendBinding, boundStore, lastBinding } from '../src/service/backends/store-binding.ts';
 import { lockDataFolder } from '../src/service/operator-port/data-directory-lock.ts';
 import { random } from '../src/tools/random.ts';
-import { type BackupFacts, backupPlaces, readBackup } from './backup-folder.ts';
-import { restoreKeys } from './backup-keys.ts';
-import { onlyPositional, readArguments, refused, runCommand, say, UsageError, warn } from './command.ts';
-import { reportCopied } from './copied-objects.ts';
-import { ProgressBars } from './progress-bar.ts';
-import { assertFreeStore, bindingOfEarlierRun } from './restored-binding.ts';
-import { stopSignal } from './stop-signal.ts';
+import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
 
 const HELP = `Brings a backup into an empty data folder, or into the engines that the settings name.
 

@@ -7,13 +7,20 @@ import type { RetryChecks, RetryLoading } from '../src/domain/deposit/commands.t
 import { DepositRefusal } from '../src/domain/deposit/errors.ts';
 import type { ParkedEvent } from '../src/domain/parking/parking.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
+import { wholeNumber } from '../src/operations/command/argument-values.ts';
+import {
+  operator,
+  readArguments,
+  runCommand,
+  say,
+  UsageError,
+  warn,
+} from '../src/operations/command/command.ts';
+import { openServiceLog } from '../src/operations/command/service-engines.ts';
+import { depositsToRetry, type Wanted } from '../src/operations/deposits/deposits-to-retry.ts';
 import { parkedEvents } from '../src/reactors/parking.ts';
 import { REACTORS } from '../src/reactors/reactor-names.ts';
-import { operator, readArguments, runCommand, say, UsageError, warn } from './command.ts';
-import { depositsToRetry, type Wanted } from './deposits-to-retry.ts';
-import { progressBar } from './progress-bar.ts';
-import { openServiceLog } from './service-engines.ts';
-import { wholeNumber } from './whole-number.ts';
+import { progressBar } from '../src/tools/terminal/progress-bar.ts';
 
 const HELP = `Has the service load failed deposits again, check rejected ones again, or begin anew with stuck ones.
 

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { readOptions, runCommand, say } from './command.ts';
+import { readOptions, runCommand, say } from '../src/operations/command/command.ts';
 
 const HELP = `Prints the bill of materials of the service, CycloneDX 1.5, from package-lock.json.
 

@@ -10,12 +10,18 @@ import { storyOf, summary, violationReport } from '../simulation/report.ts';
 import { recordRun } from '../simulation/run-record.ts';
 import { type RunHistory, Simulators } from '../simulation/simulators.ts';
 import { Tally } from '../simulation/tally.ts';
+import { wholeNumber } from '../src/operations/command/argument-values.ts';
+import {
+  readOptions,
+  runCommand,
+  say,
+  stopSignal,
+  UsageError,
+  warn,
+} from '../src/operations/command/command.ts';
 import { clock } from '../src/tools/clock.ts';
 import { random } from '../src/tools/random.ts';
-import { readOptions, runCommand, say, UsageError, warn } from './command.ts';
-import { progressBar } from './progress-bar.ts';
-import { stopSignal } from './stop-signal.ts';
-import { wholeNumber } from './whole-number.ts';
+import { progressBar } from '../src/tools/terminal/progress-bar.ts';
 
 const HELP = `Runs the code of the service in simulated clusters and embedded nodes with faults, and checks what must hold.
 

@@ -1,11 +1,11 @@
 import { readConfig } from '../src/config/config.ts';
+import { readOptions, runCommand, say } from '../src/operations/command/command.ts';
+import { assertEnginesOfService } from '../src/operations/command/service-engines.ts';
+import { statusFacts } from '../src/operations/status/status-facts.ts';
+import { withRates } from '../src/operations/status/status-rates.ts';
+import { statusScreen } from '../src/operations/status/status-screen.ts';
 import { logServerOf, openExistingLog, openExistingStore } from '../src/service/backends/open-backends.ts';
 import { clock } from '../src/tools/clock.ts';
-import { readOptions, runCommand, say } from './command.ts';
-import { assertEnginesOfService } from './service-engines.ts';
-import { statusFacts } from './status-facts.ts';
-import { withRates } from './status-rates.ts';
-import { statusScreen } from './status-screen.ts';
 
 const HELP = `Shows how the service on this data folder is, on one screen.
 

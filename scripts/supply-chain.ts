@@ -1,7 +1,7 @@
-import { readOptions, runCommand, say } from './command.ts';
-import { askAudit } from './npm-audit.ts';
-import { readPackages } from './read-packages.ts';
-import { type Check, checkPackages } from './supply-chain-checks.ts';
+import { readOptions, runCommand, say } from '../src/operations/command/command.ts';
+import { askAudit } from './supply-chain/npm-audit.ts';
+import { readPackages } from './supply-chain/read-packages.ts';
+import { type Check, checkPackages } from './supply-chain/supply-chain-checks.ts';
 
 const HELP = `Checks where the code comes from that this project did not write.
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { readArguments, runCommand, UsageError } from './command.ts';
+import { readArguments, runCommand, UsageError } from '../src/operations/command/command.ts';
 
 const HELP = `Runs the tests: format, types, lint, supply chain, then the suite. Every step runs, so that one call tells everything.
 

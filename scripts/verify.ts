@@ -2,17 +2,16 @@ import type { KeyObject } from 'node:crypto';
 import path from 'node:path';
 import { type Config, readConfig } from '../src/config/config.ts';
 import { BadAnchorKey, publicAnchorKey } from '../src/modules/anchors/anchor-key.ts';
+import { wholeNumber } from '../src/operations/command/argument-values.ts';
+import { readArguments, runCommand, stopSignal, UsageError } from '../src/operations/command/command.ts';
+import { assertEnginesOfService } from '../src/operations/command/service-engines.ts';
 import { Report } from '../src/operations/verify/report.ts';
 import { ResumePoint } from '../src/operations/verify/resume-point.ts';
+import { summaryOf, summaryText } from '../src/operations/verify/verification-summary.ts';
 import { type Verification, verifyService } from '../src/operations/verify/verify-service.ts';
 import { openLog, viewDirectory } from '../src/service/backends/open-backends.ts';
 import { exists } from '../src/tools/files/access.ts';
-import { readArguments, runCommand, UsageError } from './command.ts';
-import { ProgressBars } from './progress-bar.ts';
-import { assertEnginesOfService } from './service-engines.ts';
-import { stopSignal } from './stop-signal.ts';
-import { summaryOf, summaryText } from './verification-summary.ts';
-import { wholeNumber } from './whole-number.ts';
+import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
 
 const HELP = `Proves that neither history nor bytes were altered, or names what was. Writes nothing; the service may run.
 

@@ -61,8 +61,10 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'src/tools/',
       'src/config/',
       'src/modules/anchors/',
-      'src/reactors/recipe-swh-1.ts',
+      'src/modules/webhooks/',
+      'src/reactors/',
       'src/service/backends/',
+      'src/service/operator-port/',
       ...CORE,
       ...PORTS,
       ...SHOWN,
@@ -91,8 +93,8 @@ const ROOMS: Readonly<Record<string, Room>> = {
   'src/main.ts': { rooms: ['src/service/process/'] },
   // Nodes are composed of the service's parts, engines included; nothing of the service imports it.
   'simulation/': { rooms: ['src/', 'projections/'], packages: ['pino'] },
-  'scripts/drills.ts': { rooms: ['drills/', 'scripts/', 'src/tools/'] },
-  'scripts/simulate.ts': { rooms: ['simulation/', 'scripts/', 'src/tools/'] },
+  'scripts/drills.ts': { rooms: ['drills/', 'src/operations/command/', 'src/tools/'] },
+  'scripts/simulate.ts': { rooms: ['simulation/', 'src/operations/command/', 'src/tools/'] },
   'scripts/': { rooms: ['src/', 'projections/'], packages: ['fast-xml-parser', 'tar-stream'] },
   // Runs on the machines of depositors: of the service, only code that is the same on both sides.
   'client/': {
@@ -104,7 +106,6 @@ const ROOMS: Readonly<Record<string, Room>> = {
       'src/sword/headers/raw-header.ts',
       'src/sword/xml/xml-body.ts',
       'src/tools/',
-      'scripts/progress-bar.ts',
     ],
     packages: ['fast-xml-parser', 'node-stream-zip', 'tar-stream'],
   },
@@ -169,12 +170,21 @@ test('no two rooms import each other', (t) => {
   t.deepEqual(both, []);
 });
 
-test('no file lies loose, and no folder of src has more than 16 files', (t) => {
-  const folders = Map.groupBy(
-    files.filter((file) => file.startsWith('src/')),
-    (file) => path.dirname(file),
+test('no file lies loose, and no folder of src, client or testing has more than 16 files', (t) => {
+  const folders = Map.groupBy(globSync('{src,client,testing}/**/*.ts', { cwd: root }), (file) =>
+    path.dirname(file),
   );
   t.deepEqual(folders.get('src'), ['src/main.ts']);
+  t.deepEqual(folders.get('testing'), undefined);
+  // A command of `package.json` each; what they do is in src/operations.
+  const commands = globSync('scripts/*.ts', { cwd: root }).map((file) => path.basename(file, '.ts'));
+  const { scripts } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
+    scripts: Readonly<Record<string, string>>;
+  };
+  t.deepEqual(
+    commands.filter((name) => !scripts[name]?.includes(`scripts/${name}.ts`)),
+    [],
+  );
   const full = [...folders].filter(([, inside]) => inside.length > 16);
   t.deepEqual(
     full.map(([folder, { length }]) => `${folder}: ${length}`),

@@ -1,4 +1,4 @@
-import { UsageError } from '../../scripts/command.ts';
+import { UsageError } from '../../src/operations/command/command.ts';
 
 /** Returns the milliseconds of a text such as 2ms or 0.5s. */
 export function parseDuration(text: string): number {

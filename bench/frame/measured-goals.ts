@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { say, UsageError } from '../../scripts/command.ts';
+import { say, UsageError } from '../../src/operations/command/command.ts';
 import type { Goal } from './goal.ts';
 import { type Machine, machineText } from './machine.ts';
 import { type RunOptions, runGoals } from './run-goals.ts';

@@ -1,4 +1,4 @@
-import { UsageError } from '../../scripts/command.ts';
+import { UsageError } from '../../src/operations/command/command.ts';
 
 export function pairsIn(text: string): number {
   const pairs = Number(text);

@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { say } from '../../scripts/command.ts';
+import { say } from '../../src/operations/command/command.ts';
 import { Inputs } from '../inputs/inputs.ts';
 import { type Comparison, type Goal, judgedValues, NotMeasured } from './goal.ts';
 import { load } from './machine.ts';

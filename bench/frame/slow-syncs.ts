@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
-import { refused } from '../../scripts/command.ts';
+import { refused } from '../../src/operations/command/command.ts';
 
 const DELAY = 'BENCH_SYNC_DELAY_US';
 

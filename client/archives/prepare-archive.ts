@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { closeSync, createReadStream, openSync, readSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { type ProgressBars } from '../../scripts/progress-bar.ts';
 import { sniffFormat, sniffLength } from '../../src/archives/format.ts';
 import type { ArchiveFormat } from '../../src/archives/inspection.ts';
+import { type ProgressBars } from '../../src/tools/terminal/progress-bar.ts';
 import { Fault, reasonOf, UsageFault } from '../faults.ts';
 import type { TemporaryFolder } from '../temporary-folder.ts';
 import { folderIdentifier } from './folder-identifier.ts';

@@ -1,4 +1,4 @@
-import { ProgressBars } from '../../scripts/progress-bar.ts';
+import { ProgressBars } from '../../src/tools/terminal/progress-bar.ts';
 import { type Identified, identify } from '../archives/identify.ts';
 import { type PreparedArchive, packingTime, prepareArchive } from '../archives/prepare-archive.ts';
 import { assertAccepted, carriageOf } from '../deposit/carriage.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { ProgressBars } from '../../scripts/progress-bar.ts';
+import { ProgressBars } from '../../src/tools/terminal/progress-bar.ts';
 import { announcedDigests } from '../documents/digests.ts';
 import { Fault, reasonOf } from '../faults.ts';
 import type { Connection } from '../http/connection.ts';

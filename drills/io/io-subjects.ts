@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { UsageError } from '../../scripts/command.ts';
 import type { Config } from '../../src/config/config.ts';
+import { UsageError } from '../../src/operations/command/command.ts';
 import { openLog } from '../../src/service/backends/open-backends.ts';
 import { faultsOf, leftovers, notProven } from './io-checks.ts';
 import {

@@ -17,10 +17,10 @@ import { Fault, UsageFault } from '../../client/faults.ts';
 import { linkInHeader, linkOfAnswer } from '../../client/http/link-header.ts';
 import { printable } from '../../client/output.ts';
 import { TemporaryFolder } from '../../client/temporary-folder.ts';
-import { ProgressBars } from '../../scripts/progress-bar.ts';
 import { contentId } from '../../src/swhid/content.ts';
 import { directoryId } from '../../src/swhid/directory.ts';
 import { DEFAULT_DEPOSIT_NAMESPACE } from '../../src/sword/namespaces.ts';
+import { ProgressBars } from '../../src/tools/terminal/progress-bar.ts';
 import { entryFacts, readEntry } from '../../testing/documents/read-entry.ts';
 
 const xml = (text: string) => readXml(Buffer.from(text), 'The answer');

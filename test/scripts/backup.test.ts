@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
-import { readBackup } from '../../scripts/backup-folder.ts';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
+import { readBackup } from '../../src/operations/backup/backup-folder.ts';
 import { openLog } from '../../src/service/backends/open-backends.ts';
 import { archivePart, entryPart, formOf, formType } from '../../testing/http/deposit-bodies.ts';
 import { runScript } from '../../testing/processes/run-script.ts';

@@ -1,10 +1,10 @@
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test from 'ava';
-import { abandonedDeposits } from '../../scripts/abandoned-deposits.ts';
-import { assertAccepted, settings, type Wanted } from '../../scripts/client-settings.ts';
-import { depositsOfView } from '../../scripts/deposits-of-view.ts';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
+import { assertAccepted, settings, type Wanted } from '../../src/operations/clients/client-settings.ts';
+import { abandonedDeposits } from '../../src/operations/deposits/abandoned-deposits.ts';
+import { depositsOfView } from '../../src/operations/deposits/deposits-of-view.ts';
 import { openLog } from '../../src/service/backends/open-backends.ts';
 import { ReadonlyView } from '../../src/views/store/readonly-view.ts';
 import { ViewFile } from '../../src/views/store/view-file.ts';

@@ -5,11 +5,11 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { buffer } from 'node:stream/consumers';
 import anyTest, { type TestFn } from 'ava';
-import { UsageError } from '../../scripts/command.ts';
-import { printHistory } from '../../scripts/print-history.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { handleCommand } from '../../src/deposits/command-handler.ts';
 import { deposits } from '../../src/domain/aggregates.ts';
+import { UsageError } from '../../src/operations/command/command.ts';
+import { printHistory } from '../../src/operations/history/print-history.ts';
 import {
   archiveHeaders,
   entryHeaders,

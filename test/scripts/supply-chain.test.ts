@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import test from 'ava';
-import { isAllowed, licenceProblems } from '../../scripts/licence-check.ts';
-import { readAudit } from '../../scripts/npm-audit.ts';
-import { type LockedPackage, type Packages, readPackages } from '../../scripts/read-packages.ts';
-import { checkPackages } from '../../scripts/supply-chain-checks.ts';
+import { isAllowed, licenceProblems } from '../../scripts/supply-chain/licence-check.ts';
+import { readAudit } from '../../scripts/supply-chain/npm-audit.ts';
+import { type LockedPackage, type Packages, readPackages } from '../../scripts/supply-chain/read-packages.ts';
+import { checkPackages } from '../../scripts/supply-chain/supply-chain-checks.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
 
 const root = path.join(import.meta.dirname, '../..');

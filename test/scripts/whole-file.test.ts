@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
-import { writeWholeFile } from '../../scripts/whole-file.ts';
+import { writeWholeFile } from '../../src/operations/command/whole-file.ts';
 import { failFileCalls } from '../../testing/event-log/failing-file-calls.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';

@@ -4,9 +4,9 @@ import { cp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { printHistory } from '../../scripts/print-history.ts';
-import { assertEnginesOfService, openServiceStore } from '../../scripts/service-engines.ts';
 import { type Config, readConfig } from '../../src/config/config.ts';
+import { assertEnginesOfService, openServiceStore } from '../../src/operations/command/service-engines.ts';
+import { printHistory } from '../../src/operations/history/print-history.ts';
 import {
   enginePlaces,
   openExistingStore,

@@ -5,7 +5,6 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { buffer } from 'node:stream/consumers';
 import test from 'ava';
-import { summaryText } from '../../scripts/verification-summary.ts';
 import { clients, collections, deposits, notifications, parkings } from '../../src/domain/aggregates.ts';
 import type { JsonObject } from '../../src/event-log/event-log.ts';
 import { sealAfter } from '../../src/event-log/integrity/hash-chain.ts';
@@ -17,6 +16,7 @@ import { depositIdCheck } from '../../src/operations/verify/checks/deposit-id.ts
 import { eventIdCheck } from '../../src/operations/verify/checks/event-id.ts';
 import { logPass } from '../../src/operations/verify/log-pass.ts';
 import { type Finding, Report } from '../../src/operations/verify/report.ts';
+import { summaryText } from '../../src/operations/verify/verification-summary.ts';
 import { openObjectStore } from '../../src/service/backends/open-object-store.ts';
 import { DigestSet } from '../../src/tools/digest-set.ts';
 import { logicalContent } from '../../testing/event-log/logical-content.ts';

@@ -12,7 +12,7 @@ import { ClusterFaults } from './cluster/cluster-faults.ts';
 import type { ClusterNode } from './cluster/cluster-node.ts';
 import type { DoubleOptions } from './double-options.ts';
 import type { ConsumerGroups } from './groups/consumer-groups.ts';
-import { countsSkipped } from './groups/pinned-fix.ts';
+import { countsSkipped } from './groups/pinned-strategy.ts';
 import { AccessControl } from './services/access-control.ts';
 import { FaultSwitches } from './services/fault-switches.ts';
 import { featuresService } from './services/features-service.ts';

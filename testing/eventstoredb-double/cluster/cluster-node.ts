@@ -2,11 +2,11 @@ import { setImmediate } from 'node:timers/promises';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { ConsumerGroups } from '../groups/consumer-groups.ts';
 import type { GroupLog, GroupOptions } from '../groups/group-log.ts';
-import { compressAnswers } from '../services/compressed-answers.ts';
 import type { Expected } from '../storage/append-check.ts';
 import { LogView } from '../storage/log-view.ts';
 import type { ProposedEvent } from '../storage/stored-events.ts';
 import { type AppendOutcome, type StoredLog, systemEvent } from '../storage/stored-log.ts';
+import { compressAnswers } from './compressed-answers.ts';
 import { PauseGate } from './pause-gate.ts';
 import { UnreplicatedAppends } from './unreplicated-appends.ts';
 

@@ -4,7 +4,7 @@ import { type ServerDuplexStream, status } from '@grpc/grpc-js';
 import type { ConsumerGroup, NackAction } from '../groups/consumer-group.ts';
 import { GroupConsumer } from '../groups/group-consumer.ts';
 import type { Message } from '../groups/message.ts';
-import { groupRefusal } from './group-refusals.ts';
+import { groupRefusal } from './fault-switches.ts';
 import { hostOf, refusalOf, type ServiceContext } from './service-context.ts';
 import { fillRecord, uuidText } from './wire-events.ts';
 

@@ -21,7 +21,7 @@ import type { GroupSettings } from '../groups/group-settings.ts';
 import type { Deed } from './access-control.ts';
 import { type ConsumeCall, serveConsumer } from './consume-call.ts';
 import type { FaultyCall, Refusal } from './fault-switches.ts';
-import { groupRefusal } from './group-refusals.ts';
+import { groupRefusal } from './fault-switches.ts';
 import { createdSettings, infoOf, updatedSettings } from './group-wire.ts';
 import { hostOf, refusalOf, type ServiceContext } from './service-context.ts';
 

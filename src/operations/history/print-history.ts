@@ -1,11 +1,11 @@
-import type { EventLog } from '../src/event-log/event-log.ts';
-import { openExistingLog } from '../src/service/backends/open-backends.ts';
-import { onlyPositional, readArguments, refused, UsageError } from './command.ts';
+import type { EventLog } from '../../event-log/event-log.ts';
+import { openExistingLog } from '../../service/backends/open-backends.ts';
+import { momentOf, wholeNumber } from '../command/argument-values.ts';
+import { onlyPositional, readArguments, refused, UsageError } from '../command/command.ts';
+import { assertEnginesOfService, type EngineSettings } from '../command/service-engines.ts';
 import { stateJson, stepJson } from './history-json.ts';
 import { timeOf } from './history-metadata.ts';
 import { closingText, stateText, stepText } from './history-text.ts';
-import { momentOf } from './moment.ts';
-import { assertEnginesOfService, type EngineSettings } from './service-engines.ts';
 import {
   clientSubject,
   collectionSubject,
@@ -13,7 +13,6 @@ import {
   type Step,
   type Subject,
 } from './stream-history.ts';
-import { wholeNumber } from './whole-number.ts';
 
 /** Printers of the requested lines, and of warnings. */
 export type Output = { readonly say: (line: string) => void; readonly warn: (line: string) => void };

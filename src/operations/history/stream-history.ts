@@ -1,12 +1,12 @@
-import { type Aggregate, clients, collections, deposits } from '../src/domain/aggregates.ts';
-import { clientFacts, describeClientEvent } from '../src/domain/client/describe.ts';
-import { collectionFacts, describeCollectionEvent } from '../src/domain/collection/describe.ts';
-import { describeDepositEvent } from '../src/domain/deposit/describe.ts';
-import { depositFacts } from '../src/domain/deposit/metadata/facts.ts';
-import { type Description, description, type Fact } from '../src/domain/description.ts';
-import type { EventLog, RecordedEvent } from '../src/event-log/event-log.ts';
-import { chainHash, hashOf, isNestedTooDeeply } from '../src/event-log/integrity/hash-chain.ts';
-import { toPosition } from '../src/event-log/position.ts';
+import { type Aggregate, clients, collections, deposits } from '../../domain/aggregates.ts';
+import { clientFacts, describeClientEvent } from '../../domain/client/describe.ts';
+import { collectionFacts, describeCollectionEvent } from '../../domain/collection/describe.ts';
+import { describeDepositEvent } from '../../domain/deposit/describe.ts';
+import { depositFacts } from '../../domain/deposit/metadata/facts.ts';
+import { type Description, description, type Fact } from '../../domain/description.ts';
+import type { EventLog, RecordedEvent } from '../../event-log/event-log.ts';
+import { chainHash, hashOf, isNestedTooDeeply } from '../../event-log/integrity/hash-chain.ts';
+import { toPosition } from '../../event-log/position.ts';
 
 /** The subject of a history: one stream of the log. */
 export type Subject = {

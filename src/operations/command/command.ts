@@ -1,11 +1,10 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import type { Config } from '../src/config/config.ts';
-import type { Actor } from '../src/deposits/command-handler.ts';
-import { describeFsError } from '../src/tools/files/describe-fs-error.ts';
-import { handleClosedOutput } from './closed-output.ts';
+import type { Config } from '../../config/config.ts';
+import type { Actor } from '../../deposits/command-handler.ts';
+import { describeFsError } from '../../tools/files/describe-fs-error.ts';
 
 /** Creates an error whose message is printed as one sentence; the exit code is 1. */
-export { codedError as refused } from '../src/tools/coded-error.ts';
+export { codedError as refused } from '../../tools/coded-error.ts';
 
 /** Wrong usage of a command: its message is printed, and the exit code is 2. */
 export class UsageError extends Error {
@@ -98,4 +97,34 @@ export function say(line: string): void {
 /** Prints a message on standard error, apart from the output that programs read. */
 export function warn(line: string): void {
   process.stderr.write(`${line}\n`);
+}
+
+/** Returns a signal that aborts with the text as its reason when the process gets SIGINT or SIGTERM. */
+export function stopSignal(text: string): AbortSignal {
+  const stop = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(name, () => stop.abort(Object.assign(new Error(text), { code: 'STOPPED' })));
+  }
+  return stop.signal;
+}
+
+/**
+ * Handles a closed standard output, as in `npm run client -- list | head -1`, which would otherwise end the command in
+ * the middle of its work.
+ * With `endsProcess`, the process exits quietly, since the reader has read enough. Otherwise it finishes its work
+ * without output. Any other failed write makes the command fail.
+ */
+function handleClosedOutput({ endsProcess }: { readonly endsProcess: boolean }): void {
+  let failed = false;
+  process.stdout.on('error', ({ code, message, syscall }: NodeJS.ErrnoException) => {
+    if (syscall === undefined) return; // an error of what was to be written, which its source reports
+    if (code === 'EPIPE' && endsProcess) process.exit();
+    if (code === 'EPIPE' || failed) return;
+    failed = true;
+    process.stderr.write(`Not all of the output could be written: ${message}.\n`);
+    process.once('exit', () => {
+      process.exitCode = 1;
+    });
+  });
+  process.stderr.on('error', () => undefined); // cannot be reported anywhere
 }

@@ -1,8 +1,8 @@
 import path from 'node:path';
-import type { Config } from '../src/config/config.ts';
-import { syncFolder } from '../src/tools/files/durable-directory.ts';
-import { makeKeyFile } from '../src/tools/files/key-file.ts';
-import { files } from '../src/tools/files.ts';
+import type { Config } from '../../config/config.ts';
+import { syncFolder } from '../../tools/files/durable-directory.ts';
+import { makeKeyFile } from '../../tools/files/key-file.ts';
+import { files } from '../../tools/files.ts';
 
 type KeyPlaces = Pick<Config, 'dataDir' | 'anchorKeyFile' | 'webhooks'>;
 

@@ -1,12 +1,12 @@
-import { type DepositStatusView, depositStatus } from '../projections/deposit-status.ts';
-import type { Config } from '../src/config/config.ts';
-import { load } from '../src/deposits/command-handler.ts';
-import { deposits } from '../src/domain/aggregates.ts';
-import type { Deposit } from '../src/domain/deposit/state.ts';
-import type { EventLog } from '../src/event-log/event-log.ts';
-import { AWAITED } from '../src/reactors/sweep/stuck-deposits.ts';
-import { openView } from '../src/service/backends/open-backends.ts';
-import { clock } from '../src/tools/clock.ts';
+import { type DepositStatusView, depositStatus } from '../../../projections/deposit-status.ts';
+import type { Config } from '../../config/config.ts';
+import { load } from '../../deposits/command-handler.ts';
+import { deposits } from '../../domain/aggregates.ts';
+import type { Deposit } from '../../domain/deposit/state.ts';
+import type { EventLog } from '../../event-log/event-log.ts';
+import { AWAITED } from '../../reactors/sweep/stuck-deposits.ts';
+import { openView } from '../../service/backends/open-backends.ts';
+import { clock } from '../../tools/clock.ts';
 import { depositsOfView } from './deposits-of-view.ts';
 
 /** Selection of the deposits to retry. `reason` is the code of a reason or fault. */

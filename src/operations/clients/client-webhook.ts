@@ -2,17 +2,17 @@ import { text } from 'node:stream/consumers';
 import {
   type UndeliveredNotifications,
   undeliveredNotifications,
-} from '../projections/undelivered-notifications.ts';
-import type { Config } from '../src/config/config.ts';
-import type { AdminCommands } from '../src/deposits/admin-commands.ts';
-import { assertReachable } from '../src/modules/webhooks/receiver-address.ts';
-import { generateSecret, isSecret } from '../src/modules/webhooks/signature.ts';
-import { WebhookKey } from '../src/modules/webhooks/webhook-key.ts';
-import { openView } from '../src/service/backends/open-backends.ts';
-import { clock } from '../src/tools/clock.ts';
-import { refused, say, UsageError } from './command.ts';
-import { depositsOfView } from './deposits-of-view.ts';
-import { isInside } from './is-inside.ts';
+} from '../../../projections/undelivered-notifications.ts';
+import type { Config } from '../../config/config.ts';
+import type { AdminCommands } from '../../deposits/admin-commands.ts';
+import { assertReachable } from '../../modules/webhooks/receiver-address.ts';
+import { generateSecret, isSecret } from '../../modules/webhooks/signature.ts';
+import { WebhookKey } from '../../modules/webhooks/webhook-key.ts';
+import { openView } from '../../service/backends/open-backends.ts';
+import { clock } from '../../tools/clock.ts';
+import { refused, say, UsageError } from '../command/command.ts';
+import { isInside } from '../command/is-inside.ts';
+import { depositsOfView } from '../deposits/deposits-of-view.ts';
 
 export type WebhookOptions = {
   readonly off?: boolean | undefined;

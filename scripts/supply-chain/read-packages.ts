@@ -38,7 +38,7 @@ export type Packages = {
   readonly decisions: string;
 };
 
-const ROOT = path.join(import.meta.dirname, '..');
+const ROOT = path.join(import.meta.dirname, '../..');
 
 export async function readPackages(root = ROOT): Promise<Packages> {
   const manifest = (await jsonIn(path.join(root, 'package.json'))) as Partial<Manifest>;

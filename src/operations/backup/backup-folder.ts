@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Config } from '../src/config/config.ts';
-import { clock } from '../src/tools/clock.ts';
-import { exists } from '../src/tools/files/access.ts';
-import { writeFileAtomic } from '../src/tools/files/write-file-atomic.ts';
+import type { Config } from '../../config/config.ts';
+import { clock } from '../../tools/clock.ts';
+import { exists } from '../../tools/files/access.ts';
+import { writeFileAtomic } from '../../tools/files/write-file-atomic.ts';
+import { files } from '../../tools/files.ts';
 
 /** Facts about a backup, written once it is complete. */
 export type BackupFacts = { readonly finishedAt: string; readonly events: number; readonly objects: number };
@@ -21,7 +21,7 @@ export function backupPlaces(folder: string): Pick<Config, 'eventLog' | 'archive
 export function readBackup(folder: string): BackupFacts | undefined {
   const file = path.join(folder, 'backup.json');
   if (!exists(file)) return undefined;
-  const facts = factsIn(readFileSync(file, 'utf8'));
+  const facts = factsIn(files.readFileSync(file, 'utf8'));
   return Number.isSafeInteger(facts?.events) ? facts : undefined;
 }
 

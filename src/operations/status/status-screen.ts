@@ -1,4 +1,4 @@
-import { pluralize } from '../src/domain/description.ts';
+import { pluralize } from '../../domain/description.ts';
 import type { Status } from './status-rates.ts';
 
 const BYTES = ['B', 'kB', 'MB', 'GB', 'TB'];

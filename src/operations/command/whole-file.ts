@@ -1,8 +1,8 @@
-import { open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
-import { AbortGate } from '../src/tools/concurrency/abort-gate.ts';
-import { syncFolder } from '../src/tools/files/durable-directory.ts';
+import { AbortGate } from '../../tools/concurrency/abort-gate.ts';
+import { syncFolder } from '../../tools/files/durable-directory.ts';
+import { files } from '../../tools/files.ts';
 
 /** Writes a file atomically and durably. @throws the reason of the signal */
 export async function writeWholeFile(
@@ -12,12 +12,12 @@ export async function writeWholeFile(
 ): Promise<void> {
   const unfinished = `${file}.${process.pid}.new`;
   try {
-    await using handle = await open(unfinished, 'wx');
+    await using handle = await files.open(unfinished, 'wx');
     await handle.writeFile(Readable.from(untilStopped(text, signal)));
     await handle.sync();
-    await rename(unfinished, file);
+    await files.rename(unfinished, file);
   } finally {
-    await rm(unfinished, { force: true });
+    await files.rm(unfinished, { force: true });
   }
   await syncFolder(path.dirname(file));
 }

@@ -1,4 +1,4 @@
-import { type Fact, shortDigest } from '../src/domain/description.ts';
+import { type Fact, shortDigest } from '../../domain/description.ts';
 import { actorOf, correlationOf, timeOf } from './history-metadata.ts';
 import type { Step } from './stream-history.ts';
 

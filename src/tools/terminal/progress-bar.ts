@@ -1,4 +1,4 @@
-import { clock } from '../src/tools/clock.ts';
+import { clock } from '../clock.ts';
 export type ProgressBar = {
   /** Sets the progress; may be called at any rate. */
   at(done: number, total?: number): void;

@@ -13,7 +13,7 @@ const ASK = ['audit', '--omit=dev', '--json', '--fetch-retries=1', '--fetch-time
 export async function askAudit(): Promise<Check> {
   const { error, stdout } = await new Promise<{ error: Error | null; stdout: string }>((resolve) => {
     const options = {
-      cwd: `${import.meta.dirname}/..`,
+      cwd: `${import.meta.dirname}/../..`,
       timeout: AUDIT_TIMEOUT_MS,
       maxBuffer: 64 * 1024 ** 2,
     };

@@ -1,5 +1,5 @@
-import type { DepositStatusView } from '../projections/deposit-status.ts';
-import type { ViewFile } from '../src/views/store/view-file.ts';
+import type { DepositStatusView } from '../../../projections/deposit-status.ts';
+import type { ViewFile } from '../../views/store/view-file.ts';
 
 export type AbandonedDeposit = Pick<DepositStatusView, 'depositId' | 'revision' | 'updatedAt'>;
 

@@ -1,14 +1,14 @@
-import type { Config } from '../src/config/config.ts';
-import type { EventLog } from '../src/event-log/event-log.ts';
-import type { ObjectStore } from '../src/object-store/object-store.ts';
-import { enginePlaces, openExistingLog, openExistingStore } from '../src/service/backends/open-backends.ts';
+import type { Config } from '../../config/config.ts';
+import type { EventLog } from '../../event-log/event-log.ts';
+import type { ObjectStore } from '../../object-store/object-store.ts';
+import { enginePlaces, openExistingLog, openExistingStore } from '../../service/backends/open-backends.ts';
 import {
   ControlClient,
   OperatorRefusal,
   ServiceNotResponding,
-} from '../src/service/operator-port/control-client.ts';
-import { OperatorFileDamaged } from '../src/service/operator-port/control-file.ts';
-import { exists, NotPermitted } from '../src/tools/files/access.ts';
+} from '../../service/operator-port/control-client.ts';
+import { OperatorFileDamaged } from '../../service/operator-port/control-file.ts';
+import { exists, NotPermitted } from '../../tools/files/access.ts';
 import { refused, warn } from './command.ts';
 
 const found = new WeakMap<Pick<Config, 'dataDir'>, Promise<ControlClient | undefined>>();

@@ -1,5 +1,5 @@
-import type { ViewFile } from '../src/views/store/view-file.ts';
-import type { ViewQuery } from '../src/views/view-store.ts';
+import type { ViewFile } from '../../views/store/view-file.ts';
+import type { ViewQuery } from '../../views/view-store.ts';
 
 const PAGE = 500;
 

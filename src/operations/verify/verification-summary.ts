@@ -1,5 +1,5 @@
-import { pluralize } from '../src/domain/description.ts';
-import type { Finding, Report } from '../src/operations/verify/report.ts';
+import { pluralize } from '../../domain/description.ts';
+import type { Finding, Report } from './report.ts';
 
 /** Returns the summary for programs. */
 export function summaryOf({ findings, counts, notes, firstBadEvent, firstBadObject }: Report) {

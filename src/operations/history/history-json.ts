@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../src/event-log/event-log.ts';
+import type { Json, JsonObject } from '../../event-log/event-log.ts';
 import { correlationOf, timeOf } from './history-metadata.ts';
 import type { Step } from './stream-history.ts';
 

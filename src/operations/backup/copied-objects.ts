@@ -1,5 +1,5 @@
-import type { StoreCopied } from '../src/operations/copy/store-copy.ts';
-import { warn } from './command.ts';
+import { warn } from '../command/command.ts';
+import type { StoreCopied } from '../copy/store-copy.ts';
 
 type Outcome = Pick<StoreCopied, 'failed' | 'notReady'>;
 

@@ -1,12 +1,12 @@
-import type { EventLog, RecordedEvent } from '../src/event-log/event-log.ts';
-import type { ObjectStore } from '../src/object-store/object-store.ts';
+import type { EventLog, RecordedEvent } from '../../event-log/event-log.ts';
+import type { ObjectStore } from '../../object-store/object-store.ts';
 import {
   BINDINGS,
   boundStore,
   lastBinding,
   OtherStore,
   storeIdOf,
-} from '../src/service/backends/store-binding.ts';
+} from '../../service/backends/store-binding.ts';
 
 /** Resolves to the event with which an earlier run of the same restore bound the log to its store. */
 export async function bindingOfEarlierRun(

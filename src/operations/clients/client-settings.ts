@@ -1,7 +1,7 @@
-import { assertPossible, load } from '../src/deposits/command-handler.ts';
-import { clients, collections } from '../src/domain/aggregates.ts';
-import type { ClientCommand } from '../src/domain/client/client.ts';
-import type { EventLog } from '../src/event-log/event-log.ts';
+import { assertPossible, load } from '../../deposits/command-handler.ts';
+import { clients, collections } from '../../domain/aggregates.ts';
+import type { ClientCommand } from '../../domain/client/client.ts';
+import type { EventLog } from '../../event-log/event-log.ts';
 
 /** Settings of a client as given to the command; an empty value removes a setting. */
 export type Wanted = { readonly domain?: string | undefined; readonly 'provider-url'?: string | undefined };

@@ -1,4 +1,4 @@
-import type { Json, RecordedEvent } from '../src/event-log/event-log.ts';
+import type { Json, RecordedEvent } from '../../event-log/event-log.ts';
 
 /** Returns the time that the event states. */
 export function timeOf({ metadata }: RecordedEvent): string {

@@ -1,29 +1,29 @@
-import { statfs } from 'node:fs/promises';
-import { type DepositStatusView, depositStatus } from '../projections/deposit-status.ts';
-import { everyView } from '../projections/every-view.ts';
-import { undeliveredNotifications } from '../projections/undelivered-notifications.ts';
-import type { Config } from '../src/config/config.ts';
-import { deposits } from '../src/domain/aggregates.ts';
-import { UNFINISHED } from '../src/domain/deposit/status-detail.ts';
-import { lagAfter } from '../src/event-log/consumer-groups/lag.ts';
-import type { EventLog } from '../src/event-log/event-log.ts';
-import type { ObjectStore } from '../src/object-store/object-store.ts';
-import { parkedEvents } from '../src/reactors/parking.ts';
-import { REACTORS, REACTORS_WITH_PARKING } from '../src/reactors/reactor-names.ts';
-import { countStuck } from '../src/reactors/sweep/stuck-deposits.ts';
-import { openDeliveriesOf, openView } from '../src/service/backends/open-backends.ts';
-import type { LogServer } from '../src/service/backends/open-event-log.ts';
+import { type DepositStatusView, depositStatus } from '../../../projections/deposit-status.ts';
+import { everyView } from '../../../projections/every-view.ts';
+import { undeliveredNotifications } from '../../../projections/undelivered-notifications.ts';
+import type { Config } from '../../config/config.ts';
+import { deposits } from '../../domain/aggregates.ts';
+import { UNFINISHED } from '../../domain/deposit/status-detail.ts';
+import { lagAfter } from '../../event-log/consumer-groups/lag.ts';
+import type { EventLog } from '../../event-log/event-log.ts';
+import type { ObjectStore } from '../../object-store/object-store.ts';
+import { parkedEvents } from '../../reactors/parking.ts';
+import { REACTORS, REACTORS_WITH_PARKING } from '../../reactors/reactor-names.ts';
+import { countStuck } from '../../reactors/sweep/stuck-deposits.ts';
+import { openDeliveriesOf, openView } from '../../service/backends/open-backends.ts';
+import type { LogServer } from '../../service/backends/open-event-log.ts';
 import {
   ControlClient,
   OperatorRefusal,
   ServiceNotResponding,
   type ServiceState,
-} from '../src/service/operator-port/control-client.ts';
-import { OperatorFileDamaged } from '../src/service/operator-port/control-file.ts';
-import { clock } from '../src/tools/clock.ts';
-import type { ReadonlyView } from '../src/views/store/readonly-view.ts';
-import { ViewUnavailable } from '../src/views/view-unavailable.ts';
-import { refused } from './command.ts';
+} from '../../service/operator-port/control-client.ts';
+import { OperatorFileDamaged } from '../../service/operator-port/control-file.ts';
+import { clock } from '../../tools/clock.ts';
+import { files } from '../../tools/files.ts';
+import type { ReadonlyView } from '../../views/store/readonly-view.ts';
+import { ViewUnavailable } from '../../views/view-unavailable.ts';
+import { refused } from '../command/command.ts';
 
 /** Time limit for counting the objects of the store; those of a large store are counted only in part. */
 const COUNTING_TIME_MS = 1500;
@@ -47,7 +47,7 @@ export async function statusFacts(
     reactorFacts(config, log, state),
     Promise.all(REACTORS_WITH_PARKING.map((reactor) => parkedEvents(log, reactor))),
     objectFacts(store),
-    statfs(config.dataDir),
+    files.statfs(config.dataDir),
   ]);
   return {
     at,
