@@ -12,7 +12,9 @@ import { WebhookSender } from '../../../src/modules/webhooks/webhook-sender.ts';
 import { Webhooks } from '../../../src/modules/webhooks/webhooks.ts';
 import { EventLogParking } from '../../../src/reactors/parking.ts';
 import { Iris } from '../../../src/sword/iris.ts';
+import { CLOCK_OF_NODE } from '../../../src/tools/clock.ts';
 import { silentLogger } from '../../../src/tools/logger.ts';
+import { runInWorld } from '../../../src/tools/outside-world.ts';
 import { MemoryEventLog } from '../../../testing/event-log/memory-event-log.ts';
 import { temporaryKey } from '../../../testing/service/notified-service.ts';
 import { secretCredential } from '../../../testing/service/secret-password.ts';
@@ -183,4 +185,31 @@ test('what happens while a client may not be notified is recorded as given up, a
   await node().notifier.react(last, silent);
   t.deepEqual(sent, [0, 2]);
   t.deepEqual([(await recorded()).settled, (await recorded()).givenUp], [[0, 1, 2], []]);
+});
+
+test('the time that recording a claim takes is part of the claim: nothing is sent near its end', async (t) => {
+  const { log, events, sent, receiver, node, recorded } = await given(t, 60_000);
+  const [, , last] = events as [RecordedEvent, RecordedEvent, RecordedEvent];
+  await node().notifier.react(last, silent); // holds all three
+  let elapsed = 0;
+  const clock = {
+    ...CLOCK_OF_NODE,
+    now: () => CLOCK_OF_NODE.now() + elapsed,
+    monotonic: () => CLOCK_OF_NODE.monotonic() + elapsed,
+  };
+  const append = log.append.bind(log);
+  log.append = (stream, expected, claim) => {
+    if (claim.some(({ type }) => type === 'DeliveryTried')) elapsed += 15_000;
+    return append(stream, expected, claim);
+  };
+  receiver.answer = () => {
+    elapsed += 6000;
+    return accepts();
+  };
+  const { deliveries, sender, webhooks } = node();
+  const webhook = await webhooks.at('alice', last.position);
+  if (webhook)
+    await runInWorld({ clock }, () => deliveries.deliver(1, webhook, sender.breakerOf(webhook), silent));
+  t.deepEqual(sent, [0], 'the second one would begin 21 s after a claim of 30 s, and take up to 12 s');
+  t.deepEqual((await recorded()).settled, [0]);
 });
