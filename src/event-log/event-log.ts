@@ -1,3 +1,5 @@
+import { CodedError, errorsOfCode } from '../tools/coded-error.ts';
+
 /**
  * The event log, as the rest of the service sees it: streams of small JSON events with exact expected
  * revisions, and one total order over all of them. Adapters know nothing about deposits.
@@ -137,9 +139,7 @@ export type SubscriptionMessage =
   /** All up to `position` has been delivered or filtered out; `undefined` on an empty log. */
   | { readonly kind: 'caught-up'; readonly position: Position | undefined };
 
-export class WrongExpectedRevision extends Error {
-  override readonly name = 'WrongExpectedRevision';
-  readonly code = 'WRONG_EXPECTED_REVISION';
+export class WrongExpectedRevision extends errorsOfCode('WRONG_EXPECTED_REVISION') {
   readonly stream: string;
   readonly expected: ExpectedRevision;
   readonly actual: ExpectedRevision | 'unknown';
@@ -153,10 +153,10 @@ export class WrongExpectedRevision extends Error {
 }
 
 /** The engine cannot be reached, is too slow or refuses work for now: a transient fault. */
-export class EventLogUnavailable extends Error {
-  override readonly name = 'EventLogUnavailable';
-  readonly code = 'EVENT_LOG_UNAVAILABLE';
-}
+export class EventLogUnavailable extends errorsOfCode('EVENT_LOG_UNAVAILABLE') {}
+
+/** The file is not a log that this service can use. An operator has to act; a retry changes nothing. */
+export class EventLogUnusable extends CodedError<'LOG_DAMAGED' | 'LOG_FORMAT_UNKNOWN'> {}
 
 /**
  * Returns the error of a read that ended before a revision that the stream is known to have. The error is

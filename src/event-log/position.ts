@@ -1,5 +1,15 @@
+import { errorsOfCode } from '../tools/coded-error.ts';
 import type { Position } from './event-log.ts';
-import { InvalidPosition } from './invalid-position.ts';
+
+/**
+ * The caller passed a position that this log cannot have. It is an error of the caller: a retry changes
+ * nothing.
+ */
+export class InvalidPosition extends errorsOfCode('INVALID_POSITION') {
+  constructor(position: string) {
+    super(`"${position}" is no position of this event log.`);
+  }
+}
 
 /**
  * Returns the position of a number, for logs that number their events from 1: 16 lower-case hex digits, which

@@ -1,4 +1,5 @@
 import type { Delivery } from '../event-log/consumer-groups/consumer-group.ts';
+import { errorsOfCode } from '../tools/coded-error.ts';
 import type { FairLimiter } from './fair-limiter.ts';
 
 /** An event whose processing was started this often and never completed is given up. */
@@ -17,10 +18,7 @@ export class DeadlyEvent extends Error {
 }
 
 /** The start of the work could not be counted, so the work has not started. */
-class NotBegun extends Error {
-  override readonly name = 'NotBegun';
-  readonly code = 'NOT_BEGUN';
-}
+class NotBegun extends errorsOfCode('NOT_BEGUN') {}
 
 /** Runs the work once; settles as the work does. */
 export type TryOnce = (work: () => Promise<void>) => Promise<void>;

@@ -9,6 +9,15 @@ export class CodedError<Code extends string = string> extends Error {
   }
 }
 
+/** Returns the base of a class of errors that all have the same code. */
+export function errorsOfCode<const Code extends string>(code: Code) {
+  return class extends CodedError<Code> {
+    constructor(message: string, options?: ErrorOptions) {
+      super(code, message, options);
+    }
+  };
+}
+
 /** Returns an error that programs recognise by its code. */
 export function codedError(code: string, message: string): Error {
   return Object.assign(new Error(message), { code });

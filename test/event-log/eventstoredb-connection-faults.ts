@@ -10,6 +10,7 @@ import test from 'ava';
 import { EventLogUnavailable } from '../../src/event-log/event-log.ts';
 import { EventStoreDbClient } from '../../src/event-log/eventstoredb/client.ts';
 import { EventStoreDbEventLog } from '../../src/event-log/eventstoredb/eventstoredb-event-log.ts';
+import { InvalidPosition } from '../../src/event-log/position.ts';
 import { EventStoreDbDouble } from '../../testing/eventstoredb-double/eventstoredb-double.ts';
 import { logOnDouble } from './log-on-double.ts';
 import { idsOf, listOf, newEvents, revisionsOf } from './log-under-test.ts';
@@ -199,7 +200,7 @@ function options(): void {
   test.serial('a position of another log is a mistake of the caller', async (t) => {
     const { log } = await logOnDouble(t);
     const after = '0000000000000001';
-    await t.throwsAsync(listOf(log.readAll({ after })), { instanceOf: TypeError });
-    await t.throwsAsync(listOf(log.subscribe({ after })), { instanceOf: TypeError });
+    await t.throwsAsync(listOf(log.readAll({ after })), { instanceOf: InvalidPosition });
+    await t.throwsAsync(listOf(log.subscribe({ after })), { instanceOf: InvalidPosition });
   });
 }

@@ -2,7 +2,7 @@ import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_
 import test from 'ava';
 import { EventLogUnavailable, type RecordedEvent } from '../../src/event-log/event-log.ts';
 import { PageSize } from '../../src/event-log/eventstoredb/page-size.ts';
-import { InvalidPosition } from '../../src/event-log/invalid-position.ts';
+import { InvalidPosition } from '../../src/event-log/position.ts';
 import { logBehindProxy } from './log-behind-proxy.ts';
 import { idsOf, listOf, newEvents } from './log-under-test.ts';
 

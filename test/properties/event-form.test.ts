@@ -5,7 +5,7 @@ import { toLogPosition, toPosition as toServerPosition } from '../../src/event-l
 import { chainFaults } from '../../src/event-log/integrity/chain-errors.ts';
 import { canonicalJson, eventId, sealAfter } from '../../src/event-log/integrity/hash-chain.ts';
 import { StreamHeads } from '../../src/event-log/integrity/stream-heads.ts';
-import { positionNumber, toPosition } from '../../src/event-log/position.ts';
+import { InvalidPosition, positionNumber, toPosition } from '../../src/event-log/position.ts';
 import { escapePath, unescapePath } from '../../src/swhid/escape-path.ts';
 import { oddText } from './odd-texts.ts';
 
@@ -120,7 +120,7 @@ test('positions order as the events do, and are read as they were written', (t) 
   );
   fc.assert(
     fc.property(fc.string(), (text) => {
-      t.throws(() => positionNumber(`x${text}`), { instanceOf: TypeError });
+      t.throws(() => positionNumber(`x${text}`), { instanceOf: InvalidPosition });
     }),
   );
 });

@@ -81,7 +81,7 @@ function decide(command: ParkingCommand, parking: Parking): readonly ParkingEven
 function lastDecisions(parking: Parking): ParkingEvent[] {
   const last = new Map<string, ParkingEvent>();
   for (const { last: decision } of newestFirst(parking)) last.getOrInsert(decision.data.eventId, decision);
-  return [...last.values()].reverse();
+  return [...last.values()].toReversed();
 }
 
 function* newestFirst(parking: Parking): Generator<NonNullable<Parking>, undefined> {

@@ -1,3 +1,5 @@
+import { errorsOfCode } from '../../tools/coded-error.ts';
+
 /**
  * Administers the groups of the reactors on a server, with the rights of an operator that the service may not
  * have.
@@ -26,10 +28,7 @@ export type RetiredGroupsOutcome = {
 };
 
 /** The user of the connection may not administer groups. */
-export class GroupsRefused extends Error {
-  override readonly name = 'GroupsRefused';
-  readonly code = 'GROUPS_REFUSED';
-
+export class GroupsRefused extends errorsOfCode('GROUPS_REFUSED') {
   constructor() {
     super(
       'This user may not administer persistent subscriptions on $all: connect as one in $ops or $admins.',

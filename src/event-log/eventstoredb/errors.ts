@@ -1,12 +1,10 @@
+import { errorsOfCode } from '../../tools/coded-error.ts';
 import { EventLogUnavailable } from '../event-log.ts';
-import { InvalidPosition } from '../invalid-position.ts';
+import { InvalidPosition } from '../position.ts';
 import { BadConnection } from './settings.ts';
 
 /** An append that no repetition can make succeed: too large, or to a stream that was deleted permanently. */
-export class AppendRefused extends Error {
-  override readonly name = 'AppendRefused';
-  readonly code = 'APPEND_REFUSED';
-}
+export class AppendRefused extends errorsOfCode('APPEND_REFUSED') {}
 
 /**
  * A call that exceeded its time limit, or whose client was dropped because another call did. Its outcome is

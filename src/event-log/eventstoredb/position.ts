@@ -1,5 +1,5 @@
 import type { Position } from '../event-log.ts';
-import { InvalidPosition } from '../invalid-position.ts';
+import { InvalidPosition } from '../position.ts';
 
 /** Position of an event in the transaction log of the server: unsigned 64-bit numbers. */
 export type LogPosition = { readonly commit: bigint; readonly prepare: bigint };

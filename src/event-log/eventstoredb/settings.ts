@@ -1,3 +1,4 @@
+import { errorsOfCode } from '../../tools/coded-error.ts';
 import type { BackoffOptions } from '../../tools/concurrency/backoff.ts';
 
 export type Credentials = { readonly username: string; readonly password: string };
@@ -18,10 +19,7 @@ export type EventStoreDbOptions = Partial<BackoffOptions> & {
 /**
  * The connection string of `DEPOSIT_EVENT_LOG` is invalid. It may hold a password, so it is never repeated.
  */
-export class BadConnection extends TypeError {
-  override readonly name = 'BadConnection';
-  readonly code = 'BAD_CONFIG';
-
+export class BadConnection extends errorsOfCode('BAD_CONFIG') {
   constructor(message: string) {
     super(`DEPOSIT_EVENT_LOG: ${message}`);
   }

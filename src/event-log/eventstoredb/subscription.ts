@@ -6,7 +6,7 @@ import {
   type SubscribeOptions,
   type SubscriptionMessage,
 } from '../event-log.ts';
-import { InvalidPosition } from '../invalid-position.ts';
+import { InvalidPosition } from '../position.ts';
 import type { EventStoreDbConnection } from './connection.ts';
 import { CallLost, lastErrorOf } from './errors.ts';
 import type { EventStoreDbPages } from './pages.ts';

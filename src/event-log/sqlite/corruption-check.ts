@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { files } from '../../tools/files.ts';
 import { isDamage } from '../../tools/sqlite/codes.ts';
 import { openTwice } from '../../tools/sqlite/found-twice.ts';
-import { EventLogUnusable } from '../event-log-unusable.ts';
+import { EventLogUnusable } from '../event-log.ts';
 import { openForReading } from './connection.ts';
 import { eventAt, type Head, lastEventOf, readHead } from './head-file.ts';
 import { hasKnownSchema } from './schema.ts';

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { syncName } from '../../tools/files/make-directory.ts';
 import { files } from '../../tools/files.ts';
 import { newestSlot, slotFaults, writeSlot } from '../../tools/sqlite/slots.ts';
-import { EventLogUnusable } from '../event-log-unusable.ts';
+import { EventLogUnusable } from '../event-log.ts';
 
 /** The last event that is known to be durable. `hash` is its `metadata.hash`, or `-`. */
 export type Head = { readonly position: number; readonly id: string; readonly hash: string };

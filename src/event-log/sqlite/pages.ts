@@ -1,7 +1,12 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { readTwice } from '../../tools/sqlite/found-twice.ts';
-import type { Json, JsonObject, Position, RecordedEvent } from '../event-log.ts';
-import { EventLogUnusable } from '../event-log-unusable.ts';
+import {
+  EventLogUnusable,
+  type Json,
+  type JsonObject,
+  type Position,
+  type RecordedEvent,
+} from '../event-log.ts';
 import type { LogPage } from '../log-pages.ts';
 import { positionNumber, toPosition } from '../position.ts';
 import { uuidOf } from '../uuid.ts';

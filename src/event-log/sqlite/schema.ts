@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { EventLogUnusable } from '../event-log-unusable.ts';
+import { EventLogUnusable } from '../event-log.ts';
 
 /**
  * Marks the file as an event log of this service ("dpel"), so that no other SQLite file is mistaken for one.

@@ -2,8 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { clock } from '../../tools/clock.ts';
 import { type ExpectedSqliteFile, faultsOfSqliteFile } from '../../tools/sqlite/integrity.ts';
 import { assertReadable } from '../../tools/sqlite/reading.ts';
-import type { Position } from '../event-log.ts';
-import { EventLogUnusable } from '../event-log-unusable.ts';
+import { EventLogUnusable, type Position } from '../event-log.ts';
 import type { AuditedRecord, LogAudit, StorageFault } from '../integrity/log-audit.ts';
 import { positionNumber, toPosition } from '../position.ts';
 import {

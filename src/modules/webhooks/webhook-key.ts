@@ -1,13 +1,11 @@
 import { createCipheriv, createDecipheriv, hash } from 'node:crypto';
 import type { SealedSecret } from '../../domain/client/webhook.ts';
+import { errorsOfCode } from '../../tools/coded-error.ts';
 import { makeKeyFile, readKeyFile } from '../../tools/files/key-file.ts';
 import { random } from '../../tools/random.ts';
 
 /** Thrown when the key is missing, malformed, or not the one that sealed the secret. */
-export class WebhookKeyProblem extends Error {
-  override readonly name = 'WebhookKeyProblem';
-  readonly code = 'WEBHOOK_KEY';
-}
+export class WebhookKeyProblem extends errorsOfCode('WEBHOOK_KEY') {}
 
 const KEY_BYTES = 32;
 const IV_BYTES = 12;

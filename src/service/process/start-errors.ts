@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { BadConfig, type Config } from '../../config/config.ts';
-import { EventLogUnusable } from '../../event-log/event-log-unusable.ts';
+import { EventLogUnusable } from '../../event-log/event-log.ts';
 import { makeDirectory } from '../../tools/files/make-directory.ts';
 import { files } from '../../tools/files.ts';
 import { isDamage } from '../../tools/sqlite/codes.ts';

@@ -1,13 +1,11 @@
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
+import { errorsOfCode } from '../coded-error.ts';
 import { files } from '../files.ts';
 import { isDiskFullError, primaryCode } from './codes.ts';
 
 /** The file is readable only with write permission: part of it is in a WAL without an index. */
-class WalNotReadable extends Error {
-  override readonly name = 'WalNotReadable';
-  readonly code = 'WAL_NOT_READABLE';
-}
+class WalNotReadable extends errorsOfCode('WAL_NOT_READABLE') {}
 
 export type OpenedToRead = {
   readonly database: DatabaseSync;

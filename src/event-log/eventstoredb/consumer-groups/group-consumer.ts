@@ -1,6 +1,6 @@
 import { clock } from '../../../tools/clock.ts';
 import type { GroupStart } from '../../consumer-groups/consumer-group.ts';
-import { InvalidPosition } from '../../invalid-position.ts';
+import { InvalidPosition } from '../../position.ts';
 import { EventStoreDbConnection } from '../connection.ts';
 import { factsOf, lastErrorOf } from '../errors.ts';
 import type { EventStoreDbOptions } from '../settings.ts';
