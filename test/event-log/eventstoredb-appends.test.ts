@@ -9,7 +9,7 @@ import {
   isTransient,
   toLogError,
 } from '../../src/event-log/eventstoredb/errors.ts';
-import { InvalidPosition } from '../../src/event-log/invalid-position.ts';
+import { InvalidPosition } from '../../src/event-log/position.ts';
 import { logBehindProxy } from './log-behind-proxy.ts';
 import { logOnDouble } from './log-on-double.ts';
 import { idsOf, listOf, newEvents } from './log-under-test.ts';

@@ -4,9 +4,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import Koa from 'koa';
 import type { ServiceState } from '../../src/http/service-context.ts';
-import { answerEvents, type StatusChangeSource } from '../../src/modules/status-events/answer-events.ts';
-import { DepositStatusChanges } from '../../src/modules/status-events/deposit-status-changes.ts';
-import { OpenStream } from '../../src/modules/status-events/open-stream.ts';
+import { answerEvents } from '../../src/modules/status-events/answer-events.ts';
+import { OpenStream } from '../../src/modules/status-events/event-streams.ts';
+import {
+  DepositStatusChanges,
+  type StatusChangeSource,
+} from '../../src/modules/status-events/status-change-sources.ts';
 import { Iris } from '../../src/sword/iris.ts';
 import { assertErrorDocument } from '../../testing/documents/sword-error.ts';
 import {

@@ -1,20 +1,14 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { StatusChangeContext } from '../../deposits/status-change.ts';
-import { type StatusChange, statusChangeDocument } from '../../deposits/status-change.ts';
+import {
+  type StatusChange,
+  type StatusChangeContext,
+  statusChangeDocument,
+} from '../../deposits/status-change.ts';
 import type { ServiceContext } from '../../http/service-context.ts';
 import { EVENT_STREAM_TYPE } from '../../sword/headers/media-type.ts';
-import type { OpenStream } from './open-stream.ts';
-
-/** Source of the status changes of a stream, in order. */
-export interface StatusChangeSource {
-  /** Yields the changes since the last call, each with a token from which the stream resumes after it. */
-  more(): AsyncIterable<{ readonly token: string; readonly change: StatusChange }>;
-  /** Token of the current position, if it is known to be later than the last change. */
-  readonly token: string | undefined;
-  /** Whether no change follows soon or ever. */
-  readonly isOver: boolean;
-}
+import type { OpenStream } from './event-streams.ts';
+import type { StatusChangeSource } from './status-change-sources.ts';
 
 export type EventsOptions = StatusChangeContext & {
   /** Returns whether the client may still receive changes. */

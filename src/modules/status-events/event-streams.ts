@@ -1,12 +1,12 @@
 import type { DepositStatusView } from '../../../projections/deposit-status.ts';
 import { isStatusChange } from '../../deposits/status-change.ts';
 import { deposits } from '../../domain/aggregates.ts';
-import type { EventLog, RecordedEvent } from '../../event-log/event-log.ts';
+import type { EventLog, Position, RecordedEvent } from '../../event-log/event-log.ts';
 import { SwordError } from '../../sword/sword-error.ts';
+import { clock } from '../../tools/clock.ts';
 import { FairSemaphore } from '../../tools/concurrency/fair-semaphore.ts';
 import type { Projector } from '../../views/projector.ts';
 import type { View } from '../../views/view.ts';
-import { OpenStream, type Subscription } from './open-stream.ts';
 
 export type EventStreamsOptions = {
   readonly log: EventLog;
@@ -30,8 +30,6 @@ export class EventStreams implements Disposable {
         ? tooMany('TooManyRequests', `You have ${MAX_PER_CLIENT}`)
         : tooMany('ServiceUnavailable', `There are ${MAX_TOTAL}`),
   });
-  readonly #byDeposit = new Map<number, Set<OpenStream>>();
-  readonly #forCollections = new Set<OpenStream>();
   readonly #stopListening: () => void;
   #isOver = false;
 
@@ -54,11 +52,10 @@ export class EventStreams implements Disposable {
     const permit = this.#semaphore.acquireNow(client);
     const stream = new OpenStream(subscription);
     this.#streams.add(stream);
-    if ('depositId' in subscription) this.#streamsOf(subscription.depositId).add(stream);
-    else this.#forCollections.add(stream);
     const end = (): void => {
       permit[Symbol.dispose]();
-      this.#forget(stream);
+      stream.close();
+      this.#streams.delete(stream);
     };
     return Object.assign(stream, { [Symbol.dispose]: end });
   }
@@ -79,44 +76,32 @@ export class EventStreams implements Disposable {
     return this.#options.statuses;
   }
 
-  #forget(stream: OpenStream): void {
-    stream.close();
-    this.#streams.delete(stream);
-    this.#forCollections.delete(stream);
-    if (!('depositId' in stream.subscription)) return;
-    const { depositId } = stream.subscription;
-    this.#streamsOf(depositId).delete(stream);
-    if (this.#streamsOf(depositId).size === 0) this.#byDeposit.delete(depositId);
-  }
-
-  #streamsOf(depositId: number): Set<OpenStream> {
-    const known = this.#byDeposit.get(depositId) ?? new Set();
-    this.#byDeposit.set(depositId, known);
-    return known;
-  }
-
   #publish(events: readonly RecordedEvent[]): void {
     if (this.#streams.size === 0) return;
     for (const event of events) {
       if (event.stream.startsWith(deposits.prefix) && isStatusChange(event)) this.#wake(event);
     }
     const last = events.at(-1);
-    if (last) for (const stream of this.#forCollections) stream.skipTo(last.position);
+    if (last) for (const stream of this.#streams) stream.skipTo(last.position);
   }
 
   #wake(event: RecordedEvent): void {
     const depositId = Number(event.data['depositId']);
-    for (const stream of this.#byDeposit.get(depositId) ?? []) stream.wake();
-    if (this.#forCollections.size === 0) return;
     const deposit = this.#options.statuses.get(String(depositId)); // undefined after a deletion
-    for (const stream of this.#forCollections) {
-      if (!deposit || matches(deposit, stream.subscription)) stream.wake();
+    for (const stream of this.#streams) {
+      if (mayConcern(stream.subscription, depositId, deposit)) stream.wake();
     }
   }
 }
 
-function matches({ client, collection }: DepositStatusView, subscription: Subscription): boolean {
-  return 'client' in subscription && subscription.client === client && subscription.collection === collection;
+function mayConcern(
+  subscription: Subscription,
+  depositId: number,
+  deposit: DepositStatusView | undefined,
+): boolean {
+  if ('depositId' in subscription) return subscription.depositId === depositId;
+  const { client, collection } = subscription;
+  return !deposit || (deposit.client === client && deposit.collection === collection);
 }
 
 function stopping(): SwordError {
@@ -128,4 +113,62 @@ function stopping(): SwordError {
 function tooMany(code: 'TooManyRequests' | 'ServiceUnavailable', how: string): SwordError {
   const text = `${how} event streams open, which is as many as may be: try again when one has ended.`;
   return new SwordError(code, text, { headers: { 'Retry-After': '30' } });
+}
+
+/** Scope of a subscription: one deposit, or all of a client in a collection. */
+export type Subscription =
+  | { readonly depositId: number }
+  | { readonly client: string; readonly collection: string };
+
+/** One open event stream. It stores no events: it is woken when there are some, and reads them from the log. */
+export class OpenStream {
+  readonly subscription: Subscription;
+  #isWoken = true;
+  #isClosed = false;
+  #waiting: (() => void) | undefined;
+  #upTo: Position | undefined;
+
+  constructor(subscription: Subscription) {
+    this.subscription = subscription;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Position up to which every event was sent or does not match, as far as known. */
+  get upTo(): Position | undefined {
+    return this.#upTo;
+  }
+
+  wake(): void {
+    this.#isWoken = true;
+    this.#waiting?.();
+  }
+
+  /** Records that no event up to here matches, unless it was woken meanwhile. */
+  skipTo(position: Position): void {
+    if (!this.#isWoken && this.#waiting) this.#upTo = position;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#waiting?.();
+  }
+
+  /** Resolves when it is woken or closed, or after the timeout in milliseconds; the result says which. */
+  async waitForChange(timeoutMs: number): Promise<'some' | 'none' | 'closed'> {
+    if (!this.#isWoken && !this.#isClosed) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#waiting = resolve;
+      const timer = clock.setTimeout(resolve, timeoutMs);
+      await promise;
+      clock.clearTimeout(timer);
+      this.#waiting = undefined;
+    }
+    if (this.#isClosed) return 'closed';
+    if (!this.#isWoken) return 'none';
+    this.#isWoken = false;
+    return 'some';
+  }
 }

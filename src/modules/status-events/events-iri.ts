@@ -14,9 +14,8 @@ import type { ServiceContext, ServiceMiddleware } from '../../http/service-conte
 import { badRequest, quoted, type SwordError } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';
 import { announceEvents, answerEvents, type EventsOptions } from './answer-events.ts';
-import { CollectionStatusChanges } from './collection-status-changes.ts';
-import { DepositStatusChanges } from './deposit-status-changes.ts';
 import type { EventStreams } from './event-streams.ts';
+import { CollectionStatusChanges, DepositStatusChanges } from './status-change-sources.ts';
 
 export type EventsIriOptions = {
   readonly streams: EventStreams;

@@ -1,12 +1,56 @@
 import type { DepositStatusView } from '../../../projections/deposit-status.ts';
-import { isStatusChange, type StatusChange, statusChangeAt } from '../../deposits/status-change.ts';
+import {
+  isStatusChange,
+  progressAfter,
+  type StatusChange,
+  StatusChangeReader,
+  statusChangeAt,
+} from '../../deposits/status-change.ts';
 import { deposits } from '../../domain/aggregates.ts';
 import type { EventLog, Position, RecordedEvent } from '../../event-log/event-log.ts';
 import type { View } from '../../views/view.ts';
-import type { StatusChangeSource } from './answer-events.ts';
-import type { OpenStream } from './open-stream.ts';
+import type { OpenStream } from './event-streams.ts';
 
-export type CollectionStatusChangesOptions = {
+/** Source of the status changes of a stream, in order. */
+export interface StatusChangeSource {
+  /** Yields the changes since the last call, each with a token from which the stream resumes after it. */
+  more(): AsyncIterable<{ readonly token: string; readonly change: StatusChange }>;
+  /** Token of the current position, if it is known to be later than the last change. */
+  readonly token: string | undefined;
+  /** Whether no change follows soon or ever. */
+  readonly isOver: boolean;
+}
+
+/** Status changes of one deposit: after a revision, or from the latest. Over when no further change is expected. */
+export class DepositStatusChanges implements StatusChangeSource {
+  readonly token = undefined;
+  readonly #reader: StatusChangeReader;
+  #after: number | undefined;
+  #last: StatusChange | undefined;
+
+  constructor(log: Pick<EventLog, 'readStream'>, depositId: number, after: number | undefined) {
+    this.#reader = new StatusChangeReader(log, depositId);
+    this.#after = after;
+  }
+
+  get isOver(): boolean {
+    return this.#last !== undefined && progressAfter(this.#last.event) !== 'goes on';
+  }
+
+  async *more(): AsyncGenerator<{ token: string; change: StatusChange }> {
+    for await (const change of this.#reader.more()) {
+      this.#last = change;
+      const { revision } = change.event;
+      if (this.#after !== undefined && revision > this.#after) yield { token: String(revision), change };
+    }
+    if (this.#after === undefined && this.#last) {
+      yield { token: String(this.#last.event.revision), change: this.#last };
+    }
+    this.#after = this.#reader.revision;
+  }
+}
+
+type CollectionStatusChangesOptions = {
   readonly log: EventLog;
   readonly statuses: View<DepositStatusView>;
   readonly client: string;
