@@ -39,8 +39,11 @@ export type HistoryResult = {
   readonly notes: readonly Note[] | undefined;
 };
 
-/** Milliseconds after the last fault and request in which everything has to end. */
-const CALM_MS = 150_000;
+/**
+ * Milliseconds after the last fault and request in which everything has to end. A retry waits as long as a clock was set
+ * back, ten minutes at most. An event that is suspected of a crash runs exclusively for up to five minutes.
+ */
+const CALM_MS = 720_000;
 /** Looks whether everything has ended, and how long it is watched from then on. */
 const [FIRST_LOOK_MS, LOOK_EVERY_MS, AFTERMATH_MS] = [3000, 500, 2500];
 const MOST_STEPS = 600_000;

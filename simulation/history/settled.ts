@@ -25,7 +25,7 @@ const ENDS = new Set([
 export function isSettled(scene: Scene, nodes: ReadonlyMap<string, SimulatedNode>): boolean {
   const { log } = scene;
   const isOver = (events: readonly StoredEvent[]): boolean =>
-    namesLostObject(events, scene.store) || (hasEnded(events) && isNotified(events, scene));
+    (hasEnded(events) || namesLostObject(events, scene.store)) && isNotified(events, scene);
   for (const [stream, events] of log.streams)
     if (stream.startsWith('deposit-') && !isOver(events)) return false;
   const last = scene.log.events.findLast(({ streamId }) => /^(deposit|client|notifications)-/.test(streamId));
