@@ -36,7 +36,16 @@ const ROOMS: Readonly<Record<string, Room>> = {
     rooms: ['src/tools/', 'src/archives/', 'src/domain/', 'src/swhid/', ...PORTS, ...SHOWN],
   },
   'src/deposits/': {
-    rooms: ['src/tools/', 'src/contents/', 'src/domain/', 'src/swhid/', 'src/sword/', ...PORTS, ...SHOWN],
+    rooms: [
+      'src/tools/',
+      'src/archives/',
+      'src/contents/',
+      'src/domain/',
+      'src/swhid/',
+      'src/sword/',
+      ...PORTS,
+      ...SHOWN,
+    ],
   },
   'src/reactors/': { rooms: ['src/tools/', ...CORE, ...PORTS, ...SHOWN] },
   'src/http/': {

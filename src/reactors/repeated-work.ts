@@ -2,8 +2,8 @@ import type { RecordedEvent } from '../event-log/event-log.ts';
 import { clock } from '../tools/clock.ts';
 import { AbortGate } from '../tools/concurrency/abort-gate.ts';
 import { backoffDelay } from '../tools/concurrency/backoff.ts';
+import { isTransient } from '../tools/concurrency/transient-faults.ts';
 import type { Logger } from '../tools/logger.ts';
-import { isTransient } from './transient-faults.ts';
 
 export type RepeatedWorkOptions = {
   readonly reactor: string;

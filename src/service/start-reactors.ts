@@ -4,8 +4,8 @@ import type { ReadinessChecks } from '../http/middleware/health.ts';
 import type { Module } from '../modules/module.ts';
 import { MODULES } from '../modules/modules.ts';
 import { observedReactor, observedReader } from '../observability/port-observers.ts';
-import { Checker } from '../reactors/checker.ts';
-import { Loader } from '../reactors/loader.ts';
+import { checker } from '../reactors/checker.ts';
+import { loader } from '../reactors/loader.ts';
 import { EventLogParking } from '../reactors/parking.ts';
 import { ReactorRunner } from '../reactors/reactor-runner.ts';
 import { Sweep } from '../reactors/sweep/sweep.ts';
@@ -38,8 +38,8 @@ export function startReactors(
   const { reactionPause: firstPause } = config;
   const options = { deliveries, parking, logger, concurrency: REACTOR_CONCURRENCY, firstPause };
   const reactors = [
-    new Checker(log, store, reader, config.archiveLimits),
-    new Loader(log, store, reader, config.loaderIdentity),
+    checker({ log, store, reader, limits: config.archiveLimits }),
+    loader({ log, store, reader, identity: config.loaderIdentity }),
   ];
   const runners = reactors.map((reactor) => new ReactorRunner(observedReactor(reactor), options));
   for (const runner of runners) runner.start(fail);

@@ -2,10 +2,10 @@ import test from 'ava';
 import { handleCommand, load } from '../../src/deposits/command-handler.ts';
 import { deposits } from '../../src/domain/aggregates.ts';
 import type { EventLog, ReadStreamOptions, RecordedEvent } from '../../src/event-log/event-log.ts';
-import { Checker } from '../../src/reactors/checker.ts';
-import { Loader } from '../../src/reactors/loader.ts';
+import { checker } from '../../src/reactors/checker.ts';
+import { loader } from '../../src/reactors/loader.ts';
 import { EventLogParking } from '../../src/reactors/parking.ts';
-import { isTransient } from '../../src/reactors/transient-faults.ts';
+import { isTransient } from '../../src/tools/concurrency/transient-faults.ts';
 import { createDeposit } from '../../testing/domain/example-deposits.ts';
 import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
 
@@ -37,8 +37,11 @@ test('a stream that ends before the event that a reactor handles is read again, 
   t.is(event.type, 'DepositCompleted');
   log.upTo = event.revision - 1;
   const unused = {} as never;
-  for (const reactor of [new Checker(log, unused, unused, unused), new Loader(log, unused, unused, '')]) {
-    for (const work of [reactor.react(event), reactor.giveUp(event, new Error('x'))]) {
+  for (const reactor of [
+    checker({ log, store: unused, reader: unused, limits: unused }),
+    loader({ log, store: unused, reader: unused, identity: '' }),
+  ]) {
+    for (const work of [reactor.react(event, AbortSignal.any([])), reactor.giveUp(event, new Error('x'))]) {
       const error = await t.throwsAsync(work, { message: /^Stale read of deposit-1/ });
       t.true(isTransient(error), reactor.name);
     }

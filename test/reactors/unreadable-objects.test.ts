@@ -9,8 +9,8 @@ import { deposits } from '../../src/domain/aggregates.ts';
 import type { RecordedEvent } from '../../src/event-log/event-log.ts';
 import { FilesystemObjectStore } from '../../src/object-store/filesystem/filesystem-object-store.ts';
 import { ObjectMissing } from '../../src/object-store/object-store.ts';
-import { Checker } from '../../src/reactors/checker.ts';
-import { Loader } from '../../src/reactors/loader.ts';
+import { checker } from '../../src/reactors/checker.ts';
+import { loader } from '../../src/reactors/loader.ts';
 import { parkedEvents } from '../../src/reactors/parking.ts';
 import { tarOf } from '../../testing/archives/archive-builders.ts';
 import { aliceArchive, createDeposit, reading } from '../../testing/domain/example-deposits.ts';
@@ -57,8 +57,11 @@ for (const work of ['check', 'load'] as const) {
     const [event] = await Array.fromAsync(log.readStream('deposit-1', { backwards: true, limit: 1 }));
     const unused = {} as never;
     const reactor =
-      work === 'check' ? new Checker(log, store, unused, unused) : new Loader(log, store, unused, '');
-    const error = await t.throwsAsync(reactor.react(event as RecordedEvent), { instanceOf: ObjectMissing });
+      work === 'check'
+        ? checker({ log, store, reader: unused, limits: unused })
+        : loader({ log, store, reader: unused, identity: '' });
+    const reaction = reactor.react(event as RecordedEvent, AbortSignal.any([]));
+    const error = await t.throwsAsync(reaction, { instanceOf: ObjectMissing });
     for (let times = 0; times < 2; times += 1) await reactor.giveUp(event as RecordedEvent, error);
     const after = await Array.fromAsync(log.readStream('deposit-1', { from: (event?.revision ?? 0) + 1 }));
     const object = work === 'check' ? aliceArchive.sha256 : reading.listing;

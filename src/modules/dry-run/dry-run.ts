@@ -1,7 +1,7 @@
 import type { CollectionView } from '../../../projections/collections.ts';
 import type { ArchiveLimits, ArchiveReader } from '../../archives/inspection.ts';
-import { type ArchiveVerdict, check } from '../../domain/deposit/checks.ts';
-import type { Archive } from '../../domain/deposit/events.ts';
+import { inspectArchive } from '../../deposits/check.ts';
+import { check } from '../../domain/deposit/checks.ts';
 import { validateMetadata } from '../../domain/deposit/metadata/metadata-checks.ts';
 import { statusDetail, withWarnings } from '../../domain/deposit/status-detail.ts';
 import { bodyKind, parseDepositRequest } from '../../http/requests/deposit-request.ts';
@@ -94,7 +94,9 @@ export class DryRuns {
       const { warnings } = validateMetadata(entries);
       return { status: 'done', statusDetail: withWarnings('The metadata would be deposited.', warnings) };
     }
-    const archives = archive ? [await this.#inspected(archive, place)] : [];
+    const archives = archive
+      ? [await inspectArchive(this.#places, archive, place.source(archive.sha256))]
+      : [];
     const outcome = check({ entries, archives, conflicts: [], clientDomain });
     const { warnings } = outcome;
     if (outcome.verified) {
@@ -104,15 +106,6 @@ export class DryRuns {
       };
     }
     return { status: 'rejected', statusDetail: statusDetail('rejected', outcome.reasons, warnings) };
-  }
-
-  async #inspected(archive: Archive, place: DryRunPlace): Promise<ArchiveVerdict> {
-    const { reader, limits } = this.#places;
-    const inspection = await reader.inspect(place.source(archive.sha256), archive.sha256, limits);
-    if (inspection.outcome === 'refused') {
-      return { archive, reading: null, faults: inspection.faults, warnings: [] };
-    }
-    return { archive, reading: null, faults: [], warnings: inspection.warnings };
   }
 }
 

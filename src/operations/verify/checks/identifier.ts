@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { ArchiveLimits, ArchiveReader } from '../../../archives/inspection.ts';
+import { loadedEvent } from '../../../deposits/load.ts';
 import { deposits } from '../../../domain/aggregates.ts';
 import type { ArchiveReading } from '../../../domain/deposit/events.ts';
 import { absent, type Deposit } from '../../../domain/deposit/state.ts';
 import type { RecordedEvent } from '../../../event-log/event-log.ts';
 import type { LogAudit } from '../../../event-log/integrity/log-audit.ts';
 import type { StoreAudit } from '../../../object-store/object-store.ts';
-import { loadedEvent } from '../../../reactors/recipe-swh-1.ts';
 import { eventFinding } from '../finding.ts';
 import { Limiter } from '../limiter.ts';
 import type { LogCheck } from '../log-pass.ts';
