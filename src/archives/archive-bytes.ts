@@ -86,18 +86,14 @@ export class ArchiveBytes implements Disposable {
     }
     for (let filled = 0; filled < target.length; ) {
       const count = files.readSync(this.#source, target, filled, target.length - filled, position + filled);
-      if (count === 0) throw new BecameShorter(this.length);
+      if (count === 0) throw becameShorter(this.length);
       filled += count;
     }
   }
 }
 
-/** Has a system call, which distinguishes it from faults of the archive, like any failed read. */
-class BecameShorter extends Error {
-  readonly code = 'EIO';
-  readonly syscall = 'read';
-
-  constructor(length: number) {
-    super(`The file of the archive became shorter than its ${length} bytes while it was read.`);
-  }
+/** Returns an error with a system call, which distinguishes it from faults of the archive, like any failed read. */
+function becameShorter(length: number): Error {
+  const message = `The file of the archive became shorter than its ${length} bytes while it was read.`;
+  return Object.assign(new Error(message), { code: 'EIO', syscall: 'read' });
 }

@@ -1,3 +1,4 @@
+import { CodedError } from '../tools/coded-error.ts';
 import type { ArchiveFault } from './inspection.ts';
 
 export type FaultCode =
@@ -35,15 +36,7 @@ export type FaultCode =
   | 'CHECK_ABORTED';
 
 /** A fault after which the rest of the archive cannot be read, or must not be. */
-export class Unreadable extends Error {
-  override readonly name = 'Unreadable';
-  readonly code: FaultCode;
-
-  constructor(code: FaultCode, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.code = code;
-  }
-}
+export class Unreadable extends CodedError<FaultCode> {}
 
 /** Returns the fault of a corrupt archive. @param what completes the sentence. */
 export function corrupt(code: FaultCode, what: string): Unreadable {

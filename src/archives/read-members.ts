@@ -2,7 +2,7 @@ import type { LocalSource } from '../object-store/object-store.ts';
 import { ArchiveBytes } from './archive-bytes.ts';
 import { tarPieces } from './compression/decompress.ts';
 import { corrupt } from './faults.ts';
-import type { MemberOutput, WantedMembers } from './members/member-output.ts';
+import type { ContentOutput, WantedMembers } from './members/member-output.ts';
 import { readTarMembers } from './tar/tar-extraction.ts';
 import { readZipMembers } from './zip/zip-extraction.ts';
 
@@ -14,7 +14,7 @@ import { readZipMembers } from './zip/zip-extraction.ts';
 export async function readMembers(
   source: LocalSource,
   wanted: WantedMembers,
-  output: MemberOutput,
+  output: ContentOutput,
 ): Promise<void> {
   if (wanted.size === 0) return;
   using bytes = ArchiveBytes.open(source);

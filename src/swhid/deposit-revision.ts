@@ -1,5 +1,4 @@
-import type { Revision } from './revision.ts';
-import type { GitTime } from './signature.ts';
+import type { GitTime, Revision } from './revision.ts';
 
 /** Input of the revision of a loaded deposit; all of it is in events. */
 export type RevisionFacts = {

@@ -1,5 +1,13 @@
 import { gitObjectId } from './git-object.ts';
-import { formatSignature, headerLine, type Signature } from './signature.ts';
+
+/** A time as git writes it: seconds since 1970 and the offset of the time zone, such as `+0200`. */
+export type GitTime = { readonly seconds: number; readonly microseconds?: number; readonly offset: string };
+
+export type Signature = {
+  /** `Name <address>`, used unchanged. */
+  readonly fullname: string;
+  readonly time: GitTime;
+};
 
 export type Revision = {
   /** Directory id, 40 hex digits. */
@@ -26,4 +34,17 @@ export function revisionBody(revision: Revision): Buffer {
   ];
   const message = revision.message === null ? '' : `\n${revision.message}`;
   return Buffer.from(headers.join('') + message);
+}
+
+export function formatSignature({ fullname, time }: Signature): string {
+  return `${fullname} ${time.seconds}${fraction(time.microseconds ?? 0)} ${time.offset}`;
+}
+
+/** Formats a header line. A space continues a line break inside the value, so no value can add a header. */
+export function headerLine(key: string, value: string): string {
+  return `${key} ${value.replaceAll('\n', '\n ')}\n`;
+}
+
+function fraction(microseconds: number): string {
+  return microseconds === 0 ? '' : `.${String(microseconds).padStart(6, '0').replace(/0+$/, '')}`;
 }

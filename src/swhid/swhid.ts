@@ -1,3 +1,4 @@
+import { errorsOfCode } from '../tools/coded-error.ts';
 import { escapePath, unescapePath } from './escape-path.ts';
 
 type SwhidType = 'snp' | 'rel' | 'rev' | 'dir' | 'cnt';
@@ -25,10 +26,7 @@ type Range = { readonly first: number; readonly last?: number };
 
 export type Swhid = CoreSwhid & { readonly qualifiers: Qualifiers };
 
-export class InvalidSwhid extends Error {
-  override readonly name = 'InvalidSwhid';
-  readonly code = 'INVALID_SWHID';
-}
+export class InvalidSwhid extends errorsOfCode('INVALID_SWHID') {}
 
 export function formatSwhid({ type, id }: CoreSwhid): string {
   return `swh:1:${type}:${id}`;
@@ -70,6 +68,30 @@ export function parseQualifiedSwhid(text: string): Swhid {
     Object.assign(qualifiers, { [key]: qualifierParsers[key](pair.slice(at + 1), text) });
   }
   return { ...parseSwhid(core), qualifiers };
+}
+
+/**
+ * Parses a SWHID that refers to an object. Its qualifiers must also be consistent with each other.
+ * @throws {InvalidSwhid}
+ */
+export function parseReference(text: string): Swhid {
+  const swhid = parseQualifiedSwhid(text);
+  const wrong = contradictionIn(swhid);
+  if (wrong !== undefined) throw new InvalidSwhid(`“${text}” ${wrong}.`);
+  return swhid;
+}
+
+function contradictionIn({ type, qualifiers }: Swhid): string | undefined {
+  const { visit, anchor, path, lines, bytes } = qualifiers;
+  if (visit && anchor?.type === 'snp') return 'has a snapshot as anchor beside a visit, which is one already';
+  if (path !== undefined && type !== 'cnt' && type !== 'dir') {
+    return `has a path, which only a content or a directory can have, not the type ${type}`;
+  }
+  if (lines && type !== 'cnt') return `has lines, which only a content can have, not the type ${type}`;
+  if (bytes && type !== 'cnt') return `has bytes, which only a content can have, not the type ${type}`;
+  if (lines?.last !== undefined && lines.last < lines.first) return 'has lines that end before they begin';
+  if (bytes?.last !== undefined && bytes.last < bytes.first) return 'has bytes that end before they begin';
+  return undefined;
 }
 
 // The percent sign first: otherwise those of the escaped semicolons would be escaped again.

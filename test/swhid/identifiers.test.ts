@@ -8,11 +8,16 @@ import {
   directoryId,
   type Leaf,
 } from '../../src/swhid/directory.ts';
-import { parseReference } from '../../src/swhid/reference.ts';
-import { releaseBody, releaseId } from '../../src/swhid/release.ts';
 import { revisionBody, revisionId } from '../../src/swhid/revision.ts';
 import { type Branch, snapshotBody, snapshotId } from '../../src/swhid/snapshot.ts';
-import { formatQualifiedSwhid, formatSwhid, parseQualifiedSwhid, parseSwhid } from '../../src/swhid/swhid.ts';
+import {
+  formatQualifiedSwhid,
+  formatSwhid,
+  parseQualifiedSwhid,
+  parseReference,
+  parseSwhid,
+} from '../../src/swhid/swhid.ts';
+import { releaseBody, releaseId } from './release.ts';
 import { type BranchVector, type TreeVector, vectors } from './vectors.ts';
 
 for (const vector of vectors.content) {

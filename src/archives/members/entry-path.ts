@@ -13,6 +13,18 @@ export function entryPath(name: string, limits: PathLimits): EntryPath {
   return hostile(name) ?? tooLong(name, limits) ?? { path: cleanPath(name) };
 }
 
+/**
+ * Returns the path that a member got when its archive was checked; `undefined` for an entry that is not a
+ * member.
+ */
+export function memberPath(name: string): string | undefined {
+  const result = entryPath(name, noLimits);
+  return 'path' in result ? result.path : undefined;
+}
+
+// The limits of the check were applied already.
+const noLimits = { pathBytes: Infinity, nameBytes: Infinity, depth: Infinity };
+
 /** Whether a link in the directory of `path` with this target leaves the tree. Links are not followed. */
 export function pointsOutOfTree(path: string, target: string): boolean {
   if (target.startsWith('/')) return true;

@@ -1,4 +1,4 @@
-import { createHash, hash } from 'node:crypto';
+import { createHash, type Hash, hash } from 'node:crypto';
 import { contentHash, contentId } from '../../swhid/content.ts';
 import { sniffInnerFormat, sniffLength } from '../format.ts';
 
@@ -21,31 +21,50 @@ export function hashMember(bytes: Uint8Array): Hashed {
   };
 }
 
-/** Computes the same facts for a member that is read in chunks; its length must be known before. */
+/** Hashing all at once is faster up to this size. */
+const LARGE_BYTES = 1024 ** 2;
+
+/**
+ * Computes the same facts for a member that is read in chunks; its length must be known before. Most members are one
+ * chunk, which is hashed at once.
+ */
 export class MemberHash {
-  readonly #id;
-  readonly #sha256 = createHash('sha256');
-  readonly #head = Buffer.alloc(sniffLength);
+  readonly #size: number;
+  #hashes:
+    | { readonly id: ReturnType<typeof contentHash>; readonly sha256: Hash; readonly head: Buffer }
+    | undefined;
+  #whole: Hashed | undefined;
   #length = 0;
 
-  constructor(length: number) {
-    this.#id = contentHash(length);
+  constructor(size: number) {
+    this.#size = size;
   }
 
   update(piece: Uint8Array): void {
-    this.#id.update(piece);
-    this.#sha256.update(piece);
+    if (piece.length === this.#size && piece.length <= LARGE_BYTES && !this.#hashes && !this.#whole) {
+      this.#whole = hashMember(piece);
+      return;
+    }
+    this.#hashes ??= {
+      id: contentHash(this.#size),
+      sha256: createHash('sha256'),
+      head: Buffer.alloc(sniffLength),
+    };
+    this.#hashes.id.update(piece);
+    this.#hashes.sha256.update(piece);
     if (this.#length < sniffLength)
-      this.#head.set(piece.subarray(0, sniffLength - this.#length), this.#length);
+      this.#hashes.head.set(piece.subarray(0, sniffLength - this.#length), this.#length);
     this.#length += piece.length;
   }
 
   digest(): Hashed {
+    if (!this.#hashes) return this.#whole ?? hashMember(Buffer.alloc(0));
+    const { id, sha256, head } = this.#hashes;
     return {
       length: this.#length,
-      id: this.#id.digest(),
-      sha256: this.#sha256.digest('hex'),
-      archive: sniffInnerFormat(this.#head.subarray(0, this.#length)) !== undefined,
+      id: id.digest(),
+      sha256: sha256.digest('hex'),
+      archive: sniffInnerFormat(head.subarray(0, this.#length)) !== undefined,
     };
   }
 }

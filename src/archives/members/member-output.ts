@@ -1,7 +1,9 @@
 import type { LeafMode } from '../../swhid/directory.ts';
+import { Unreadable } from '../faults.ts';
 import { tarHeader, tarPadding } from '../tar/tar-writer.ts';
 import type { ChunkSender } from '../workers/chunk-sender.ts';
-import { checkedTarget, MemberCheck } from './member-check.ts';
+import { type Hashed, hashMember, MemberHash } from './member-hash.ts';
+import { sanitizeName } from './sanitize-name.ts';
 
 /** A file or link to read; its path is a latin1 string of raw bytes. */
 export type WantedMember = {
@@ -17,98 +19,97 @@ export type WantedMember = {
 /** Wanted members by path. */
 export type WantedMembers = ReadonlyMap<string, WantedMember>;
 
-/** Receives wanted members one after the other; `data` is called only between `begin` and `end`. */
-export interface MemberOutput {
-  begin(member: WantedMember): void;
-  data(piece: Uint8Array): void;
-  end(): void;
-  link(member: WantedMember, target: string): void;
-  /** Writes a member with the bytes of an earlier one, under another path. */
-  repeat(member: WantedMember, first: WantedMember): void;
-  /** Must be awaited regularly, so that the memory for unsent bytes is bounded. */
-  drained(): Promise<void>;
-}
-
-/** Writes the bytes of one content, and no other bytes. */
-export class ContentOutput implements MemberOutput {
+/**
+ * Writes the bytes of wanted members, one after the other; verifies them by content id, which is a SHA-1, and SHA-256.
+ * `data` is called only between `begin` and `end`.
+ */
+export class ContentOutput {
   readonly #sender: ChunkSender;
-  #check: MemberCheck | undefined;
+  #reading: { readonly member: WantedMember; readonly hash: MemberHash } | undefined;
 
   constructor(sender: ChunkSender) {
     this.#sender = sender;
   }
 
   begin(member: WantedMember): void {
-    this.#check = new MemberCheck(member);
+    this.#reading = { member, hash: new MemberHash(member.length) };
   }
 
   data(piece: Uint8Array): void {
-    this.#check?.update(piece);
+    this.#reading?.hash.update(piece);
     this.#sender.write(piece);
   }
 
+  /** @throws {Unreadable} other bytes than those of the member. */
   end(): void {
-    this.#check?.finish();
+    if (this.#reading) assertSame(this.#reading.member, this.#reading.hash.digest());
   }
 
   link(member: WantedMember, target: string): void {
-    this.#sender.write(checkedTarget(member, target));
+    const bytes = Buffer.from(target, 'latin1');
+    assertSame(member, hashMember(bytes));
+    this.#sender.write(bytes);
   }
 
-  repeat(): void {}
+  /** Writes a member with the bytes of an earlier one, under another path. */
+  repeat(_member: WantedMember, _first: WantedMember): void {}
 
+  /** Must be awaited regularly, so that the memory for unsent bytes is bounded. */
   drained(): Promise<void> {
     return this.#sender.drained();
   }
 }
 
 /** Writes members as a tar without its end; paths are relative to a directory. */
-export class TarOutput implements MemberOutput {
+export class TarOutput extends ContentOutput {
   readonly #sender: ChunkSender;
   readonly #below: number;
-  #check: MemberCheck | undefined;
   #length = 0;
 
   /** @param below length of the common prefix of all paths. */
   constructor(sender: ChunkSender, below: number) {
+    super(sender);
     this.#sender = sender;
     this.#below = below;
   }
 
-  begin(member: WantedMember): void {
+  override begin(member: WantedMember): void {
     const { mode, length } = member;
-    this.#check = new MemberCheck(member);
+    super.begin(member);
     this.#length = length;
     this.#sender.write(tarHeader({ type: 'file', path: this.#pathOf(member), mode, length }));
   }
 
-  data(piece: Uint8Array): void {
-    this.#check?.update(piece);
-    this.#sender.write(piece);
-  }
-
-  end(): void {
-    this.#check?.finish();
+  override end(): void {
+    super.end();
     this.#sender.write(tarPadding(this.#length));
   }
 
-  link(member: WantedMember, target: string): void {
-    checkedTarget(member, target);
+  override link(member: WantedMember, target: string): void {
+    assertSame(member, hashMember(Buffer.from(target, 'latin1')));
     this.#sender.write(tarHeader({ type: 'link', path: this.#pathOf(member), target }));
   }
 
-  repeat(member: WantedMember, first: WantedMember): void {
+  override repeat(member: WantedMember, first: WantedMember): void {
     const target = this.#pathOf(first);
     this.#sender.write(
       tarHeader({ type: 'hard link', path: this.#pathOf(member), mode: member.mode, target }),
     );
   }
 
-  drained(): Promise<void> {
-    return this.#sender.drained();
-  }
-
   #pathOf({ path }: WantedMember): string {
     return path.slice(this.#below);
   }
+}
+
+function assertSame(member: WantedMember, { id, sha256 }: Hashed): void {
+  const shown = `The member “${sanitizeName(member.path)}”`;
+  const before = 'when the deposit was loaded';
+  if (id !== member.id)
+    throw new Unreadable('CORRUPT', `${shown} is the content ${id} where it was ${member.id} ${before}.`);
+  if (sha256 !== member.sha256)
+    throw new Unreadable(
+      'CORRUPT',
+      `${shown} has the SHA-256 ${sha256} where it was ${member.sha256} ${before}.`,
+    );
 }

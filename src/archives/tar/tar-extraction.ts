@@ -1,5 +1,5 @@
-import type { MemberOutput, WantedMember, WantedMembers } from '../members/member-output.ts';
-import { memberPath } from '../members/member-path.ts';
+import { memberPath } from '../members/entry-path.ts';
+import type { ContentOutput, WantedMember, WantedMembers } from '../members/member-output.ts';
 import { TarReader, type TarSink } from './tar.ts';
 import type { TarHeader } from './tar-header.ts';
 import { kindOf } from './tar-members.ts';
@@ -13,7 +13,7 @@ type Pieces = Iterable<Buffer> | AsyncIterable<Buffer>;
 export async function readTarMembers(
   pieces: () => Pieces,
   wanted: WantedMembers,
-  output: MemberOutput,
+  output: ContentOutput,
 ): Promise<number> {
   const places = new Places();
   const finder = new TarReader(places);
@@ -72,14 +72,14 @@ class Places implements TarSink {
 
 class Emission implements TarSink {
   readonly #plan: Plan;
-  readonly #output: MemberOutput;
+  readonly #output: ContentOutput;
   #number = -1;
   #due: readonly WantedMember[] = [];
   #isLink = false;
   /** Number of members that have not been read yet. */
   left: number;
 
-  constructor(plan: Plan, output: MemberOutput) {
+  constructor(plan: Plan, output: ContentOutput) {
     this.#plan = plan;
     this.#output = output;
     this.left = plan.values().reduce((sum, members) => sum + members.length, 0);

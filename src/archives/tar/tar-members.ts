@@ -2,12 +2,9 @@ import { corrupt } from '../faults.ts';
 import { fillMember, type Member, type MemberCollector, unreadMember } from '../member-collector.ts';
 import { hashMember, MemberHash } from '../members/member-hash.ts';
 import { sanitizeName } from '../members/sanitize-name.ts';
-import { LinkedTargets } from './linked-targets.ts';
 import type { TarSink } from './tar.ts';
 import type { TarHeader } from './tar-header.ts';
 
-// Larger files are hashed chunk by chunk instead of being collected.
-const largeMember = 1024 ** 2;
 const ownerExecutes = 0o100;
 
 type Kind = 'file' | 'directory' | 'link' | 'hard link';
@@ -23,12 +20,12 @@ const kinds: { [type: string]: Kind | undefined } = {
 /** Adds the members of a tar to the collector and hashes their data. */
 export class TarMembers implements TarSink {
   readonly #contents: MemberCollector;
-  readonly #linkedTargets: LinkedTargets;
-  #reading: MemberData | undefined;
+  /** The first hard link to each target. */
+  readonly #links = new Map<string, { readonly member: Member; readonly linkName: string }>();
+  #reading: { readonly member: Member; readonly hash: MemberHash } | undefined;
 
   constructor(contents: MemberCollector) {
     this.#contents = contents;
-    this.#linkedTargets = new LinkedTargets(contents);
   }
 
   extension(size: number): void {
@@ -52,17 +49,17 @@ export class TarMembers implements TarSink {
   }
 
   data(piece: Buffer): void {
-    this.#reading?.push(piece);
+    this.#reading?.hash.update(piece);
   }
 
   end(): void {
-    this.#reading?.finish();
+    if (this.#reading) fillMember(this.#reading.member, this.#reading.hash.digest());
     this.#reading = undefined;
   }
 
   #addFile(path: string, { mode, size }: TarHeader): void {
     const member = unreadMember(mode & ownerExecutes ? '100755' : '100644');
-    if (this.#add(path, member)) this.#reading = new MemberData(member, size);
+    if (this.#add(path, member)) this.#reading = { member, hash: new MemberHash(size) };
   }
 
   #addLink(path: string, { linkName }: TarHeader): void {
@@ -85,7 +82,8 @@ export class TarMembers implements TarSink {
     if (member.mode !== '120000') member.mode = mode & ownerExecutes ? '100755' : '100644';
     if (path === target) return;
     this.#add(path, member);
-    this.#linkedTargets.add(target!, member, name);
+    if (this.#contents.rejectsReplacedTargets && !this.#links.has(target!))
+      this.#links.set(target!, { member, linkName: name });
   }
 
   #addSpecial({ name, type }: TarHeader): void {
@@ -101,40 +99,21 @@ export class TarMembers implements TarSink {
     if (added === 'replaced') {
       const text = `The member “${sanitizeName(path)}” is in the archive more than once (duplicate); the last one counts.`;
       this.#contents.warnings.add('DUPLICATE', text);
-      this.#linkedTargets.checkReplaced(path, member);
+      this.#checkReplaced(path, member);
     }
     return added !== undefined;
   }
-}
 
-/** Hashes the bytes of one file: at once if they are one chunk or few, else chunk by chunk. */
-class MemberData {
-  readonly #member: Member;
-  readonly #size: number;
-  readonly #hash: MemberHash | undefined;
-  #bytes: Buffer = Buffer.alloc(0);
-  #filled = 0;
-
-  constructor(member: Member, size: number) {
-    this.#member = member;
-    this.#size = size;
-    if (size > largeMember) this.#hash = new MemberHash(size);
-  }
-
-  push(piece: Buffer): void {
-    if (this.#hash) this.#hash.update(piece);
-    else if (piece.length === this.#size) fillMember(this.#member, hashMember(piece));
-    else this.#collect(piece);
-  }
-
-  finish(): void {
-    if (this.#hash) fillMember(this.#member, this.#hash.digest());
-    else if (this.#filled > 0 || this.#size === 0) fillMember(this.#member, hashMember(this.#bytes));
-  }
-
-  #collect(piece: Buffer): void {
-    if (this.#filled === 0) this.#bytes = Buffer.allocUnsafe(this.#size);
-    this.#filled += piece.copy(this.#bytes, this.#filled);
+  /**
+   * Adds a fault if a hard link shares the bytes that `path` had before. Readers that write the duplicate into the
+   * existing file change the link, too; GNU tar replaces the file, so the link retains the earlier bytes. Another link
+   * to these is not a change.
+   */
+  #checkReplaced(path: string, member: Member): void {
+    const linked = this.#links.get(path);
+    if (linked === undefined || linked.member === member) return;
+    const text = `The member “${sanitizeName(path)}” comes again (duplicate) after the hard link “${sanitizeName(linked.linkName)}” to it: readers of tar differ in which bytes the link has. Pack each path once.`;
+    this.#contents.faults.add('DUPLICATE', text);
   }
 }
 

@@ -1,6 +1,6 @@
 import { type Transferable, Worker, type WorkerOptions } from 'node:worker_threads';
 import { clock } from '../../tools/clock.ts';
-import { CodedError } from '../../tools/coded-error.ts';
+import { errorsOfCode } from '../../tools/coded-error.ts';
 import { FairSemaphore } from '../../tools/concurrency/fair-semaphore.ts';
 import { workers } from '../../tools/workers.ts';
 
@@ -29,23 +29,17 @@ const START_TIMEOUT_MS = 60_000;
 /** First message of a worker, as soon as it can accept jobs. */
 export const BEGUN = 'begun';
 
+const COULD_NOT_BEGIN = 'No worker could begin.';
+
 /** The worker crashed in the job, or was stopped because the job exceeded its time limit. */
 export class JobAborted extends Error {
   override readonly name = 'JobAborted';
 }
 
 /** Too many jobs wait, or no worker could start: unrelated to the job. */
-class PoolBusy extends CodedError<'POOL_BUSY'> {
-  constructor(message = 'No worker could begin.', options?: ErrorOptions) {
-    super('POOL_BUSY', message, options);
-  }
-}
+class PoolBusy extends errorsOfCode('POOL_BUSY') {}
 
-class PoolClosed extends CodedError<'POOL_CLOSED'> {
-  constructor(message: string) {
-    super('POOL_CLOSED', message);
-  }
-}
+class PoolClosed extends errorsOfCode('POOL_CLOSED') {}
 
 /**
  * Runs jobs on a few worker threads, those of each owner in FIFO order. An idle thread does not keep the
@@ -105,7 +99,7 @@ export class WorkerPool<Job, Reply> implements AsyncDisposable {
     try {
       return workers.start(this.#entry, this.#options.worker);
     } catch (cause) {
-      throw new PoolBusy(undefined, { cause }); // the system has no thread left
+      throw new PoolBusy(COULD_NOT_BEGIN, { cause }); // the system has no thread left
     }
   }
 
@@ -130,7 +124,7 @@ export class WorkerPool<Job, Reply> implements AsyncDisposable {
     };
     const died = (reason: string, cause?: Error) => {
       const isOfJob = this.#begun.has(worker);
-      abort(isOfJob ? new JobAborted(reason, { cause }) : new PoolBusy(undefined, { cause }));
+      abort(isOfJob ? new JobAborted(reason, { cause }) : new PoolBusy(COULD_NOT_BEGIN, { cause }));
     };
     worker.once('error', (error: Error) => died('The worker failed.', error));
     worker.once('exit', (code) => died(`The worker exited with code ${code}.`));

@@ -1,4 +1,5 @@
 import { crc32, createInflateRaw, type InflateRaw, inflateRawSync } from 'node:zlib';
+import { CodedError } from '../../tools/coded-error.ts';
 import { collectingBuffers } from '../../tools/gc-hint.ts';
 import { feed } from '../compression/write-to-stream.ts';
 import type { FaultCode } from '../faults.ts';
@@ -18,13 +19,9 @@ export function isSmall({ packed, unpacked }: ZipEntry): boolean {
 }
 
 /** The data of one entry is bad; the next one can still be read. */
-export class BadMember extends Error {
-  override readonly name = 'BadMember';
-  readonly code: FaultCode;
-
+export class BadMember extends CodedError<FaultCode> {
   constructor(code: FaultCode, entry: ZipEntry, what: string) {
-    super(`The member “${sanitizeName(entry.rawName)}” is corrupt: ${what}.`);
-    this.code = code;
+    super(code, `The member “${sanitizeName(entry.rawName)}” is corrupt: ${what}.`);
   }
 }
 

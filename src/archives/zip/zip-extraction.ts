@@ -1,6 +1,6 @@
 import type { ArchiveBytes } from '../archive-bytes.ts';
-import type { MemberOutput, WantedMembers } from '../members/member-output.ts';
-import { memberPath } from '../members/member-path.ts';
+import { memberPath } from '../members/entry-path.ts';
+import type { ContentOutput, WantedMembers } from '../members/member-output.ts';
 import { inflated, isSmall, stored, unpack } from './zip-data.ts';
 import { readDirectory, type ZipEntry } from './zip-directory.ts';
 import { readEndRecords } from './zip-end-record.ts';
@@ -11,7 +11,7 @@ import { zipName } from './zip-name.ts';
 export async function readZipMembers(
   bytes: ArchiveBytes,
   wanted: WantedMembers,
-  output: MemberOutput,
+  output: ContentOutput,
 ): Promise<number> {
   let read = 0;
   const entries = [...readDirectory(bytes, readEndRecords(bytes))].sort((a, b) => a.offset - b.offset);

@@ -1,5 +1,4 @@
-import { parseReference } from '../../swhid/reference.ts';
-import { formatQualifiedSwhid, InvalidSwhid, type Swhid } from '../../swhid/swhid.ts';
+import { formatQualifiedSwhid, InvalidSwhid, parseReference, type Swhid } from '../../swhid/swhid.ts';
 import { badRequest, quoted } from '../../sword/sword-error.ts';
 
 /**

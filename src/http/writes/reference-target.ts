@@ -6,12 +6,12 @@ import type { DepositService } from '../../deposits/deposit-service.ts';
 import { DepositRefusal } from '../../domain/deposit/errors.ts';
 import type { EntryFacts, MetadataTarget, Reference } from '../../domain/deposit/events.ts';
 import { assertMetadataDeposit, assertNoReference } from '../../domain/deposit/metadata/decide-metadata.ts';
-import { parseReference } from '../../swhid/reference.ts';
 import {
   type CoreSwhid,
   formatQualifiedSwhid,
   formatSwhid,
   InvalidSwhid,
+  parseReference,
   type Swhid,
 } from '../../swhid/swhid.ts';
 import { badRequest } from '../../sword/sword-error.ts';

@@ -13,7 +13,6 @@ import {
 import type { ServiceContext } from '../../http/service-context.ts';
 import type { LoadedDepositsLookup } from '../../http/writes/reference-target.ts';
 import { collectionEntryValidator } from '../../http/writes/validate-entry.ts';
-import type { LocalSource, ObjectStore } from '../../object-store/object-store.ts';
 import {
   type DryRunDocument,
   dryRunDocument,
@@ -23,16 +22,13 @@ import { negotiate } from '../../sword/headers/negotiate.ts';
 import { SwordError } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';
 import { FairSemaphore } from '../../tools/concurrency/fair-semaphore.ts';
+import type { DryRunStorage } from './dry-run-storage.ts';
 
-/** Temporary storage and an archive reader for dry runs, separate from those of deposits. */
-export type DryRunPlaces = {
-  readonly begin: () => Promise<DryRunPlace>;
+type DryRunPlaces = {
+  readonly begin: () => Promise<DryRunStorage>;
   readonly reader: Pick<ArchiveReader, 'inspect'>;
   readonly limits: ArchiveLimits;
 };
-
-type DryRunPlace = AsyncDisposable &
-  Pick<ObjectStore, 'put'> & { readonly source: (sha256: string) => LocalSource };
 
 /** Limits on concurrent dry runs, in total and per client. */
 const [MAX_AT_A_TIME, MAX_OF_CLIENT] = [8, 4];
@@ -87,7 +83,7 @@ export class DryRuns {
   async #verdict(
     { archive, entry }: ReceivedContent,
     clientDomain: string | null,
-    place: DryRunPlace,
+    place: DryRunStorage,
   ): Promise<Pick<DryRunDocument, 'status' | 'statusDetail'>> {
     const entries = entry ? [entry] : [];
     if (entry?.facts.reference) {

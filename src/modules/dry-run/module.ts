@@ -1,17 +1,38 @@
+import path from 'node:path';
+import { ArchiveWorkers } from '../../archives/workers/archive-workers.ts';
 import type { HttpModule } from '../../http/http-module.ts';
+import { HashingThreads } from '../../object-store/hashing/hashing-threads.ts';
+import { files } from '../../tools/files.ts';
 import type { Module } from '../module.ts';
 import { DryRuns } from './dry-run.ts';
-import { openDryRuns } from './open-dry-runs.ts';
+import { DryRunStorage } from './dry-run-storage.ts';
 
-/** Checks of a new deposit that do not make it. */
+/**
+ * Checks of a new deposit that do not make it. Their storage and threads are separate from those of deposits, so that
+ * neither waits for the other.
+ */
 export const dryRun: Module = {
   name: 'dry-run',
-  async serve({ config, logger, resources, observedReader }): Promise<HttpModule> {
-    const places = resources.use(
-      await openDryRuns(config, observedReader, (err, archives) =>
-        logger.warn({ archives, err }, 'check of a dry run aborted'),
-      ),
+  async serve({ config: { dataDir, archiveLimits: limits }, logger, resources, observedReader }) {
+    const folder = path.join(dataDir, 'dry-runs'); // of this process alone
+    const clear = () => files.rm(folder, { recursive: true, force: true });
+    await clear(); // of what a crash left
+    resources.defer(clear);
+    const hashing = resources.use(new HashingThreads(1));
+    const workers = resources.use(
+      new ArchiveWorkers({
+        size: 1,
+        onAborted: (err, archives) => logger.warn({ archives, err }, 'check of a dry run aborted'),
+      }),
     );
-    return { name: 'dry-run', dryRun: ({ lookup, receive }) => new DryRuns(places, lookup, receive) };
+    const places = {
+      begin: () => DryRunStorage.open(folder, hashing),
+      reader: observedReader(workers),
+      limits,
+    };
+    return {
+      name: 'dry-run',
+      dryRun: ({ lookup, receive }) => new DryRuns(places, lookup, receive),
+    } satisfies HttpModule;
   },
 };

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { HashingThreads } from '../../object-store/hashing/hashing-threads.ts';
+import type { HashingThreads } from '../../object-store/hashing/hashing-threads.ts';
 import { writeVerified } from '../../object-store/hashing/write-verified.ts';
 import { IncomingFile } from '../../object-store/incoming-file.ts';
 import type { ExpectedContent, LocalSource, StoredObject } from '../../object-store/object-store.ts';
@@ -7,47 +7,26 @@ import { unavailable } from '../../object-store/store-errors.ts';
 import { files } from '../../tools/files.ts';
 import { random } from '../../tools/random.ts';
 
-/** Where bodies lie that are looked at and not kept; what a crash leaves here is removed when it is opened. */
-export class DryRunFolder implements AsyncDisposable {
-  readonly #folder: string;
-  readonly #hashing = new HashingThreads(1);
-
-  /** The folder belongs to this process alone. */
-  static async open(folder: string): Promise<DryRunFolder> {
-    await files.rm(folder, { recursive: true, force: true });
-    return new DryRunFolder(folder);
-  }
-
-  private constructor(folder: string) {
-    this.#folder = folder;
-  }
-
-  /** A place of its own for one dry run; disposing of it removes all that is there. */
-  async begin(): Promise<DryRunPlace> {
-    const place = path.join(this.#folder, random.uuid());
-    try {
-      await files.mkdir(place, { recursive: true });
-    } catch (cause) {
-      throw unavailable('write', cause);
-    }
-    return new DryRunPlace(place, this.#hashing);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#hashing[Symbol.asyncDispose]();
-    await files.rm(this.#folder, { recursive: true, force: true });
-  }
-}
-
-/** Takes bodies as an archive store does, verified on their way, and forgets them. */
-export class DryRunPlace implements AsyncDisposable {
+/** Stores the bodies of one dry run in a folder, verified like those of deposits, until it is disposed of. */
+export class DryRunStorage implements AsyncDisposable {
   readonly #folder: string;
   readonly #hashing: HashingThreads;
   readonly #files = new Map<string, string>();
 
-  constructor(folder: string, hashing: HashingThreads) {
+  private constructor(folder: string, hashing: HashingThreads) {
     this.#folder = folder;
     this.#hashing = hashing;
+  }
+
+  /** Creates a folder for one dry run in `root`. */
+  static async open(root: string, hashing: HashingThreads): Promise<DryRunStorage> {
+    const folder = path.join(root, random.uuid());
+    try {
+      await files.mkdir(folder, { recursive: true });
+    } catch (cause) {
+      throw unavailable('write', cause);
+    }
+    return new DryRunStorage(folder, hashing);
   }
 
   /** Stores a body like {@link ObjectStore.put}, with the same errors. */

@@ -1,5 +1,5 @@
-import { gitObjectId } from './git-object.ts';
-import { formatSignature, type GitTime, headerLine } from './signature.ts';
+import { gitObjectId } from '../../src/swhid/git-object.ts';
+import { formatSignature, type GitTime, headerLine } from '../../src/swhid/revision.ts';
 
 export type Release = {
   readonly target: string;
@@ -12,7 +12,7 @@ export type Release = {
 const gitTypes = { content: 'blob', directory: 'tree', revision: 'commit', release: 'tag' } as const;
 
 /**
- * Returns the id of a release. The service creates none; the function completes this module for every type of object.
+ * Returns the id of a release. The service creates none.
  */
 export function releaseId(release: Release): string {
   return gitObjectId('tag', releaseBody(release));
