@@ -5,7 +5,7 @@ import type { ObjectReader } from '../contents/object-reader.ts';
 import type { Resolver } from '../contents/resolver.ts';
 import type { DepositService } from '../deposits/deposit-service.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
-import type { Generator } from '../sword/documents/generator.ts';
+import type { Generator } from '../sword/documents/document.ts';
 import type { XmlLimits } from '../sword/entry/xml-tree.ts';
 import { Iris } from '../sword/iris.ts';
 import { notFound } from '../sword/sword-error.ts';

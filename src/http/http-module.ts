@@ -1,6 +1,6 @@
 import type { CollectionView } from '../../projections/collections.ts';
 import type { DepositService } from '../deposits/deposit-service.ts';
-import type { RenderContext } from '../sword/documents/render-context.ts';
+import type { RenderContext } from '../sword/documents/document.ts';
 import type { Iris } from '../sword/iris.ts';
 import type { Credentials } from './middleware/credentials.ts';
 import type { OptionalModule } from './middleware/open-api-document.ts';

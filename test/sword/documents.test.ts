@@ -1,10 +1,11 @@
 import test, { type ExecutionContext } from 'ava';
-import { contentDocument, contentDocumentJson } from '../../src/sword/documents/content-document.ts';
+import { contentDocument } from '../../src/sword/documents/content-document.ts';
 import { humanDate } from '../../src/sword/documents/deposit-date.ts';
-import { depositReceipt, depositReceiptJson } from '../../src/sword/documents/deposit-receipt.ts';
+import { depositReceipt } from '../../src/sword/documents/deposit-receipt.ts';
+import { type Document, render } from '../../src/sword/documents/document.ts';
 import { errorDocument, errorIri, SWORD_ERRORS } from '../../src/sword/documents/error-document.ts';
-import { serviceDocument, serviceDocumentJson } from '../../src/sword/documents/service-document.ts';
-import { statusDocument, statusDocumentJson } from '../../src/sword/documents/status-document.ts';
+import { serviceDocument } from '../../src/sword/documents/service-document.ts';
+import { statusDocument } from '../../src/sword/documents/status-document.ts';
 import { Iris } from '../../src/sword/iris.ts';
 import type { SwordErrorCode } from '../../src/sword/sword-error.ts';
 import { child, type Parsed, parsedBody, texts } from '../../testing/documents/parsed-body.ts';
@@ -21,6 +22,8 @@ const iris = new Iris('https://deposit.example/');
 const depositNamespace = 'https://deposit.example/schema';
 const generator = { name: 'Deposit Service', version: '1.2.3', uri: 'https://deposit.example/about' };
 const language = { iris, depositNamespace, generator, refIdAliases: true };
+const xml = (document: Document) => render(document, 'xml', language);
+const asJson = (document: Document) => render(document, 'json', language);
 
 const orbitals = {
   depositId: 42,
@@ -93,7 +96,7 @@ function depositFields(t: ExecutionContext, root: Parsed): Record<string, string
 }
 
 test('a receipt is an Atom entry with the fields, links and packaging of the interface', (t) => {
-  const body = depositReceipt(orbitals, language);
+  const body = xml(depositReceipt(orbitals, language));
   t.true(body.startsWith('<?xml version="1.0" encoding="UTF-8"?>'));
   const root = parsedBody(body);
   t.is(root.name, atom('entry'));
@@ -164,14 +167,14 @@ test('a receipt is an Atom entry with the fields, links and packaging of the int
 });
 
 test('a receipt without an archive says None and has no content', (t) => {
-  const root = parsedBody(depositReceipt({ ...orbitals, archive: null, title: null }, language));
+  const root = parsedBody(xml(depositReceipt({ ...orbitals, archive: null, title: null }, language)));
   t.is(depositFields(t, root)['deposit_archive'], 'None');
   t.deepEqual(texts(root, atom('content')), []);
   t.is(child(root, atom('title')).text, 'Deposit 42');
 });
 
 test('the status of a deposit that is done carries its identifiers, under both pairs of names', (t) => {
-  const root = parsedBody(statusDocument(orbitals, language));
+  const root = parsedBody(xml(statusDocument(orbitals, language)));
   assertNamespaces(t, root, 'http://www.w3.org/2005/Atom');
   t.is(root.name, atom('entry'));
   t.deepEqual(depositFields(t, root), {
@@ -186,7 +189,10 @@ test('the status of a deposit that is done carries its identifiers, under both p
 });
 
 test('the second pair of names can be switched off', (t) => {
-  const fields = depositFields(t, parsedBody(statusDocument(orbitals, { ...language, refIdAliases: false })));
+  const fields = depositFields(
+    t,
+    parsedBody(xml(statusDocument(orbitals, { ...language, refIdAliases: false }))),
+  );
   t.is(fields['deposit_ref_id'], orbitals.loaded.refId);
   t.false('deposit_swh_id' in fields);
   t.false('deposit_swh_id_context' in fields);
@@ -199,16 +205,16 @@ test('the status of a deposit that is not done has no identifier', (t) => {
     statusDetail: '- No archive (archive)',
     loaded: null,
   } as const;
-  t.deepEqual(depositFields(t, parsedBody(statusDocument(rejected, language))), {
+  t.deepEqual(depositFields(t, parsedBody(xml(statusDocument(rejected, language)))), {
     deposit_id: '42',
     deposit_status: 'rejected',
     deposit_status_detail: '- No archive (archive)',
   });
-  t.false(statusDocumentJson(rejected, language).includes('ref_id'));
+  t.false(asJson(statusDocument(rejected, language)).includes('ref_id'));
 });
 
 test('the content document has the four fields of the interface', (t) => {
-  const root = parsedBody(contentDocument(orbitals, language));
+  const root = parsedBody(xml(contentDocument(orbitals, language)));
   assertNamespaces(t, root, 'http://www.w3.org/2005/Atom');
   t.deepEqual(depositFields(t, root), {
     deposit_id: '42',
@@ -221,8 +227,8 @@ test('the content document has the four fields of the interface', (t) => {
 
 test('status and content are Atom entries: they have an author and tell where they are', (t) => {
   for (const [name, text] of Object.entries({
-    status: statusDocument(orbitals, language),
-    content: contentDocument(orbitals, language),
+    status: xml(statusDocument(orbitals, language)),
+    content: xml(contentDocument(orbitals, language)),
   })) {
     const root = parsedBody(text);
     t.is(child(child(root, atom('author')), atom('name')).text, orbitals.author);
@@ -232,7 +238,7 @@ test('status and content are Atom entries: they have an author and tell where th
 });
 
 test('JSON tells the same facts under the names of the elements', (t) => {
-  const receipt: unknown = JSON.parse(depositReceiptJson(orbitals, language));
+  const receipt: unknown = JSON.parse(asJson(depositReceipt(orbitals, language)));
   t.like(receipt, {
     deposit_id: 42,
     deposit_date: 'Sept. 26, 2017, 10:32 a.m.',
@@ -278,11 +284,11 @@ test('JSON tells the same facts under the names of the elements', (t) => {
       },
     ],
   });
-  t.like(JSON.parse(depositReceiptJson({ ...orbitals, archive: null }, language)), {
+  t.like(JSON.parse(asJson(depositReceipt({ ...orbitals, archive: null }, language))), {
     deposit_archive: null,
     content: null,
   });
-  t.like(JSON.parse(statusDocumentJson(orbitals, language)), {
+  t.like(JSON.parse(asJson(statusDocument(orbitals, language))), {
     deposit_id: 42,
     deposit_status: 'done',
     deposit_status_detail: 'The deposit has been loaded.',
@@ -291,7 +297,7 @@ test('JSON tells the same facts under the names of the elements', (t) => {
     deposit_swh_id: orbitals.loaded.refId,
     deposit_swh_id_context: orbitals.loaded.refIdContext,
   });
-  t.like(JSON.parse(contentDocumentJson(orbitals)), {
+  t.like(JSON.parse(asJson(contentDocument(orbitals, language))), {
     deposit_id: 42,
     deposit_date: 'Sept. 26, 2017, 10:32 a.m.',
     deposit_status: 'done',
@@ -301,7 +307,7 @@ test('JSON tells the same facts under the names of the elements', (t) => {
 
 test('the service document describes each collection of the client', (t) => {
   const served = { title: 'Deposits', maxUploadSize: 20971520, collections: [physics] };
-  const root = parsedBody(serviceDocument(served, language));
+  const root = parsedBody(xml(serviceDocument(served, language)));
   t.is(root.name, app('service'));
   t.is(root.qname, 'service');
   assertNamespaces(t, root, 'http://www.w3.org/2007/app');
@@ -331,7 +337,7 @@ test('the service document describes each collection of the client', (t) => {
       ['{https://deposit.example/schema}idempotencyKey', 'true'],
     ],
   );
-  t.like(JSON.parse(serviceDocumentJson(served, language)), {
+  t.like(JSON.parse(asJson(serviceDocument(served, language))), {
     version: '2.0',
     max_upload_size: 20971520,
     workspace: {
@@ -343,16 +349,16 @@ test('the service document describes each collection of the client', (t) => {
 
 test('the service document of a collection leads to no other', (t) => {
   const served = { title: 'Deposits', maxUploadSize: 1, collections: [physics], isOfCollection: true };
-  const root = parsedBody(serviceDocument(served, language));
+  const root = parsedBody(xml(serviceDocument(served, language)));
   const collection = child(child(root, app('workspace')), app('collection'));
   t.deepEqual(texts(collection, sword('service')), []);
   t.deepEqual(texts(collection, sword('name')), ['physics']);
-  t.notRegex(serviceDocumentJson(served, language), /"service"/);
+  t.notRegex(asJson(serviceDocument(served, language)), /"service"/);
 });
 
 test('a client without collections still has its workspace', (t) => {
   const root = parsedBody(
-    serviceDocument({ title: 'Deposits', maxUploadSize: 1, collections: [] }, language),
+    xml(serviceDocument({ title: 'Deposits', maxUploadSize: 1, collections: [] }, language)),
   );
   t.deepEqual(
     child(root, app('workspace')).children.map(({ name }) => name),
@@ -361,14 +367,16 @@ test('a client without collections still has its workspace', (t) => {
 });
 
 test('an error document names the error, what to do and the values', (t) => {
-  const body = errorDocument(
-    {
-      code: 'MaxUploadSizeExceeded',
-      summary: 'The archive is too large.',
-      verboseDescription: '30 bytes were sent, 20 are allowed.',
-      updated: '2020-02-29T12:00:00.000Z',
-    },
-    language,
+  const body = xml(
+    errorDocument(
+      {
+        code: 'MaxUploadSizeExceeded',
+        summary: 'The archive is too large.',
+        verboseDescription: '30 bytes were sent, 20 are allowed.',
+        updated: '2020-02-29T12:00:00.000Z',
+      },
+      language,
+    ),
   );
   const root = parsedBody(body);
   t.is(root.name, sword('error'));
@@ -531,7 +539,7 @@ test('whatever a text holds, every document is well-formed and gives the text ba
     };
     const oddLanguage = { ...language, generator: { name: text, version: text, uri: text } };
 
-    const receipt = parsedBody(depositReceipt(odd, oddLanguage));
+    const receipt = parsedBody(xml(depositReceipt(odd, oddLanguage)));
     t.is(child(receipt, atom('title')).text, want);
     t.is(child(receipt, deposit('deposit_archive')).text, want);
     t.is(child(receipt, atom('content')).attributes['type'], want);
@@ -542,17 +550,17 @@ test('whatever a text holds, every document is well-formed and gives the text ba
     t.true(receipt.children.some(({ attributes }) => attributes['title'] === want));
     t.is(child(child(receipt, atom('author')), atom('name')).text, want);
 
-    const status = parsedBody(statusDocument(odd, oddLanguage));
+    const status = parsedBody(xml(statusDocument(odd, oddLanguage)));
     t.is(child(status, deposit('deposit_status_detail')).text, want);
     t.is(child(status, atom('deposit_swh_id_context')).text, want);
 
-    const content = parsedBody(contentDocument(odd, oddLanguage));
+    const content = parsedBody(xml(contentDocument(odd, oddLanguage)));
     t.is(child(content, atom('deposit_status_detail')).text, want);
 
     const { name } = physics;
     const collection = { name, title: text, accept: [text], policy: text, abstract: text, treatment: text };
     const service = parsedBody(
-      serviceDocument({ title: text, maxUploadSize: 1, collections: [collection] }, oddLanguage),
+      xml(serviceDocument({ title: text, maxUploadSize: 1, collections: [collection] }, oddLanguage)),
     );
     const workspace = child(service, app('workspace'));
     t.is(child(workspace, atom('title')).text, want);
@@ -560,11 +568,11 @@ test('whatever a text holds, every document is well-formed and gives the text ba
     t.is(child(child(workspace, app('collection')), sword('collectionPolicy')).text, want);
 
     const error = { code: 'NotFound', summary: text, verboseDescription: text, updated: text } as const;
-    const refused = parsedBody(errorDocument(error, oddLanguage));
+    const refused = parsedBody(xml(errorDocument(error, oddLanguage)));
     t.is(child(refused, atom('summary')).text, want);
     t.is(child(refused, sword('verboseDescription')).text, want);
 
-    for (const json of [depositReceiptJson(odd, oddLanguage), statusDocumentJson(odd, oddLanguage)]) {
+    for (const json of [asJson(depositReceipt(odd, oddLanguage)), asJson(statusDocument(odd, oddLanguage))]) {
       t.notThrows(() => JSON.parse(json));
     }
   }

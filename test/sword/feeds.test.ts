@@ -1,9 +1,9 @@
 import test from 'ava';
-import { type History, historyFeed, historyJson } from '../../src/sword/documents/feeds/history-feed.ts';
-import { mediaFeed } from '../../src/sword/documents/feeds/media-feed.ts';
-import type { Statement } from '../../src/sword/documents/statement/statement.ts';
-import { statementFeed } from '../../src/sword/documents/statement/statement-feed.ts';
-import { statementRdf } from '../../src/sword/documents/statement/statement-rdf.ts';
+import { type Document, render } from '../../src/sword/documents/document.ts';
+import { type History, historyFeed } from '../../src/sword/documents/history-feed.ts';
+import type { Statement } from '../../src/sword/documents/statement.ts';
+import { mediaFeed, statementFeed } from '../../src/sword/documents/statement.ts';
+import { statementRdf } from '../../src/sword/documents/statement-rdf.ts';
 import { Iris } from '../../src/sword/iris.ts';
 import { child, parsedBody, texts } from '../../testing/documents/parsed-body.ts';
 import { readAtomStatement, readOreStatement } from '../../testing/documents/sword-statement.ts';
@@ -14,6 +14,8 @@ const language = {
   depositNamespace: 'https://deposit.example/schema/',
   generator: { name: 'Deposit Service', version: '1.2.3', uri: 'https://deposit.example/about' },
 };
+const xml = (document: Document) => render(document, 'xml', language);
+const json = (document: Document) => render(document, 'json', language);
 const about = {
   depositId: 42,
   uuid: '6ba7b810-9dad-41d1-80b4-00c04fd430c8',
@@ -60,7 +62,7 @@ const history: History = {
 };
 
 test('the Statement of several archives tells of each, with its lines and its whole seconds', (t) => {
-  const atom = readAtomStatement(parsedBody(statementFeed(statement, language)));
+  const atom = readAtomStatement(parsedBody(xml(statementFeed(statement, language))));
   const ore = readOreStatement(parsedBody(statementRdf(statement, language)));
   for (const { states, resources, originalDeposits } of [atom, ore]) {
     t.deepEqual(states, [['https://deposit.example/schema/state/rejected', statement.statusDetail]]);
@@ -80,7 +82,7 @@ test('the Statement of several archives tells of each, with its lines and its wh
 });
 
 test('the feed of the archives tells of each where it is, how long and what its digest is', (t) => {
-  const feed = parsedBody(mediaFeed(statement, language));
+  const feed = parsedBody(xml(mediaFeed(statement, language)));
   t.is(child(feed, `${ATOM}title`).text, 'Archives of Orbitals');
   const entries = feed.children.filter(({ name }) => name === `${ATOM}entry`);
   t.is(entries.length, 2);
@@ -92,7 +94,7 @@ test('the feed of the archives tells of each where it is, how long and what its 
 });
 
 test('a page of the history names its neighbours, and holds nothing of the inside of the service', (t) => {
-  const feed = parsedBody(historyFeed(history, language));
+  const feed = parsedBody(xml(historyFeed(history, language)));
   const links = feed.children
     .filter(({ name }) => name === `${ATOM}link`)
     .map(({ attributes }) => attributes);
@@ -107,7 +109,7 @@ test('a page of the history names its neighbours, and holds nothing of the insid
     ],
   );
   t.is(child(child(feed, `${ATOM}entry`), `${ATOM}content`).text, 'archive: aa');
-  t.false(historyJson(history, language).includes('inner'));
+  t.false(json(historyFeed(history, language)).includes('inner'));
 });
 
 test('whatever the texts hold, feeds and maps are well-formed and give them back', (t) => {
@@ -128,7 +130,7 @@ test('whatever the texts hold, feeds and maps are well-formed and give them back
       archives: archive ? [{ ...archive, filename: text, mediaType: text }] : [],
     };
     const oddLanguage = { ...language, generator: { name: text, version: text, uri: text } };
-    const feed = parsedBody(statementFeed(odd, oddLanguage));
+    const feed = parsedBody(xml(statementFeed(odd, oddLanguage)));
     t.is(child(feed, `${ATOM}title`).text, `Statement of ${text}`);
     const entry = child(feed, `${ATOM}entry`);
     t.deepEqual(texts(entry, `${ATOM}title`), [text]);
@@ -140,9 +142,9 @@ test('whatever the texts hold, feeds and maps are well-formed and give them back
 
     const description = { sentence: text, details: [{ label: 'reason', value: text }] };
     const events = history.events.map((event) => ({ ...event, by: text, description }));
-    const shown = child(parsedBody(historyFeed({ ...history, events }, oddLanguage)), `${ATOM}entry`);
+    const shown = child(parsedBody(xml(historyFeed({ ...history, events }, oddLanguage))), `${ATOM}entry`);
     t.is(child(shown, `${ATOM}title`).text, text);
     t.is(child(shown, `${ATOM}content`).text, `reason: ${text}`);
-    t.notThrows(() => JSON.parse(historyJson({ ...history, events }, oddLanguage)));
+    t.notThrows(() => JSON.parse(json(historyFeed({ ...history, events }, oddLanguage))));
   }
 });

@@ -1,6 +1,6 @@
 import type { CollectionView } from '../../../projections/collections.ts';
 import type { DepositService } from '../../deposits/deposit-service.ts';
-import type { RenderContext } from '../../sword/documents/render-context.ts';
+import type { RenderContext } from '../../sword/documents/document.ts';
 import { badRequest } from '../../sword/sword-error.ts';
 import type { DryRunHandler } from '../http-module.ts';
 import { bodyKind, isDryRun, parseDepositRequest } from '../requests/deposit-request.ts';

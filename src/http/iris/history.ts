@@ -3,8 +3,8 @@ import type { DepositService } from '../../deposits/deposit-service.ts';
 import { deposits } from '../../domain/aggregates.ts';
 import { describeDepositEvent } from '../../domain/deposit/describe.ts';
 import { occurredAt, type RecordedEvent } from '../../event-log/event-log.ts';
-import { type HistoryEntry, historyFeed, historyJson } from '../../sword/documents/feeds/history-feed.ts';
-import type { RenderContext } from '../../sword/documents/render-context.ts';
+import { type RenderContext, render } from '../../sword/documents/document.ts';
+import { type HistoryEntry, historyFeed } from '../../sword/documents/history-feed.ts';
 import { FEED_TYPE, type Offers } from '../../sword/headers/negotiate.ts';
 import { badRequest, quoted } from '../../sword/sword-error.ts';
 import { chooseRepresentation } from '../responses/choose-representation.ts';
@@ -30,8 +30,8 @@ export function historyIri(depositService: DepositService, options: RenderContex
       const chosen = chooseRepresentation(ctx, deposit, HISTORY_OFFERS);
       if (!chosen) return;
       const page = await pageOf(depositService, deposit, from);
-      const render = { xml: historyFeed, json: historyJson }[chosen.format];
-      ctx.body = render({ ...deposit, author: deposit.client, ...page }, options);
+      const document = historyFeed({ ...deposit, author: deposit.client, ...page }, options);
+      ctx.body = render(document, chosen.format, options);
       ctx.set('Content-Type', chosen.contentType);
     },
   });

@@ -1,7 +1,7 @@
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
 import type { DepositService } from '../../deposits/deposit-service.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
-import type { RenderContext } from '../../sword/documents/render-context.ts';
+import type { RenderContext } from '../../sword/documents/document.ts';
 import { assertChangeable } from '../requests/preconditions.ts';
 import { answerArchives } from '../responses/answer-archives.ts';
 import { answerMediaFeed, prefersFeed } from '../responses/answer-media-feed.ts';

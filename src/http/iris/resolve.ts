@@ -1,6 +1,6 @@
 import type { ObjectReader } from '../../contents/object-reader.ts';
 import { type ResolvedObject, type Resolver, SEARCHED_TREES } from '../../contents/resolver.ts';
-import type { RenderContext } from '../../sword/documents/render-context.ts';
+import type { RenderContext } from '../../sword/documents/document.ts';
 import { badRequest, notFound, quoted } from '../../sword/sword-error.ts';
 import { swhidsIn } from '../requests/swhid-in-path.ts';
 import { answerObject } from '../responses/answer-object.ts';

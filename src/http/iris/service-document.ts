@@ -1,5 +1,6 @@
 import type { CollectionView } from '../../../projections/collections.ts';
-import { serviceDocument, serviceDocumentJson } from '../../sword/documents/service-document.ts';
+import { render } from '../../sword/documents/document.ts';
+import { serviceDocument } from '../../sword/documents/service-document.ts';
 import { negotiate } from '../../sword/headers/negotiate.ts';
 import type { Iris } from '../../sword/iris.ts';
 import { notFound } from '../../sword/sword-error.ts';
@@ -67,6 +68,6 @@ function answer(
   const { contentType, format } = negotiate(ctx.req.headers.accept);
   ctx.vary('Accept');
   ctx.set('Link', serviceDescriptionLink(options.iris));
-  ctx.body = format === 'json' ? serviceDocumentJson(document, options) : serviceDocument(document, options);
+  ctx.body = render(serviceDocument(document, options), format, options);
   ctx.set('Content-Type', contentType);
 }

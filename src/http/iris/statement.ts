@@ -1,8 +1,8 @@
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
 import type { DepositService } from '../../deposits/deposit-service.ts';
-import type { RenderContext } from '../../sword/documents/render-context.ts';
-import { statementFeed, statementJson } from '../../sword/documents/statement/statement-feed.ts';
-import { statementRdf } from '../../sword/documents/statement/statement-rdf.ts';
+import { type RenderContext, render } from '../../sword/documents/document.ts';
+import { statementFeed } from '../../sword/documents/statement.ts';
+import { statementRdf } from '../../sword/documents/statement-rdf.ts';
 import { FEED_TYPE, type Offers } from '../../sword/headers/negotiate.ts';
 import { notFound } from '../../sword/sword-error.ts';
 import { chooseRepresentation } from '../responses/choose-representation.ts';
@@ -10,9 +10,9 @@ import type { ResponseCache } from '../responses/response-cache.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
 import { depositResource } from './deposit-resource.ts';
 
-export const STATEMENT_OFFERS: Offers<'feed' | 'rdf' | 'json'> = [
-  { contentType: FEED_TYPE, format: 'feed' },
-  { contentType: 'application/xml', format: 'feed' },
+export const STATEMENT_OFFERS: Offers<'xml' | 'rdf' | 'json'> = [
+  { contentType: FEED_TYPE, format: 'xml' },
+  { contentType: 'application/xml', format: 'xml' },
   { contentType: 'application/rdf+xml', format: 'rdf' },
   { contentType: 'application/json', format: 'json' },
 ];
@@ -30,9 +30,13 @@ export function statementIri(
       if (!chosen) return;
       const view = await depositService.statement(depositId, revision);
       if (!view) throw notFound(`Deposit ${depositId} has been deleted.`);
-      const render = { feed: statementFeed, rdf: statementRdf, json: statementJson }[chosen.format];
-      ctx.set('Content-Type', chosen.contentType);
-      ctx.body = render({ ...view, author: view.client }, options);
+      const { contentType, format } = chosen;
+      const statement = { ...view, author: view.client };
+      ctx.set('Content-Type', contentType);
+      ctx.body =
+        format === 'rdf'
+          ? statementRdf(statement, options)
+          : render(statementFeed(statement, options), format, options);
       cache.store(ctx, deposit, () => depositService.contentValidator(deposit));
     },
   });

@@ -1,8 +1,8 @@
 import type { Context, Middleware } from 'koa';
 import type { DepositRefusalCode } from '../../domain/deposit/errors.ts';
 import type { ContentMismatch, ObjectStoreUnavailable } from '../../object-store/object-store.ts';
-import { errorDocument, errorDocumentJson, SWORD_ERRORS } from '../../sword/documents/error-document.ts';
-import type { Generator } from '../../sword/documents/generator.ts';
+import { type Format, type Generator, render } from '../../sword/documents/document.ts';
+import { errorDocument, SWORD_ERRORS } from '../../sword/documents/error-document.ts';
 import { DOCUMENT_OFFERS, FEED_TYPE, negotiateAmong, type Offers } from '../../sword/headers/negotiate.ts';
 import { SwordError, type SwordErrorCode } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';
@@ -30,7 +30,10 @@ const SUCCESS_HEADERS = [
 ];
 
 /** Media types of the error document. */
-export const ERROR_TYPES = { xml: 'application/xml', json: 'application/json' } as const;
+export const ERROR_TYPES: Readonly<Record<Format, string>> = {
+  xml: 'application/xml',
+  json: 'application/json',
+};
 
 /** Offers for error documents: clients that prefer any kind of XML to JSON get XML. */
 const OFFERS: Offers = [
@@ -84,10 +87,10 @@ function logError(logger: Logger, ctx: Context, error: unknown, { code, cause }:
 export function errorBody(
   { code, summary, verboseDescription }: SwordError,
   options: Pick<ErrorOptions, 'depositNamespace' | 'generator'>,
-  format: keyof typeof ERROR_TYPES = 'xml',
+  format: Format = 'xml',
 ): string {
-  const render = { xml: errorDocument, json: errorDocumentJson }[format];
-  return render({ code, summary, verboseDescription, updated: clock.date().toISOString() }, options);
+  const error = { code, summary, verboseDescription, updated: clock.date().toISOString() };
+  return render(errorDocument(error, options), format, options);
 }
 
 const REFUSAL_CODES: Readonly<Record<DepositRefusalCode, SwordErrorCode>> = {

@@ -1,5 +1,5 @@
+import type { Generator } from '../../sword/documents/document.ts';
 import { serviceErrorNamespace } from '../../sword/documents/error-document.ts';
-import type { Generator } from '../../sword/documents/generator.ts';
 import type { Iris } from '../../sword/iris.ts';
 import { files } from '../../tools/files.ts';
 

@@ -1,6 +1,6 @@
 import type { DepositPage, DepositQuery } from '../../deposits/deposit-page.ts';
 import { isStatus, STATUSES, type Status } from '../../domain/deposit/status-detail.ts';
-import type { PageLink } from '../../sword/documents/feeds/collection-feed.ts';
+import type { PageLink } from '../../sword/documents/collection-feed.ts';
 import type { Iris } from '../../sword/iris.ts';
 import { badRequest, quoted } from '../../sword/sword-error.ts';
 import { depositIdIn } from '../iris/resource.ts';

@@ -1,12 +1,8 @@
 import type { CollectionView } from '../../../projections/collections.ts';
 import type { DepositStatusView } from '../../../projections/deposit-status.ts';
 import type { DepositService } from '../../deposits/deposit-service.ts';
-import {
-  collectionFeed,
-  collectionJson,
-  type ListedDeposit,
-} from '../../sword/documents/feeds/collection-feed.ts';
-import type { RenderContext } from '../../sword/documents/render-context.ts';
+import { collectionFeed, type ListedDeposit } from '../../sword/documents/collection-feed.ts';
+import { type RenderContext, render } from '../../sword/documents/document.ts';
 import { FEED_TYPE, negotiateAmong, type Offers } from '../../sword/headers/negotiate.ts';
 import { notFound } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';
@@ -46,7 +42,7 @@ export function answerDepositList(
   const { contentType, format } = negotiateAmong(LIST_OFFERS, ctx.req.headers.accept);
   ctx.vary('Accept');
   ctx.set('Link', linkHeader(links));
-  ctx.body = { xml: collectionFeed, json: collectionJson }[format](list, renderContext);
+  ctx.body = render(collectionFeed(list, renderContext), format, renderContext);
   ctx.set('Content-Type', contentType);
 }
 

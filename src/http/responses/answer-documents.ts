@@ -3,22 +3,18 @@ import type { DepositContentView } from '../../../projections/deposit-content.ts
 import type { DepositStatusView } from '../../../projections/deposit-status.ts';
 import type { Archive } from '../../domain/deposit/events.ts';
 import { depositIdentifiers } from '../../swhid/deposit-identifiers.ts';
-import { contentDocument, contentDocumentJson } from '../../sword/documents/content-document.ts';
-import { depositReceipt, depositReceiptJson } from '../../sword/documents/deposit-receipt.ts';
-import type { Generator } from '../../sword/documents/generator.ts';
-import { statusDocument, statusDocumentJson } from '../../sword/documents/status-document.ts';
+import { contentDocument } from '../../sword/documents/content-document.ts';
+import { depositReceipt } from '../../sword/documents/deposit-receipt.ts';
+import { type Document, type RenderContext, render } from '../../sword/documents/document.ts';
+import { statusDocument } from '../../sword/documents/status-document.ts';
 import { DOCUMENT_OFFERS } from '../../sword/headers/negotiate.ts';
-import type { Iris } from '../../sword/iris.ts';
 import { LruCache } from '../../tools/lru-cache.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { type AtRevision, chooseRepresentation } from './choose-representation.ts';
 import type { DublinCoreCache } from './dublin-core-cache.ts';
 
-export type DocumentOptions = {
-  readonly iris: Iris;
-  readonly depositNamespace: string;
+export type DocumentOptions = RenderContext & {
   readonly refIdAliases: boolean;
-  readonly generator: Generator;
   /** Generation of the views: documents rendered from earlier generations are not reused. */
   readonly switches: () => number;
   readonly terms: DublinCoreCache;
@@ -57,41 +53,32 @@ export class DepositDocuments {
       ctx,
       { ...deposit, isWhole, isOvertaken },
       `receipt ${isWhole ? 'whole' : 'without terms'} ${treatment}`,
-      {
-        xml: () => depositReceipt(receipt, this.#options),
-        json: () => depositReceiptJson(receipt, this.#options),
-      },
+      () => depositReceipt(receipt, this.#options),
     );
   }
 
   status(ctx: ServiceContext, deposit: DepositStatusView): void {
     const document = { ...deposit, author: deposit.client, loaded: identifiersOf(deposit) };
-    this.#answer(ctx, deposit, 'status', {
-      xml: () => statusDocument(document, this.#options),
-      json: () => statusDocumentJson(document, this.#options),
-    });
+    this.#answer(ctx, deposit, 'status', () => statusDocument(document, this.#options));
   }
 
   content(ctx: ServiceContext, deposit: DepositContentView): void {
     const document = { ...deposit, author: deposit.client };
-    this.#answer(ctx, deposit, 'content', {
-      xml: () => contentDocument(document, this.#options),
-      json: () => contentDocumentJson(document),
-    });
+    this.#answer(ctx, deposit, 'content', () => contentDocument(document, this.#options));
   }
 
   #answer(
     ctx: ServiceContext,
     { depositId, revision, ...version }: AtRevision,
-    document: string,
-    render: { xml: () => string; json: () => string },
+    kind: string,
+    describe: () => Document,
   ): void {
     const chosen = chooseRepresentation(ctx, { depositId, revision, ...version }, DOCUMENT_OFFERS);
     if (!chosen) return;
     const { contentType, format } = chosen;
-    const key = `${this.#options.switches()} ${depositId}-${revision} ${format} ${document}`;
+    const key = `${this.#options.switches()} ${depositId}-${revision} ${format} ${kind}`;
     ctx.set('Content-Type', contentType); // first: Koa would guess the type of a body without one
-    ctx.body = this.#renderOnce(key, render[format]);
+    ctx.body = this.#renderOnce(key, () => render(describe(), format, this.#options));
   }
 
   #renderOnce(key: string, render: () => string): string {

@@ -1,7 +1,7 @@
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
 import type { DepositService } from '../../deposits/deposit-service.ts';
-import { mediaFeed, mediaFeedJson } from '../../sword/documents/feeds/media-feed.ts';
-import type { RenderContext } from '../../sword/documents/render-context.ts';
+import { type RenderContext, render } from '../../sword/documents/document.ts';
+import { mediaFeed } from '../../sword/documents/statement.ts';
 import { accepts, FEED_TYPE, negotiateAmong, type Offers } from '../../sword/headers/negotiate.ts';
 import { notFound } from '../../sword/sword-error.ts';
 import type { ServiceContext } from '../service-context.ts';
@@ -37,7 +37,7 @@ export async function answerMediaFeed(
   if (!chosen) return;
   const view = await depositService.statement(depositId, revision);
   if (!view) throw notFound(`Deposit ${depositId} has been deleted.`);
-  const render = { xml: mediaFeed, json: mediaFeedJson }[chosen.format];
-  ctx.body = render({ ...view, author: view.client }, renderContext);
+  const document = mediaFeed({ ...view, author: view.client }, renderContext);
+  ctx.body = render(document, chosen.format, renderContext);
   ctx.set('Content-Type', chosen.contentType);
 }

@@ -2,8 +2,8 @@ import type { ObjectReader } from '../../contents/object-reader.ts';
 import type { DepositsWithObject, Place, ResolvedObject } from '../../contents/resolver.ts';
 import { escapePath } from '../../swhid/escape-path.ts';
 import { formatQualifiedSwhid, formatSwhid } from '../../swhid/swhid.ts';
-import { type ObjectDocument, objectDocument, objectJson } from '../../sword/documents/object-document.ts';
-import type { RenderContext } from '../../sword/documents/render-context.ts';
+import { type RenderContext, render } from '../../sword/documents/document.ts';
+import { type ObjectDocument, objectDocument } from '../../sword/documents/object-document.ts';
 import { attachment } from '../../sword/headers/content-disposition.ts';
 import { isNotModified } from '../../sword/headers/entity-tag.ts';
 import { DOCUMENT_OFFERS, negotiateAmong, type Offers } from '../../sword/headers/negotiate.ts';
@@ -33,8 +33,8 @@ export async function answerObject(
   ctx.vary('Accept');
   ctx.set('Content-Type', contentType);
   if (format === 'xml' || format === 'json') {
-    const render = { xml: objectDocument, json: objectJson }[format];
-    ctx.body = render(toObjectDocument(object, containing), renderContext);
+    const document = objectDocument(toObjectDocument(object, containing), renderContext);
+    ctx.body = render(document, format, renderContext);
     ctx.set('Content-Type', contentType); // assigning a string to the body has changed it
   } else await answerBytes(ctx, object, format, objects);
 }

@@ -13,11 +13,8 @@ import {
 import type { ServiceContext } from '../../http/service-context.ts';
 import type { LoadedDepositsLookup } from '../../http/writes/reference-target.ts';
 import { collectionEntryValidator } from '../../http/writes/validate-entry.ts';
-import {
-  type DryRunDocument,
-  dryRunDocument,
-  dryRunDocumentJson,
-} from '../../sword/documents/dry-run-document.ts';
+import { render } from '../../sword/documents/document.ts';
+import { type DryRunDocument, dryRunDocument } from '../../sword/documents/dry-run-document.ts';
 import { negotiate } from '../../sword/headers/negotiate.ts';
 import { SwordError } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';
@@ -57,10 +54,7 @@ export class DryRuns {
     const document = await this.#run(ctx, collection);
     const { contentType, format } = negotiate(ctx.req.headers.accept);
     ctx.vary('Accept');
-    ctx.body =
-      format === 'json'
-        ? dryRunDocumentJson(document)
-        : dryRunDocument(document, this.#receive.depositNamespace);
+    ctx.body = render(dryRunDocument(document), format, this.#receive);
     ctx.set('Content-Type', contentType);
   }
 

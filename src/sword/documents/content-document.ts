@@ -1,10 +1,6 @@
-import type { Iris } from '../iris.ts';
-import { ATOM } from '../namespaces.ts';
-import { element } from '../xml/xml-body.ts';
-import { xmlText } from '../xml/xml-text.ts';
 import { humanDate } from './deposit-date.ts';
-import { atomElements, depositElements } from './deposit-elements.ts';
-import { type DepositModel, titleOf, urnOf } from './deposit-model.ts';
+import { atomFacts, type DepositModel, headFacts } from './deposit-model.ts';
+import { type Document, depositFields, type RenderContext, text } from './document.ts';
 
 export type ContentDocument = Pick<
   DepositModel,
@@ -19,38 +15,22 @@ export type ContentDocument = Pick<
   | 'statusDetail'
 >;
 
-/** Renders the document of the CONT-FILE-IRI. */
-export function contentDocument(
-  document: ContentDocument,
-  { iris, depositNamespace }: { iris: Pick<Iris, 'content'>; depositNamespace: string },
-): string {
-  const entry = [
-    element('id', urnOf(document)),
-    element('title', titleOf(document)),
-    element('updated', document.updatedAt),
-    element('published', document.createdAt),
-    ...atomElements(document, iris.content(document.collection, document.depositId)),
-    ...depositElements(fieldsOf(document)),
-  ];
-  return xmlText(element('entry', entry), { defaultNamespace: ATOM, depositNamespace });
-}
-
-/** Renders the same facts as JSON. */
-export function contentDocumentJson(document: ContentDocument): string {
-  return JSON.stringify({
-    id: urnOf(document),
-    title: titleOf(document),
-    updated: document.updatedAt,
-    published: document.createdAt,
-    ...fieldsOf(document),
-  });
-}
-
-function fieldsOf({ depositId, createdAt, status, statusDetail }: ContentDocument) {
+/** Describes the document of the CONT-FILE-IRI. */
+export function contentDocument(document: ContentDocument, { iris }: Pick<RenderContext, 'iris'>): Document {
+  const { depositId, collection, createdAt, status, statusDetail } = document;
   return {
-    deposit_id: depositId,
-    deposit_date: humanDate(new Date(createdAt)),
-    deposit_status: status,
-    deposit_status_detail: statusDetail,
+    element: 'entry',
+    isHot: true,
+    facts: [
+      ...headFacts(document),
+      text('published', createdAt),
+      ...atomFacts(document, iris.content(collection, depositId)),
+      ...depositFields({
+        deposit_id: depositId,
+        deposit_date: humanDate(new Date(createdAt)),
+        deposit_status: status,
+        deposit_status_detail: statusDetail,
+      }),
+    ],
   };
 }

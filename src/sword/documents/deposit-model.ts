@@ -1,3 +1,6 @@
+import { element } from '../xml/xml-body.ts';
+import { authorFact, type Fact, onlyXml, text } from './document.ts';
+
 /** Facts of a deposit that its documents show; each document uses a part. Times are RFC 3339 in UTC. */
 export type DepositModel = {
   readonly depositId: number;
@@ -18,6 +21,17 @@ export type DepositModel = {
 };
 
 type DepositStatus = 'partial' | 'deposited' | 'rejected' | 'verified' | 'loading' | 'done' | 'failed';
+
+/** Returns the facts with which every document about a deposit begins. */
+export function headFacts(deposit: Pick<DepositModel, 'depositId' | 'uuid' | 'title' | 'updatedAt'>): Fact[] {
+  return [text('id', urnOf(deposit)), text('title', titleOf(deposit)), text('updated', deposit.updatedAt)];
+}
+
+/** Returns what Atom requires of an entry without content: its author and a link to it (RFC 4287, 4.1.2). */
+export function atomFacts({ author }: Pick<DepositModel, 'author'>, iri: string): Fact[] {
+  const { elements = [] } = authorFact(author);
+  return [onlyXml(...elements, element('link', '', { rel: 'alternate', href: iri }))];
+}
 
 export function titleOf({ title, depositId }: Pick<DepositModel, 'title' | 'depositId'>): string {
   return title ?? `Deposit ${depositId}`;

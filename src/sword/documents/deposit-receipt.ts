@@ -2,13 +2,22 @@ import type { DublinCoreTerm } from '../entry/dublin-core-terms.ts';
 import { FEED_TYPE } from '../headers/negotiate.ts';
 import { PACKAGINGS } from '../headers/packaging.ts';
 import type { Iris } from '../iris.ts';
-import { ADD_RELATION, ATOM, HISTORY_RELATION, ORIGINAL_DEPOSIT, STATEMENT_RELATION } from '../namespaces.ts';
+import { ADD_RELATION, HISTORY_RELATION, ORIGINAL_DEPOSIT, STATEMENT_RELATION } from '../namespaces.ts';
 import { type BodyElement, element } from '../xml/xml-body.ts';
-import { xmlText } from '../xml/xml-text.ts';
 import { humanDate } from './deposit-date.ts';
-import { depositElements } from './deposit-elements.ts';
-import { type DepositModel, titleOf, urnOf } from './deposit-model.ts';
-import { type Generator, generatorElement } from './generator.ts';
+import { type DepositModel, headFacts, titleOf } from './deposit-model.ts';
+import {
+  authorFact,
+  type Document,
+  depositFields,
+  type Fact,
+  generatorFact,
+  linksFact,
+  onlyJson,
+  onlyXml,
+  type RenderContext,
+  text,
+} from './document.ts';
 
 export type Receipt = Omit<DepositModel, 'statusDetail' | 'loaded'> & {
   /** Treatment of deposits of this collection, in a sentence. */
@@ -30,72 +39,49 @@ type ReceivedArchive = {
   readonly md5: string | null;
 };
 
-/** Renders the deposit receipt, the response to writes and to GET on the Edit-IRI. */
+/** Describes the deposit receipt, the response to writes and to GET on the Edit-IRI. */
 export function depositReceipt(
   receipt: Receipt,
-  { iris, depositNamespace, generator }: { iris: Iris; depositNamespace: string; generator: Generator },
-): string {
-  const entry = [
-    element('id', urnOf(receipt)),
-    element('title', titleOf(receipt)),
-    element('updated', receipt.updatedAt),
-    element('published', receipt.createdAt),
-    element('author', [element('name', receipt.author)]),
-    generatorElement(generator),
-    ...depositElements(fieldsOf(receipt)),
-    ...contentElements(receipt, iris),
-    ...linksOf(receipt, iris).map((link) => element('link', '', link)),
-    ...receipt.archives.map((archive) => archiveLink(archive, receipt, iris)),
-    ...PACKAGINGS.map((packaging) => element('sword:packaging', packaging)),
-    element('sword:treatment', receipt.treatment),
-    ...receipt.terms.map(({ name, value }) => element(`dcterms:${name}`, value)),
-  ];
-  return xmlText(element('entry', entry), { defaultNamespace: ATOM, depositNamespace });
-}
-
-/** Renders the same facts as JSON. */
-export function depositReceiptJson(
-  receipt: Receipt,
-  { iris, generator }: { iris: Iris; generator: Generator },
-): string {
-  const { collection, depositId, archive } = receipt;
-  return JSON.stringify({
-    id: urnOf(receipt),
-    title: titleOf(receipt),
-    updated: receipt.updatedAt,
-    published: receipt.createdAt,
-    author: { name: receipt.author },
-    generator,
-    ...fieldsOf(receipt),
-    deposit_archive: archive?.filename ?? null,
-    content: archive && { src: iris.media(collection, depositId), type: archive.mediaType },
-    links: linksOf(receipt, iris),
-    archives: receipt.archives.map(({ number, mediaType: type, ...archive }) => ({
-      href: iris.file(collection, depositId, number),
-      type,
-      filename: archive.filename,
-      length: archive.length,
-      sha256: archive.sha256,
-      ...(archive.md5 !== null && { md5: archive.md5 }),
-    })),
-    dcterms: receipt.terms,
-    packaging: PACKAGINGS,
-    treatment: receipt.treatment,
-  });
-}
-
-function fieldsOf({ depositId, createdAt, archive, status }: Receipt) {
+  { iris, generator }: Pick<RenderContext, 'iris' | 'generator'>,
+): Document {
+  const { archive, archives, depositId, createdAt, status, terms } = receipt;
   return {
-    deposit_id: depositId,
-    deposit_date: humanDate(new Date(createdAt)),
-    deposit_archive: archive?.filename ?? 'None',
-    deposit_status: status,
+    element: 'entry',
+    isHot: true,
+    facts: [
+      ...headFacts(receipt),
+      text('published', createdAt),
+      authorFact(receipt.author),
+      generatorFact(generator),
+      ...depositFields({ deposit_id: depositId, deposit_date: humanDate(new Date(createdAt)) }),
+      ...depositFields({ deposit_archive: archive?.filename ?? 'None' }).map((fact) => ({
+        ...fact,
+        value: archive?.filename ?? null,
+      })),
+      ...depositFields({ deposit_status: status }),
+      contentFact(receipt, iris),
+      linksFact(linksOf(receipt, iris)),
+      {
+        name: 'archives',
+        value: archives.map((received) => archiveObject(received, receipt, iris)),
+        elements: archives.map((received) => archiveLink(received, receipt, iris)),
+      },
+      ...onlyJson({ dcterms: terms }),
+      {
+        name: 'packaging',
+        value: PACKAGINGS,
+        elements: PACKAGINGS.map((packaging) => element('sword:packaging', packaging)),
+      },
+      text('treatment', receipt.treatment, 'sword:treatment'),
+      onlyXml(...terms.map(({ name, value }) => element(`dcterms:${name}`, value))),
+    ],
   };
 }
 
-type Link = { readonly rel: string; readonly href: string; readonly type?: string };
-
-function linksOf({ collection, depositId }: Receipt, iris: Iris): readonly Link[] {
+function linksOf(
+  { collection, depositId }: Receipt,
+  iris: Iris,
+): readonly { readonly rel: string; readonly href: string; readonly type?: string }[] {
   const edit = iris.edit(collection, depositId);
   const statement = iris.statement(collection, depositId);
   return [
@@ -123,15 +109,19 @@ function archiveLink(archive: ReceivedArchive, { collection, depositId }: Receip
   });
 }
 
+function archiveObject(archive: ReceivedArchive, { collection, depositId }: Receipt, iris: Iris) {
+  const { number, mediaType: type, filename, length, sha256, md5 } = archive;
+  const href = iris.file(collection, depositId, number);
+  return { href, type, filename, length, sha256, ...(md5 !== null && { md5 }) };
+}
+
 /**
- * Returns the content element, with the summary that Atom requires if the content is external (RFC 4287, section
- * 4.1.2).
+ * Returns the content, with the summary that Atom requires if the content is external (RFC 4287, section 4.1.2).
  */
-function contentElements(receipt: Receipt, iris: Iris): BodyElement[] {
+function contentFact(receipt: Receipt, iris: Iris): Fact {
   const { archive, collection, depositId } = receipt;
-  if (!archive) return [];
-  return [
-    element('summary', `Source code of ${titleOf(receipt)}`),
-    element('content', '', { src: iris.media(collection, depositId), type: archive.mediaType }),
-  ];
+  if (!archive) return { name: 'content', value: null };
+  const value = { src: iris.media(collection, depositId), type: archive.mediaType };
+  const summary = element('summary', `Source code of ${titleOf(receipt)}`);
+  return { name: 'content', value, elements: [summary, element('content', '', value)] };
 }

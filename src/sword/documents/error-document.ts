@@ -1,7 +1,6 @@
-import { ATOM, SWORD_ERROR } from '../namespaces.ts';
+import { SWORD_ERROR } from '../namespaces.ts';
 import type { SwordErrorCode } from '../sword-error.ts';
-import { element, xmlBody } from '../xml/xml-body.ts';
-import { type Generator, generatorElement } from './generator.ts';
+import { type Document, generatorFact, onlyJson, type RenderContext, text } from './document.ts';
 
 export type ErrorDocument = {
   readonly code: SwordErrorCode;
@@ -11,40 +10,26 @@ export type ErrorDocument = {
   readonly updated: string;
 };
 
-/** Renders the body of every response from 400 up. */
+/** Describes the body of every response from 400 up. */
 export function errorDocument(
-  error: ErrorDocument,
-  { depositNamespace, generator }: { depositNamespace: string; generator: Generator },
-): string {
-  const children = [
-    element('title', SWORD_ERRORS[error.code].title),
-    element('updated', error.updated),
-    generatorElement(generator),
-    element('summary', error.summary),
-    element('sword:treatment', TREATMENT),
-    element('sword:verboseDescription', error.verboseDescription),
-  ];
-  const root = element('sword:error', children, { href: errorIri(error.code, depositNamespace) });
-  return xmlBody(root, { defaultNamespace: ATOM, depositNamespace });
+  { code, updated, summary, verboseDescription }: ErrorDocument,
+  { depositNamespace, generator }: Pick<RenderContext, 'depositNamespace' | 'generator'>,
+): Document {
+  const href = errorIri(code, depositNamespace);
+  return {
+    element: 'sword:error',
+    attributes: { href },
+    facts: [
+      ...onlyJson({ href }),
+      text('title', SWORD_ERRORS[code].title),
+      text('updated', updated),
+      generatorFact(generator),
+      text('summary', summary),
+      text('treatment', 'processing failed', 'sword:treatment'),
+      text('verbose_description', verboseDescription, 'sword:verboseDescription'),
+    ],
+  };
 }
-
-/** Renders the same facts as JSON. */
-export function errorDocumentJson(
-  error: ErrorDocument,
-  { depositNamespace, generator }: { depositNamespace: string; generator: Generator },
-): string {
-  return JSON.stringify({
-    href: errorIri(error.code, depositNamespace),
-    title: SWORD_ERRORS[error.code].title,
-    updated: error.updated,
-    generator,
-    summary: error.summary,
-    treatment: TREATMENT,
-    verbose_description: error.verboseDescription,
-  });
-}
-
-const TREATMENT = 'processing failed';
 
 export function errorIri(code: SwordErrorCode, depositNamespace: string): string {
   const { of, name = code } = SWORD_ERRORS[code];

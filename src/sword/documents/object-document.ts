@@ -1,8 +1,15 @@
 import type { Iris } from '../iris.ts';
-import { ATOM } from '../namespaces.ts';
-import { type BodyElement, element, xmlBody } from '../xml/xml-body.ts';
-import { generatorElement } from './generator.ts';
-import type { RenderContext } from './render-context.ts';
+import { element } from '../xml/xml-body.ts';
+import {
+  authorFact,
+  type Document,
+  type Fact,
+  generatorFact,
+  linksFact,
+  onlyXml,
+  type RenderContext,
+  text,
+} from './document.ts';
 
 /** An object that a SWHID names among the deposits of a client. */
 export type ObjectDocument = {
@@ -45,61 +52,42 @@ type ObjectDeposit = {
 
 export function objectDocument(
   document: ObjectDocument,
-  { iris, depositNamespace, generator }: RenderContext,
-): string {
-  const entry = [
-    element('id', document.swhid),
-    element('title', titleOf(document)),
-    element('updated', document.updatedAt),
-    element('author', [element('name', document.author)]),
-    generatorElement(generator),
-    ...linksOf(document, iris).map((link) => element('link', '', link)),
-    element('content', titleOf(document), { type: 'text' }),
-    ...elementsOf(fieldsOf(document)),
-    ...document.deposits.map((deposit) => element('depositns:deposit', elementsOf(depositOf(deposit, iris)))),
-  ];
-  return xmlBody(element('entry', entry), { defaultNamespace: ATOM, depositNamespace });
-}
-
-/** Renders the same facts as JSON. */
-export function objectJson(
-  document: ObjectDocument,
   { iris, generator }: Pick<RenderContext, 'iris' | 'generator'>,
-): string {
-  return JSON.stringify({
-    id: document.swhid,
-    title: titleOf(document),
-    updated: document.updatedAt,
-    author: { name: document.author },
-    generator,
-    links: linksOf(document, iris),
-    ...fieldsOf(document),
-    deposits: document.deposits.map((deposit) => depositOf(deposit, iris)),
-  });
-}
-
-function titleOf({ objectType, path, swhid }: ObjectDocument): string {
-  return `The ${objectType} ${path ?? swhid}`;
-}
-
-function fieldsOf({ swhid, objectType, path, length, mode, lines, bytes }: ObjectDocument) {
-  return { swhid, object_type: objectType, path, length, mode, lines, bytes };
-}
-
-function depositOf({ depositId, collection, origin, context }: ObjectDeposit, iris: Iris) {
+): Document {
+  const { swhid, objectType, path, length, mode, lines, bytes } = document;
+  const title = `The ${objectType} ${path ?? swhid}`;
   return {
-    id: depositId,
-    collection,
-    status_iri: iris.status(collection, depositId),
-    origin_url: origin,
-    swhid_context: context,
+    element: 'entry',
+    facts: [
+      text('id', swhid),
+      text('title', title),
+      text('updated', document.updatedAt),
+      authorFact(document.author),
+      generatorFact(generator),
+      linksFact(linksOf(document, iris)),
+      onlyXml(element('content', title, { type: 'text' })),
+      ...factsOf({ swhid, object_type: objectType, path, length, mode, lines, bytes }),
+      {
+        name: 'deposits',
+        parts: document.deposits.map(({ depositId, collection, origin, context }) => ({
+          element: 'depositns:deposit',
+          facts: factsOf({
+            id: depositId,
+            collection,
+            status_iri: iris.status(collection, depositId),
+            origin_url: origin,
+            swhid_context: context,
+          }),
+        })),
+      },
+    ],
   };
 }
 
-/** Returns an element for each field that is not `null`. */
-function elementsOf(fields: Readonly<Record<string, string | number | null>>): BodyElement[] {
-  return Object.entries(fields).flatMap(([name, value]) =>
-    value === null ? [] : [element(`depositns:${name}`, String(value))],
+/** Returns a fact for each field; in XML those that are `null` have no element. */
+function factsOf(fields: Readonly<Record<string, string | number | null>>): Fact[] {
+  return Object.entries(fields).map(([name, value]) =>
+    value === null ? { name, value } : text(name, value, `depositns:${name}`),
   );
 }
 

@@ -1,7 +1,8 @@
 import { PACKAGINGS } from '../headers/packaging.ts';
 import type { Iris } from '../iris.ts';
 import { APP } from '../namespaces.ts';
-import { type BodyElement, element, xmlBody } from '../xml/xml-body.ts';
+import { element } from '../xml/xml-body.ts';
+import { type Document, onlyJson, type Part, type RenderContext, text } from './document.ts';
 
 export type ServiceDocument = {
   /** Title of the workspace. */
@@ -33,85 +34,73 @@ type ServedCollection = {
 const ENTRY_TYPE = 'application/atom+xml;type=entry';
 export const SWORD_VERSION = '2.0';
 
-/** Renders the service document (SD-IRI). */
-export function serviceDocument(
-  document: ServiceDocument,
-  { iris, depositNamespace }: { iris: Iris; depositNamespace: string },
-): string {
-  const { title, maxUploadSize, maxResumableUploadSize, collections } = document;
-  const isResumable = maxResumableUploadSize !== undefined;
-  const service = element('service', [
-    element('sword:version', SWORD_VERSION),
-    element('sword:maxUploadSize', String(maxUploadSize)),
-    ...(isResumable ? [element('depositns:maxResumableUploadSize', String(maxResumableUploadSize))] : []),
-    element('workspace', [
-      element('atom:title', title),
-      ...collections.map((collection) => collectionElement(collection, document, iris)),
-    ]),
-  ]);
-  return xmlBody(service, { defaultNamespace: APP, depositNamespace });
-}
-
-function collectionElement(
-  collection: ServedCollection,
-  { maxResumableUploadSize, isOfCollection }: ServiceDocument,
-  iris: Iris,
-): BodyElement {
-  const isResumable = maxResumableUploadSize !== undefined;
-  const children = [
-    element('atom:title', collection.title),
-    ...collection.accept.map((type) => element('accept', type)),
-    ...collection.accept.map((type) => element('accept', type, { alternate: 'multipart-related' })),
-    element('accept', ENTRY_TYPE),
-    element('sword:collectionPolicy', collection.policy),
-    element('dcterms:abstract', collection.abstract),
-    element('sword:mediation', 'false'),
-    element('sword:metadataRelevantHeader', 'false'),
-    element('sword:treatment', collection.treatment),
-    ...PACKAGINGS.map((packaging) => element('sword:acceptPackaging', packaging)),
-    ...(isOfCollection ? [] : [element('sword:service', iris.collectionService(collection.name))]),
-    element('sword:name', collection.name),
-    ...(isResumable ? [element('depositns:resumableUploads', iris.uploads(collection.name))] : []),
-    element('depositns:idempotencyKey', 'true'), // a client may repeat a POST with its key
-  ];
-  return element('collection', children, { href: iris.collection(collection.name) });
-}
-
-/** Renders the same facts as JSON. */
-export function serviceDocumentJson(document: ServiceDocument, { iris }: { iris: Iris }): string {
-  const { title, maxUploadSize, maxResumableUploadSize, collections } = document;
-  const isResumable = maxResumableUploadSize !== undefined;
-  return JSON.stringify({
-    version: SWORD_VERSION,
-    max_upload_size: maxUploadSize,
-    ...(isResumable && { max_resumable_upload_size: maxResumableUploadSize }),
-    workspace: {
-      title,
-      collections: collections.map((one) => collectionFacts(one, document, iris)),
-    },
-  });
-}
-
-function collectionFacts(
-  collection: ServedCollection,
-  { maxResumableUploadSize, isOfCollection }: ServiceDocument,
-  iris: Iris,
-) {
-  const isResumable = maxResumableUploadSize !== undefined;
+/** Describes the service document (SD-IRI). */
+export function serviceDocument(document: ServiceDocument, { iris }: Pick<RenderContext, 'iris'>): Document {
+  const { title, maxUploadSize, maxResumableUploadSize: resumable, collections } = document;
   return {
-    href: iris.collection(collection.name),
-    title: collection.title,
-    accept: [...collection.accept, ENTRY_TYPE],
-    accept_multipart_related: collection.accept,
-    collection_policy: collection.policy,
-    abstract: collection.abstract,
-    mediation: false,
-    metadata_relevant_header: false,
-    treatment: collection.treatment,
-    accept_packaging: PACKAGINGS,
-    ...(!isOfCollection && { service: iris.collectionService(collection.name) }),
-    name: collection.name,
-    ...(isResumable && { resumable_uploads: iris.uploads(collection.name) }),
-    idempotency_key: true,
+    element: 'service',
+    namespace: APP,
+    facts: [
+      text('version', SWORD_VERSION, 'sword:version'),
+      text('max_upload_size', maxUploadSize, 'sword:maxUploadSize'),
+      ...(resumable === undefined
+        ? []
+        : [text('max_resumable_upload_size', resumable, 'depositns:maxResumableUploadSize')]),
+      {
+        name: 'workspace',
+        parts: {
+          element: 'workspace',
+          facts: [
+            text('title', title, 'atom:title'),
+            { name: 'collections', parts: collections.map((one) => collectionPart(one, document, iris)) },
+          ],
+        },
+      },
+    ],
+  };
+}
+
+function collectionPart(
+  { name, accept, ...collection }: ServedCollection,
+  { maxResumableUploadSize, isOfCollection }: ServiceDocument,
+  iris: Iris,
+): Part {
+  const href = iris.collection(name);
+  return {
+    element: 'collection',
+    attributes: { href },
+    facts: [
+      ...onlyJson({ href }),
+      text('title', collection.title, 'atom:title'),
+      {
+        name: 'accept',
+        value: [...accept, ENTRY_TYPE],
+        elements: accept.map((type) => element('accept', type)),
+      },
+      {
+        name: 'accept_multipart_related',
+        value: accept,
+        elements: [
+          ...accept.map((type) => element('accept', type, { alternate: 'multipart-related' })),
+          element('accept', ENTRY_TYPE),
+        ],
+      },
+      text('collection_policy', collection.policy, 'sword:collectionPolicy'),
+      text('abstract', collection.abstract, 'dcterms:abstract'),
+      text('mediation', false, 'sword:mediation'),
+      text('metadata_relevant_header', false, 'sword:metadataRelevantHeader'),
+      text('treatment', collection.treatment, 'sword:treatment'),
+      {
+        name: 'accept_packaging',
+        value: PACKAGINGS,
+        elements: PACKAGINGS.map((packaging) => element('sword:acceptPackaging', packaging)),
+      },
+      ...(isOfCollection ? [] : [text('service', iris.collectionService(name), 'sword:service')]),
+      text('name', name, 'sword:name'),
+      ...(maxResumableUploadSize === undefined
+        ? []
+        : [text('resumable_uploads', iris.uploads(name), 'depositns:resumableUploads')]),
+      text('idempotency_key', true, 'depositns:idempotencyKey'), // a client may repeat a POST with its key
+    ],
   };
 }

@@ -1,8 +1,8 @@
-import { packagingOf } from '../../headers/packaging.ts';
-import { ATOM, ORE, RDF, XSD } from '../../namespaces.ts';
-import { type BodyElement, element, xmlBody } from '../../xml/xml-body.ts';
-import { titleOf } from '../deposit-model.ts';
-import type { RenderContext } from '../render-context.ts';
+import { packagingOf } from '../headers/packaging.ts';
+import { ATOM, ORE, RDF, XSD } from '../namespaces.ts';
+import { type BodyElement, element, xmlBody } from '../xml/xml-body.ts';
+import { titleOf } from './deposit-model.ts';
+import type { RenderContext } from './document.ts';
 import { depositedOn, type StatedArchive, type Statement, stateIri } from './statement.ts';
 
 /** Renders the Statement as an OAI-ORE resource map in RDF/XML (SWORD 2.0, section 11.2). */
