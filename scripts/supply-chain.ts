@@ -8,7 +8,7 @@ const HELP = `Checks where the code comes from that this project did not write.
   npm run supply-chain -- [--strict] [--json]
   npm run supply-chain -- --offline [--json]
 
-  lock             each package is pinned to a hash, and comes from the npm registry
+  lock             each installed package is pinned to a hash, and comes from the npm registry
   licences         each package has a licence that is allowed
   install scripts  only packages that allowScripts of package.json names may run code when they are installed
   decisions        each package that the service runs on is named in docs/decisions

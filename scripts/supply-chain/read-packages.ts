@@ -34,6 +34,8 @@ export type Packages = {
   readonly locked: ReadonlyMap<string, LockedPackage>;
   /** The packages that are installed; optional ones for other platforms are not. */
   readonly installed: ReadonlyMap<string, InstalledPackage>;
+  /** Paths of installed packages that the lock does not name. */
+  readonly unlocked: readonly string[];
   /** The text of all records in docs/decisions. */
   readonly decisions: string;
 };
@@ -55,8 +57,23 @@ export async function readPackages(root = ROOT): Promise<Packages> {
     manifest: { ...none, ...manifest },
     locked,
     installed: new Map(found.flat()),
+    unlocked: (await placesIn(root, 'node_modules')).filter((place) => !locked.has(place)),
     decisions: await textOf(path.join(root, 'docs/decisions')),
   };
+}
+
+/** Returns the paths of all packages in a folder `node_modules`, and in those of its packages. */
+async function placesIn(root: string, folder: string): Promise<string[]> {
+  const names = await readdir(path.join(root, folder)).catch(unlessMissing);
+  const places = await Promise.all(
+    (names ?? []).map(async (name) => {
+      const place = `${folder}/${name}`;
+      if (name.startsWith('.')) return [];
+      if (name.startsWith('@')) return placesIn(root, place);
+      return [place, ...(await placesIn(root, `${place}/node_modules`))];
+    }),
+  );
+  return places.flat();
 }
 
 /** A lock file of version 2 or later, which npm writes since version 7. */

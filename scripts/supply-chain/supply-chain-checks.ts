@@ -13,7 +13,7 @@ export type Check = {
 
 /** Returns all checks that need no network. */
 export function checkPackages(packages: Packages): Check[] {
-  const { manifest, locked, installed } = packages;
+  const { manifest, locked, installed, unlocked } = packages;
   const places = [...locked];
   const scripted = places.filter(([place, found]) => runsScripts(found, installed.get(place)));
   const runtime = Object.keys({ ...manifest.dependencies });
@@ -24,6 +24,7 @@ export function checkPackages(packages: Packages): Check[] {
       problems: [
         ...directDependencies(packages).flatMap(pinProblem),
         ...places.flatMap(([place, found]) => lockProblem(place, found)),
+        ...unlocked.map((place) => `${place} is installed, but package-lock.json does not name it.`),
       ],
     },
     { name: 'licences', looked: locked.size, problems: licenceProblems(packages) },

@@ -8,7 +8,7 @@ import { SETTINGS } from '../../src/config/settings.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 
 const file = path.join(import.meta.dirname, '../../deploy/deposit.service');
-const NODE = '/opt/deposit/node_modules/node/bin/node';
+const NODE = '/opt/deposit/node_modules/.bin/node';
 
 const unit = await readFile(file, 'utf8');
 

