@@ -3,7 +3,12 @@ import path from 'node:path';
 import { type Config, readConfig } from '../src/config/config.ts';
 import { setOfReferencedObjects } from '../src/deposits/referenced-objects.ts';
 import { pluralize } from '../src/domain/description.ts';
-import { backupPlaces, finishBackup, readBackup } from '../src/operations/backup/backup-folder.ts';
+import {
+  backupPlaces,
+  finishBackup,
+  keepBackupPrivate,
+  readBackup,
+} from '../src/operations/backup/backup-folder.ts';
 import { backUpKeys } from '../src/operations/backup/backup-keys.ts';
 import { isComplete, reportCopied } from '../src/operations/backup/copied-objects.ts';
 import {
@@ -34,7 +39,7 @@ overwritten. --verify reads every object of the backup again and replaces what i
 A backup is complete when it has every object that its events name. Objects that are missing or damaged are named, and
 the others are copied. A damaged object that no event names leaves the backup complete.
 The folder holds the log, the archives and the keys of this service, those that DEPOSIT_WEBHOOK_KEY_FILE and
-DEPOSIT_ANCHOR_KEY_FILE name, too: keep it as safe as the data folder.
+DEPOSIT_ANCHOR_KEY_FILE name, too: keep it as safe as the data folder. Only you can read its files.
 Exit codes: 0 complete, 1 refused, failed or not complete, or the store was not ready before or after its objects were
 listed, 2 wrong usage.
 `;
@@ -53,14 +58,15 @@ await runCommand(HELP, async (args) => {
   await using log = await openServiceLog(config);
   await using store = await openServiceStore(config);
   await assertSameStore(log, store);
+  const places = backupPlaces(folder);
   makeDirectory(folder);
+  keepBackupPrivate(places);
   using _only = lockFile(
     path.join(folder, 'backup.lock'),
     `Another backup goes into ${folder} at this moment.`,
   );
   const before = readBackup(folder);
   const signal = stopSignal('Stopped. The same command goes on from there.');
-  const places = backupPlaces(folder);
   using bars = new ProgressBars();
   await using copiedLog = await openLog(places);
   const events = await copyLog(log, copiedLog, {

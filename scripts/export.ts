@@ -16,20 +16,23 @@ import { assertEnginesOfService } from '../src/operations/command/service-engine
 import { writeWholeFile } from '../src/operations/command/whole-file.ts';
 import { type ExportedPart, ExportTally } from '../src/operations/verify/export-trailer.ts';
 import { exportedEvent } from '../src/operations/verify/exported-event.ts';
+import { redactedEvent } from '../src/operations/verify/redacted-event.ts';
 import { assertExists } from '../src/service/backends/backend-not-found.ts';
 import { openLogAudit } from '../src/service/backends/open-log-audit.ts';
 import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
 
 const HELP = `Writes the event log as NDJSON: an event a line in the order of all, each with everything that belongs to it.
 
-  npm run -s export -- [--from POSITION] [--stream STREAM] [--output FILE]
+  npm run -s export -- [--from POSITION] [--stream STREAM] [--audit] [--output FILE]
 
 The last line tells how many events stand before it and the Merkle root over them, which is that of an anchor over
 as many events, so that an export that lacks lines does not pass for a whole one.
 
 --from: begins with the event at this position. --stream: only the events of one stream.
---output: appears whole or not at all; without it the lines go to standard output.
-A whole export can be brought into an empty log with "npm run import". The service may run.
+--output: appears whole or not at all, readable only for you; without it the lines go to standard output.
+--audit: for auditors. Digests of passwords and secrets of webhooks are null. These lines keep their hash, but it cannot
+be recomputed from them. Without --audit, keep the export as safe as the data folder.
+A whole export, made without --audit, can be brought into an empty log with "npm run import". The service may run.
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 `;
 
@@ -41,10 +44,11 @@ const CHUNK = 64 * 1024;
 await runCommand(
   HELP,
   async (args) => {
-    const { from, stream, output } = readOptions(args, {
+    const { from, stream, output, audit } = readOptions(args, {
       from: { type: 'string' },
       stream: { type: 'string' },
       output: { type: 'string' },
+      audit: { type: 'boolean' },
     });
     const config = readConfig();
     if (from !== undefined && !POSITIONS[config.eventLog.kind].test(from)) {
@@ -60,32 +64,40 @@ await runCommand(
     const records = stream === undefined ? log.events(from) : fromPosition(log.stream(stream), from);
     const total = stream === undefined && from === undefined ? await log.count() : undefined;
     const part = { ...(stream !== undefined && { stream }), ...(from !== undefined && { from }) };
-    if (output === undefined) return await toStandardOutput(chunks(records, part));
+    if (output === undefined) return await toStandardOutput(chunks(records, { part, audit }));
     let exported = 0;
     {
       using bars = new ProgressBars();
       const progress = (events: number): void => bars.at('events exported', (exported = events), total);
       const signal = stopSignal('Stopped; nothing was exported.');
-      await writeWholeFile(output, chunks(records, part, progress), signal);
+      await writeWholeFile(output, chunks(records, { part, audit, progress }), signal);
     }
     say(`Exported ${pluralize(exported, 'event')} into ${output}.`);
   },
   { mayBeBare: true },
 );
 
+type ExportOptions = {
+  readonly part: ExportedPart;
+  readonly audit?: boolean | undefined;
+  readonly progress?: (events: number) => void;
+};
+
 async function* chunks(
   records: AsyncIterable<AuditedRecord>,
-  part: ExportedPart,
-  progress?: (events: number) => void,
+  { part, audit = false, progress }: ExportOptions,
 ): AsyncGenerator<string> {
   const tally = new ExportTally();
+  let redacted = 0;
   let text = '';
   for await (const record of records) {
     if (record.kind === 'unreadable') {
       const message = `The event at position ${record.position} ${record.reason}. "npm run verify" tells more.`;
       throw Object.assign(new Error(message), { code: 'EVENT_UNREADABLE' });
     }
-    text += `${exportedEvent(record.event)}\n`;
+    const shown = audit ? redactedEvent(record.event) : record.event;
+    if (shown !== record.event) redacted += 1;
+    text += `${exportedEvent(shown)}\n`;
     tally.add(record.event);
     progress?.(tally.events);
     if (text.length < CHUNK) continue;
@@ -95,7 +107,7 @@ async function* chunks(
   const { stream, from } = part;
   if (stream !== undefined && from === undefined && tally.events === 0)
     throw refused('NO_STREAM', `There is no stream ${stream} in the event log.`);
-  yield `${text}${tally.lastLine(part)}\n`;
+  yield `${text}${tally.lastLine({ ...part, ...(audit && { redacted }) })}\n`;
 }
 
 async function* fromPosition(

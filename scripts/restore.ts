@@ -4,7 +4,12 @@ import { setOfReferencedObjects } from '../src/deposits/referenced-objects.ts';
 import { pluralize } from '../src/domain/description.ts';
 import type { EventLog } from '../src/event-log/event-log.ts';
 import type { CopyableEvent } from '../src/event-log/integrity/copyable-event.ts';
-import { type BackupFacts, backupPlaces, readBackup } from '../src/operations/backup/backup-folder.ts';
+import {
+  type BackupFacts,
+  backupPlaces,
+  keepBackupPrivate,
+  readBackup,
+} from '../src/operations/backup/backup-folder.ts';
 import { restoreKeys } from '../src/operations/backup/backup-keys.ts';
 import { reportCopied } from '../src/operations/backup/copied-objects.ts';
 import { assertFreeStore, bindingOfEarlierRun } from '../src/operations/backup/restored-binding.ts';
@@ -65,6 +70,7 @@ await runCommand(HELP, async (args) => {
   const backup = readBackup(folder);
   if (!backup && !values.latest) throw refused('NO_BACKUP', noBackup(folder));
   const config = readConfig();
+  keepBackupPrivate(config);
   using _only = lockDataFolder(config.dataDir);
   const signal = stopSignal('Stopped. The same command goes on from there.');
   using bars = new ProgressBars();

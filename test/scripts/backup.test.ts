@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import test from 'ava';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
@@ -61,6 +61,35 @@ test('a backup under load is whole, the next brings only what is new, and a rest
   t.is(media.status, 200);
   t.is((await there.post('/1/software/', body(), formType)).status, 201, 'the service continues there');
   await there.waitFor(`/1/software/${acknowledged + 1}/status/`, 'done');
+});
+
+test('only its owner can read the files of a backup and of what is restored from it', async (t) => {
+  await using service = await RunningService.start();
+  const alice = await service.register('alice', { collections: ['software'] });
+  t.is((await alice.post('/1/software/', body(), formType)).status, 201);
+  const [backup, elsewhere] = [await temporaryFolder(t), await temporaryFolder(t)];
+  for (const folder of [backup, elsewhere]) await chmod(folder, 0o755);
+  const readable = async (folder: string) => {
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+    const names = entries
+      .filter((entry) => entry.isFile())
+      .map(({ name, parentPath }) => path.join(parentPath, name));
+    const open = await Promise.all(
+      names.map(async (name) => ((await stat(name)).mode & 0o077 ? [name] : [])),
+    );
+    return { count: names.length, open: open.flat() };
+  };
+  t.is((await runScript(service.folder, 'backup', [backup])).code, 0);
+  const stored = await readable(backup);
+  t.true(stored.count > 5, 'log, objects, keys and facts');
+  t.deepEqual(stored.open, []);
+  // As an earlier release left them.
+  for (const name of ['event-log.sqlite', 'archives/small.sqlite', 'backup.json'])
+    await chmod(path.join(backup, name), 0o644);
+  t.is((await runScript(service.folder, 'backup', [backup])).code, 0);
+  t.deepEqual((await readable(backup)).open, []);
+  t.is((await runScript(elsewhere, 'restore', [backup])).code, 0);
+  t.deepEqual((await readable(elsewhere)).open, []);
 });
 
 test('neither a backup nor a restore goes where something else is', async (t) => {

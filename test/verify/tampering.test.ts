@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test from 'ava';
@@ -18,6 +18,7 @@ import { ExportTally } from '../../src/operations/verify/export-trailer.ts';
 import { exportedEvent, exportedEvents } from '../../src/operations/verify/exported-event.ts';
 import { logPass } from '../../src/operations/verify/log-pass.ts';
 import { readLines } from '../../src/operations/verify/read-lines.ts';
+import { redactedEvent } from '../../src/operations/verify/redacted-event.ts';
 import { Report } from '../../src/operations/verify/report.ts';
 import { type Interrupted, ResumePoint } from '../../src/operations/verify/resume-point.ts';
 import { openLog } from '../../src/service/backends/open-backends.ts';
@@ -88,6 +89,20 @@ test('the verifier that was written from the documentation, where Python is ther
   const exported = path.join(kept, 'log.ndjson');
   t.is((await runScript(kept, 'export', ['--output', exported])).code, 0);
   t.regex(checked(kept, exported).stdout, proven);
+  const audit = path.join(kept, 'audit.ndjson');
+  t.is((await runScript(kept, 'export', ['--audit', '--output', audit])).code, 0);
+  const redacted = /\nHash not recomputable, since the export is without secrets: 1 of these events\.\n$/;
+  t.regex(checked(kept, audit).stdout, redacted);
+  const forged = path.join(kept, 'forged.ndjson');
+  const lines = await readFile(audit, 'utf8');
+  for (const [change, finding] of [
+    [lines.replace('"kind":"client"', '"kind":"operator"'), /does not carry the hash of its contents/],
+    [lines.replace('"redacted":1,', ''), /does not carry the hash of its contents/],
+    [lines.replace('"redacted":1,', '"redacted":2,'), /speaks of 2 lines without secrets, not 1/],
+  ] as const) {
+    await writeFile(forged, change);
+    t.regex(checked(kept, forged).stdout, finding);
+  }
   for (const change of [rewriteStream, removeWithoutTrace]) {
     const altered = await service.copy(t);
     change(path.join(altered, 'event-log.sqlite'));
@@ -180,6 +195,48 @@ test('a line that has no end is refused before all of it is in memory', async (t
   });
   t.deepEqual(found, ['first', 'second']);
   t.is(read, 10);
+});
+
+test('an export is for its owner alone; one for auditors has no secrets, keeps the root, and is not imported', async (t) => {
+  const folder = await service.copy(t);
+  t.is((await runScript(folder, 'client', ['passwd', 'alice'])).code, 0);
+  const [whole, audit] = [path.join(folder, 'whole.ndjson'), path.join(folder, 'audit.ndjson')];
+  t.is((await runScript(folder, 'export', ['--output', whole])).code, 0);
+  t.is((await runScript(folder, 'export', ['--audit', '--output', audit])).code, 0);
+  for (const file of [whole, audit]) t.is((await stat(file)).mode & 0o777, 0o600);
+  const [all, shown] = [await readFile(whole, 'utf8'), await readFile(audit, 'utf8')];
+  const secrets = /"(digest|salt|ciphertext|sealed)"|"secret":\{|"credential":\{/;
+  t.regex(all, secrets);
+  t.notRegex(shown, secrets);
+  const end = (text: string) =>
+    JSON.parse(text.trimEnd().split('\n').at(-1) ?? '') as Record<string, unknown>;
+  t.deepEqual(end(shown), { ...end(all), redacted: 2 });
+  const empty = await temporaryFolder(t);
+  const named = /^This export was made with --audit: .* Export again without --audit\.\n$/;
+  for (const options of [[], ['--partial']]) {
+    const { code, err } = await runScript(empty, 'import', [audit, ...options]);
+    t.is(code, 1);
+    t.regex(err, named);
+  }
+  t.false(existsSync(path.join(empty, 'event-log.sqlite')), 'nothing was imported');
+  const withoutSecrets = await runScript(folder, 'export', ['--audit', '--stream', 'deposit-3']);
+  t.like(end(withoutSecrets.out), { redacted: 0 });
+  await t.throwsAsync(Array.fromAsync(exportedEvents(bytesOf(withoutSecrets.out), { partial: true })), {
+    code: 'AUDIT_EXPORT',
+  });
+});
+
+test('the secret of a webhook is redacted, and an event without secrets is left alone', (t) => {
+  const sealed = { scheme: 'aes-256-gcm', bytes: 'AAAA' };
+  const event = {
+    ...{ stream: 'client-alice', revision: 1, position: '1', id: randomUUID(), type: 'WebhookSet' },
+    data: { client: 'alice', url: 'https://alice.example/', secret: sealed },
+    metadata: { hash: 'a'.repeat(64) },
+  };
+  t.deepEqual(redactedEvent(event), { ...event, data: { ...event.data, secret: null } });
+  const { secret: _, ...data } = event.data;
+  const plain = { ...event, data };
+  t.true(redactedEvent(plain) === plain);
 });
 
 test('an export that is told to end says so, and leaves nothing', async (t) => {

@@ -4,7 +4,7 @@ import { AbortGate } from '../../tools/concurrency/abort-gate.ts';
 import { syncFolder } from '../../tools/files/durable-directory.ts';
 import { files } from '../../tools/files.ts';
 
-/** Writes a file atomically and durably. @throws the reason of the signal */
+/** Writes a file atomically and durably, readable only for its owner. @throws the reason of the signal */
 export async function writeWholeFile(
   file: string,
   text: AsyncIterable<string>,
@@ -12,7 +12,7 @@ export async function writeWholeFile(
 ): Promise<void> {
   const unfinished = `${file}.${process.pid}.new`;
   try {
-    await using handle = await files.open(unfinished, 'wx');
+    await using handle = await files.open(unfinished, 'wx', 0o600);
     await handle.writeFile(Readable.from(untilStopped(text, signal)));
     await handle.sync();
     await files.rename(unfinished, file);

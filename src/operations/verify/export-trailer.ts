@@ -4,8 +4,13 @@ import { canonicalJson } from '../../event-log/integrity/hash-chain.ts';
 import { coveredEvent } from '../../modules/anchors/merkle-leaf.ts';
 import { MerkleTree } from '../../modules/anchors/merkle-tree.ts';
 
-/** The selection of an export that is not complete. */
-export type ExportedPart = { readonly stream?: string; readonly from?: string };
+/** The selection of an export that is not complete, and what an export for auditors leaves out. */
+export type ExportedPart = {
+  readonly stream?: string;
+  readonly from?: string;
+  /** Number of events whose secrets were replaced by `null`; only in an export made with `--audit`. */
+  readonly redacted?: number;
+};
 
 /** The last line of an export: number and digest of its events. */
 export type ExportTrailer = ExportedPart & {
@@ -22,6 +27,18 @@ const VERSION = 1;
 class ExportNotWhole extends Error {
   override readonly name = 'ExportNotWhole';
   readonly code = 'EXPORT_NOT_WHOLE';
+}
+
+/** The export was made for auditors, without credentials and secrets: it is not the log. */
+export class AuditExport extends Error {
+  override readonly name = 'AuditExport';
+  readonly code = 'AUDIT_EXPORT';
+
+  constructor() {
+    super(
+      'This export was made with --audit: credentials and secrets are missing, so it cannot be imported. Export again without --audit.',
+    );
+  }
 }
 
 /** Counts the events of an export as they are read or written. */
@@ -41,8 +58,13 @@ export class ExportTally {
     return canonicalJson(this.#end(part) satisfies Json);
   }
 
-  /** @param end the trailer, if there is one; required unless `partial`. @throws {ExportNotWhole} */
+  /**
+   * @param end the trailer, if there is one; required unless `partial`.
+   * @throws {ExportNotWhole}
+   * @throws {AuditExport}
+   */
   assertWhole(end: ExportTrailer | undefined, { partial }: { readonly partial: boolean }): void {
+    if (end?.redacted !== undefined) throw new AuditExport();
     if (end) this.#assertSame(end);
     if (partial) return;
     if (end === undefined) {
@@ -86,12 +108,13 @@ const PARTIAL =
 
 /** Parses a trailer; `undefined` if the line is an event or something else. */
 export function exportEnd(value: Readonly<Record<string, Json>>, line: string): ExportTrailer | undefined {
-  const { export: version, events, root, stream, from, ...more } = value;
+  const { export: version, events, root, stream, from, redacted, ...more } = value;
   const isEnd =
     version === VERSION &&
     Number.isSafeInteger(events) &&
     typeof root === 'string' &&
     [stream, from].every((part) => part === undefined || typeof part === 'string') &&
+    (redacted === undefined || Number.isSafeInteger(redacted)) &&
     Object.keys(more).length === 0 &&
     canonicalJson(value) === line;
   return isEnd ? (value as ExportTrailer) : undefined; // every member was checked

@@ -2,8 +2,9 @@ import type { Json, RecordedEvent } from '../../event-log/event-log.ts';
 import { chainFaults } from '../../event-log/integrity/chain-errors.ts';
 import { canonicalJson, EVENT_ID, isNestedTooDeeply } from '../../event-log/integrity/hash-chain.ts';
 import { StreamHeads } from '../../event-log/integrity/stream-heads.ts';
-import { ExportTally, type ExportTrailer, exportEnd } from './export-trailer.ts';
+import { AuditExport, ExportTally, type ExportTrailer, exportEnd } from './export-trailer.ts';
 import { type Line, readLines } from './read-lines.ts';
+import { isRedacted } from './redacted-event.ts';
 
 /**
  * Formats an event as a line of an export, without its line feed. Canonical JSON gives the same line for the same
@@ -28,6 +29,7 @@ class BadLine extends Error {
  * contain the hash of its contents, and follow the previous line and the previous event of its stream.
  * The trailer must exist and state that these are all events of a log, unless the export may be `partial`.
  * @throws {BadLine}
+ * @throws {AuditExport} at the first event whose secrets were replaced, or after the last event.
  * @throws {ExportNotWhole} after the last event.
  */
 export async function* exportedEvents(
@@ -49,6 +51,7 @@ export async function* exportedEvents(
     const event = parsedLine;
     const [fault] = chainFaults(event, heads);
     const { stream, revision, type } = event;
+    if (fault && isRedacted(event)) throw new AuditExport();
     if (fault) throw new BadLine(number, `(${type} at revision ${revision} of ${stream}) ${fault[1]}`);
     if (event.position <= position)
       throw new BadLine(number, 'has a position that is not behind the one before');
