@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync, readlinkSync } from 'node:fs';
-import { mkdir, open, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, open, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
@@ -51,6 +51,37 @@ test.serial('a log that is gone while its head is there is refused, not begun an
   t.regex(error?.message ?? '', / records \d+ events\. Bring it back, or remove that file, too/);
   t.false(existsSync(file));
 });
+
+test.serial(
+  'a log of which a file is moved or replaced while it is open takes no append until it is back',
+  async (t) => {
+    for (const suffix of ['', '-wal', '-shm'])
+      for (const isReplaced of [false, true]) {
+        const main = await newLogFile(t);
+        const log = await openLog(t, { file: main });
+        const file = `${main}${suffix}`;
+        await log.append('a', 'none', [newEvent()]);
+        await rename(file, `${file}.away`);
+        if (isReplaced) await copyFile(`${file}.away`, file);
+        const refused = {
+          instanceOf: EventLogUnavailable,
+          message: /was (moved or deleted|replaced).*Bring it back/,
+        };
+        await t.throwsAsync(log.ready(), refused, file);
+        await t.throwsAsync(log.append('a', 0, [newEvent()]), refused, file);
+        await t.throwsAsync(
+          log.append('a', 0, [newEvent()]),
+          refused,
+          'nor does a new connection make a new file',
+        );
+        t.is(existsSync(file), isReplaced);
+        await rename(`${file}.away`, file);
+        await log.ready();
+        t.is((await log.append('a', 0, [newEvent()])).revision, 1);
+        t.is((await listOf(log.readAll())).length, 2);
+      }
+  },
+);
 
 test.serial('a log whose last event is another than its head says is refused, also to be read', async (t) => {
   for (const change of [

@@ -3,12 +3,14 @@ import { once } from 'node:events';
 import { existsSync, fsyncSync as fsyncOfNode } from 'node:fs';
 import {
   appendFile,
+  copyFile,
   cp,
   mkdir,
   open,
   readdir,
   readFile,
   readlink,
+  rename,
   rm,
   truncate,
   utimes,
@@ -390,6 +392,25 @@ test('a store whose folder was taken away is neither ready nor takes anything', 
   t.true(error.cause instanceof Error);
   t.false(error.message.includes(folder));
   await t.throwsAsync(store.put(inChunks(newBody(LARGE))), { instanceOf: ObjectStoreUnavailable });
+});
+
+test('a store whose database is moved or replaced while it is open takes nothing until it is back', async (t) => {
+  const { store, folder } = await openIn(t, await temporaryFolder(t));
+  const away = path.join(folder, 'away');
+  for (const name of ['small.sqlite', 'small.sqlite-wal', 'small.sqlite-shm']) {
+    const file = path.join(folder, name);
+    await rename(file, away);
+    const error = await t.throwsAsync(store.ready(), { instanceOf: ObjectStoreUnavailable }, name);
+    t.regex(String(error.cause), /was moved or deleted while it was in use/);
+    for (const length of [SMALL, LARGE])
+      await t.throwsAsync(store.put(inChunks(newBody(length))), { instanceOf: ObjectStoreUnavailable }, name);
+    t.false(existsSync(file), 'nor is another made');
+    await copyFile(away, file);
+    await t.throwsAsync(store.put(inChunks(newBody(SMALL))), { instanceOf: ObjectStoreUnavailable }, name);
+    await rename(away, file);
+    await store.ready();
+    await store.put(inChunks(newBody(SMALL)));
+  }
 });
 
 test('a folder that cannot be one is refused', async (t) => {

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { clock } from '../../tools/clock.ts';
+import { assertInPlace, type OpenFiles, openFilesOf } from '../../tools/sqlite/open-files.ts';
 import { workers } from '../../tools/workers.ts';
 import { type Appended, EventLogUnavailable, WrongExpectedRevision } from '../event-log.ts';
 import { toExpected } from '../new-event-row.ts';
@@ -24,6 +25,7 @@ export class LogWriterClient {
   readonly #waiting: Waiting[] = [];
   #unsent = 0;
   #worker: Worker | undefined;
+  #files: OpenFiles | undefined;
   #closing: Promise<void> | undefined;
   /** Why the last transaction failed. */
   #lastError: string | undefined;
@@ -50,9 +52,11 @@ export class LogWriterClient {
       reject(new EventLogUnavailable('The writer thread of the event log ended at its start.')),
     );
     const first = await promise;
-    if (first.kind !== 'unopened') return;
-    await this.close();
-    throw new EventLogUnavailable(`The event log ${this.#file} cannot be opened: ${first.reason}.`);
+    if (first.kind === 'unopened') {
+      await this.close();
+      throw new EventLogUnavailable(`The event log ${this.#file} cannot be opened: ${first.reason}.`);
+    }
+    this.#files = openFilesOf(this.#file);
   }
 
   append(request: AppendRequest): Promise<Appended> {
@@ -66,11 +70,11 @@ export class LogWriterClient {
   }
 
   /**
-   * Asks the thread, if its last transaction failed, whether one would succeed now.
+   * Asks the thread, if its last transaction failed or the files are no longer in place, whether one would succeed now.
    * @throws {EventLogUnavailable}
    */
   ready(): Promise<void> {
-    if (this.#lastError === undefined || this.#closing) return Promise.resolve();
+    if (this.#closing || (this.#lastError === undefined && this.#isInPlace())) return Promise.resolve();
     if (!this.#probing) {
       this.#probing = Promise.withResolvers();
       this.#post({ kind: 'probe' });
@@ -95,13 +99,22 @@ export class LogWriterClient {
 
   #start(): Worker {
     const entry = new URL(`./log-writer-worker${path.extname(import.meta.filename)}`, import.meta.url);
-    const workerData: WriterData = { file: this.#file };
+    const workerData: WriterData = { file: this.#file, open: this.#files };
     const worker = workers.start(entry, { name: 'event-log-writer', workerData });
     worker.on('message', (message: FromWriter) => this.#onMessage(message));
     worker.on('error', (error) => this.#lose(worker, String(error)));
     worker.on('exit', (code) => this.#lose(worker, `it ended with code ${code}`));
     this.#worker = worker;
     return worker;
+  }
+
+  #isInPlace(): boolean {
+    try {
+      if (this.#files) assertInPlace(this.#files);
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   #send(): void {

@@ -1,3 +1,4 @@
+import type { OpenFiles } from '../../tools/sqlite/open-files.ts';
 import type { NewEventRow } from '../new-event-row.ts';
 
 /** Messages between the log and its writer thread. Answers are in the order of the requests. */
@@ -28,4 +29,8 @@ export type AppendAnswer =
   /** `actual` is -1 when there is no such stream */
   | { readonly kind: 'refused'; readonly actual: number };
 
-export type WriterData = { readonly file: string };
+export type WriterData = {
+  readonly file: string;
+  /** The files of the log, which another thread has opened before: only these are written to. */
+  readonly open?: OpenFiles | undefined;
+};

@@ -1,4 +1,5 @@
 import { isDiskFullError } from '../../tools/sqlite/codes.ts';
+import { assertInPlace, type OpenFiles, openFilesOf } from '../../tools/sqlite/open-files.ts';
 import type { ThreadPort } from '../../tools/thread-port.ts';
 import { SqliteAppends } from './appends.ts';
 import type { AppendAnswer, AppendRequest, FromWriter, ToWriter, WriterData } from './log-writer-messages.ts';
@@ -16,11 +17,13 @@ const LARGEST_BATCH = 1_000;
 export class LogWriter {
   readonly #port: ThreadPort<ToWriter, FromWriter>;
   readonly #file: string;
+  #files: OpenFiles | undefined;
   #open: SqliteAppends | undefined;
 
-  constructor(port: ThreadPort<ToWriter, FromWriter>, { file }: WriterData) {
+  constructor(port: ThreadPort<ToWriter, FromWriter>, { file, open }: WriterData) {
     this.#port = port;
     this.#file = file;
+    this.#files = open;
   }
 
   /** Opens the log, reports whether that succeeded, and handles messages from then on. */
@@ -52,7 +55,10 @@ export class LogWriter {
 
   #committed(appends: readonly AppendRequest[]): AppendAnswer[] | undefined {
     try {
-      return this.#connection().commit(appends);
+      const connection = this.#connection();
+      const answers = connection.commit(appends);
+      this.#assertInPlace();
+      return answers;
     } catch (error) {
       this.#port.send({ kind: 'failed', count: appends.length, reason: reasonOf(error) });
       this.#abandonConnection();
@@ -71,10 +77,16 @@ export class LogWriter {
   }
 
   #connection(): SqliteAppends {
+    this.#assertInPlace(); // above all before it is opened again, which would create a missing file
     if (this.#open) return this.#open;
     this.#open = new SqliteAppends(this.#file);
     this.#open.repairHead();
+    this.#files ??= openFilesOf(this.#file);
     return this.#open;
+  }
+
+  #assertInPlace(): void {
+    if (this.#files) assertInPlace(this.#files);
   }
 
   /**

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { clock } from '../../tools/clock.ts';
 import { openTwice } from '../../tools/sqlite/found-twice.ts';
+import { assertInPlace, type OpenFiles, openFilesOf } from '../../tools/sqlite/open-files.ts';
 import { inTransaction } from '../../tools/sqlite/transaction.ts';
 import type { ThreadPort } from '../../tools/thread-port.ts';
 import { type Answer, type Call, faultOf } from '../worker-client.ts';
@@ -11,6 +12,12 @@ import { type RowChange, rowChanger } from './row-change.ts';
 
 export type StoreChange = RowChange | FileChange | { readonly kind: 'probe' | 'close' };
 
+export type StoreWriterData = {
+  readonly file: string;
+  /** The files of the database, which another thread has opened before: only these are written to. */
+  open?: OpenFiles;
+};
+
 /**
  * The program of the thread that makes every visible change of the store, under the write lock of its
  * database, which other processes on the same folder acquire too. Rows that arrive during one commit share
@@ -19,13 +26,19 @@ export type StoreChange = RowChange | FileChange | { readonly kind: 'probe' | 'c
 export class StoreChanges {
   readonly #port: ThreadPort<Call<StoreChange>, readonly Answer<boolean>[]>;
   readonly #database: DatabaseSync;
+  readonly #files: OpenFiles;
   readonly #changeRow: (change: RowChange) => boolean;
   readonly #lastRow: LastRowRecord;
   #waiting: Call<StoreChange>[] = [];
 
-  constructor(port: ThreadPort<Call<StoreChange>, readonly Answer<boolean>[]>, file: string) {
+  constructor(
+    port: ThreadPort<Call<StoreChange>, readonly Answer<boolean>[]>,
+    { file, open }: StoreWriterData,
+  ) {
     this.#port = port;
+    if (open) assertInPlace(open); // opening would create a missing file
     this.#database = openTwice(() => openToWrite(file));
+    this.#files = open ?? openFilesOf(file);
     this.#changeRow = rowChanger(this.#database);
     this.#lastRow = new LastRowRecord(file, this.#database);
   }
@@ -52,7 +65,7 @@ export class StoreChanges {
   #changeRowsTogether(calls: readonly Call<RowChange>[]): Answer<boolean>[] {
     if (calls.length === 0) return [];
     try {
-      return inTransaction(this.#database, () => {
+      return this.#inTransaction(() => {
         if (calls.some(({ request }) => request.kind === 'remove-row')) this.#lastRow.forget();
         return calls.map(({ call, request }) => ({ call, reply: this.#changeRow(request) }));
       });
@@ -70,14 +83,21 @@ export class StoreChanges {
     }
   }
 
+  #inTransaction<Result>(work: () => Result): Result {
+    assertInPlace(this.#files);
+    const result = inTransaction(this.#database, work);
+    assertInPlace(this.#files);
+    return result;
+  }
+
   #changeOther(change: StoreChange): boolean {
     switch (change.kind) {
       case 'place-file':
       case 'touch-file':
       case 'remove-file':
-        return inTransaction(this.#database, () => changeFile(change));
+        return this.#inTransaction(() => changeFile(change));
       case 'probe':
-        return inTransaction(this.#database, () => true);
+        return this.#inTransaction(() => true);
       case 'close':
         this.#database.close();
         return true;

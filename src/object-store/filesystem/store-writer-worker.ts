@@ -3,4 +3,4 @@ import { threadPort } from '../../tools/thread-port.ts';
 import { StoreChanges } from './store-changes.ts';
 
 /* The thread that writes to the archive store in a folder. */
-new StoreChanges(threadPort(), String(workerData)).run();
+new StoreChanges(threadPort(), workerData).run();

@@ -1,8 +1,9 @@
 import { clock } from '../../tools/clock.ts';
+import { openFilesOf } from '../../tools/sqlite/open-files.ts';
 import { WorkerClient } from '../worker-client.ts';
 import type { FileChange } from './file-change.ts';
 import { type NewRow, packRows, type RowChange } from './row-change.ts';
-import type { StoreChange } from './store-changes.ts';
+import type { StoreChange, StoreWriterData } from './store-changes.ts';
 
 const PROGRAM = new URL('./store-writer-worker.ts', import.meta.url);
 
@@ -14,13 +15,15 @@ export class StoreWriter implements AsyncDisposable {
 
   /** Resolves when the database exists and can be read. */
   static async open(database: string): Promise<StoreWriter> {
-    const writer = new StoreWriter(database);
+    const data: StoreWriterData = { file: database };
+    const writer = new StoreWriter(data);
     await writer.probe();
+    data.open = openFilesOf(database); // for a thread that replaces a crashed one
     return writer;
   }
 
-  private constructor(database: string) {
-    this.#calls = new WorkerClient(PROGRAM, 'write', database);
+  private constructor(data: StoreWriterData) {
+    this.#calls = new WorkerClient(PROGRAM, 'write', data);
   }
 
   /** Resolves after the commit. All rows of one turn of the event loop are sent in one message. */
