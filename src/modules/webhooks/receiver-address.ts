@@ -63,19 +63,23 @@ function notPublic(hostname: string, address: string): ReceiverRefused {
 
 /**
  * IPv4 ranges of RFC 6890 and its successors that are not reachable over the Internet, including multicast and reserved
- * ones.
+ * ones, or that a nearby server answers.
  */
 const NOT_PUBLIC_4: readonly (readonly [string, number])[] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
   ['100.64.0.0', 10], // carrier-grade NAT
   ['127.0.0.0', 8],
+  ['168.63.129.16', 32], // Azure's host, from inside of its virtual machines
   ['169.254.0.0', 16], // link-local, including cloud metadata services
   ['172.16.0.0', 12],
   ['192.0.0.0', 24],
   ['192.0.2.0', 24],
+  ['192.31.196.0', 24], // AS112
+  ['192.52.193.0', 24], // relays of multicast tunnels
   ['192.88.99.0', 24],
   ['192.168.0.0', 16],
+  ['192.175.48.0', 24], // AS112
   ['198.18.0.0', 15],
   ['198.51.100.0', 24],
   ['203.0.113.0', 24],
@@ -88,6 +92,7 @@ const NOT_PUBLIC_6: readonly (readonly [string, number])[] = [
   ['2001::', 23], // Teredo, ORCHID, benchmarks
   ['2001:db8::', 32],
   ['2002::', 16], // 6to4
+  ['2620:4f:8000::', 48], // AS112
   ['3fff::', 20],
 ];
 
