@@ -17,7 +17,7 @@ export type FailingCall = {
 
 const LOG = ['event-log.sqlite', 'event-log.sqlite-wal'];
 const ROWS = ['archives/small.sqlite', 'archives/small.sqlite-wal'];
-const VIEW = ['views/deposit-status.1.sqlite', 'views/deposit-status.1.sqlite-wal'];
+const VIEW = ['views/views.1.sqlite', 'views/views.1.sqlite-wal'];
 const SYNCS = 'fsync,fdatasync';
 const [LOG_WRITER, STORE_WRITER, POOL, MAIN] = [
   /^event-log-write/,
@@ -55,7 +55,7 @@ export const FAILING_CALLS: readonly FailingCall[] = [
     paths: [],
   },
   { name: 'folders', what: 'folders of large archives', calls: 'mkdir,mkdirat', threads: POOL, paths: [] },
-  { name: 'view-writes', what: 'writes of a view', calls: 'pwrite64', threads: MAIN, paths: VIEW },
+  { name: 'view-writes', what: 'writes of the views', calls: 'pwrite64', threads: MAIN, paths: VIEW },
   {
     name: 'upload-writes',
     what: 'writes of uploads in pieces',

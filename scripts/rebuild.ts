@@ -17,7 +17,7 @@ import { Rebuild } from '../src/views/rebuild.ts';
 import type { ViewDifference } from '../src/views/view-difference.ts';
 
 const names = everyView.map(({ name }) => name);
-const HELP = `Builds views anew from the event log, beside those in use, compares both, then switches in one step.
+const HELP = `Builds all views anew from the event log, beside those in use, compares those named, then switches in one step.
 
   npm run rebuild -- VIEW… | --all [--check] [--json]
 
@@ -48,7 +48,9 @@ await runCommand(HELP, async (args) => {
   using _only = lockFile(path.join(folder, 'rebuild.lock'), 'Another rebuild is under way.');
   const service = await serviceOn(config);
   using _alone = service ? undefined : lockDataFolder(config.dataDir);
-  const projections = everyView.filter(({ name }) => values.all || positionals.includes(name));
+  const compared = names.filter((name) => values.all || positionals.includes(name));
+  // A generation has all views; for a comparison alone the others need not be built.
+  const projections = everyView.filter(({ name }) => !values.check || compared.includes(name));
   const started = clock.monotonic();
   const bar = await eventBar(log);
   const signal = stopSignal(
@@ -58,13 +60,13 @@ await runCommand(HELP, async (args) => {
   const where = { folder, origin, ...(temporary && { checkIn: temporary.path }) };
   using rebuild = new Rebuild({ log, ...where, projections, progress: bar.at, signal });
   await rebuild.build();
-  const differences = await listed(rebuild.differences(), signal);
+  const differences = await listed(rebuild.differences(compared), signal);
   bar.end();
 
   const { events } = rebuild;
   const seconds = (clock.monotonic() - started) / 1000;
   const facts = {
-    views: projections.map(({ name }) => name),
+    views: compared,
     events,
     seconds,
     differences: differences.count,
@@ -74,9 +76,8 @@ await runCommand(HELP, async (args) => {
     report(values.json, { ...facts, switched: null }, differences.first);
     return differences.count > 0 ? 1 : 0;
   }
-  const { generations } = rebuild;
   rebuild[Symbol.dispose]();
-  const switched = service ? await service.adopt(generations) : {};
+  const switched = service ? await service.adopt({ views: rebuild.generation }) : {};
   if (!service) rebuild.use();
   rebuild.finish();
   report(values.json, { ...facts, switched }, differences.first);
@@ -91,9 +92,9 @@ type Facts = {
   /** A sentence for each view that could not be compared, which need not be a fault. */
   readonly notCompared: readonly string[];
   /**
-   * Milliseconds that each switch took in the service; empty without a running service, `null` if nothing was switched.
+   * Milliseconds that the switch took in the service; empty without a running service, `null` if nothing was switched.
    */
-  readonly switched: Readonly<Record<string, number>> | null;
+  readonly switched: { readonly views?: number } | null;
 };
 
 function temporaryFolder(): Disposable & { readonly path: string } {
@@ -129,12 +130,12 @@ function report(json = false, facts: Facts, differences: readonly ViewDifference
   if (more > 0) say(`… and ${more} more`);
   for (const note of facts.notCompared) say(note);
   const built = `${pluralize(facts.events, 'event')} in ${facts.seconds.toFixed(1)} s, ${pluralize(facts.differences, 'difference')} found`;
-  const pauses = Object.values(facts.switched ?? {});
+  const pause = facts.switched?.views;
   const how =
     facts.switched === null
       ? 'nothing was switched'
-      : pauses.length === 0
+      : pause === undefined
         ? 'in use from the next start on'
-        : `switched in ${Math.max(...pauses).toFixed(1)} ms at most`;
+        : `switched in ${pause.toFixed(1)} ms`;
   say(`${facts.views.join(', ')}: ${built}; ${how}.`);
 }

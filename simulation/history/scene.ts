@@ -48,7 +48,7 @@ export class Scene {
   readonly disk: SimulatedDisk | undefined;
   readonly #embeddedLog = new ServerLog(1, toPosition);
 
-  constructor(world: World, { composition, hasSqliteViews }: Pick<Plan, 'composition' | 'hasSqliteViews'>) {
+  constructor(world: World, { composition }: Pick<Plan, 'composition'>) {
     this.world = world;
     const servers = new Map<string, NetworkServer>([
       [STORE_HOST, this.store],
@@ -70,7 +70,7 @@ export class Scene {
     this.disk = composition === 'embedded' ? new SimulatedDisk(world.seed) : undefined;
     const operator = new Host('operator', 'operator');
     for (const host of [...this.hosts, operator]) host.storage = this.disk;
-    if (hasSqliteViews) for (const host of this.hosts) host.storage ??= new SimulatedDisk(world.seed);
+    for (const host of this.hosts) host.storage ??= new SimulatedDisk(world.seed);
     world.neutral = (text) => this.disks.reduce((neutral, disk) => disk.withoutPlace(neutral), text);
     this.operator = newProcess(operator);
   }

@@ -1,6 +1,5 @@
 import path from 'node:path';
 import { clientLogins } from '../../projections/client-logins.ts';
-import { everyView } from '../../projections/every-view.ts';
 import { DepositIdAllocator } from '../../src/deposits/deposit-id-allocator.ts';
 import { DepositService } from '../../src/deposits/deposit-service.ts';
 import { notificationViews } from '../../src/deposits/notification-views.ts';
@@ -89,7 +88,7 @@ export function folderOf({ host }: Incarnation): string {
 
 /** Returns a view as queries find it; `undefined` if the node has none of this name. */
 export function shownIn(tables: SqliteViewStore, name: string): ReadonlyMap<string, unknown> | undefined {
-  const projection = everyView.find((one) => one.name === name);
-  const table = projection && tables.opened(projection.name);
-  return table && new Map(Array.from(table.rows(), ([key, view]) => [key, JSON.parse(view) as unknown]));
+  const { file } = tables;
+  if (!file.versions().has(name)) return undefined;
+  return new Map(Array.from(file.table(name).rows(), ([key, view]) => [key, JSON.parse(view) as unknown]));
 }

@@ -16,8 +16,6 @@ import { startReactors } from '../../src/service/start-reactors.ts';
 import { observed } from '../../src/tools/observed.ts';
 import { Projector } from '../../src/views/projector.ts';
 import { SqliteViewStore } from '../../src/views/store/sqlite-view-store.ts';
-import type { ViewStore } from '../../src/views/view-store.ts';
-import { MemoryViewStore } from '../views/memory-view-store.ts';
 import { type Host, type Incarnation, running } from '../world/host.ts';
 import { newProcess } from '../world/outside-world.ts';
 import { world } from '../world/world.ts';
@@ -109,28 +107,17 @@ async function openParts(process: Incarnation, { onError }: NodeOptions) {
   const logger = nodeLogger(onError);
   const log = resources.use(observed(await EventStoreDbEventLog.open(LOG_OPTIONS), logObserver(logger)));
   const store = resources.use(await persistently(() => S3ObjectStore.open(storeOptions(process))));
-  const { views, shown } = viewsOf(process);
-  if (views instanceof SqliteViewStore) resources.use(views);
+  const views = resources.use(SqliteViewStore.open(path.join(folderOf(process), 'views'), 'simulation'));
   const projector = new Projector(log, views);
   resources.defer(() => projector.stop());
-  return { log, store, shown, projector, logger, resources, notified: notificationViews(projector) };
+  const notified = notificationViews(projector);
+  const shown = (name: string) => shownIn(views, name);
+  return { log, store, shown, projector, logger, resources, notified };
 }
 
 /** Bodies on their way are below a folder that there is. */
-function storeOptions({ host }: Incarnation): MinioArchiveStoreOptions {
-  return host.storage
-    ? { ...STORE_OPTIONS, temporaryFolder: path.join(host.storage.folder, 'incoming') }
-    : STORE_OPTIONS;
-}
-
-/** Returns the views of a node: in SQLite if it has a disk, else in memory. */
-function viewsOf(process: Incarnation): Pick<SimulatedNode, 'shown'> & { readonly views: ViewStore } {
-  if (process.host.storage) {
-    const tables = SqliteViewStore.open(path.join(folderOf(process), 'views'), 'simulation');
-    return { views: tables, shown: (name) => shownIn(tables, name) };
-  }
-  const memory = new MemoryViewStore(process.host);
-  return { views: memory, shown: (name) => memory.tables.get(name)?.views };
+function storeOptions(process: Incarnation): MinioArchiveStoreOptions {
+  return { ...STORE_OPTIONS, temporaryFolder: path.join(folderOf(process), 'incoming') };
 }
 
 function ready(node: SimulatedNode, { onReady }: NodeOptions): void {

@@ -8,8 +8,6 @@ export const LEAST = { commands: 20, deposits: 5, faults: 5, faultKinds: 3 };
 
 /** Every history with such a seed is of an embedded node. */
 const EMBEDDED_EVERY = 4;
-/** Every n-th seed is of a cluster with SQLite views. No such seed is of an embedded node. */
-const SQLITE_VIEWS_EVERY = 20;
 const [FIRST_FAULT_MS, LAST_FAULT_MS] = [1000, 30_000];
 const FIRST_REQUEST_MS = 700;
 /** The sweep in histories that have one, and in those that have none. */
@@ -34,11 +32,9 @@ export function makePlan(seed: number): Plan {
       deposits.push(makeDeposit(random, `d${deposits.length + 1}`, at + random.between(0, 30), burst > 1));
   }
   deposits.push(...duringCollections(random, faults));
-  const hasSqliteViews = seed % SQLITE_VIEWS_EVERY === 1;
   return {
     seed,
     composition,
-    hasSqliteViews,
     stuckAfter: random.chance(0.4) ? SWEPT_MS : NOT_SWEPT_MS,
     faults,
     deposits,

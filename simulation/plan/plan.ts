@@ -10,8 +10,6 @@ export type Plan = {
   readonly seed: number;
   /** `cluster`: EventStoreDB, S3 and four nodes. `embedded`: one node with the log and the store on its disk. */
   readonly composition: Composition;
-  /** Nodes of the cluster have their views in SQLite, on a disk; else in memory, which takes half the time. */
-  readonly hasSqliteViews: boolean;
   /** Milliseconds after which the sweep looks at work; a day in histories without it. */
   readonly stuckAfter: number;
   readonly faults: readonly PlannedFault[];

@@ -19,9 +19,7 @@ export class Host {
   steps = 0;
   /** Tasks that came up during a pause, in order. */
   backlog: Task[] = [];
-  /** Files by path: they outlive processes. */
-  readonly disk = new Map<string, unknown>();
-  /** The disk of an embedded node. */
+  /** The disk: with everything of an embedded node, with the views of a node of a cluster. */
   storage: SimulatedDisk | undefined;
   /** The process that was started last. */
   process: Incarnation | undefined;

@@ -69,8 +69,8 @@ export class DepositService {
     this.#contents = { projection: depositContent, view: projector.add(depositContent) };
     this.#objects = projector.add(loadedObjects);
     this.#queryPositions = {
-      statuses: projector.queriesOf(depositStatus.name),
-      objects: projector.queriesOf(loadedObjects.name),
+      statuses: projector.queries,
+      objects: projector.queries,
     };
   }
 
@@ -230,7 +230,7 @@ export class DepositService {
 
   /** The last event of a deposit that the view contains; `undefined` without one. */
   get lastSeen(): SeenEvent | undefined {
-    return this.#projector.lastSeenBy(depositStatus.name);
+    return this.#projector.lastSeen;
   }
 
   /**

@@ -1,7 +1,10 @@
+import path from 'node:path';
 import type { Config } from '../config/config.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { clock } from '../tools/clock.ts';
 import type { Logger } from '../tools/logger.ts';
+import { removeFilesPerView } from '../views/store/files-per-view.ts';
+import { ViewFolder } from '../views/store/view-folder.ts';
 import { sweepTemporary } from './backends/open-object-store.ts';
 
 const HOUR = 3_600_000;
@@ -27,6 +30,7 @@ export class LeftoverSweep implements Disposable {
   static async start(swept: Swept, every: number = DAY): Promise<LeftoverSweep> {
     const sweep = new LeftoverSweep(swept, every);
     await sweep.#sweepFiles();
+    await sweep.#sweepViews();
     void sweep.#sweepBucket();
     return sweep;
   }
@@ -43,6 +47,7 @@ export class LeftoverSweep implements Disposable {
 
   async #sweep(): Promise<void> {
     await this.#sweepFiles();
+    await this.#sweepViews();
     await this.#sweepBucket();
   }
 
@@ -52,6 +57,15 @@ export class LeftoverSweep implements Disposable {
       config.archiveStore.kind === 'file'
         ? store.sweepIncoming(new Date(clock.now() - HOUR))
         : sweepTemporary(config.dataDir, HOUR),
+    );
+  }
+
+  /** Until the views of this release are a day old, an older release would find its own again. */
+  #sweepViews(): Promise<void> {
+    const folder = new ViewFolder(path.join(this.#swept.config.dataDir, 'views'));
+    const builtBefore = new Date(clock.now() - DAY);
+    return this.#attempt('files', 'view files of an older release', async () =>
+      removeFilesPerView(folder, builtBefore),
     );
   }
 

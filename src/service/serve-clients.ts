@@ -36,7 +36,7 @@ export async function serveClients(
   );
   const statuses = projector.add(depositStatus);
   const objects = projector.add(loadedObjects);
-  const loaded = new LoadedDeposits(objects, projector.queriesOf(loadedObjects.name), log);
+  const loaded = new LoadedDeposits(objects, projector.queries, log);
   const [limits, isShared] = [retryLimits(config.eventLog), config.eventLog.kind !== 'sqlite'];
   const parts = {
     depositService: new DepositService(log, new DepositIdAllocator(log, limits), projector, isShared, limits),

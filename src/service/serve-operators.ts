@@ -2,7 +2,6 @@ import { packageInfo } from '../config/package-info.ts';
 import type { GroupStatus } from '../event-log/consumer-groups/consumer-group.ts';
 import { clock } from '../tools/clock.ts';
 import { withTimeout } from '../tools/concurrency/with-timeout.ts';
-import { adoptViews } from './adopt-views.ts';
 import { enginePlaces } from './backends/open-backends.ts';
 import type { NodeResources } from './open-node.ts';
 import { identityOf } from './operator-port/directory-id.ts';
@@ -26,7 +25,12 @@ export async function serveOperators(node: NodeResources, url: string, parts: Pa
   const startedAt = clock.date().toISOString();
   const routes = {
     'GET /state': async () => ({ ...about(node, url), startedAt, ...(await stateOf(node, parts)) }),
-    'POST /views': (generations: unknown) => adoptViews(projector, generations, logger),
+    'POST /views': async (built: unknown) => {
+      const { views: generation } = built as { readonly views: number }; // of this command, or refused below
+      const ms = await projector.adopt(generation);
+      logger.info({ generation, ms }, 'views switched');
+      return { views: ms };
+    },
   };
   const { operatorHost: host, operatorPort: port, dataDir } = config;
   const exposition = () => metrics.exposition();

@@ -1,43 +1,25 @@
 import type { Position, RecordedEvent } from '../event-log/event-log.ts';
 import { apply } from './fold.ts';
 import { type AnyProjection, keyOf } from './projection.ts';
-import type { ViewTable } from './view-store.ts';
+import type { ViewFile } from './store/view-file.ts';
 
-/**
- * A projection with the table that it fills. `applied` counts the events of its streams where that is of
- * interest.
- */
-export type ProjectedTable = {
-  readonly projection: AnyProjection;
-  readonly table: ViewTable;
-  readonly applied?: { events: number };
-};
-
-/** Applies events, in order, to the tables whose position is before them. */
-export function applyEvents(shown: readonly ProjectedTable[], events: readonly RecordedEvent[]): void {
-  const last = events.at(-1);
+/** Applies events, in order, to all views of a file, except those that it has applied before. */
+export function applyEvents(
+  views: ViewFile,
+  projections: readonly AnyProjection[],
+  events: readonly RecordedEvent[],
+): void {
+  const newEvents = eventsAfter(views.lastSeen?.position, events);
+  const last = newEvents.at(-1);
   if (last === undefined) return;
-  const byPrefix = new Map<string, readonly RecordedEvent[]>();
-  for (const { projection, table, applied } of shown) {
-    if (!isBefore(table.position, last.position)) continue;
-    const { prefix } = projection.source;
-    const own = byPrefix.get(prefix) ?? events.filter(({ stream }) => stream.startsWith(prefix));
-    byPrefix.set(prefix, own);
-    const newEvents = eventsAfter(table.position, own);
-    table.take(changesOf(projection, table, newEvents), last);
-    if (applied) applied.events += newEvents.length;
-  }
+  const values = projections.map(
+    (projection) => [projection.name, valuesAfter(views, projection, newEvents)] as const,
+  );
+  views.take(new Map(values), last);
 }
 
-/** Returns the lowest position of the tables. */
-export function oldestPosition(shown: readonly ProjectedTable[]): Position | undefined {
-  return shown
-    .map(({ table }) => table.position)
-    .reduce((oldest, position) => (isBefore(oldest, position) ? oldest : position));
-}
-
-export function prefixesOf(shown: readonly ProjectedTable[]): readonly string[] {
-  return [...new Set(shown.map(({ projection }) => projection.source.prefix))];
+export function prefixesOf(projections: readonly AnyProjection[]): readonly string[] {
+  return [...new Set(projections.map(({ source }) => source.prefix))];
 }
 
 export function isBefore(position: Position | undefined, other: Position | undefined): boolean {
@@ -53,18 +35,19 @@ function eventsAfter(
   return events.filter((event) => isBefore(position, event.position));
 }
 
-function changesOf(
+function valuesAfter(
+  views: ViewFile,
   projection: AnyProjection,
-  table: ViewTable,
   events: readonly RecordedEvent[],
 ): Map<string, unknown> {
-  const views = new Map<string, unknown>();
+  const { name, source, when } = projection;
+  const values = new Map<string, unknown>();
   for (const event of events) {
-    if (!(event.type in projection.when)) continue;
-    const key = keyOf(projection.source, event.stream);
+    if (!event.stream.startsWith(source.prefix) || !(event.type in when)) continue;
+    const key = keyOf(source, event.stream);
     // The first event of a stream has nothing to change yet.
-    const view = views.has(key) || event.revision === 0 ? views.get(key) : table.get(key);
-    views.set(key, apply(projection, view, event));
+    const value = values.has(key) || event.revision === 0 ? values.get(key) : views.get(name, key);
+    values.set(key, apply(projection, value, event));
   }
-  return views;
+  return values;
 }

@@ -30,6 +30,9 @@ export type Projection<View, Event extends { type: string }> = {
 /** A projection of any type. It is only ever given its own views and events. */
 export type AnyProjection = Projection<unknown, { type: string }>;
 
+/** The part of a projection that a store needs. */
+export type ViewSchema = Pick<AnyProjection, 'name' | 'version' | 'indexes' | 'countedBy'>;
+
 /** When and where an event was recorded. */
 export type Recorded = {
   /** RFC 3339, UTC. */

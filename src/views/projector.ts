@@ -1,13 +1,14 @@
 import { type EventLog, isInLog, type Position, type RecordedEvent } from '../event-log/event-log.ts';
 import { clock } from '../tools/clock.ts';
 import { AbortGate } from '../tools/concurrency/abort-gate.ts';
-import { applyEvents, isBefore, oldestPosition, type ProjectedTable, prefixesOf } from './apply-events.ts';
-import { lastSeenOf, resetForeignViews } from './log-identity.ts';
+import { applyEvents, isBefore, prefixesOf } from './apply-events.ts';
 import { PositionWaiter } from './position-waiter.ts';
 import type { AnyProjection, Projection } from './projection.ts';
+import { resetForeign } from './reset-foreign.ts';
 import { FlushScheduler } from './store/flush-scheduler.ts';
-import type { Reached, ReachedByQueries, View } from './view.ts';
-import type { EventRef, ViewStore } from './view-store.ts';
+import type { SqliteViewStore } from './store/sqlite-view-store.ts';
+import type { ViewFile } from './store/view-file.ts';
+import type { EventRef, Reached, ReachedByQueries, View } from './view.ts';
 
 export type ProjectorProgress = (done: {
   readonly events: number;
@@ -24,9 +25,11 @@ const RETRY_DELAY_MS = 500;
  */
 export class Projector {
   readonly #log: EventLog;
-  readonly #store: ViewStore;
+  readonly #store: SqliteViewStore;
   readonly #saver: FlushScheduler;
-  readonly #projections = new Map<string, ProjectedTable>();
+  readonly #projections = new Map<string, AnyProjection>();
+  /** Numbers of events that were applied since the start, by the prefix of their streams. */
+  readonly #applied = new Map<string, number>();
   readonly #reached = new PositionWaiter();
   readonly #listeners = new Set<Listener>();
   readonly #stop = new AbortController();
@@ -41,20 +44,17 @@ export class Projector {
   #running: Promise<void> | undefined;
   #failed: (error: unknown) => void = () => undefined;
 
-  constructor(log: EventLog, store: ViewStore) {
+  constructor(log: EventLog, store: SqliteViewStore) {
     this.#log = log;
     this.#store = store;
-    const tables = () => [...this.#projections.values()].map(({ table }) => table);
-    this.#saver = new FlushScheduler(store, tables, this.#stop.signal, (error) => this.#failed(error));
+    this.#saver = new FlushScheduler(store, this.#stop.signal, (error) => this.#failed(error));
   }
 
   /** Adds a projection. Must be called before {@link start}. */
   add<Type, Event extends { type: string }>(projection: Projection<Type, Event>): View<Type> {
-    const table = this.#store.open(projection);
     // The projector only hands its own views and events back to a projection.
-    const anyProjection = projection as unknown as AnyProjection;
-    this.#projections.set(projection.name, { projection: anyProjection, table, applied: { events: 0 } });
-    return table as unknown as View<Type>;
+    this.#projections.set(projection.name, projection as unknown as AnyProjection);
+    return this.#store.add(projection) as View<Type>;
   }
 
   /**
@@ -66,8 +66,8 @@ export class Projector {
     progress: ProjectorProgress = () => undefined,
   ): Promise<void> {
     this.#failed = failed;
-    const tables = [...this.#projections.values()].map(({ table }) => table);
-    await resetForeignViews(this.#log, tables);
+    await resetForeign(this.#log, this.#store.file);
+    this.#store.file.dropOthers();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#running = this.#follow(resolve, progress).catch((error: unknown) => {
       reject(error);
@@ -81,17 +81,11 @@ export class Projector {
     return this.#reached.position;
   }
 
-  /**
-   * Returns the position that queries of a view have reached: lower than {@link position} while the disk is
-   * full.
-   */
-  queriesOf(name: string): ReachedByQueries {
-    const { table } = this.#named(name);
+  /** The progress of queries: lower than {@link position} while the disk is full. */
+  get queries(): ReachedByQueries {
     const reached = () => {
-      const { queryablePosition } = table;
-      return queryablePosition === table.position && isBefore(queryablePosition, this.position)
-        ? this.position
-        : queryablePosition;
+      const { queryablePosition, lastSeen } = this.#store.file;
+      return queryablePosition === lastSeen?.position ? this.position : queryablePosition;
     };
     return {
       get position() {
@@ -114,15 +108,12 @@ export class Projector {
   /** The reason why the views do not advance at the moment; `undefined` when there is no error. */
   get lastError(): string | undefined {
     const behind = this.isHalted ? 'they catch up with the event log.' : undefined;
-    return this.#store.damage ?? this.#saver.lastError ?? behind ?? this.#logError;
+    return this.#store.file.damage ?? this.#saver.lastError ?? behind ?? this.#logError;
   }
 
-  /**
-   * Returns the event that a view applied last, which identifies a point of the log also after a migration or
-   * a restore.
-   */
-  lastSeenBy(name: string): EventRef | undefined {
-    return lastSeenOf(this.#named(name).table);
+  /** The event that was applied last, which identifies a point of the log also after a migration or a restore. */
+  get lastSeen(): EventRef | undefined {
+    return this.#store.file.lastSeen;
   }
 
   /** Resolves to whether the log has exactly this event at its position. */
@@ -144,25 +135,20 @@ export class Projector {
     return () => this.#listeners.delete(listener);
   }
 
-  /** @throws {ViewUnavailable} there is no such generation, or it does not belong to this service. */
-  assertBuilt(name: string, generation: number): void {
-    this.#store.assertBuilt(this.#named(name).projection, generation);
-  }
-
   /**
    * Switches to a generation that was built while another one was in use: catches up to the position of the
-   * view in use, then replaces it in one step. Resolves to the milliseconds of that step; requests are served
-   * during the rest.
-   * @throws {ViewUnavailable} as {@link assertBuilt} does; the view in use stays in use.
+   * views in use, then replaces them in one step. Resolves to the milliseconds of that step; requests are
+   * served during the rest.
+   * @throws {ViewUnavailable} the generation is missing, or of another release or log: nothing is switched.
    */
-  async adopt(name: string, generation: number): Promise<number> {
-    const { applied: _counted, ...shown } = this.#named(name); // the events of the catch-up were counted before
+  async adopt(generation: number): Promise<number> {
     using unlessUsed = new DisposableStack();
-    const table = unlessUsed.use(this.#store.openGeneration(shown.projection, generation));
-    while (isBefore(table.position, shown.table.position)) await this.#catchUp({ ...shown, table });
-    this.#store.addLookups(table);
+    const views = unlessUsed.use(this.#store.openGeneration(generation));
+    while (isBefore(views.lastSeen?.position, this.#store.file.lastSeen?.position))
+      await this.#catchUp(views);
+    views.addLookups();
     const begun = clock.monotonic();
-    this.#store.replace(shown.table, table);
+    this.#store.use(generation, views);
     unlessUsed.move();
     this.#switches += 1;
     return clock.monotonic() - begun;
@@ -175,10 +161,11 @@ export class Projector {
 
   /** The progress of each view. Its cost does not depend on the number of events. */
   get reached(): readonly Reached[] {
-    return [...this.#projections.values()].map(({ projection: { name, source }, table, applied }) => {
-      // A table does not see events that concern no view; the projector does.
-      const position = isBefore(table.position, this.position) ? this.position : table.position;
-      return { name, streamPrefix: source.prefix, position, events: applied?.events ?? 0 };
+    const stored = this.#store.file.lastSeen?.position;
+    // The store does not see events that concern no view; the projector does.
+    const position = isBefore(stored, this.position) ? this.position : stored;
+    return [...this.#projections.values()].map(({ name, source: { prefix } }) => {
+      return { name, streamPrefix: prefix, position, events: this.#applied.get(prefix) ?? 0 };
     });
   }
 
@@ -189,19 +176,13 @@ export class Projector {
     this.#saver.end();
   }
 
-  #named(name: string): ProjectedTable {
-    const shown = this.#projections.get(name);
-    if (!shown) throw new TypeError(`There is no view ${name} here.`);
-    return shown;
-  }
-
   async #follow(caughtUp: () => void, progress: ProjectorProgress): Promise<void> {
-    const shown = [...this.#projections.values()];
-    const [after, streamPrefixes] = [oldestPosition(shown), prefixesOf(shown)];
     let [events, live] = [0, false];
     const onLastError = (reason: string | undefined): void => {
       this.#logError = reason;
     };
+    const after = this.#store.file.lastSeen?.position;
+    const streamPrefixes = prefixesOf([...this.#projections.values()]);
     const options = { after, streamPrefixes, signal: this.#stop.signal, onLastError };
     for await (const message of this.#log.subscribe(options)) {
       if (message.kind === 'events') {
@@ -210,7 +191,7 @@ export class Projector {
         if (!live) progress({ events, position: this.position });
       } else {
         this.#moveTo(message.position);
-        if (!live) for (const { table } of shown) this.#store.addLookups(table);
+        if (!live) this.#store.file.addLookups();
         live = true;
         caughtUp();
       }
@@ -218,7 +199,12 @@ export class Projector {
   }
 
   async #apply(events: readonly RecordedEvent[]): Promise<void> {
-    applyEvents([...this.#projections.values()], events);
+    const projections = [...this.#projections.values()];
+    applyEvents(this.#store.file, projections, events);
+    for (const prefix of prefixesOf(projections)) {
+      const count = events.filter(({ stream }) => stream.startsWith(prefix)).length;
+      this.#applied.set(prefix, (this.#applied.get(prefix) ?? 0) + count);
+    }
     this.#moveTo(events.at(-1)?.position);
     for (const listener of this.#listeners) listener(events);
     this.#saver.changed();
@@ -248,17 +234,19 @@ export class Projector {
   }
 
   /** Reads every event, including those that concern no view: their positions count, too. */
-  async #catchUp(shown: ProjectedTable): Promise<void> {
+  async #catchUp(views: ViewFile): Promise<void> {
+    const projections = [...this.#projections.values()];
     let page: RecordedEvent[] = [];
-    for await (const event of this.#log.readAll({ after: shown.table.position, signal: this.#stop.signal })) {
-      page.push(event);
-      if (page.length < PAGE) continue;
-      applyEvents([shown], page);
-      this.#store.save([shown.table]);
+    const flush = (): void => {
+      applyEvents(views, projections, page);
+      views.save();
       page = [];
+    };
+    const after = views.lastSeen?.position;
+    for await (const event of this.#log.readAll({ after, signal: this.#stop.signal })) {
+      if (page.push(event) === PAGE) flush();
     }
-    applyEvents([shown], page);
-    this.#store.save([shown.table]);
+    flush();
   }
 
   #moveTo(position: Position | undefined): void {

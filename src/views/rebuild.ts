@@ -1,10 +1,11 @@
+import path from 'node:path';
 import { type EventLog, isInLog, type Position, type RecordedEvent } from '../event-log/event-log.ts';
-import { applyEvents, isBefore, oldestPosition, prefixesOf } from './apply-events.ts';
-import { lastSeenOf, resetForeignViews } from './log-identity.ts';
+import { applyEvents, isBefore, prefixesOf } from './apply-events.ts';
 import type { AnyProjection } from './projection.ts';
-import { inspectView, isMissingPosition, laterGenerations, type ViewInUse } from './store/inspect-view.ts';
-import { SqliteViewStore } from './store/sqlite-view-store.ts';
-import { ViewFile } from './store/view-file.ts';
+import { resetForeign } from './reset-foreign.ts';
+import { inspectViews, otherVersion, type ViewsInUse } from './store/inspect-views.ts';
+import { openViewFile } from './store/open-view-file.ts';
+import type { ViewFile } from './store/view-file.ts';
 import { ViewFolder } from './store/view-folder.ts';
 import { ViewWriter } from './store/view-writer.ts';
 import { differencesBetween, type ViewDifference } from './view-difference.ts';
@@ -16,45 +17,37 @@ export type RebuildOptions = {
   /** Identity of the log that the positions belong to. */
   readonly origin: string;
   readonly projections: readonly AnyProjection[];
-  /** Folder for the built files instead, for comparison only: they cannot be taken into use. */
+  /** Folder for the built file instead, for comparison only: it cannot be taken into use. */
   readonly checkIn?: string;
   readonly progress: (events: number, position: Position | undefined) => void;
   readonly signal?: AbortSignal;
-};
-
-/** A new generation of one view. */
-type Built = {
-  readonly projection: AnyProjection;
-  readonly generation: number;
-  readonly table: ViewFile;
-  readonly inUse: ViewInUse;
 };
 
 /** Number of events that are applied together, and number of events after which views are written. */
 const [PAGE, EVENTS_PER_SAVE] = [1000, 5000];
 
 /**
- * Builds new generations of views from the log alone, while the present ones stay in use. Reuses what an
- * interrupted rebuild left. Only reads the files of the service, so it may run in a separate process.
+ * Builds the next generation of the views from the log alone, while the present one stays in use. Reuses what
+ * an interrupted rebuild left. Only reads the files of the service, so it may run in a separate process.
  */
 export class Rebuild implements Disposable {
   readonly #options: RebuildOptions;
   readonly #folder: ViewFolder;
-  readonly #store: SqliteViewStore;
-  readonly #built: readonly Built[];
-  #events = 0;
+  readonly #inUse: ViewsInUse;
+  readonly #built: ViewFile;
   readonly #notCompared: string[] = [];
+  readonly generation: number;
+  #events = 0;
 
   constructor(options: RebuildOptions) {
+    const { folder, checkIn, origin, projections } = options;
     this.#options = options;
-    this.#folder = new ViewFolder(options.folder);
-    this.#store = SqliteViewStore.open(options.folder, options.origin);
-    this.#built = options.projections.map((projection) => this.#begin(projection));
-  }
-
-  /** Numbers of the built generations, by the name of the view. */
-  get generations(): Readonly<Record<string, number>> {
-    return Object.fromEntries(this.#built.map(({ projection, generation }) => [projection.name, generation]));
+    this.#folder = new ViewFolder(folder);
+    this.generation = this.#folder.current + 1;
+    this.#inUse = inspectViews(this.#folder, origin); // before the file of this rebuild exists
+    const file = new ViewFolder(checkIn ?? folder).fileOf(this.generation);
+    this.#built = openViewFile(file, origin, projections);
+    this.#built.dropOthers();
   }
 
   get events(): number {
@@ -66,167 +59,134 @@ export class Rebuild implements Disposable {
     return this.#notCompared;
   }
 
-  /** Reads up to the positions of the views in use, or to the end of the log where no view is in use. */
+  /** Reads up to the position of the views in use, or to the end of the log without any. */
   async build(): Promise<void> {
-    const found = this.#built.map(({ table }) => table); // from an interrupted rebuild, maybe of another log
-    await resetForeignViews(this.#options.log, found);
-    await using writer = new ViewWriter();
-    let written: Promise<unknown> = Promise.resolve();
-    const save = async (tables: readonly ViewFile[]): Promise<void> => {
+    await resetForeign(this.#options.log, this.#built); // from an interrupted rebuild, maybe of another log
+    await using writer = new ViewWriter(this.#built);
+    let written = Promise.resolve();
+    const upTo = this.#inUse.kind === 'readable' ? this.#inUse.file.storedLastSeen()?.position : undefined;
+    await this.#advance(upTo, async () => {
       await written; // while one page is written, the next one is read
-      written = Promise.all(tables.map((table) => writer.write(table)));
+      written = writer.write();
       written.catch(() => undefined); // reported by the next await of it
-    };
-    await this.#advance(
-      this.#built.map((built) => ({ ...built, upTo: positionOf(built.inUse) })),
-      save,
-    );
+    });
     await written;
-    await this.#addLookups(writer);
-  }
-
-  /** Compares each generation with the view in use, both at the same position, and yields the differences. */
-  async *differences(): AsyncGenerator<ViewDifference> {
-    this.#notCompared.length = 0;
-    for (const built of this.#built) {
-      const { inUse, projection } = built;
-      const view = projection.name;
-      if (inUse.kind === 'damaged') yield { view, key: inUse.why, kind: 'damaged' };
-      else if (inUse.kind === 'not comparable') this.#leaveOut(view, inUse.why);
-      else yield* this.#differencesOf(built, inUse.table);
-      if (this.#options.checkIn !== undefined) this.#leaveOutLater(view);
-    }
-  }
-
-  async *#differencesOf(built: Built, inUse: ViewFile): AsyncGenerator<ViewDifference> {
-    using _moment = inUse.snapshot();
-    const upTo = inUse.storedPosition();
-    if (upTo === undefined) {
-      const fault = isMissingPosition(inUse);
-      if (fault !== undefined) yield { view: inUse.name, key: fault, kind: 'damaged' };
-      else this.#leaveOut(inUse.name, 'is empty: a service is only beginning to fill it');
-      return;
-    }
-    const last = lastSeenOf({ position: upTo, lastSeen: inUse.storedLastSeen() });
-    if (last !== undefined && !(await isInLog(this.#options.log, last))) {
-      this.#leaveOut(
-        inUse.name,
-        'is of another log, as after a restore: the service builds it anew when it starts',
-      );
-      return;
-    }
-    if (isBefore(built.table.position, upTo))
-      await this.#advance([{ ...built, upTo }], (tables) => this.#store.save(tables));
-    yield* differencesBetween(inUse, built.table);
-  }
-
-  #leaveOut(view: string, why: string): void {
-    this.#notCompared.push(`The view ${view} was not compared: it ${why}.`);
-  }
-
-  #leaveOutLater(view: string): void {
-    for (const generation of laterGenerations(this.#folder, view)) {
-      this.#notCompared.push(
-        `Generation ${generation} of the view ${view} was not compared: current.json does not name it. A rebuild is under way or was cut off, unless current.json was changed or removed.`,
-      );
-    }
-  }
-
-  /** Takes the generations into use. No service may be running on the folder. */
-  use(): void {
-    this.#folder.use(this.generations);
-  }
-
-  /** Removes all generations except those now in use and their direct predecessors. */
-  finish(): void {
-    for (const { projection, generation } of this.#built)
-      this.#folder.keepOnly(projection.name, [generation - 1, generation]);
-  }
-
-  [Symbol.dispose](): void {
-    for (const { table, inUse } of this.#built) {
-      table[Symbol.dispose]();
-      if (inUse.kind === 'readable') inUse.table[Symbol.dispose]();
-    }
-  }
-
-  #begin(projection: AnyProjection): Built {
-    const current = this.#folder.current(projection.name);
-    const generation = current + 1;
-    const options = { ...projection, origin: this.#options.origin };
-    const { checkIn } = this.#options;
-    const folder = checkIn === undefined ? this.#folder : new ViewFolder(checkIn);
-    const inUse = inspectView(this.#folder, options); // before the file of this rebuild exists
-    const table = ViewFile.open(folder.fileOf(projection.name, generation), options);
-    return { projection, generation, table, inUse };
+    await writer.addLookups();
   }
 
   /**
-   * Adds the lookups of the largest table in this thread, those of the other tables in the writer's thread
-   * meanwhile.
+   * Compares views with those in use, both at the same position, and yields the differences.
+   * @param names the views to compare; all of them by default.
    */
-  async #addLookups(writer: ViewWriter): Promise<void> {
-    const tables = this.#built.map(({ table }) => table).toSorted((a, b) => lookupsOf(b) - lookupsOf(a));
-    const [most, ...others] = tables;
-    const there = Promise.all(others.map((table) => writer.addLookups(table)));
-    there.catch(() => undefined); // reported by the await below, unless another error comes first
-    most?.addLookups();
-    await there;
-    for (const table of others) table.lookupsAdded();
+  async *differences(names?: readonly string[]): AsyncGenerator<ViewDifference> {
+    this.#notCompared.length = 0;
+    const inUse = this.#inUse;
+    if (inUse.kind === 'damaged') yield this.#damage(inUse.why);
+    else if (inUse.kind === 'not comparable') this.#notCompared.push(`No view was compared: ${inUse.why}.`);
+    else yield* this.#differencesFrom(inUse.file, names);
+    if (this.#options.checkIn !== undefined) this.#noteLaterGenerations();
   }
 
-  async #advance(shown: readonly Advanced[], save: Save): Promise<void> {
-    const { log, progress, signal } = this.#options;
-    const apply = async (page: readonly RecordedEvent[]): Promise<void> => {
-      for (const [upTo, tables] of Map.groupBy(shown, (one) => one.upTo))
-        applyEvents(tables, until(page, upTo));
-      this.#events += page.length;
-      last = page.at(-1)?.position ?? last;
-      if (this.#events - saved < EVENTS_PER_SAVE) return;
-      await saveAll();
-    };
-    const saveAll = async (): Promise<void> => {
-      await save(shown.map(({ table }) => table));
-      saved = this.#events;
-      progress(saved, last);
-    };
-    let [saved, last] = [this.#events, undefined as Position | undefined];
-    const furthest = furthestOf(shown.map(({ upTo }) => upTo));
-    let page: RecordedEvent[] = [];
-    const range = { after: oldestPosition(shown), streamPrefixes: prefixesOf(shown) };
-    for await (const event of log.readAll({ ...range, ...(signal && { signal }) })) {
-      if (furthest !== undefined && event.position > furthest) break;
-      page.push(event);
-      if (page.length < PAGE) continue;
-      await apply(page);
-      page = [];
+  async *#differencesFrom(inUse: ViewFile, names?: readonly string[]): AsyncGenerator<ViewDifference> {
+    using _moment = inUse.snapshot();
+    const { log, projections } = this.#options;
+    const last = inUse.storedLastSeen();
+    if (last === undefined) {
+      const fault = faultWithoutPosition(inUse);
+      if (fault !== undefined) yield this.#damage(fault);
+      else this.#notCompared.push('No view was compared: a service is only beginning to fill them.');
+      return;
     }
-    await apply(page);
-    await saveAll();
+    if (!(await isInLog(log, last))) {
+      this.#notCompared.push(
+        'No view was compared: they are of another log, as after a restore: the service builds them when it starts.',
+      );
+      return;
+    }
+    if (isBefore(this.#built.lastSeen?.position, last.position))
+      await this.#advance(last.position, () => this.#built.save());
+    for (const projection of projections) {
+      const { name } = projection;
+      if (names && !names.includes(name)) continue;
+      const why = otherVersion(inUse, projection);
+      if (why !== undefined) this.#notCompared.push(`The view ${name} was not compared: it ${why}.`);
+      else yield* differencesBetween(inUse, this.#built, name);
+    }
+    for (const text of damageOf(inUse)) yield this.#damage(text);
+  }
+
+  /** A generation that is not in use is of an interrupted rebuild, or of one that a service is to adopt. */
+  #noteLaterGenerations(): void {
+    for (const generation of this.#folder.generations.filter((number) => number > this.#folder.current)) {
+      this.#notCompared.push(
+        `Generation ${generation} of the views was not compared: current.json does not name it. A rebuild is under way or was cut off, unless current.json was changed or removed.`,
+      );
+    }
+  }
+
+  /** Takes the generation into use. No service may be running on the folder. */
+  use(): void {
+    this.#folder.use(this.generation);
+  }
+
+  /** Removes all generations except the one now in use and its direct predecessor. */
+  finish(): void {
+    this.#folder.keepOnly([this.generation - 1, this.generation]);
+  }
+
+  [Symbol.dispose](): void {
+    this.#built[Symbol.dispose]();
+    if (this.#inUse.kind === 'readable') this.#inUse.file[Symbol.dispose]();
+  }
+
+  /** Describes damage of the file as a whole. */
+  #damage(text: string): ViewDifference {
+    const file = this.#folder.fileOf(this.#folder.current);
+    return { view: path.basename(file), key: text, kind: 'damaged' };
+  }
+
+  /** Applies the events up to a position, which may be the end of the log. */
+  async #advance(upTo: Position | undefined, save: () => Promise<void> | void): Promise<void> {
+    const { log, projections, progress, signal } = this.#options;
+    let [saved, page] = [this.#events, [] as RecordedEvent[]];
+    const apply = async (isLast: boolean): Promise<void> => {
+      applyEvents(this.#built, projections, page);
+      this.#events += page.length;
+      page = [];
+      if (!isLast && this.#events - saved < EVENTS_PER_SAVE) return;
+      await save();
+      saved = this.#events;
+      progress(saved, this.#built.lastSeen?.position);
+    };
+    const range = { after: this.#built.lastSeen?.position, streamPrefixes: prefixesOf(projections) };
+    for await (const event of log.readAll({ ...range, ...(signal && { signal }) })) {
+      if (upTo !== undefined && event.position > upTo) break;
+      if (page.push(event) === PAGE) await apply(false);
+    }
+    await apply(true);
   }
 }
 
-/** Returns the approximate number of index and counter entries of a table. */
-function lookupsOf({ size, shape: { indexes = [], countedBy = [] } }: ViewFile): number {
-  return size * (indexes.length + countedBy.length);
+/**
+ * Returns a description of the error if there are views without a position. The service writes both in one
+ * transaction, so it cannot have written such a file.
+ */
+function faultWithoutPosition(file: ViewFile): string | undefined {
+  try {
+    const sizes = Array.from(file.versions().keys(), (name) => file.table(name).size);
+    const size = sizes.reduce((sum, one) => sum + one, 0);
+    return size === 0
+      ? undefined
+      : `it holds ${size} entries but says nothing of how far in the log they are`;
+  } catch (error) {
+    return (error as Error).message; // message of SQLite
+  }
 }
 
-/** A generation, and the position up to which it is to be built. */
-type Advanced = Built & { readonly upTo: Position | undefined };
-type Save = (tables: readonly ViewFile[]) => Promise<void> | void;
-
-function positionOf(inUse: ViewInUse): Position | undefined {
-  return inUse.kind === 'readable' ? inUse.table.storedPosition() : undefined;
-}
-
-function until(page: readonly RecordedEvent[], upTo: Position | undefined): readonly RecordedEvent[] {
-  const last = page.at(-1);
-  if (upTo === undefined || last === undefined || last.position <= upTo) return page;
-  return page.filter(({ position }) => position <= upTo);
-}
-
-/** Returns the highest position. `undefined` means the end of the log, which is after any position. */
-function furthestOf(positions: readonly (Position | undefined)[]): Position | undefined {
-  if (positions.includes(undefined)) return undefined;
-  return positions.reduce((furthest, one) => (isBefore(furthest, one) ? one : furthest), undefined);
+function damageOf(file: ViewFile): readonly string[] {
+  try {
+    return file.integrityFaults();
+  } catch (error) {
+    return [(error as Error).message]; // message of SQLite
+  }
 }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ViewFile } from './store/view-file.ts';
+import type { ViewTable } from './store/view-table.ts';
 
 /** A difference between a view in use and the same view rebuilt from the log. */
 export type ViewDifference = {
@@ -8,20 +9,23 @@ export type ViewDifference = {
   readonly kind: 'missing' | 'not of the log' | 'different' | 'damaged';
 };
 
-/** Compares two generations of a view, key by key. @param truth the generation rebuilt from the log. */
-export function* differencesBetween(inUse: ViewFile, truth: ViewFile): Generator<ViewDifference> {
+/** Compares a view of two generations, key by key. @param truth the generation rebuilt from the log. */
+export function* differencesBetween(
+  inUse: ViewFile,
+  truth: ViewFile,
+  view: string,
+): Generator<ViewDifference> {
   try {
-    yield* rowDifferences(inUse, truth);
-    for (const key of inUse.damage()) yield { view: inUse.name, key, kind: 'damaged' };
-    if (!isDeepStrictEqual(inUse.countRows(), truth.countRows()))
-      yield { view: inUse.name, key: 'counts', kind: 'different' };
+    const [shown, right] = [inUse.table(view), truth.table(view)];
+    yield* rowDifferences(view, shown, right);
+    if (!isDeepStrictEqual(shown.countRows(), right.countRows()))
+      yield { view, key: 'counts', kind: 'different' };
   } catch (error) {
-    yield { view: inUse.name, key: (error as Error).message, kind: 'damaged' }; // SQLite cannot read the view
+    yield { view, key: (error as Error).message, kind: 'damaged' }; // SQLite cannot read the view
   }
 }
 
-function* rowDifferences(inUse: ViewFile, truth: ViewFile): Generator<ViewDifference> {
-  const view = inUse.name;
+function* rowDifferences(view: string, inUse: ViewTable, truth: ViewTable): Generator<ViewDifference> {
   const [shown, right] = [inUse.rows(), truth.rows()];
   let [one, other] = [next(shown), next(right)];
   while (one || other) {

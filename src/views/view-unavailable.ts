@@ -1,13 +1,12 @@
-import { extendedCode } from '../tools/sqlite/codes.ts';
-import { isSqliteError } from './store/sqlite-errors.ts';
+import { extendedCode, isDamage } from '../tools/sqlite/codes.ts';
 
-/** A view cannot be opened, written or read at the moment. */
+/** Views cannot be opened, written or read at the moment. */
 export class ViewUnavailable extends Error {
   override readonly name = 'ViewUnavailable';
   readonly code = 'VIEW_UNAVAILABLE';
 }
 
-/** A write met a corrupt page of a view; only a restart rebuilds the view. */
+/** A write met a corrupt page of a view; only a restart rebuilds the views. */
 export class ViewDamaged extends Error {
   override readonly name = 'ViewDamaged';
   readonly code = 'VIEW_DAMAGED';
@@ -21,12 +20,15 @@ export class ViewDamaged extends Error {
 }
 
 /** Turns a SQLite error into a sentence for operators. Returns all other errors unchanged. */
-export function viewUnavailable(
-  { name, file }: { readonly name: string; readonly file: string },
-  what: 'opened' | 'written',
-  error: unknown,
-): unknown {
-  if (!isSqliteError(error) || error instanceof ViewDamaged) return error;
-  const text = `The view ${name} in ${file} cannot be ${what}: ${(error as Error).message}.`;
+export function viewUnavailable(file: string, what: 'opened' | 'written', error: unknown): unknown {
+  if (extendedCode(error) === undefined || error instanceof ViewDamaged) return error;
+  const text = `The views in ${file} cannot be ${what}: ${(error as Error).message}.`;
   return new ViewUnavailable(text, { cause: error });
+}
+
+/** Whether the file itself is unusable: corrupt, not a database, or with an unknown schema. */
+export function isUnusable(error: unknown): boolean {
+  const SQLITE_ERROR = 1;
+  // SQLITE_ERROR without an extended code means that a statement does not fit the schema of the file.
+  return extendedCode(error) === SQLITE_ERROR || isDamage(error);
 }

@@ -1,14 +1,40 @@
-import type { Position } from '../event-log/event-log.ts';
-import type { ViewQuery } from './view-store.ts';
+import type { Position, RecordedEvent } from '../event-log/event-log.ts';
+
+/** Identifies an event of the log. */
+export type EventRef = Pick<RecordedEvent, 'id' | 'stream' | 'revision' | 'position'>;
+
+/** New values by the name of the view and the key; `undefined` removes a value. */
+export type ViewValues = ReadonlyMap<string, ReadonlyMap<string, unknown>>;
 
 /** The read interface of one view, for the code that serves it. */
 export interface View<Type> {
   get(key: string): Type | undefined;
+  /** Returns all values, in the order of their keys. */
   values(): IterableIterator<Type>;
+  /** Returns values whose fields match, at most `limit`. */
   find(query: ViewQuery): Type[];
+  /** Counts matching values. Fast only if an index covers every field of the query. */
   count(query: Omit<ViewQuery, 'limit'>): number;
+  /**
+   * Counts the values with these fields, by each value of the last counter field. Reads counters, so it is
+   * fast for any number of values.
+   */
   counts(equal?: Readonly<Record<string, string>>): ReadonlyMap<string, number>;
 }
+
+export type ViewQuery = {
+  /** One of the indexes of the projection, to override the choice of the store. */
+  readonly index?: readonly string[];
+  readonly equal?: Readonly<Record<string, string | number>>;
+  /** A field and its minimum, inclusive. */
+  readonly from?: { readonly field: string; readonly value: string | number };
+  /** A field and its maximum, inclusive. */
+  readonly upTo?: { readonly field: string; readonly value: string | number };
+  readonly orderBy?: string;
+  readonly descending?: boolean;
+  readonly limit: number;
+  readonly offset?: number;
+};
 
 /** Progress of a view. */
 export type Reached = {
@@ -21,7 +47,7 @@ export type Reached = {
   readonly events: number;
 };
 
-/** The position that queries of a view have reached. It is lower than that of the view while the disk is full. */
+/** The position that queries of the views have reached: lower than that of the views while the disk is full. */
 export type ReachedByQueries = {
   readonly position: Position | undefined;
   /** Resolves to whether queries have passed a position in time. */

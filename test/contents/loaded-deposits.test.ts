@@ -95,7 +95,7 @@ test('what another node has loaded is waited for, and not known as long as it do
   using views = SqliteViewStore.open(t.context.folder, 'log');
   const projector = new Projector(log, views);
   const view = projector.add(loadedObjects);
-  views.addLookups(views.open(loadedObjects)); // like the views of a service that has caught up for the first time
+  views.file.addLookups(); // like the views of a service that has caught up for the first time
   const late = new LoadedDeposits(view, projector, log, 100);
   t.deepEqual(late.find(alice, { directory }, 1), []);
   await t.throwsAsync(late.catchUp(), { code: 'EVENT_LOG_UNAVAILABLE' });

@@ -10,7 +10,7 @@ import {
   formOf,
   formType,
 } from '../../testing/http/deposit-bodies.ts';
-import { fullView } from '../../testing/service/full-view.ts';
+import { fullViews } from '../../testing/service/full-views.ts';
 import { RunningService, type TestClient, until } from '../../testing/service/running-service.ts';
 import { secretCredential } from '../../testing/service/secret-password.ts';
 
@@ -20,10 +20,10 @@ const MANDATORY = '<title>Paint</title><author><name>Ada</name></author>';
 /** Number of changed views of one kind in memory at which the projector stops. */
 const MOST_UNSAVED = 1000;
 
-/** Makes writes of these views fail, as on a full disk, but not those of events. */
-function filled({ folder }: RunningService, ...views: readonly string[]): DisposableStack {
+/** Makes writes of the views fail, as on a full disk, but not those of events. */
+function filled({ folder }: RunningService): DisposableStack {
   const stack = new DisposableStack();
-  for (const view of views) stack.use(fullView(path.join(folder, 'views', `${view}.1.sqlite`)));
+  stack.use(fullViews(path.join(folder, 'views', 'views.1.sqlite')));
   return stack;
 }
 
@@ -48,7 +48,7 @@ function describe(client: TestClient, reference: string): Promise<Response> {
 test('what the disk takes into no view is known as loaded all the same, and never said not to be', async (t) => {
   await using service = await RunningService.start();
   const alice = await service.register('alice', { collections: ['software'], providerUrl: PROVIDER });
-  using full = filled(service, 'deposit-status', 'loaded-objects');
+  using full = filled(service);
   const { swhid } = await loaded(t, alice);
   t.is((await describe(alice, `<d:origin url="${ORIGIN}"/>`)).status, 201);
   t.is((await describe(alice, `<d:object swhid="${swhid}"/>`)).status, 201);
@@ -66,7 +66,7 @@ test('views that a full disk holds back answer nobody, and go on when there is r
   ];
   const { statusIri } = await loaded(t, ada);
   t.true((await ada.get(statusIri)).ok);
-  using full = filled(service, 'client-logins');
+  using full = filled(service);
   const { administration } = service;
   const clients = Array.from({ length: MOST_UNSAVED }, (_, number) => `client-${number}`);
   const credential = secretCredential;
@@ -84,7 +84,7 @@ test('views that a full disk holds back answer nobody, and go on when there is r
   t.is(ready.status, 503);
   t.regex(
     await ready.text(),
-    /views: The view client-logins in client-logins\.1\.sqlite cannot be written: database or disk is full\./,
+    /views: The views in views\.1\.sqlite cannot be written: database or disk is full\./,
   );
   full.dispose();
   await until(async () => (await bob.get('/1/servicedocument/')).status === 200);

@@ -6,7 +6,7 @@ import { assertAccepted, settings, type Wanted } from '../../src/operations/clie
 import { abandonedDeposits } from '../../src/operations/deposits/abandoned-deposits.ts';
 import { depositsOfView } from '../../src/operations/deposits/deposits-of-view.ts';
 import { openLog } from '../../src/service/backends/open-backends.ts';
-import { ReadonlyView } from '../../src/views/store/readonly-view.ts';
+import { openViewFile } from '../../src/views/store/open-view-file.ts';
 import { ViewFile } from '../../src/views/store/view-file.ts';
 import { eventAt } from '../../testing/event-log/event-seen.ts';
 import { runScript as run } from '../../testing/processes/run-script.ts';
@@ -90,17 +90,17 @@ test('nothing of a command on a client is done where a part of it would be refus
 
 test('a list of deposits has each once, whatever comes to the views while it is made', async (t) => {
   const folder = await temporaryFolder(t);
-  const written = ViewFile.open(path.join(folder, 'v.1.sqlite'), { name: 'v', version: 1, origin: 'here' });
+  const written = openViewFile(path.join(folder, 'views.1.sqlite'), 'here', [{ name: 'v', version: 1 }]);
   t.teardown(() => written[Symbol.dispose]());
   const write = (...ids: readonly number[]) => {
     const views = ids.map((depositId) => [String(depositId), { depositId }] as const);
-    written.take(new Map(views), eventAt(String(ids[0])));
+    written.take(new Map([['v', new Map(views)]]), eventAt(String(ids[0])));
     written.save();
   };
   const ids = Array.from({ length: 1200 }, (_, index) => index + 1);
   const listed = (limit: number) => {
     const found: number[] = [];
-    for (const { depositId } of depositsOfView(written, {}, limit)) {
+    for (const { depositId } of depositsOfView(written.table('v'), {}, limit)) {
       if (found.push(depositId) === 1) write(2000, 2001, 2002);
     }
     return found;
@@ -114,21 +114,22 @@ test('a list of deposits has each once, whatever comes to the views while it is 
 
 test('while abandoned deposits are deleted no moment of the view is held that its WAL would wait for', async (t) => {
   const folder = await temporaryFolder(t);
-  const file = path.join(folder, 'v.1.sqlite');
-  const written = ViewFile.open(file, { name: 'v', version: 1, origin: 'here' });
+  const file = path.join(folder, 'views.1.sqlite');
+  const written = openViewFile(file, 'here', [{ name: 'v', version: 1 }]);
   t.teardown(() => written[Symbol.dispose]());
   written.addLookups();
   const views = ['partial', 'done', 'partial', 'partial'].map((status, at) => {
     return [String(at), { depositId: at, revision: at, status, updatedAt: `2026-03-0${9 - at}` }] as const;
   });
-  written.take(new Map(views), eventAt('1'));
+  written.take(new Map([['v', new Map(views)]]), eventAt('1'));
   written.save();
-  using looked = ReadonlyView.open(file, { name: 'v' });
+  using opened = new ViewFile(file);
+  const looked = { find: opened.table('v').find.bind(opened.table('v')), snapshot: () => opened.snapshot() };
   const ids: number[] = [];
   for (const { depositId } of abandonedDeposits(looked, '2026-03-08')) {
     if (ids.push(depositId) > 1) continue;
     written.take(
-      new Map([['9', { depositId: 9, status: 'partial', updatedAt: '2026-03-01' }]]),
+      new Map([['v', new Map([['9', { depositId: 9, status: 'partial', updatedAt: '2026-03-01' }]])]]),
       eventAt('2'),
     );
     written.save();

@@ -4,7 +4,6 @@ import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test, { type ExecutionContext } from 'ava';
-import { collections } from '../../projections/collections.ts';
 import { depositStatus } from '../../projections/deposit-status.ts';
 import { everyView } from '../../projections/every-view.ts';
 import { ControlClient as OperatedService } from '../../src/service/operator-port/control-client.ts';
@@ -12,11 +11,12 @@ import { lockDataFolder } from '../../src/service/operator-port/data-directory-l
 import { lockFile } from '../../src/tools/files/lock-file.ts';
 import type { AnyProjection } from '../../src/views/projection.ts';
 import { Rebuild } from '../../src/views/rebuild.ts';
+import { openViewFile } from '../../src/views/store/open-view-file.ts';
 import { ViewFile } from '../../src/views/store/view-file.ts';
 import { archivePart, entryPart, formOf, formType } from '../../testing/http/deposit-bodies.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
-import { fullView } from '../../testing/service/full-view.ts';
+import { fullViews } from '../../testing/service/full-views.ts';
 import { RunningService, type TestClient } from '../../testing/service/running-service.ts';
 
 async function depositsOf(t: ExecutionContext, client: TestClient, count: number): Promise<void> {
@@ -32,8 +32,8 @@ async function depositsOf(t: ExecutionContext, client: TestClient, count: number
 
 /** Changes a view without the service's knowledge. */
 function tamper(folder: string, sql: string): void {
-  const { 'deposit-status': generation = 1 } = pointer(folder);
-  using database = new DatabaseSync(path.join(folder, 'views', `deposit-status.${generation}.sqlite`));
+  const { views: generation = 1 } = pointer(folder);
+  using database = new DatabaseSync(path.join(folder, 'views', `views.${generation}.sqlite`));
   database.exec(sql);
 }
 
@@ -57,7 +57,10 @@ test('views are rebuilt beside the running service, what was wrong is named, and
   await service.startAgain();
   const again = alice.at(service.url);
 
-  tamper(service.folder, `UPDATE views SET view = replace(view, '"done"', '"failed"') WHERE key = '2'`);
+  tamper(
+    service.folder,
+    `UPDATE "deposit-status" SET view = replace(view, '"done"', '"failed"') WHERE key = '2'`,
+  );
   t.regex(await (await again.get('/1/software/2/status/')).text(), /<deposit_status>failed</);
 
   const checked = await runScript(service.folder, 'rebuild', ['--all', '--check', '--json']);
@@ -74,7 +77,7 @@ test('views are rebuilt beside the running service, what was wrong is named, and
 
   const rebuilt = await runScript(service.folder, 'rebuild', ['--all', '--json']);
   t.is(rebuilt.code, 0, rebuilt.err);
-  t.deepEqual(pointer(service.folder), Object.fromEntries(everyView.map(({ name }) => [name, 2])));
+  t.deepEqual(pointer(service.folder), { views: 2 });
   t.regex(await (await again.get('/1/software/2/status/')).text(), /<deposit_status>done</);
   await depositsOf(t, again, 1);
   await again.waitFor('/1/software/4/status/', 'done');
@@ -91,7 +94,7 @@ test('a rebuild without a service counts from the next start on, and one at a ti
   await depositsOf(t, alice, 1);
   await alice.waitFor('/1/software/1/status/', 'done');
   await service.stop();
-  tamper(service.folder, 'DELETE FROM views');
+  tamper(service.folder, 'DELETE FROM "deposit-status"');
   {
     using _other = lockFile(path.join(service.folder, 'views', 'rebuild.lock'), 'taken');
     const refused = await runScript(service.folder, 'rebuild', ['--all']);
@@ -107,9 +110,9 @@ test('a rebuild without a service counts from the next start on, and one at a ti
   await rm(path.join(service.folder, 'views'), { recursive: true });
   const all = await runScript(service.folder, 'rebuild', ['--all']);
   t.is(all.code, 0);
-  t.regex(all.out, /^The view deposit-status was not compared: it is not there: the service builds it/m);
+  t.regex(all.out, /^No view was compared: they are not there: the service builds them/m);
   t.regex(all.out, /, 0 differences found; in use from the next start on\.$/m, 'its own files are no damage');
-  t.is(pointer(service.folder)['deposit-status'], 2);
+  t.is(pointer(service.folder)['views'], 2);
 });
 
 test('who finds the data folder held hears whether to stop a service or to try again', async (t) => {
@@ -148,25 +151,24 @@ test('views that a newer release has built are refused by the older service, all
   const before = await list();
   const folder = path.join(service.folder, 'views');
   const newer = { ...depositStatus, version: depositStatus.version + 1 };
-  const projections = [collections, newer] as unknown as AnyProjection[];
+  const projections = everyView.map((view) => (view.name === newer.name ? newer : view)) as AnyProjection[];
   const options = { log: service.service.log, folder, origin: 'sqlite', projections };
   const rebuild = new Rebuild({ ...options, progress: () => undefined });
   await rebuild.build();
-  const { generations } = rebuild;
   rebuild[Symbol.dispose]();
   const running = await OperatedService.find(service.folder);
-  const file = path.join(folder, 'deposit-status.2.sqlite');
-  const refused = await t.throwsAsync(async () => running?.adopt(generations), { code: 'OPERATOR_REFUSED' });
+  const file = path.join(folder, 'views.2.sqlite');
+  const refused = await t.throwsAsync(async () => running?.adopt({ views: 2 }), { code: 'OPERATOR_REFUSED' });
   t.regex(
     refused?.message ?? '',
-    /deposit-status\.2\.sqlite, which is of version \d+ of the log sqlite: the running/,
+    /views\.2\.sqlite, which has version \d+ of deposit-status of the log sqlite: the running/,
   );
   t.deepEqual(pointer(service.folder), {}, 'none is in use');
   t.is(await list(), before);
-  using built = ViewFile.openReadOnly(file, newer);
-  t.deepEqual([built.about()?.version, built.size], [newer.version, 2]);
-  await t.throwsAsync(async () => running?.adopt({ 'deposit-status': 7 }), {
-    message: /There is no \S+deposit-status\.7\.sqlite/,
+  using built = new ViewFile(file);
+  t.deepEqual([built.versions().get(newer.name), built.table(newer.name).size], [newer.version, 2]);
+  await t.throwsAsync(async () => running?.adopt({ views: 7 }), {
+    message: /There is no \S+views\.7\.sqlite/,
   });
   t.is(await list(), before);
 });
@@ -176,17 +178,13 @@ test('a full or unusable disk ends a rebuild and a start with one sentence, and 
   const alice = await service.register('alice', { collections: ['software'] });
   await depositsOf(t, alice, 1);
   await service.stop();
-  const fileOf = (generation: number) =>
-    path.join(service.folder, 'views', `deposit-status.${generation}.sqlite`);
+  const fileOf = (generation: number) => path.join(service.folder, 'views', `views.${generation}.sqlite`);
   {
-    using _begun = ViewFile.open(fileOf(2), { ...depositStatus, origin: 'sqlite' });
-    using _full = fullView(fileOf(2));
+    using _begun = openViewFile(fileOf(2), 'sqlite', everyView);
+    using _full = fullViews(fileOf(2));
     const { code, err } = await runScript(service.folder, 'rebuild', ['deposit-status']);
     t.is(code, 1);
-    t.is(
-      err.trim().split('\n').at(-1),
-      `The view deposit-status in ${fileOf(2)} cannot be written: ${FULL}.`,
-    );
+    t.is(err.trim().split('\n').at(-1), `The views in ${fileOf(2)} cannot be written: ${FULL}.`);
     t.notRegex(err, /^ {4}at /m);
   }
   const wal = `${fileOf(1)}-wal`;
@@ -196,10 +194,7 @@ test('a full or unusable disk ends a rebuild and a start with one sentence, and 
     env: { DEPOSIT_PORT: '0', DEPOSIT_LOG_LEVEL: 'silent' },
   });
   t.is(start.code, 1);
-  t.is(
-    start.err,
-    `The view deposit-status in ${fileOf(1)} cannot be opened: unable to open database file.\n`,
-  );
+  t.is(start.err, `The views in ${fileOf(1)} cannot be opened: unable to open database file.\n`);
   rmdirSync(wal);
   t.is((await runScript(service.folder, 'rebuild', ['--all', '--check'])).code, 0);
 });

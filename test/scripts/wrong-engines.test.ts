@@ -158,7 +158,7 @@ test('a service that ends while it is asked is told in a sentence', async (t) =>
   await using service = await RunningService.start();
   const found = await OperatedService.find(service.folder);
   await service.stop();
-  await t.throwsAsync(async () => found?.adopt({ collections: 2 }), {
+  await t.throwsAsync(async () => found?.adopt({ views: 2 }), {
     code: 'SERVICE_GONE',
     message:
       /^The service that .*operator\.json tells of has ended before it answered http.*: run the command again\.$/,

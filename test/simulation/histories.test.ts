@@ -26,7 +26,6 @@ const DEPOSIT: PlannedDeposit = {
 const PLAN: Plan = {
   seed: 7,
   composition: 'cluster',
-  hasSqliteViews: false,
   stuckAfter: 86_400_000,
   faults: [{ kind: 'crash', at: 9000, parameters: { host: 2, down: 300, seen: 1 } }],
   deposits: [DEPOSIT, { ...DEPOSIT, name: 'd2', isFinal: false }, { ...DEPOSIT, name: 'd3', at: 1500 }],

@@ -66,7 +66,7 @@ test('the name of each folder that the service makes is synced, also when an ear
     key: () => makeKeyFile(file, 'secret'),
     views: () => {
       using store = SqliteViewStore.open(folder, 'sqlite');
-      store.open(shape);
+      store.add(shape);
     },
     checkpoints: async () => {
       for await (const _ of new CatchUpDeliveries(log, folder).receive('group', '', AbortSignal.abort()));
@@ -84,5 +84,5 @@ test('the name of each folder that the service makes is synced, also when an ear
 
 test('the name of what says which views are in use is synced', async (t) => {
   const folder = fs.realpathSync(await temporaryFolder(t));
-  t.deepEqual(await syncedBy(() => new ViewFolder(folder).use({ shown: 2 })), [folder]);
+  t.deepEqual(await syncedBy(() => new ViewFolder(folder).use(2)), [folder]);
 });

@@ -56,8 +56,8 @@ for (const commit of COMMITS) {
     const { out } = await succeeds(t, folder, 'rebuild', '--all', '--json');
     const { differences, notCompared } = JSON.parse(out) as Record<string, readonly string[] | number>;
     t.is(differences, 0);
-    // Views that are new or of a newer version can only be compared once the service has built them.
-    for (const note of notCompared as readonly string[]) t.regex(note, /it is of version|it is not there/);
+    // The release had a file per view; those of this one can only be compared once there are any.
+    for (const note of notCompared as readonly string[]) t.regex(note, /they are not there/);
     await showsAll(t, fixture, folder);
     const check = await succeeds(t, folder, 'rebuild', '--all', '--check', '--json');
     t.like(JSON.parse(check.out), { differences: 0, notCompared: [] });

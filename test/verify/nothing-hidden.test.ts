@@ -3,6 +3,7 @@ import { copyFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test from 'ava';
+import { everyView } from '../../projections/every-view.ts';
 import type { RecordedEvent } from '../../src/event-log/event-log.ts';
 import { PlainLogAudit } from '../../src/event-log/integrity/log-audit.ts';
 import { fingerprint, publicKeyOf } from '../../src/modules/anchors/anchor.ts';
@@ -24,7 +25,7 @@ const service = auditedService(test, 9);
 
 test('a view that cannot be compared is named, as a finding where no service leaves one so', async (t) => {
   const place = (folder: string, ...names: string[]) => path.join(folder, 'views', ...names);
-  const about = (sql: string) => (folder: string) => change(place(folder, 'client-logins.1.sqlite'), sql);
+  const about = (sql: string) => (folder: string) => change(place(folder, 'views.1.sqlite'), sql);
   const none = { texts: [], notes: [] };
   const untouched = await viewsOf(await service.copy(t));
   t.deepEqual(untouched, none);
@@ -35,90 +36,93 @@ test('a view that cannot be compared is named, as a finding where no service lea
   ])[] = [
     [
       'another version',
-      about('UPDATE about SET version = version + 1'),
+      about(`UPDATE view_versions SET version = version + 1 WHERE name = 'client-logins'`),
       {
-        notes: [
-          /^The view client-logins was not compared: it says that it is of version \d+, where .*starts\.$/,
-        ],
+        notes: [/^The view client-logins was not compared: it is of version \d+, where .*starts\.$/],
       },
     ],
     [
       'another log',
       about(`UPDATE about SET origin = 'elsewhere'`),
-      { notes: [/^The view client-logins was not compared: it says that it is of another log, elsewhere /] },
+      { notes: [/^No view was compared: the file says that it is of another log, elsewhere /] },
     ],
     [
       'the same, where the positions look like those of this log',
       about(`UPDATE about SET last_seen = json_set(last_seen, '$.id', 'another')`),
-      { notes: [/^The view client-logins was not compared: it is of another log, as after a restore: /] },
+      { notes: [/^No view was compared: they are of another log, as after a restore: /] },
     ],
-    ['an older release', about('ALTER TABLE about DROP COLUMN last_seen'), {}],
     [
       'no position',
-      about('UPDATE about SET position = NULL'),
-      { texts: [/^The view client-logins is damaged: it holds 2 entries but says nothing of how far/] },
+      about('UPDATE about SET last_seen = NULL'),
+      {
+        texts: [
+          /^The file of the views views\.1\.sqlite is damaged: it holds \d+ entries but says nothing of how far/,
+        ],
+      },
     ],
     [
       'empty',
-      about('UPDATE about SET position = NULL; DELETE FROM views'),
-      { notes: [/^The view client-logins was not compared: it is empty/] },
+      about(
+        `UPDATE about SET last_seen = NULL; ${everyView.map(({ name }) => `DELETE FROM "${name}"`).join(';')}`,
+      ),
+      { notes: [/^No view was compared: a service is only beginning to fill them/] },
     ],
     [
       'no word of itself',
       about('DELETE FROM about'),
-      { texts: [/client-logins is damaged: it says nothing/] },
+      { texts: [/views\.1\.sqlite is damaged: it says nothing/] },
     ],
     [
-      'another name',
-      about(`UPDATE about SET name = 'other'`),
-      { texts: [/client-logins is damaged: it says that it is the view other/] },
+      'a view that is not there',
+      about(`DELETE FROM view_versions WHERE name = 'client-logins'`),
+      { notes: [/^The view client-logins was not compared: it is not there: the service builds it/] },
     ],
     [
       'a generation that is not there',
-      (folder) => writeFile(place(folder, 'current.json'), '{"client-logins":9}'),
-      { texts: [/client-logins is damaged: the file of generation 9, .* while generation 1 is there/] },
+      (folder) => writeFile(place(folder, 'current.json'), '{"views":9}'),
+      { texts: [/views\.9\.sqlite is damaged: the file of generation 9, .* while generation 1 is there/] },
     ],
     [
       'what a rebuild has begun where no view was in use',
-      (folder) => rename(place(folder, 'client-logins.1.sqlite'), place(folder, 'client-logins.2.sqlite')),
+      (folder) => rename(place(folder, 'views.1.sqlite'), place(folder, 'views.2.sqlite')),
       {
         notes: [
-          /^The view client-logins was not compared: it is not there, only what a rebuild has begun\.$/,
-          /^Generation 2 of the view client-logins was not compared: /,
+          /^No view was compared: they are not there, only what a rebuild has begun\.$/,
+          /^Generation 2 of the views was not compared: /,
         ],
       },
     ],
     [
       'the same beside a current.json that makes no sense',
       async (folder) => {
-        await rename(place(folder, 'client-logins.1.sqlite'), place(folder, 'client-logins.2.sqlite'));
-        await writeFile(place(folder, 'current.json'), '{"client-logins":');
+        await rename(place(folder, 'views.1.sqlite'), place(folder, 'views.2.sqlite'));
+        await writeFile(place(folder, 'current.json'), '{"views":');
       },
       {
-        texts: [/client-logins is damaged: the file of generation 1, .* while generation 2 is there/],
-        notes: [/^Generation 2 of the view client-logins was not compared: /],
+        texts: [/views\.1\.sqlite is damaged: the file of generation 1, .* while generation 2 is there/],
+        notes: [/^Generation 2 of the views was not compared: /],
       },
     ],
     [
       'generations that only come after others were in use, and nothing names them',
       async (folder) => {
-        await copyFile(place(folder, 'client-logins.1.sqlite'), place(folder, 'client-logins.2.sqlite'));
-        await rename(place(folder, 'client-logins.1.sqlite'), place(folder, 'client-logins.3.sqlite'));
+        await copyFile(place(folder, 'views.1.sqlite'), place(folder, 'views.2.sqlite'));
+        await rename(place(folder, 'views.1.sqlite'), place(folder, 'views.3.sqlite'));
       },
       {
-        texts: [/client-logins is damaged: the file of generation 1, .* the generations 2, 3 are there/],
-        notes: [/^Generation 2 of the view client-logins /, /^Generation 3 of the view client-logins /],
+        texts: [/views\.1\.sqlite is damaged: the file of generation 1, .* the generations 2, 3 are there/],
+        notes: [/^Generation 2 of the views /, /^Generation 3 of the views /],
       },
     ],
     [
       'a later generation beside it',
-      (folder) => copyFile(place(folder, 'client-logins.1.sqlite'), place(folder, 'client-logins.2.sqlite')),
-      { notes: [/^Generation 2 of the view client-logins was not compared: /] },
+      (folder) => copyFile(place(folder, 'views.1.sqlite'), place(folder, 'views.2.sqlite')),
+      { notes: [/^Generation 2 of the views was not compared: /] },
     ],
     [
       'not built yet',
-      (folder) => rm(place(folder, 'client-logins.1.sqlite')),
-      { notes: [/^The view client-logins was not compared: it is not there/] },
+      (folder) => rm(place(folder, 'views.1.sqlite')),
+      { notes: [/^No view was compared: they are not there/] },
     ],
     [
       'no views at all',
@@ -128,7 +132,7 @@ test('a view that cannot be compared is named, as a finding where no service lea
   ];
   for (const [what, alter, { texts = [], notes = [] }] of cases) {
     const folder = await service.copy(t);
-    about(`INSERT INTO views SELECT 'mallory', view FROM views LIMIT 1`)(folder);
+    about(`INSERT INTO "client-logins" SELECT 'mallory', view FROM "client-logins" LIMIT 1`)(folder);
     await alter(folder);
     const found = await viewsOf(folder);
     // The inserted rows are reported if the view could be compared.

@@ -44,7 +44,7 @@ test('what is altered is found by an auditor who may only read, too', async (t) 
   );
   change(path.join(folder, 'event-log.sqlite'), 'PRAGMA journal_mode = delete');
   change(path.join(folder, 'archives', 'small.sqlite'), `UPDATE small_object SET bytes = x'00' WHERE id = 1`);
-  change(path.join(folder, 'views', 'deposit-status.1.sqlite'), `DELETE FROM views WHERE key = '1'`);
+  change(path.join(folder, 'views', 'views.1.sqlite'), `DELETE FROM "deposit-status" WHERE key = '1'`);
   await onlyReadable(t, folder);
   const { code, out } = await asAuditor(folder, 'verify', '--all');
   t.is(code, 1);

@@ -44,8 +44,8 @@ test('a view that shows something else than the log says is named', async (t) =>
   t.is((await runScript(folder, 'verify', ['--all'])).code, 0);
   change(
     folder,
-    `UPDATE views SET view = replace(view, '"status":"done"', '"status":"failed"') WHERE key = '1'`,
-    'views/deposit-status.1.sqlite',
+    `UPDATE "deposit-status" SET view = replace(view, '"status":"done"', '"status":"failed"') WHERE key = '1'`,
+    'views/views.1.sqlite',
   );
   const { code, out } = await runScript(folder, 'verify', ['--all']);
   t.is(code, 1);

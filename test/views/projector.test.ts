@@ -1,7 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import test, { type ExecutionContext } from 'ava';
 import { depositContent } from '../../projections/deposit-content.ts';
 import { type DepositStatusView, depositStatus } from '../../projections/deposit-status.ts';
@@ -80,7 +79,7 @@ test('a deleted views file, a file that is no database, and a new version cost a
   const folder = await viewsFolder(t);
   for (const id of [1, 2, 3]) await depositOf(log, id);
   await following(log, folder, () => undefined);
-  const file = path.join(folder, 'deposit-status.1.sqlite');
+  const file = path.join(folder, 'views.1.sqlite');
   await writeFile(file, 'this is no database, and longer than a header of one would be'.repeat(100));
   for (const suffix of ['-wal', '-shm']) await rm(`${file}${suffix}`, { force: true });
   t.is(await following(log, folder, ({ status }) => t.is(status(3)?.status, 'deposited')), 12);
@@ -127,23 +126,6 @@ test('views begin anew where the log is a restored one, which has the same event
   });
   t.is(applied, 16);
   t.is(await following(restored, folder, () => undefined), 0, 'they are of that log now');
-});
-
-test('views that an older release has written on, or written, begin anew: they tell of no event', async (t) => {
-  await using log = new MemoryEventLog();
-  const folder = await viewsFolder(t);
-  for (const [id, left] of [
-    [1, 'ALTER TABLE about DROP COLUMN last_seen'],
-    [2, "UPDATE about SET last_seen = json_set(last_seen, '$.position', '0')"],
-  ] as const) {
-    await depositOf(log, id);
-    await following(log, folder, () => undefined);
-    for (const name of [depositStatus.name, depositContent.name]) {
-      using view = new DatabaseSync(path.join(folder, `${name}.1.sqlite`));
-      view.exec(left);
-    }
-    t.is(await following(log, folder, ({ status }) => t.is(status(1)?.status, 'deposited')), 4 * id);
-  }
 });
 
 test('whoever waits for a position is told when the views have passed it, or that it takes too long', async (t) => {

@@ -1,22 +1,27 @@
-import { existsSync, mkdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import anyTest, { type TestFn } from 'ava';
-import { ReadonlyView } from '../../src/views/store/readonly-view.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { openView } from '../../src/service/backends/open-backends.ts';
+import type { ViewSchema } from '../../src/views/projection.ts';
+import { removeFilesPerView } from '../../src/views/store/files-per-view.ts';
 import { SqliteViewStore } from '../../src/views/store/sqlite-view-store.ts';
 import { ViewFile } from '../../src/views/store/view-file.ts';
+import { ViewFolder } from '../../src/views/store/view-folder.ts';
 import { ViewWriter } from '../../src/views/store/view-writer.ts';
 import { eventAt } from '../../testing/event-log/event-seen.ts';
-import { fullView } from '../../testing/service/full-view.ts';
+import { fullViews } from '../../testing/service/full-views.ts';
+import { openOneView } from '../../testing/service/one-view.ts';
 
 const test = anyTest as TestFn<{ file: string }>;
 
-const shape = { name: 'things', version: 1, origin: 'memory', countedBy: ['kind'] };
+const shape = { name: 'things', version: 1, countedBy: ['kind'] };
 
 test.beforeEach(async (t) => {
-  t.context = { file: path.join(await mkdtemp(path.join(tmpdir(), 'view-')), 'things.1.sqlite') };
+  t.context = { file: path.join(await mkdtemp(path.join(tmpdir(), 'view-')), 'views.1.sqlite') };
 });
 
 test.afterEach.always((t) => rm(path.dirname(t.context.file), { recursive: true, force: true }));
@@ -27,24 +32,27 @@ function things(...keys: readonly string[]): ReadonlyMap<string, unknown> {
 
 /** Reads the file as another process does. */
 function stored(file: string): { readonly position: string | undefined; readonly keys: readonly string[] } {
-  using read = ViewFile.openReadOnly(file, shape);
-  return { position: read.storedPosition(), keys: [...read.rows()].map(([key]) => key) };
+  using read = new ViewFile(file);
+  return { position: read.lastSeen?.position, keys: [...read.table(shape.name).rows()].map(([key]) => key) };
 }
 
 test('what another thread could not write is written with what came after it, or nothing is', async (t) => {
   const { file } = t.context;
   for (const hasRoomAgain of [false, true]) {
-    const table = ViewFile.open(file, shape);
+    const table = openOneView(file, shape);
     table.take(things('1'), eventAt('1'));
-    table.save();
+    table.file.save();
     {
-      await using writer = new ViewWriter();
-      using _full = fullView(file);
+      await using writer = new ViewWriter(table.file);
+      using _full = fullViews(file);
       table.take(things('2', '3'), eventAt('3'));
-      const fault = await t.throwsAsync(writer.write(table), { code: 'VIEW_UNAVAILABLE' });
-      t.is(fault?.message, `The view things in ${file} cannot be written: database or disk is full.`);
+      const fault = await t.throwsAsync(writer.write(), { code: 'VIEW_UNAVAILABLE' });
+      t.is(fault?.message, `The views in ${file} cannot be written: database or disk is full.`);
       table.take(things('4'), eventAt('4'));
-      t.deepEqual([table.position, table.get('2'), table.queryablePosition], ['4', { kind: 'red' }, '1']);
+      t.deepEqual(
+        [table.file.lastSeen?.position, table.get('2'), table.file.queryablePosition],
+        ['4', { kind: 'red' }, '1'],
+      );
       if (!hasRoomAgain) table[Symbol.dispose]();
     }
     const found = stored(file);
@@ -55,28 +63,28 @@ test('what another thread could not write is written with what came after it, or
 });
 
 test('what is being written elsewhere is written by nobody else meanwhile', async (t) => {
-  await using writer = new ViewWriter();
-  using table = ViewFile.open(t.context.file, shape);
+  using table = openOneView(t.context.file, shape);
+  await using writer = new ViewWriter(table.file);
   table.take(things('1'), eventAt('1'));
-  const writing = writer.write(table);
+  const writing = writer.write();
   table.take(things('2'), eventAt('2'));
-  t.throws(() => table.save(), { message: /being written already/ });
+  t.throws(() => table.file.save(), { message: /being written already/ });
   await writing;
   t.deepEqual(stored(t.context.file), { position: '1', keys: ['1'] });
-  table.save();
+  table.file.save();
   t.deepEqual(stored(t.context.file), { position: '2', keys: ['1', '2'] });
 });
 
 test('a file that cannot be opened now stays as it is, one that is not ours begins anew', (t) => {
   const { file } = t.context;
   {
-    using table = ViewFile.open(file, shape);
+    using table = openOneView(file, shape);
     table.take(things('1'), eventAt('1'));
   }
   const { ino } = statSync(file);
   mkdirSync(`${file}-wal`);
-  const fault = t.throws(() => ViewFile.open(file, shape), { code: 'VIEW_UNAVAILABLE' });
-  t.is(fault?.message, `The view things in ${file} cannot be opened: unable to open database file.`);
+  const fault = t.throws(() => openOneView(file, shape), { code: 'VIEW_UNAVAILABLE' });
+  t.is(fault?.message, `The views in ${file} cannot be opened: unable to open database file.`);
   t.true(existsSync(file) && statSync(file).ino === ino);
   rmdirSync(`${file}-wal`);
   t.deepEqual(stored(file), { position: '1', keys: ['1'] });
@@ -84,92 +92,143 @@ test('a file that cannot be opened now stays as it is, one that is not ours begi
     using foreign = new DatabaseSync(file);
     foreign.exec('DROP TABLE about; CREATE TABLE about (position)');
   }
-  using reopened = ViewFile.open(file, shape);
-  t.is(reopened.size, 0);
+  using reopened = openOneView(file, shape);
+  t.is([...reopened.values()].length, 0);
 });
 
-test('a page that is found to be damaged is told, and the next start begins the view anew', (t) => {
+test('a page that is found to be damaged is told, and the next start begins the views anew', async (t) => {
   const folder = path.dirname(t.context.file);
   {
-    using store = SqliteViewStore.open(folder, shape.origin);
-    const table = store.open(shape);
+    using store = SqliteViewStore.open(folder, 'memory');
+    store.add(shape);
     const keys = Array.from({ length: 5000 }, (_, index) => `thing-${String(index).padStart(5, '0')}`);
-    table.take(things(...keys), eventAt('5000'));
-    store.save([table]);
+    store.file.take(new Map([['things', things(...keys)]]), eventAt('5000'));
   }
   const bytes = readFileSync(t.context.file);
   writeFileSync(t.context.file, bytes.fill('x', bytes.length / 2, bytes.length / 2 + 8192));
   {
-    using store = SqliteViewStore.open(folder, shape.origin);
-    const table = store.open(shape);
-    t.is(store.damage, undefined, 'opening does not look at every page');
+    using store = SqliteViewStore.open(folder, 'memory');
+    const view = store.add(shape);
+    t.is(store.file.damage, undefined, 'opening does not look at every page');
     const sentence = `the view things in ${t.context.file} is damaged: npm run rebuild -- things mends it, or a new start.`;
-    const found = t.throws(() => table.find({ equal: { kind: 'red' }, limit: 10_000 }), {
+    const found = t.throws(() => view.find({ equal: { kind: 'red' }, limit: 10_000 }), {
       code: 'VIEW_UNAVAILABLE',
     });
     t.is(found?.message, `What is asked for cannot be read: ${sentence}`);
-    t.is(store.damage, sentence);
+    t.is(store.file.damage, sentence);
   }
-  using store = SqliteViewStore.open(folder, shape.origin);
-  const begun = store.open(shape);
+  using store = SqliteViewStore.open(folder, 'memory');
+  const begun = store.add(shape);
   t.deepEqual([...begun.values()], []);
-  t.deepEqual([begun.position, store.damage], [undefined, undefined]);
+  t.deepEqual([store.file.lastSeen, store.file.damage], [undefined, undefined]);
 });
 
-test('a page that only writing meets makes the next start begin the view anew, too', (t) => {
+test('a page that only writing meets makes the next start begin the views anew, too', (t) => {
   const folder = path.dirname(t.context.file);
   {
-    using store = SqliteViewStore.open(folder, shape.origin);
-    const table = store.open(shape);
-    store.addLookups(table);
-    table.take(things('1'), eventAt('1'));
-    store.save([table]);
+    using store = SqliteViewStore.open(folder, 'memory');
+    store.add(shape);
+    store.file.addLookups();
+    store.file.take(new Map([['things', things('1')]]), eventAt('1'));
   }
-  const page = damageRootOf(t.context.file, 'counts');
+  const page = damageRootOf(t.context.file, 'things counts');
   t.true(page > 0);
-  const store = SqliteViewStore.open(folder, shape.origin);
-  const table = store.open(shape);
-  t.deepEqual([[...table.values()].length, store.damage], [1, undefined]);
-  table.take(things('2'), eventAt('2'));
-  t.throws(() => store.save([table]), {
-    message: /^The view file .*things\.1\.sqlite is damaged, the next start makes it anew: .*malformed\.$/,
+  const store = SqliteViewStore.open(folder, 'memory');
+  const view = store.add(shape);
+  t.deepEqual([[...view.values()].length, store.file.damage], [1, undefined]);
+  store.file.take(new Map([['things', things('2')]]), eventAt('2'));
+  t.throws(() => store.file.save(), {
+    message: /^The view file .*views\.1\.sqlite is damaged, the next start makes it anew: .*malformed\.$/,
   });
   store[Symbol.dispose]();
-  using reopened = SqliteViewStore.open(folder, shape.origin);
-  const begun = reopened.open(shape);
-  t.deepEqual([[...begun.values()], begun.position], [[], undefined]);
+  using reopened = SqliteViewStore.open(folder, 'memory');
+  const begun = reopened.add(shape);
+  t.deepEqual([[...begun.values()], reopened.file.lastSeen], [[], undefined]);
 });
 
-test('who only looks at a view is told that it is damaged, and what mends it', (t) => {
-  const { file } = t.context;
+test('a command that reads a view is told that it is damaged, and what mends it', (t) => {
+  const dataDir = path.join(path.dirname(t.context.file), 'data');
+  const file = path.join(dataDir, 'views', 'views.1.sqlite');
+  const config = readConfig({ DEPOSIT_DATA_DIR: dataDir });
   {
-    using table = ViewFile.open(file, shape);
-    table.addLookups();
-    table.take(things('1'), eventAt('1'));
+    using view = openOneView(file, shape);
+    view.file.addLookups();
+    view.take(things('1'), eventAt('1'));
   }
-  const damaged = {
-    code: 'VIEW_UNAVAILABLE',
-    message: `The view things in ${file} is damaged: "npm run rebuild -- things" mends it.`,
-  };
-  damageRootOf(file, 'counts');
+  t.throws(() => openView(config, { name: 'others' }), { code: 'NO_VIEW' });
+  damageRootOf(file, 'things counts');
   {
-    using view = ReadonlyView.open(file, shape);
+    using view = openView(config, shape);
     t.is(view.find({ limit: 9 }).length, 1);
-    t.throws(() => view.counts(), damaged);
+    t.throws(() => view.counts(), {
+      code: 'VIEW_UNAVAILABLE',
+      message: `The view things in ${file} is damaged: "npm run rebuild -- things" mends it.`,
+    });
   }
+  t.false(existsSync(`${file}.damaged`), 'a command marks nothing');
   writeFileSync(file, Buffer.alloc(8192, 255));
-  t.throws(() => ReadonlyView.open(file, shape), damaged);
+  t.throws(() => openView(config, shape), {
+    code: 'VIEW_UNAVAILABLE',
+    message: `The views in ${file} are damaged: "npm run rebuild -- --all" mends them.`,
+  });
+});
+
+test('a view that events were applied without, or another version of it, makes all views begin anew', (t) => {
+  const folder = path.dirname(t.context.file);
+  const others = { name: 'others', version: 1 };
+  const fill = (...schemas: readonly ViewSchema[]) => {
+    using store = SqliteViewStore.open(folder, 'memory');
+    for (const schema of schemas) store.add(schema);
+    store.file.dropOthers();
+    const found = store.file.lastSeen?.position;
+    store.file.take(new Map(schemas.map(({ name }) => [name, things('1')])), eventAt('1'));
+    return found;
+  };
+  t.is(fill(shape, others), undefined);
+  t.is(fill(shape, others), '1');
+  t.is(fill(shape), '1', 'a view less costs nothing');
+  t.is(fill(shape, others), undefined, 'it was not kept up to date meanwhile');
+  t.is(fill({ ...shape, version: 2 }, others), undefined);
+  t.is(fill({ ...shape, version: 2 }, others), '1');
+  using store = SqliteViewStore.open(folder, 'of another log');
+  t.is(store.file.lastSeen, undefined);
+});
+
+test('the files of a release with a file per view stay until those of this one are a day old', (t) => {
+  const folder = new ViewFolder(path.dirname(t.context.file));
+  const old = ['deposit-status.2.sqlite', 'deposit-status.2.sqlite-wal', 'client-logins.1.sqlite.damaged'];
+  for (const file of old) writeFileSync(path.join(folder.path, file), '');
+  writeFileSync(path.join(folder.path, 'current.json'), '{"deposit-status":2}');
+  const [now, later] = [new Date(Date.now() - 1000), new Date(Date.now() + 1000)];
+  t.is(removeFilesPerView(folder, later), 0, 'there are no others');
+  openOneView(t.context.file, shape)[Symbol.dispose]();
+  t.is(removeFilesPerView(folder, later), 0, 'the others are empty');
+  {
+    using view = openOneView(t.context.file, shape);
+    view.take(things('1'), eventAt('1'));
+  }
+  t.is(removeFilesPerView(folder, now), 0, 'the others are new');
+  writeFileSync(`${t.context.file}.damaged`, '');
+  t.is(removeFilesPerView(folder, later), 0, 'the others are damaged');
+  rmSync(`${t.context.file}.damaged`);
+  t.deepEqual(folder.filesPerView.toSorted(), old.toSorted());
+  folder.use(1);
+  t.is(readFileSync(path.join(folder.path, 'current.json'), 'utf8'), '{"deposit-status":2,"views":1}\n');
+  t.is(removeFilesPerView(folder, later), old.length);
+  t.deepEqual(folder.filesPerView, []);
+  t.is(readFileSync(path.join(folder.path, 'current.json'), 'utf8'), '{"views":1}\n');
+  t.deepEqual(stored(t.context.file), { position: '1', keys: ['1'] });
 });
 
 test('damage that emptying a view meets is told in one sentence', (t) => {
   const { file } = t.context;
   {
-    using table = ViewFile.open(file, shape);
+    using table = openOneView(file, shape);
     table.take(things('1'), eventAt('1'));
   }
-  using table = ViewFile.open(file, shape);
-  damageRootOf(file, 'views');
-  t.throws(() => table.clear(), {
+  using table = openOneView(file, shape);
+  damageRootOf(file, 'things');
+  t.throws(() => table.file.clear(), {
     code: 'VIEW_DAMAGED',
     message: `The view file ${file} is damaged, the next start makes it anew: database disk image is malformed.`,
   });

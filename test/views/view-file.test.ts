@@ -9,6 +9,7 @@ import { type DepositEvent } from '../../src/domain/deposit/events.ts';
 import { STATUSES } from '../../src/domain/deposit/status-detail.ts';
 import type { RecordedEvent } from '../../src/event-log/event-log.ts';
 import { foldStream } from '../../src/views/fold.ts';
+import type { ViewSchema } from '../../src/views/projection.ts';
 import { ViewFile } from '../../src/views/store/view-file.ts';
 import type { View } from '../../src/views/view.ts';
 import { differencesBetween } from '../../src/views/view-difference.ts';
@@ -23,18 +24,19 @@ import {
 } from '../../testing/domain/example-deposits.ts';
 import { eventAt } from '../../testing/event-log/event-seen.ts';
 import { seeded } from '../../testing/processes/seeded-random.ts';
+import { openOneView } from '../../testing/service/one-view.ts';
 
-const shape = { name: 'things', version: 1, origin: 'memory', countedBy: ['owner', 'kind'] };
+const shape = { name: 'things', version: 1, countedBy: ['owner', 'kind'] };
 
-async function viewFile(t: ExecutionContext, options: Parameters<typeof ViewFile.open>[1] = shape) {
+async function viewFile(t: ExecutionContext, schema: ViewSchema = shape) {
   const folder = await mkdtemp(path.join(tmpdir(), 'view-'));
-  const file = ViewFile.open(path.join(folder, 'things.1.sqlite'), options);
-  file.addLookups();
+  const view = openOneView(path.join(folder, 'views.1.sqlite'), schema);
+  view.file.addLookups();
   t.teardown(async () => {
-    file[Symbol.dispose]();
+    view[Symbol.dispose]();
     await rm(folder, { recursive: true, force: true });
   });
-  return file;
+  return view;
 }
 
 function things(
@@ -59,30 +61,31 @@ test('views are counted by several fields together, as they come, change and go'
   t.deepEqual(Object.fromEntries(file.counts({ owner: 'eve', kind: 'red' })), { red: 1 });
   t.deepEqual(Object.fromEntries(file.counts({ owner: 'nobody' })), {});
   t.throws(() => file.counts({ colour: 'red' }), { instanceOf: TypeError, message: /not counted by colour/ });
-  file.clear();
+  file.file.clear();
   t.is(file.counts().size, 0);
 });
 
 test('what was taken is seen at once, and by other processes with its position once it is written', async (t) => {
   const file = await viewFile(t);
   file.take(things(['1', 'ada', 'red'], ['2', 'bob', 'red']), eventAt('1'));
-  file.save();
+  file.file.save();
   file.take(things(['1', 'ada', 'blue'], ['2']), eventAt('2'));
   t.deepEqual([file.get('1'), file.get('2')], [{ owner: 'ada', kind: 'blue' }, undefined]);
-  using other = ViewFile.openReadOnly(file.file, shape);
-  t.deepEqual([other.storedPosition(), other.size], ['1', 2]);
+  using other = new ViewFile(file.file.path);
+  const stored = () => [other.storedLastSeen()?.position, other.table(shape.name).size];
+  t.deepEqual(stored(), ['1', 2]);
   t.is(file.find({ equal: { kind: 'blue' }, limit: 9 }).length, 1, 'a query has it written first');
-  t.deepEqual([file.unsaved, other.storedPosition(), other.size], [0, '2', 1]);
+  t.deepEqual([file.file.unsaved, ...stored()], [0, '2', 1]);
 });
 
 test('counts that are wrong for one owner and right in the sum are found', async (t) => {
   const [one, other] = [await viewFile(t), await viewFile(t)];
   for (const file of [one, other]) file.take(things(['1', 'ada', 'red'], ['2', 'bob', 'red']), eventAt('1'));
-  t.deepEqual([...differencesBetween(one, other)], []);
+  t.deepEqual([...differencesBetween(one.file, other.file, shape.name)], []);
   other.take(things(['3', 'bob', 'red']), eventAt('2'));
   one.take(things(['3', 'ada', 'red']), eventAt('2'));
   t.deepEqual(
-    [...differencesBetween(one, other)].map(({ key, kind }) => `${key} ${kind}`),
+    [...differencesBetween(one.file, other.file, shape.name)].map(({ key, kind }) => `${key} ${kind}`),
     ['3 different', 'counts different'],
   );
 });
@@ -90,17 +93,17 @@ test('counts that are wrong for one owner and right in the sum are found', async
 test('an entry without a key and a count below nothing are found, as lists and sums show them', async (t) => {
   const [one, other] = [await viewFile(t), await viewFile(t)];
   for (const file of [one, other]) file.take(things(['1', 'ada', 'red']), eventAt('1'));
-  t.deepEqual([...differencesBetween(one, other)], []);
-  const database = new DatabaseSync(one.file);
+  t.deepEqual([...differencesBetween(one.file, other.file, shape.name)], []);
+  const database = new DatabaseSync(one.file.path);
   database.exec(`
-    INSERT INTO views SELECT '', view FROM views;
-    UPDATE counts SET count = 1 WHERE owner = 'ada';
-    INSERT INTO counts VALUES ('ada', 'blue', -1);
+    INSERT INTO things SELECT '', view FROM things;
+    UPDATE "things counts" SET count = 1 WHERE owner = 'ada';
+    INSERT INTO "things counts" VALUES ('ada', 'blue', -1);
   `);
   database.close();
   t.is(one.find({ equal: { owner: 'ada' }, limit: 9 }).length, 2);
   t.deepEqual(
-    [...differencesBetween(one, other)].map(({ key, kind }) => `${key} ${kind}`),
+    [...differencesBetween(one.file, other.file, shape.name)].map(({ key, kind }) => `${key} ${kind}`),
     [' not of the log', 'counts different'],
   );
 });
@@ -129,9 +132,9 @@ test('every page of every list, by its number or beside another, is what the who
     status: any(STATUSES),
     origin: any(origins),
   }));
-  const file = await viewFile(t, { ...depositStatus, origin: 'memory' });
+  const file = await viewFile(t, depositStatus);
   file.take(new Map(views.map((view) => [String(view.depositId), view])), eventAt('1'));
-  const view = file as unknown as View<DepositStatusView>;
+  const view = file as View<unknown> as View<DepositStatusView>;
   for (const [status, origin, pageSize] of [
     ...[null, ...STATUSES].map((one) => [one, null, 3] as const),
     ...origins.slice(1).flatMap((one) => [null, 'done' as const].map((state) => [state, one, 4] as const)),

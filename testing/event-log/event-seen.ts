@@ -1,4 +1,4 @@
-import type { EventRef } from '../../src/views/view-store.ts';
+import type { EventRef } from '../../src/views/view.ts';
 
 /** Returns an event that a table of views has seen, if no log is needed for it. */
 export function eventAt(position: string): EventRef {

@@ -1,5 +1,3 @@
-import { clientWebhooks } from '../../../projections/client-webhooks.ts';
-import { undeliveredNotifications } from '../../../projections/undelivered-notifications.ts';
 import type { NotificationViews } from '../../deposits/notification-views.ts';
 import type { ConsumerGroups } from '../../event-log/consumer-groups/consumer-group.ts';
 import type { EventLog } from '../../event-log/event-log.ts';
@@ -62,7 +60,7 @@ export class NotificationService implements AsyncDisposable {
   constructor(options: NotificationOptions) {
     const { log, deliveries, projector, notified, logger, config, maker } = options;
     const { webhooks: settings, refIdAliases } = config;
-    this.#webhooks = new Webhooks(log, projector.queriesOf(clientWebhooks.name), notified.webhooks);
+    this.#webhooks = new Webhooks(log, projector.queries, notified.webhooks);
     this.#webhookClient = new WebhookClient(settings, `${maker.name}/${maker.version}`);
     const renderContext = { iris: new Iris(options.baseUrl), refIdAliases };
     const webhooks = () => this.#webhooks.all();
@@ -88,7 +86,7 @@ export class NotificationService implements AsyncDisposable {
       sender: this.#sender,
       webhooks: this.#webhooks,
       undelivered: notified.undelivered,
-      queries: projector.queriesOf(undeliveredNotifications.name),
+      queries: projector.queries,
       logger,
       giveUpAfter: settings.giveUpAfter,
     });

@@ -1,5 +1,5 @@
 import type { DepositStatusView } from '../../../projections/deposit-status.ts';
-import type { ViewFile } from '../../views/store/view-file.ts';
+import type { StoredView } from '../../service/backends/open-backends.ts';
 
 export type AbandonedDeposit = Pick<DepositStatusView, 'depositId' | 'revision' | 'updatedAt'>;
 
@@ -10,7 +10,7 @@ const PAGE = 500;
  * transaction is open, a service cannot reset the WAL of the view.
  */
 export function abandonedDeposits(
-  view: Pick<ViewFile, 'find' | 'snapshot'>,
+  view: Pick<StoredView, 'find' | 'snapshot'>,
   changedBefore: string,
 ): AbandonedDeposit[] {
   using _moment = view.snapshot();

@@ -1,5 +1,4 @@
-import type { ViewFile } from '../../views/store/view-file.ts';
-import type { ViewQuery } from '../../views/view-store.ts';
+import type { View as Rows, ViewQuery } from '../../views/view.ts';
 
 const PAGE = 500;
 
@@ -8,7 +7,7 @@ const PAGE = 500;
  * previous one, since offsets would shift when a service writes to the view.
  */
 export function* depositsOfView<View extends { readonly depositId: number }>(
-  view: Pick<ViewFile, 'find'>,
+  view: Pick<Rows<unknown>, 'find'>,
   query: Pick<ViewQuery, 'equal' | 'from'>,
   limit = Infinity,
 ): Generator<View> {

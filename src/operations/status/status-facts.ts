@@ -10,7 +10,7 @@ import type { ObjectStore } from '../../object-store/object-store.ts';
 import { parkedEvents } from '../../reactors/parking.ts';
 import { REACTORS, REACTORS_WITH_PARKING } from '../../reactors/reactor-names.ts';
 import { countStuck } from '../../reactors/sweep/stuck-deposits.ts';
-import { openDeliveriesOf, openView } from '../../service/backends/open-backends.ts';
+import { openDeliveriesOf, openView, type StoredView } from '../../service/backends/open-backends.ts';
 import type { LogServer } from '../../service/backends/open-event-log.ts';
 import {
   ControlClient,
@@ -21,7 +21,6 @@ import {
 import { OperatorFileDamaged } from '../../service/operator-port/control-file.ts';
 import { clock } from '../../tools/clock.ts';
 import { files } from '../../tools/files.ts';
-import type { ReadonlyView } from '../../views/store/readonly-view.ts';
 import { ViewUnavailable } from '../../views/view-unavailable.ts';
 import { refused } from '../command/command.ts';
 
@@ -146,7 +145,7 @@ function depositFacts(views: StoredViews, stuckAfter: number) {
   return views.read(depositStatus.name, (view) => depositsIn(view, stuckAfter)) ?? null;
 }
 
-function depositsIn(view: ReadonlyView, stuckAfter: number) {
+function depositsIn(view: StoredView, stuckAfter: number) {
   const stuck = countStuck(view, new Date(clock.now() - stuckAfter).toISOString());
   const oldest = UNFINISHED.flatMap((status) => {
     const found = view.find({ equal: { status }, orderBy: 'updatedAt', limit: 1 }) as DepositStatusView[];
@@ -205,7 +204,7 @@ class StoredViews {
   }
 
   /** Returns `undefined` if the view is missing or corrupt; `faults` lists the corrupt ones. */
-  read<Found>(name: string, read: (view: ReadonlyView) => Found): Found | undefined {
+  read<Found>(name: string, read: (view: StoredView) => Found): Found | undefined {
     try {
       using view = this.#open(name);
       return view && read(view);
@@ -216,7 +215,7 @@ class StoredViews {
     }
   }
 
-  #open(name: string): ReadonlyView | undefined {
+  #open(name: string): StoredView | undefined {
     try {
       return openView(this.#config, { name });
     } catch (error) {

@@ -55,6 +55,8 @@ export function viewsCheck(
 }
 
 function textOf({ view, key, kind }: ViewDifference): string {
+  if (!everyView.some(({ name }) => name === view))
+    return `The file of the views ${view} is damaged: ${key}; "npm run rebuild -- --all" mends it.`;
   const texts = {
     missing: `lacks ${key}`,
     'not of the log': `shows ${key || 'an entry without a key'}, of which the log says nothing`,

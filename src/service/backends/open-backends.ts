@@ -14,7 +14,7 @@ import { askLogServer, type LogServer, openDeliveries, openEventLog, openGroups 
 import { type OpeningOptions, openObjectStore } from './open-object-store.ts';
 import { logIdentity } from './view-directory.ts';
 
-export { openView, viewDirectory } from './view-directory.ts';
+export { openView, type StoredView, viewDirectory } from './view-directory.ts';
 
 /** Opens only the event log; creates a missing embedded one. @throws {NotPermitted} */
 export async function openLog(

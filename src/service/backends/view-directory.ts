@@ -1,9 +1,20 @@
 import path from 'node:path';
 import type { Config, EventLogConfig } from '../../config/config.ts';
+import type { Position } from '../../event-log/event-log.ts';
 import { exists } from '../../tools/files/access.ts';
-import { ReadonlyView } from '../../views/store/readonly-view.ts';
+import { isDamage } from '../../tools/sqlite/codes.ts';
+import { ViewFile } from '../../views/store/view-file.ts';
 import { ViewFolder } from '../../views/store/view-folder.ts';
+import type { View } from '../../views/view.ts';
 import { ViewUnavailable } from '../../views/view-unavailable.ts';
+
+/** A view as a process other than the service reads it. Reading a corrupt page throws {@link ViewUnavailable}. */
+export type StoredView = Disposable &
+  Pick<View<unknown>, 'find' | 'count' | 'counts'> & {
+    readonly position: Position | undefined;
+    /** Starts a read transaction: until it is disposed of, all reads see one state. */
+    snapshot(): Disposable;
+  };
 
 /** Returns the folder of the views, and the identity of the log that their positions belong to. */
 export function viewDirectory({ dataDir, eventLog }: Config): [folder: string, origin: string] {
@@ -16,17 +27,35 @@ export function viewDirectory({ dataDir, eventLog }: Config): [folder: string, o
  * @throws {ViewUnavailable} it is corrupt, here or when it is read.
  * @throws {NotPermitted}
  */
-export function openView(config: Config, { name }: { readonly name: string }): ReadonlyView {
+export function openView(config: Config, { name }: { readonly name: string }): StoredView {
   const [folder] = viewDirectory(config);
   const views = new ViewFolder(folder);
-  const file = views.fileOf(name, views.current(name));
-  if (!exists(file)) throw noView(name, folder);
+  const path = views.fileOf(views.current);
+  if (!exists(path)) throw noView(name, folder);
+  let file: ViewFile | undefined;
   try {
-    return ReadonlyView.open(file, { name });
+    file = new ViewFile(path);
+    if (file.versions().has(name)) return storedView(file, name);
   } catch (cause) {
-    if (cause instanceof ViewUnavailable) throw cause;
-    throw noView(name, folder, cause);
+    file?.[Symbol.dispose]();
+    if (!isDamage(cause)) throw noView(name, folder, cause);
+    throw new ViewUnavailable(`The views in ${path} are damaged: "npm run rebuild -- --all" mends them.`, {
+      cause,
+    });
   }
+  file[Symbol.dispose]();
+  throw noView(name, folder);
+}
+
+function storedView(file: ViewFile, name: string): StoredView {
+  return {
+    position: file.lastSeen?.position,
+    find: (query) => file.read(name, (table) => table.find(query)),
+    count: (query) => file.read(name, (table) => table.count(query)),
+    counts: (equal) => file.read(name, (table) => table.counts(equal)),
+    snapshot: () => file.snapshot(),
+    [Symbol.dispose]: () => file[Symbol.dispose](),
+  };
 }
 
 function noView(name: string, folder: string, cause?: unknown): Error {

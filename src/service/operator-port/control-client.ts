@@ -132,9 +132,9 @@ export class ControlClient {
     return this.#ask('GET', '/state', STATE_TIMEOUT_MS) as Promise<ServiceState>;
   }
 
-  /** Makes the service use generations of views; resolves to the milliseconds of each switch. */
-  adopt(generations: Readonly<Record<string, number>>): Promise<Record<string, number>> {
-    return this.#ask('POST', '/views', ADOPT_TIMEOUT_MS, generations) as Promise<Record<string, number>>;
+  /** Makes the service use a generation of the views; resolves to the milliseconds of the switch. */
+  adopt(generation: { readonly views: number }): Promise<{ readonly views: number }> {
+    return this.#ask('POST', '/views', ADOPT_TIMEOUT_MS, generation) as Promise<{ readonly views: number }>;
   }
 
   /**

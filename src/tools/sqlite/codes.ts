@@ -35,3 +35,9 @@ export function isDiskFullError(error: unknown): boolean {
   const SQLITE_IOERR_SHMSIZE = 4874;
   return extendedCode(error) === SQLITE_IOERR_SHMSIZE;
 }
+
+/** Whether SQLite failed because of the disk: it is full or reports an I/O error. */
+export function isDiskError(error: unknown): boolean {
+  const SQLITE_FULL = 13;
+  return isInputOutputError(error) || primaryCode(error) === SQLITE_FULL;
+}

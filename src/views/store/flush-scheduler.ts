@@ -1,49 +1,33 @@
 import { clock } from '../../tools/clock.ts';
-import type { ViewStore, ViewTable } from '../view-store.ts';
 import { ViewUnavailable } from '../view-unavailable.ts';
+import type { SqliteViewStore } from './sqlite-view-store.ts';
 
-/**
- * Number of unwritten views of one table that triggers a write. Writing them blocks requests for some tenths
- * of a millisecond.
- */
-const BATCH_VIEWS = 16;
-/**
- * Maximum number of unwritten views of a table while the disk accepts no writes. At this limit no further
- * changes are applied.
- */
+/** Number of unwritten values of one view that triggers a write, which blocks requests for about a millisecond. */
+const BATCH_VALUES = 16;
+/** Number of unwritten values of one view at which no further events are applied, while the disk accepts no writes. */
 const MAX_UNSAVED = 1000;
-/**
- * Milliseconds until the table with the most changes is written, and between writes of positions that changed
- * no view.
- */
+/** Milliseconds until changes are written, and between writes of positions that changed no view. */
 const [FLUSH_DELAY_MS, POSITIONS_INTERVAL_MS] = [15, 1000];
 /** Milliseconds until a failed write is repeated. */
 const RETRY_DELAY_MS = 500;
 
 /**
  * Writes views with a short delay after the events: many changes share a transaction, and of several changes
- * of one view only the last is written. A crash loses no data: unwritten changes are read from the log again.
+ * of one value only the last is written. A crash loses no data: unwritten changes are read from the log again.
  */
 export class FlushScheduler {
-  readonly #store: ViewStore;
-  readonly #tables: () => readonly ViewTable[];
+  readonly #store: SqliteViewStore;
   readonly #stopped: AbortSignal;
   readonly #failed: (error: unknown) => void;
   #lastError: string | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #savedAll = 0;
+  #savedAt = 0;
 
   /** @param failed called with an error other than a full disk, when no caller awaits the write. */
-  constructor(
-    store: ViewStore,
-    tables: () => readonly ViewTable[],
-    stopped: AbortSignal,
-    failed: (error: unknown) => void,
-  ) {
-    this.#failed = failed;
+  constructor(store: SqliteViewStore, stopped: AbortSignal, failed: (error: unknown) => void) {
     this.#store = store;
-    this.#tables = tables;
     this.#stopped = stopped;
+    this.#failed = failed;
   }
 
   /** The reason why views cannot be written at the moment; `undefined` when there is no error. */
@@ -51,22 +35,18 @@ export class FlushScheduler {
     return this.#lastError;
   }
 
-  /**
-   * Whether tables must accept no further changes for now: the disk accepts no writes, and a table is at its
-   * limit.
-   */
+  /** Whether no further events must be applied for now: the disk accepts no writes, and a view is at its limit. */
   get isFull(): boolean {
-    return this.#lastError !== undefined && this.#fullest().unsaved >= MAX_UNSAVED;
+    return this.#lastError !== undefined && this.#store.file.unsaved >= MAX_UNSAVED;
   }
 
-  /** Must be called after tables have accepted changes. */
+  /** Must be called after events were applied. */
   changed(): void {
-    if (this.#lastError === undefined && this.#fullest().unsaved >= BATCH_VIEWS)
-      this.#save([this.#fullest()]);
-    this.#schedule(this.#lastError === undefined ? FLUSH_DELAY_MS : RETRY_DELAY_MS);
+    if (this.#lastError === undefined && this.#store.file.unsaved >= BATCH_VALUES) this.#save();
+    this.#schedule();
   }
 
-  /** Resolves when tables may accept changes again, or when the scheduler is stopped. */
+  /** Resolves when events may be applied again, or when the scheduler is stopped. */
   async waitForSpace(): Promise<void> {
     while (this.isFull && !this.#stopped.aborted) {
       await clock.sleep(RETRY_DELAY_MS, this.#stopped).catch(() => undefined);
@@ -76,40 +56,31 @@ export class FlushScheduler {
   /** Writes all remaining changes, if the disk accepts them. */
   end(): void {
     clock.clearTimeout(this.#timer);
-    this.#save(this.#tables());
+    this.#save();
   }
 
-  #schedule(milliseconds: number): void {
+  #schedule(): void {
+    const delay = this.#lastError === undefined ? FLUSH_DELAY_MS : RETRY_DELAY_MS;
     this.#timer ??= clock.setTimeout(() => {
       this.#timer = undefined;
       try {
-        this.#saveChanged();
+        this.#saveIfDue();
       } catch (error) {
         this.#failed(error);
       }
-    }, milliseconds);
+    }, delay);
   }
 
-  /**
-   * Writes one table at a time, so that requests are answered in between. Every second also writes the
-   * positions of tables without changes.
-   */
-  #saveChanged(): void {
-    const isTimeForAll = clock.monotonic() - this.#savedAll >= POSITIONS_INTERVAL_MS;
-    const others = isTimeForAll ? this.#tables().filter(({ unsaved }) => unsaved === 0) : [];
-    if (isTimeForAll) this.#savedAll = clock.monotonic();
-    this.#save([this.#fullest(), ...others]);
-    if (this.#lastError !== undefined) this.#schedule(RETRY_DELAY_MS);
-    else if (this.#fullest().unsaved > 0) this.#schedule(FLUSH_DELAY_MS);
+  #saveIfDue(): void {
+    const isTimeForPosition = clock.monotonic() - this.#savedAt >= POSITIONS_INTERVAL_MS;
+    if (this.#store.file.unsaved > 0 || isTimeForPosition) this.#save();
+    if (this.#lastError !== undefined) this.#schedule();
   }
 
-  #fullest(): ViewTable {
-    return this.#tables().reduce((most, table) => (table.unsaved > most.unsaved ? table : most));
-  }
-
-  #save(tables: readonly ViewTable[]): void {
+  #save(): void {
+    this.#savedAt = clock.monotonic();
     try {
-      this.#store.save(tables);
+      this.#store.file.save();
       this.#lastError = undefined;
     } catch (error) {
       if (!(error instanceof ViewUnavailable)) throw error;

@@ -1,16 +1,18 @@
-import type { ViewSchema, ViewStore, ViewTable } from '../view-store.ts';
-import { viewUnavailable } from '../view-unavailable.ts';
-import { assertBuilt } from './generation.ts';
-import { isDiskError } from './sqlite-errors.ts';
-import { SwappableTable } from './swappable-table.ts';
-import { ViewFile, type ViewFileOptions } from './view-file.ts';
+import type { ViewSchema } from '../projection.ts';
+import type { View } from '../view.ts';
+import { assertBuilt } from './assert-built.ts';
+import { openViewFile } from './open-view-file.ts';
+import type { ViewFile } from './view-file.ts';
 import { ViewFolder } from './view-folder.ts';
 
-/** Stores views in a folder, as one SQLite file each. */
-export class SqliteViewStore implements ViewStore {
+/**
+ * Stores all views of this node in one SQLite file; a rebuild replaces it by the next generation. They may be
+ * deleted at any time: they are rebuilt from the log. Synchronous, since it is local and every request reads it.
+ */
+export class SqliteViewStore {
   readonly #folder: ViewFolder;
   readonly #origin: string;
-  readonly #tables = new Map<string, SwappableTable>();
+  #file: ViewFile;
 
   /** @param origin identity of the log whose positions are stored; views of another log are rebuilt. */
   static open(folder: string, origin: string): SqliteViewStore {
@@ -20,66 +22,54 @@ export class SqliteViewStore implements ViewStore {
   private constructor(folder: ViewFolder, origin: string) {
     this.#folder = folder;
     this.#origin = origin;
+    this.#file = openViewFile(folder.fileOf(folder.current), origin);
   }
 
-  open(shape: ViewSchema): ViewTable {
-    const known = this.#tables.get(shape.name);
-    if (known) return known;
-    const file = this.#folder.fileOf(shape.name, this.#folder.current(shape.name));
-    const table = new SwappableTable(ViewFile.open(file, this.#optionsOf(shape)));
-    this.#tables.set(shape.name, table);
-    return table;
+  /** The generation in use. */
+  get file(): ViewFile {
+    return this.#file;
   }
 
-  assertBuilt(shape: ViewSchema, generation: number): void {
-    assertBuilt(this.#folder.fileOf(shape.name, generation), this.#optionsOf(shape));
-  }
-
-  openGeneration(shape: ViewSchema, generation: number): ViewTable & Disposable {
-    this.assertBuilt(shape, generation);
-    return ViewFile.openBuilt(this.#folder.fileOf(shape.name, generation), this.#optionsOf(shape));
-  }
-
-  save(tables: readonly ViewTable[]): void {
-    for (const table of tables) {
-      try {
-        fileOf(table).save();
-      } catch (error) {
-        throw isDiskError(error) ? viewUnavailable(fileOf(table), 'written', error) : error;
-      }
+  /**
+   * Adds a view. All views begin again if the file has applied events without this version of it. Readers of
+   * the view see the next generation after a switch.
+   */
+  add(schema: ViewSchema): View<unknown> {
+    if (!this.#file.add(schema)) {
+      const { path, schemas } = this.#file;
+      this.#file[Symbol.dispose]();
+      this.#file = openViewFile(path, this.#origin, [...schemas, schema]);
     }
+    const { name } = schema;
+    return {
+      get: (key) => this.#file.get(name, key),
+      values: () => this.#file.table(name).values(),
+      find: (query) => this.#file.read(name, (table) => table.find(query)),
+      count: (query) => this.#file.read(name, (table) => table.count(query)),
+      counts: (equal) => this.#file.read(name, (table) => table.counts(equal)),
+    };
   }
 
-  addLookups(table: ViewTable): void {
-    fileOf(table).addLookups();
+  /**
+   * Opens a generation that is not in use. @throws {ViewUnavailable} it is missing, or not of these views and
+   * this log.
+   */
+  openGeneration(generation: number): ViewFile {
+    const [file, { schemas }] = [this.#folder.fileOf(generation), this.#file];
+    assertBuilt(file, this.#origin, schemas);
+    const opened = openViewFile(file, this.#origin, schemas);
+    opened.dropOthers();
+    return opened;
   }
 
-  replace(table: ViewTable, generation: ViewTable): void {
-    const inUse = this.#tables.get(table.name);
-    const file = fileOf(generation);
-    const [, number] = /\.(\d+)\.sqlite$/.exec(file.file) ?? [];
-    this.#folder.use({ [table.name]: Number(number) });
-    inUse?.use(file);
-  }
-
-  /** Returns the file of a view that was opened. */
-  opened(name: string): ViewFile | undefined {
-    return this.#tables.get(name)?.file;
-  }
-
-  get damage(): string | undefined {
-    return this.#tables.values().find(({ damage }) => damage !== undefined)?.damage;
+  /** Replaces all views by `generation`, for all their readers; the old generation stays on disk. */
+  use(generation: number, file: ViewFile): void {
+    this.#folder.use(generation);
+    this.#file[Symbol.dispose]();
+    this.#file = file;
   }
 
   [Symbol.dispose](): void {
-    for (const table of this.#tables.values()) table.file[Symbol.dispose]();
+    this.#file[Symbol.dispose]();
   }
-
-  #optionsOf(shape: ViewSchema): ViewFileOptions {
-    return { ...shape, origin: this.#origin };
-  }
-}
-
-function fileOf(table: ViewTable): ViewFile {
-  return table instanceof SwappableTable ? table.file : (table as ViewFile); // a store gets back only its own tables
 }

@@ -1,247 +1,193 @@
-import path from 'node:path';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import type { Position } from '../../event-log/event-log.ts';
-import { makeDirectory } from '../../tools/files/make-directory.ts';
-import { files } from '../../tools/files.ts';
-import { LruCache } from '../../tools/lru-cache.ts';
-import { openTwice, readTwice } from '../../tools/sqlite/found-twice.ts';
+import { extendedCode, isDamage, isDiskError } from '../../tools/sqlite/codes.ts';
+import { readTwice } from '../../tools/sqlite/found-twice.ts';
 import { openSqliteToRead } from '../../tools/sqlite/reading.ts';
-import type { EventRef, ViewQuery, ViewSchema, ViewTable } from '../view-store.ts';
-import { viewUnavailable } from '../view-unavailable.ts';
-import { markingDamage, markOfDamage, removeViewFile } from './remove-view-file.ts';
-import { isCorruptFileError, isDiskError, isSqliteError } from './sqlite-errors.ts';
-import { ViewQueries } from './view-queries.ts';
-import { addLookups, prepareViewFile } from './view-schema.ts';
+import { inTransaction } from '../../tools/sqlite/transaction.ts';
+import type { ViewSchema } from '../projection.ts';
+import type { EventRef, ViewValues } from '../view.ts';
+import { ViewDamaged, ViewUnavailable, viewUnavailable } from '../view-unavailable.ts';
+import { markDamaged } from './view-folder.ts';
+import { type FlushBatch, ViewMemory } from './view-memory.ts';
+import { addLookups, createView, dropView, prepareViewFile } from './view-schema.ts';
 import { ViewStatements } from './view-statements.ts';
-import { type FlushBatch, WriteBehindBuffer } from './write-behind-buffer.ts';
+import { ViewTable } from './view-table.ts';
 
-/** The schema of the view, and the identity of the log that its positions belong to. */
-export type ViewFileOptions = ViewSchema & { readonly origin: string };
+/** Milliseconds to wait for another process that is writing. */
+const BUSY_MS = 5000;
 
-/** One generation of one view: a SQLite file, written by a single process. */
-export class ViewFile implements ViewTable, Disposable {
-  readonly name: string;
-  readonly file: string;
+/** Metadata of a file; `origin` identifies the log that its positions belong to. */
+export type AboutViews = { readonly origin: string; readonly created: string };
+
+/** One generation of all views of a node: a SQLite file, written by a single process. */
+export class ViewFile implements Disposable {
+  readonly path: string;
   readonly #database: DatabaseSync;
-  readonly #statements: Statements;
-  readonly shape: ViewSchema;
   readonly #writes: ViewStatements | undefined;
-  readonly #queries: ViewQueries;
-  /** Cache of parsed views: most views are read or changed again soon. */
-  readonly #recent = new LruCache<unknown>(RECENT);
-  readonly #unwritten: WriteBehindBuffer;
-  /** Runs `work`, and repeats it once if it meets a corrupt page; a page that is corrupt on disk fails again. */
-  readonly readTwice = <T>(work: () => T): T => readTwice(this.#database, work);
+  /** The views that were added. */
+  readonly #schemas = new Map<string, ViewSchema>();
+  readonly #tables = new Map<string, ViewTable>();
+  readonly #memory: ViewMemory;
+  #damage: string | undefined;
 
-  /**
-   * Opens the file; recreates it if it is missing, corrupt, of another log or of another version.
-   * @throws {ViewUnavailable} it cannot be opened now: the file is left unchanged.
-   */
-  static open(file: string, options: ViewFileOptions): ViewFile {
-    makeDirectory(path.dirname(file), 0o777);
+  /** Opens a file, read-only without `origin`. @throws it cannot be opened, or is not a view file. */
+  constructor(file: string, origin?: string) {
+    this.path = file;
+    this.#database =
+      origin === undefined ? openSqliteToRead(file, BUSY_MS) : new DatabaseSync(file, { timeout: BUSY_MS });
     try {
-      const found = files.existsSync(markOfDamage(file)) ? undefined : ViewFile.#ifReadable(file, options);
-      if (found?.isOf(options)) return found;
-      found?.[Symbol.dispose]();
-      removeViewFile(file);
-      return new ViewFile(file, options);
-    } catch (error) {
-      throw viewUnavailable({ name: options.name, file }, 'opened', error);
-    }
-  }
-
-  /** Opens a file that another process has built. Creates and removes no files. @throws {ViewUnavailable} */
-  static openBuilt(file: string, options: ViewFileOptions): ViewFile {
-    try {
-      return new ViewFile(file, options);
-    } catch (error) {
-      throw viewUnavailable({ name: options.name, file }, 'opened', error);
-    }
-  }
-
-  static #ifReadable(file: string, options: ViewFileOptions): ViewFile | undefined {
-    try {
-      return openTwice(() => new ViewFile(file, options), isCorruptFileError);
-    } catch (error) {
-      if (isCorruptFileError(error)) return undefined;
-      throw error;
-    }
-  }
-
-  /** Opens a file that another process writes. @throws when it is missing or no view file. */
-  static openReadOnly(file: string, { name }: { readonly name: string }): ViewFile {
-    return new ViewFile(file, { name, version: 0, origin: '' }, true);
-  }
-
-  private constructor(file: string, options: ViewFileOptions, readOnly = false) {
-    this.name = options.name;
-    this.file = file;
-    this.shape = options;
-    this.#database = readOnly
-      ? openSqliteToRead(file, BUSY_MS)
-      : new DatabaseSync(file, { timeout: BUSY_MS });
-    try {
-      if (!readOnly) prepareViewFile(this.#database, options);
-      this.#statements = statementsOf(this.#database);
-      this.#writes = readOnly ? undefined : new ViewStatements(this.#database);
-      this.#queries = new ViewQueries(this.#database, this.name);
-      this.#unwritten = new WriteBehindBuffer(this.storedPosition());
+      if (origin !== undefined) prepareViewFile(this.#database, origin);
+      this.#writes = origin === undefined ? undefined : new ViewStatements(this.#database);
+      this.#memory = new ViewMemory(this.storedLastSeen());
     } catch (error) {
       this.#database.close();
       throw error;
     }
   }
 
-  /**
-   * Adds indexes and counters, before the first lookup by anything but the key. Without them the table is
-   * filled faster.
-   */
+  get schemas(): readonly ViewSchema[] {
+    return [...this.#schemas.values()];
+  }
+
+  /** Adds a view. Returns `false` if the file has applied events without this version of it. */
+  add(schema: ViewSchema): boolean {
+    const { name, version } = schema;
+    const stored = this.versions().get(name);
+    if (stored !== version) {
+      if (stored !== undefined || this.lastSeen !== undefined) return false;
+      this.#changing(() => createView(this.#database, schema));
+    }
+    this.#schemas.set(name, schema);
+    return true;
+  }
+
+  /** Removes the views that were not added. */
+  dropOthers(): void {
+    const others = [...this.versions().keys()].filter((name) => !this.#schemas.has(name));
+    if (others.length > 0)
+      this.#changing(() => {
+        for (const name of others) dropView(this.#database, name);
+      });
+  }
+
+  /** Creates the indexes and counters, before the first lookup by anything but the key: they slow down filling. */
   addLookups(): void {
     try {
       this.save();
-      markingDamage(this.file, () => addLookups(this.#database, this.shape));
+      this.#markingDamage(() => addLookups(this.#database, this.schemas));
       this.lookupsAdded();
     } catch (error) {
-      throw viewUnavailable(this, 'written', error);
+      throw viewUnavailable(this.path, 'written', error);
     }
   }
 
   /** Must be called after another connection has added the lookups. */
   lookupsAdded(): void {
-    this.#queries.lookupsChanged();
-  }
-
-  isOf({ name, version, origin }: ViewFileOptions): boolean {
-    const about = this.about();
-    return about?.name === name && about.version === version && about.origin === origin;
+    for (const table of this.#tables.values()) table.lookupsChanged();
   }
 
   /** Returns the metadata of the file; `undefined` if it has no metadata row. */
-  about(): { readonly name: string; readonly version: number; readonly origin: string } | undefined {
-    return this.#statements.about.get() as ReturnType<ViewFile['about']>; // the table is STRICT
+  about(): AboutViews | undefined {
+    return this.#database.prepare('SELECT origin, created FROM about').get() as AboutViews | undefined; // STRICT
   }
 
-  get position(): Position | undefined {
-    return this.#unwritten.position;
-  }
-
-  get queryablePosition(): Position | undefined {
-    this.#writtenFirst();
-    return this.#unwritten.written;
-  }
-
-  /** Returns the position in the file, which another process may have moved. */
-  storedPosition(): Position | undefined {
-    return (this.#statements.about.get()?.['position'] as Position | null) ?? undefined;
+  /** Returns the versions of the views in the file, by their names. */
+  versions(): ReadonlyMap<string, number> {
+    const rows = this.#database.prepare('SELECT name, version FROM view_versions').all();
+    return new Map(rows.map(({ name, version }) => [name as string, version as number])); // STRICT
   }
 
   get lastSeen(): EventRef | undefined {
-    return this.#unwritten.last ?? this.storedLastSeen();
+    return this.#memory.last;
   }
 
-  /**
-   * Returns the event that the file names as the last applied one. A file of an older release has no such
-   * column.
-   */
+  /** Returns the event that the file names as the last applied one; another process may have moved it. */
   storedLastSeen(): EventRef | undefined {
-    const stored = this.#database.prepare('SELECT * FROM about').get()?.['last_seen'];
+    const stored = this.#database.prepare('SELECT last_seen FROM about').get()?.['last_seen'];
     return typeof stored === 'string' ? (JSON.parse(stored) as EventRef) : undefined; // as ViewStatements writes it
   }
 
+  get queryablePosition(): Position | undefined {
+    this.#saveForQueries();
+    return this.#memory.written?.position;
+  }
+
   get unsaved(): number {
-    return this.#unwritten.size;
+    return this.#memory.unwritten;
   }
 
-  get size(): number {
-    return this.#writtenFirst().size;
+  /** Returns a value as it is after the event accepted last. */
+  get(view: string, key: string): unknown {
+    const fromFile = () => this.#reading(view, () => this.#table(view).get(key));
+    return this.#memory.get(view, key, fromFile, this.#writes !== undefined);
   }
 
-  get(key: string): unknown {
-    const recent = this.#recent.get(key);
-    if (recent !== undefined) return recent;
-    if (this.#unwritten.has(key)) return this.#unwritten.get(key);
-    const row = this.#statements.get.get(key);
-    const view: unknown = row && JSON.parse(row['view'] as string);
-    if (this.#writes && view !== undefined) this.#recent.set(key, view); // no other connection writes the file
-    return view;
+  /** Reads a view. @throws {ViewUnavailable} a page is corrupt: the next start of the service rebuilds the file. */
+  read<Found>(view: string, read: (table: ViewTable) => Found): Found {
+    return this.#reading(view, () => read(this.table(view)));
   }
 
-  *values(): IterableIterator<unknown> {
-    for (const [, view] of this.rows()) yield JSON.parse(view);
+  /** Returns a view with everything accepted until now; on a full disk, with what was written before. */
+  table(view: string): ViewTable {
+    this.#saveForQueries();
+    return this.#table(view);
   }
 
-  /** Yields keys and views as they are stored, in the order of the keys, read in pages. */
-  rows(): IterableIterator<[key: string, view: string]> {
-    return this.#writtenFirst().rows();
-  }
-
-  find(query: ViewQuery): unknown[] {
-    return this.#writtenFirst().find(query);
-  }
-
-  count(asked: Omit<ViewQuery, 'limit'>): number {
-    return this.#writtenFirst().count(asked);
-  }
-
-  counts(equal: Readonly<Record<string, string>> = {}): ReadonlyMap<string, number> {
-    return this.#writtenFirst().counts(equal);
-  }
-
-  /** Returns the counters as they are stored, each with all of its values. */
-  countRows(): readonly unknown[] {
-    return this.#writtenFirst().countRows();
+  /** Description of the corruption that a read has met, as a sentence. */
+  get damage(): string | undefined {
+    return this.#damage;
   }
 
   /** Returns the corruption that SQLite finds in the file, as one sentence each. */
-  damage(): readonly string[] {
+  integrityFaults(): readonly string[] {
     const found = this.#database.prepare('PRAGMA integrity_check(20)').all();
     return found.map((row) => String(row['integrity_check'])).filter((text) => text !== 'ok');
   }
 
-  /** Replaces the views in memory and moves the position to `last`; {@link save} writes both. */
-  take(views: ReadonlyMap<string, unknown>, last: EventRef): void {
-    for (const [key, view] of views) {
-      this.#unwritten.take(key, view);
-      if (view === undefined) this.#recent.delete(key);
-      else this.#recent.set(key, view);
-    }
-    this.#unwritten.moveTo(last);
+  /**
+   * Accepts values as they are after the events up to `last`. Readers see them at once; {@link save} writes
+   * them. If that never happens, they are read from the log again.
+   */
+  take(values: ViewValues, last: EventRef): void {
+    this.#memory.take(values, last);
   }
 
-  /** Writes all accepted changes, views and position in one transaction. */
+  /**
+   * Writes the accepted values and the last event in one transaction. @throws {ViewUnavailable} the disk does
+   * not accept them at the moment.
+   */
   save(): void {
     const handed = this.handOver();
     if (!handed) return;
     try {
-      markingDamage(this.file, () => this.readTwice(() => this.#writes?.write(handed.changes)));
+      this.#markingDamage(() => this.#writes?.write(handed.changes));
       handed.written();
     } catch (error) {
       handed.notWritten();
-      throw error;
+      throw isDiskError(error) ? viewUnavailable(this.path, 'written', error) : error;
     }
   }
 
   /** Returns the unwritten changes for another connection to write, or `undefined`. */
   handOver(): FlushBatch | undefined {
-    return this.#unwritten.handOver();
+    return this.#memory.handOver();
   }
 
-  /** Removes all views, the position and all that {@link addLookups} created. */
+  /** Empties all views, and removes all that {@link addLookups} created. */
   clear(): void {
-    try {
-      markingDamage(this.file, () => this.readTwice(() => this.#writes?.clear()));
-      this.#queries.lookupsChanged();
-    } catch (error) {
-      throw viewUnavailable(this, 'written', error);
-    }
-    this.#recent.clear();
-    this.#unwritten.clear();
+    this.#changing(() => {
+      for (const name of this.versions().keys()) dropView(this.#database, name);
+      for (const schema of this.#schemas.values()) createView(this.#database, schema);
+      this.#database.exec('UPDATE about SET last_seen = NULL');
+    });
+    this.lookupsAdded();
+    this.#memory.clear();
   }
 
   /** Starts a read transaction: until it is disposed of, all reads see one state. */
   snapshot(): Disposable {
     this.#database.exec('BEGIN');
-    this.storedPosition(); // SQLite takes the snapshot at the first read
+    this.storedLastSeen(); // SQLite takes the snapshot at the first read
     return { [Symbol.dispose]: () => this.#database.exec('ROLLBACK') };
   }
 
@@ -250,30 +196,61 @@ export class ViewFile implements ViewTable, Disposable {
     try {
       this.save();
     } catch (error) {
-      if (!isSqliteError(error)) throw error; // unwritten changes are read from the log again
+      if (!(error instanceof ViewUnavailable) && extendedCode(error) === undefined) throw error; // unwritten changes are read from the log again
     } finally {
       this.#database.close();
     }
   }
 
-  /** Writes changes, which queries only see when written. On a full disk queries see the previous state. */
-  #writtenFirst(): ViewQueries {
+  #table(view: string): ViewTable {
+    const known = this.#tables.get(view) ?? new ViewTable(this.#database, view);
+    this.#tables.set(view, known);
+    return known;
+  }
+
+  /** A read that meets a corrupt page is repeated once; a page that is corrupt on disk fails again. */
+  #reading<Found>(view: string, read: () => Found): Found {
+    try {
+      return readTwice(this.#database, read);
+    } catch (cause) {
+      if (!isDamage(cause)) throw cause;
+      const found = `the view ${view} in ${this.path} is damaged`;
+      if (!this.#writes)
+        throw new ViewUnavailable(`T${found.slice(1)}: "npm run rebuild -- ${view}" mends it.`, { cause });
+      this.#damage = `${found}: npm run rebuild -- ${view} mends it, or a new start.`;
+      markDamaged(this.path);
+      throw new ViewUnavailable(`What is asked for cannot be read: ${this.#damage}`, { cause });
+    }
+  }
+
+  #saveForQueries(): void {
     try {
       this.save();
     } catch (error) {
-      if (!isDiskError(error)) throw error;
+      if (!(error instanceof ViewUnavailable)) throw error;
     }
-    return this.#queries;
   }
-}
 
-/** Milliseconds to wait for another process that is writing, and maximum number of cached views. */
-const [BUSY_MS, RECENT] = [5000, 5000];
+  /** Changes views as a whole, in one transaction. */
+  #changing(change: () => void): void {
+    try {
+      this.#markingDamage(() => inTransaction(this.#database, change));
+    } catch (error) {
+      throw viewUnavailable(this.path, 'written', error);
+    }
+  }
 
-type Statements = Record<'about' | 'get', StatementSync>;
-function statementsOf(database: DatabaseSync): Statements {
-  return {
-    about: database.prepare('SELECT name, version, origin, position FROM about'),
-    get: database.prepare('SELECT view FROM views WHERE key = ?'),
-  };
+  /**
+   * Runs `write`, and marks the file if a page is corrupt: a page that is never read may only be reached by
+   * writing. @throws {ViewDamaged}
+   */
+  #markingDamage(write: () => void): void {
+    try {
+      readTwice(this.#database, write);
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      markDamaged(this.path);
+      throw new ViewDamaged(this.path, error as Error);
+    }
+  }
 }

@@ -1,17 +1,16 @@
 import path from 'node:path';
 import { syncName } from '../../tools/files/make-directory.ts';
 import { files } from '../../tools/files.ts';
-import { removeViewFile } from './remove-view-file.ts';
 
 /**
- * The entry of a view in `current.json`: the generation in use; `nothing` before the first rebuild; `no
- * sense` if it is unreadable.
+ * The generation that `current.json` names; `nothing` before the first rebuild; `no sense` if it is unreadable.
  */
 export type Pointed = number | 'nothing' | 'no sense';
 
 /**
- * The folder of the views: one file per generation of each view, and `current.json`, which names the
- * generations in use. The code that builds a view creates the folder.
+ * The folder of the views: one file per generation, and `current.json`, which names the one in use. Releases
+ * before stored each view in a file of its own, and named its generation there: their files and names stay
+ * for a day, so that such a release finds them again.
  */
 export class ViewFolder {
   readonly path: string;
@@ -20,44 +19,65 @@ export class ViewFolder {
     this.path = folder;
   }
 
-  fileOf(name: string, generation: number | string): string {
-    return path.join(this.path, `${name}.${generation}.sqlite`);
+  fileOf(generation: number): string {
+    return path.join(this.path, `views.${generation}.sqlite`);
   }
 
-  /** Returns the generation in use; 1 when `current.json` names no valid one. */
-  current(name: string): number {
-    const generation = this.pointed(name);
-    return typeof generation === 'number' ? generation : 1;
+  /** The generation in use; 1 when `current.json` names no valid one. */
+  get current(): number {
+    const { pointed } = this;
+    return typeof pointed === 'number' ? pointed : 1;
   }
 
-  pointed(name: string): Pointed {
+  get pointed(): Pointed {
     const pointer = this.#pointer();
-    const generation = pointer?.[name];
+    const generation = pointer?.['views'];
     if (Number.isSafeInteger(generation)) return generation as number;
     return pointer && generation === undefined ? 'nothing' : 'no sense';
   }
 
-  /**
-   * Makes the generations the ones in use. The change is durable when it returns: a crash leaves the old or
-   * the new pointer.
-   */
-  use(generations: Readonly<Record<string, number>>): void {
+  /** The numbers of the generations whose files exist, in order. */
+  get generations(): readonly number[] {
+    return this.#files()
+      .map((file) => Number(/^views\.([1-9]\d*)\.sqlite$/.exec(file)?.[1] ?? 0))
+      .filter((number) => number > 0)
+      .sort((a, b) => a - b);
+  }
+
+  /** Makes the generation the one in use, durably: a crash leaves the old or the new pointer. */
+  use(generation: number): void {
+    this.#point({ ...this.#pointer(), views: generation });
+  }
+
+  /** Removes all other generations. */
+  keepOnly(generations: readonly number[]): void {
+    for (const generation of this.generations)
+      if (!generations.includes(generation)) removeViewFile(this.fileOf(generation));
+  }
+
+  /** The files of releases that stored each view in a file of its own. */
+  get filesPerView(): readonly string[] {
+    return this.#files().filter((file) => /^(?!views\.)[a-z-]+\.\d+\.sqlite/.test(file));
+  }
+
+  /** Removes these files, and their names from `current.json`. */
+  removeFilesPerView(): void {
+    for (const file of this.filesPerView) files.rmSync(path.join(this.path, file), { force: true });
+    if (files.existsSync(path.join(this.path, 'current.json'))) this.#point({ views: this.current });
+  }
+
+  #files(): readonly string[] {
+    return files.existsSync(this.path) ? files.readdirSync(this.path) : [];
+  }
+
+  #point(pointer: Readonly<Record<string, unknown>>): void {
     const file = path.join(this.path, 'current.json');
     const descriptor = files.openSync(`${file}.new`, 'w');
-    files.writeSync(descriptor, `${JSON.stringify({ ...this.#pointer(), ...generations })}\n`);
+    files.writeSync(descriptor, `${JSON.stringify(pointer)}\n`);
     files.fsyncSync(descriptor);
     files.closeSync(descriptor);
     files.renameSync(`${file}.new`, file);
     syncName(file);
-  }
-
-  /** Removes all other generations of the view. */
-  keepOnly(name: string, generations: readonly number[]): void {
-    const kept = new Set(generations.map((generation) => path.basename(this.fileOf(name, generation))));
-    for (const file of files.readdirSync(this.path)) {
-      const isGeneration = file.startsWith(`${name}.`) && file.endsWith('.sqlite');
-      if (isGeneration && !kept.has(file)) removeViewFile(path.join(this.path, file));
-    }
   }
 
   /** Returns `undefined` when the file cannot be read; the first generation is then used, or built. */
@@ -71,4 +91,26 @@ export class ViewFolder {
       return (error as NodeJS.ErrnoException).code === 'ENOENT' ? {} : undefined;
     }
   }
+}
+
+/** Whether the file was found to be corrupt while it was in use. */
+export function isMarkedDamaged(file: string): boolean {
+  return files.existsSync(`${file}.damaged`);
+}
+
+/**
+ * Marks the file, so that the next start rebuilds the views. Ignores errors: the next read of the corrupt page
+ * tries again.
+ */
+export function markDamaged(file: string): void {
+  try {
+    files.writeFileSync(`${file}.damaged`, '');
+  } catch {
+    // see above
+  }
+}
+
+export function removeViewFile(file: string): void {
+  for (const suffix of ['', '-wal', '-shm', '-journal', '.damaged'])
+    files.rmSync(`${file}${suffix}`, { force: true });
 }

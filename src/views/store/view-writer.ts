@@ -1,48 +1,52 @@
 import { once } from 'node:events';
 import path from 'node:path';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { workers } from '../../tools/workers.ts';
-import type { ViewSchema } from '../view-store.ts';
+import type { ViewSchema } from '../projection.ts';
 import { viewUnavailable } from '../view-unavailable.ts';
-import { errorOf, type SqliteFault } from './sqlite-errors.ts';
 import type { ViewFile } from './view-file.ts';
 import type { ViewChanges } from './view-statements.ts';
 
-/** A job for the worker thread that writes view files. */
-export type ViewJob =
-  | { readonly kind: 'write'; readonly file: string; readonly changes: ViewChanges }
-  | { readonly kind: 'add-lookups'; readonly file: string; readonly shape: ViewSchema };
+/** A job for the worker thread that writes a view file. */
+export type ViewJob = { readonly file: string } & (
+  | { readonly kind: 'write'; readonly changes: ViewChanges }
+  | { readonly kind: 'add-lookups'; readonly schemas: readonly ViewSchema[] }
+);
 
-export type ViewJobDone = { readonly fault?: SqliteFault };
+/** An error of SQLite in a form that can be sent between threads; cloning an Error retains only its message. */
+export type ViewJobDone = {
+  readonly fault?: {
+    readonly message: string;
+    readonly code: string | undefined;
+    readonly errcode: number | undefined;
+  };
+};
 
-/**
- * Writes views in a worker thread, so that one core reads events while another one writes the resulting
- * views.
- */
+/** Writes a view file in a worker thread: one core reads events while another one writes the resulting views. */
 export class ViewWriter implements AsyncDisposable {
+  readonly #file: ViewFile;
   readonly #worker: Worker;
   readonly #jobs: PromiseWithResolvers<void>[] = [];
 
-  constructor() {
+  constructor(file: ViewFile) {
+    this.#file = file;
     const program = `./view-writer-worker${path.extname(import.meta.filename)}`;
     this.#worker = workers.start(new URL(program, import.meta.url), { name: 'view-writer' });
     this.#worker.on('message', ({ fault }: ViewJobDone) => {
       const job = this.#jobs.shift();
       if (fault === undefined) job?.resolve();
-      else job?.reject(errorOf(fault));
+      else job?.reject(Object.assign(new Error(fault.message), fault));
     });
     this.#worker.on('error', (error) => this.#end(error as Error));
     this.#worker.on('exit', () => this.#end(new Error('The thread that writes views has ended.')));
   }
 
-  /**
-   * Writes what the table has accepted until now. @throws {ViewUnavailable} the table has the changes again.
-   */
-  async write(table: ViewFile): Promise<void> {
-    const handed = table.handOver();
+  /** Writes what the file has accepted until now. @throws {ViewUnavailable} the file has the changes again. */
+  async write(): Promise<void> {
+    const handed = this.#file.handOver();
     if (!handed) return;
     try {
-      await this.#do(table, { kind: 'write', file: table.file, changes: handed.changes });
+      await this.#do({ kind: 'write', file: this.#file.path, changes: handed.changes });
       handed.written();
     } catch (error) {
       handed.notWritten();
@@ -51,10 +55,12 @@ export class ViewWriter implements AsyncDisposable {
   }
 
   /** @throws {ViewUnavailable} */
-  addLookups(table: ViewFile): Promise<void> {
-    const { name, version, indexes, countedBy } = table.shape;
-    const shape = { name, version, ...(indexes && { indexes }), ...(countedBy && { countedBy }) };
-    return this.#do(table, { kind: 'add-lookups', file: table.file, shape });
+  async addLookups(): Promise<void> {
+    const schemas = this.#file.schemas.map(({ name, version, indexes = [], countedBy = [] }) => {
+      return { name, version, indexes, countedBy }; // functions cannot be sent to a thread
+    });
+    await this.#do({ kind: 'add-lookups', file: this.#file.path, schemas });
+    this.#file.lookupsAdded();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -63,14 +69,14 @@ export class ViewWriter implements AsyncDisposable {
     await ended;
   }
 
-  async #do(table: ViewFile, job: ViewJob): Promise<void> {
+  async #do(job: ViewJob): Promise<void> {
     const asked = Promise.withResolvers<void>();
     this.#jobs.push(asked);
     this.#worker.postMessage(job);
     try {
       await asked.promise;
     } catch (error) {
-      throw viewUnavailable(table, 'written', error);
+      throw viewUnavailable(this.#file.path, 'written', error);
     }
   }
 

@@ -6,7 +6,7 @@ import type { UndeliveredNotifications } from '../../../projections/undelivered-
 import { final, partial } from '../../../testing/http/deposit-bodies.ts';
 import { runScript } from '../../../testing/processes/run-script.ts';
 import { Exposition } from '../../../testing/service/exposition.ts';
-import { fullView } from '../../../testing/service/full-view.ts';
+import { fullViews } from '../../../testing/service/full-views.ts';
 import { deposit, notifiedService, notify, WAY } from '../../../testing/service/notified-service.ts';
 import { type RunningService, type TestClient, until } from '../../../testing/service/running-service.ts';
 import { WebhookReceiver } from '../../../testing/service/webhook-receiver.ts';
@@ -143,7 +143,7 @@ test.serial(
     const id = await deposit(alice, collection, partial);
     await until(async () => (await undelivered(alice, collection)).deposits.length === 1);
     {
-      using _full = fullView(path.join(service.folder, 'views', 'undelivered-notifications.1.sqlite'));
+      using _full = fullViews(path.join(service.folder, 'views', 'views.1.sqlite'));
       const before = receiver.received.length;
       await setTimeout(3000);
       t.true(receiver.received.length - before <= 2, 'those that were due when the disk was full');

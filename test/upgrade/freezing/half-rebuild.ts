@@ -10,11 +10,11 @@ import type { Site } from './site.ts';
 
 const MOST_TRIES = 40;
 /** A file of changes that is larger than this holds views, not only their schema. */
-const SCHEMA_BYTES = 20_000;
+const SCHEMA_BYTES = 100_000;
 
 /**
- * Resolves to the folder of views of a site whose rebuild was killed when some of the new views had their rows and others
- * had none. Each try is made on a new copy.
+ * Resolves to the folder of views of a site whose rebuild was killed when the new views had rows and no
+ * indexes. Each try is made on a new copy.
  */
 export async function halfRebuild(copy: () => Promise<Site>): Promise<string> {
   for (let tried = 1; tried <= MOST_TRIES; tried += 1) {
@@ -26,7 +26,7 @@ export async function halfRebuild(copy: () => Promise<Site>): Promise<string> {
   throw new Error(`No rebuild of ${MOST_TRIES} was killed in the middle.`);
 }
 
-/** Kills the command as soon as it has written the rows of a view. */
+/** Kills the command as soon as it has written rows. */
 async function killedRebuild(site: Site, views: string): Promise<void> {
   const script = path.join(site.release.checkout, 'scripts', 'rebuild.ts');
   const env = { ...process.env, ...site.env, DEPOSIT_DATA_DIR: site.dataDir };
@@ -43,18 +43,19 @@ async function killedRebuild(site: Site, views: string): Promise<void> {
 async function isHalfDone(views: string): Promise<boolean> {
   const copied = await mkdtemp(path.join(tmpdir(), 'views-'));
   await cp(views, copied, { recursive: true });
-  const counts = newGenerations(copied)
-    .filter((name) => name.endsWith('.sqlite'))
-    .map((name) => {
-      using database = new DatabaseSync(path.join(copied, name));
-      const isBegun = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'views'").get();
-      return isBegun ? Number(database.prepare('SELECT count(*) AS rows FROM views').get()?.['rows']) : 0;
-    });
-  await rm(copied, { recursive: true });
-  return counts.some((rows) => rows > 0) && counts.some((rows) => rows === 0);
+  try {
+    using database = new DatabaseSync(path.join(copied, 'views.2.sqlite'));
+    const { rows } = database.prepare('SELECT count(last_seen) AS rows FROM about').get() ?? {};
+    const index = database
+      .prepare("SELECT 1 FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")
+      .get();
+    return rows === 1 && index === undefined;
+  } finally {
+    await rm(copied, { recursive: true });
+  }
 }
 
-/** Returns the files of second generations: those in use are the first. */
+/** Returns the files of the second generation: the first is in use. */
 function newGenerations(views: string): readonly string[] {
   return readdirSync(views).filter((name) => /\.2\.sqlite(-wal)?$/.test(name));
 }

@@ -1,10 +1,10 @@
 import { DatabaseSync } from 'node:sqlite';
 
 /**
- * Makes writes to the file of a view fail with SQLite's own “database or disk is full”: a trigger of each write
+ * Makes writes to the file of the views fail with SQLite's own “database or disk is full”: a trigger of each write
  * requests a row after the last one that a table can have. Disposal ends it.
  */
-export function fullView(file: string): Disposable {
+export function fullViews(file: string): Disposable {
   change(
     file,
     `CREATE TABLE no_room (id INTEGER PRIMARY KEY AUTOINCREMENT);

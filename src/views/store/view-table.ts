@@ -1,36 +1,44 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { ViewQuery } from '../view-store.ts';
-import { countedFields, expression, viewsAskedFor } from './view-schema.ts';
+import type { View, ViewQuery } from '../view.ts';
+import { countedFields, countsOf, expression, quoted, selection } from './view-schema.ts';
 
 const PAGE = 500;
 
-/** Looks up views in a file by fields other than their key. */
-export class ViewQueries {
+/** Reads one view of a file, as it is written there. */
+export class ViewTable implements View<unknown> {
   readonly #database: DatabaseSync;
-  readonly #view: string;
+  readonly #name: string;
   #countedBy: readonly string[];
   /** Prepared statements by their SQL text: queries repeat in few forms. */
   readonly #statements = new Map<string, StatementSync>();
 
-  /** @param view name of the view, for messages. */
-  constructor(database: DatabaseSync, view: string) {
+  constructor(database: DatabaseSync, name: string) {
     this.#database = database;
-    this.#view = view;
-    this.#countedBy = countedFields(database);
+    this.#name = name;
+    this.#countedBy = countedFields(database, name);
   }
 
   lookupsChanged(): void {
-    this.#countedBy = countedFields(this.#database);
+    this.#countedBy = countedFields(this.#database, this.#name);
   }
 
   get size(): number {
-    return Number(this.#statement('SELECT count(*) AS size FROM views').get()?.['size']);
+    return Number(this.#statement(`SELECT count(*) AS size FROM ${quoted(this.#name)}`).get()?.['size']);
   }
 
-  /** Yields keys and views as they are stored, in the order of the keys, read in pages. */
+  get(key: string): unknown {
+    const row = this.#statement(`SELECT view FROM ${quoted(this.#name)} WHERE key = ?`).get(key);
+    return row && JSON.parse(row['view'] as string);
+  }
+
+  *values(): IterableIterator<unknown> {
+    for (const [, view] of this.rows()) yield JSON.parse(view);
+  }
+
+  /** Yields keys and values as they are stored, in the order of the keys, read in pages. */
   *rows(): IterableIterator<[key: string, view: string]> {
     const pageOf = (where: string) =>
-      this.#statement(`SELECT key, view FROM views ${where} ORDER BY key LIMIT ${PAGE}`);
+      this.#statement(`SELECT key, view FROM ${quoted(this.#name)} ${where} ORDER BY key LIMIT ${PAGE}`);
     let rows = pageOf('').all(); // without a condition: no key sorts before the empty key
     for (;;) {
       const page = rows as { key: string; view: string }[];
@@ -40,8 +48,8 @@ export class ViewQueries {
     }
   }
 
-  find({ orderBy, descending = false, limit, offset = 0, ...asked }: ViewQuery): unknown[] {
-    const { sql, values } = viewsAskedFor(asked);
+  find({ orderBy, descending, limit, offset = 0, ...asked }: ViewQuery): unknown[] {
+    const { sql, values } = selection(this.#name, asked);
     const order = orderBy ? `ORDER BY ${expression(orderBy)} ${descending ? 'DESC' : 'ASC'}` : '';
     const rows = this.#statement(`SELECT view FROM ${sql} ${order} LIMIT ? OFFSET ?`).all(
       ...values,
@@ -52,17 +60,17 @@ export class ViewQueries {
   }
 
   count(asked: Omit<ViewQuery, 'limit'>): number {
-    const { sql, values } = viewsAskedFor(asked);
+    const { sql, values } = selection(this.#name, asked);
     return Number(this.#statement(`SELECT count(*) AS count FROM ${sql}`).get(...values)?.['count']);
   }
 
   counts(equal: Readonly<Record<string, string>> = {}): ReadonlyMap<string, number> {
     const last = this.#countedBy.at(-1);
     if (last === undefined) return new Map();
-    const fields = Object.keys(equal).map((field) => this.#counted(field));
-    const where = fields.length > 0 ? `WHERE ${fields.map((field) => `"${field}" = ?`).join(' AND ')}` : '';
+    const fields = Object.keys(equal).map((field) => quoted(this.#counted(field)));
+    const where = fields.length > 0 ? `WHERE ${fields.map((field) => `${field} = ?`).join(' AND ')}` : '';
     const rows = this.#statement(
-      `SELECT "${last}" AS value, sum(count) AS count FROM counts ${where} GROUP BY value HAVING sum(count) > 0`,
+      `SELECT "${last}" AS value, sum(count) AS count FROM ${countsOf(this.#name)} ${where} GROUP BY value HAVING sum(count) > 0`,
     ).all(...Object.values(equal));
     return new Map(rows.map((row) => [String(row['value']), Number(row['count'])]));
   }
@@ -70,8 +78,8 @@ export class ViewQueries {
   /** Returns the counters as they are stored, each with all of its values. */
   countRows(): readonly unknown[] {
     if (this.#countedBy.length === 0) return [];
-    const order = this.#countedBy.map((field) => `"${field}"`).join();
-    return this.#statement(`SELECT * FROM counts WHERE count <> 0 ORDER BY ${order}`).all();
+    const order = this.#countedBy.map(quoted).join();
+    return this.#statement(`SELECT * FROM ${countsOf(this.#name)} WHERE count <> 0 ORDER BY ${order}`).all();
   }
 
   #statement(sql: string): StatementSync {
@@ -82,6 +90,6 @@ export class ViewQueries {
 
   #counted(field: string): string {
     if (this.#countedBy.includes(field)) return field;
-    throw new TypeError(`The view ${this.#view} is not counted by ${field}.`);
+    throw new TypeError(`The view ${this.#name} is not counted by ${field}.`);
   }
 }

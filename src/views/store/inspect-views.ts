@@ -1,0 +1,68 @@
+import { files } from '../../tools/files.ts';
+import type { ViewSchema } from '../projection.ts';
+import { ViewFile } from './view-file.ts';
+import type { ViewFolder } from './view-folder.ts';
+
+/** Result of a read-only inspection of the generation in use. */
+export type ViewsInUse =
+  | { readonly kind: 'readable'; readonly file: ViewFile }
+  /** The service cannot have written this file; `why` is a description. */
+  | { readonly kind: 'damaged'; readonly why: string }
+  /** There is nothing to compare, for a legitimate reason; `why` is a clause. */
+  | { readonly kind: 'not comparable'; readonly why: string };
+
+const BUILT_AT_START = 'the service builds it when it starts';
+
+export function inspectViews(folder: ViewFolder, origin: string): ViewsInUse {
+  const file = folder.fileOf(folder.current);
+  if (!files.existsSync(file)) return withoutFile(folder);
+  let found: ViewFile | undefined;
+  try {
+    found = new ViewFile(file);
+    const otherwise = mismatchOf(found, origin);
+    if (otherwise === undefined) return { kind: 'readable', file: found };
+    found[Symbol.dispose]();
+    return otherwise;
+  } catch (error) {
+    found?.[Symbol.dispose]();
+    const { message, code } = error as NodeJS.ErrnoException;
+    if (code === 'WAL_NOT_READABLE')
+      return { kind: 'not comparable', why: `the file cannot be read: ${message.replace(/\.$/, '')}` };
+    return { kind: 'damaged', why: message }; // message of SQLite
+  }
+}
+
+/** Returns why a view of the file cannot be compared, as a predicate of "it"; `undefined` if it can. */
+export function otherVersion(file: ViewFile, { name, version }: ViewSchema): string | undefined {
+  const stored = file.versions().get(name);
+  if (stored === version) return undefined;
+  if (stored === undefined) return `is not there: ${BUILT_AT_START}`;
+  return `is of version ${stored}, where this release has version ${version}: ${BUILT_AT_START}`;
+}
+
+function withoutFile(folder: ViewFolder): ViewsInUse {
+  const { current, generations, pointed } = folder;
+  if (generations.length === 0)
+    return { kind: 'not comparable', why: 'they are not there: the service builds them when it starts' };
+  if (pointed === 'nothing' && generations.every((other) => other === current + 1))
+    return { kind: 'not comparable', why: 'they are not there, only what a rebuild has begun' };
+  const there =
+    generations.length === 1
+      ? `generation ${generations[0]} is`
+      : `the generations ${generations.join(', ')} are`;
+  return {
+    kind: 'damaged',
+    why: `the file of generation ${current}, which is in use as current.json has it, is missing, while ${there} there`,
+  };
+}
+
+function mismatchOf(file: ViewFile, origin: string): ViewsInUse | undefined {
+  const about = file.about();
+  if (about === undefined) return { kind: 'damaged', why: 'it says nothing of what it is about' };
+  file.versions(); // throws where they are missing
+  if (about.origin === origin) return undefined;
+  return {
+    kind: 'not comparable',
+    why: `the file says that it is of another log, ${about.origin} instead of ${origin}: ${BUILT_AT_START}`,
+  };
+}

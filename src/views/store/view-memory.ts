@@ -1,0 +1,107 @@
+import { LruCache } from '../../tools/lru-cache.ts';
+import type { EventRef, ViewValues } from '../view.ts';
+import type { ViewChanges } from './view-statements.ts';
+
+/** A batch handed to a writer, which must call `written()` or `notWritten()` when done. */
+export type FlushBatch = {
+  readonly changes: ViewChanges;
+  readonly written: () => void;
+  readonly notWritten: () => void;
+};
+
+/** Maximum number of cached values of a view: most are read or changed again soon. */
+const RECENT = 5000;
+
+/**
+ * The values of a view file that are in memory: those that were accepted but are not in the file, and those
+ * used recently. The last event is written only together with all values before it.
+ */
+export class ViewMemory {
+  readonly #recent = new Map<string, LruCache<unknown>>();
+  #unwritten = new Map<string, Map<string, unknown>>();
+  #inFlight: ViewValues | undefined;
+  #last: EventRef | undefined;
+  #written: EventRef | undefined;
+
+  constructor(written: EventRef | undefined) {
+    [this.#last, this.#written] = [written, written];
+  }
+
+  /** The event that was accepted last. */
+  get last(): EventRef | undefined {
+    return this.#last;
+  }
+
+  /** The last event that is written. */
+  get written(): EventRef | undefined {
+    return this.#written;
+  }
+
+  /** The number of unwritten values of the view that has most. */
+  get unwritten(): number {
+    return [...this.#unwritten.values()].reduce((most, { size }) => Math.max(most, size), 0);
+  }
+
+  /** Returns a value from memory, else from the file, and remembers it if no other connection writes the file. */
+  get(view: string, key: string, readFromFile: () => unknown, remember: boolean): unknown {
+    const recent = this.#recentOf(view);
+    const known = recent.get(key);
+    if (known !== undefined) return known;
+    const accepted = [this.#unwritten, this.#inFlight].find((values) => values?.get(view)?.has(key));
+    if (accepted) return accepted.get(view)?.get(key);
+    const value = readFromFile();
+    if (remember && value !== undefined) recent.set(key, value);
+    return value;
+  }
+
+  take(values: ViewValues, { id, stream, revision, position }: EventRef): void {
+    for (const [view, byKey] of values) {
+      const [recent, unwritten] = [this.#recentOf(view), this.#unwritten.get(view) ?? new Map()];
+      this.#unwritten.set(view, unwritten);
+      for (const [key, value] of byKey) {
+        unwritten.set(key, value);
+        if (value === undefined) recent.delete(key);
+        else recent.set(key, value);
+      }
+    }
+    this.#last = { id, stream, revision, position };
+  }
+
+  /**
+   * Returns the batch to write, or `undefined` if there are no changes. Only one batch may be in flight:
+   * otherwise an earlier batch could overwrite a later one.
+   */
+  handOver(): FlushBatch | undefined {
+    const [values, last] = [this.#unwritten, this.#last];
+    if (this.#inFlight) throw new Error('Views are being written already.');
+    if (last === undefined || last.position === this.#written?.position) return undefined;
+    const changes = { views: Array.from(values, ([view, byKey]) => [view, rowsOf(byKey)] as const), last };
+    [this.#inFlight, this.#unwritten] = [values, new Map()];
+    const written = () => {
+      this.#inFlight = undefined;
+      this.#written = last;
+    };
+    const notWritten = () => {
+      const since = this.#unwritten;
+      [this.#inFlight, this.#unwritten] = [undefined, values];
+      this.take(since, this.#last ?? last);
+    };
+    return { changes, written, notWritten };
+  }
+
+  clear(): void {
+    this.#recent.clear();
+    this.#unwritten.clear();
+    [this.#last, this.#written] = [undefined, undefined];
+  }
+
+  #recentOf(view: string): LruCache<unknown> {
+    const known = this.#recent.get(view) ?? new LruCache<unknown>(RECENT);
+    this.#recent.set(view, known);
+    return known;
+  }
+}
+
+function rowsOf(values: ReadonlyMap<string, unknown>): ViewChanges['views'][number][1] {
+  return Array.from(values, ([key, value]) => [key, value === undefined ? null : JSON.stringify(value)]);
+}

@@ -1,0 +1,25 @@
+import type { ViewSchema } from '../../src/views/projection.ts';
+import { openViewFile } from '../../src/views/store/open-view-file.ts';
+import type { ViewFile } from '../../src/views/store/view-file.ts';
+import type { EventRef, View } from '../../src/views/view.ts';
+
+/** A view file with a single view, for tests of the file. */
+export type OneView = View<unknown> &
+  Disposable & {
+    readonly file: ViewFile;
+    take(values: ReadonlyMap<string, unknown>, last: EventRef): void;
+  };
+
+export function openOneView(path: string, schema: ViewSchema, origin = 'memory'): OneView {
+  const [file, { name }] = [openViewFile(path, origin, [schema]), schema];
+  return {
+    file,
+    take: (values, last) => file.take(new Map([[name, values]]), last),
+    get: (key) => file.get(name, key),
+    values: () => file.table(name).values(),
+    find: (query) => file.read(name, (table) => table.find(query)),
+    count: (query) => file.read(name, (table) => table.count(query)),
+    counts: (equal) => file.read(name, (table) => table.counts(equal)),
+    [Symbol.dispose]: () => file[Symbol.dispose](),
+  };
+}
