@@ -54,8 +54,22 @@ export type AppOptions = {
   readonly observer: HttpObserver;
 };
 
+/** The settings of HTTP: limits, and what documents name. */
+export type HttpSettings = {
+  readonly depositNamespace: string;
+  readonly refIdAliases: boolean;
+  readonly maxUploadSize: number;
+  readonly maxEntrySize: number;
+  readonly maxArchives: number;
+  readonly maxParts: number;
+  readonly xmlLimits: XmlLimits;
+  readonly bodyTimeouts: BodyTimeouts;
+  readonly maxWrites: number;
+  readonly trustProxy: boolean;
+};
+
 /** The parts and settings of a node that serves clients. */
-export type ClientOptions = {
+export type ClientOptions = HttpSettings & {
   readonly depositService: DepositService;
   readonly store: ObjectStore;
   readonly credentials: Credentials;
@@ -65,132 +79,87 @@ export type ClientOptions = {
   /** Whether the views get on with the log: they have caught up, and are not held up since. */
   readonly ready: () => boolean;
   readonly baseUrl: string;
-  readonly depositNamespace: string;
-  readonly refIdAliases: boolean;
-  readonly generator: Generator;
-  readonly maxUploadSize: number;
-  readonly maxEntrySize: number;
-  readonly maxArchives: number;
-  readonly maxParts: number;
-  readonly xmlLimits: XmlLimits;
-  readonly bodyTimeouts: BodyTimeouts;
-  readonly maxWrites: number;
-  readonly trustProxy: boolean;
   /** The optional capabilities that are on. */
   readonly modules: readonly HttpModule[];
 };
 
 /** Returns the handler of all requests. Without `clients` the node answers questions about its health only. */
 export function createHandler(options: AppOptions, clients?: ClientOptions): Handler {
-  if (!clients) {
-    return createApp(options).callback();
-  }
-  const answers = new ResponseCache({ ...options, ...clients });
-  const handle = createApp(options, { ...clients, answers }).callback();
-  return (req, res) => {
-    return clients.ready() && answers.answer(req, res) ? undefined : handle(req, res);
-  };
-}
-
-type Answering = ClientOptions & { readonly answers: ResponseCache };
-
-function createApp(options: AppOptions, clients?: Answering): Koa<ServiceState> {
   const app = new Koa<ServiceState>();
   app.silent = true; // errors are answered and logged by answerErrors
   app.use(observeRequests(options.logger, options.observer));
   app.use(answerErrors(options.logger, options));
   app.use(readTarget());
   app.use(health(options.readiness, options.parked));
-  if (clients) {
-    const iris = new Iris(clients.baseUrl);
-    app.use(landingPage(iris));
-    const modules = new Set(clients.modules.map(({ name }) => name));
-    const maxResumableUploadSize = maxResumableUploadSizeOf(clients.modules);
-    app.use(serveOpenApi({ ...options, ...clients, iris, maxResumableUploadSize, modules }));
-    for (const middleware of clients.modules.flatMap((module) => module.middleware ?? []))
-      app.use(middleware);
-    app.use(refuseUntil(clients.ready));
-    app.use(authenticate(clients.credentials, clients.trustProxy));
-    app.use(limitWrites(clients.maxWrites));
-    app.use(routes({ ...options, ...clients }));
-  }
+  const answers = clients && new ResponseCache({ ...options, credentials: clients.credentials });
+  if (clients && answers)
+    useClients(app, { ...options, ...clients, answers, iris: new Iris(clients.baseUrl) });
   app.use((ctx) => {
     throw notFound(`There is nothing at ${ctx.path}.`);
   });
-  return app;
+  const handle = app.callback();
+  if (!clients || !answers) return handle;
+  return (req, res) => (clients.ready() && answers.answer(req, res) ? undefined : handle(req, res));
 }
 
-function routes(options: AppOptions & Answering): Koa.Middleware<ServiceState> {
-  const { depositService, store, collections, maxUploadSize, maxEntrySize, maxArchives, depositNamespace } =
-    options;
-  const { modules, answers } = options;
-  const iris = new Iris(options.baseUrl);
-  const language = { ...options, iris };
-  const terms = new DublinCoreCache(store, options.xmlLimits);
-  const documents = new DepositDocuments({
-    ...language,
-    switches: () => depositService.viewGeneration,
-    terms,
-  });
-  const receive: ReceiveOptions = {
-    store,
-    maxUploadSize,
-    maxEntrySize,
-    maxParts: options.maxParts,
-    xmlLimits: options.xmlLimits,
-    bodyTimeouts: options.bodyTimeouts,
-    depositNamespace,
-    observer: options.observer,
-    archiveSource: onlyOne(
-      modules.flatMap((module) => module.archiveSource?.({ depositService, iris }) ?? []),
-    ),
-    terms,
-  };
-  const lookup = loadedDepositsLookup(depositService, options.resolver);
+type Parts = AppOptions & ClientOptions & { readonly answers: ResponseCache; readonly iris: Iris };
+
+function useClients(app: Koa<ServiceState>, parts: Parts): void {
+  const { modules, iris } = parts;
+  const { maxResumableUploadSize } =
+    modules.find((module) => module.maxResumableUploadSize !== undefined) ?? {};
+  const served = { ...parts, maxResumableUploadSize };
+  app.use(landingPage(iris));
+  app.use(serveOpenApi({ ...served, modules: new Set(modules.map(({ name }) => name)) }));
+  for (const middleware of modules.flatMap((module) => module.middleware ?? [])) app.use(middleware);
+  app.use(refuseUntil(parts.ready));
+  app.use(authenticate(parts.credentials, parts.trustProxy));
+  app.use(limitWrites(parts.maxWrites));
+  app.use(routes(served));
+}
+
+function routes(
+  parts: Parts & { readonly maxResumableUploadSize: number | undefined },
+): Koa.Middleware<ServiceState> {
+  const { depositService, store, collections, iris, modules, answers } = parts;
+  const terms = new DublinCoreCache(store, parts.xmlLimits);
+  const documents = new DepositDocuments({ ...parts, switches: () => depositService.viewGeneration, terms });
+  const archiveSource = onlyOne(
+    modules.flatMap((module) => module.archiveSource?.({ depositService, iris }) ?? []),
+  );
+  const receive: ReceiveOptions = { ...parts, archiveSource, terms };
+  const lookup = loadedDepositsLookup(depositService, parts.resolver);
+  const { maxArchives } = parts;
   const writes = new DepositWrites(depositService, documents, collections, {
     receive,
     iris,
     maxArchives,
     things: lookup,
   });
-  const maxResumableUploadSize = maxResumableUploadSizeOf(modules);
-  const served = { iris, depositNamespace, maxUploadSize, maxResumableUploadSize };
   const edit = editIri(writes, depositService);
-  const parts = {
-    depositService,
-    credentials: options.credentials,
-    iris,
-    language,
-    lookup,
-    bodyTimeouts: options.bodyTimeouts,
-    receive,
-  };
-  const dryRun = onlyOne(modules.flatMap((module) => module.dryRun?.(parts) ?? []));
+  const forModules = { ...parts, language: parts, lookup, receive };
+  const dryRun = onlyOne(modules.flatMap((module) => module.dryRun?.(forModules) ?? []));
   const handlers: Partial<Record<RouteName, ServiceMiddleware>> = {
-    serviceDocument: serviceDocumentIri(collections, served),
-    collectionService: collectionServiceIri(collections, served),
-    resolve: resolveIri(options.resolver, options.objects, language),
-    collection: collectionIri(writes, depositService, language, dryRun),
+    serviceDocument: serviceDocumentIri(collections, parts),
+    collectionService: collectionServiceIri(collections, parts),
+    resolve: resolveIri(parts.resolver, parts.objects, parts),
+    collection: collectionIri(writes, depositService, parts, dryRun),
     metadata: edit,
     atom: edit,
-    media: mediaIri(writes, store, depositService, language),
+    media: mediaIri(writes, store, depositService, parts),
     file: fileIri(writes, store, depositService),
     status: statusIri(depositService, documents, answers),
     content: contentIri(depositService, documents, answers),
-    statement: statementIri(depositService, language, answers),
-    history: historyIri(depositService, language),
+    statement: statementIri(depositService, parts, answers),
+    history: historyIri(depositService, parts),
   };
-  for (const module of modules) Object.assign(handlers, module.routes?.(parts));
+  for (const module of modules) Object.assign(handlers, module.routes?.(forModules));
   const router = new Router<ServiceState>({ sensitive: true });
   for (const [name, path] of Object.entries(ROUTES)) {
     const handler = handlers[name as RouteName]; // the keys of the table
     if (handler) router.all(path, handler);
   }
   return router.routes() as Koa.Middleware<ServiceState>; // Koa's and the router's types differ in the context only
-}
-
-function maxResumableUploadSizeOf(modules: readonly HttpModule[]): number | undefined {
-  return modules.find((module) => module.maxResumableUploadSize !== undefined)?.maxResumableUploadSize;
 }
 
 function onlyOne<Item>(items: readonly Item[]): Item | undefined {

@@ -3,19 +3,21 @@ import { collections } from '../../projections/collections.ts';
 import { depositStatus } from '../../projections/deposit-status.ts';
 import { loadedObjects } from '../../projections/loaded-objects.ts';
 import { ArchiveWorkers } from '../archives/workers/archive-workers.ts';
-import type { EventLogConfig } from '../config/config.ts';
+import type { Config, EventLogConfig } from '../config/config.ts';
 import { LoadedDeposits } from '../contents/loaded-deposits.ts';
 import { MAX_READS, ObjectReader } from '../contents/object-reader.ts';
 import { Resolver } from '../contents/resolver.ts';
+import { AdminCommands } from '../deposits/admin-commands.ts';
 import { DepositIdAllocator } from '../deposits/deposit-id-allocator.ts';
 import { DepositService } from '../deposits/deposit-service.ts';
 import { RETRY_LIMITS, type RetryLimits } from '../deposits/outage-retries.ts';
-import type { ClientOptions } from '../http/app.ts';
-import { Credentials } from '../http/middleware/credentials.ts';
+import type { EventLog } from '../event-log/event-log.ts';
+import type { ClientOptions, HttpSettings } from '../http/app.ts';
+import { Credentials, type RenewPassword } from '../http/middleware/credentials.ts';
 import type { Module } from '../modules/module.ts';
+import type { Logger } from '../tools/logger.ts';
 import type { ProjectorProgress } from '../views/projector.ts';
 import type { NodeResources } from './open-node.ts';
-import { passwordRenewal } from './password-renewal.ts';
 import { assertUpToDate } from './views-up-to-date.ts';
 
 /** A manifest of a million paths needs 200: the thread that creates manifests has no space for more in its own heap. */
@@ -24,7 +26,7 @@ const READ_HEAP_MEGABYTES = 256;
 /** Opens the views, modules and services that requests of clients need. */
 export async function serveClients(
   node: NodeResources,
-  about: Pick<ClientOptions, 'baseUrl' | 'generator'>,
+  baseUrl: string,
   modules: readonly Module[],
   progress?: ProjectorProgress,
 ) {
@@ -49,9 +51,9 @@ export async function serveClients(
   const ready = projector.start(fail, progress).then(() => {
     caughtUp = true;
   });
-  const options: ClientOptions & typeof config = {
-    ...config,
-    ...about,
+  const options: ClientOptions = {
+    ...httpSettings(config),
+    baseUrl,
     ...parts,
     store,
     modules: served.filter((module) => module !== undefined),
@@ -62,6 +64,34 @@ export async function serveClients(
     await assertUpToDate(projector, log);
   };
   return { ready, projector, statuses, options, upToDate };
+}
+
+/** Returns what HTTP needs of the configuration, which also has the keys of an S3 store. */
+function httpSettings(config: Config): HttpSettings {
+  const { depositNamespace, refIdAliases, maxUploadSize, maxEntrySize, maxArchives, maxParts } = config;
+  const { xmlLimits, bodyTimeouts, maxWrites, trustProxy } = config;
+  return {
+    depositNamespace,
+    refIdAliases,
+    maxUploadSize,
+    maxEntrySize,
+    maxArchives,
+    maxParts,
+    xmlLimits,
+    bodyTimeouts,
+    maxWrites,
+    trustProxy,
+  };
+}
+
+/** Stores a verified password at the current cost; a failure is logged. */
+function passwordRenewal(log: EventLog, logger: Logger): RenewPassword {
+  const administration = new AdminCommands(log, { kind: 'service', name: 'login' });
+  return async ({ client, credentialRevision }, password) => {
+    await administration.renewPassword(client, password, credentialRevision).catch((error: unknown) => {
+      logger.warn({ err: error, client }, 'the password could not be kept at higher costs');
+    });
+  };
 }
 
 /** Requests retry within the limits of the event log itself. */

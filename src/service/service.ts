@@ -80,7 +80,7 @@ async function start(
     observer: httpMetrics(metrics, SWORD_ERRORS),
   };
   const [serves, reacts] = (['http', 'reactors'] as const).map((role) => config.roles.includes(role));
-  const clients = serves ? await serveClients(node, { baseUrl, ...about }, modules, progress) : undefined;
+  const clients = serves ? await serveClients(node, baseUrl, modules, progress) : undefined;
   const viewsReady = clients?.ready ?? projector.start(failure.reject, progress);
   viewsReady.catch(failure.reject); // without views no client is answered or notified
   const reactors = reacts ? startReactors(node, baseUrl, viewsReady, modules) : undefined;

@@ -13,7 +13,7 @@ import {
   openLog,
   openStore,
 } from '../../src/service/backends/open-backends.ts';
-import { openStoreAudit } from '../../src/service/backends/open-store-audit.ts';
+import { openStoreAudit } from '../../src/service/backends/open-object-store.ts';
 import { ControlClient as OperatedService } from '../../src/service/operator-port/control-client.ts';
 import { identityOf } from '../../src/service/operator-port/directory-id.ts';
 import { OperatorServer } from '../../src/service/operator-port/operator-server.ts';

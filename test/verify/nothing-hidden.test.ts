@@ -16,7 +16,7 @@ import { type Finding, Report } from '../../src/operations/verify/report.ts';
 import { ResumePoint } from '../../src/operations/verify/resume-point.ts';
 import { viewsCheck } from '../../src/operations/verify/views-check.ts';
 import { openLog, openStore, viewDirectory } from '../../src/service/backends/open-backends.ts';
-import { openStoreAudit } from '../../src/service/backends/open-store-audit.ts';
+import { openStoreAudit } from '../../src/service/backends/open-object-store.ts';
 import { goOnBeforeTheFirst } from '../../testing/event-log/tampering.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
 import { auditedService, configOf, verified } from './audited-service.ts';

@@ -5,7 +5,7 @@ import { negotiate } from '../../sword/headers/negotiate.ts';
 import type { Iris } from '../../sword/iris.ts';
 import { notFound } from '../../sword/sword-error.ts';
 import type { View } from '../../views/view.ts';
-import { serviceDescriptionLink } from '../middleware/service-description-link.ts';
+import { serviceDescriptionLink } from '../middleware/landing-page.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 import { grantedCollection } from './deposit-resource.ts';
 import { resource } from './resource.ts';

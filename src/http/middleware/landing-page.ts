@@ -3,7 +3,6 @@ import type { Iris } from '../../sword/iris.ts';
 import { OPEN_ROUTES } from '../route-table.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
 import { publicResource } from './public-resource.ts';
-import { DESCRIPTION_RELATION, serviceDescriptionLink } from './service-description-link.ts';
 
 export const LANDING_OFFERS: Offers<'html' | 'json'> = [
   { contentType: 'text/html', format: 'html' },
@@ -12,6 +11,13 @@ export const LANDING_OFFERS: Offers<'html' | 'json'> = [
 
 /** Link relations by which SWORD clients find the service document: that of the profile, and the older one. */
 const RELATIONS = ['http://purl.org/net/sword/discovery/service-document', 'sword'];
+
+/** Link relation of the OpenAPI document (RFC 8631). */
+const DESCRIPTION_RELATION = 'service-desc';
+
+export function serviceDescriptionLink(iris: Iris): string {
+  return `<${iris.openApi()}>; rel="${DESCRIPTION_RELATION}"; type="application/json"`;
+}
 
 const POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 

@@ -3,6 +3,7 @@ import type { ConsumerGroups } from '../../event-log/consumer-groups/consumer-gr
 import type { GroupAdministration } from '../../event-log/consumer-groups/group-administration.ts';
 import type { EventLog } from '../../event-log/event-log.ts';
 import type { RetiredGroupsOptions } from '../../event-log/eventstoredb/consumer-groups/retired-groups.ts';
+import type { LogAudit } from '../../event-log/integrity/log-audit.ts';
 
 /**
  * Opens the configured engine; modules of other engines are not loaded. With `readOnly`, no event can be
@@ -77,4 +78,17 @@ export async function openGroups(
     '../../event-log/eventstoredb/consumer-groups/eventstoredb-groups.ts'
   );
   return new EventStoreDbGroups({ ...config, retiredGroups });
+}
+
+/** Opens the configured log for an audit: read-only, and also if it is corrupt. */
+export async function openLogAudit(config: EventLogConfig): Promise<LogAudit> {
+  if (config.kind === 'sqlite') {
+    const { SqliteLogAudit } = await import('../../event-log/sqlite/sqlite-log-audit.ts');
+    return new SqliteLogAudit(config.file);
+  }
+  const [{ EventStoreDbEventLog }, { PlainLogAudit }] = await Promise.all([
+    import('../../event-log/eventstoredb/eventstoredb-event-log.ts'),
+    import('../../event-log/integrity/log-audit.ts'),
+  ]);
+  return new PlainLogAudit(await EventStoreDbEventLog.open(config));
 }

@@ -4,9 +4,9 @@ import { packageInfo } from '../../config/package-info.ts';
 import { clock } from '../../tools/clock.ts';
 import { describeFsError } from '../../tools/files/describe-fs-error.ts';
 import { createLogger, type Logger } from '../../tools/logger.ts';
+import type { ProjectorProgress } from '../../views/projector.ts';
 import { type Service, startService } from '../service.ts';
 import { onUncaughtException } from './on-uncaught-exception.ts';
-import { lineProgress } from './progress.ts';
 import { assertTlsFiles, listenFault, logFault, makeDataFolder } from './start-errors.ts';
 import { printWelcome } from './welcome.ts';
 
@@ -55,6 +55,8 @@ const TRANSIENT_ERRORS = new Set([
 const SIGNAL_DEBOUNCE_MS = 1000;
 /** Delay of the exit after an aborted start, which may still have work in flight. */
 const FORCED_EXIT_DELAY_MS = 1000;
+
+const PROGRESS_INTERVAL_MS = 2000;
 
 /** Runs the service until it is asked to stop; resolves to the exit code. */
 export async function main(argv: string[]): Promise<number> {
@@ -146,6 +148,19 @@ function stopAsked(logger: Logger): Promise<'stopped'> {
     process.on(signal, stop);
   }
   return promise;
+}
+
+/**
+ * Reports the progress of a rebuild on standard error, at most one line every two seconds; no line for a
+ * short rebuild.
+ */
+function lineProgress(what: string): ProjectorProgress {
+  let last = clock.monotonic();
+  return ({ events }) => {
+    if (clock.monotonic() - last < PROGRESS_INTERVAL_MS) return;
+    last = clock.monotonic();
+    process.stderr.write(`${events} ${what}\n`);
+  };
 }
 
 /**
