@@ -556,7 +556,7 @@ test('of many requests that name the same upload at once, one has it', async (t)
 });
 
 test('what a client and all clients may have open is bounded', async (t) => {
-  const limits = { maxSize: 1000, perClient: 2, totalSize: 2500, expiry: 3_600_000 };
+  const limits = { maxSize: 3000, perClient: 2, totalSize: 4000, expiry: 3_600_000 };
   await using service = await RunningService.start({ uploadLimits: limits });
   const alice = new TusUploads(await service.register('alice', { collections: ['software'] }));
   const bob = new TusUploads(await service.register('bob', { collections: ['software'] }));
@@ -564,8 +564,9 @@ test('what a client and all clients may have open is bounded', async (t) => {
   const third = await alice.create(10);
   t.is(third.headers.get('retry-after'), '60');
   await assertSwordError(t, third, 429, 'TooManyRequests');
-  await assertSwordError(t, await bob.create(501), 503, 'ServiceUnavailable');
+  await assertSwordError(t, await bob.create(2001), 503, 'ServiceUnavailable');
   t.is((await bob.create(500)).status, 201);
+  await assertSwordError(t, await bob.create(501), 429, 'TooManyRequests');
   await alice.delete(first);
   const many = await Promise.all(Array.from({ length: 5 }, () => alice.create(300)));
   t.deepEqual(

@@ -11,7 +11,7 @@ export type UploadLimits = {
   readonly maxSize: number;
   /** Maximum number of open uploads of one client. */
   readonly perClient: number;
-  /** Maximum bytes of all open uploads, by their announced lengths. */
+  /** Maximum bytes of all open uploads: those stored, and those reserved for the rest of uploads in progress. */
   readonly totalSize: number;
   /** Milliseconds without new bytes after which an upload is removed. */
   readonly expiry: number;
@@ -33,6 +33,8 @@ export type UploadOwner = { readonly client: string; readonly collection: string
 export type NewUpload = UploadOwner & { readonly length: number; readonly metadata: string | null };
 
 const RETRY_LATER = { headers: { 'Retry-After': '60' } };
+/** Milliseconds without a byte after which the room for the rest of an upload is no longer reserved. */
+const RESERVATION_MS = 60_000;
 const SWEEP_INTERVAL_MS = 300_000;
 const MAX_USED_PER_CLIENT = 1000;
 /** Milliseconds for chunks in transfer when the service stops; what arrived of others is stored, to be continued. */
@@ -76,7 +78,8 @@ export class ResumableUploads implements AsyncDisposable {
    * @throws {SwordError} 429: the client has too many; 503: there is no room, or a write failed.
    */
   async create({ client, collection, length, metadata }: NewUpload): Promise<Upload> {
-    this.#assertWithinLimits(client, length);
+    this.#assertFewEnough(client);
+    this.#assertRoom(client, length);
     const id = random.uuid();
     const createdAt = clock.date().toISOString();
     const record = {
@@ -97,6 +100,19 @@ export class ResumableUploads implements AsyncDisposable {
       throw error;
     }
     return upload;
+  }
+
+  /**
+   * Passes the chunks on. Reserves the room for the rest of the upload again, if its reservation has lapsed, when a chunk
+   * arrives.
+   * @throws {SwordError} 429, 503: as `create`.
+   */
+  async *withRoom(upload: Upload, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of chunks) {
+      if (this.#isLapsed(upload)) this.#assertRoom(upload.record.client, upload.length - upload.offset);
+      upload.touch();
+      yield chunk;
+    }
   }
 
   /** Finds an upload. A used one can be found until it would have expired or the client has used enough others. */
@@ -189,20 +205,45 @@ export class ResumableUploads implements AsyncDisposable {
     return this.expiresAt(upload).getTime() <= clock.now();
   }
 
-  #assertWithinLimits(client: string, length: number): void {
-    const { perClient, totalSize } = this.limits;
-    const open = [...this.#uploads.values()].filter(
+  #assertFewEnough(client: string): void {
+    const { perClient } = this.limits;
+    const theirs = this.#open().filter(({ record }) => record.client === client).length;
+    if (theirs < perClient) return;
+    const text = `You have ${theirs} open uploads, and ${perClient} are allowed: use one, delete one, or let one expire.`;
+    throw new SwordError('TooManyRequests', text, RETRY_LATER);
+  }
+
+  /**
+   * Limits a client with reservations to half of the room that stored bytes and others' reservations leave, so that there
+   * is room for the next client. A client without a reservation may have all of that room.
+   */
+  #assertRoom(client: string, bytes: number): void {
+    let [stored, own, others] = [0, 0, 0];
+    for (const upload of this.#open()) {
+      stored += upload.offset;
+      if (this.#isLapsed(upload)) continue;
+      if (upload.record.client === client) own += upload.length - upload.offset;
+      else others += upload.length - upload.offset;
+    }
+    const room = Math.max(0, this.limits.totalSize - stored - others);
+    if (own + bytes > room) {
+      const text = `The open uploads of all clients leave room for ${Math.max(0, room - own)} bytes now, and yours has ${bytes}: try again later.`;
+      throw new SwordError('ServiceUnavailable', text, RETRY_LATER);
+    }
+    if (own === 0 || own + bytes <= room / 2) return;
+    const text = `Your unfinished uploads have ${own} bytes to come, and your share of the room is ${Math.floor(room / 2)} now: finish or delete one before this one with ${bytes}.`;
+    throw new SwordError('TooManyRequests', text, RETRY_LATER);
+  }
+
+  /** Whether the reservation of room for the rest of the upload has lapsed. */
+  #isLapsed(upload: Upload): boolean {
+    return clock.now() - upload.touchedAt >= RESERVATION_MS;
+  }
+
+  /** Returns the uploads that occupy room. */
+  #open(): Upload[] {
+    return [...this.#uploads.values()].filter(
       (upload) => upload.state.status !== 'used' && !this.#isExpired(upload),
     );
-    const theirs = open.filter(({ record }) => record.client === client).length;
-    if (theirs >= perClient) {
-      const text = `You have ${theirs} open uploads, and ${perClient} are allowed: use one, delete one, or let one expire.`;
-      throw new SwordError('TooManyRequests', text, RETRY_LATER);
-    }
-    const promised = open.reduce((sum, upload) => sum + upload.length, 0);
-    if (promised + length <= totalSize) return;
-    const room = Math.max(0, totalSize - promised);
-    const text = `The open uploads of all clients leave room for ${room} bytes now, and yours has ${length}: try again later.`;
-    throw new SwordError('ServiceUnavailable', text, RETRY_LATER);
   }
 }

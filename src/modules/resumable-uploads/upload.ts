@@ -112,6 +112,11 @@ export class Upload {
     await this.#commit(writer, from, checksum);
   }
 
+  /** Records that bytes have arrived. */
+  touch(): void {
+    this.#touchedAt = clock.now();
+  }
+
   /**
    * Truncates the file to the offset if an earlier attempt failed; until then the upload is not usable.
    * @throws {SwordError} 503: it failed again.
@@ -165,7 +170,7 @@ export class Upload {
       if (writer.length + chunk.byteLength > this.length) return this.#tooLong();
       hash?.update(chunk);
       await writer.write(chunk);
-      this.#touchedAt = clock.now();
+      this.touch();
       if (writer.failure !== undefined) return undefined; // thrown after the written bytes are stored
     }
     const found = hash?.digest();

@@ -26,10 +26,8 @@ export async function receiveChunk(
   if (upload.state.status === 'used' || offset !== upload.offset) throw offsetMismatchError(offset, upload);
   const rest = upload.length - offset;
   assertDeclaredWithin(ctx.request.length ?? null, rest);
-  await upload.append(
-    hold.watched(collectingBuffers(orGone(requestBody(ctx, rest, bodyTimeouts)))),
-    checksum,
-  );
+  const body = collectingBuffers(orGone(requestBody(ctx, rest, bodyTimeouts)));
+  await upload.append(uploads.withRoom(upload, hold.watched(body)), checksum);
 }
 
 /** Ends the connection of a slow client, as tus requires: the client resumes with another request, but not after a 400. */

@@ -1,0 +1,123 @@
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { ResumableUploads } from '../../../src/modules/resumable-uploads/resumable-uploads.ts';
+import type { Upload } from '../../../src/modules/resumable-uploads/upload.ts';
+import { CLOCK_OF_NODE } from '../../../src/tools/clock.ts';
+import { silentLogger } from '../../../src/tools/logger.ts';
+import { runInWorld } from '../../../src/tools/outside-world.ts';
+import { temporaryFolder } from '../../../testing/processes/temporary-folder.ts';
+
+const LIMITS = { maxSize: 1000, perClient: 8, totalSize: 10_000, expiry: 86_400_000 };
+const BUSY = { code: 'ServiceUnavailable' };
+const SHARE = { code: 'TooManyRequests', message: /share of/ };
+
+type Depositors = {
+  readonly create: (client: string, length?: number) => Promise<Upload>;
+  readonly send: (upload: Upload, bytes?: number) => Promise<void>;
+  readonly wait: (seconds: number) => void;
+  readonly uploads: ResumableUploads;
+};
+
+async function withUploads(
+  t: ExecutionContext,
+  work: (depositors: Depositors) => Promise<void>,
+  limits: Partial<typeof LIMITS> = {},
+): Promise<void> {
+  let now = Date.parse('2026-03-01T10:00:00.000Z');
+  const clock = { ...CLOCK_OF_NODE, now: () => now, date: () => new Date(now) };
+  const folder = path.join(await temporaryFolder(t), 'uploads');
+  await runInWorld({ clock }, async () => {
+    const options = { folder, limits: { ...LIMITS, ...limits }, logger: silentLogger };
+    await using uploads = await ResumableUploads.open(options);
+    await work({
+      create: (client, length = 1000) =>
+        uploads.create({ client, collection: 'software', length, metadata: null }),
+      send: (upload, bytes = 1) => upload.append(uploads.withRoom(upload, pieces(bytes))),
+      wait: (seconds) => {
+        now += seconds * 1000;
+      },
+      uploads,
+    });
+  });
+}
+
+async function* pieces(bytes: number): AsyncGenerator<Uint8Array> {
+  yield new Uint8Array(bytes);
+}
+
+async function createUntilRefused(t: ExecutionContext, create: () => Promise<Upload>): Promise<Upload[]> {
+  const made: Upload[] = [];
+  for (;;) {
+    const upload = await create().catch((error: unknown) => error);
+    if (upload instanceof Error) {
+      t.like(upload, { code: 'TooManyRequests' });
+      return made;
+    }
+    made.push(upload as Upload);
+  }
+}
+
+test('however much some clients reserve, one that has nothing gets room', async (t) => {
+  await withUploads(t, async ({ create }) => {
+    const counts: number[] = [];
+    for (const client of ['a', 'b', 'c', 'd']) {
+      const made = await createUntilRefused(t, () => create(client));
+      counts.push(made.length);
+    }
+    t.deepEqual(counts, [5, 2, 1, 1], 'shares of what others leave');
+    const error = await t.throwsAsync(create('a'), SHARE);
+    t.regex(error?.message ?? '', /^Your unfinished uploads have 5000 bytes to come/);
+  });
+});
+
+test('room that was reserved without a byte in 60 seconds is given to others, and the upload goes on later', async (t) => {
+  await withUploads(
+    t,
+    async ({ create, send, wait, uploads }) => {
+      const upload = await create('a');
+      await send(upload, 100);
+      wait(59);
+      await t.throwsAsync(create('b'), BUSY);
+      wait(2);
+      const other = await create('b', 900);
+      t.is(uploads.find(upload.id, upload.record), upload);
+      await t.throwsAsync(send(upload), BUSY, 'before anything of it is stored');
+      t.is(upload.offset, 100);
+      wait(23 * 3600);
+      await send(upload, 900);
+      t.is(upload.offset, upload.length);
+      await t.throwsAsync(send(other), BUSY, 'what is stored stays');
+    },
+    { totalSize: 1000 },
+  );
+});
+
+test('one byte a minute keeps no more than a share', async (t) => {
+  await withUploads(t, async ({ create, send, wait }) => {
+    const all: Upload[] = [];
+    for (const client of ['a', 'b']) {
+      for (let count = 0; count < 8; count += 1) {
+        all.push(await create(client));
+        wait(61);
+      }
+    }
+    const sent = await Promise.allSettled(all.map((upload) => send(upload)));
+    t.is(sent.filter(({ status }) => status === 'fulfilled').length, 7, '5 of the one, 2 of the other');
+    await send(await create('c'), 1000);
+  });
+});
+
+test('a client whose stored bytes exceed its share can still finish one upload after the other', async (t) => {
+  await withUploads(t, async ({ create, send, wait }) => {
+    const mine: Upload[] = [];
+    for (let count = 0; count < 5; count += 1) {
+      const upload = await create('a');
+      await send(upload, 900);
+      mine.push(upload);
+    }
+    wait(61);
+    await createUntilRefused(t, () => create('b'));
+    for (const upload of mine) await send(upload, 100);
+    t.true(mine.every(({ offset, length }) => offset === length));
+  });
+});
