@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import type { DepositService } from '../../src/deposits/deposit-service.ts';
-import type { Change, DepositCommand } from '../../src/domain/deposit/commands.ts';
+import { changeContent, updateMetadata } from '../../src/deposits/change.ts';
+import type { ClientWrite, DepositParts, ReceivedContent, Written } from '../../src/deposits/client-write.ts';
+import { completeDeposit } from '../../src/deposits/complete.ts';
+import { createDeposit } from '../../src/deposits/create.ts';
+import { removeDeposit } from '../../src/deposits/remove.ts';
 import type { EntryFacts, MetadataEntry } from '../../src/domain/deposit/events.ts';
 import { depositIdentifiers } from '../../src/swhid/deposit-identifiers.ts';
 import type { SimulatedNode } from '../nodes/simulated-node.ts';
 import { BASE_URL } from '../nodes/site-settings.ts';
 import type { Success } from './answer.ts';
-
-const MAX_ARCHIVES = 20;
 
 const FACTS: EntryFacts = {
   title: 'Title',
@@ -32,37 +33,25 @@ export type Creation = {
   readonly upload: string | undefined;
 };
 
-/** Creates a deposit as `src/http/writes/deposit-writes.ts` does it. */
+/** Creates a deposit by the use case of the service. */
 export async function create(node: SimulatedNode, creation: Creation): Promise<Success> {
   const { client, bytes, isFinal, key } = creation;
-  const depositService = depositServiceOf(node);
-  const requestId = randomUUID();
-  const archive = await stored(node, creation.upload === undefined ? bytes : await uploaded(node, creation));
-  const entry = entryOf(archive);
-  const command = (depositId: number, uuid: string, now: string) =>
-    ({
-      type: 'CreateDeposit',
-      depositId,
-      uuid,
-      client,
-      collection: 'software',
-      now,
-      providerUrl: null,
-      fallbackOrigin: `${BASE_URL}/${depositId}`,
-      slug: null,
-      archive,
-      entry,
-      final: isFinal,
-    }) as const;
-  const retries = depositService.retries();
-  const keyed = async (newId: () => Promise<number>) => {
-    if (key === undefined) return undefined;
-    const earlier = await depositService.requests.find(client, key, retries.since);
-    const depositId = earlier?.depositId ?? (await newId());
-    return depositService.requests.begin(client, key, { depositId, requestId, fingerprint: key }, retries);
+  const deposits = depositsOf(node);
+  const receive = async () => {
+    const sent = creation.upload === undefined ? bytes : await uploaded(node, creation);
+    const archive = await stored(node, sent);
+    return { archive, entry: entryOf(archive) };
   };
-  const { depositId, revision } = await depositService.create(command, requestId, keyed, retries);
-  const shown = await depositService.content(depositId, revision, retries);
+  const written = await createDeposit(deposits, {
+    ...writeOf(client, receive),
+    isFinal,
+    key: key === undefined ? undefined : await deposits.keys.load(client, key),
+    collection: 'software',
+    iris: { deposit: (_collection, depositId) => `${BASE_URL}/${depositId}` },
+    targetOf: async () => undefined,
+  });
+  const { depositId, revision, retries } = written;
+  const shown = await deposits.queries.content(depositId, revision, retries);
   return { kind: 'success', depositId, revision, shown };
 }
 
@@ -78,71 +67,68 @@ async function uploaded(node: SimulatedNode, { client, upload: id, bytes }: Crea
 /** Adds an archive to a partial deposit, or replaces those that it has. */
 export async function addOrReplace(
   node: SimulatedNode,
-  request: { readonly client: string; readonly depositId: number; readonly bytes: Buffer },
+  { client, depositId, bytes }: OfDeposit & { readonly bytes: Buffer },
   kind: 'add' | 'replace',
 ): Promise<Success> {
-  const archive = await stored(node, request.bytes);
-  const entry = kind === 'replace' ? entryOf(archive) : null;
-  return changeContent(node, request, { kind: `${kind}-content`, archive, entry });
+  const archive = await stored(node, bytes);
+  const content = { archive, entry: kind === 'replace' ? entryOf(archive) : null };
+  const write = writeOf(client, async () => content);
+  const changed = changeContent(depositsOf(node), depositId, write, () => ({
+    kind: `${kind}-content`,
+    ...content,
+  }));
+  return shown(node, await changed);
 }
 
-export function removeArchives(node: SimulatedNode, request: OfDeposit): Promise<Success> {
-  return changeContent(node, request, { kind: 'remove-archives' });
+export async function removeArchives(node: SimulatedNode, request: OfDeposit): Promise<Success> {
+  const { client, depositId } = request;
+  const removal = { kind: 'remove-archives' } as const;
+  return shown(node, await changeContent(depositsOf(node), depositId, writeOf(client), () => removal));
 }
 
-export function complete(node: SimulatedNode, request: OfDeposit): Promise<Success> {
-  const { depositId } = request;
-  return change(node, request, (now) => ({ type: 'CompleteDeposit', depositId, now }));
+export async function complete(node: SimulatedNode, request: OfDeposit): Promise<Success> {
+  const { client, depositId } = request;
+  return shown(node, await completeDeposit(depositsOf(node), depositId, writeOf(client)));
 }
 
-export function remove(node: SimulatedNode, request: OfDeposit): Promise<Success> {
-  const { depositId } = request;
-  return change(node, request, () => ({ type: 'DeleteDeposit', depositId, reason: 'by its client' }));
+export async function remove(node: SimulatedNode, request: OfDeposit): Promise<Success> {
+  const { client, depositId } = request;
+  return shown(node, await removeDeposit(depositsOf(node), depositId, writeOf(client)));
 }
 
 /** Adds metadata to a deposit that is done. Resolves to `undefined` if it is not. */
 export async function annotate(node: SimulatedNode, request: OfDeposit): Promise<Success | undefined> {
-  const { depositId } = request;
-  const status = await depositServiceOf(node).status(depositId);
+  const { client, depositId } = request;
+  const deposits = depositsOf(node);
+  const status = await deposits.queries.status(depositId);
   const swhid = depositIdentifiers(status?.loaded ?? null)?.refId;
   if (swhid === undefined) return undefined;
   const entry = entryOf(await stored(node, Buffer.from(`entry ${depositId}`)));
-  return change(node, request, () => ({
-    type: 'UpdateMetadata',
-    depositId,
-    swhid,
-    entry,
-    providerUrl: null,
-  }));
+  const write = writeOf(client, async () => ({ archive: null, entry }));
+  return shown(node, await updateMetadata(deposits, depositId, write, swhid));
 }
 
 type OfDeposit = { readonly client: string; readonly depositId: number };
 
-function changeContent(node: SimulatedNode, request: OfDeposit, content: Change): Promise<Success> {
-  const { depositId } = request;
-  return change(node, request, (now) => ({
-    type: 'ChangeDeposit',
-    depositId,
-    final: false,
-    maxArchives: MAX_ARCHIVES,
-    now,
-    providerUrl: null,
-    change: content,
-  }));
+async function shown(node: SimulatedNode, { depositId, revision, retries }: Written): Promise<Success> {
+  const status = await depositsOf(node).queries.status(depositId, revision, retries);
+  return { kind: 'success', depositId, revision, shown: status };
 }
 
-async function change(
-  node: SimulatedNode,
-  { client, depositId }: OfDeposit,
-  command: (now: string) => DepositCommand,
-): Promise<Success> {
-  const depositService = depositServiceOf(node);
-  const id = randomUUID();
-  const retries = depositService.retries();
-  const request = { commandId: id, requestId: id, once: false };
-  const { revision } = await depositService.change(depositId, command, client, request, { retries });
-  const shown = await depositService.status(depositId, revision, retries);
-  return { kind: 'success', depositId, revision, shown };
+/** Returns a write as the checks of its headers leave it. */
+function writeOf(
+  client: string,
+  receive: () => Promise<ReceivedContent> = async () => ({ archive: null, entry: null }),
+): ClientWrite {
+  return {
+    requestId: randomUUID(),
+    login: { client, providerUrl: null },
+    target: '/',
+    inProgress: null,
+    isFinal: false,
+    slug: null,
+    receive,
+  };
 }
 
 async function stored({ store }: SimulatedNode, bytes: Buffer) {
@@ -159,7 +145,7 @@ function entryOf({ sha256, length }: { readonly sha256: string; readonly length:
   return { sha256, length, encoding: 'utf-8', facts: FACTS };
 }
 
-function depositServiceOf({ depositService, process }: SimulatedNode): DepositService {
-  if (!depositService) throw new Error(`${process.name} serves no HTTP.`);
-  return depositService;
+function depositsOf({ deposits, process }: SimulatedNode): DepositParts {
+  if (!deposits) throw new Error(`${process.name} serves no HTTP.`);
+  return deposits;
 }

@@ -1,13 +1,12 @@
 import path from 'node:path';
 import { clientLogins } from '../../projections/client-logins.ts';
-import { DepositIdAllocator } from '../../src/deposits/deposit-id-allocator.ts';
-import { DepositService } from '../../src/deposits/deposit-service.ts';
-import { notificationViews } from '../../src/deposits/notification-views.ts';
+import { openDeposits } from '../../src/deposits/client-write.ts';
 import { CatchUpDeliveries } from '../../src/event-log/consumer-groups/catch-up-deliveries.ts';
 import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
 import { ResumableUploads } from '../../src/modules/resumable-uploads/resumable-uploads.ts';
 import { FilesystemObjectStore } from '../../src/object-store/filesystem/filesystem-object-store.ts';
 import { logObserver } from '../../src/observability/port-observers.ts';
+import { notificationViews } from '../../src/reactors/sweep/notification-views.ts';
 import type { NodeResources } from '../../src/service/open-node.ts';
 import { startReactors } from '../../src/service/start-reactors.ts';
 import { observed } from '../../src/tools/observed.ts';
@@ -16,7 +15,7 @@ import { SqliteViewStore } from '../../src/views/store/sqlite-view-store.ts';
 import type { Incarnation } from '../world/host.ts';
 import { nodeLogger } from './node-logger.ts';
 import type { NodeOptions, SimulatedNode } from './simulated-node.ts';
-import { BASE_URL, reactorConfig } from './site-settings.ts';
+import { BASE_URL, MAX_ARCHIVES, reactorConfig } from './site-settings.ts';
 
 const UPLOAD_LIMITS = { maxSize: 1e9, perClient: 1000, totalSize: 1e9, expiry: 86_400_000 };
 
@@ -40,7 +39,7 @@ export async function startEmbedded(process: Incarnation, options: NodeOptions):
   const tables = opened.use(SqliteViewStore.open(path.join(folder, 'views'), 'sqlite'));
   const projector = new Projector(log, tables);
   opened.defer(() => projector.stop());
-  const depositService = new DepositService(log, new DepositIdAllocator(log), projector, false);
+  const deposits = openDeposits(log, projector, false, MAX_ARCHIVES);
   const notified = notificationViews(projector);
   projector.add(clientLogins);
   const viewsReady = projector.start(fail);
@@ -65,7 +64,7 @@ export async function startEmbedded(process: Incarnation, options: NodeOptions):
     projector,
     store,
     resources,
-    depositService,
+    deposits,
     uploads,
   };
 }

@@ -1,8 +1,6 @@
 import path from 'node:path';
 import { clientLogins } from '../../projections/client-logins.ts';
-import { DepositIdAllocator } from '../../src/deposits/deposit-id-allocator.ts';
-import { DepositService } from '../../src/deposits/deposit-service.ts';
-import { notificationViews } from '../../src/deposits/notification-views.ts';
+import { type DepositParts, openDeposits } from '../../src/deposits/client-write.ts';
 import type { EventLog } from '../../src/event-log/event-log.ts';
 import { EventStoreDbDeliveries } from '../../src/event-log/eventstoredb/consumer-groups/eventstoredb-deliveries.ts';
 import { EventStoreDbEventLog } from '../../src/event-log/eventstoredb/eventstoredb-event-log.ts';
@@ -11,6 +9,7 @@ import type { ObjectStore } from '../../src/object-store/object-store.ts';
 import { type MinioArchiveStoreOptions, S3ObjectStore } from '../../src/object-store/s3/s3-object-store.ts';
 import { logObserver } from '../../src/observability/port-observers.ts';
 import { RECEIVERS } from '../../src/reactors/reactor-names.ts';
+import { notificationViews } from '../../src/reactors/sweep/notification-views.ts';
 import type { NodeResources } from '../../src/service/open-node.ts';
 import { startReactors } from '../../src/service/start-reactors.ts';
 import { observed } from '../../src/tools/observed.ts';
@@ -21,7 +20,7 @@ import { newProcess } from '../world/outside-world.ts';
 import { world } from '../world/world.ts';
 import { folderOf, shownIn, startEmbedded } from './embedded-node.ts';
 import { nodeLogger } from './node-logger.ts';
-import { BASE_URL, LOG_OPTIONS, reactorConfig, STORE_OPTIONS } from './site-settings.ts';
+import { BASE_URL, LOG_OPTIONS, MAX_ARCHIVES, reactorConfig, STORE_OPTIONS } from './site-settings.ts';
 
 /** A running node: the parts that requests and invariants need. */
 export type SimulatedNode = {
@@ -33,7 +32,7 @@ export type SimulatedNode = {
   /** Closed in the order of the service when the node stops. */
   readonly resources: AsyncDisposableStack;
   /** On HTTP nodes. */
-  readonly depositService?: DepositService;
+  readonly deposits?: DepositParts;
   /** On embedded nodes. */
   readonly uploads?: ResumableUploads;
   /** On nodes with reactors. */
@@ -81,10 +80,10 @@ export async function asOperator<Result>(
 async function startHttp(process: Incarnation, options: NodeOptions): Promise<void> {
   const parts = await openParts(process, options);
   const { log, projector } = parts;
-  const depositService = new DepositService(log, new DepositIdAllocator(log), projector, true);
+  const deposits = openDeposits(log, projector, true, MAX_ARCHIVES);
   projector.add(clientLogins);
   await persistently(() => projector.start((error) => options.onFailure(process.host, error)));
-  ready({ process, depositService, ...parts }, options);
+  ready({ process, deposits, ...parts }, options);
 }
 
 async function startReactorNode(process: Incarnation, options: NodeOptions): Promise<void> {

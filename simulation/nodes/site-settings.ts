@@ -8,6 +8,7 @@ import { KEY_FILE, SIMULATED_FOLDER } from '../world/simulated-files.ts';
 export const STORE_HOST = 'store.example.org';
 export const RECEIVER_HOST = 'receiver.example.org';
 export const BASE_URL = 'https://deposit.example.org';
+export const MAX_ARCHIVES = 20;
 
 export const LOG_OPTIONS: EventStoreDbOptions = { connectionString: 'esdb://log.example.org:2113?tls=false' };
 

@@ -1,6 +1,11 @@
 import { type LoadedObjects, objectIndexes } from '../../projections/loaded-objects.ts';
 import { deposits } from '../domain/aggregates.ts';
-import { type EventLog, EventLogUnavailable, type Position } from '../event-log/event-log.ts';
+import {
+  type EventLog,
+  EventLogUnavailable,
+  type Position,
+  type RecordedEvent,
+} from '../event-log/event-log.ts';
 import { clock } from '../tools/clock.ts';
 import type { Projector } from '../views/projector.ts';
 import type { View } from '../views/view.ts';
@@ -88,26 +93,35 @@ export class LoadedDeposits {
    * @throws {EventLogUnavailable} the log does not answer in time
    */
   async catchUp(): Promise<boolean> {
-    const signal = clock.timeoutSignal(this.#timeoutMs);
-    const latest = await this.#latestLoaded(this.#projector.position, signal).catch((cause: unknown) => {
-      if (!signal.aborted) throw cause;
-      throw logTooSlow(cause);
+    let latest: Position | undefined;
+    await searchLoaded(this.#log, this.#projector.position, this.#timeoutMs, ({ position }) => {
+      latest = position;
+      return false;
     });
     if (latest === undefined) return false;
     if (!(await this.#projector.passed(latest, this.#timeoutMs))) throw logTooSlow(undefined);
     return true;
   }
+}
 
-  async #latestLoaded(after: Position | undefined, signal: AbortSignal): Promise<Position | undefined> {
-    let latest: Position | undefined;
-    for await (const { type, position } of this.#log.readAll({
-      after,
-      streamPrefixes: [deposits.prefix],
-      signal,
-    })) {
-      if (type === 'DepositLoaded') latest = position;
+/**
+ * Resolves to whether one of the events by which any node has loaded a deposit after a position satisfies `fits`.
+ * @throws {EventLogUnavailable} the log does not answer in time
+ */
+export async function searchLoaded(
+  log: EventLog,
+  after: Position | undefined,
+  timeoutMs: number | undefined,
+  fits: (stored: RecordedEvent, signal: AbortSignal) => boolean | Promise<boolean>,
+): Promise<boolean> {
+  const signal = clock.timeoutSignal(timeoutMs ?? CATCH_UP_TIMEOUT_MS);
+  try {
+    for await (const stored of log.readAll({ after, streamPrefixes: [deposits.prefix], signal })) {
+      if (stored.type === 'DepositLoaded' && (await fits(stored, signal))) return true;
     }
-    return latest;
+    return false;
+  } catch (cause) {
+    throw signal.aborted ? logTooSlow(cause) : cause;
   }
 }
 

@@ -8,7 +8,7 @@ import type { EventLog } from '../event-log/event-log.ts';
 import { clock } from '../tools/clock.ts';
 import { credentialOf } from '../tools/password.ts';
 import { random } from '../tools/random.ts';
-import { type Actor, type CommandContext, handleCommand, type Loaded, load } from './command-handler.ts';
+import { type Actor, type CommandContext, handleCommand, load, type StreamState } from './command-handler.ts';
 
 /** Commands of an operator. Each step is a command, so that each of its events names the operator. */
 export class AdminCommands {
@@ -94,7 +94,7 @@ export class AdminCommands {
 
   /** Yields each event once its retry is recorded. Reads the stream of parked events once for all. */
   async *retryParked(reactor: string, parked: readonly ParkedEvent[]): AsyncGenerator<ParkedEvent> {
-    let from: Loaded<Parking> | undefined;
+    let from: StreamState<Parking> | undefined;
     for (const event of parked) {
       const command = { type: 'RetryParked', reactor, eventId: event.eventId } as const;
       from = await handleCommand(this.#log, parkings, reactor, command, this.#context(), { from });

@@ -5,6 +5,8 @@ import {
   type ExpectedRevision,
   type JsonObject,
   type NewEvent,
+  type Position,
+  staleRead,
   WrongExpectedRevision,
 } from '../event-log/event-log.ts';
 import { chainHash, eventId, sealAfter } from '../event-log/integrity/hash-chain.ts';
@@ -12,9 +14,6 @@ import { clock } from '../tools/clock.ts';
 import { random } from '../tools/random.ts';
 import { traceparent } from '../tools/span.ts';
 import { isBeyond, OutageRetries } from './outage-retries.ts';
-import { emptyStream, type Loaded, type LoadOptions, load, type Outcome, replay } from './stream-states.ts';
-
-export { findExecuted, type Loaded, load, type Outcome } from './stream-states.ts';
 
 /** Actor and correlation of a command. */
 export type CommandContext = {
@@ -30,13 +29,47 @@ export type CommandContext = {
 
 export type Actor = { readonly kind: 'client' | 'operator' | 'reactor' | 'service'; readonly name: string };
 
+/** The state folded from a stream, and the end of the stream. */
+export type StreamState<State> = {
+  readonly state: State;
+  readonly revision: ExpectedRevision;
+  readonly hash: string | null;
+  /** Position of the last event of the stream. */
+  readonly position: Position | undefined;
+};
+
+/** The stream as a command left it. */
+export type Outcome<State, Event> = StreamState<State> & {
+  readonly revision: number;
+  readonly position: Position;
+  /** The events appended by the command; empty if it had nothing to change. */
+  readonly events: readonly Event[];
+};
+
+export type Loaded<State, Event> = StreamState<State> & {
+  /** The outcome of the command with the given id, if the stream has its events. */
+  readonly executed?: Outcome<State, Event> | undefined;
+};
+
+export type LoadOptions = {
+  /** A revision that the stream is known to have: a read that ends before it is stale. */
+  readonly atLeast?: number | undefined;
+  /** When the request began, by `clock.monotonic()`. */
+  readonly since?: number | undefined;
+  /** The command whose events to recognise in the stream. */
+  readonly commandId?: string;
+};
+
+type ContinueFrom<State> = {
+  /** The stream as an earlier call has loaded it: only later events are read. */
+  readonly from?: StreamState<State> | undefined;
+};
+
 export type HandleOptions<State = unknown> = {
   /** The stream as a previous command left it; decided on before anything is read. */
-  readonly from?: Loaded<State> | undefined;
+  readonly from?: StreamState<State> | undefined;
   /** Whether the stream is known not to exist, so that no read is needed. */
   readonly fresh?: boolean;
-  /** Whether the command may have been executed before; if so, its recorded outcome is returned. */
-  readonly once?: boolean;
   /** Revision at which to decide; at any other, throws {@link RevisionNotMatched}. */
   readonly atRevision?: number;
   /** The retries of the enclosing request; by default, the command has its own time limit. */
@@ -69,14 +102,13 @@ export async function handleCommand<State, Command, Event extends { type: string
   options: HandleOptions<State> = {},
 ): Promise<Outcome<State, Event>> {
   const stream = `${aggregate.prefix}${id}`;
-  const { once = false, fresh = false, from, atRevision, atLeast, retries = new OutageRetries() } = options;
+  const { fresh = false, from, atRevision, atLeast, retries = new OutageRetries() } = options;
   const { since } = retries;
-  const reread = () => replay<State, Command, Event>(log, aggregate, id, context.commandId, since);
-  const before = once ? await reread() : undefined;
-  if (before?.outcome) return before.outcome;
-  let present = fresh
-    ? emptyStream(aggregate)
-    : (from ?? before?.present ?? (await load(log, aggregate, id, { since, atLeast })));
+  const { commandId } = context;
+  const read = (least?: number) =>
+    load<State, Command, Event>(log, aggregate, id, { since, atLeast: least, commandId });
+  let present: Loaded<State, Event> = fresh ? emptyStream(aggregate) : (from ?? (await read(atLeast)));
+  if (present.executed) return present.executed;
   for (let lost = 0; ; ) {
     assertAt(atRevision, present.revision, stream);
     const events = aggregate.decider.decide(command, present.state);
@@ -90,14 +122,14 @@ export async function handleCommand<State, Command, Event extends { type: string
     } catch (error) {
       if (!(error instanceof WrongExpectedRevision)) throw error;
       await pause(lost + 1);
-      const shown = await reread();
-      if (shown.outcome) return shown.outcome;
-      if (isBeyond(shown.present.revision, present.revision)) {
+      const shown = await read();
+      if (shown.executed) return shown.executed;
+      if (isBeyond(shown.revision, present.revision)) {
         if (fresh) throw error;
         lost += 1;
         if (lost === MAX_LOST)
           throw new ConcurrentWrites(`${stream} was written to by others ${lost} times.`);
-        ({ present } = shown);
+        present = shown;
       } else await retries.pause(`The append to ${stream} was rejected, and no read shows another event`);
     }
   }
@@ -120,6 +152,41 @@ export async function assertPossible<State, Command, Event>(
   for (const command of commands) state = decider.decide(command, state).reduce(decider.evolve, state);
 }
 
+/**
+ * Loads the current state of a stream; for a missing stream, the initial state at revision `none`.
+ * @throws {EventLogUnavailable} the read is stale: for a moment, a deposed leader returns old data.
+ */
+export async function load<State, Command, Event>(
+  log: EventLog,
+  aggregate: Aggregate<State, Command, Event>,
+  id: string | number,
+  { atLeast, since, commandId, from = emptyStream(aggregate) }: LoadOptions & ContinueFrom<State> = {},
+): Promise<Loaded<State, Event>> {
+  const stream = `${aggregate.prefix}${id}`;
+  let present = from;
+  let executed: Outcome<State, Event> | undefined;
+  let own = commandId && eventId(commandId, 0);
+  const next = from.revision === 'none' ? 0 : from.revision + 1;
+  for await (const stored of log.readStream(stream, { from: next, since })) {
+    const { revision, position } = stored;
+    const event = aggregate.codec.read(stored);
+    const state = aggregate.decider.evolve(present.state, event);
+    const after = { state, revision, hash: chainHash(stored), position };
+    if (commandId && stored.id === own) {
+      executed = { ...after, events: [...(executed?.events ?? []), event] };
+      own = eventId(commandId, executed.events.length);
+    }
+    present = after;
+  }
+  if (atLeast !== undefined && (present.revision === 'none' || present.revision < atLeast))
+    throw staleRead(stream, present.revision, atLeast);
+  return { ...present, executed };
+}
+
+function emptyStream<State, Command, Event>(aggregate: Aggregate<State, Command, Event>): StreamState<State> {
+  return { state: aggregate.decider.initial, revision: 'none', hash: null, position: undefined };
+}
+
 /** Maximum number of appends that a command may lose to other writers of its stream. */
 const MAX_LOST = 30;
 
@@ -129,7 +196,7 @@ function assertAt(wanted: number | undefined, revision: ExpectedRevision, stream
 }
 
 function streamHead(
-  { revision, hash, position }: Loaded<unknown>,
+  { revision, hash, position }: StreamState<unknown>,
   stream: string,
 ): Pick<Outcome<unknown, unknown>, 'revision' | 'hash' | 'position'> {
   if (revision === 'none' || position === undefined) {

@@ -6,6 +6,7 @@ import {
   WrongExpectedRevision,
 } from '../event-log/event-log.ts';
 import { sealAfter } from '../event-log/integrity/hash-chain.ts';
+import { SwordError } from '../sword/sword-error.ts';
 import { clock } from '../tools/clock.ts';
 import { random } from '../tools/random.ts';
 import { OutageRetries } from './outage-retries.ts';
@@ -25,6 +26,13 @@ export type IdempotencyRecord = {
   readonly fingerprint: string;
 };
 
+/** The key of a request, and the earlier request with the same key, if any. */
+export type IdempotencyKey = {
+  readonly client: string;
+  readonly key: string;
+  readonly earlier: IdempotencyRecord | undefined;
+};
+
 /**
  * Stores the requests with an Idempotency-Key permanently in the log, one stream each. A repeated request, concurrent
  * or after a crash, finds the record of the first one and executes only what is missing.
@@ -36,25 +44,39 @@ export class IdempotencyStore {
     this.#log = log;
   }
 
-  /** Finds the earlier request of the client with this key. */
-  async find(client: string, key: string, since?: number): Promise<IdempotencyRecord | undefined> {
+  /** Loads the earlier request of the client with this key. */
+  async load(client: string, key: string, since?: number): Promise<IdempotencyKey> {
     const stream = streamOf(client, key);
     const [begun] = await Array.fromAsync(this.#log.readStream(stream, { limit: 1, since }));
-    return begun && requestIn(stream, begun);
+    return { client, key, earlier: begun && requestIn(stream, begun) };
   }
 
   /**
-   * Records the request, or returns the earlier one.
+   * Records the request, or returns the earlier one. `newId` allocates the id of its deposit.
+   * @throws {SwordError} 409: the key was used for another request.
    * @throws {EventLogUnavailable} the log rejects the record, and no read shows another one within the time limit.
    */
   async begin(
-    client: string,
-    key: string,
-    request: Pick<IdempotencyRecord, 'depositId' | 'requestId' | 'fingerprint'>,
+    key: IdempotencyKey,
+    fingerprint: string,
+    requestId: string,
+    newId: () => Promise<number>,
     retries = new OutageRetries(),
   ): Promise<IdempotencyRecord> {
-    const [stream, now] = [streamOf(client, key), clock.date().toISOString()];
-    const data = { ...request, client, uuid: random.uuid(), now };
+    const request = key.earlier ?? (await this.#record(key, { fingerprint, requestId }, newId, retries));
+    if (request.fingerprint === fingerprint) return request;
+    const text = 'The Idempotency-Key was used before, for a request with other content.';
+    throw new SwordError('Conflict', text, { verboseDescription: 'Take a new key for every new request.' });
+  }
+
+  async #record(
+    { client, key }: IdempotencyKey,
+    request: Pick<IdempotencyRecord, 'requestId' | 'fingerprint'>,
+    newId: () => Promise<number>,
+    retries: OutageRetries,
+  ): Promise<IdempotencyRecord> {
+    const [stream, depositId, now] = [streamOf(client, key), await newId(), clock.date().toISOString()];
+    const data = { depositId, ...request, client, uuid: random.uuid(), now };
     const metadata = { schemaVersion: 1, occurredAt: now, $correlationId: request.requestId };
     const event = { id: random.uuid(), type: 'RequestBegun', data, metadata };
     const [begun] = sealAfter(stream, 'none', null, [event]) as [NewEvent];
@@ -65,7 +87,7 @@ export class IdempotencyStore {
         return requestIn(stream, begun);
       } catch (error) {
         if (!(error instanceof WrongExpectedRevision)) throw error;
-        const first = await this.find(client, key, since);
+        const { earlier: first } = await this.load(client, key, since);
         if (first) return first;
         await retries.pause(`The append to ${stream} was rejected, and no read shows another event`);
       }

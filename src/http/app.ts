@@ -3,7 +3,8 @@ import Koa from 'koa';
 import type { CollectionView } from '../../projections/collections.ts';
 import type { ObjectReader } from '../contents/object-reader.ts';
 import type { Resolver } from '../contents/resolver.ts';
-import type { DepositService } from '../deposits/deposit-service.ts';
+import type { DepositParts } from '../deposits/client-write.ts';
+import { loadedDepositsLookup } from '../deposits/validate-entry.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import type { Generator } from '../sword/documents/document.ts';
 import type { XmlLimits } from '../sword/entry/xml-tree.ts';
@@ -34,14 +35,13 @@ import { readTarget } from './middleware/request-target.ts';
 import { serveOpenApi } from './middleware/serve-open-api.ts';
 import type { ReceiveOptions } from './requests/receive-content.ts';
 import type { BodyTimeouts } from './requests/request-body.ts';
+import { WriteChecks } from './requests/write-checks.ts';
 import { DepositDocuments } from './responses/answer-documents.ts';
 import { DublinCoreCache } from './responses/dublin-core-cache.ts';
 import { ResponseCache } from './responses/response-cache.ts';
 import { ROUTES, type RouteName } from './route-table.ts';
 import type { Handler } from './server/server.ts';
 import type { ServiceMiddleware, ServiceState } from './service-context.ts';
-import { DepositWrites } from './writes/deposit-writes.ts';
-import { loadedDepositsLookup } from './writes/reference-target.ts';
 
 /** The options of every node. */
 export type AppOptions = {
@@ -70,7 +70,7 @@ export type HttpSettings = {
 
 /** The parts and settings of a node that serves clients. */
 export type ClientOptions = HttpSettings & {
-  readonly depositService: DepositService;
+  readonly deposits: DepositParts;
   readonly store: ObjectStore;
   readonly credentials: Credentials;
   readonly collections: View<CollectionView>;
@@ -121,37 +121,31 @@ function useClients(app: Koa<ServiceState>, parts: Parts): void {
 function routes(
   parts: Parts & { readonly maxResumableUploadSize: number | undefined },
 ): Koa.Middleware<ServiceState> {
-  const { depositService, store, collections, iris, modules, answers } = parts;
+  const { deposits, store, collections, iris, modules, answers } = parts;
+  const { queries } = deposits;
   const terms = new DublinCoreCache(store, parts.xmlLimits);
-  const documents = new DepositDocuments({ ...parts, switches: () => depositService.viewGeneration, terms });
-  const archiveSource = onlyOne(
-    modules.flatMap((module) => module.archiveSource?.({ depositService, iris }) ?? []),
-  );
+  const documents = new DepositDocuments({ ...parts, switches: () => queries.viewGeneration, terms });
+  const archiveSource = onlyOne(modules.flatMap((module) => module.archiveSource?.({ queries, iris }) ?? []));
   const receive: ReceiveOptions = { ...parts, archiveSource, terms };
-  const lookup = loadedDepositsLookup(depositService, parts.resolver);
-  const { maxArchives } = parts;
-  const writes = new DepositWrites(depositService, documents, collections, {
-    receive,
-    iris,
-    maxArchives,
-    things: lookup,
-  });
-  const edit = editIri(writes, depositService);
-  const forModules = { ...parts, language: parts, lookup, receive };
+  const lookup = loadedDepositsLookup(queries, parts.resolver);
+  const checks = new WriteChecks({ deposits, collections, lookup, receive });
+  const writes = { checks, deposits, collections, lookup, documents, iris };
+  const edit = editIri(writes);
+  const forModules = { ...parts, queries, language: parts, lookup, checks };
   const dryRun = onlyOne(modules.flatMap((module) => module.dryRun?.(forModules) ?? []));
   const handlers: Partial<Record<RouteName, ServiceMiddleware>> = {
     serviceDocument: serviceDocumentIri(collections, parts),
     collectionService: collectionServiceIri(collections, parts),
     resolve: resolveIri(parts.resolver, parts.objects, parts),
-    collection: collectionIri(writes, depositService, parts, dryRun),
+    collection: collectionIri(writes, parts, dryRun),
     metadata: edit,
     atom: edit,
-    media: mediaIri(writes, store, depositService, parts),
-    file: fileIri(writes, store, depositService),
-    status: statusIri(depositService, documents, answers),
-    content: contentIri(depositService, documents, answers),
-    statement: statementIri(depositService, parts, answers),
-    history: historyIri(depositService, parts),
+    media: mediaIri(writes, store, parts),
+    file: fileIri(writes, store),
+    status: statusIri(queries, documents, answers),
+    content: contentIri(queries, documents, answers),
+    statement: statementIri(queries, parts, answers),
+    history: historyIri(queries, parts),
   };
   for (const module of modules) Object.assign(handlers, module.routes?.(forModules));
   const router = new Router<ServiceState>({ sensitive: true });

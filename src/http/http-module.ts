@@ -1,25 +1,25 @@
 import type { CollectionView } from '../../projections/collections.ts';
-import type { DepositService } from '../deposits/deposit-service.ts';
+import type { DepositQueries } from '../deposits/queries.ts';
+import type { LoadedDepositsLookup } from '../deposits/validate-entry.ts';
 import type { RenderContext } from '../sword/documents/document.ts';
 import type { Iris } from '../sword/iris.ts';
 import type { Credentials } from './middleware/credentials.ts';
 import type { OptionalModule } from './middleware/open-api-document.ts';
 import type { ArchiveSource } from './requests/archive-source.ts';
-import type { ReceiveOptions } from './requests/receive-content.ts';
 import type { BodyTimeouts } from './requests/request-body.ts';
+import type { WriteChecks } from './requests/write-checks.ts';
 import type { RouteName } from './route-table.ts';
 import type { ServiceContext, ServiceMiddleware } from './service-context.ts';
-import type { LoadedDepositsLookup } from './writes/reference-target.ts';
 
 /** The parts of the core that modules with routes may use. */
 type HttpParts = {
-  readonly depositService: DepositService;
+  readonly queries: DepositQueries;
   readonly credentials: Credentials;
   readonly iris: Iris;
   readonly language: RenderContext & { readonly refIdAliases: boolean };
   readonly lookup: LoadedDepositsLookup;
   readonly bodyTimeouts: BodyTimeouts;
-  readonly receive: ReceiveOptions;
+  readonly checks: WriteChecks;
 };
 
 /** The additions of an optional module to HTTP. */
@@ -31,7 +31,7 @@ export type HttpModule = {
   readonly maxResumableUploadSize?: number;
   readonly routes?: (parts: HttpParts) => Partial<Record<RouteName, ServiceMiddleware>>;
   /** Receives an archive that a request names in place of a body. */
-  readonly archiveSource?: (parts: Pick<HttpParts, 'depositService' | 'iris'>) => ArchiveSource;
+  readonly archiveSource?: (parts: Pick<HttpParts, 'queries' | 'iris'>) => ArchiveSource;
   /** Checks a new deposit without making it. */
   readonly dryRun?: (parts: HttpParts) => DryRunHandler;
   /** Ends answers that would otherwise never end, when the service stops. */

@@ -1,6 +1,5 @@
 import type Koa from 'koa';
 import type { ClientLogin } from '../../projections/client-logins.ts';
-import type { NamedArchive } from './requests/archive-source.ts';
 
 /** Holds what the middleware found out before a handler runs. */
 export type ServiceState = {
@@ -10,8 +9,8 @@ export type ServiceState = {
   login: ClientLogin;
   /** The `Allow` of the resource in its present state. */
   allow: () => string;
-  /** The archive that the request names in place of a body. */
-  namedArchive?: NamedArchive;
+  /** The lock of the upload that the request names in place of a body. */
+  namedUpload?: Disposable;
 };
 
 export type ServiceContext = Koa.ParameterizedContext<ServiceState>;

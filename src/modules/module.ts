@@ -1,9 +1,9 @@
 import type { ArchiveReader } from '../archives/inspection.ts';
 import type { Config } from '../config/config.ts';
-import type { NotificationViews } from '../deposits/notification-views.ts';
 import type { ConsumerGroups } from '../event-log/consumer-groups/consumer-group.ts';
 import type { EventLog } from '../event-log/event-log.ts';
 import type { HttpModule } from '../http/http-module.ts';
+import type { NotificationViews } from '../reactors/sweep/notification-views.ts';
 import type { Logger } from '../tools/logger.ts';
 import type { Projector } from '../views/projector.ts';
 import type { Anchoring } from './anchors/anchor-scheduler.ts';

@@ -1,4 +1,4 @@
-import { type CommandContext, handleCommand, type Loaded, load } from '../deposits/command-handler.ts';
+import { type CommandContext, handleCommand, load, type StreamState } from '../deposits/command-handler.ts';
 import { parkings } from '../domain/aggregates.ts';
 import {
   eventToRetry,
@@ -20,7 +20,7 @@ import { commandContext } from './command-context.ts';
 export class EventLogParking {
   readonly #log: EventLog;
   /** The decisions read so far, by reactor. */
-  readonly #known = new Map<string, Loaded<Parking>>();
+  readonly #known = new Map<string, StreamState<Parking>>();
 
   constructor(log: EventLog) {
     this.#log = log;

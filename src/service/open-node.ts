@@ -1,11 +1,11 @@
 import type { Config } from '../config/config.ts';
-import { type NotificationViews, notificationViews } from '../deposits/notification-views.ts';
 import type { ConsumerGroups } from '../event-log/consumer-groups/consumer-group.ts';
 import type { EventLog } from '../event-log/event-log.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { Metrics } from '../observability/metrics.ts';
 import { logMetrics, storeMetrics } from '../observability/port-metrics.ts';
 import { logObserver, observedReader, storeObserver } from '../observability/port-observers.ts';
+import { type NotificationViews, notificationViews } from '../reactors/sweep/notification-views.ts';
 import type { Logger } from '../tools/logger.ts';
 import { observed } from '../tools/observed.ts';
 import { Projector } from '../views/projector.ts';

@@ -8,8 +8,7 @@ import { LoadedDeposits } from '../contents/loaded-deposits.ts';
 import { MAX_READS, ObjectReader } from '../contents/object-reader.ts';
 import { Resolver } from '../contents/resolver.ts';
 import { AdminCommands } from '../deposits/admin-commands.ts';
-import { DepositIdAllocator } from '../deposits/deposit-id-allocator.ts';
-import { DepositService } from '../deposits/deposit-service.ts';
+import { openDeposits } from '../deposits/client-write.ts';
 import { RETRY_LIMITS, type RetryLimits } from '../deposits/outage-retries.ts';
 import type { EventLog } from '../event-log/event-log.ts';
 import type { ClientOptions, HttpSettings } from '../http/app.ts';
@@ -41,7 +40,7 @@ export async function serveClients(
   const loaded = new LoadedDeposits(objects, projector.queries, log);
   const [limits, isShared] = [retryLimits(config.eventLog), config.eventLog.kind !== 'sqlite'];
   const parts = {
-    depositService: new DepositService(log, new DepositIdAllocator(log, limits), projector, isShared, limits),
+    deposits: openDeposits(log, projector, isShared, config.maxArchives, limits),
     credentials: new Credentials(projector.add(clientLogins), passwordRenewal(log, logger)),
     collections: projector.add(collections),
     resolver: new Resolver({ deposits: loaded, log, store }),

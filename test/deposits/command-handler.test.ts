@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import { handleCommand, load } from '../../src/deposits/command-handler.ts';
-import { DepositIdAllocator } from '../../src/deposits/deposit-id-allocator.ts';
 import { IdempotencyStore } from '../../src/deposits/idempotency-store.ts';
+import { DepositIdAllocator } from '../../src/deposits/ids/deposit-id-allocator.ts';
 import { deposits } from '../../src/domain/aggregates.ts';
 import { type EventLog, type RecordedEvent, WrongExpectedRevision } from '../../src/event-log/event-log.ts';
 import { canonicalJson, hashOf } from '../../src/event-log/integrity/hash-chain.ts';
@@ -97,7 +97,7 @@ test('a command that was carried out before is answered as it was then, whatever
   const context = anyContext();
   const first = await handleCommand(log, deposits, 1, partial, context);
   await executeDeposit(log, 1, complete);
-  const again = await handleCommand(log, deposits, 1, partial, context, { once: true });
+  const again = await handleCommand(log, deposits, 1, partial, context);
   t.deepEqual(again, first);
   t.is(again.state.status, 'partial');
 });
@@ -240,12 +240,17 @@ test('while many go on asking for ids some are reserved ahead, none twice; for a
 test('what a request was to do is found by its client and its key, and by no other two that read the same', async (t) => {
   await using log = new MemoryEventLog();
   const requests = new IdempotencyStore(log);
-  const asked = { depositId: 1, requestId: 'r', fingerprint: 'f' };
-  const begun = await requests.begin('ab', 'c', asked);
-  t.like(begun, asked);
-  t.deepEqual(await requests.begin('ab', 'c', { ...asked, depositId: 2 }), begun, 'the first one counts');
-  t.deepEqual(await requests.find('ab', 'c'), begun);
-  t.is(await requests.find('a', 'bc'), undefined);
+  const key = await requests.load('ab', 'c');
+  t.is(key.earlier, undefined);
+  const begun = await requests.begin(key, 'f', 'r', async () => 1);
+  t.like(begun, { depositId: 1, requestId: 'r', fingerprint: 'f' });
+  t.deepEqual(await requests.begin(key, 'f', 's', async () => 2), begun, 'the first one counts');
+  t.deepEqual((await requests.load('ab', 'c')).earlier, begun);
+  t.is((await requests.load('a', 'bc')).earlier, undefined);
+  await t.throwsAsync(
+    requests.begin(key, 'g', 's', async () => 2),
+    { name: 'SwordError' },
+  );
 });
 
 test('a log that is away refuses ids and gives them again later', async (t) => {

@@ -2,8 +2,8 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import test from 'ava';
 import { handleCommand, load } from '../../src/deposits/command-handler.ts';
-import { DepositIdAllocator } from '../../src/deposits/deposit-id-allocator.ts';
 import { IdempotencyStore } from '../../src/deposits/idempotency-store.ts';
+import { DepositIdAllocator } from '../../src/deposits/ids/deposit-id-allocator.ts';
 import { OutageRetries } from '../../src/deposits/outage-retries.ts';
 import { deposits } from '../../src/domain/aggregates.ts';
 import {
@@ -29,7 +29,7 @@ const OUTAGE = 2500;
 
 const partial = createDeposit({ final: false, entry: null });
 const complete = { type: 'CompleteDeposit', depositId: 1, now: '2026-03-01T12:00:00.000Z' } as const;
-const asked = { depositId: 1, requestId: 'r', fingerprint: 'f' };
+const unusedKey = { client: 'alice', key: 'key', earlier: undefined };
 
 /** A log without a quorum: an event that is not replicated is at the end of each stream; reads do not show it. */
 class LogWithQuorum extends MemoryEventLog {
@@ -95,8 +95,8 @@ test('a request with a key is recorded once the quorum is back', async (t) => {
   await using log = new LogWithQuorum();
   const requests = new IdempotencyStore(log);
   void log.loseFor(100);
-  const begun = await requests.begin('alice', 'key', asked, longRetries());
-  t.deepEqual(await requests.find('alice', 'key'), begun);
+  const begun = await requests.begin(unusedKey, 'f', 'r', async () => 1, longRetries());
+  t.deepEqual((await requests.load('alice', 'key')).earlier, begun);
 });
 
 test('without a quorum requests are refused as in an outage, after their time limit and not before', async (t) => {
@@ -106,7 +106,7 @@ test('without a quorum requests are refused as in an outage, after their time li
   const requests: Record<string, (retries: OutageRetries) => Promise<unknown>> = {
     change: (retries) => handleCommand(log, deposits, 1, complete, anyContext(), { retries }),
     creation: (retries) => handleCommand(log, deposits, 2, partial, anyContext(), { fresh: true, retries }),
-    key: (retries) => new IdempotencyStore(log).begin('alice', 'key', asked, retries),
+    key: (retries) => new IdempotencyStore(log).begin(unusedKey, 'f', 'r', async () => 1, retries),
     id: ({ since }) => new DepositIdAllocator(log, LIMITS).next(since),
   };
   for (const [name, request] of Object.entries(requests)) {

@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
 import type { DepositStatusView } from '../../projections/deposit-status.ts';
-import { isLoadedOrigin } from '../../src/deposits/loaded-lookup.ts';
+import { isLoadedOrigin } from '../../src/contents/loaded-lookup.ts';
 import { type EventLog, EventLogUnavailable, type ReadAllOptions } from '../../src/event-log/event-log.ts';
 import { executeDeposit } from '../../testing/domain/commands.ts';
 import { createDeposit, fallbackOrigin, loadedData, reading } from '../../testing/domain/example-deposits.ts';

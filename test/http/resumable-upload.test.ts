@@ -647,6 +647,8 @@ test('after a restart each upload is where it was; what was not verified, or bel
   const headers = { ...archiveHeaders(), ...partial };
   const created = await alice.post('/1/software/', null, { ...headers, Upload: used });
   t.is(created.status, 201);
+  const [usedNow, unusedNow] = [await uploads.whole(helloZip), await uploads.whole(helloZip)];
+  const createdNow = await alice.post('/1/software/', null, { ...headers, Upload: usedNow });
   await service.stop();
 
   // The state that a kill leaves in the middle of a chunk with a checksum, and of the creation of an upload.
@@ -660,6 +662,9 @@ test('after a restart each upload is where it was; what was not verified, or bel
   const claims = {
     [used]: { requestId: created.headers.get('x-request-id'), after: elsewhere },
     [unused]: { requestId: randomUUID(), after: `${'f'.repeat(16)}-${'f'.repeat(16)}` },
+    // Claims of this release name the deposit and the command.
+    [usedNow]: { ...claimBy(createdNow.headers.get('x-request-id')), depositId: idOfDeposit(createdNow) },
+    [unusedNow]: { ...claimBy(randomUUID()), depositId: idOfDeposit(createdNow) },
   };
   for (const [upload, claim] of Object.entries(claims)) {
     await changeState(service, upload, {
@@ -667,7 +672,7 @@ test('after a restart each upload is where it was; what was not verified, or bel
       claim: { ...claim, sha256: sha256Of(helloZip) },
     });
   }
-  await writeFile(fileOf(service, used, 'bytes'), helloZip);
+  for (const upload of [used, usedNow]) await writeFile(fileOf(service, upload, 'bytes'), helloZip);
   await service.startAgain();
 
   const [again, pathOf] = [alice.at(service.url), (upload: string): string => new URL(upload).pathname];
@@ -678,21 +683,35 @@ test('after a restart each upload is where it was; what was not verified, or bel
   t.is((await uploadsAgain.patch(pathOf(verifying), 4, 'efghij')).status, 204);
   t.is((await bytesOf(service, verifying)).toString(), 'abcdefghij');
   const left = await readdir(path.join(service.folder, 'uploads'));
-  const known = [begun, verifying, used, unused].flatMap((upload) => filesOfWhole(idOf(upload)));
+  const known = [begun, verifying, used, unused, usedNow, unusedNow].flatMap((upload) =>
+    filesOfWhole(idOf(upload)),
+  );
   t.deepEqual(left.sort(), known.sort());
 
   const nothing = checksumOf('sha1', Buffer.alloc(0));
   const added = await uploadsAgain.patch(pathOf(used), helloZip.length, '', nothing);
   await assertSwordError(t, added, 423, 'UploadLocked', 'by the request that has claimed it');
-  const repeated = await again.post('/1/software/', null, { ...headers, Upload: idOf(used) });
-  t.is(
-    repeated.headers.get('link'),
-    `<${again.url}${pathOf(created.headers.get('location') ?? '')}>; rel="edit"`,
-  );
-  await assertSwordError(t, repeated, 409, 'Conflict');
-  t.deepEqual(await filesOf(service, used), [`${idOf(used)}.json`]);
-  t.is((await again.post('/1/software/', null, { ...headers, Upload: idOf(unused) })).status, 201);
+  for (const [upload, first] of [
+    [used, created],
+    [usedNow, createdNow],
+  ] as const) {
+    const repeated = await again.post('/1/software/', null, { ...headers, Upload: idOf(upload) });
+    const iri = `${again.url}${pathOf(first.headers.get('location') ?? '')}`;
+    t.is(repeated.headers.get('link'), `<${iri}>; rel="edit"`);
+    await assertSwordError(t, repeated, 409, 'Conflict');
+    t.deepEqual(await filesOf(service, upload), [`${idOf(upload)}.json`]);
+  }
+  for (const upload of [unused, unusedNow])
+    t.is((await again.post('/1/software/', null, { ...headers, Upload: idOf(upload) })).status, 201);
 });
+
+function claimBy(commandId: string | null) {
+  return { commandId, requestId: commandId, after: null };
+}
+
+function idOfDeposit({ headers }: Response): number {
+  return Number(/\/(\d+)\/metadata/.exec(headers.get('location') ?? '')?.[1]);
+}
 
 test('the client of the protocol brings an upload to its end over connections that break', async (t) => {
   const { alice, service, uploads } = t.context;

@@ -1,39 +1,49 @@
 import type { CollectionView } from '../../../projections/collections.ts';
-import type { DepositService } from '../../deposits/deposit-service.ts';
+import { createDeposit } from '../../deposits/create.ts';
+import { collectionEntryValidator, targetOf } from '../../deposits/validate-entry.ts';
 import type { RenderContext } from '../../sword/documents/document.ts';
 import { badRequest } from '../../sword/sword-error.ts';
 import type { DryRunHandler } from '../http-module.ts';
-import { bodyKind, isDryRun, parseDepositRequest } from '../requests/deposit-request.ts';
+import { isDryRun } from '../requests/deposit-request.ts';
+import { collectionNamed, WRITES } from '../requests/write-checks.ts';
 import { answerDepositList } from '../responses/answer-deposit-list.ts';
-import type { ServiceMiddleware } from '../service-context.ts';
-import type { DepositWrites } from '../writes/deposit-writes.ts';
+import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 import { grantedCollection } from './deposit-resource.ts';
 import { resource } from './resource.ts';
+import { answerCreated, type WriteParts } from './write-parts.ts';
 
 /** COL-IRI: lists the client's deposits, and creates them from an archive, an entry, or both. */
 export function collectionIri(
-  writes: DepositWrites,
-  depositService: DepositService,
+  parts: WriteParts,
   language: RenderContext,
   dryRun: DryRunHandler | undefined,
 ): ServiceMiddleware {
+  const { checks, deposits, collections, lookup, iris } = parts;
   return resource<CollectionView>({
-    find: async (ctx) => writes.collection(grantedCollection(ctx)),
+    find: async (ctx) => collectionNamed(collections, grantedCollection(ctx)),
     handlers: {
-      GET: async (ctx, collection) => answerDepositList(ctx, collection, depositService, language),
+      GET: async (ctx, collection) => answerDepositList(ctx, collection, deposits.queries, language),
       POST: async (ctx, view) => {
-        if (isDryRun(ctx)) {
-          if (dryRun) return dryRun.answer(ctx, view);
-          throw badRequest('This service makes no dry runs: send the request without dry-run=true.');
-        }
-        const { collection } = view;
-        const request = parseDepositRequest(ctx);
-        const accepted = { archives: await writes.archiveTypes(ctx, collection), entry: true };
-        const body = bodyKind(ctx, accepted);
-        const content = await writes.receiveDeposit(ctx, request, body, accepted);
-        const written = await writes.create(ctx, collection, content, request);
-        await writes.answerCreated(ctx, written, 'edit');
+        if (!isDryRun(ctx)) return create(ctx, view);
+        if (dryRun) return dryRun.answer(ctx, view);
+        throw badRequest('This service makes no dry runs: send the request without dry-run=true.');
       },
     },
   });
+
+  async function create(ctx: ServiceContext, { collection }: CollectionView): Promise<void> {
+    const { login } = ctx.state;
+    const validator = collectionEntryValidator(login, lookup);
+    const write = await checks.run({ ctx, rule: WRITES.create, collection }, validator);
+    const created = await createDeposit(deposits, {
+      ...write,
+      collection,
+      iris,
+      targetOf: async ({ entry }) => {
+        const reference = entry?.facts.reference;
+        return reference && targetOf(reference, login, lookup);
+      },
+    });
+    await answerCreated(ctx, created, 'edit', parts);
+  }
 }

@@ -1,5 +1,5 @@
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
-import type { DepositService } from '../../deposits/deposit-service.ts';
+import type { DepositQueries } from '../../deposits/queries.ts';
 import type { DepositDocuments } from '../responses/answer-documents.ts';
 import type { ResponseCache } from '../responses/response-cache.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
@@ -7,14 +7,14 @@ import { depositResource } from './deposit-resource.ts';
 
 /** CONT-FILE-IRI: the stored content of a deposit. */
 export function contentIri(
-  depositService: DepositService,
+  queries: DepositQueries,
   documents: DepositDocuments,
   cache: ResponseCache,
 ): ServiceMiddleware {
-  return depositResource<DepositContentView>((id) => depositService.content(id), {
+  return depositResource<DepositContentView>((id) => queries.content(id), {
     GET: async (ctx, deposit) => {
       documents.content(ctx, deposit);
-      cache.store(ctx, deposit, () => depositService.contentValidator(deposit));
+      cache.store(ctx, deposit, () => queries.contentValidator(deposit));
     },
   });
 }

@@ -1,112 +1,100 @@
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
-import type { DepositService } from '../../deposits/deposit-service.ts';
-import {
-  type Accepted,
-  bodyKind,
-  digestsOf,
-  isEmpty,
-  namedUpload,
-  parseDepositRequest,
-} from '../requests/deposit-request.ts';
-import { assertChangeable, assertMatches } from '../requests/preconditions.ts';
+import { changeContent, updateMetadata } from '../../deposits/change.ts';
+import { type Written, writtenDeposit } from '../../deposits/client-write.ts';
+import { completeDeposit } from '../../deposits/complete.ts';
+import { removeDeposit } from '../../deposits/remove.ts';
+import { assertMetadataUpdate } from '../../domain/deposit/metadata/decide-metadata.ts';
+import { formatSwhid, InvalidSwhid, parseSwhid } from '../../swhid/swhid.ts';
+import { headerText } from '../../sword/headers/raw-header.ts';
+import { badRequest } from '../../sword/sword-error.ts';
+import { digestsOf, isEmpty, namedUpload, parseDepositRequest } from '../requests/deposit-request.ts';
 import { assertMd5 } from '../requests/receive-entry.ts';
 import { isEmptyBody, waitsToContinue } from '../requests/request-body.ts';
 import { assertDigests } from '../requests/verify-digests.ts';
+import { WRITES } from '../requests/write-checks.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
-import type { ContentChange, DepositWrites, Written } from '../writes/deposit-writes.ts';
-import { hasCheckedSwhid, updateMetadata } from '../writes/update-metadata.ts';
 import { depositResource, isPossible } from './deposit-resource.ts';
 import type { Handlers, Method } from './resource.ts';
+import { answerCreated, type WriteParts, withTag } from './write-parts.ts';
 
 /** Edit-IRI and SE-IRI: the receipt, the metadata, completion and deletion. */
-export function editIri(writes: DepositWrites, depositService: DepositService): ServiceMiddleware {
+export function editIri(parts: WriteParts): ServiceMiddleware {
+  const { checks, deposits, documents } = parts;
   const handlers: Handlers<DepositContentView> = {
-    GET: async (ctx, deposit) => writes.answerReceipt(ctx, deposit),
+    GET: async (ctx, deposit) => documents.receipt(ctx, deposit),
     POST: async (ctx, deposit) => {
-      if (await isCompletion(ctx, deposit)) await completeWithoutBody(ctx, deposit);
+      if (await isCompletion(ctx, deposit)) await complete(ctx, deposit);
       else {
-        await writes.answerCreated(ctx, await changeContent(ctx, deposit, 'add-content'), 'edit');
+        const changed = withTag(ctx, await change(ctx, deposit, 'addToEdit'));
+        await answerCreated(ctx, changed, 'edit', parts);
       }
     },
     PUT: async (ctx, deposit) => {
-      if (hasCheckedSwhid(ctx)) await updateMetadata(ctx, deposit, writes, depositService);
-      else await changeContent(ctx, deposit, 'replace-content');
+      const isUpdate = swhidText(ctx) !== undefined;
+      withTag(ctx, await (isUpdate ? update(ctx, deposit) : change(ctx, deposit, 'replaceOnEdit')));
       ctx.status = 204;
     },
     DELETE: async (ctx, deposit) => {
-      assertChangeable(ctx, deposit);
-      await writes.remove(ctx, deposit);
+      await removeDeposit(deposits, deposit.depositId, await checked(ctx, deposit, 'remove'));
       ctx.status = 204;
     },
   };
-  return depositResource((id) => depositService.content(id), handlers, isPossibleHere);
+  return depositResource((id) => deposits.queries.content(id), handlers, isPossibleHere);
 
-  /**
-   * Completes the deposit. Repeated for a deposit that is already completed, it answers the same and changes nothing.
-   */
-  async function completeWithoutBody(ctx: ServiceContext, deposit: DepositContentView): Promise<void> {
-    assertNoDigestPromised(ctx);
-    const isDone = await writes.isReplay(ctx);
-    if (deposit.status === 'partial' && !isDone) assertMatches(ctx, deposit);
-    const needsCompletion = deposit.status === 'partial' || isDone;
-    const shown = needsCompletion ? await writes.load(await writes.complete(ctx, deposit)) : deposit;
-    await writes.answerReceipt(ctx, shown);
+  function checked(ctx: ServiceContext, deposit: DepositContentView, kind: keyof typeof WRITES) {
+    return checks.run({ ctx, rule: WRITES[kind], collection: deposit.collection, deposit });
   }
 
-  async function changeContent(
+  async function change(
     ctx: ServiceContext,
     deposit: DepositContentView,
-    kind: ContentChange,
+    kind: 'addToEdit' | 'replaceOnEdit',
   ): Promise<Written> {
-    // Without the header, the change is final here.
-    const isFinal = (inProgress: boolean | null) => inProgress !== true;
-    return writes.changeContent(ctx, deposit, kind, await acceptedHere(ctx, deposit, kind), isFinal);
+    const { change: kindOfChange } = WRITES[kind];
+    return changeContent(deposits, deposit.depositId, await checked(ctx, deposit, kind), (content) => ({
+      kind: kindOfChange,
+      ...content,
+    }));
   }
 
-  async function acceptedHere(
-    ctx: ServiceContext,
-    { collection }: DepositContentView,
-    kind: ContentChange,
-  ): Promise<Accepted> {
-    const accept = await writes.archiveTypes(ctx, collection);
-    const inMultipart = { archives: accept, entry: true };
-    // An archive may be added here without an entry (SWORD 2.0, 6.7.2): client libraries use this IRI, not the
-    // EM-IRI.
-    const archives = kind === 'add-content' ? accept : [];
-    return { archives, entry: true, untypedEntry: true, inMultipart };
+  /** Adds metadata to a deposit that is done, without changing its status. `X-Check-SWHID` must identify it. */
+  async function update(ctx: ServiceContext, deposit: DepositContentView): Promise<Written> {
+    const swhid = checkedSwhid(ctx);
+    const { collection, depositId } = deposit;
+    const { providerUrl } = ctx.state.login;
+    const asked = { ctx, rule: WRITES.updateMetadata, collection, deposit, swhid };
+    const write = await checks.run(asked, () => async (facts) => assertMetadataUpdate(facts, providerUrl));
+    return updateMetadata(deposits, depositId, write, swhid);
+  }
+
+  /** Completes the deposit. Refuses an empty body when the headers promise digests of other bytes: it may be lost. */
+  async function complete(ctx: ServiceContext, deposit: DepositContentView): Promise<void> {
+    const request = parseDepositRequest(ctx);
+    assertMd5(EMPTY_BODY, request.md5);
+    assertDigests(EMPTY_BODY, digestsOf(request));
+    const write = await checked(ctx, deposit, 'complete');
+    const isAnswered = deposit.status !== 'partial' && !write.isRepeated;
+    const completed = isAnswered
+      ? deposit
+      : await writtenDeposit(deposits, await completeDeposit(deposits, deposit.depositId, write));
+    await documents.receipt(ctx, completed);
   }
 
   /**
    * Resolves to whether the request is a POST without a body to the SE-IRI, which completes the deposit (SWORD 2.0,
-   * 9.3).
+   * 9.3). To find out it may send `100 Continue`, and refuses before what would be refused later.
    */
   async function isCompletion(ctx: ServiceContext, deposit: DepositContentView): Promise<boolean> {
     if (namedUpload(ctx) !== undefined || parseDepositRequest(ctx).inProgress === true) return false;
     if (isEmpty(ctx)) return true;
-    return (!waitsToContinue(ctx) || (await mayContinue(ctx, deposit))) && isEmptyBody(ctx);
-  }
-
-  /**
-   * Resolves to whether `100 Continue` may be sent to find out if a body follows. Refuses first what would be refused
-   * later.
-   */
-  async function mayContinue(ctx: ServiceContext, deposit: DepositContentView): Promise<boolean> {
-    const isTyped = ctx.req.headers['content-type'] !== undefined;
     // A repeated completion is answered; repeated content is refused.
-    const mustBeChangeable = isTyped || deposit.status === 'partial';
-    if (mustBeChangeable && !(await writes.isReplay(ctx))) assertChangeable(ctx, deposit);
-    return bodyKind(ctx, await acceptedHere(ctx, deposit, 'add-content')).kind === 'entry';
+    const mustBeChangeable = ctx.req.headers['content-type'] !== undefined || deposit.status === 'partial';
+    if (waitsToContinue(ctx) && mustBeChangeable) {
+      const { body } = await checked(ctx, deposit, 'addToEdit');
+      if (body?.kind !== 'entry') return false;
+    }
+    return isEmptyBody(ctx);
   }
-}
-
-/**
- * Refuses an empty body when the headers promise digests of other bytes: a lost body must not complete the deposit.
- * @throws {SwordError} 412
- */
-function assertNoDigestPromised(ctx: ServiceContext): void {
-  const request = parseDepositRequest(ctx);
-  assertMd5(EMPTY_BODY, request.md5);
-  assertDigests(EMPTY_BODY, digestsOf(request));
 }
 
 const EMPTY_BODY = new Uint8Array();
@@ -118,5 +106,19 @@ const EMPTY_BODY = new Uint8Array();
 function isPossibleHere(deposit: DepositContentView, method: Method, ctx: ServiceContext): boolean {
   if (isPossible(deposit, method)) return true;
   const isUpdate = method === 'PUT' && deposit.status === 'done';
-  return isUpdate && (ctx.method === 'OPTIONS' || hasCheckedSwhid(ctx));
+  return isUpdate && (ctx.method === 'OPTIONS' || swhidText(ctx) !== undefined);
+}
+
+/** Returns the header's text; a widely used client spells it with underscores. */
+function swhidText({ req: { headers } }: ServiceContext): string | undefined {
+  return headerText(headers['x-check-swhid'] ?? headers['x_check_swhid']);
+}
+
+function checkedSwhid(ctx: ServiceContext): string {
+  try {
+    return formatSwhid(parseSwhid(swhidText(ctx) ?? ''));
+  } catch (error) {
+    if (error instanceof InvalidSwhid) throw badRequest(`X-Check-SWHID: ${error.message}`);
+    throw error;
+  }
 }

@@ -1,5 +1,5 @@
 import type { DepositStatusView } from '../../../projections/deposit-status.ts';
-import type { DepositService } from '../../deposits/deposit-service.ts';
+import type { DepositQueries } from '../../deposits/queries.ts';
 import { deposits } from '../../domain/aggregates.ts';
 import { describeDepositEvent } from '../../domain/deposit/describe.ts';
 import { occurredAt, type RecordedEvent } from '../../event-log/event-log.ts';
@@ -23,13 +23,13 @@ export const HISTORY_OFFERS: Offers = [
 const PAGE_SIZE = 100;
 
 /** Serves the events of a deposit to its client. */
-export function historyIri(depositService: DepositService, options: RenderContext): ServiceMiddleware {
-  return depositResource<DepositStatusView>((id) => depositService.status(id), {
+export function historyIri(queries: DepositQueries, options: RenderContext): ServiceMiddleware {
+  return depositResource<DepositStatusView>((id) => queries.status(id), {
     GET: async (ctx, deposit) => {
       const from = pageStart(ctx);
       const chosen = chooseRepresentation(ctx, deposit, HISTORY_OFFERS);
       if (!chosen) return;
-      const page = await pageOf(depositService, deposit, from);
+      const page = await pageOf(queries, deposit, from);
       const document = historyFeed({ ...deposit, author: deposit.client, ...page }, options);
       ctx.body = render(document, chosen.format, options);
       ctx.set('Content-Type', chosen.contentType);
@@ -38,13 +38,9 @@ export function historyIri(depositService: DepositService, options: RenderContex
 }
 
 /** Returns one page of events up to the revision that the entity tag names, even if later events exist by now. */
-async function pageOf(
-  depositService: DepositService,
-  { depositId, revision }: DepositStatusView,
-  from: number,
-) {
+async function pageOf(queries: DepositQueries, { depositId, revision }: DepositStatusView, from: number) {
   const limit = Math.min(PAGE_SIZE, revision + 1 - from);
-  const events = limit > 0 ? await depositService.history(depositId, from, limit) : [];
+  const events = limit > 0 ? await queries.history(depositId, from, limit) : [];
   return {
     from,
     previous: from > 0 ? Math.max(0, Math.min(from, revision + 1) - PAGE_SIZE) : null,

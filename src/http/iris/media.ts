@@ -1,47 +1,50 @@
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
-import type { DepositService } from '../../deposits/deposit-service.ts';
+import { changeContent } from '../../deposits/change.ts';
+import type { Written } from '../../deposits/client-write.ts';
+import type { Change } from '../../domain/deposit/commands.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import type { RenderContext } from '../../sword/documents/document.ts';
-import { assertChangeable } from '../requests/preconditions.ts';
+import { WRITES } from '../requests/write-checks.ts';
 import { answerArchives } from '../responses/answer-archives.ts';
 import { answerMediaFeed, prefersFeed } from '../responses/answer-media-feed.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
-import type { ContentChange, DepositWrites, Written } from '../writes/deposit-writes.ts';
 import { depositResource } from './deposit-resource.ts';
+import { answerCreated, type WriteParts, withTag } from './write-parts.ts';
 
 /** EM-IRI: the archives of a deposit. */
 export function mediaIri(
-  writes: DepositWrites,
+  parts: WriteParts,
   store: ObjectStore,
-  depositService: DepositService,
   renderContext: RenderContext,
 ): ServiceMiddleware {
-  return depositResource<DepositContentView>((id) => depositService.content(id), {
+  const { checks, deposits } = parts;
+  return depositResource<DepositContentView>((id) => deposits.queries.content(id), {
     GET: async (ctx, deposit) => {
-      if (prefersFeed(ctx, deposit)) await answerMediaFeed(ctx, deposit, depositService, renderContext);
+      if (prefersFeed(ctx, deposit)) await answerMediaFeed(ctx, deposit, deposits.queries, renderContext);
       else await answerArchives(ctx, deposit, store);
     },
     POST: async (ctx, deposit) => {
-      await writes.answerCreated(ctx, await changeArchives(ctx, deposit, 'add-content'), 'media');
+      await answerCreated(ctx, await change(ctx, deposit, 'addToMedia', 'add-content'), 'media', parts);
     },
     PUT: async (ctx, deposit) => {
-      await changeArchives(ctx, deposit, 'replace-content');
+      await change(ctx, deposit, 'replaceMedia', 'replace-content');
       ctx.status = 204;
     },
     DELETE: async (ctx, deposit) => {
-      assertChangeable(ctx, deposit);
-      await writes.change(ctx, deposit, { kind: 'remove-archives' }, false);
+      await change(ctx, deposit, 'remove', 'remove-archives');
       ctx.status = 204;
     },
   });
 
-  async function changeArchives(
+  async function change(
     ctx: ServiceContext,
     deposit: DepositContentView,
-    kind: ContentChange,
+    write: keyof typeof WRITES,
+    kind: Extract<Change['kind'], 'add-content' | 'replace-content' | 'remove-archives'>,
   ): Promise<Written> {
-    const accepted = { archives: await writes.archiveTypes(ctx, deposit.collection), entry: false };
-    // Without the header, the deposit stays partial: several clients add archive after archive without it.
-    return writes.changeContent(ctx, deposit, kind, accepted, (inProgress) => inProgress === false);
+    const { collection, depositId } = deposit;
+    const passed = await checks.run({ ctx, rule: WRITES[write], collection, deposit });
+    const changed = changeContent(deposits, depositId, passed, (content) => ({ kind, ...content }));
+    return withTag(ctx, await changed);
   }
 }

@@ -1,5 +1,5 @@
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
-import type { DepositService } from '../../deposits/deposit-service.ts';
+import type { DepositQueries } from '../../deposits/queries.ts';
 import { type RenderContext, render } from '../../sword/documents/document.ts';
 import { statementFeed } from '../../sword/documents/statement.ts';
 import { statementRdf } from '../../sword/documents/statement-rdf.ts';
@@ -19,16 +19,16 @@ export const STATEMENT_OFFERS: Offers<'xml' | 'rdf' | 'json'> = [
 
 /** Serves the SWORD Statement of a deposit as a feed, a resource map or JSON. */
 export function statementIri(
-  depositService: DepositService,
+  queries: DepositQueries,
   options: RenderContext,
   cache: ResponseCache,
 ): ServiceMiddleware {
-  return depositResource<DepositContentView>((id) => depositService.content(id), {
+  return depositResource<DepositContentView>((id) => queries.content(id), {
     GET: async (ctx, deposit) => {
       const { depositId, revision } = deposit;
       const chosen = chooseRepresentation(ctx, { depositId, revision }, STATEMENT_OFFERS);
       if (!chosen) return;
-      const view = await depositService.statement(depositId, revision);
+      const view = await queries.statement(depositId, revision);
       if (!view) throw notFound(`Deposit ${depositId} has been deleted.`);
       const { contentType, format } = chosen;
       const statement = { ...view, author: view.client };
@@ -37,7 +37,7 @@ export function statementIri(
         format === 'rdf'
           ? statementRdf(statement, options)
           : render(statementFeed(statement, options), format, options);
-      cache.store(ctx, deposit, () => depositService.contentValidator(deposit));
+      cache.store(ctx, deposit, () => queries.contentValidator(deposit));
     },
   });
 }

@@ -1,5 +1,5 @@
 import type { DepositStatusView } from '../../../projections/deposit-status.ts';
-import type { DepositService } from '../../deposits/deposit-service.ts';
+import type { DepositQueries } from '../../deposits/queries.ts';
 import type { DepositDocuments } from '../responses/answer-documents.ts';
 import type { ResponseCache } from '../responses/response-cache.ts';
 import type { ServiceMiddleware } from '../service-context.ts';
@@ -15,17 +15,17 @@ const RETRY_AFTER_SECONDS: Partial<Record<DepositStatusView['status'], number>> 
 
 /** State-IRI: the status of a deposit. */
 export function statusIri(
-  depositService: DepositService,
+  queries: DepositQueries,
   documents: DepositDocuments,
   cache: ResponseCache,
 ): ServiceMiddleware {
-  return depositResource<DepositStatusView>((id) => depositService.status(id), {
+  return depositResource<DepositStatusView>((id) => queries.status(id), {
     GET: async (ctx, deposit) => {
       ctx.status = 201; // the code the interface states for success
       const seconds = RETRY_AFTER_SECONDS[deposit.status];
       if (seconds !== undefined) ctx.set('Retry-After', String(seconds));
       documents.status(ctx, deposit);
-      cache.store(ctx, deposit, () => depositService.statusValidator(deposit));
+      cache.store(ctx, deposit, () => queries.statusValidator(deposit));
     },
   });
 }

@@ -1,3 +1,5 @@
+import type { ReceivedContent } from '../../deposits/client-write.ts';
+import type { EntryValidator } from '../../deposits/validate-entry.ts';
 import type { Archive, MetadataEntry } from '../../domain/deposit/events.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import type { XmlLimits } from '../../sword/entry/xml-tree.ts';
@@ -6,7 +8,6 @@ import { collectingBuffers } from '../../tools/gc-hint.ts';
 import type { HttpObserver } from '../http-observer.ts';
 import type { DublinCoreCache } from '../responses/dublin-core-cache.ts';
 import type { ServiceContext } from '../service-context.ts';
-import type { EntryValidator } from '../writes/validate-entry.ts';
 import type { ArchiveSource } from './archive-source.ts';
 import {
   type Accepted,
@@ -29,9 +30,6 @@ import { receiveMultipart } from './receive-multipart.ts';
 import { type BodyTimeouts, requestBody } from './request-body.ts';
 import { assertDigests, verifyingBytes } from './verify-digests.ts';
 
-/** The content of a request, stored and durable. */
-export type ReceivedContent = { readonly archive: Archive | null; readonly entry: MetadataEntry | null };
-
 export type ReceiveOptions = {
   readonly store: Pick<ObjectStore, 'put'>;
   readonly maxUploadSize: number;
@@ -53,29 +51,53 @@ const MULTIPART_OVERHEAD = 256 * 1024;
 /** The growth of a part by base64, line breaks included. */
 const BASE64_GROWTH = 78 / 57;
 
-/** The parameters for receiving a body of any kind. */
-type Receiving = {
+/** A write whose body is to be received. */
+export type BodyOfWrite = {
   readonly ctx: ServiceContext;
   readonly request: DepositRequest;
+  readonly body: BodyKind;
   readonly accepted: Accepted;
+  /** Resolves to whether an earlier request with the same key has been executed. */
+  readonly isRepetition: () => Promise<boolean>;
+};
+
+type Receiving = BodyOfWrite & {
   readonly judge: EntryValidator;
   readonly options: ReceiveOptions & EntryOptions;
 };
+
+/** Refuses a body by its declared length. @throws {SwordError} 413 */
+export function assertDeclaredLength(
+  length: number | null,
+  body: BodyKind,
+  options: Pick<ReceiveOptions, 'maxUploadSize' | 'maxEntrySize'>,
+): void {
+  if (body.kind === 'entry') {
+    if ((length ?? 0) > options.maxEntrySize) throw entryTooLarge(options.maxEntrySize);
+  } else if (body.kind !== 'upload') assertArchiveWithin(length, maxBodyBytes(body, options));
+}
+
+/** Returns the maximum bytes of a body with an archive. */
+function maxBodyBytes(
+  body: Kind<'archive' | 'multipart'>,
+  { maxUploadSize, maxEntrySize }: Pick<ReceiveOptions, 'maxUploadSize' | 'maxEntrySize'>,
+): number {
+  if (body.kind === 'archive') return maxUploadSize;
+  const growth = body.mediaType.type === 'multipart/related' ? BASE64_GROWTH : 1;
+  return Math.ceil((maxUploadSize + maxEntrySize) * growth) + MULTIPART_OVERHEAD;
+}
 
 /**
  * Receives the body, whatever its kind. `judge` sees the facts of an entry before anything is stored and may
  * refuse it.
  */
 export async function receiveContent(
-  ctx: ServiceContext,
-  request: DepositRequest,
-  body: BodyKind,
-  accepted: Accepted,
+  write: BodyOfWrite,
   judge: EntryValidator,
   given: ReceiveOptions,
 ): Promise<ReceivedContent> {
-  const options = { ...given, clientDomain: ctx.state.login.domain };
-  const receiving = { ctx, request, accepted, judge, options };
+  const { body } = write;
+  const receiving = { ...write, judge, options: { ...given, clientDomain: write.ctx.state.login.domain } };
   switch (body.kind) {
     case 'archive':
       return { archive: await receiveArchiveBody(receiving, body), entry: null };
@@ -84,7 +106,7 @@ export async function receiveContent(
     case 'multipart':
       return receiveMultipartBody(receiving, body);
     case 'upload':
-      return { archive: await namedArchive(receiving, body), entry: null };
+      return receiveUpload(receiving, body);
     default:
       return body satisfies never;
   }
@@ -98,7 +120,6 @@ async function receiveArchiveBody(
 ): Promise<Archive> {
   const { maxUploadSize, bodyTimeouts } = options;
   const { declaredLength: length, md5 } = request;
-  assertArchiveWithin(length, maxUploadSize);
   const announced = { filename, mediaType, md5, digests: digestsOf(request), length, accepted };
   return await receiveArchive(
     collectingBuffers(requestBody(ctx, maxUploadSize, bodyTimeouts)),
@@ -112,7 +133,6 @@ async function receiveEntryBody(
   { charset }: Kind<'entry'>,
 ): Promise<MetadataEntry> {
   const { maxEntrySize, bodyTimeouts } = options;
-  if ((request.declaredLength ?? 0) > maxEntrySize) throw entryTooLarge(maxEntrySize);
   const bytes = await receiveEntryBytes(ctx, maxEntrySize, bodyTimeouts);
   assertMd5(bytes, request.md5);
   assertDigests(bytes, digestsOf(request));
@@ -123,28 +143,26 @@ async function receiveEntryBody(
 
 async function receiveMultipartBody(
   { ctx, request, accepted, judge, options }: Receiving,
-  { mediaType }: Kind<'multipart'>,
+  kind: Kind<'multipart'>,
 ): Promise<ReceivedContent> {
-  const { maxUploadSize, maxEntrySize, bodyTimeouts } = options;
-  const growth = mediaType.type === 'multipart/related' ? BASE64_GROWTH : 1;
-  const limit = Math.ceil((maxUploadSize + maxEntrySize) * growth) + MULTIPART_OVERHEAD;
-  assertArchiveWithin(request.declaredLength, limit);
-  const body = verifyingBytes(collectingBuffers(requestBody(ctx, limit, bodyTimeouts)), digestsOf(request));
+  const limit = maxBodyBytes(kind, options);
+  const bytes = collectingBuffers(requestBody(ctx, limit, options.bodyTimeouts));
+  const body = verifyingBytes(bytes, digestsOf(request));
   const inParts = accepted.inMultipart ?? accepted;
-  return await receiveMultipart(body, mediaType, request.md5, inParts, judge, options);
+  return await receiveMultipart(body, kind.mediaType, request.md5, inParts, judge, options);
 }
 
-async function namedArchive(
-  { ctx, request, accepted, options }: Receiving,
+async function receiveUpload(
+  { ctx, request, accepted, isRepetition, options }: Receiving,
   { named }: Kind<'upload'>,
-): Promise<Archive> {
-  const promised = { md5: request.md5, digests: request.digests.repr };
+): Promise<ReceivedContent> {
+  const promised = { md5: request.md5, digests: request.digests.repr, isRepetition };
   assertDigests(NOTHING, request.digests.content); // of the body: that of the archive is Repr-Digest
   if (accepted.archives.length === 0)
     throw badRequest('An upload is an archive, and no archive has a place here.');
   if (!isEmpty(ctx)) throw badRequest('The request names an upload and has a body: send one or the other.');
   if (!options.archiveSource) throw notFound('This service takes no resumable uploads.');
-  return await options.archiveSource.receive(ctx, named, promised, accepted, options);
+  return options.archiveSource.receive(ctx, named, promised, accepted, options);
 }
 
 const NOTHING = new Uint8Array();

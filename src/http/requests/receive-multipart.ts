@@ -1,3 +1,4 @@
+import type { ReceivedContent } from '../../deposits/client-write.ts';
 import type { Archive, EntryFacts } from '../../domain/deposit/events.ts';
 import { parseContentDisposition, requireFilename } from '../../sword/headers/content-disposition.ts';
 import { parseContentMd5 } from '../../sword/headers/content-md5.ts';
@@ -14,7 +15,7 @@ import { archiveOf, contentOf, entryBytes } from './decode-part.ts';
 import { type Accepted, partTypes, unaccepted } from './deposit-request.ts';
 import { boundaryOf, defaultMultipartLimits, type Part, readMultipart } from './multipart.ts';
 import { type AnnouncedArchive, receiveArchive } from './receive-archive.ts';
-import type { ReceivedContent, ReceiveOptions } from './receive-content.ts';
+import type { ReceiveOptions } from './receive-content.ts';
 import {
   assertMd5,
   type EntryOptions,

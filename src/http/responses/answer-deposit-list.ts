@@ -1,6 +1,6 @@
 import type { CollectionView } from '../../../projections/collections.ts';
 import type { DepositStatusView } from '../../../projections/deposit-status.ts';
-import type { DepositService } from '../../deposits/deposit-service.ts';
+import type { DepositQueries } from '../../deposits/queries.ts';
 import { collectionFeed, type ListedDeposit } from '../../sword/documents/collection-feed.ts';
 import { type RenderContext, render } from '../../sword/documents/document.ts';
 import { FEED_TYPE, negotiateAmong, type Offers } from '../../sword/headers/negotiate.ts';
@@ -21,11 +21,11 @@ export const LIST_OFFERS: Offers = [
 export function answerDepositList(
   ctx: ServiceContext,
   { collection, title }: CollectionView,
-  depositService: DepositService,
+  queries: DepositQueries,
   renderContext: RenderContext,
 ): void {
   const query = depositQueryIn(ctx, collection);
-  const page = depositService.list(query);
+  const page = queries.list(query);
   if (!query.cursor && query.page > page.lastPage) {
     throw notFound(`There is no page ${query.page} of these deposits: the last page is ${page.lastPage}.`);
   }

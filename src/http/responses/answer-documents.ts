@@ -8,7 +8,9 @@ import { depositReceipt } from '../../sword/documents/deposit-receipt.ts';
 import { type Document, type RenderContext, render } from '../../sword/documents/document.ts';
 import { statusDocument } from '../../sword/documents/status-document.ts';
 import { DOCUMENT_OFFERS } from '../../sword/headers/negotiate.ts';
+import { notFound } from '../../sword/sword-error.ts';
 import { LruCache } from '../../tools/lru-cache.ts';
+import type { View } from '../../views/view.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { type AtRevision, chooseRepresentation } from './choose-representation.ts';
 import type { DublinCoreCache } from './dublin-core-cache.ts';
@@ -18,6 +20,7 @@ export type DocumentOptions = RenderContext & {
   /** Generation of the views: documents rendered from earlier generations are not reused. */
   readonly switches: () => number;
   readonly terms: DublinCoreCache;
+  readonly collections: View<CollectionView>;
 };
 
 /** Maximum number of characters in the cache: some thousands of usual bodies. */
@@ -35,7 +38,9 @@ export class DepositDocuments {
     this.#options = options;
   }
 
-  async receipt(ctx: ServiceContext, deposit: DepositContentView, collection: CollectionView): Promise<void> {
+  async receipt(ctx: ServiceContext, deposit: DepositContentView): Promise<void> {
+    const collection = this.#options.collections.get(deposit.collection);
+    if (!collection) throw notFound(`There is no collection ${deposit.collection}.`);
     const { treatment, describedAt } = collection;
     const latest = deposit.archives.at(-1);
     const terms = await this.#options.terms.of(deposit.entries);

@@ -1,5 +1,5 @@
 import type { DepositContentView } from '../../../projections/deposit-content.ts';
-import type { DepositService } from '../../deposits/deposit-service.ts';
+import type { DepositQueries } from '../../deposits/queries.ts';
 import { type RenderContext, render } from '../../sword/documents/document.ts';
 import { mediaFeed } from '../../sword/documents/statement.ts';
 import { accepts, FEED_TYPE, negotiateAmong, type Offers } from '../../sword/headers/negotiate.ts';
@@ -30,12 +30,12 @@ export function prefersFeed(ctx: ServiceContext, deposit: DepositContentView): b
 export async function answerMediaFeed(
   ctx: ServiceContext,
   { depositId, revision }: DepositContentView,
-  depositService: DepositService,
+  queries: DepositQueries,
   renderContext: RenderContext,
 ): Promise<void> {
   const chosen = chooseRepresentation(ctx, { depositId, revision, made: 'feed' }, MEDIA_FEED_OFFERS);
   if (!chosen) return;
-  const view = await depositService.statement(depositId, revision);
+  const view = await queries.statement(depositId, revision);
   if (!view) throw notFound(`Deposit ${depositId} has been deleted.`);
   const document = mediaFeed({ ...view, author: view.client }, renderContext);
   ctx.body = render(document, chosen.format, renderContext);

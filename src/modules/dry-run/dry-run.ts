@@ -1,18 +1,13 @@
 import type { CollectionView } from '../../../projections/collections.ts';
 import type { ArchiveLimits, ArchiveReader } from '../../archives/inspection.ts';
 import { inspectArchive } from '../../deposits/check.ts';
+import type { ReceivedContent } from '../../deposits/client-write.ts';
+import { collectionEntryValidator, type LoadedDepositsLookup } from '../../deposits/validate-entry.ts';
 import { check } from '../../domain/deposit/checks.ts';
 import { validateMetadata } from '../../domain/deposit/metadata/metadata-checks.ts';
 import { statusDetail, withWarnings } from '../../domain/deposit/status-detail.ts';
-import { bodyKind, parseDepositRequest } from '../../http/requests/deposit-request.ts';
-import {
-  type ReceivedContent,
-  type ReceiveOptions,
-  receiveContent,
-} from '../../http/requests/receive-content.ts';
+import { WRITES, type WriteChecks } from '../../http/requests/write-checks.ts';
 import type { ServiceContext } from '../../http/service-context.ts';
-import type { LoadedDepositsLookup } from '../../http/writes/reference-target.ts';
-import { collectionEntryValidator } from '../../http/writes/validate-entry.ts';
 import { render } from '../../sword/documents/document.ts';
 import { type DryRunDocument, dryRunDocument } from '../../sword/documents/dry-run-document.ts';
 import { negotiate } from '../../sword/headers/negotiate.ts';
@@ -34,7 +29,8 @@ const [MAX_AT_A_TIME, MAX_OF_CLIENT] = [8, 4];
 export class DryRuns {
   readonly #places: DryRunPlaces;
   readonly #lookup: LoadedDepositsLookup;
-  readonly #receive: ReceiveOptions;
+  readonly #checks: WriteChecks;
+  readonly #depositNamespace: string;
   readonly #running = new FairSemaphore({
     limit: MAX_AT_A_TIME,
     ownerLimit: MAX_OF_CLIENT,
@@ -42,10 +38,16 @@ export class DryRuns {
       busy(reached === 'owner' ? `${MAX_OF_CLIENT} dry runs of yours` : `${MAX_AT_A_TIME} dry runs`),
   });
 
-  constructor(places: DryRunPlaces, lookup: LoadedDepositsLookup, receive: ReceiveOptions) {
+  constructor(
+    places: DryRunPlaces,
+    lookup: LoadedDepositsLookup,
+    checks: WriteChecks,
+    depositNamespace: string,
+  ) {
     this.#places = places;
     this.#lookup = lookup;
-    this.#receive = receive;
+    this.#checks = checks;
+    this.#depositNamespace = depositNamespace;
   }
 
   /** Answers 200 with what the checks find; what would refuse the request itself refuses this one. */
@@ -54,18 +56,15 @@ export class DryRuns {
     const document = await this.#run(ctx, collection);
     const { contentType, format } = negotiate(ctx.req.headers.accept);
     ctx.vary('Accept');
-    ctx.body = render(dryRunDocument(document), format, this.#receive);
+    ctx.body = render(dryRunDocument(document), format, { depositNamespace: this.#depositNamespace });
     ctx.set('Content-Type', contentType);
   }
 
-  async #run(ctx: ServiceContext, { accept }: CollectionView): Promise<DryRunDocument> {
-    const request = parseDepositRequest(ctx);
-    const accepted = { archives: accept, entry: true };
-    const body = bodyKind(ctx, accepted);
+  async #run(ctx: ServiceContext, { collection }: CollectionView): Promise<DryRunDocument> {
+    const validator = collectionEntryValidator(ctx.state.login, this.#lookup);
+    const write = await this.#checks.run({ ctx, rule: WRITES.create, collection }, validator);
     await using place = await this.#places.begin();
-    const judge = collectionEntryValidator(body, request, ctx.state.login, this.#lookup);
-    const options = { ...this.#receive, store: place };
-    const content = await receiveContent(ctx, request, body, accepted, judge, options);
+    const content = await write.receive({ store: place });
     return {
       requestId: ctx.state.requestId,
       title: content.entry?.facts.title ?? null,

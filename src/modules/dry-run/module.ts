@@ -13,7 +13,12 @@ import { DryRunStorage } from './dry-run-storage.ts';
  */
 export const dryRun: Module = {
   name: 'dry-run',
-  async serve({ config: { dataDir, archiveLimits: limits }, logger, resources, observedReader }) {
+  async serve({
+    config: { dataDir, depositNamespace, archiveLimits: limits },
+    logger,
+    resources,
+    observedReader,
+  }) {
     const folder = path.join(dataDir, 'dry-runs'); // of this process alone
     const clear = () => files.rm(folder, { recursive: true, force: true });
     await clear(); // of what a crash left
@@ -32,7 +37,7 @@ export const dryRun: Module = {
     };
     return {
       name: 'dry-run',
-      dryRun: ({ lookup, receive }) => new DryRuns(places, lookup, receive),
+      dryRun: ({ lookup, checks }) => new DryRuns(places, lookup, checks, depositNamespace),
     } satisfies HttpModule;
   },
 };

@@ -24,9 +24,9 @@ export const resumableUploads: Module = {
         uploads: uploadsIri(uploads, iris, bodyTimeouts),
         upload: uploadIri(uploads, bodyTimeouts),
       }),
-      archiveSource: ({ depositService, iris }) => ({
+      archiveSource: ({ queries, iris }) => ({
         receive: (ctx, named, announced, accepted, options) =>
-          receiveUpload(ctx, named, announced, accepted, options, { uploads, depositService, iris }),
+          receiveUpload(ctx, named, announced, accepted, options, { uploads, queries, iris }),
       }),
       stop: () => uploads.hurry(),
     };
@@ -37,6 +37,6 @@ const unlockNamedUpload: ServiceMiddleware = async (ctx, next) => {
   try {
     await next();
   } finally {
-    ctx.state.namedArchive?.[Symbol.dispose]();
+    ctx.state.namedUpload?.[Symbol.dispose]();
   }
 };

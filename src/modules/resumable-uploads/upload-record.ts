@@ -28,17 +28,18 @@ export type UploadState =
   /** It is an archive of this deposit; its bytes have been removed from here. */
   | { readonly status: 'used'; readonly depositId: number; readonly usedAt: string; readonly sha256: string };
 
-/** Identifies what a request may have recorded in the log. */
-type Claim = {
-  readonly requestId: string;
-  /**
-   * An event of the log before the request: its own events come later, if the log still has this one. `null`: none was
-   * known. Earlier releases stored a position, of any log.
-   */
-  readonly after: SeenEvent | string | null;
+/** Identifies the command that may have made the upload an archive of a deposit. */
+export type Claim = {
   /** SHA-256 of the archive in the store. */
   readonly sha256: string;
-};
+  readonly requestId: string;
+  /** An event before the command, or a position of any log, by which earlier releases limit their search. */
+  readonly after: SeenEvent | string | null;
+} & (
+  | { readonly depositId: number; readonly commandId: string }
+  /** Claims of earlier releases: events of the request have its id as correlation id. */
+  | { readonly depositId?: undefined; readonly commandId?: undefined }
+);
 
 const PREFIX = '{"durableLength":';
 /** Number of digits of the largest safe integer. */

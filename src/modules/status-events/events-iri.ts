@@ -1,5 +1,5 @@
 import type { DepositStatusView } from '../../../projections/deposit-status.ts';
-import type { DepositService } from '../../deposits/deposit-service.ts';
+import type { DepositQueries } from '../../deposits/queries.ts';
 import {
   isStatusChange,
   type StatusChange,
@@ -33,23 +33,20 @@ type Followed = DepositStatusView & { readonly isDeleted?: true };
  * The changes of one deposit as they happen: the latest first of all, or those behind `Last-Event-ID`, up to its deletion
  * if it has been deleted since.
  */
-export function depositEventsIri(
-  depositService: DepositService,
-  options: EventsIriOptions,
-): ServiceMiddleware {
+export function depositEventsIri(queries: DepositQueries, options: EventsIriOptions): ServiceMiddleware {
   const { streams } = options;
   return resource<Followed>({
     find: (ctx) => {
       const isResumed = lastEventId(ctx) !== undefined;
       return findDeposit(ctx, async (id) => {
-        return (await depositService.status(id)) ?? (isResumed ? deletedDeposit(streams.log, id) : undefined);
+        return (await queries.status(id)) ?? (isResumed ? deletedDeposit(streams.log, id) : undefined);
       });
     },
     handlers: {
       GET: async (ctx, { depositId, revision, collection, ...deposit }) => {
         const after = revisionIn(ctx, revision);
         const isEnded = deposit.status === 'done' || deposit.isDeleted === true;
-        if (isEnded && after !== undefined && !(await hasNews(depositService, depositId, after, revision))) {
+        if (isEnded && after !== undefined && !(await hasNews(queries, depositId, after, revision))) {
           ctx.status = 204; // by which the client does not reconnect
           return;
         }
@@ -89,14 +86,9 @@ async function deletedDeposit(log: EventLog, depositId: number): Promise<Followe
 }
 
 /** Returns whether the status changed after a revision. An update of the metadata of a deposit that is done does not change it. */
-async function hasNews(
-  depositService: DepositService,
-  id: number,
-  after: number,
-  last: number,
-): Promise<boolean> {
+async function hasNews(queries: DepositQueries, id: number, after: number, last: number): Promise<boolean> {
   if (after === last) return false;
-  return (await depositService.history(id, after + 1, last - after)).some(isStatusChange);
+  return (await queries.history(id, after + 1, last - after)).some(isStatusChange);
 }
 
 function eventsOptions(

@@ -10,11 +10,11 @@ export const statusEvents: Module = {
     const streams = new EventStreams({ log, projector, statuses: notified.statuses });
     return {
       name: 'status-events',
-      routes: ({ depositService, credentials, language }) => {
+      routes: ({ queries, credentials, language }) => {
         const options = { streams, credentials, language };
         return {
           collectionEvents: collectionEventsIri(options),
-          events: depositEventsIri(depositService, options),
+          events: depositEventsIri(queries, options),
         };
       },
       stop: () => streams[Symbol.dispose](),

@@ -1,8 +1,8 @@
-import type { NotificationViews } from '../../deposits/notification-views.ts';
 import type { ConsumerGroups } from '../../event-log/consumer-groups/consumer-group.ts';
 import type { EventLog } from '../../event-log/event-log.ts';
 import { EventLogParking } from '../../reactors/parking.ts';
 import { ReactorRunner, type RunnerStatus } from '../../reactors/reactor-runner.ts';
+import type { NotificationViews } from '../../reactors/sweep/notification-views.ts';
 import { Iris } from '../../sword/iris.ts';
 import type { Logger } from '../../tools/logger.ts';
 import type { Projector } from '../../views/projector.ts';

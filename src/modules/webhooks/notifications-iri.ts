@@ -1,8 +1,8 @@
-import type { NotificationViews } from '../../deposits/notification-views.ts';
 import type { HeldNotification } from '../../domain/notifications/notifications.ts';
 import { grantedCollection } from '../../http/iris/deposit-resource.ts';
 import { resource } from '../../http/iris/resource.ts';
 import type { ServiceMiddleware } from '../../http/service-context.ts';
+import type { NotificationViews } from '../../reactors/sweep/notification-views.ts';
 
 /** Maximum number of deposits in the list. */
 const MOST = 500;

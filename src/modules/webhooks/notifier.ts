@@ -1,5 +1,5 @@
 import type { ClientWebhook } from '../../../projections/client-webhooks.ts';
-import { handleCommand, type Loaded, load } from '../../deposits/command-handler.ts';
+import { handleCommand, load, type StreamState } from '../../deposits/command-handler.ts';
 import { isStatusChange, type StatusChange, statusChangesUpTo } from '../../deposits/status-change.ts';
 import { deposits, notifications } from '../../domain/aggregates.ts';
 import type { NotificationHeld } from '../../domain/notifications/events.ts';
@@ -35,7 +35,7 @@ type HoldReason = Pick<NotificationHeld['data'], 'reason'> & { readonly nextTryA
 type Due = {
   readonly change: StatusChange;
   readonly webhook: ClientWebhook;
-  readonly recorded: Loaded<Notifications>;
+  readonly recorded: StreamState<Notifications>;
   /** Earlier events without a recorded outcome, oldest first. */
   readonly missing: readonly StatusChange[];
 };
@@ -188,7 +188,7 @@ export class Notifier implements Reactor {
     depositId: number,
     command: NotificationsCommand,
     step: string,
-    from?: Loaded<Notifications>,
+    from?: StreamState<Notifications>,
   ): Promise<void> {
     await handleCommand(
       this.#log,

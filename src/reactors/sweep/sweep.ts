@@ -1,9 +1,9 @@
-import type { NotificationViews } from '../../deposits/notification-views.ts';
 import type { ConsumerGroups } from '../../event-log/consumer-groups/consumer-group.ts';
 import { type EventLog, occurredAt, type Position, type RecordedEvent } from '../../event-log/event-log.ts';
 import { clock } from '../../tools/clock.ts';
 import type { Logger } from '../../tools/logger.ts';
 import type { ReactorRunner } from '../reactor-runner.ts';
+import type { NotificationViews } from './notification-views.ts';
 import { type ReadableAgainOptions, retryReadable } from './readable-again.ts';
 import { stuckDeposits } from './stuck-deposits.ts';
 import { UnsentNotifications } from './unsent-notifications.ts';

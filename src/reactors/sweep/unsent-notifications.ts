@@ -1,12 +1,12 @@
 import type { ClientWebhook } from '../../../projections/client-webhooks.ts';
 import { load } from '../../deposits/command-handler.ts';
-import type { NotificationViews } from '../../deposits/notification-views.ts';
 import { statusChangesUpTo } from '../../deposits/status-change.ts';
 import { notifications } from '../../domain/aggregates.ts';
 import { STATUSES } from '../../domain/deposit/status-detail.ts';
 import { isRecorded } from '../../domain/notifications/notifications.ts';
 import { type EventLog, occurredAt, type RecordedEvent } from '../../event-log/event-log.ts';
 import { clock } from '../../tools/clock.ts';
+import type { NotificationViews } from './notification-views.ts';
 import { pagedByTime } from './paged-view.ts';
 
 export type UnsentOptions = {

@@ -1,8 +1,8 @@
-import type { NotificationViews } from '../../deposits/notification-views.ts';
 import type { EventLog } from '../../event-log/event-log.ts';
 import type { ReadinessChecks } from '../../http/middleware/health.ts';
 import type { Server } from '../../http/server/server.ts';
 import type { Metrics } from '../../observability/metrics.ts';
+import type { NotificationViews } from '../../reactors/sweep/notification-views.ts';
 import { type ObservedClients, observeClients } from './client-metrics.ts';
 import {
   type ObservedAnchoring,

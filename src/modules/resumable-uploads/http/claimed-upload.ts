@@ -1,37 +1,38 @@
-import type { DepositService } from '../../../deposits/deposit-service.ts';
+import type { NamedUpload } from '../../../deposits/client-write.ts';
+import type { DepositQueries } from '../../../deposits/queries.ts';
 import type { Archive } from '../../../domain/deposit/events.ts';
-import type { NamedArchive } from '../../../http/requests/archive-source.ts';
 import type { Iris } from '../../../sword/iris.ts';
 import { notFound, SwordError } from '../../../sword/sword-error.ts';
 import type { ResumableUploads, UploadOwner } from '../resumable-uploads.ts';
 import type { Upload } from '../upload.ts';
 import type { UploadLock } from '../upload-locks.ts';
+import type { Claim } from '../upload-record.ts';
 
 /** The uploads that requests may name instead of carrying an archive. */
 export type NameableUploads = {
   readonly uploads: ResumableUploads;
-  readonly depositService: DepositService;
+  readonly queries: DepositQueries;
   readonly iris: Iris;
 };
 
 /**
- * An upload that a request has named: no other request can, until this one lets go. What it becomes an archive of
- * is recorded once, whatever happens to the process: before the append it is claimed for the request, and who finds
- * the claim later asks the log whether the request has come to pass.
+ * An upload that a request has named: no other request can, until this one releases it. It becomes an archive of one
+ * deposit, whatever happens to the process: before the append it is claimed for the command. A claim that is found later
+ * is settled by reading the stream of the deposit, which shows whether the command was executed.
  */
-export class ClaimedUpload implements NamedArchive {
+export class ClaimedUpload implements NamedUpload, Disposable {
   readonly upload: Upload;
   readonly #hold: UploadLock;
-  readonly #depositService: DepositService;
+  readonly #queries: DepositQueries;
   #sha256 = '';
 
   /** @throws {SwordError} 404; 409: it is not whole, or another request is at it. */
   static async claim(id: string, owner: UploadOwner, from: NameableUploads): Promise<ClaimedUpload> {
-    const { uploads, depositService } = from;
+    const { uploads, queries } = from;
     const upload = uploads.find(id, owner);
     if (!upload) throw noUpload(id, owner.collection);
     if (uploads.isHeld(upload)) throw conflict('Another request is at this upload: wait until it has ended.');
-    const inUse = new ClaimedUpload(upload, await uploads.hold(upload), depositService);
+    const inUse = new ClaimedUpload(upload, await uploads.hold(upload), queries);
     try {
       await inUse.#settle();
       await assertUsable(upload);
@@ -43,10 +44,10 @@ export class ClaimedUpload implements NamedArchive {
     }
   }
 
-  private constructor(upload: Upload, hold: UploadLock, depositService: DepositService) {
+  private constructor(upload: Upload, hold: UploadLock, queries: DepositQueries) {
     this.upload = upload;
     this.#hold = hold;
-    this.#depositService = depositService;
+    this.#queries = queries;
   }
 
   /** Hands its bytes to what stores them. */
@@ -57,26 +58,23 @@ export class ClaimedUpload implements NamedArchive {
   }
 
   /**
-   * Runs what names the upload in the log: afterwards it is used. When that fails it can be named again, unless the
-   * log does not tell whether it has failed: then this is found out when it is named again. One that was used before
-   * stays what it is.
+   * Runs the append that names the upload; afterwards it is used. If the append fails, the upload can be named again. If
+   * the outcome is unknown, it is determined when the upload is named again.
    */
   async record<Outcome>(
-    requestId: string,
+    { depositId, commandId, requestId }: Command,
     append: () => Promise<Outcome>,
-    depositOf: (outcome: Outcome) => number,
   ): Promise<Outcome> {
-    if (this.upload.state.status === 'used') return append();
-    const after = this.#depositService.lastSeen ?? null;
     const sha256 = this.#sha256;
-    await this.upload.setState({ status: 'claimed', claim: { requestId, after, sha256 } });
+    const claim = { depositId, commandId, requestId, after: null, sha256 };
+    await this.upload.setState({ status: 'claimed', claim });
     try {
       const outcome = await append();
-      // It is recorded: what fails from here on is made up for by the claim.
-      await this.upload.use(depositOf(outcome), sha256).catch(() => undefined);
+      // A failure from here on leaves the claim, which is settled later.
+      await this.upload.use(depositId, sha256).catch(() => undefined);
       return outcome;
     } catch (error) {
-      // An append whose outcome is unknown may come to pass yet: that is looked at when the upload is named again.
+      // An append whose outcome is unknown may still be executed.
       if (!isUnknown(error)) await this.#settle().catch(() => undefined);
       throw error;
     }
@@ -89,21 +87,30 @@ export class ClaimedUpload implements NamedArchive {
   async #settle(): Promise<void> {
     const { state } = this.upload;
     if (state.status !== 'claimed') return;
-    const { requestId, after, sha256 } = state.claim;
-    const seen = typeof after === 'string' ? null : after;
-    const depositId = await this.#depositService.findByCorrelation(requestId, seen ?? undefined);
+    const { claim } = state;
+    const depositId = await this.#depositOf(claim);
     if (depositId === undefined) await this.upload.setState({ status: 'open' });
-    else await this.upload.use(depositId, sha256);
+    else await this.upload.use(depositId, claim.sha256);
+  }
+
+  async #depositOf(claim: Claim): Promise<number | undefined> {
+    if (claim.commandId !== undefined)
+      return (await this.#queries.wasExecuted(claim)) ? claim.depositId : undefined;
+    const { requestId, after } = claim;
+    const seen = typeof after === 'string' || after === null ? undefined : after;
+    return this.#queries.findByCorrelation(requestId, seen);
   }
 }
+
+type Command = Parameters<NamedUpload['record']>[0];
 
 /** Returns the error for an upload that is an archive of a deposit already, if the log confirms it. */
 export async function alreadyUsedError(
   { record: { id, client, collection } }: Upload,
   { depositId, sha256 }: { readonly depositId: number; readonly sha256: string },
-  { depositService, iris }: NameableUploads,
+  { queries, iris }: NameableUploads,
 ): Promise<SwordError> {
-  if (!(await depositService.hasArchive(depositId, client, sha256))) return noUpload(id, collection);
+  if (!(await queries.hasArchive(depositId, client, sha256))) return noUpload(id, collection);
   const text = `The upload ${id} is an archive of deposit ${depositId} already.`;
   return conflict(text, { Link: `<${iris.edit(collection, depositId)}>; rel="edit"` });
 }

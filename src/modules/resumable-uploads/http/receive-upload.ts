@@ -1,10 +1,9 @@
-import type { Archive } from '../../../domain/deposit/events.ts';
+import type { ReceivedContent } from '../../../deposits/client-write.ts';
 import { paramsOf } from '../../../http/iris/deposit-resource.ts';
 import { type Accepted, isDryRun, unaccepted } from '../../../http/requests/deposit-request.ts';
 import { type AnnouncedArchive, receiveArchive } from '../../../http/requests/receive-archive.ts';
-import type { ReceiveOptions } from '../../../http/requests/receive-content.ts';
+import type { BodyOfWrite, ReceiveOptions } from '../../../http/requests/receive-content.ts';
 import type { ServiceContext } from '../../../http/service-context.ts';
-import { IdempotentRequest } from '../../../http/writes/idempotent-request.ts';
 import {
   attachment,
   parseContentDisposition,
@@ -19,41 +18,38 @@ import { alreadyUsedError, ClaimedUpload, type NameableUploads } from './claimed
 import { parseUploadMetadata } from './tus-headers.ts';
 
 /**
- * Stores the upload that the request names in place of a body. It stays locked until the request has been answered; the
- * append that names the archive goes through `ctx.state.namedArchive`.
+ * Stores the upload that the request names in place of a body. It stays locked until the request has been answered.
  */
 export async function receiveUpload(
   ctx: ServiceContext,
   named: string,
-  promised: Pick<AnnouncedArchive, 'md5' | 'digests'>,
+  {
+    isRepetition,
+    ...promised
+  }: Pick<AnnouncedArchive, 'md5' | 'digests'> & Pick<BodyOfWrite, 'isRepetition'>,
   accepted: Accepted,
   options: ReceiveOptions,
   nameable: NameableUploads,
-): Promise<Archive> {
+): Promise<ReceivedContent> {
   const { collection } = paramsOf(ctx);
   const id = idIn(named, nameable.iris.uploads(collection));
   const claimed = await ClaimedUpload.claim(id, { client: ctx.state.login.client, collection }, nameable);
-  ctx.state.namedArchive = claimed;
+  ctx.state.namedUpload = claimed;
   const { upload } = claimed;
   const { state } = upload;
   const announced = { ...announcedBy(ctx, upload, accepted), ...promised, length: upload.length };
   if (state.status === 'used') {
     // A dry run needs the bytes, which are no longer here.
-    const isAnswerable = !isDryRun(ctx) && (await isRepetition(ctx, nameable));
+    const isAnswerable = !isDryRun(ctx) && (await isRepetition());
     if (!isAnswerable) throw await alreadyUsedError(upload, state, nameable);
     const { filename, md5, length } = announced;
-    const { archives = [] } = (await nameable.depositService.content(state.depositId)) ?? {};
+    const { archives = [] } = (await nameable.queries.content(state.depositId)) ?? {};
     const { mediaType } = archives.find(({ sha256 }) => sha256 === state.sha256) ?? announced;
-    return { sha256: state.sha256, length, md5, filename, mediaType };
+    return { archive: { sha256: state.sha256, length, md5, filename, mediaType }, entry: null };
   }
   const limits = { ...options, maxUploadSize: upload.length };
-  return claimed.store((bytes) => receiveArchive(collectingBuffers(bytes), announced, limits));
-}
-
-/** Returns whether the same Idempotency-Key was used for it: then the answer is repeated, without the bytes. */
-async function isRepetition(ctx: ServiceContext, { depositService }: NameableUploads): Promise<boolean> {
-  const earlier = await IdempotentRequest.of(ctx, depositService.requests)?.earlier();
-  return earlier !== undefined && depositService.wasExecuted(earlier);
+  const archive = await claimed.store((bytes) => receiveArchive(collectingBuffers(bytes), announced, limits));
+  return { archive, entry: null, upload: claimed };
 }
 
 /** Returns the id that is named, alone or in the IRI of the upload. */

@@ -6,11 +6,11 @@ import {
   type NewEvent,
   type RecordedEvent,
   WrongExpectedRevision,
-} from '../event-log/event-log.ts';
-import { chainHash, sealAfter } from '../event-log/integrity/hash-chain.ts';
-import { clock } from '../tools/clock.ts';
-import { random } from '../tools/random.ts';
-import { isBeyond, OutageRetries, type RetryLimits } from './outage-retries.ts';
+} from '../../event-log/event-log.ts';
+import { chainHash, sealAfter } from '../../event-log/integrity/hash-chain.ts';
+import { clock } from '../../tools/clock.ts';
+import { random } from '../../tools/random.ts';
+import { isBeyond, OutageRetries, type RetryLimits } from '../outage-retries.ts';
 
 const STREAM = 'ids-deposit';
 const UNEXPLAINED = `Could not reserve a deposit id: the append to ${STREAM} was rejected, and no read shows another event`;

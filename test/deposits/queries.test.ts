@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { status } from '@grpc/grpc-js';
 import test, { type ExecutionContext } from 'ava';
-import { DepositIdAllocator } from '../../src/deposits/deposit-id-allocator.ts';
-import { DepositService } from '../../src/deposits/deposit-service.ts';
+import { openDeposits } from '../../src/deposits/client-write.ts';
+import { completeDeposit } from '../../src/deposits/complete.ts';
+import { createDeposit } from '../../src/deposits/create.ts';
 import {
   EventLogUnavailable,
   type ReadStreamOptions,
@@ -12,7 +13,7 @@ import {
 } from '../../src/event-log/event-log.ts';
 import { Projector } from '../../src/views/projector.ts';
 import { SqliteViewStore } from '../../src/views/store/sqlite-view-store.ts';
-import { createDeposit } from '../../testing/domain/example-deposits.ts';
+import { aliceArchive, fallbackOrigin } from '../../testing/domain/example-deposits.ts';
 import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
 import {
   archiveHeaders,
@@ -56,22 +57,27 @@ async function serviceWithOldView(t: ExecutionContext) {
   const log = new LogWithFaults();
   const store = SqliteViewStore.open(await temporaryFolder(t), 'memory');
   const projector = new Projector(log, store);
-  const deposits = new DepositService(log, new DepositIdAllocator(log), projector, true, LIMITS);
+  const deposits = openDeposits(log, projector, true, 20, LIMITS);
   await projector.start((error) => t.fail(String(error)));
   t.teardown(async () => {
     await projector.stop();
     store[Symbol.dispose]();
   });
-  const command = (depositId: number, uuid: string) =>
-    createDeposit({ depositId, uuid, final: false, entry: null });
-  const { depositId } = await deposits.create(command, randomUUID(), async () => undefined);
+  const write = () => ({
+    requestId: randomUUID(),
+    login: { client: 'alice', providerUrl: null },
+    target: '/1/software',
+    inProgress: true,
+    isFinal: false,
+    slug: null,
+    receive: async () => ({ archive: aliceArchive, entry: null }),
+  });
+  const iris = { deposit: () => fallbackOrigin };
+  const place = { collection: 'software', iris, targetOf: async () => undefined };
+  const { depositId } = await createDeposit(deposits, { ...write(), ...place });
   log.hasSubscribers = false;
-  const complete = async () => {
-    const request = { commandId: randomUUID(), requestId: randomUUID(), once: false };
-    const completion = (now: string) => ({ type: 'CompleteDeposit', depositId, now }) as const;
-    return deposits.change(depositId, completion, 'alice', request, {});
-  };
-  return { log, deposits, depositId, complete };
+  const complete = () => completeDeposit(deposits, depositId, write());
+  return { log, deposits: deposits.queries, depositId, complete };
 }
 
 test('what answers a write is read from the log if the view of this node does not have the write', async (t) => {

@@ -1,11 +1,11 @@
-import type { ClientLogin } from '../../../projections/client-logins.ts';
-import { allOf, isAnchored } from '../../contents/deposit-filter.ts';
-import type { Requester } from '../../contents/loaded-deposits.ts';
-import type { Resolver } from '../../contents/resolver.ts';
-import type { DepositService } from '../../deposits/deposit-service.ts';
-import { DepositRefusal } from '../../domain/deposit/errors.ts';
-import type { EntryFacts, MetadataTarget, Reference } from '../../domain/deposit/events.ts';
-import { assertMetadataDeposit, assertNoReference } from '../../domain/deposit/metadata/decide-metadata.ts';
+import type { ClientLogin } from '../../projections/client-logins.ts';
+import { allOf, isAnchored } from '../contents/deposit-filter.ts';
+import type { Requester } from '../contents/loaded-deposits.ts';
+import type { Resolver } from '../contents/resolver.ts';
+import { DepositRefusal } from '../domain/deposit/errors.ts';
+import type { EntryFacts, MetadataTarget, Reference } from '../domain/deposit/events.ts';
+import { assertMetadataDeposit, assertNoReference } from '../domain/deposit/metadata/decide-metadata.ts';
+import { assertOriginAllowed, originAddedTo, unknownOrigin } from '../domain/deposit/metadata/origin.ts';
 import {
   type CoreSwhid,
   formatQualifiedSwhid,
@@ -13,51 +13,71 @@ import {
   InvalidSwhid,
   parseReference,
   type Swhid,
-} from '../../swhid/swhid.ts';
-import { badRequest } from '../../sword/sword-error.ts';
-import type { BodyKind, DepositRequest } from '../requests/deposit-request.ts';
+} from '../swhid/swhid.ts';
+import { badRequest } from '../sword/sword-error.ts';
+import type { DepositQueries } from './queries.ts';
+
+/** Validates the facts of an entry before anything is stored; rejects to refuse it. */
+export type EntryValidator = (facts: EntryFacts) => Promise<void>;
 
 /** Look-ups among the client's loaded deposits; answers are never older than any that a node has given. */
-export type LoadedDepositsLookup = Pick<DepositService, 'hasLoaded' | 'hasLoadedObject'> & {
+export type LoadedDepositsLookup = Pick<DepositQueries, 'hasLoaded' | 'hasLoadedObject'> & {
   /** Resolves to whether a content or directory is in a deposit that its qualifiers name. */
   readonly isInside: (swhid: Swhid, requester: Requester) => Promise<boolean>;
 };
 
 export function loadedDepositsLookup(
-  depositService: DepositService,
+  queries: DepositQueries,
   resolver: Pick<Resolver, 'resolve'>,
 ): LoadedDepositsLookup {
   return {
-    hasLoaded: (client, origin) => depositService.hasLoaded(client, origin),
-    hasLoadedObject: (client, conditions) => depositService.hasLoadedObject(client, conditions),
+    hasLoaded: (client, origin) => queries.hasLoaded(client, origin),
+    hasLoadedObject: (client, conditions) => queries.hasLoadedObject(client, conditions),
     isInside: async (swhid, requester) => (await resolver.resolve(requester, [swhid])) !== undefined,
   };
 }
 
+/** Returns the validator of an entry that accompanies software. */
+export function softwareEntryValidator(login: ClientLogin, loaded: LoadedDepositsLookup): EntryValidator {
+  return async (facts) => {
+    assertNoReference(facts);
+    await validateOrigin(facts, login, loaded);
+  };
+}
+
 /**
- * Validates an entry for a collection before anything is stored. An entry with a reference is a deposit of its own,
- * about an earlier deposit of this client.
+ * Returns the validator of an entry sent to a collection: with software, or with a reference. Then it is a deposit of
+ * its own, about an earlier deposit of this client.
  */
-export async function validateReference(
-  facts: EntryFacts,
-  body: BodyKind,
-  { inProgress, slug }: Pick<DepositRequest, 'inProgress' | 'slug'>,
+export function collectionEntryValidator(
   login: ClientLogin,
   loaded: LoadedDepositsLookup,
-): Promise<void> {
-  if (!facts.reference) return;
-  if (body.kind !== 'entry') assertNoReference(facts);
-  if (inProgress === true) {
-    throw badRequest('An entry with a reference is a whole deposit: send it with In-Progress: false.');
-  }
-  if (slug !== null) {
-    throw badRequest(
-      'A Slug names an origin for software, and an entry with a reference comes without: send no Slug.',
-    );
-  }
-  assertMetadataDeposit(facts, login.providerUrl);
-  await targetOf(facts.reference, login, loaded);
+): (request: NewEntry) => EntryValidator {
+  return ({ body, inProgress, slug }) =>
+    async (facts) => {
+      if (facts.reference) {
+        if (body?.kind !== 'entry') assertNoReference(facts);
+        if (inProgress === true) {
+          throw badRequest('An entry with a reference is a whole deposit: send it with In-Progress: false.');
+        }
+        if (slug !== null) {
+          throw badRequest(
+            'A Slug names an origin for software, and an entry with a reference comes without: send no Slug.',
+          );
+        }
+        assertMetadataDeposit(facts, login.providerUrl);
+        await targetOf(facts.reference, login, loaded);
+      }
+      await validateOrigin(facts, login, loaded);
+    };
 }
+
+/** The request that brings an entry to a collection. */
+type NewEntry = {
+  readonly body: { readonly kind: string } | undefined;
+  readonly inProgress: boolean | null;
+  readonly slug: string | null;
+};
 
 /**
  * Resolves to the target of a reference.
@@ -132,4 +152,15 @@ function unknownObjectReason(swhid: Swhid): string {
 
 function unknownReference(what: string): DepositRefusal {
   return new DepositRefusal('REFERENCE_UNKNOWN', `Nothing is known here of ${what}.`);
+}
+
+async function validateOrigin(
+  facts: EntryFacts,
+  login: ClientLogin,
+  loaded: LoadedDepositsLookup,
+): Promise<void> {
+  assertOriginAllowed(facts, login.providerUrl);
+  const addedTo = originAddedTo(facts);
+  // A deposit that is done stays so: one look-up is enough.
+  if (addedTo !== null && !(await loaded.hasLoaded(login.client, addedTo))) throw unknownOrigin(addedTo);
 }

@@ -1,16 +1,16 @@
-import { type ClientWebhook, clientWebhooks } from '../../projections/client-webhooks.ts';
-import { type DeletedDeposit, deletedDeposits } from '../../projections/deleted-deposits.ts';
-import { type DepositStatusView, depositStatus } from '../../projections/deposit-status.ts';
+import { type ClientWebhook, clientWebhooks } from '../../../projections/client-webhooks.ts';
+import { type DeletedDeposit, deletedDeposits } from '../../../projections/deleted-deposits.ts';
+import { type DepositStatusView, depositStatus } from '../../../projections/deposit-status.ts';
 import {
   type RecordedNotifications,
   recordedNotifications,
-} from '../../projections/recorded-notifications.ts';
+} from '../../../projections/recorded-notifications.ts';
 import {
   type UndeliveredNotifications,
   undeliveredNotifications,
-} from '../../projections/undelivered-notifications.ts';
-import type { Projector } from '../views/projector.ts';
-import type { View } from '../views/view.ts';
+} from '../../../projections/undelivered-notifications.ts';
+import type { Projector } from '../../views/projector.ts';
+import type { View } from '../../views/view.ts';
 
 /** The views from which a node notifies clients and finds unsent notifications. */
 export type NotificationViews = {

@@ -1,16 +1,12 @@
 import { type DepositStatusView, depositLists } from '../../projections/deposit-status.ts';
 import { type LoadedObjects, loadedObjects } from '../../projections/loaded-objects.ts';
-import type { DepositFilter } from '../contents/deposit-filter.ts';
-import { indexFor } from '../contents/loaded-deposits.ts';
 import { deposits } from '../domain/aggregates.ts';
 import type { DepositLoaded } from '../domain/deposit/events.ts';
-import { type EventLog, EventLogUnavailable, type Position } from '../event-log/event-log.ts';
-import { clock } from '../tools/clock.ts';
+import type { EventLog, Position } from '../event-log/event-log.ts';
 import { foldStream } from '../views/fold.ts';
 import type { View } from '../views/view.ts';
-
-/** Timeout for reading from the log what was loaded since the view was updated. */
-const LOG_TIMEOUT_MS = 5000;
+import type { DepositFilter } from './deposit-filter.ts';
+import { indexFor, searchLoaded } from './loaded-deposits.ts';
 
 /**
  * Whether a deposit of this client from this origin is done. Includes every deposit that any node has reported as done.
@@ -52,20 +48,12 @@ async function wasLoadedSince(
   position: Position | undefined,
   client: string,
   fits: (loaded: DepositLoaded['data']) => boolean,
-  timeoutMs = LOG_TIMEOUT_MS,
+  timeoutMs?: number,
 ): Promise<boolean> {
-  const signal = clock.timeoutSignal(timeoutMs);
-  try {
-    for await (const stored of log.readAll({ after: position, streamPrefixes: [deposits.prefix], signal })) {
-      if (stored.type !== 'DepositLoaded') continue;
-      const event = deposits.codec.read(stored);
-      if (event.type !== 'DepositLoaded' || !fits(event.data)) continue;
-      const deposit = await foldStream(loadedObjects, log.readStream(stored.stream, { signal }));
-      if (deposit?.client === client) return true;
-    }
-    return false;
-  } catch (cause) {
-    if (!signal.aborted) throw cause;
-    throw new EventLogUnavailable('The event log did not tell in time what has been loaded.', { cause });
-  }
+  return searchLoaded(log, position, timeoutMs, async (stored, signal) => {
+    const event = deposits.codec.read(stored);
+    if (event.type !== 'DepositLoaded' || !fits(event.data)) return false;
+    const deposit = await foldStream(loadedObjects, log.readStream(stored.stream, { signal }));
+    return deposit?.client === client;
+  });
 }

@@ -1,7 +1,7 @@
-import { type EventLog, EventLogUnavailable } from '../event-log/event-log.ts';
-import { clock } from '../tools/clock.ts';
+import { type EventLog, EventLogUnavailable } from '../../event-log/event-log.ts';
+import { clock } from '../../tools/clock.ts';
+import { RETRY_LIMITS, type RetryLimits } from '../outage-retries.ts';
 import { DepositIdReservations } from './deposit-id-reservations.ts';
-import { RETRY_LIMITS, type RetryLimits } from './outage-retries.ts';
 
 /** Maximum number of ids reserved ahead, and how long they may be used. */
 const [MAX_RESERVED, RESERVATION_TTL_MS] = [64, 100];

@@ -1,0 +1,95 @@
+import { deposits } from '../domain/aggregates.ts';
+import type { Change, DepositCommand } from '../domain/deposit/commands.ts';
+import { badRequest } from '../sword/sword-error.ts';
+import { clock } from '../tools/clock.ts';
+import {
+  awaitViews,
+  type ClientWrite,
+  clientContext,
+  type DepositParts,
+  fingerprintOf,
+  type ReceivedContent,
+  type Written,
+} from './client-write.ts';
+import { assertPossible, handleCommand } from './command-handler.ts';
+import type { IdempotencyKey, IdempotencyRecord } from './idempotency-store.ts';
+import type { OutageRetries } from './outage-retries.ts';
+
+/** Changes the content of a partial deposit, and completes it if this is its final request. */
+export function changeContent(
+  parts: DepositParts,
+  depositId: number,
+  write: ClientWrite,
+  changeOf: (content: Pick<ReceivedContent, 'archive' | 'entry'>) => Change,
+): Promise<Written> {
+  const { maxArchives } = parts;
+  const { isFinal: final, login } = write;
+  return changeDeposit(parts, depositId, write, ({ archive, entry }, now) => {
+    const change = changeOf({ archive, entry });
+    const { providerUrl } = login;
+    return { type: 'ChangeDeposit', depositId, change, final, maxArchives, now, providerUrl };
+  });
+}
+
+/** Adds metadata to a deposit that is done. `swhid` is the identifier by which the client names it. */
+export function updateMetadata(
+  parts: DepositParts,
+  depositId: number,
+  write: ClientWrite,
+  swhid: string,
+): Promise<Written> {
+  const { providerUrl } = write.login;
+  return changeDeposit(parts, depositId, write, ({ entry }) => {
+    if (!entry) throw badRequest('The body has no metadata entry.');
+    return { type: 'UpdateMetadata', depositId, swhid, entry, providerUrl };
+  });
+}
+
+/**
+ * Changes a deposit by a command that is made of the content of the request. A refused request leaves its idempotency
+ * key unused.
+ */
+export async function changeDeposit(
+  parts: DepositParts,
+  depositId: number,
+  write: ClientWrite,
+  commandOf: (content: ReceivedContent, now: string) => DepositCommand,
+): Promise<Written> {
+  const content = await write.receive();
+  const retries = parts.queries.retries();
+  const { atRevision } = write;
+  const options = { retries, ...(atRevision !== undefined && { atRevision }) };
+  const now = clock.date().toISOString();
+  const command = commandOf(content, now);
+  const possible = () => assertPossible(parts.log, deposits, depositId, [command], options);
+  const request = write.key
+    ? await begin(parts, depositId, write, write.key, content, possible, retries)
+    : { commandId: write.requestId, depositId, requestId: write.requestId };
+  const context = clientContext(write, request, now);
+  const append = () => handleCommand(parts.log, deposits, depositId, command, context, options);
+  const { revision, position } = await (content.upload?.record(request, append) ?? append());
+  await awaitViews(parts, position);
+  return { depositId, revision, isRepeatable: write.key !== undefined, retries };
+}
+
+/** Begins the idempotency key, unless the command is refused. A parallel request with the key may have executed it. */
+async function begin(
+  { keys }: DepositParts,
+  depositId: number,
+  write: ClientWrite,
+  loaded: IdempotencyKey,
+  content: ReceivedContent,
+  possible: () => Promise<void>,
+  retries: OutageRetries,
+): Promise<IdempotencyRecord> {
+  let key = loaded;
+  if (!key.earlier) {
+    try {
+      await possible();
+    } catch (refusal) {
+      key = await keys.load(key.client, key.key, retries.since);
+      if (!key.earlier) throw refusal;
+    }
+  }
+  return keys.begin(key, fingerprintOf(write, content), write.requestId, async () => depositId, retries);
+}

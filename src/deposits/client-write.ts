@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto';
+import type { ClientLogin } from '../../projections/client-logins.ts';
+import type { DepositContentView } from '../../projections/deposit-content.ts';
+import type { Archive, MetadataEntry } from '../domain/deposit/events.ts';
+import type { EventLog, Position } from '../event-log/event-log.ts';
+import { notFound } from '../sword/sword-error.ts';
+import type { Projector } from '../views/projector.ts';
+import type { CommandContext } from './command-handler.ts';
+import { type IdempotencyKey, type IdempotencyRecord, IdempotencyStore } from './idempotency-store.ts';
+import { DepositIdAllocator } from './ids/deposit-id-allocator.ts';
+import { type OutageRetries, RETRY_LIMITS, type RetryLimits } from './outage-retries.ts';
+import { DepositQueries } from './queries.ts';
+
+/** Time limit for this node's views to contain a write; after that, they are folded from the stream. */
+const VIEW_TIMEOUT_MS = 2000;
+
+/** The parts of a node that write deposits. */
+export type DepositParts = {
+  readonly log: EventLog;
+  readonly ids: Pick<DepositIdAllocator, 'next'>;
+  readonly keys: IdempotencyStore;
+  readonly projector: Pick<Projector, 'passed'>;
+  readonly queries: DepositQueries;
+  readonly maxArchives: number;
+};
+
+/**
+ * Opens what writes deposits.
+ * @param isShared other nodes write to the log as well.
+ */
+export function openDeposits(
+  log: EventLog,
+  projector: Projector,
+  isShared: boolean,
+  maxArchives: number,
+  limits: RetryLimits = RETRY_LIMITS,
+): DepositParts {
+  return {
+    log,
+    projector,
+    ids: new DepositIdAllocator(log, limits),
+    keys: new IdempotencyStore(log),
+    queries: new DepositQueries(log, projector, isShared, limits),
+    maxArchives,
+  };
+}
+
+/** A write of a client whose headers are checked; its body has not been received. */
+export type ClientWrite = {
+  readonly requestId: string;
+  readonly login: Pick<ClientLogin, 'client' | 'providerUrl'>;
+  /** Normalized path. */
+  readonly target: string;
+  readonly inProgress: boolean | null;
+  /** Whether the deposit gets no more after this request. */
+  readonly isFinal: boolean;
+  readonly slug: string | null;
+  readonly key?: IdempotencyKey | undefined;
+  /** The revision that `If-Match` names. */
+  readonly atRevision?: number;
+  /** Receives the body: its content is durable when this resolves. */
+  readonly receive: () => Promise<ReceivedContent>;
+};
+
+/** The content of a request, stored and durable. */
+export type ReceivedContent = {
+  readonly archive: Archive | null;
+  readonly entry: MetadataEntry | null;
+  /** The upload that the request named in place of a body. */
+  readonly upload?: NamedUpload;
+};
+
+/** An archive that arrived in earlier requests. No other request can name it until this one is answered. */
+export type NamedUpload = {
+  /**
+   * Runs the append of a command that uses the archive. After it the upload cannot be named again. If the append fails,
+   * it can be.
+   */
+  record<Outcome>(
+    command: Pick<IdempotencyRecord, 'depositId' | 'commandId' | 'requestId'>,
+    append: () => Promise<Outcome>,
+  ): Promise<Outcome>;
+};
+
+/** A write that is in the log, and the revision that its answer has to show. */
+export type Written = {
+  readonly depositId: number;
+  readonly revision: number;
+  /** Whether the request has a key: each repetition gets the answer of the first. */
+  readonly isRepeatable: boolean;
+  readonly retries: OutageRetries;
+};
+
+/** Returns the digest of a request, independent of its encoding: equal for every repetition. */
+export function fingerprintOf(
+  { target, inProgress, slug }: ClientWrite,
+  { archive, entry }: ReceivedContent,
+): string {
+  const asked = [
+    target,
+    inProgress,
+    slug,
+    archive && [archive.sha256, archive.filename, archive.mediaType],
+    entry && entry.sha256,
+  ];
+  return createHash('sha256').update(JSON.stringify(asked)).digest('hex');
+}
+
+/** Returns the context of a client's command, under the id of the first of the repeated requests. */
+export function clientContext(
+  { login }: ClientWrite,
+  { commandId, requestId }: Pick<IdempotencyRecord, 'commandId' | 'requestId'>,
+  now: string,
+): CommandContext {
+  return { commandId, actor: { kind: 'client', name: login.client }, now, correlationId: requestId };
+}
+
+/** Waits, for a limited time, until the views of this node contain the write. */
+export async function awaitViews({ projector }: DepositParts, position: Position): Promise<void> {
+  await projector.passed(position, VIEW_TIMEOUT_MS);
+}
+
+/**
+ * Returns the deposit as a write has left it, or as it is since.
+ * @throws {EventLogUnavailable} only what is older can be read.
+ */
+export async function writtenDeposit(
+  { queries }: Pick<DepositParts, 'queries'>,
+  { depositId, revision, isRepeatable, retries }: Written,
+): Promise<DepositContentView> {
+  const deposit = isRepeatable
+    ? await queries.contentAt(depositId, revision, retries)
+    : await queries.content(depositId, revision, retries);
+  if (!deposit) throw notFound(`Deposit ${depositId} has been deleted.`);
+  return deposit;
+}

@@ -1,0 +1,67 @@
+import { deposits } from '../domain/aggregates.ts';
+import type { CreateDeposit, DepositMetadata } from '../domain/deposit/commands.ts';
+import type { MetadataTarget } from '../domain/deposit/events.ts';
+import type { Iris } from '../sword/iris.ts';
+import { clock } from '../tools/clock.ts';
+import { random } from '../tools/random.ts';
+import {
+  awaitViews,
+  type ClientWrite,
+  clientContext,
+  type DepositParts,
+  fingerprintOf,
+  type ReceivedContent,
+  type Written,
+} from './client-write.ts';
+import { handleCommand } from './command-handler.ts';
+import type { IdempotencyRecord } from './idempotency-store.ts';
+
+/** A request for a new deposit. */
+export type NewDeposit = ClientWrite & {
+  readonly collection: string;
+  readonly iris: Pick<Iris, 'deposit'>;
+  /** Finds the earlier deposit that the entry refers to, if it does; rejects if it does not exist. */
+  readonly targetOf: (content: ReceivedContent) => Promise<MetadataTarget | undefined>;
+};
+
+/** Creates a deposit from the content of one request, as one append to a new stream. */
+export async function createDeposit(parts: DepositParts, write: NewDeposit): Promise<Written> {
+  const { log, ids, keys, queries } = parts;
+  const { key, requestId } = write;
+  const content = await write.receive();
+  const target = await write.targetOf(content);
+  const retries = queries.retries();
+  const newId = () => ids.next(retries.since);
+  const request = key
+    ? await keys.begin(key, fingerprintOf(write, content), requestId, newId, retries)
+    : withoutKey(await newId(), requestId);
+  const { depositId, now } = request;
+  const command = creation(write, content, target, request);
+  const context = clientContext(write, request, now);
+  const append = () => handleCommand(log, deposits, depositId, command, context, { fresh: true, retries });
+  const { revision, position } = await (content.upload?.record(request, append) ?? append());
+  await awaitViews(parts, position);
+  return { depositId, revision, isRepeatable: key !== undefined, retries };
+}
+
+type Request = Omit<IdempotencyRecord, 'fingerprint'>;
+
+function withoutKey(depositId: number, requestId: string): Request {
+  return { commandId: requestId, depositId, uuid: random.uuid(), now: clock.date().toISOString(), requestId };
+}
+
+function creation(
+  { login: { client, providerUrl }, collection, slug, isFinal: final, iris }: NewDeposit,
+  { archive, entry }: ReceivedContent,
+  target: MetadataTarget | undefined,
+  { depositId, uuid, now }: Request,
+): CreateDeposit | DepositMetadata {
+  // The origin of a deposit whose metadata name none.
+  const fallbackOrigin =
+    providerUrl === null
+      ? iris.deposit(collection, depositId)
+      : `${providerUrl}/${slug === null ? uuid : encodeURIComponent(slug)}`;
+  const made = { depositId, uuid, client, collection, now, providerUrl, fallbackOrigin };
+  if (entry && target) return { type: 'DepositMetadata', ...made, entry, target };
+  return { type: 'CreateDeposit', ...made, slug, archive, entry, final };
+}

@@ -1,0 +1,242 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type DepositContentView, depositContent } from '../../projections/deposit-content.ts';
+import { type DepositStatementView, depositStatement } from '../../projections/deposit-statement.ts';
+import { type DepositStatusView, depositStatus } from '../../projections/deposit-status.ts';
+import { type LoadedObjects, loadedObjects } from '../../projections/loaded-objects.ts';
+import type { DepositFilter } from '../contents/deposit-filter.ts';
+import { isLoadedObject, isLoadedOrigin } from '../contents/loaded-lookup.ts';
+import { deposits } from '../domain/aggregates.ts';
+import type { DepositEvent } from '../domain/deposit/events.ts';
+import type { EventLog, ReadStreamOptions, RecordedEvent, SeenEvent } from '../event-log/event-log.ts';
+import { clock } from '../tools/clock.ts';
+import { apply } from '../views/fold.ts';
+import type { Projection } from '../views/projection.ts';
+import type { Projector } from '../views/projector.ts';
+import type { View } from '../views/view.ts';
+import { load } from './command-handler.ts';
+import { type DepositPage, type DepositQuery, depositPage } from './deposit-page.ts';
+import type { IdempotencyRecord } from './idempotency-store.ts';
+import { OutageRetries, RETRY_LIMITS, type RetryLimits } from './outage-retries.ts';
+
+/** Time limit for the check with the log whether a view is current. */
+const CURRENT_TIMEOUT_MS = 1000;
+
+type Revised = { readonly depositId: number; readonly revision: number };
+
+/** A view of deposits, and its projection. */
+type DepositView<Type> = { readonly projection: Projection<Type, DepositEvent>; readonly view: View<Type> };
+
+/**
+ * Reads deposits from the views of this node, or from their streams if a view may be stale. A view that it returns is
+ * never older than the write before it.
+ */
+export class DepositQueries {
+  readonly #log: EventLog;
+  readonly #projector: Projector;
+  readonly #isShared: boolean;
+  readonly #limits: RetryLimits;
+  readonly #statuses: DepositView<DepositStatusView>;
+  readonly #contents: DepositView<DepositContentView>;
+  readonly #objects: View<LoadedObjects>;
+
+  /**
+   * @param isShared other nodes write to the log as well, so the views of this one may not have their writes yet.
+   * @param limits retry limits of each request.
+   */
+  constructor(log: EventLog, projector: Projector, isShared: boolean, limits: RetryLimits = RETRY_LIMITS) {
+    this.#log = log;
+    this.#projector = projector;
+    this.#isShared = isShared;
+    this.#limits = limits;
+    this.#statuses = { projection: depositStatus, view: projector.add(depositStatus) };
+    this.#contents = { projection: depositContent, view: projector.add(depositContent) };
+    this.#objects = projector.add(loadedObjects);
+  }
+
+  /** Number of times that views were replaced since the start. */
+  get viewGeneration(): number {
+    return this.#projector.switches;
+  }
+
+  /** Starts the retries of one request. */
+  retries(): OutageRetries {
+    return new OutageRetries(this.#limits);
+  }
+
+  /**
+   * Reads the status of any client's deposit; `undefined` if it does not exist. `atLeast` is a revision that the
+   * deposit is known to have, such as that of a write.
+   * @throws {EventLogUnavailable} only an older revision can be read.
+   */
+  status(
+    depositId: number,
+    atLeast?: number,
+    retries?: OutageRetries,
+  ): Promise<DepositStatusView | undefined> {
+    return this.#read(this.#statuses, depositId, atLeast, retries);
+  }
+
+  /** Reads the content, with the same guarantees as {@link status}. */
+  content(
+    depositId: number,
+    atLeast?: number,
+    retries?: OutageRetries,
+  ): Promise<DepositContentView | undefined> {
+    return this.#read(this.#contents, depositId, atLeast, retries);
+  }
+
+  /** Returns the content of any client's deposit at a revision that is known to exist. */
+  contentAt(
+    depositId: number,
+    revision: number,
+    retries?: OutageRetries,
+  ): Promise<DepositContentView | undefined> {
+    return this.#foldAtLeast(depositContent, depositId, revision, retries, { limit: revision + 1 });
+  }
+
+  /** Returns the statement of any client's deposit at a revision that is known to exist. */
+  statement(depositId: number, revision: number): Promise<DepositStatementView | undefined> {
+    return this.#foldAtLeast(depositStatement, depositId, revision, undefined, { limit: revision + 1 });
+  }
+
+  /** Returns at most `limit` events of a deposit from a revision on, oldest first. */
+  history(depositId: number, from: number, limit: number): Promise<RecordedEvent[]> {
+    return Array.fromAsync(this.#events(depositId, { from, limit }));
+  }
+
+  /** Returns a synchronous check whether this is still the status; `undefined` if only the log knows. */
+  statusValidator(shown: DepositStatusView): (() => boolean) | undefined {
+    return this.#validator(this.#statuses.view, shown);
+  }
+
+  /** Returns a synchronous check whether this is still the content; `undefined` if only the log knows. */
+  contentValidator(shown: DepositContentView): (() => boolean) | undefined {
+    return this.#validator(this.#contents.view, shown);
+  }
+
+  /** Returns a page of a client's deposits, according to the views of this node. */
+  list(query: DepositQuery): DepositPage {
+    return depositPage(this.#statuses.view, query);
+  }
+
+  /**
+   * Whether a deposit of the client from this origin is done. Includes every deposit that any node has reported as
+   * done.
+   */
+  hasLoaded(client: string, origin: string): Promise<boolean> {
+    const { position } = this.#projector.queries;
+    return isLoadedOrigin({ client, origin }, this.#statuses.view, position, this.#log);
+  }
+
+  /**
+   * Whether a deposit of the client is done and has all these objects. Includes every deposit that any node has
+   * reported as done.
+   */
+  hasLoadedObject(client: string, conditions: DepositFilter): Promise<boolean> {
+    const { position } = this.#projector.queries;
+    return isLoadedObject(client, conditions, this.#objects, position, this.#log);
+  }
+
+  /** Whether the command has already changed its deposit. */
+  async wasExecuted(command: Pick<IdempotencyRecord, 'depositId' | 'commandId'>): Promise<boolean> {
+    const { depositId, commandId } = command;
+    return (await load(this.#log, deposits, depositId, { commandId })).executed !== undefined;
+  }
+
+  /**
+   * Returns the deposit that a request changed after the given event. Searches the whole log if the log does not
+   * contain that event.
+   */
+  async findByCorrelation(requestId: string, after: SeenEvent | undefined): Promise<number | undefined> {
+    const isKnown = after !== undefined && (await this.#projector.knows(after));
+    const query = { after: isKnown ? after.position : undefined, streamPrefixes: [deposits.prefix] };
+    for await (const { stream, metadata } of this.#log.readAll(query)) {
+      if (metadata['$correlationId'] === requestId) return Number(stream.slice(deposits.prefix.length));
+    }
+    return undefined;
+  }
+
+  /** Whether the log contains a deposit of the client with this archive; a log restored from a backup may not. */
+  async hasArchive(depositId: number, client: string, sha256: string): Promise<boolean> {
+    for await (const stored of this.#events(depositId)) {
+      const { type, data } = deposits.codec.read(stored);
+      if (type === 'DepositCreated' && data.client !== client) return false;
+      if ('archive' in data && data.archive.sha256 === sha256) return true;
+    }
+    return false;
+  }
+
+  /**
+   * Without `atLeast`, a missing or old row may only be late: the stream decides. While the log is unavailable, returns
+   * the row of the view.
+   */
+  async #read<Type extends Revised>(
+    { projection, view }: DepositView<Type>,
+    depositId: number,
+    atLeast?: number,
+    retries?: OutageRetries,
+  ): Promise<Type | undefined> {
+    const shown = view.get(String(depositId));
+    if (atLeast !== undefined) {
+      if (shown && shown.revision >= atLeast) return shown;
+      return this.#foldAtLeast(projection, depositId, atLeast, retries);
+    }
+    const hasAll = !this.#isShared && this.#projector.lastError === undefined;
+    if (shown && (hasAll || (await this.#isCurrent(shown)))) return shown;
+    return (await this.#fold(projection, depositId)).view;
+  }
+
+  /** Returns a function that checks whether the view still has this row. */
+  #validator<Type extends Revised>(view: View<Type>, shown: Type): (() => boolean) | undefined {
+    const [key, { revision }, { switches }] = [String(shown.depositId), shown, this.#projector];
+    if (this.#isShared || !isDeepStrictEqual(view.get(key), shown)) return undefined;
+    return () => this.#projector.switches === switches && view.get(key)?.revision === revision;
+  }
+
+  #events(depositId: number, options: ReadStreamOptions = {}): AsyncIterable<RecordedEvent> {
+    return this.#log.readStream(`${deposits.prefix}${depositId}`, options);
+  }
+
+  /**
+   * Folds the stream until it reaches the revision: a deposed leader may return fewer events than were appended.
+   * @throws {EventLogUnavailable} no read of the log shows the revision within the time limit.
+   */
+  async #foldAtLeast<Type>(
+    projection: Projection<Type, DepositEvent>,
+    depositId: number,
+    atLeast: number,
+    retries = this.retries(),
+    options: ReadStreamOptions = {},
+  ): Promise<Type | undefined> {
+    const { since } = retries;
+    while (true) {
+      const { view, revision } = await this.#fold(projection, depositId, { ...options, since });
+      if (revision >= atLeast) return view;
+      await retries.pause(`No read shows deposit ${depositId} at revision ${atLeast}`);
+    }
+  }
+
+  async #fold<Type>(
+    projection: Projection<Type, DepositEvent>,
+    depositId: number,
+    options?: ReadStreamOptions,
+  ): Promise<{ readonly view: Type | undefined; readonly revision: number }> {
+    let view: Type | undefined;
+    let revision = -1;
+    for await (const stored of this.#events(depositId, options)) {
+      view = apply(projection, view, stored);
+      ({ revision } = stored);
+    }
+    return { view, revision };
+  }
+
+  async #isCurrent({ depositId, revision }: Revised): Promise<boolean> {
+    try {
+      const signal = clock.timeoutSignal(CURRENT_TIMEOUT_MS);
+      const [last] = await Array.fromAsync(this.#events(depositId, { backwards: true, limit: 1, signal }));
+      return last === undefined || last.revision <= revision;
+    } catch {
+      return true;
+    }
+  }
+}

@@ -1,0 +1,277 @@
+import type { CollectionView } from '../../../projections/collections.ts';
+import type { DepositContentView } from '../../../projections/deposit-content.ts';
+import type { ClientWrite, DepositParts, ReceivedContent } from '../../deposits/client-write.ts';
+import type { IdempotencyKey } from '../../deposits/idempotency-store.ts';
+import {
+  type EntryValidator,
+  type LoadedDepositsLookup,
+  softwareEntryValidator,
+} from '../../deposits/validate-entry.ts';
+import type { Change } from '../../domain/deposit/commands.ts';
+import { assertArchives, assertChangeLimit } from '../../domain/deposit/limits.ts';
+import { assertIdentifiedBy } from '../../domain/deposit/metadata/decide-metadata.ts';
+import { assertMatches, assertNoneMatches, entityTag } from '../../sword/headers/entity-tag.ts';
+import { parseIdempotencyKey } from '../../sword/headers/idempotency-key.ts';
+import { TAR_TYPE, ZIP_TYPE } from '../../sword/headers/media-type.ts';
+import { notFound } from '../../sword/sword-error.ts';
+import type { View } from '../../views/view.ts';
+import { notAllowed } from '../iris/resource.ts';
+import { identifiersOf } from '../responses/answer-documents.ts';
+import type { ServiceContext } from '../service-context.ts';
+import {
+  type Accepted,
+  type BodyKind,
+  bodyKind,
+  type DepositRequest,
+  parseDepositRequest,
+} from './deposit-request.ts';
+import { assertDeclaredLength, type ReceiveOptions, receiveContent } from './receive-content.ts';
+
+/** The needs and the meaning of one kind of write. */
+type WriteRule = {
+  /** Whether the write is the final one of its deposit if `In-Progress` is absent. */
+  readonly isFinalWithoutHeader: boolean;
+  /** Status that the deposit must have; `any` if the write changes nothing otherwise. */
+  readonly status: 'partial' | 'done' | 'any';
+  readonly change?: Extract<Change['kind'], 'add-content' | 'replace-content' | 'replace-archive'>;
+  /** Accepted bodies, by the media types of archives that the collection accepts; without it, there is no body. */
+  readonly accepted?: (archives: readonly string[]) => Accepted;
+};
+
+const archiveAlone = (archives: readonly string[]): Accepted => ({ archives, entry: false });
+const archiveAndEntry = (archives: readonly string[]): Accepted => ({ archives, entry: true });
+
+/** The writes, by IRI. On Edit- and COL-IRI a write is final unless it says otherwise; clients add archive after archive. */
+export const WRITES = {
+  create: { isFinalWithoutHeader: true, status: 'any', accepted: archiveAndEntry },
+  // An archive may be added here without an entry (SWORD 2.0, 6.7.2): client libraries use this IRI, not the EM-IRI.
+  addToEdit: {
+    isFinalWithoutHeader: true,
+    status: 'partial',
+    change: 'add-content',
+    accepted: (archives) => ({ ...archiveAndEntry(archives), untypedEntry: true }),
+  },
+  replaceOnEdit: {
+    isFinalWithoutHeader: true,
+    status: 'partial',
+    change: 'replace-content',
+    accepted: (archives) => ({
+      archives: [],
+      entry: true,
+      untypedEntry: true,
+      inMultipart: archiveAndEntry(archives),
+    }),
+  },
+  addToMedia: {
+    isFinalWithoutHeader: false,
+    status: 'partial',
+    change: 'add-content',
+    accepted: archiveAlone,
+  },
+  replaceMedia: {
+    isFinalWithoutHeader: false,
+    status: 'partial',
+    change: 'replace-content',
+    accepted: archiveAlone,
+  },
+  replaceFile: {
+    isFinalWithoutHeader: false,
+    status: 'partial',
+    change: 'replace-archive',
+    accepted: archiveAlone,
+  },
+  updateMetadata: {
+    isFinalWithoutHeader: true,
+    status: 'done',
+    accepted: () => ({ archives: [], entry: true, untypedEntry: true }),
+  },
+  complete: { isFinalWithoutHeader: true, status: 'any' },
+  remove: { isFinalWithoutHeader: false, status: 'partial' },
+} as const satisfies Readonly<Record<string, WriteRule>>;
+
+/** A write, and what its checks have found out so far. */
+type CheckedWrite = {
+  readonly ctx: ServiceContext;
+  readonly rule: WriteRule;
+  readonly collection: string;
+  /** The deposit to be changed; `undefined` for a new one. */
+  readonly deposit?: DepositContentView | undefined;
+  /** The SWHID in `X-Check-SWHID`, which must identify the deposit. */
+  readonly swhid?: string;
+  /** The parsed headers; those of DELETE are ignored. */
+  request: DepositRequest | undefined;
+  isFinal: boolean;
+  key: IdempotencyKey | undefined;
+  /** Whether this very request, by its key, has been executed before: its answer is repeated. */
+  isRepeated: boolean;
+  accepted: Accepted;
+  body: BodyKind | undefined;
+};
+
+export type AskedWrite = Pick<CheckedWrite, 'ctx' | 'rule' | 'collection' | 'deposit' | 'swhid'>;
+
+/** A write that has passed the checks, as use cases accept it. */
+export type PassedWrite = Omit<ClientWrite, 'receive'> &
+  Pick<CheckedWrite, 'isRepeated' | 'body'> & {
+    readonly receive: (instead?: Partial<ReceiveOptions>) => Promise<ReceivedContent>;
+  };
+
+export type WriteCheckParts = {
+  readonly deposits: Pick<DepositParts, 'queries' | 'keys' | 'maxArchives'>;
+  readonly collections: View<CollectionView>;
+  readonly lookup: LoadedDepositsLookup;
+  readonly receive: ReceiveOptions;
+};
+
+type Check = (write: CheckedWrite, parts: WriteCheckParts) => void | Promise<void>;
+
+/** The order in which the faults of a write are answered, after 401, 404 and mediation. The first is answered. */
+const CHECKS: readonly { readonly name: string; readonly check: Check }[] = [
+  { name: 'header syntax', check: parseHeaders },
+  { name: 'idempotency key', check: findRepetition },
+  { name: 'status of the deposit', check: assertStatus },
+  { name: 'If-Match and If-None-Match', check: evaluatePreconditions },
+  { name: 'X-Check-SWHID', check: assertSwhid },
+  { name: 'media type and packaging', check: classifyBody },
+  { name: 'limits of the deposit', check: assertLimits },
+  { name: 'declared length', check: assertLength },
+];
+
+/** Runs the checks that a write must pass before its body is received. */
+export class WriteChecks {
+  readonly #parts: WriteCheckParts;
+
+  constructor(parts: WriteCheckParts) {
+    this.#parts = parts;
+  }
+
+  /** @param validatorOf makes the validator of the entry, if the body has one. */
+  async run(
+    asked: AskedWrite,
+    validatorOf: (write: Pick<PassedWrite, 'body' | 'inProgress' | 'slug'>) => EntryValidator = () =>
+      softwareEntryValidator(asked.ctx.state.login, this.#parts.lookup),
+  ): Promise<PassedWrite> {
+    const write: CheckedWrite = {
+      ...asked,
+      request: undefined,
+      isFinal: false,
+      key: undefined,
+      isRepeated: false,
+      accepted: { archives: [], entry: false },
+      body: undefined,
+    };
+    for (const { check } of CHECKS) await check(write, this.#parts);
+    const { ctx, request, body, accepted, key } = write;
+    const { deposits } = this.#parts;
+    // A parallel request with the same key may have been executed since the checks.
+    const isRepetition = async () => key !== undefined && (await loadKey(ctx, key.key, deposits)).isRepeated;
+    const { inProgress = null, slug = null } = request ?? {};
+    return {
+      ...write,
+      ...atMatchedRevision(write),
+      requestId: ctx.state.requestId,
+      login: ctx.state.login,
+      target: normalizePath(ctx.path),
+      inProgress,
+      slug,
+      receive: async (instead) => {
+        if (!request || !body) return { archive: null, entry: null };
+        const validator = validatorOf({ body, inProgress, slug });
+        const options = { ...this.#parts.receive, ...instead };
+        return receiveContent({ ctx, request, body, accepted, isRepetition }, validator, options);
+      },
+    };
+  }
+}
+
+function parseHeaders(write: CheckedWrite): void {
+  if (write.ctx.method === 'DELETE') return;
+  write.request = parseDepositRequest(write.ctx);
+  const { inProgress } = write.request;
+  write.isFinal = inProgress === null ? write.rule.isFinalWithoutHeader : !inProgress;
+}
+
+async function findRepetition(write: CheckedWrite, { deposits }: WriteCheckParts): Promise<void> {
+  const { method, req } = write.ctx;
+  const text = method === 'POST' ? parseIdempotencyKey(req.headers['idempotency-key']) : null;
+  if (text !== null) Object.assign(write, await loadKey(write.ctx, text, deposits));
+}
+
+async function loadKey(
+  { state: { login } }: ServiceContext,
+  text: string,
+  { keys, queries }: WriteCheckParts['deposits'],
+): Promise<Pick<CheckedWrite, 'key' | 'isRepeated'>> {
+  const key = await keys.load(login.client, text);
+  return { key, isRepeated: key.earlier !== undefined && (await queries.wasExecuted(key.earlier)) };
+}
+
+function assertStatus({ ctx, rule, deposit, swhid, isRepeated }: CheckedWrite): void {
+  if (!deposit || isRepeated || rule.status === 'any' || deposit.status === rule.status) return;
+  const { depositId, status } = deposit;
+  if (swhid !== undefined && status === 'partial') assertIdentifiedBy(swhid, depositId, null);
+  const text =
+    rule.status === 'partial'
+      ? `Deposit ${depositId} is ${status}: it can be changed only while it is partial.`
+      : `Deposit ${depositId} is ${status}: metadata can be added by its identifier only once it is done.`;
+  throw notAllowed(ctx.method, ctx.state.allow(), text);
+}
+
+function evaluatePreconditions({ ctx, rule, deposit, isRepeated }: CheckedWrite): void {
+  const isSettled = rule.status === 'any' && deposit?.status !== 'partial';
+  if (!deposit || isRepeated || isSettled) return;
+  const tag = entityTag(deposit.depositId, deposit.revision);
+  assertMatches(ctx.req.headers['if-match'], tag);
+  assertNoneMatches(ctx.req.headers['if-none-match'], tag);
+}
+
+async function assertSwhid(
+  { deposit, swhid }: CheckedWrite,
+  { deposits: { queries } }: WriteCheckParts,
+): Promise<void> {
+  if (!deposit || swhid === undefined) return;
+  const current = await queries.status(deposit.depositId, deposit.revision);
+  if (!current) throw notFound(`Deposit ${deposit.depositId} has been deleted.`);
+  assertIdentifiedBy(swhid, deposit.depositId, identifiersOf(current)?.refId ?? null);
+}
+
+function classifyBody(write: CheckedWrite, { collections }: WriteCheckParts): void {
+  const { ctx, rule, collection, isRepeated } = write;
+  if (!rule.accepted) return;
+  // The collection may have changed since a request that is repeated was executed.
+  const archives = isRepeated ? [ZIP_TYPE, TAR_TYPE] : collectionNamed(collections, collection).accept;
+  write.accepted = rule.accepted(archives);
+  write.body = bodyKind(ctx, write.accepted);
+}
+
+function assertLimits(write: CheckedWrite, { deposits: { maxArchives } }: WriteCheckParts): void {
+  const { rule, deposit, body, isFinal, isRepeated } = write;
+  if (!deposit || !rule.change || isRepeated) return;
+  if (rule.change === 'add-content' && body?.kind === 'archive')
+    assertArchives(deposit.archives.length + 1, maxArchives);
+  if (!isFinal) assertChangeLimit(deposit.depositId, deposit.revision + 1);
+}
+
+function assertLength({ request, body }: CheckedWrite, { receive }: WriteCheckParts): void {
+  if (request && body) assertDeclaredLength(request.declaredLength, body, receive);
+}
+
+/** Returns the revision that `If-Match` matched, which the write must expect: another write in between causes 412. */
+function atMatchedRevision({ ctx, deposit }: CheckedWrite): { readonly atRevision?: number } {
+  const wanted = ctx.req.headers['if-match']?.trim() ?? '*';
+  return wanted === '*' || !deposit ? {} : { atRevision: deposit.revision };
+}
+
+/** Returns a collection that is granted to a client. @throws {SwordError} 404: it does not exist. */
+export function collectionNamed(collections: View<CollectionView>, name: string): CollectionView {
+  const collection = collections.get(name);
+  if (!collection) throw notFound(`There is no collection ${name}.`);
+  return collection;
+}
+
+/** Normalizes a path, so that every resource has one name. */
+function normalizePath(path: string): string {
+  return decodeURIComponent(path)
+    .replace(/\/$/, '')
+    .replace(/\/atom$/, '/metadata');
+}
