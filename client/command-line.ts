@@ -1,5 +1,5 @@
+import { printable } from '../src/tools/terminal/printable.ts';
 import { EXIT, Fault } from './faults.ts';
-import { printable } from './output.ts';
 
 /** Resolves to the exit code. */
 type Run = (args: string[]) => Promise<number>;
@@ -70,7 +70,8 @@ function printError(error: unknown, json: boolean): number {
   const { message, stack } = error as Error;
   const exitCode = error instanceof Fault ? error.exitCode : EXIT.failed;
   const facts = error instanceof Fault ? error.facts() : {};
-  if (json) process.stdout.write(`${JSON.stringify({ error: { exitCode, message, ...facts } })}\n`);
+  if (json)
+    process.stdout.write(`${printable(JSON.stringify({ error: { exitCode, message, ...facts } }))}\n`);
   else process.stderr.write(`${printable(error instanceof Fault ? message : (stack ?? message))}\n`);
   return exitCode;
 }

@@ -1,3 +1,5 @@
+import { printable } from '../src/tools/terminal/printable.ts';
+
 /**
  * Output of a command. Results go to standard output, as lines for people or, with `--json`, as one JSON object each;
  * progress messages go to standard error.
@@ -11,7 +13,7 @@ export class Output {
 
   /** Prints one result. */
   result(facts: Readonly<Record<string, unknown>>, ...lines: readonly string[]): void {
-    if (this.json) process.stdout.write(`${JSON.stringify(facts)}\n`);
+    if (this.json) process.stdout.write(`${printable(JSON.stringify(facts))}\n`);
     else for (const line of lines) process.stdout.write(`${printable(line)}\n`);
   }
 
@@ -20,12 +22,6 @@ export class Output {
     // A progress bar may occupy the line.
     process.stderr.write(`${process.stderr.isTTY ? '\r\x1b[K' : ''}${printable(text)}\n`);
   }
-}
-
-/** Replaces control characters of servers, archives and files, which could control the terminal, by U+FFFD. */
-export function printable(text: string): string {
-  // oxlint-disable-next-line no-control-regex
-  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '\ufffd');
 }
 
 /** Formats a count with its noun: "1 file", "1,200 files". */

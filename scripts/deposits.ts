@@ -5,6 +5,8 @@ import { beginningOf } from '../src/operations/command/argument-values.ts';
 import { readOptions, runCommand, say, UsageError } from '../src/operations/command/command.ts';
 import { depositsOfView } from '../src/operations/deposits/deposits-of-view.ts';
 import { openView } from '../src/service/backends/open-backends.ts';
+import { printableLine } from '../src/tools/terminal/printable.ts';
+import { columnsOf, wrapLines } from '../src/tools/terminal/wrap-lines.ts';
 
 const HELP = `Lists deposits, the newest first.
 
@@ -15,6 +17,9 @@ const HELP = `Lists deposits, the newest first.
 --limit: at most so many, 100 when not told; 0 for all.
 Read from the views of this node. Exit codes: 0 done, 1 failed, 2 wrong usage.
 `;
+
+/** Columns of a terminal: it would wrap a line that is longer without a mark. */
+const WIDTH = process.stdout.columns ?? Infinity;
 
 await runCommand(
   HELP,
@@ -49,11 +54,16 @@ await runCommand(
 );
 
 function line(deposit: DepositStatusView): string {
-  const { depositId, status, updatedAt, client, collection, title, statusDetail } = deposit;
-  const why =
-    status === 'rejected' || status === 'failed' ? `\n    ${statusDetail.replaceAll('\n', '\n    ')}` : '';
-  const where = `${client} in ${collection}`;
-  return `${String(depositId).padStart(7)}  ${status.padEnd(9)}  ${updatedAt}  ${where}  ${title ?? '(no title)'}${why}`;
+  const { depositId, status, updatedAt, client, collection, statusDetail } = deposit;
+  const title = printableLine(deposit.title ?? '(no title)');
+  const head = `${String(depositId).padStart(7)}  ${status.padEnd(9)}  ${updatedAt}  ${client} in ${collection}`;
+  const row = `${head}  ${title}`;
+  const texts = [
+    ...(columnsOf(row) <= WIDTH ? [] : [title]),
+    ...(status === 'rejected' || status === 'failed' ? statusDetail.split('\n') : []),
+  ];
+  const below = texts.flatMap((text) => wrapLines(`| ${text}`, 4, WIDTH));
+  return [columnsOf(row) <= WIDTH ? row : head, ...below].join('\n');
 }
 
 function timeIn(text: string): string {

@@ -17,6 +17,7 @@ import {
 import { openLogReadOnly, openServiceLog } from '../src/operations/command/service-engines.ts';
 import { parkedEvents } from '../src/reactors/parking.ts';
 import { REACTORS_WITH_PARKING } from '../src/reactors/reactor-names.ts';
+import { printableLine } from '../src/tools/terminal/printable.ts';
 
 const HELP = `Events that the checker, the loader or the notifier did not get through, and that wait for an operator.
 
@@ -107,5 +108,5 @@ async function show(log: EventLog, parked: ParkedEvent, json = false): Promise<v
 }
 
 function line({ reactor, eventId, stream, revision, reason }: ParkedEvent): string {
-  return `${eventId}  ${reactor}  ${stream} at revision ${revision}: ${reason}`;
+  return `${eventId}  ${reactor}  ${stream} at revision ${revision}: ${printableLine(reason)}`;
 }

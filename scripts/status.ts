@@ -6,6 +6,7 @@ import { withRates } from '../src/operations/status/status-rates.ts';
 import { statusScreen } from '../src/operations/status/status-screen.ts';
 import { logServerOf, openExistingLog, openExistingStore } from '../src/service/backends/open-backends.ts';
 import { clock } from '../src/tools/clock.ts';
+import { printable } from '../src/tools/terminal/printable.ts';
 
 const HELP = `Shows how the service on this data folder is, on one screen.
 
@@ -42,7 +43,7 @@ await runCommand(
       if (values.json) say(JSON.stringify(status));
       else {
         if (values.watch && process.stdout.isTTY) process.stdout.write('\x1b[2J\x1b[H');
-        process.stdout.write(statusScreen(status));
+        process.stdout.write(printable(statusScreen(status)));
       }
       if (!values.watch) return;
       await clock.sleep(WATCH);

@@ -11,6 +11,7 @@ import { summaryOf, summaryText } from '../src/operations/verify/verification-su
 import { type Verification, verifyService } from '../src/operations/verify/verify-service.ts';
 import { openLog, viewDirectory } from '../src/service/backends/open-backends.ts';
 import { exists } from '../src/tools/files/access.ts';
+import { printable } from '../src/tools/terminal/printable.ts';
 import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
 
 const HELP = `Proves that neither history nor bytes were altered, or names what was. Writes nothing; the service may run.
@@ -170,5 +171,5 @@ function json(value: object): string {
 /** On a terminal, the line of a progress bar may be there. */
 function say(text: string): void {
   if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
-  process.stdout.write(text);
+  process.stdout.write(printable(text));
 }

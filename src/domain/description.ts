@@ -48,6 +48,16 @@ export function detail(
   return value === null ? null : { label, value, ...kind };
 }
 
+/** Returns a text of a client in quotes, which it cannot end by itself. */
+export function quoted(text: string): string {
+  return `"${text.replace(/["\\]/g, '\\$&')}"`;
+}
+
+/** Returns a name that a client has chosen, in quotes unless it is plain: then it cannot pass for more of a sentence. */
+export function nameOrQuoted(name: string): string {
+  return /^[\p{L}\p{M}\p{N}_+~'’.-]+( [\p{L}\p{M}\p{N}_+~'’.-]+){0,4}$/u.test(name) ? name : quoted(name);
+}
+
 /** Formats a count with its noun: `1 file`, `2,000 files`. */
 export function pluralize(count: number, thing: string): string {
   return `${count.toLocaleString('en')} ${thing}${count === 1 ? '' : 's'}`;

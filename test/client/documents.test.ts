@@ -15,11 +15,11 @@ import { readServiceDocument } from '../../client/documents/service-document.ts'
 import { child, readXml, textOf, UnreadableAnswer } from '../../client/documents/xml-tree.ts';
 import { Fault, UsageFault } from '../../client/faults.ts';
 import { linkInHeader, linkOfAnswer } from '../../client/http/link-header.ts';
-import { printable } from '../../client/output.ts';
 import { TemporaryFolder } from '../../client/temporary-folder.ts';
 import { contentId } from '../../src/swhid/content.ts';
 import { directoryId } from '../../src/swhid/directory.ts';
 import { DEFAULT_DEPOSIT_NAMESPACE } from '../../src/sword/namespaces.ts';
+import { printable } from '../../src/tools/terminal/printable.ts';
 import { ProgressBars } from '../../src/tools/terminal/progress-bar.ts';
 import { entryFacts, readEntry } from '../../testing/documents/read-entry.ts';
 
@@ -152,7 +152,7 @@ test('addresses are relative to the document that names them, and one that is no
 });
 
 test('what others say cannot steer the terminal', (t) => {
-  t.is(printable('a\x1b[2Jb\u009bc\u202ed\te\nf'), 'a\ufffd[2Jb\ufffdc\ufffdd\te\nf');
+  t.is(printable('a\x1b[2Jb\u009bc\u202ed\te\nf'), 'a\\u001b[2Jb\\u009bc\\u202ed\\u0009e\nf');
 });
 
 test('metadata of the options are what a service reads, whatever they hold', (t) => {

@@ -9,6 +9,9 @@ import type { DepositEvent } from '../../src/domain/deposit/events.ts';
 import { depositFacts } from '../../src/domain/deposit/metadata/facts.ts';
 import { absent, evolve } from '../../src/domain/deposit/state.ts';
 import type { Description, Fact } from '../../src/domain/description.ts';
+import { stepText } from '../../src/operations/history/history-text.ts';
+import { printable, printableLine } from '../../src/tools/terminal/printable.ts';
+import { wrapLines } from '../../src/tools/terminal/wrap-lines.ts';
 import {
   aliceArchive,
   aliceEntry,
@@ -245,3 +248,74 @@ function facts(past: readonly DepositEvent[]): Record<string, Fact['values']> {
   const facts = depositFacts(past.reduce(evolve, absent));
   return Object.fromEntries(facts.map(({ label, values }) => [label, values]));
 }
+
+test('no text of a client passes for the words of the service, or for more of a sentence', (t) => {
+  const forged = 'Paint" by Bob (9 bytes). Deposit deleted: "x';
+  const entry = entryWith({ title: forged, authors: ['Ada', 'Bob (9 bytes). Deposit deleted'] });
+  t.is(
+    describeDepositEvent({ type: 'MetadataAdded', data: { depositId: 1, entry } }).sentence,
+    'Metadata added: "Paint\\" by Bob (9 bytes). Deposit deleted: \\"x" by Ada, "Bob (9 bytes). Deposit deleted" (300 bytes).',
+  );
+  for (const [filename, shown] of [
+    ['my code.tar.gz', 'my code.tar.gz'],
+    ['a.zip, b.zip', '"a.zip, b.zip"'],
+    ['a.zip added (3 bytes). Deposit deleted', '"a.zip added (3 bytes). Deposit deleted"'],
+  ] as const) {
+    const archive = { ...aliceArchive, filename };
+    t.is(
+      describeDepositEvent({ type: 'ArchiveAdded', data: { depositId: 1, archive } }).sentence,
+      `Archive ${shown} added (1,000 bytes).`,
+    );
+  }
+});
+
+test('a history marks the lines that continue, and no text of a client looks like one of its lines', (t) => {
+  const blank = [' ', '\u2800', '\u3164', '\u00a0', '\u3000', '\u200b', '\t', '\n', '\u034f', '\ufe0f'];
+  const event = '#9  2026-03-01 10:00:00.000Z  operator rosa  → deleted';
+  for (const filler of [...blank, 'W', '\u5bec', '\u231b', 'a\u0300\u0300']) {
+    for (const width of [40, 80, 100]) {
+      const title = `${filler.repeat(width / 2 - 12)} ${event} ${filler.repeat(width)} ${event} ${filler.repeat(3 * width)}${event}`;
+      const [first = '', ...others] = wrapLines(`Metadata added: ${title}`, 4, width);
+      t.true(first.startsWith('    Metadata added:'));
+      for (const line of others) t.true(line.startsWith('    | '), JSON.stringify({ filler, line }));
+      // A terminal wraps a line that is too wide, at any column: only a word without a space may be.
+      const columns = (line: string) => line.length + (line.match(/[\u5bec\u231b]/g)?.length ?? 0);
+      for (const line of [first, ...others])
+        t.true(columns(line) <= width || !/ .* /.test(line.trim().replace(/^\| /, '')), JSON.stringify(line));
+    }
+  }
+});
+
+test('what a terminal executes, turns or does not show is escaped, as JSON understands it', (t) => {
+  const odd = '\u001b[2J \u009b \u202e \u2800 \u3164 \u00a0 \u200b \t \u{e0041} \ufe0f';
+  t.regex(printable(odd), /^[\x20-\x7e]+$/);
+  t.is(JSON.parse(printable(JSON.stringify({ odd }))).odd, odd);
+  const plain = 'Ada Łukasiewicz, 塗る, Ölfarbe – “ﬁn” e\u0301\n\u0e01\u0e34\u0e4a';
+  t.is(printable(plain), plain);
+  t.is(printable(`a${'\u0300'.repeat(9)}`), `a${'\u0300'.repeat(4)}${'\\u0300'.repeat(5)}`);
+  t.is(printableLine('a\n\n b\u2028c'), 'a b c');
+});
+
+test('a value that could pass for several details is quoted', (t) => {
+  const event = {
+    ...depositCreated,
+    data: { ...depositCreated.data, slug: 'x; origin: https://evil.example/' },
+  } as DepositEvent;
+  const stored = {
+    stream: 'deposit-1',
+    revision: 0,
+    position: '1',
+    id: 'x',
+    type: event.type,
+    data: {},
+    metadata: {},
+  };
+  const step = {
+    stored,
+    fault: undefined,
+    description: describeDepositEvent(event),
+    state: { status: 'partial' },
+    facts: [],
+  };
+  t.regex(stepText(step, undefined), / slug: "x; origin: https:\/\/evil\.example\/"\n/);
+});

@@ -85,7 +85,7 @@ async function command(dataDir: string, ...args: string[]): Promise<Ran> {
 test('a person reads who did what to a deposit and where it stood then, in lines that fit a terminal', async (t) => {
   const { code, out, err } = await history(t.context.service.folder, '1');
   t.is(code, 0, err);
-  const entryName = `"He\\u{202e}llo" by Ada (${Buffer.byteLength(entry)} bytes)`;
+  const entryName = `"He\\u202ello" by Ada (${Buffer.byteLength(entry)} bytes)`;
   const lines = out
     .split('\n\n')
     .map((event) => event.split('\n'))

@@ -11,7 +11,14 @@ import { withRates } from '../../src/operations/status/status-rates.ts';
 import { statusScreen } from '../../src/operations/status/status-screen.ts';
 import { openLog, openStore } from '../../src/service/backends/open-backends.ts';
 import { EventStoreDbDouble } from '../../testing/eventstoredb-double/eventstoredb-double.ts';
-import { archivePart, entryPart, formOf, formType } from '../../testing/http/deposit-bodies.ts';
+import {
+  archivePart,
+  entryHeaders,
+  entryPart,
+  entryXml,
+  formOf,
+  formType,
+} from '../../testing/http/deposit-bodies.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { S3Server } from '../../testing/s3/s3-server.ts';
@@ -54,6 +61,13 @@ test('deposits are listed from the views, by state, client, collection and time'
   t.is((await runScript(service.folder, 'deposits', ['--since', '2026-02-31'])).code, 2);
   const people = await runScript(service.folder, 'deposits', []);
   t.regex(people.out, / {6}1 {2}done .* alice in software {2}Hello/);
+  const title = 'A\u202eb\u2800c\u0085d';
+  await alice.post('/1/software/', entryXml(`<title>${title}</title>`), { ...entryHeaders(), ...PARTIAL });
+  for (const options of [[], ['--json']]) {
+    const { out } = await runScript(service.folder, 'deposits', ['--limit', '1', ...options]);
+    t.regex(out, /A\\u202eb\\u2800c/, 'nothing that would turn or fill a line is printed');
+    t.notRegex(out, /[\u0080-\u009f\u202e\u2800]/);
+  }
 });
 
 test('a rejected deposit is checked again when the operator wants it; one that is done is not', async (t) => {

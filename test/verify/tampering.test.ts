@@ -229,7 +229,11 @@ test('an export is for its owner alone; one for auditors has no secrets, keeps t
 test('the secret of a webhook is redacted, and an event without secrets is left alone', (t) => {
   const sealed = { scheme: 'aes-256-gcm', bytes: 'AAAA' };
   const event = {
-    ...{ stream: 'client-alice', revision: 1, position: '1', id: randomUUID(), type: 'WebhookSet' },
+    stream: 'client-alice',
+    revision: 1,
+    position: '1',
+    id: randomUUID(),
+    type: 'WebhookSet',
     data: { client: 'alice', url: 'https://alice.example/', secret: sealed },
     metadata: { hash: 'a'.repeat(64) },
   };

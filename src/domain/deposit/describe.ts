@@ -4,7 +4,9 @@ import {
   describedBy,
   description,
   detail,
+  nameOrQuoted,
   pluralize,
+  quoted,
 } from '../description.ts';
 import type {
   Archive,
@@ -26,16 +28,19 @@ export const describeDepositEvent: (event: DepositEvent) => Description = descri
       detail('origin', `${fallbackOrigin} unless the metadata name another`),
     ),
   ArchiveAdded: ({ archive }) =>
-    description(`Archive ${archive.filename} added (${bytes(archive)}).`, ...archiveDetails(archive)),
+    description(
+      `Archive ${nameOrQuoted(archive.filename)} added (${bytes(archive)}).`,
+      ...archiveDetails(archive),
+    ),
   ArchivesReplaced: ({ archive }) =>
     description(
-      `All archives replaced by ${archive.filename} (${bytes(archive)}).`,
+      `All archives replaced by ${nameOrQuoted(archive.filename)} (${bytes(archive)}).`,
       ...archiveDetails(archive),
     ),
   ArchivesRemoved: () => description('All archives removed.'),
   ArchiveReplaced: ({ number, archive }) =>
     description(
-      `Archive number ${number} replaced by ${archive.filename} (${bytes(archive)}).`,
+      `Archive number ${number} replaced by ${nameOrQuoted(archive.filename)} (${bytes(archive)}).`,
       ...archiveDetails(archive),
     ),
   ArchiveRemoved: ({ number }) => description(`Archive number ${number} removed.`),
@@ -96,10 +101,10 @@ export const describeDepositEvent: (event: DepositEvent) => Description = descri
 
 /** Returns the title and the authors, which identify the software to a reader. */
 export function nameOf({ facts: { title, authors } }: MetadataEntry): string {
-  const name = title === null ? 'metadata without a title' : `"${title}"`;
+  const name = title === null ? 'metadata without a title' : quoted(title);
   const [shown, more] = [authors.slice(0, 3), authors.length - 3];
   if (shown.length === 0) return name;
-  return `${name} by ${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return `${name} by ${shown.map(nameOrQuoted).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 /** Returns the object of a metadata deposit: a SWHID with its qualifiers, or the URL of an origin. */

@@ -2,6 +2,7 @@ import { type ParseArgsConfig, parseArgs } from 'node:util';
 import type { Config } from '../../config/config.ts';
 import type { Actor } from '../../deposits/command-handler.ts';
 import { describeFsError } from '../../tools/files/describe-fs-error.ts';
+import { printable } from '../../tools/terminal/printable.ts';
 
 /** Creates an error whose message is printed as one sentence; the exit code is 1. */
 export { codedError as refused } from '../../tools/coded-error.ts';
@@ -41,7 +42,7 @@ export async function runCommand(
     const { code = '', message, stack } = error as NodeJS.ErrnoException;
     const usage = error instanceof UsageError || code.startsWith('ERR_PARSE_ARGS');
     const text = describeFsError(error) ?? (usage || code !== '' ? message : stack);
-    process.stderr.write(`${text}\n`);
+    warn(String(text));
     process.exitCode = usage ? 2 : 1;
   }
 }
@@ -90,13 +91,14 @@ export function assertNoPositionals(positionals: readonly string[]): void {
     throw new UsageError(`Only options are expected, not ${positionals.join(' ')}.`);
 }
 
-export function say(line: string): void {
-  process.stdout.write(`${line}\n`);
+/** Prints text, without characters by which the text of a client could pass for something else. */
+export function say(text: string): void {
+  process.stdout.write(`${printable(text)}\n`);
 }
 
 /** Prints a message on standard error, apart from the output that programs read. */
-export function warn(line: string): void {
-  process.stderr.write(`${line}\n`);
+export function warn(text: string): void {
+  process.stderr.write(`${printable(text)}\n`);
 }
 
 /** Returns a signal that aborts with the text as its reason when the process gets SIGINT or SIGTERM. */

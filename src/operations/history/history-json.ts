@@ -1,11 +1,12 @@
-import type { Json, JsonObject } from '../../event-log/event-log.ts';
+import type { JsonObject } from '../../event-log/event-log.ts';
+import { printable } from '../../tools/terminal/printable.ts';
 import { correlationOf, timeOf } from './history-metadata.ts';
 import type { Step } from './stream-history.ts';
 
 /** Formats one event as a line of JSON: nothing is shortened, credentials are omitted. */
 export function stepJson({ stored, fault, description, state }: Step, before: Step | undefined): string {
   const { stream, revision, id, type, data, metadata } = stored;
-  return oneLine({
+  return jsonLine({
     stream,
     revision,
     id,
@@ -26,7 +27,7 @@ export function stepJson({ stored, fault, description, state }: Step, before: St
 /** Formats the state after a step. */
 export function stateJson({ stored, fault, state }: Step): string {
   const { stream, revision, metadata } = stored;
-  return oneLine({
+  return jsonLine({
     stream,
     revision,
     occurredAt: timeOf(stored),
@@ -45,15 +46,8 @@ function changed(before: object, after: object): JsonObject {
   return Object.fromEntries(news.map((name) => [name, present[name] ?? null]));
 }
 
-function oneLine(value: Json): string {
-  return JSON.stringify(value, withoutCredentials).replace(
-    /[\p{Cf}\u007f-\u009f]/gu, // a terminal would interpret them
-    (odd) => [...Array(odd.length).keys()].map((at) => escapedUnit(odd.charCodeAt(at))).join(''),
-  );
-}
-
-function escapedUnit(code: number): string {
-  return `\\u${code.toString(16).padStart(4, '0')}`;
+function jsonLine(value: JsonObject): string {
+  return printable(JSON.stringify(value, withoutCredentials));
 }
 
 function withoutCredentials(name: string, value: unknown): unknown {

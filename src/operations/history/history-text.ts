@@ -1,9 +1,11 @@
-import { type Fact, shortDigest } from '../../domain/description.ts';
+import { type Fact, quoted, shortDigest } from '../../domain/description.ts';
+import { printableLine } from '../../tools/terminal/printable.ts';
+import { columnsOf, wrapLines } from '../../tools/terminal/wrap-lines.ts';
 import { actorOf, correlationOf, timeOf } from './history-metadata.ts';
 import type { Step } from './stream-history.ts';
 
-/** Columns of the output; only longer words exceed them. */
-const WIDTH = 100;
+/** Columns of the output: those of a narrower terminal, which would otherwise wrap lines without a mark. */
+const WIDTH = Math.min(100, Math.max(40, process.stdout.columns ?? 100));
 
 /** Formats one event for a person; `before` is the previous step. */
 export function stepText(step: Step, before: Step | undefined): string {
@@ -15,9 +17,9 @@ export function stepText(step: Step, before: Step | undefined): string {
     value: digest ? shortDigest(value) : value,
   }));
   return [
-    `#${stored.revision}  ${humanTime(stored)}  ${printable(actorOf(stored))}  → ${state.status}`,
-    ...(fault === undefined ? [] : wrapLines(`!!! BROKEN: ${fault}.`, 4)),
-    ...wrapLines(description.sentence, 4),
+    `#${stored.revision}  ${humanTime(stored)}  ${printableLine(actorOf(stored))}  → ${state.status}`,
+    ...(fault === undefined ? [] : wrapLines(`!!! BROKEN: ${fault}.`, 4, WIDTH)),
+    ...wrapLines(description.sentence, 4, WIDTH),
     ...packLines(details),
     ...(isNews ? packLines([{ label: 'correlation', value: correlation }]) : []),
     ...packLines(changes(step, before)),
@@ -36,7 +38,7 @@ export function stateText(name: string, { stored, fault, description, state, fac
   const width = Math.max(...rows.map(({ label }) => label.length)) + 4;
   const lines = rows.flatMap(({ label, values }) => {
     const [first = '', ...others] = (values.length > 0 ? values : ['none']).flatMap((v) =>
-      wrapLines(v, width),
+      wrapLines(v, width, WIDTH),
     );
     return [`  ${label.padEnd(width - 4)}  ${first.trimStart()}`, ...others];
   });
@@ -55,7 +57,7 @@ export function closingText(
     status === 'deleted'
       ? `${name} was deleted after ${count}: nobody is shown it any more, but its history stays.`
       : `${name} is ${status} after ${count}.`;
-  return wrapLines(`${text}${isWhole ? ' Every hash fits.' : ''}`, 0).join('\n');
+  return wrapLines(`${text}${isWhole ? ' Every hash fits.' : ''}`, 0, WIDTH).join('\n');
 }
 
 type Labelled = { readonly label: string; readonly value: string };
@@ -80,38 +82,22 @@ function packLines(details: readonly Labelled[]): string[] {
   const rows: Labelled[][] = [];
   for (const one of details) {
     const row = rows.at(-1);
-    const fits = row && rowText([...row, one]).length <= WIDTH - 6;
+    const fits = row && columnsOf(rowText([...row, one])) <= WIDTH - 6;
     if (fits && !row.some(({ label }) => label === one.label)) row.push(one);
     else rows.push([one]);
   }
-  return rows.flatMap((row) => wrapLines(rowText(row), 6));
+  return rows.flatMap((row) => wrapLines(rowText(row), 6, WIDTH));
 }
 
 function rowText(row: readonly Labelled[]): string {
-  return row.map(({ label, value }) => `${label}: ${value}`).join('; ');
+  return row.map(({ label, value }) => `${label}: ${unambiguous(value)}`).join('; ');
 }
 
 function humanTime(stored: Step['stored']): string {
-  return timeOf(stored).replace('T', ' ');
+  return printableLine(timeOf(stored).replace('T', ' '));
 }
 
-/** Wraps words into indented lines; all but the first have two more columns. */
-function wrapLines(text: string, indent: number): string[] {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of printable(text).split(' ')) {
-    const room = WIDTH - indent - (lines.length > 0 ? 2 : 0);
-    if (line !== '' && line.length + 1 + word.length > room) {
-      lines.push(line);
-      line = word;
-    } else line = line === '' ? word : `${line} ${word}`;
-  }
-  return [...lines, line].map((part, index) => ' '.repeat(indent + (index > 0 ? 2 : 0)) + part);
-}
-
-/** Escapes characters that would move the cursor or change the direction of text: clients may send any. */
-function printable(text: string): string {
-  return text
-    .replace(/\s+/g, ' ')
-    .replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, (odd) => `\\u{${odd.codePointAt(0)?.toString(16)}}`);
+/** Returns a value in quotes if it could otherwise pass for several details. */
+function unambiguous(value: string): string {
+  return /;|^"/.test(value) ? quoted(value) : value;
 }

@@ -1,4 +1,4 @@
-import { type Fact, pluralize, shortDigest } from '../../description.ts';
+import { type Fact, nameOrQuoted, pluralize, shortDigest } from '../../description.ts';
 import { nameOf, targetText } from '../describe.ts';
 import type { Archive, MetadataEntry } from '../events.ts';
 import type { Deposit } from '../state.ts';
@@ -16,7 +16,7 @@ export function depositFacts(deposit: Deposit): readonly Fact[] {
     {
       label: 'archives',
       values: archives.map(archiveText),
-      brief: archives.map(({ filename }) => filename),
+      brief: archives.map(({ filename }) => nameOrQuoted(filename)),
     },
     { label: 'metadata', values: described.map(entryText), brief: described.map(nameOf) },
     { label: 'origin', values: 'origin' in deposit ? [deposit.origin] : [] },
@@ -37,7 +37,7 @@ export function depositFacts(deposit: Deposit): readonly Fact[] {
 }
 
 function archiveText({ filename, length, sha256 }: Archive): string {
-  return `${filename} (${pluralize(length, 'byte')}, ${shortDigest(sha256)})`;
+  return `${nameOrQuoted(filename)} (${pluralize(length, 'byte')}, ${shortDigest(sha256)})`;
 }
 
 function entryText(entry: MetadataEntry): string {
