@@ -9,6 +9,8 @@ export type Environment = {
   readonly passwordFile: string | undefined;
   /** Folder for the files of this program. */
   readonly folder: string;
+  /** Folder for compiled code. */
+  readonly cacheFolder: string;
   /** Seconds since 1970: modification time of everything that is packed, as in reproducible builds. */
   readonly sourceDateEpoch: string | undefined;
 };
@@ -23,6 +25,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environme
     password: env['SWORD_PASSWORD'] || undefined,
     passwordFile: env['SWORD_PASSWORD_FILE'] || undefined,
     folder: path.join(configurationFolder(env), 'sword-deposit'),
+    cacheFolder: path.join(userCacheFolder(env), 'sword-deposit', 'compile-cache'),
     sourceDateEpoch: env['SOURCE_DATE_EPOCH'] || undefined,
   };
 }
@@ -30,4 +33,9 @@ export function readEnvironment(env: NodeJS.ProcessEnv = process.env): Environme
 function configurationFolder(env: NodeJS.ProcessEnv): string {
   if (process.platform === 'win32' && env['APPDATA']) return env['APPDATA'];
   return env['XDG_CONFIG_HOME'] || path.join(env['HOME'] || homedir(), '.config');
+}
+
+function userCacheFolder(env: NodeJS.ProcessEnv): string {
+  if (process.platform === 'win32' && env['LOCALAPPDATA']) return env['LOCALAPPDATA'];
+  return env['XDG_CACHE_HOME'] || path.join(env['HOME'] || homedir(), '.cache');
 }

@@ -1,8 +1,24 @@
 import { enableCompileCache } from 'node:module';
+import path from 'node:path';
 
-// Caches stripped types and compiled code for later starts: faster, and much less memory per thread.
-const { directory } = enableCompileCache();
-if (directory !== undefined) process.env['NODE_COMPILE_CACHE'] = directory; // for the worker threads, too
+// Before the program handles signals, no work has begun that would need an orderly stop.
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+const endAtOnce = (): void => process.exit(0);
+for (const signal of SIGNALS) process.on(signal, endAtOnce);
+
+/*
+ * Caches stripped types and compiled code for later starts: faster, and much less memory per thread. Code that is
+ * cached runs as this user, so no other user may write to the folder; Node's default is in the shared temporary folder.
+ */
+if (!process.env['NODE_COMPILE_CACHE'] && process.argv.length === 2) {
+  const { makePrivateFolder } = await import('./tools/files/private-files.ts');
+  const { DEFAULT_DATA_DIR } = await import('./config/data-folder.ts');
+  const folder = path.resolve(process.env['DEPOSIT_DATA_DIR'] || DEFAULT_DATA_DIR, 'compile-cache');
+  if (makePrivateFolder(folder)) {
+    enableCompileCache(folder);
+    process.env['NODE_COMPILE_CACHE'] = folder; // for the program that follows, and for its worker threads
+  }
+}
 
 /*
  * Some memory can only be limited before the first line of a program runs. Without a known cache, the compiler that
@@ -21,10 +37,6 @@ if (process.execve && !given.some((options) => options.includes(SEMI_SPACE_OPTIO
   }
 }
 
-// Before the program handles signals, no work has begun that would need an orderly stop.
-const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
-const endAtOnce = (): void => process.exit(0);
-for (const signal of SIGNALS) process.on(signal, endAtOnce);
 const { main } = await import('./service/process/process.ts');
 const running = main(process.argv.slice(2)); // once this returns, the program handles signals itself
 for (const signal of SIGNALS) process.off(signal, endAtOnce);

@@ -99,7 +99,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
     ],
   },
   'src/service/': { rooms: ['src/', 'projections/'] },
-  'src/main.ts': { rooms: ['src/service/process/'] },
+  'src/main.ts': { rooms: ['src/config/', 'src/service/process/', 'src/tools/'] },
   // Nodes are composed of the service's parts, engines included; nothing of the service imports it.
   'simulation/': { rooms: ['src/', 'projections/'], packages: ['pino'] },
   'scripts/drills.ts': { rooms: ['drills/', 'src/operations/command/', 'src/tools/'] },

@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import type { EventLog } from '../../src/event-log/event-log.ts';
@@ -41,6 +42,7 @@ export async function startBenched(
     DEPOSIT_DATA_DIR: dataDir,
     DEPOSIT_PORT: String(port),
     DEPOSIT_LOG_LEVEL: 'warn',
+    NODE_COMPILE_CACHE: path.join(tmpdir(), 'deposit-compile-cache'), // as at a later start of the same folder
     ...env,
   };
   return ServerProcess.start({

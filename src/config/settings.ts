@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { defaultArchiveLimits } from '../archives/inspection.ts';
 import { DEFAULT_DEPOSIT_NAMESPACE } from '../sword/namespaces.ts';
+import { DEFAULT_DATA_DIR } from './data-folder.ts';
 import {
   archiveStore,
   baseUrl,
@@ -36,7 +37,7 @@ export const SETTINGS = {
   DEPOSIT_HOST: setting('127.0.0.1', 'address to listen on', String),
   DEPOSIT_PORT: number('8080', 'port to listen on; 0 picks a free one and prints it', 0, 65_535),
   DEPOSIT_BASE_URL: setting('', 'public address in every IRI; default: the listening address', baseUrl),
-  DEPOSIT_DATA_DIR: setting('./data', 'folder of all that is kept on this machine', path.resolve),
+  DEPOSIT_DATA_DIR: setting(DEFAULT_DATA_DIR, 'folder of all that is kept on this machine', path.resolve),
   DEPOSIT_ROLES: setting(
     'http,reactors',
     'what this node does: serve clients, check and load, or both',

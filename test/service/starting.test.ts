@@ -1,18 +1,21 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readdir, readFile, rmdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import { SqliteEventLog } from '../../src/event-log/sqlite/sqlite-event-log.ts';
 import { OperatorServer } from '../../src/service/operator-port/operator-server.ts';
 import { FILES_OF_NODE } from '../../src/tools/files.ts';
 import { runInWorld } from '../../src/tools/outside-world.ts';
+import { runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import type { Line } from '../../testing/service/kept-lines.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 
 const root = path.join(import.meta.dirname, '../..');
 const MAIN = path.join(root, 'src/main.ts');
@@ -137,6 +140,77 @@ test('a data folder that cannot be locked ends with 1 and a sentence, where its 
   await rmdir(lock);
   await writeFile(lock, 'hello');
   t.regex(await start(2, 'LOCK_DAMAGED'), /file is not a database\. Remove it when nothing runs on /);
+});
+
+test('compiled code is cached in a private folder only, never in the temporary folder', async (t) => {
+  const folder = await temporaryFolder(t);
+  const TMPDIR = path.join(folder, 'tmp');
+  const planted = path.join(TMPDIR, 'node-compile-cache');
+  await mkdir(planted, { recursive: true });
+  const startIn = async (place: string): Promise<string> => {
+    const DEPOSIT_DATA_DIR = path.join(folder, place, 'data');
+    const env = { DEPOSIT_DATA_DIR, TMPDIR, DEPOSIT_PORT: 'wrong', NODE_COMPILE_CACHE: '' };
+    t.deepEqual(await started(t, [], env).ended, [2, null]); // after its modules were loaded
+    return path.join(DEPOSIT_DATA_DIR, 'compile-cache');
+  };
+  const cache = await startIn('private');
+  t.is((await stat(cache)).mode & 0o777, 0o700);
+  t.true((await readdir(cache)).length > 0);
+  // A user who may write to a folder above could replace the cache.
+  await mkdir(path.join(folder, 'shared'));
+  await chmod(path.join(folder, 'shared'), 0o777);
+  t.deepEqual(await readdir(await startIn('shared')), []);
+  // A folder that was there is closed before it is used.
+  await mkdir(path.join(folder, 'open/data/compile-cache'), { recursive: true });
+  await chmod(path.join(folder, 'open/data/compile-cache'), 0o755);
+  t.is((await stat(await startIn('open'))).mode & 0o777, 0o700);
+  t.deepEqual(await readdir(planted), []);
+});
+
+/** Resolves to the names in a folder, also below, that users besides its owner have access to. */
+async function openPlaces(folder: string): Promise<string[]> {
+  const names = ['', ...(await readdir(folder, { recursive: true }))];
+  const modes = await Promise.all(names.map(async (name) => (await stat(path.join(folder, name))).mode));
+  return names.filter((_, index) => ((modes[index] ?? 0) & 0o077) !== 0);
+}
+
+test('a data folder that was open to others is closed, also what is in it, by services and commands', async (t) => {
+  process.umask(0o022);
+  const folder = await temporaryFolder(t);
+  const closed = await RunningService.startIn(folder);
+  await closed.register('alice', { collections: ['software'] });
+  await closed.stop();
+  const log = path.join(folder, 'event-log.sqlite');
+  const small = path.join(folder, 'archives/small.sqlite');
+  for (const place of [folder, log, small, path.join(folder, 'archives'), path.join(folder, 'checkpoints')])
+    await chmod(place, 0o755);
+  t.is((await runScript(folder, 'client', ['passwd', 'alice'])).code, 0);
+  t.is((await stat(log)).mode & 0o077, 0, 'a command closes the log');
+  const { child, ended, out } = started(t, [], { DEPOSIT_DATA_DIR: folder });
+  while ((await stat(path.join(folder, 'operator.json')).catch(() => undefined)) === undefined)
+    await setTimeout(20);
+  t.deepEqual(await openPlaces(folder), []);
+  child.kill();
+  t.deepEqual(await ended, [0, null], await out);
+});
+
+const asRoot = process.getuid?.() === 0 ? test : test.skip;
+asRoot('what another user owns is refused by services and by commands that write', async (t) => {
+  const folder = await temporaryFolder(t);
+  await (await RunningService.startIn(folder)).stop();
+  for (const name of ['', 'event-log.sqlite', 'keys', 'archives/small.sqlite']) {
+    const place = path.join(folder, name);
+    await mkdir(place, { recursive: true }).catch(() => undefined);
+    await chown(place, 54_321, 54_321);
+    const { ended, err } = started(t, [], { DEPOSIT_DATA_DIR: folder });
+    t.deepEqual(await ended, [2, null], name);
+    t.true((await err).startsWith(`${place} may not be written to by `), await err);
+    await chown(place, 0, 0);
+  }
+  await chown(path.join(folder, 'event-log.sqlite'), 54_321, 54_321);
+  const command = await runScript(folder, 'client', ['add', 'eve'], { input: 'a secret of eve\n' });
+  t.is(command.code, 1);
+  t.regex(command.err, /event-log\.sqlite may not be written to by .*: run this as the user of the service/);
 });
 
 test('a service that is told to stop while its program is being loaded ends with 0', async (t) => {

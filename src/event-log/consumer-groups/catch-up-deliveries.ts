@@ -59,7 +59,7 @@ export class CatchUpDeliveries implements ConsumerGroups {
     start?: GroupStart,
   ): AsyncGenerator<Delivery> {
     const head = await this.#log.head();
-    makeDirectory(this.#folder, 0o777);
+    makeDirectory(this.#folder);
     await using groupPosition = await CatchUpPosition.open(this.#folder, group, this.#log);
     groupPosition.rewindToLastDelivered();
     if (groupPosition.last === undefined && start) {

@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { clock } from '../../tools/clock.ts';
 import { exists } from '../../tools/files/access.ts';
-import { keepPrivate } from '../../tools/files/private-files.ts';
+import { databaseFiles, makePrivate } from '../../tools/files/private-files.ts';
 import { writeFileAtomic } from '../../tools/files/write-file-atomic.ts';
 import { files } from '../../tools/files.ts';
 
@@ -19,17 +19,13 @@ export function backupPlaces(folder: string): Pick<Config, 'eventLog' | 'archive
 }
 
 /**
- * Makes all files written from now on readable only for their owner. Also those that an earlier release wrote for all:
- * the log with the digests of passwords, and small objects.
+ * Makes files readable only for their owner that an earlier release wrote for all: the log with the digests of
+ * passwords, and small objects.
  */
 export function keepBackupPrivate({ eventLog, dataDir }: Pick<Config, 'eventLog' | 'dataDir'>): void {
   const log = eventLog.kind === 'sqlite' ? eventLog.file : path.join(dataDir, 'event-log.sqlite');
   const databases = [log, path.join(dataDir, 'archives', 'small.sqlite')];
-  const ends = ['', '-wal', '-shm', '.head'];
-  keepPrivate([
-    ...databases.flatMap((file) => ends.map((end) => `${file}${end}`)),
-    path.join(dataDir, 'backup.json'),
-  ]);
+  makePrivate(...databases.flatMap(databaseFiles), path.join(dataDir, 'backup.json'));
 }
 
 /** Returns the facts; `undefined` if the backup was never complete, or the file with the facts is corrupt. */

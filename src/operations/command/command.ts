@@ -2,6 +2,7 @@ import { type ParseArgsConfig, parseArgs } from 'node:util';
 import type { Config } from '../../config/config.ts';
 import type { Actor } from '../../deposits/command-handler.ts';
 import { describeFsError } from '../../tools/files/describe-fs-error.ts';
+import { createPrivately } from '../../tools/files/private-files.ts';
 import { printable } from '../../tools/terminal/printable.ts';
 
 /** Creates an error whose message is printed as one sentence; the exit code is 1. */
@@ -28,6 +29,7 @@ export async function runCommand(
   command: (args: string[]) => Promise<number | void>,
   { mayBeBare = false, onlyPrints = false }: CommandOptions = {},
 ): Promise<void> {
+  createPrivately();
   handleClosedOutput({ endsProcess: onlyPrints });
   const args = process.argv.slice(2);
   const isBare = args.length === 0 && !mayBeBare;

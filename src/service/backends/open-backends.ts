@@ -7,6 +7,7 @@ import type { EventLog } from '../../event-log/event-log.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
 import { RECEIVERS } from '../../reactors/reactor-names.ts';
 import { assertAccessible } from '../../tools/files/access.ts';
+import { databaseFiles, makePrivate } from '../../tools/files/private-files.ts';
 import { files } from '../../tools/files.ts';
 import { type Logger, silentLogger } from '../../tools/logger.ts';
 import { assertExists } from './backend-not-found.ts';
@@ -21,7 +22,10 @@ export async function openLog(
   { eventLog }: Pick<Config, 'eventLog'>,
   options: { readonly readOnly?: boolean } = {},
 ): Promise<EventLog> {
-  if (eventLog.kind === 'sqlite' && !options.readOnly) assertAccessible(eventLog.file);
+  if (eventLog.kind === 'sqlite' && !options.readOnly) {
+    assertAccessible(eventLog.file);
+    makePrivate(...databaseFiles(eventLog.file));
+  }
   return await openEventLog(eventLog, options);
 }
 
@@ -36,7 +40,10 @@ export async function openStore(
 
 function assertStoreAccessible(archiveStore: Config['archiveStore']): void {
   if (archiveStore.kind !== 'file') return;
-  assertAccessible(archiveStore.folder, path.join(archiveStore.folder, 'small.sqlite'));
+  const { folder } = archiveStore;
+  const database = path.join(folder, 'small.sqlite');
+  assertAccessible(folder, database);
+  makePrivate(folder, ...databaseFiles(database));
 }
 
 /** Opens a log that must exist. @throws {BackendNotFound} */

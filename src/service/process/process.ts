@@ -3,6 +3,7 @@ import { type Config, describeSettings, readConfig } from '../../config/config.t
 import { packageInfo } from '../../config/package-info.ts';
 import { clock } from '../../tools/clock.ts';
 import { describeFsError } from '../../tools/files/describe-fs-error.ts';
+import { createPrivately } from '../../tools/files/private-files.ts';
 import { createLogger, type Logger } from '../../tools/logger.ts';
 import type { ProjectorProgress } from '../../views/projector.ts';
 import { type Service, startService } from '../service.ts';
@@ -75,6 +76,7 @@ export async function main(argv: string[]): Promise<number> {
 }
 
 async function run(): Promise<number> {
+  createPrivately();
   const config = readConfig();
   const logger = createLogger(config.logLevel);
   logger.info(aboutStart(config), 'start');

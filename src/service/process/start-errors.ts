@@ -3,6 +3,7 @@ import { createSecureContext } from 'node:tls';
 import { BadConfig, type Config } from '../../config/config.ts';
 import { EventLogUnusable } from '../../event-log/event-log.ts';
 import { makeDirectory } from '../../tools/files/make-directory.ts';
+import { makeFolderPrivate } from '../../tools/files/private-files.ts';
 import { files } from '../../tools/files.ts';
 import { isDamage } from '../../tools/sqlite/codes.ts';
 import { logIdentity } from '../backends/view-directory.ts';
@@ -101,7 +102,11 @@ function tlsProblem(
 /** Error codes that mean wrong settings; for example, a full disk does not. */
 const IMPOSSIBLE = new Set(['EACCES', 'EEXIST', 'ENAMETOOLONG', 'ENOENT', 'ENOTDIR', 'EPERM', 'EROFS']);
 
-/** Creates the data folder. @throws {BadConfig} it does not exist and cannot be created. */
+/**
+ * Creates the data folder, and takes the access of other users from it.
+ * @throws {BadConfig} it does not exist and cannot be created.
+ * @throws {NotPermitted} another user owns it, or a file in it.
+ */
 export function makeDataFolder({ dataDir }: Config): void {
   try {
     makeDirectory(dataDir);
@@ -110,4 +115,5 @@ export function makeDataFolder({ dataDir }: Config): void {
     if (!IMPOSSIBLE.has(code)) throw error;
     throw new BadConfig([`DEPOSIT_DATA_DIR=${dataDir}: the folder cannot be made (${message})`]);
   }
+  makeFolderPrivate(dataDir);
 }

@@ -2,19 +2,19 @@ import path from 'node:path';
 import { files } from '../files.ts';
 
 /**
- * Creates a folder, by default only accessible to its owner, and its missing parents, with names that survive
+ * Creates a folder, only accessible to its owner, and its missing parents, with names that survive
  * a power cut. The name of an existing folder is synced, too: an earlier process may have created it and
  * crashed before its sync. The recursive `mkdir` of Node never returns if the system refuses a folder in an
  * existing one, as in /proc.
  */
-export function makeDirectory(folder: string, mode = 0o700): void {
+export function makeDirectory(folder: string): void {
   try {
-    files.mkdirSync(folder, { mode });
+    files.mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' && !files.existsSync(path.dirname(folder))) {
-      makeDirectory(path.dirname(folder), mode);
-      return makeDirectory(folder, mode);
+      makeDirectory(path.dirname(folder));
+      return makeDirectory(folder);
     }
     if (code !== 'EEXIST' || !isFolder(folder)) throw error;
   }

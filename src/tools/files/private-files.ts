@@ -1,13 +1,71 @@
+import path from 'node:path';
 import { files } from '../files.ts';
+import { assertAccessible, isNotAccessible, isPermissionError, notPermitted } from './access.ts';
+import { makeDirectory } from './make-directory.ts';
 
-/** Makes the files that this process creates readable only for its owner, and the named ones if they exist. */
-export function keepPrivate(names: readonly string[]): void {
+/** Makes the files and folders that this process creates accessible only for its owner. */
+export function createPrivately(): void {
   process.umask(0o077);
-  for (const name of names) {
-    try {
-      files.chmodSync(name, 0o600);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    }
+}
+
+/**
+ * Takes the access of other users from those of these files and folders that exist. What root owns stays as it is: the
+ * place where a volume is mounted.
+ * @throws {NotPermitted} another user owns one of them.
+ */
+export function makePrivate(...places: readonly string[]): void {
+  const own = process.getuid?.();
+  for (const place of places) {
+    const found = files.statSync(place, { throwIfNoEntry: false });
+    if (!found || own === undefined) continue; // systems without such owners have no such modes either
+    if (found.uid === own) removeAccess(place, found.mode);
+    else if (found.uid !== 0) throw notPermitted(place, 'written to');
   }
+}
+
+/** Does as {@link makePrivate} with a folder, what is in it, and what is in the folders in it; not below. */
+export function makeFolderPrivate(folder: string): void {
+  assertAccessible(folder);
+  makePrivate(folder);
+  for (const entry of files.readdirSync(folder, { withFileTypes: true })) {
+    const place = path.join(folder, entry.name);
+    makePrivate(place);
+    if (entry.isDirectory() && !isNotAccessible(place))
+      makePrivate(...files.readdirSync(place).map((name) => path.join(place, name)));
+  }
+}
+
+/** Returns the names of the files of a SQLite database, and of the record of its end. */
+export function databaseFiles(file: string): string[] {
+  return ['', '-wal', '-shm', '.head'].map((end) => `${file}${end}`);
+}
+
+/** Makes a folder, and returns whether no other user can change or replace it or a folder above it. */
+export function makePrivateFolder(folder: string): boolean {
+  try {
+    if (!files.existsSync(folder)) makeDirectory(folder);
+    makePrivate(folder);
+    return process.getuid === undefined || isSafe(files.realpathSync(folder), process.getuid());
+  } catch {
+    return false;
+  }
+}
+
+function removeAccess(place: string, mode: number): void {
+  if ((mode & 0o077) === 0) return;
+  try {
+    files.chmodSync(place, mode & 0o700);
+  } catch (error) {
+    if (isPermissionError(error)) throw notPermitted(place, 'written to', error);
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error; // else another process has removed it
+  }
+}
+
+/** In a folder with the sticky bit, as `/tmp`, only owners rename and remove what is in it. */
+function isSafe(place: string, own: number): boolean {
+  const { uid, mode } = files.lstatSync(place);
+  const isOpen = (mode & 0o022) !== 0 && (mode & 0o1000) === 0;
+  if ((uid !== own && uid !== 0) || isOpen) return false;
+  const parent = path.dirname(place);
+  return parent === place || isSafe(parent, own);
 }

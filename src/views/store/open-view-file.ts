@@ -12,7 +12,7 @@ import { isMarkedDamaged, removeViewFile } from './view-folder.ts';
  * @throws {ViewUnavailable} it cannot be opened now: the file is left unchanged.
  */
 export function openViewFile(file: string, origin: string, schemas: readonly ViewSchema[] = []): ViewFile {
-  makeDirectory(path.dirname(file), 0o777);
+  makeDirectory(path.dirname(file));
   try {
     const found = isMarkedDamaged(file) ? undefined : ifUsable(file, origin, schemas);
     if (found) return found;

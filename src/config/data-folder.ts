@@ -1,0 +1,2 @@
+/** Default of DEPOSIT_DATA_DIR. */
+export const DEFAULT_DATA_DIR = './data';
