@@ -98,7 +98,7 @@ for (const [what, { body, headers, types }] of Object.entries(creations)) {
     const archive = types.includes('ArchiveAdded') ? 'hello.zip' : 'None';
     assertReceipt(t, receipt, id, { archive, status: 'partial' });
     t.is(answer.headers.get('location'), `${alice.url}/1/software/${id}/metadata/`);
-    t.is(answer.headers.get('etag'), `"${id}-${types.length}"`);
+    t.is(answer.headers.get('etag'), `"${id}-${types.length}-xml"`);
   });
 }
 

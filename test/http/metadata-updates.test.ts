@@ -49,7 +49,8 @@ test('metadata are added to a deposit that is done, which stays as it is', async
   for (const iri of [`${path}atom/`, `${path}metadata/`]) {
     const answer = await alice.put(iri, better, checking(swhid));
     t.is(answer.status, 204, await answer.text());
-    t.is(answer.headers.get('etag'), (await alice.get(`${path}status/`)).headers.get('etag'));
+    const status = (await alice.get(`${path}status/`)).headers.get('etag');
+    t.is(status, answer.headers.get('etag')?.replace(/"$/, '-xml"') ?? null, 'of the same revision');
   }
   const after = await (await alice.get(`${path}status/`)).text();
   const withoutTime = (body: string) => body.replace(/<updated>[^<]*<\/updated>/, '');

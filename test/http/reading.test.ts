@@ -9,7 +9,9 @@ import { assertSwordError } from '../../testing/documents/sword-error.ts';
 import {
   archiveHeaders,
   archivePart,
+  entryHeaders,
   entryPart,
+  entryXml,
   final,
   formOf,
   formType,
@@ -199,6 +201,43 @@ test('an archive is what its bytes are, however it was labelled', async (t) => {
     t.deepEqual(Buffer.from(await answer.arrayBuffer()), bytes);
     const statement = await (await alice.get(edit.replace('metadata/', 'statement/'))).text();
     t.true(statement.includes(`<sword:packaging>${packaging}<`), statement);
+  }
+});
+
+test('who holds a document in one format does not hold it in another, and may change the deposit by any', async (t) => {
+  const { alice } = t.context;
+  const form = formOf([archivePart(), entryPart()]);
+  const deposit = `/1/software/${await created(alice, form, partial)}/`;
+  const [xml, json, rdf] = ['application/xml', 'application/json', 'application/rdf+xml'] as const;
+  const formats = { metadata: [xml, json], status: [xml, json], content: [xml, json], history: [xml, json] };
+  for (const [end, types] of Object.entries({ ...formats, statement: [xml, json, rdf] })) {
+    const answers = types.map((type) => alice.get(`${deposit}${end}/`, { Accept: type }));
+    const tags = (await Promise.all(answers)).map(({ headers }) => headers.get('etag') ?? '');
+    t.is(new Set(tags).size, types.length, `${end}: ${tags.join()}`);
+    for (const type of types) {
+      const held = tags.map((tag) => alice.get(`${deposit}${end}/`, { Accept: type, 'If-None-Match': tag }));
+      const statuses = (await Promise.all(held)).map(({ status }) => status);
+      t.deepEqual(
+        statuses,
+        types.map((other) => (other === type ? 304 : end === 'status' ? 201 : 200)),
+        `${end} as ${type}`,
+      );
+    }
+    const [held = ''] = tags.slice(-1);
+    const refused = await alice.put(`${deposit}metadata/`, entryXml('<title>Paint</title>'), {
+      ...entryHeaders(),
+      'If-None-Match': held,
+    });
+    t.is(refused.status, 412, 'the deposit is that one');
+    if (end !== 'statement') continue;
+    for (const tag of [held, held.replace(/-rdf"$/, '"')]) {
+      const changed = await alice.put(`${deposit}metadata/`, entryXml('<title>Paint</title>'), {
+        ...entryHeaders(),
+        ...partial,
+        'If-Match': tag,
+      });
+      t.is(changed.status, tag === held ? 204 : 412, tag);
+    }
   }
 });
 
@@ -427,7 +466,7 @@ test('what a client holds already is not sent again', async (t) => {
   for (const end of ['metadata/', 'media/', 'status/', 'content/']) {
     const target = `/1/software/${partialId}/${end}`;
     const tag = (await alice.get(target)).headers.get('etag') ?? '';
-    t.regex(tag, new RegExp(`^"${partialId}-\\d+"$`));
+    t.regex(tag, new RegExp(`^"${partialId}-\\d+${end === 'media/' ? '' : '-xml'}"$`));
     const same = await alice.get(target, { 'If-None-Match': tag });
     t.deepEqual([same.status, await same.text(), same.headers.get('etag')], [304, '', tag], end);
     const other = await alice.get(target, { 'If-None-Match': `"${partialId}-99"` });

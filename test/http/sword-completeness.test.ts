@@ -331,7 +331,8 @@ test('an archive keeps its number and its IRI, whatever becomes of the others', 
   t.deepEqual(await bytesOf(first), docsTar);
   t.is(first.headers.get('content-type'), 'application/x-tar');
   t.is(first.headers.get('content-disposition'), 'attachment; filename="first.tar"');
-  t.is(first.headers.get('etag'), (await alice.get(`${deposit}metadata/`)).headers.get('etag'));
+  const receipt = (await alice.get(`${deposit}metadata/`)).headers.get('etag');
+  t.is(receipt, first.headers.get('etag')?.replace(/"$/, '-xml"') ?? null, 'of the same revision');
   const same = await alice.get(`${deposit}media/1/`, { 'If-None-Match': first.headers.get('etag') ?? '' });
   t.deepEqual([same.status, await same.text()], [304, '']);
   await alice.put(`${deposit}media/`, helloZip, archiveHeaders('only.zip'));

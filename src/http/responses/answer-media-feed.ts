@@ -33,7 +33,7 @@ export async function answerMediaFeed(
   queries: DepositQueries,
   renderContext: RenderContext,
 ): Promise<void> {
-  const chosen = chooseRepresentation(ctx, { depositId, revision, made: 'feed' }, MEDIA_FEED_OFFERS);
+  const chosen = chooseRepresentation(ctx, { depositId, revision }, MEDIA_FEED_OFFERS);
   if (!chosen) return;
   const view = await queries.statement(depositId, revision);
   if (!view) throw notFound(`Deposit ${depositId} has been deleted.`);

@@ -1,4 +1,4 @@
-import { entityTag, isNotModified, type Made } from '../../sword/headers/entity-tag.ts';
+import { entityTag, isNotModified, type Tagged } from '../../sword/headers/entity-tag.ts';
 import { negotiateAmong, type Offers, type Representation } from '../../sword/headers/negotiate.ts';
 import type { ServiceContext } from '../service-context.ts';
 
@@ -10,20 +10,19 @@ export type AtRevision = {
   readonly isWhole?: boolean;
   /** True if the document also shows later changes: the tag of the revision must not validate it. */
   readonly isOvertaken?: boolean;
-  /** Kind of the document, where the same IRI also serves the archives. */
-  readonly made?: Made;
 };
 
 /**
  * Chooses the representation to answer with. Returns `undefined` if the client has the current version, which is
  * answered with 304.
  */
-export function chooseRepresentation<Format extends string>(
+export function chooseRepresentation<Format extends Tagged>(
   ctx: ServiceContext,
-  { depositId, revision, isWhole = true, isOvertaken = false, made }: AtRevision,
+  { depositId, revision, isWhole = true, isOvertaken = false }: AtRevision,
   offers: Offers<Format>,
 ): Representation<Format> | undefined {
-  const tag = entityTag(depositId, revision, made);
+  const chosen = negotiateAmong(offers, ctx.req.headers.accept);
+  const tag = entityTag(depositId, revision, chosen.format);
   const isCurrent = isRead(ctx) && !isOvertaken && isNotModified(ctx.req.headers['if-none-match'], tag);
   if (isWhole || isCurrent) ctx.set('ETag', tag);
   else ctx.remove('ETag'); // remove the tag of the change that is answered
@@ -32,7 +31,7 @@ export function chooseRepresentation<Format extends string>(
     ctx.status = 304;
     return undefined;
   }
-  return negotiateAmong(offers, ctx.req.headers.accept);
+  return chosen;
 }
 
 function isRead({ method }: ServiceContext): boolean {

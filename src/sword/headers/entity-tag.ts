@@ -1,18 +1,17 @@
 import { SwordError, shortened } from '../sword-error.ts';
 import { headerText, type RawHeader } from './raw-header.ts';
 
-/**
- * Kind of a representation other than the archive itself: a zip of several, whose bytes differ each time, or a list.
- */
-export type Made = 'zip' | 'feed';
+/** A representation with a tag of its own: a document in a format, or a zip of several archives. */
+export type Tagged = 'xml' | 'json' | 'rdf' | 'zip';
 
 /**
- * Returns the `ETag` of a deposit at one revision of its stream; representations derived from its archives have their
- * own.
+ * Returns the `ETag` of one representation of a deposit at one revision of its stream. Without a representation it is
+ * the tag of an archive as it was sent, and of the deposit itself. The bytes of a zip differ each time, so its tag is
+ * weak.
  */
-export function entityTag(depositId: number, revision: number | bigint, made?: Made): string {
-  const tag = `"${depositId}-${revision}${made ? `-${made}` : ''}"`;
-  return made ? `W/${tag}` : tag;
+export function entityTag(depositId: number, revision: number | bigint, of?: Tagged): string {
+  const tag = `"${depositId}-${revision}${of ? `-${of}` : ''}"`;
+  return of === 'zip' ? `W/${tag}` : tag;
 }
 
 /** Evaluates `If-Match`: refuses a write that was meant for another revision. The header is never required. */
@@ -39,7 +38,7 @@ export function assertNoneMatches(ifNoneMatch: RawHeader, current: string): void
   );
 }
 
-/** Evaluates `If-None-Match` of a read: returns whether the client has the current version, for 304. */
+/** Evaluates `If-None-Match` of a read: returns whether the client has this representation, for 304. */
 export function isNotModified(ifNoneMatch: RawHeader, current: string): boolean {
   const known = headerText(ifNoneMatch);
   return known !== undefined && includesTag(known, current);
@@ -63,7 +62,10 @@ function normalizeTag(tag: string): string {
     .replace(/-(?:gzip|br|zstd|deflate)$/, '');
 }
 
-/** Returns the tag of the deposit for the tag of any of its representations, since a write concerns the deposit. */
+/**
+ * Returns the tag of the deposit for the tag of any of its representations, since a write concerns the deposit. Older
+ * releases tagged lists of archives with `feed`.
+ */
 function depositTag(tag: string): string {
-  return normalizeTag(tag).replace(/-(?:zip|feed)$/, '');
+  return normalizeTag(tag).replace(/-(?:xml|json|rdf|zip|feed)$/, '');
 }
