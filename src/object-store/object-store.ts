@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { CodedError, errorsOfCode } from '../tools/coded-error.ts';
 
 /**
  * Stores bytes: archives, metadata entries and manifests, each under the SHA-256 of its content. An object
@@ -112,60 +113,40 @@ export type LocalSource =
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array };
 
-export class ContentMismatch extends Error {
-  override readonly name = 'ContentMismatch';
-  readonly code: 'MD5_MISMATCH' | 'SHA256_MISMATCH' | 'LENGTH_MISMATCH' | 'TOO_LARGE';
-
-  constructor(code: ContentMismatch['code'], message: string) {
-    super(message);
-    this.code = code;
-  }
-}
+export class ContentMismatch extends CodedError<
+  'MD5_MISMATCH' | 'SHA256_MISMATCH' | 'LENGTH_MISMATCH' | 'TOO_LARGE'
+> {}
 
 /** A transient fault: the store is unreachable, full, or fails to write. */
-export class ObjectStoreUnavailable extends Error {
-  override readonly name = 'ObjectStoreUnavailable';
-  readonly code = 'ARCHIVE_STORE_UNAVAILABLE';
-}
+export class ObjectStoreUnavailable extends errorsOfCode('ARCHIVE_STORE_UNAVAILABLE') {}
 
 /** A file of the store is corrupt: no retry succeeds until an operator has repaired it. */
-export class StoreDamaged extends Error {
-  override readonly name = 'StoreDamaged';
-  readonly code = 'STORE_DAMAGED';
-}
+export class StoreDamaged extends errorsOfCode('STORE_DAMAGED') {}
 
 /** A newer release has written the store: no retry of this one succeeds. */
-export class StoreFormatUnknown extends Error {
-  override readonly name = 'StoreFormatUnknown';
-  readonly code = 'STORE_FORMAT_UNKNOWN';
-}
+export class StoreFormatUnknown extends errorsOfCode('STORE_FORMAT_UNKNOWN') {}
 
 /** One object cannot be read, while the store returns others. Its name is in `sha256`. */
-export abstract class ObjectError extends Error {
-  abstract readonly code: 'OBJECT_MISSING' | 'OBJECT_CORRUPT' | 'OBJECT_UNREADABLE';
+export abstract class ObjectError extends CodedError<
+  'OBJECT_MISSING' | 'OBJECT_CORRUPT' | 'OBJECT_UNREADABLE'
+> {
   readonly sha256: string;
 
-  constructor(sha256: string, message: string, options?: ErrorOptions) {
-    super(message, options);
+  constructor(code: ObjectError['code'], sha256: string, message: string, options?: ErrorOptions) {
+    super(code, message, options);
     this.sha256 = sha256;
   }
 }
 
 export class ObjectMissing extends ObjectError {
-  override readonly name = 'ObjectMissing';
-  readonly code = 'OBJECT_MISSING';
-
   constructor(sha256: string) {
-    super(sha256, `The archive store holds no object ${sha256}.`);
+    super('OBJECT_MISSING', sha256, `The archive store holds no object ${sha256}.`);
   }
 }
 
 export class ObjectCorrupt extends ObjectError {
-  override readonly name = 'ObjectCorrupt';
-  readonly code = 'OBJECT_CORRUPT';
-
   constructor(sha256: string, found: string) {
-    super(sha256, `The object ${sha256} of the archive store holds other bytes: ${found}.`);
+    super('OBJECT_CORRUPT', sha256, `The object ${sha256} of the archive store holds other bytes: ${found}.`);
   }
 }
 
@@ -174,11 +155,8 @@ export class ObjectCorrupt extends ObjectError {
  * cause.
  */
 export class ObjectUnreadable extends ObjectError {
-  override readonly name = 'ObjectUnreadable';
-  readonly code = 'OBJECT_UNREADABLE';
-
   constructor(sha256: string, reason: string, options?: ErrorOptions) {
     const text = `The archive store cannot read the object ${sha256}, which is probably damaged: ${reason}.`;
-    super(sha256, text, options);
+    super('OBJECT_UNREADABLE', sha256, text, options);
   }
 }

@@ -1,6 +1,7 @@
 import { scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Credential } from '../domain/client/client.ts';
+import { errorsOfCode } from './coded-error.ts';
 import { random } from './random.ts';
 
 const derive = promisify<string, Buffer, number, object, Buffer>(scrypt);
@@ -9,10 +10,7 @@ const COST = { N: 2 ** 15, r: 8, p: 3 } as const;
 const DIGEST_BYTES = 32;
 const MAX_PASSWORD_BYTES = 1024;
 
-class BadPassword extends Error {
-  override readonly name = 'BadPassword';
-  readonly code = 'BAD_PASSWORD';
-}
+class BadPassword extends errorsOfCode('BAD_PASSWORD') {}
 
 /** Hashes a password. @throws {BadPassword} not 1 to 1,024 bytes. */
 export async function credentialOf(password: string): Promise<Credential> {

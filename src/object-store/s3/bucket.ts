@@ -22,7 +22,9 @@ export type KeptObject = {
   readonly versionId?: string | undefined;
 };
 
-/** One bucket. All its errors are `ArchiveStoreUnavailable` without secrets. */
+export type ListedKey = Omit<KeptObject, 'etag' | 'versionId'> & { readonly key: string };
+
+/** One bucket. All its errors are {@link ObjectStoreUnavailable} without secrets. */
 export class MinioBucket implements Disposable {
   readonly name: string;
   /** Prefix of every key of this service. Consists of letters, digits, `/`, `-`, `_` and `.`. */
@@ -181,6 +183,26 @@ export class MinioBucket implements Disposable {
   removeOnce(key: string, versionId: string | undefined): Promise<void> {
     const version = versionId === undefined ? {} : { versionId };
     return this.askOnce('remove', (client) => client.removeObject(this.name, key, version));
+  }
+
+  /** Yields every object whose key begins with the path, page by page. */
+  async *list(path: string): AsyncGenerator<ListedKey> {
+    for (let token = '', more = true; more; ) {
+      const page = await this.ask('list', (client) =>
+        client.listObjectsV2Query(this.name, `${this.prefix}${path}`, token, '', 1000, ''),
+      );
+      more = page.isTruncated;
+      if (more && (!page.nextContinuationToken || page.nextContinuationToken === token)) {
+        throw unavailable('list', notS3('a list that goes on but does not say where'));
+      }
+      token = page.nextContinuationToken;
+      for (const { name, size, lastModified } of page.objects) {
+        if (name === undefined || !Number.isSafeInteger(size) || Number.isNaN(Number(lastModified))) {
+          throw unavailable('list', notS3('an object without key, length or time'));
+        }
+        yield { key: name, length: size, storedAt: lastModified };
+      }
+    }
   }
 
   /** Cancels all requests in flight; they fail soon. */

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Client } from 'minio';
 import { unavailable } from '../store-errors.ts';
 import { type MinioBucket, orMissing } from './bucket.ts';
-import { putEmpty } from './incoming-keys.ts';
-import type { Leftovers } from './leftovers.ts';
+import { type IncomingKeys, putBytes } from './incoming-keys.ts';
 import { S3Fault } from './s3-errors.ts';
 import type { Part, Sendable } from './upload-part.ts';
 
@@ -12,7 +11,7 @@ const PARTS_IN_FLIGHT = 2;
 
 type Begun = {
   readonly bucket: MinioBucket;
-  readonly leftovers: Leftovers;
+  readonly incoming: IncomingKeys;
   readonly key: string;
   readonly id: string;
   /** Whether no other upload to the key can have begun whose id did not arrive here. */
@@ -30,7 +29,7 @@ type SentPart = { readonly part: number; readonly etag: string; readonly isMd5: 
 export class MultipartUpload implements AsyncDisposable {
   readonly key: string;
   readonly #bucket: MinioBucket;
-  readonly #leftovers: Leftovers;
+  readonly #incoming: IncomingKeys;
   readonly #id: string;
   readonly #isOnly: boolean;
   readonly #inFlight = new Set<Promise<void>>();
@@ -40,25 +39,25 @@ export class MultipartUpload implements AsyncDisposable {
   #failure: unknown;
   #completed = false;
 
-  static async begin(bucket: MinioBucket, leftovers: Leftovers, key: string): Promise<MultipartUpload> {
+  static async begin(bucket: MinioBucket, incoming: IncomingKeys, key: string): Promise<MultipartUpload> {
     let asked = 0;
     try {
-      await putEmpty(bucket, key);
+      await putBytes(bucket, key, Buffer.alloc(0));
       const headers = { 'content-type': 'application/octet-stream' };
       const id = await bucket.ask('write', (client) => {
         asked += 1;
         return client.initiateNewMultipartUpload(bucket.name, key, headers);
       });
-      return new MultipartUpload({ bucket, leftovers, key, id, isOnly: asked === 1 });
+      return new MultipartUpload({ bucket, incoming, key, id, isOnly: asked === 1 });
     } catch (error) {
-      await leftovers.remove(key);
+      await incoming.remove(key);
       throw error;
     }
   }
 
-  private constructor({ bucket, leftovers, key, id, isOnly }: Begun) {
+  private constructor({ bucket, incoming, key, id, isOnly }: Begun) {
     this.#bucket = bucket;
-    this.#leftovers = leftovers;
+    this.#incoming = incoming;
     this.key = key;
     this.#id = id;
     this.#isOnly = isOnly;
@@ -90,7 +89,7 @@ export class MultipartUpload implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#inFlight); // a part that arrives after the end of its upload would stay
     const own = { id: this.#completed ? undefined : this.#id };
-    await this.#leftovers.remove(this.key, this.#isOnly ? own : undefined);
+    await this.#incoming.remove(this.key, this.#isOnly ? own : undefined);
   }
 
   /**

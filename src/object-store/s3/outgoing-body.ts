@@ -1,7 +1,7 @@
 import type { HashingThreads } from '../hashing/hashing-threads.ts';
 import type { IncomingFile } from '../incoming-file.ts';
 import type { MinioBucket } from './bucket.ts';
-import type { Leftovers } from './leftovers.ts';
+import type { IncomingKeys } from './incoming-keys.ts';
 import { MultipartUpload } from './multipart-upload.ts';
 import { Part } from './upload-part.ts';
 
@@ -11,7 +11,7 @@ const PART_BYTES = 8 * 1024 * 1024;
 /** The resources for sending one body. */
 export type Sending = {
   readonly bucket: MinioBucket;
-  readonly leftovers: Leftovers;
+  readonly incoming: IncomingKeys;
   readonly hashing: HashingThreads;
   readonly createFile: () => Promise<IncomingFile>;
   /** Key of the body until it is verified. */
@@ -65,8 +65,8 @@ export class OutgoingBody implements AsyncDisposable {
   }
 
   async #sendPart(): Promise<void> {
-    const { bucket, leftovers, incomingKey } = this.#sending;
-    this.#upload ??= await MultipartUpload.begin(bucket, leftovers, incomingKey);
+    const { bucket, incoming, incomingKey } = this.#sending;
+    this.#upload ??= await MultipartUpload.begin(bucket, incoming, incomingKey);
     const part = this.#part;
     const sealed = await part.seal();
     this.#part = this.#newPart();

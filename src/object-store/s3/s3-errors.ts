@@ -1,17 +1,16 @@
+import { CodedError } from '../../tools/coded-error.ts';
+
 /**
  * A fault of an S3 store, in words for an operator. Its answers are not retained: those to a wrong signature
  * quote the access key and the signed text.
  */
-export class S3Fault extends Error {
-  override readonly name = 'S3Fault';
-  /** Error code of S3, or one of this service. */
-  readonly code: string;
+export class S3Fault extends CodedError {
   /** Whether the fault may be transient. */
   readonly passing: boolean;
 
+  /** @param code of S3, or one of this service. */
   constructor(code: string, message: string, { passing = false } = {}) {
-    super(message);
-    this.code = code;
+    super(code, message);
     this.passing = passing;
   }
 }

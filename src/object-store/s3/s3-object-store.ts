@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream';
 import { MAX_S3_OBJECT } from '../../config/s3-url.ts';
-import { random } from '../../tools/random.ts';
 import { HashingThreads } from '../hashing/hashing-threads.ts';
 import { verifiedBody } from '../hashing/verified-body.ts';
 import { writeVerified } from '../hashing/write-verified.ts';
@@ -19,9 +18,7 @@ import { Spool } from '../spool.ts';
 import { unavailable, unreadable } from '../store-errors.ts';
 import { formatStoreId, parseStoreId, STORE_ID } from '../store-id.ts';
 import { MinioBucket, type MinioPlace } from './bucket.ts';
-import { putBytes, putEmpty, removeIncoming } from './incoming-keys.ts';
-import { Leftovers } from './leftovers.ts';
-import { listed } from './listing.ts';
+import { IncomingKeys, putBytes } from './incoming-keys.ts';
 import { OutgoingBody } from './outgoing-body.ts';
 import { removeStored } from './remove-stored.ts';
 import { isFault, isUnread, S3Fault } from './s3-errors.ts';
@@ -53,10 +50,9 @@ export class S3ObjectStore implements ObjectStore {
   readonly #bucket: MinioBucket;
   /** Access to the bucket for requests that do not wait for a restart of the store. */
   readonly #probed: MinioBucket;
-  readonly #leftovers: Leftovers;
+  readonly #incoming: IncomingKeys;
   readonly #folder: IncomingFolder;
   readonly #hashing: HashingThreads;
-  readonly #incomingKeys = new Set<string>();
   readonly #work = new OpenOperations();
   #closing: Promise<void> | undefined;
 
@@ -76,13 +72,13 @@ export class S3ObjectStore implements ObjectStore {
   private constructor(place: MinioPlace, folder: IncomingFolder) {
     this.#bucket = bucketAt(place);
     this.#probed = bucketAt({ ...place, timeouts: { ...place.timeouts, restart: 0 } });
-    this.#leftovers = new Leftovers(this.#probed);
+    this.#incoming = new IncomingKeys(this.#probed);
     this.#folder = folder;
     this.#hashing = new HashingThreads();
   }
 
   put(source: AsyncIterable<Uint8Array>, promised: ExpectedContent = {}): Promise<StoredObject> {
-    return this.#work.track(() => this.#withIncomingKey((key) => this.#put(source, promised, key)));
+    return this.#work.track(() => this.#incoming.use((key) => this.#put(source, promised, key)));
   }
 
   async get(sha256: string): Promise<{ readonly length: number; readonly body: Readable }> {
@@ -111,7 +107,7 @@ export class S3ObjectStore implements ObjectStore {
   }
 
   async *list(): AsyncGenerator<ListedObject> {
-    for await (const { key, length, storedAt } of listed(this.#bucket, `${this.#bucket.prefix}v1/sha256/`)) {
+    for await (const { key, length, storedAt } of this.#bucket.list('v1/sha256/')) {
       const sha256 = key.slice(-64);
       if (/^[0-9a-f]{64}$/.test(sha256) && key === this.#keyOf(sha256)) yield { sha256, length, storedAt };
     }
@@ -121,21 +117,13 @@ export class S3ObjectStore implements ObjectStore {
     return this.#work.track(() => removeStored(this.#bucket, this.#keyOf(sha256), storedBefore));
   }
 
-  /**
-   * Removes old uploads, except those of this process; of other processes only the start of their uploads is
-   * known.
-   */
   async sweepIncoming(
     olderThan: Date,
     { dryRun = false }: { readonly dryRun?: boolean } = {},
   ): Promise<number> {
-    let swept = await this.#folder.sweep(olderThan, { dryRun });
-    for await (const { key, storedAt } of listed(this.#bucket, `${this.#bucket.prefix}incoming/`)) {
-      if (this.#incomingKeys.has(key) || storedAt >= olderThan) continue;
-      if (!dryRun) await removeIncoming(this.#probed, key);
-      swept += 1;
-    }
-    return swept;
+    const files = await this.#folder.sweep(olderThan, { dryRun });
+    const keys = this.#bucket.list('incoming/');
+    return files + (await this.#incoming.sweep(keys, olderThan, dryRun));
   }
 
   async id(): Promise<string | undefined> {
@@ -168,7 +156,7 @@ export class S3ObjectStore implements ObjectStore {
 
   async #close(): Promise<void> {
     await this.#work.close(CLOSE_TIMEOUT_MS);
-    this.#leftovers[Symbol.dispose]();
+    this.#incoming[Symbol.dispose]();
     for (const bucket of [this.#bucket, this.#probed]) bucket[Symbol.dispose]();
     await this.#work.close(CANCEL_TIMEOUT_MS);
     await this.#hashing[Symbol.asyncDispose]();
@@ -181,8 +169,8 @@ export class S3ObjectStore implements ObjectStore {
   ): Promise<StoredObject> {
     const maxLength = Math.min(promised.maxLength ?? Infinity, MAX_S3_OBJECT);
     const createFile = () => this.#folder.create();
-    const [bucket, leftovers, hashing] = [this.#bucket, this.#leftovers, this.#hashing];
-    const sending = { bucket, leftovers, hashing, createFile, incomingKey };
+    const [bucket, incoming, hashing] = [this.#bucket, this.#incoming, this.#hashing];
+    const sending = { bucket, incoming, hashing, createFile, incomingKey };
     await using body = new OutgoingBody(sending);
     const stored = await writeVerified(source, { ...promised, maxLength }, this.#hashing, body);
     const key = this.#keyOf(stored.sha256);
@@ -229,12 +217,12 @@ export class S3ObjectStore implements ObjectStore {
 
   /** Resolves when the store has written and removed an object. */
   #probe(): Promise<void> {
-    return this.#withIncomingKey(async (key) => {
+    return this.#incoming.use(async (key) => {
       try {
-        await putEmpty(this.#probed, key);
+        await putBytes(this.#probed, key, Buffer.alloc(0));
         await this.#probed.remove(key);
       } catch (error) {
-        await this.#leftovers.remove(key, { id: undefined });
+        await this.#incoming.remove(key, { id: undefined });
         throw error;
       }
     });
@@ -242,16 +230,6 @@ export class S3ObjectStore implements ObjectStore {
 
   #keyOf(sha256: string): string {
     return `${this.#bucket.prefix}v1/sha256/${sha256.slice(0, 2)}/${sha256.slice(2, 4)}/${sha256}`;
-  }
-
-  async #withIncomingKey<T>(work: (key: string) => Promise<T>): Promise<T> {
-    const key = `${this.#bucket.prefix}incoming/${random.uuid()}`;
-    this.#incomingKeys.add(key);
-    try {
-      return await work(key);
-    } finally {
-      this.#incomingKeys.delete(key);
-    }
   }
 }
 

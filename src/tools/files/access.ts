@@ -1,11 +1,9 @@
+import { errorsOfCode } from '../coded-error.ts';
 import { currentUser } from '../current-user.ts';
 import { files } from '../files.ts';
 
 /** A path exists, but the user of this process has no access to it. */
-export class NotPermitted extends Error {
-  override readonly name = 'NotPermitted';
-  readonly code = 'EACCES';
-}
+export class NotPermitted extends errorsOfCode('EACCES') {}
 
 export function notPermitted(place: string, what: 'read' | 'written to', cause?: unknown): NotPermitted {
   return new NotPermitted(

@@ -1,29 +1,21 @@
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { errorsOfCode } from '../coded-error.ts';
 import { isBusy, isDamage } from '../sqlite/codes.ts';
 import { openTwice } from '../sqlite/found-twice.ts';
 import { isNotAccessible, isPermissionError, notPermitted } from './access.ts';
 import { makeDirectory } from './make-directory.ts';
 
 /** Another process holds the lock. */
-export class DataFolderInUse extends Error {
-  override readonly name = 'DataFolderInUse';
-  readonly code = 'DATA_FOLDER_IN_USE';
-}
+export class DataFolderInUse extends errorsOfCode('DATA_FOLDER_IN_USE') {}
 
 /**
  * The lock file cannot be used at present, for example because the disk is full: a later attempt may succeed.
  */
-class CannotLock extends Error {
-  override readonly name = 'CannotLock';
-  readonly code = 'CANNOT_LOCK';
-}
+class CannotLock extends errorsOfCode('CANNOT_LOCK') {}
 
 /** The content of the lock file is not that of a lock. */
-class LockDamaged extends Error {
-  override readonly name = 'LockDamaged';
-  readonly code = 'LOCK_DAMAGED';
-}
+class LockDamaged extends errorsOfCode('LOCK_DAMAGED') {}
 
 /**
  * Acquires a lock that is held until it is disposed of. It is a SQLite lock on a separate file, which the
