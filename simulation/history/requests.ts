@@ -127,6 +127,7 @@ function writeOf(
     inProgress: null,
     isFinal: false,
     slug: null,
+    confirm: async () => undefined,
     receive,
   };
 }

@@ -56,6 +56,7 @@ export async function changeDeposit(
   commandOf: (content: ReceivedContent, now: string) => DepositCommand,
 ): Promise<Written> {
   const content = await write.receive();
+  await write.confirm();
   const retries = parts.queries.retries();
   const { atRevision } = write;
   const options = { retries, ...(atRevision !== undefined && { atRevision }) };

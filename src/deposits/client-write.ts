@@ -60,6 +60,11 @@ export type ClientWrite = {
   readonly atRevision?: number;
   /** Receives the body: its content is durable when this resolves. */
   readonly receive: () => Promise<ReceivedContent>;
+  /**
+   * Confirms, once the body has arrived, that the client may still write here.
+   * @throws {SwordError} 401, 404: login or grant have been revoked since the request began.
+   */
+  readonly confirm: () => Promise<void>;
 };
 
 /** The content of a request, stored and durable. */

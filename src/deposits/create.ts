@@ -29,6 +29,7 @@ export async function createDeposit(parts: DepositParts, write: NewDeposit): Pro
   const { log, ids, keys, queries } = parts;
   const { key, requestId } = write;
   const content = await write.receive();
+  await write.confirm();
   const target = await write.targetOf(content);
   const retries = queries.retries();
   const newId = () => ids.next(retries.since);

@@ -7,6 +7,8 @@ export type ServiceState = {
   requestId: string;
   /** The client that sent the request. */
   login: ClientLogin;
+  /** Verifies the credentials of the request again, by the views as they are now. */
+  verifyAgain: () => Promise<ClientLogin>;
   /** The `Allow` of the resource in its present state. */
   allow: () => string;
   /** The lock of the upload that the request names in place of a body. */

@@ -70,6 +70,7 @@ async function serviceWithOldView(t: ExecutionContext) {
     inProgress: true,
     isFinal: false,
     slug: null,
+    confirm: async () => undefined,
     receive: async () => ({ archive: aliceArchive, entry: null }),
   });
   const iris = { deposit: () => fallbackOrigin };

@@ -2,6 +2,8 @@ import { scryptSync } from 'node:crypto';
 import { Credentials } from '../../src/http/middleware/credentials.ts';
 import { LoginAttempts } from '../../src/http/middleware/login-attempts.ts';
 import { assertSwordError } from '../../testing/documents/sword-error.ts';
+import { archiveHeaders, helloZip } from '../../testing/http/deposit-bodies.ts';
+import { RawConnection } from '../../testing/http/raw-connection.ts';
 import { type RunningService, TestClient, until } from '../../testing/service/running-service.ts';
 import { testOfService } from '../../testing/service/test-of-service.ts';
 
@@ -75,6 +77,51 @@ test('a password may hold colons and any characters, composed or not', async (t)
   await until(async () => (await withAuthorization(service, basic('zoe:p:ä ☃'))).status === 200);
   t.is((await withAuthorization(service, basic('zoe:p:a\u0308 ☃'))).status, 200);
   t.is((await withAuthorization(service, basic('zoe:p'))).status, 401);
+});
+
+test('what revokes a login or a grant while a body arrives refuses the write, and nothing is recorded', async (t) => {
+  const { service } = t.context;
+  const { administration } = service;
+  const revocations = [
+    { status: 401, revoke: (client: string) => administration.client({ type: 'DisableClient', client }) },
+    { status: 401, revoke: (client: string) => administration.changePassword(client, 'another') },
+    {
+      status: 404,
+      revoke: (client: string) =>
+        administration.client({ type: 'RevokeCollection', client, collection: 'software' }),
+    },
+  ];
+  for (const [index, { status, revoke }] of revocations.entries()) {
+    const client = await service.register(`revoked-${index}`, { collections: ['software'] });
+    const created = await client.post('/1/software/', helloZip, {
+      ...archiveHeaders(),
+      'In-Progress': 'true',
+    });
+    const { pathname: media } = new URL(created.headers.get('location')?.replace('metadata', 'media') ?? '');
+    const before = await service.service.log.head();
+    const connections = [];
+    for (const target of ['/1/software/', media]) {
+      const connection = await RawConnection.to(service.url);
+      connections.push(connection);
+      const headers = { ...archiveHeaders(), Authorization: client.authorization, Host: 'localhost' };
+      const lines = Object.entries({ ...headers, 'Content-Length': helloZip.length, Expect: '100-continue' });
+      const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+      await connection.send(`POST ${target} HTTP/1.1\r\n${head}\r\n`);
+      t.is((await connection.answers(1)).status, 100, 'the request is authenticated, and its body awaited');
+      await connection.send(helloZip.subarray(0, 20));
+    }
+    await revoke(client.name);
+    for (const connection of connections) {
+      await connection.send(helloZip.subarray(20));
+      t.is((await connection.answers(2)).status, status);
+      connection[Symbol.dispose]();
+    }
+    const after = service.service.log.readAll({ after: before, streamPrefixes: ['deposit-'] });
+    const appended = (await Array.fromAsync(after)).filter(({ metadata }) =>
+      JSON.stringify(metadata['actor']).includes(client.name),
+    );
+    t.deepEqual(appended, []);
+  }
 });
 
 test('a disabled client is refused at once, though it was let in before', async (t) => {

@@ -72,8 +72,13 @@ type Params = {
  */
 export function grantedCollection(ctx: ServiceContext): string {
   const { collection } = paramsOf(ctx);
-  if (isGranted(ctx.state.login, collection)) return collection;
-  throw notFound(`There is no collection ${collection} for this client.`);
+  assertGranted(ctx.state.login, collection);
+  return collection;
+}
+
+/** @throws {SwordError} 404: the collection is not granted to the client. */
+export function assertGranted(login: ClientLogin, collection: string): void {
+  if (!isGranted(login, collection)) throw notFound(`There is no collection ${collection} for this client.`);
 }
 
 export function isGranted({ collections }: ClientLogin, collection: string): boolean {

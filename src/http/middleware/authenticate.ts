@@ -5,7 +5,9 @@ import type { Credentials } from './credentials.ts';
 export function authenticate(credentials: Credentials, trustProxy: boolean): ServiceMiddleware {
   return async (ctx, next) => {
     ctx.set('Cache-Control', 'no-store');
-    ctx.state.login = await credentials.verify(ctx.req.headers.authorization, addressOf(ctx, trustProxy));
+    const verify = () => credentials.verify(ctx.req.headers.authorization, addressOf(ctx, trustProxy));
+    ctx.state.login = await verify();
+    ctx.state.verifyAgain = verify;
     await next();
   };
 }
