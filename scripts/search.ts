@@ -1,0 +1,143 @@
+import { readConfig } from '../src/config/config.ts';
+import { pluralize } from '../src/domain/description.ts';
+import { type FoundEvent, searchLog } from '../src/operations/search/search-log.ts';
+import { parseSearchTerm, type SearchTerm } from '../src/operations/search/search-term.ts';
+import { openExistingStore } from '../src/service/backends/open-backends.ts';
+import { InvalidSwhid } from '../src/swhid/swhid.ts';
+import { readArguments, runCommand, say, UsageError, warn } from './command.ts';
+import { actorOf, correlationOf, timeOf } from './history-metadata.ts';
+import { beginningOf } from './moment.ts';
+import { ProgressBars } from './progress-bar.ts';
+import { openLogReadOnly } from './service-engines.ts';
+
+const HELP = `Searches the event log for an identifier, or for events, and names their deposits.
+
+  npm run search -- WHAT [conditions] [--json]
+  npm run search -- conditions [--json]
+
+WHAT: a SWHID of any kind, with or without qualifiers; a digest (SHA-256, SHA-1 or MD5 in hex); an origin URL; the id of
+an event, a deposit or a correlation. A file or folder inside a deposit is searched in the manifests.
+
+Conditions, all of which must hold:
+  --type TYPE        type of event, such as DepositRejected; may be repeated
+  --client NAME      events of the deposits of this client, and of the client itself
+  --actor NAME       who caused the event, such as rosa, or "operator rosa"
+  --reason TEXT      code of a reason or warning, such as NO_ARCHIVE, or a part of its text
+  --since, --until   RFC 3339 time as in 2026-03-01T10:00:00Z, or a date; --until is exclusive
+  --accepted-later   deposits that were rejected and then loaded
+
+--limit N: at most N events, 100 by default; 0 for all. --json: one JSON object per event.
+The log is read once, from its beginning. The service may run.
+
+Examples:
+  npm run search -- swh:1:dir:48a62520846dc880f80677c7b704869d4f74177c
+  npm run search -- --type DepositRejected --client alice --since 2026-03-01
+Exit codes: 0 found, 1 nothing found or failed, 2 wrong usage.
+`;
+
+const OPTIONS = {
+  type: { type: 'string', multiple: true },
+  client: { type: 'string' },
+  actor: { type: 'string' },
+  reason: { type: 'string' },
+  since: { type: 'string' },
+  until: { type: 'string' },
+  'accepted-later': { type: 'boolean' },
+  limit: { type: 'string' },
+  json: { type: 'boolean' },
+} as const;
+
+await runCommand(
+  HELP,
+  async (args) => {
+    const { values, positionals } = readArguments(args, OPTIONS);
+    const [what, ...more] = positionals;
+    if (more.length > 0) throw new UsageError(`Only one WHAT is expected, not ${more.join(' ')} as well.`);
+    const { client, actor, reason } = values;
+    const conditions = {
+      term: what === undefined ? undefined : termIn(what),
+      types: values.type,
+      client,
+      actor,
+      reason,
+      since: timeIn('since', values.since),
+      until: timeIn('until', values.until),
+      acceptedLater: values['accepted-later'],
+    };
+    if (Object.values(conditions).every((condition) => condition === undefined))
+      throw new UsageError('WHAT or a condition is missing.');
+    const limit = limitIn(values.limit);
+    const config = readConfig();
+    await using log = await openLogReadOnly(config);
+    await using stores = new AsyncDisposableStack();
+    const found = { events: 0, deposits: new Set<number>() };
+    using bars = new ProgressBars();
+    const options = {
+      openStore: async () => stores.use(await openExistingStore(config)),
+      progress: (events: number) => bars.at('events read', events),
+    };
+    for await (const match of searchLog(log, conditions, options)) {
+      say(values.json ? JSON.stringify(jsonOf(match)) : lineOf(match));
+      found.events += 1;
+      if (match.depositId !== null) found.deposits.add(match.depositId);
+      if (found.events === limit) {
+        warn(`Stopped after ${pluralize(limit, 'event')}; --limit shows more.`);
+        break;
+      }
+    }
+    if (!values.json)
+      warn(`${pluralize(found.events, 'event')} of ${pluralize(found.deposits.size, 'deposit')}.`);
+    return found.events > 0 ? 0 : 1;
+  },
+  { onlyPrints: true },
+);
+
+function lineOf({ event, depositId, fields }: FoundEvent): string {
+  const subject = depositId === null ? event.stream : `deposit ${depositId}`;
+  const where = fields.length === 0 ? '' : `  ${fields.join(', ')}`;
+  return `${timeOf(event)}  ${subject}  #${event.revision}  ${event.type}  ${actorOf(event)}${where}`;
+}
+
+function jsonOf({ event, depositId, fields }: FoundEvent): object {
+  const { id, type, stream, revision, position } = event;
+  return {
+    deposit_id: depositId,
+    stream,
+    revision,
+    position,
+    event_id: id,
+    type,
+    occurred_at: timeOf(event),
+    actor: actorOf(event),
+    correlation_id: correlationOf(event),
+    fields,
+  };
+}
+
+function termIn(text: string): SearchTerm {
+  const term = parsed(text);
+  if (!term)
+    throw new UsageError(`${text} is neither a SWHID, a digest in hex, a UUID nor the URL of an origin.`);
+  return term;
+}
+
+function parsed(text: string): SearchTerm | undefined {
+  try {
+    return parseSearchTerm(text);
+  } catch (error) {
+    throw error instanceof InvalidSwhid ? new UsageError(error.message) : error;
+  }
+}
+
+function timeIn(option: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const time = beginningOf(text);
+  if (time === undefined)
+    throw new UsageError(`--${option} ${text} is neither a time as in 2026-03-01T10:00:00Z nor a date.`);
+  return time;
+}
+
+function limitIn(text = '100'): number {
+  if (!/^\d+$/.test(text)) throw new UsageError(`--limit ${text} is no whole number.`);
+  return Number(text) || Infinity;
+}

@@ -1,0 +1,65 @@
+import type { DepositLoaded } from '../../domain/deposit/events.ts';
+import type { Json, RecordedEvent } from '../../event-log/event-log.ts';
+import { type CoreSwhid, formatSwhid, parseQualifiedSwhid, type Swhid } from '../../swhid/swhid.ts';
+
+/** What to search for: a SWHID, or a text that an event contains as a whole value. */
+export type SearchTerm =
+  | { readonly kind: 'swhid'; readonly swhid: Swhid }
+  /** A digest, a UUID or the URL of an origin. */
+  | { readonly kind: 'value'; readonly value: string };
+
+const DIGEST = /^(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$/;
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Parses a search term; `undefined` if it is neither a SWHID, a digest, a UUID nor a URL. */
+export function parseSearchTerm(text: string): SearchTerm | undefined {
+  if (text.startsWith('swh:')) return { kind: 'swhid', swhid: parseQualifiedSwhid(text) };
+  const lower = text.toLowerCase();
+  if (DIGEST.test(lower) || UUID.test(lower)) return { kind: 'value', value: lower };
+  return /^[a-z][a-z0-9+.-]*:\/\/\S+$/i.test(text) ? { kind: 'value', value: text } : undefined;
+}
+
+/**
+ * Returns the names of the fields of an event that have the value of the term, such as `archive.sha256`. A SWHID is
+ * found by the identifier that it names, which must agree with its origin, visit and anchor.
+ */
+export function matchingFields(event: RecordedEvent, term: SearchTerm): string[] {
+  const { id, data, metadata } = event;
+  if (term.kind === 'value') return fieldsWith({ id, ...data, metadata }, (text) => text === term.value);
+  const { swhid } = term;
+  const core = formatSwhid(swhid);
+  const isNamed = (text: string) => text === swhid.id || text === core || text.startsWith(`${core};`);
+  return fieldsWith(data, isNamed).filter(() => agrees(event, swhid));
+}
+
+/** Whether only the manifest of a loaded deposit can say that it contains the object. */
+export function maybeInside(event: RecordedEvent, term: SearchTerm): boolean {
+  if (term.kind !== 'swhid' || event.type !== 'DepositLoaded') return false;
+  return (term.swhid.type === 'cnt' || term.swhid.type === 'dir') && agrees(event, term.swhid);
+}
+
+/** Whether the event of a loaded deposit has the origin, visit and anchor of the SWHID; other events have none. */
+function agrees({ type, data }: RecordedEvent, { qualifiers: { origin, visit, anchor } }: Swhid): boolean {
+  if (type !== 'DepositLoaded') return true;
+  const loaded = data as DepositLoaded['data'];
+  return (
+    (origin === undefined || origin === loaded.origin) &&
+    (visit === undefined || visit.id === loaded.snapshot) &&
+    (anchor === undefined || anchor.id === loadedIdOf(loaded, anchor))
+  );
+}
+
+function loadedIdOf(loaded: DepositLoaded['data'], { type }: CoreSwhid): string | undefined {
+  if (type === 'dir') return loaded.directory;
+  if (type === 'rev') return loaded.revision;
+  return type === 'snp' ? loaded.snapshot : undefined;
+}
+
+function fieldsWith(value: Json | undefined, fits: (text: string) => boolean, name = ''): string[] {
+  if (typeof value === 'string') return fits(value) ? [name] : [];
+  if (value === null || typeof value !== 'object') return [];
+  return Object.entries(value).flatMap(([key, inner]) => {
+    if (Array.isArray(value)) return fieldsWith(inner, fits, name);
+    return fieldsWith(inner, fits, name === '' ? key : `${name}.${key}`);
+  });
+}

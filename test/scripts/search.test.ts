@@ -1,0 +1,152 @@
+import { createHash } from 'node:crypto';
+import anyTest, { type TestFn } from 'ava';
+import { gitObjectId } from '../../src/swhid/git-object.ts';
+import {
+  archiveHeaders,
+  archivePart,
+  entryPart,
+  entryXml,
+  final,
+  formOf,
+  formType,
+  helloTar,
+  helloZip,
+  partial,
+} from '../../testing/deposit-bodies.ts';
+import { type Ran, runScript } from '../../testing/run-script.ts';
+import { RunningService } from '../../testing/running-service.ts';
+
+type Found = {
+  deposit_id: number | null;
+  revision: number;
+  type: string;
+  event_id: string;
+  fields: string[];
+};
+const test = anyTest as TestFn<{ service: RunningService; events: Found[]; context: string }>;
+
+/** Alice's deposit 1 is done after a rejection, her deposit 2 is rejected; deposit 3 is Bob's, with the same files. */
+test.before(async (t) => {
+  const service = await RunningService.start();
+  const alice = await service.register('alice', { collections: ['software'], domain: 'alice.example' });
+  const bob = await service.register('bob', { collections: ['software'] });
+  const form = formOf([archivePart(), entryPart()]);
+  for (const id of [1, 2]) {
+    await alice.post('/1/software/', form, { ...formType, ...final });
+    await alice.waitFor(`/1/software/${id}/status/`, 'rejected');
+  }
+  await service.administration.client({ type: 'SetDomain', client: 'alice', domain: null });
+  const retried = await runScript(service.folder, 'retry', ['1', '--recheck'], {
+    env: { DEPOSIT_OPERATOR: 'rosa' },
+  });
+  t.is(retried.code, 0, retried.err);
+  await alice.waitFor('/1/software/1/status/', 'done');
+  await bob.post('/1/software/', helloTar, {
+    ...archiveHeaders('hello.tar', 'application/x-tar'),
+    ...partial,
+  });
+  const entry = entryXml(
+    '<title>Hello</title><author><name>Bob</name></author><codemeta:version>2</codemeta:version>',
+  );
+  await bob.post('/1/software/3/metadata/', entry, {
+    'Content-Type': 'application/atom+xml;type=entry',
+    ...final,
+  });
+  const status = await bob.waitFor('/1/software/3/status/', 'done');
+  const [, context = ''] = /<deposit_swh_id_context>([^<]+)/.exec(status) ?? [];
+  t.context = { service, context, events: [] };
+});
+
+test.after.always((t) => t.context.service[Symbol.asyncDispose]());
+
+async function search(service: RunningService, ...args: string[]): Promise<Ran & { found: Found[] }> {
+  const ran = await runScript(service.folder, 'search', [...args, '--json']);
+  return {
+    ...ran,
+    found: ran.out
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as Found),
+  };
+}
+
+const depositsOf = (found: Found[]) => [...new Set(found.map(({ deposit_id }) => deposit_id))];
+
+test('a SWHID of any kind leads to the deposits that have it, also of a file inside, as far as its qualifiers agree', async (t) => {
+  const { service, context } = t.context;
+  const [dir = ''] = context.split(';');
+  const [, visit = ''] = /visit=(swh:1:snp:[0-9a-f]{40})/.exec(context) ?? [];
+  const [, anchor = ''] = /anchor=(swh:1:rev:[0-9a-f]{40})/.exec(context) ?? [];
+  const file = `swh:1:cnt:${gitObjectId('blob', Buffer.from('print("hello")\n'))}`;
+  t.deepEqual(depositsOf((await search(service, dir)).found), [1, 3]);
+  t.deepEqual(depositsOf((await search(service, context)).found), [3]);
+  t.deepEqual(depositsOf((await search(service, visit)).found), [3]);
+  t.deepEqual(depositsOf((await search(service, anchor)).found), [3]);
+  const inside = await search(service, file);
+  t.deepEqual(
+    inside.found.map(({ deposit_id, fields }) => [deposit_id, fields]),
+    [
+      [1, ['path /hello/hello.py']],
+      [3, ['path /hello/hello.py']],
+    ],
+  );
+  t.deepEqual(
+    depositsOf((await search(service, `${file};anchor=${anchor};path=/hello/hello.py`)).found),
+    [3],
+  );
+  const elsewhere = await search(service, `${file};path=/other.py`);
+  t.is(elsewhere.code, 1);
+  t.deepEqual(elsewhere.found, []);
+});
+
+test('digests, origins, and ids of events and correlations lead to their deposits', async (t) => {
+  const { service } = t.context;
+  const sha256 = createHash('sha256').update(helloZip).digest('hex');
+  const byDigest = await search(service, sha256);
+  t.deepEqual(depositsOf(byDigest.found), [1, 2]);
+  t.true(byDigest.found.some(({ fields }) => fields.includes('archive.sha256')));
+  const origin = `${service.url}/1/software/3/`;
+  t.deepEqual(depositsOf((await search(service, origin)).found), [3]);
+  const [event] = byDigest.found;
+  const byId = await search(service, event?.event_id ?? '');
+  t.deepEqual(
+    byId.found.map(({ event_id, fields }) => [event_id, fields]),
+    [[event?.event_id, ['id']]],
+  );
+});
+
+test('events are found by type, client, actor, reason and time, and deposits that were accepted later', async (t) => {
+  const { service } = t.context;
+  const rejected = await search(service, '--type', 'DepositRejected', '--client', 'alice');
+  t.deepEqual(depositsOf(rejected.found), [1, 2]);
+  t.is((await search(service, '--type', 'DepositRejected', '--client', 'bob')).code, 1);
+  const retried = await search(service, '--actor', 'rosa');
+  t.deepEqual(
+    retried.found.map(({ deposit_id, type }) => [deposit_id, type]),
+    [[1, 'ChecksRetried']],
+  );
+  t.deepEqual(depositsOf((await search(service, '--reason', "client's domain name")).found), [1, 2]);
+  t.deepEqual(depositsOf((await search(service, '--accepted-later')).found), [1]);
+  t.is((await search(service, '--type', 'DepositRejected', '--until', '2020-01-01')).code, 1);
+  t.is((await search(service, '--type', 'DepositRejected', '--since', '2020-01-01')).found.length, 2);
+});
+
+test('a person reads a line an event and how many there are; wrong usage is named', async (t) => {
+  const { service } = t.context;
+  const { out, err, code } = await runScript(service.folder, 'search', ['--accepted-later']);
+  t.is(code, 0);
+  t.regex(out, /^\S+Z {2}deposit 1 {2}#\d+ {2}DepositLoaded {2}reactor loader\n$/);
+  t.regex(err, /1 event of 1 deposit\.\n$/);
+  const limited = await runScript(service.folder, 'search', ['--client', 'alice', '--limit', '1']);
+  t.regex(limited.err, /Stopped after 1 event; --limit shows more\./);
+  for (const [args, message] of [
+    [['17'], '17 is neither a SWHID, a digest in hex, a UUID nor the URL of an origin.'],
+    [['swh:1:dir:12'], '“swh:1:dir:12” is not a core identifier.'],
+    [['--since', 'yesterday'], '--since yesterday is neither a time as in 2026-03-01T10:00:00Z nor a date.'],
+    [['--limit', '5'], 'WHAT or a condition is missing.'],
+  ] as const) {
+    const wrong = await runScript(service.folder, 'search', args);
+    t.is(wrong.code, 2, wrong.err);
+    t.true(wrong.err.includes(message), wrong.err);
+  }
+});
