@@ -155,9 +155,9 @@ function placeOf(option: string, given: string | undefined): LogPlace | StorePla
   if (!given) throw new UsageError(`${option} is missing.`);
   try {
     const text = given.startsWith('@') ? secretIn(given.slice(1)) : given;
-    if (/^(sqlite|esdb)/.test(text)) return { eventLog: eventLog(text) as EventLogConfig }; // null only for no text
+    if (/^(sqlite|esdb|kurrentdb)/.test(text)) return { eventLog: eventLog(text) as EventLogConfig }; // null only for no text
     if (/^(file|s3):/.test(text)) return storePlace(text);
-    throw new Error('must begin with sqlite:, esdb://, file: or s3://');
+    throw new Error('must begin with sqlite:, esdb://, kurrentdb://, file: or s3://');
   } catch (error) {
     if (error instanceof BadConfig) throw error;
     const unread = describeFsError(error);

@@ -75,9 +75,12 @@ export function secretIn(file: string): string {
 
 export function eventLog(text: string): EventLogConfig | null {
   if (text === '') return null;
-  if (/^esdb(\+discover)?:\/\/./.test(text)) return { kind: 'eventstoredb', connectionString: text };
+  if (/^(esdb|kurrentdb)(\+discover)?:\/\/./.test(text)) {
+    // The client knows only the older name of the scheme.
+    return { kind: 'eventstoredb', connectionString: text.replace(/^kurrentdb/, 'esdb') };
+  }
   if (/^sqlite:./.test(text)) return { kind: 'sqlite', file: path.resolve(text.slice('sqlite:'.length)) };
-  throw new Error('must be sqlite:<file> or esdb://<host>:<port>?tls=<true|false>');
+  throw new Error('must be sqlite:<file>, or esdb:// or kurrentdb://<host>:<port>?tls=<true|false>');
 }
 
 export function archiveStore(

@@ -45,7 +45,7 @@ export const SETTINGS = {
   ),
   DEPOSIT_EVENT_LOG: setting(
     '',
-    'sqlite:<file> or esdb://…; default: event-log.sqlite in the data folder',
+    'sqlite:<file>, esdb://… or kurrentdb://…; default: event-log.sqlite in the data folder',
     eventLog,
   ),
   DEPOSIT_EVENT_LOG_FILE: setting('', 'file that holds DEPOSIT_EVENT_LOG instead', (file) =>

@@ -88,6 +88,14 @@ test('a node may take one role alone only where others share its log', (t) => {
   t.throws(() => readConfig({ DEPOSIT_ROLES: 'http' }), { message: /DEPOSIT_ROLES=http: .* has to do both/ });
 });
 
+test('an event log is named by the scheme of either name of the server', (t) => {
+  for (const scheme of ['esdb', 'esdb+discover', 'kurrentdb', 'kurrentdb+discover']) {
+    const { eventLog } = readConfig({ DEPOSIT_EVENT_LOG: `${scheme}://db.example:2113?tls=false` });
+    const connectionString = `${scheme.replace('kurrentdb', 'esdb')}://db.example:2113?tls=false`;
+    t.like(eventLog, { kind: 'eventstoredb', connectionString });
+  }
+});
+
 test('other addresses than loopback need TLS or a proxy that ends it', (t) => {
   for (const host of ['0.0.0.0', '::', '192.0.2.1', '127.0.0.1.example.org', 'localhost.example.org']) {
     const message = /passwords would travel in clear: set DEPOSIT_TLS_CERT .* or DEPOSIT_TRUST_PROXY=true/;
