@@ -1,14 +1,14 @@
 import { readConfig } from '../src/config/config.ts';
 import { pluralize } from '../src/domain/description.ts';
+import { beginningOf } from '../src/operations/command/argument-values.ts';
+import { readArguments, runCommand, say, UsageError, warn } from '../src/operations/command/command.ts';
+import { openLogReadOnly } from '../src/operations/command/service-engines.ts';
+import { actorOf, correlationOf, timeOf } from '../src/operations/history/history-metadata.ts';
 import { type FoundEvent, searchLog } from '../src/operations/search/search-log.ts';
 import { parseSearchTerm, type SearchTerm } from '../src/operations/search/search-term.ts';
 import { openExistingStore } from '../src/service/backends/open-backends.ts';
 import { InvalidSwhid } from '../src/swhid/swhid.ts';
-import { readArguments, runCommand, say, UsageError, warn } from './command.ts';
-import { actorOf, correlationOf, timeOf } from './history-metadata.ts';
-import { beginningOf } from './moment.ts';
-import { ProgressBars } from './progress-bar.ts';
-import { openLogReadOnly } from './service-engines.ts';
+import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
 
 const HELP = `Searches the event log for an identifier, or for events, and names their deposits.
 

@@ -12,9 +12,9 @@ import {
   helloTar,
   helloZip,
   partial,
-} from '../../testing/deposit-bodies.ts';
-import { type Ran, runScript } from '../../testing/run-script.ts';
-import { RunningService } from '../../testing/running-service.ts';
+} from '../../testing/http/deposit-bodies.ts';
+import { type Ran, runScript } from '../../testing/processes/run-script.ts';
+import { RunningService } from '../../testing/service/running-service.ts';
 
 type Found = {
   deposit_id: number | null;

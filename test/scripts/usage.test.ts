@@ -21,7 +21,11 @@ test('what a command does not understand is refused with 2 before anything is do
   await service.register('alice', { collections: ['software'] });
   const before = await service.service.log.head();
   const cases: readonly (readonly [string, readonly string[], RegExp])[] = [
-    ['expire', ['--older-than', '0s', '2'], /^Only options are expected, not 2\.$/m],
+    [
+      'expire',
+      ['--older-than', '0s', '2'],
+      /^Only options are expected, not 2\. Is -- missing after the name of the command\?$/m,
+    ],
     ['gc', ['--older-than', '1h', 'x'], /not x/],
     ['gc', ['--more-than-a-tenth'], /^--more-than-a-tenth is for --remove\.$/m],
     ['bind', ['x'], /not x/],

@@ -95,7 +95,7 @@ test('a service that npm has started tells what starts, where it is ready and th
   t.like(stop, { msg: 'stop', exitCode: 0 });
   const said = await err;
   t.regex(said, /listens at http:/);
-  const password = /password (\S+) \(shown only now\)/.exec(said)?.[1] ?? '';
+  const password = /shown only now: +(\S+)/.exec(said)?.[1] ?? '';
   t.true(password.length > 10);
   t.false((await out).includes(password));
 });

@@ -1,5 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import type { Config } from '../../config/config.ts';
+import { packageInfo } from '../../config/package-info.ts';
 import type { Actor } from '../../deposits/command-handler.ts';
 import { describeFsError } from '../../tools/files/describe-fs-error.ts';
 import { createPrivately } from '../../tools/files/private-files.ts';
@@ -21,7 +22,7 @@ export type CommandOptions = {
 };
 
 /**
- * Runs a command. `--help` prints its help; a usage error ends with 2, any other refusal or fault with 1. Known
+ * Runs a command. `--help` prints its help, `--version` the version of the project; a usage error ends with 2, any other refusal or fault with 1. Known
  * refusals are printed as one sentence, unexpected errors with their stack.
  */
 export async function runCommand(
@@ -32,6 +33,10 @@ export async function runCommand(
   createPrivately();
   handleClosedOutput({ endsProcess: onlyPrints });
   const args = process.argv.slice(2);
+  if (args.includes('--version')) {
+    process.stdout.write(`${packageInfo().version}\n`);
+    return;
+  }
   const isBare = args.length === 0 && !mayBeBare;
   if (isBare || args.includes('--help') || args.includes('-h')) {
     process.stdout.write(help);
@@ -90,7 +95,9 @@ export function onlyPositional(positionals: readonly string[], what: string): st
 /** Refuses positionals. @throws {UsageError} */
 export function assertNoPositionals(positionals: readonly string[]): void {
   if (positionals.length > 0)
-    throw new UsageError(`Only options are expected, not ${positionals.join(' ')}.`);
+    throw new UsageError(
+      `Only options are expected, not ${positionals.join(' ')}. Is -- missing after the name of the command?`,
+    );
 }
 
 /** Prints text, without characters by which the text of a client could pass for something else. */
