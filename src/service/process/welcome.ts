@@ -22,7 +22,7 @@ export async function printWelcome(
   const administration = new AdminCommands(log, { kind: 'service', name: 'first start' });
   await administration.registerClient('demo', password);
   await administration.grant('demo', 'demo');
-  process.stderr.write(firstSteps(base, password));
+  process.stderr.write(firstSteps(base, password, config.depositNamespace));
 }
 
 /** Whether the log is empty, apart from the id of the archive store. */
@@ -39,19 +39,24 @@ function isPublic(url: string, { trustProxy }: Config): boolean {
   return trustProxy || !/^https?:\/\/(127\.|\[::1\])/.test(url);
 }
 
-function firstSteps(base: string, password: string): string {
+function firstSteps(base: string, password: string, depositNamespace: string): string {
+  const provenance = `<deposit xmlns="${depositNamespace}"><metadata-provenance><url xmlns="http://schema.org/">https://example.org/</url></metadata-provenance></deposit>`;
   return `
-A client "demo" was registered for trying it out, with the collection "demo" and the
-password ${password} (shown only now). A first deposit:
+----------------------------------------------------------------------------------------
+A client "demo" was registered for you to try the service, with the collection "demo".
+Its password is shown only now:  ${password}
+
+A first deposit:
 
   printf 'print("hello")\\n' > hello.py && tar czf hello.tar.gz hello.py
-  printf '<entry xmlns="http://www.w3.org/2005/Atom"><title>Hello</title><author><name>Me</name></author></entry>' > hello.xml
+  printf '<entry xmlns="http://www.w3.org/2005/Atom"><title>Hello</title><author><name>Me</name></author>${provenance}</entry>' > hello.xml
 
   curl -u demo:${password} -H 'In-Progress: false' -F 'file=@hello.tar.gz;type=application/x-tar' -F 'atom=@hello.xml;type=application/atom+xml;charset=UTF-8' ${base}/1/demo/
 
-  curl -u demo:${password} ${base}/1/demo/1/status/
+  curl -u demo:${password} -H 'Accept: application/json' ${base}/1/demo/1/status/
 
-Real clients: npm run client -- add NAME --collection NAME   (npm run client -- --help tells more)
+Your own clients:  npx deposit-service client add NAME --collection NAME
+----------------------------------------------------------------------------------------
 
 `;
 }
