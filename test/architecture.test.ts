@@ -18,7 +18,7 @@ const MODULE_SETTINGS = ['src/modules/resumable-uploads/', 'src/modules/webhooks
 /** The rooms, as docs/architecture.md has them. A file is in the first room whose folder fits. */
 const ROOMS: Readonly<Record<string, Room>> = {
   'src/domain/': {},
-  'src/tools/': { rooms: ['src/domain/client/'], packages: ['pino', '@opentelemetry/api'] },
+  'src/tools/': { rooms: ['src/domain/client/'], packages: ['pino', 'pino-pretty', '@opentelemetry/api'] },
   'src/config/': {
     rooms: ['src/tools/', 'src/archives/', 'src/sword/', 'src/http/requests/', ...MODULE_SETTINGS],
   },

@@ -20,6 +20,12 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
   return destination ? pino(options, destination) : pino(options);
 }
 
+/** Creates a stream that writes log lines for a person at a terminal: time, level, message, and fields in one line. */
+export async function terminalStream(): Promise<DestinationStream> {
+  const { default: pretty } = await import('pino-pretty');
+  return pretty({ colorize: true, singleLine: true, translateTime: 'SYS:HH:MM:ss.l' });
+}
+
 export const silentLogger: Logger = pino({ level: 'silent' });
 
 /** Fields that are never logged, even if a caller passes them by mistake. */

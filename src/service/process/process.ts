@@ -4,7 +4,7 @@ import { packageInfo } from '../../config/package-info.ts';
 import { clock } from '../../tools/clock.ts';
 import { describeFsError } from '../../tools/files/describe-fs-error.ts';
 import { createPrivately } from '../../tools/files/private-files.ts';
-import { createLogger, type Logger } from '../../tools/logger.ts';
+import { createLogger, type Logger, terminalStream } from '../../tools/logger.ts';
 import type { ProjectorProgress } from '../../views/projector.ts';
 import { type Service, startService } from '../service.ts';
 import { onUncaughtException } from './on-uncaught-exception.ts';
@@ -78,7 +78,7 @@ export async function main(argv: string[]): Promise<number> {
 async function run(): Promise<number> {
   createPrivately();
   const config = readConfig();
-  const logger = createLogger(config.logLevel);
+  const logger = createLogger(config.logLevel, process.stdout.isTTY ? await terminalStream() : undefined);
   logger.info(aboutStart(config), 'start');
   try {
     makeDataFolder(config);
