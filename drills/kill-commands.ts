@@ -46,7 +46,7 @@ const subjects: Subject[] = [
   {
     name: 'backup',
     alone: false,
-    args: (_, output) => [output],
+    args: (_, output) => [output, '--init'],
     check: async (_, output) => {
       const restored = await mkdtemp(path.join(tmpdir(), 'restored-'));
       await mustPass(restored, 'restore', [output]);

@@ -23,6 +23,7 @@ import { isInside } from '../src/operations/command/is-inside.ts';
 import { openServiceLog, openServiceStore } from '../src/operations/command/service-engines.ts';
 import { copyLog } from '../src/operations/copy/log-copy.ts';
 import { copyStore } from '../src/operations/copy/store-copy.ts';
+import { recordSuccess } from '../src/service/backends/last-success.ts';
 import { openLog, openStore } from '../src/service/backends/open-backends.ts';
 import { assertSameStore } from '../src/service/backends/store-binding.ts';
 import { lockFile } from '../src/tools/files/lock-file.ts';
@@ -31,7 +32,10 @@ import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
 
 const HELP = `Copies everything that is kept into a folder, from any engine, while the service runs.
 
-  npm run backup -- DIR [--verify] [--json]
+  npm run backup -- DIR [--init] [--verify] [--json]
+
+--init: begins a backup in a folder that has none, which is created if it does not exist. Without it such a folder is
+refused, since it may be that of a disk that is not mounted.
 
 First the event log, then the archives, so whatever an event of the backup names is there. Into the same folder again
 it only brings what is new; one that was cut off is gone on with. What is there is compared with the log, never
@@ -49,6 +53,7 @@ const LAST_DATE = new Date(8.64e15);
 
 await runCommand(HELP, async (args) => {
   const { values, positionals } = readArguments(args, {
+    init: { type: 'boolean' },
     verify: { type: 'boolean' },
     json: { type: 'boolean' },
   });
@@ -59,6 +64,7 @@ await runCommand(HELP, async (args) => {
   await using store = await openServiceStore(config);
   await assertSameStore(log, store);
   const places = backupPlaces(folder);
+  if (!values.init) assertBackup(folder);
   makeDirectory(folder);
   keepBackupPrivate(places);
   using _only = lockFile(
@@ -85,7 +91,10 @@ await runCommand(HELP, async (args) => {
   const keys = await backUpKeys(config, folder);
   const { copied, found } = events;
   const complete = isComplete(objects);
-  if (complete) await finishBackup(folder, { events: found + copied, objects: objects.objects });
+  if (complete) {
+    await finishBackup(folder, { events: found + copied, objects: objects.objects });
+    await recordSuccess(config.dataDir, 'backup');
+  }
   const facts = {
     folder,
     events: found + copied,
@@ -104,6 +113,12 @@ await runCommand(HELP, async (args) => {
   }
   return reportCopied(objects);
 });
+
+/** Refuses a folder without a backup, such as one whose disk is not mounted. */
+function assertBackup(folder: string): void {
+  if (existsSync(path.join(folder, 'event-log.sqlite'))) return;
+  throw refused('NO_BACKUP', `${folder} has no backup yet. If it is the right folder, add --init.`);
+}
 
 function assertElsewhere(folder: string, { dataDir }: Config): void {
   if (isInside(dataDir, folder) || existsSync(path.join(folder, 'service.lock'))) {

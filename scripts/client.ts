@@ -200,8 +200,12 @@ async function revoke(
   collections: readonly string[],
 ): Promise<void> {
   for (const collection of collections) {
-    await administration.client({ type: 'RevokeCollection', client, collection });
-    say(`${client} may not deposit in ${collection} any more.`);
+    const isRevoked = await administration.client({ type: 'RevokeCollection', client, collection });
+    say(
+      isRevoked
+        ? `${client} may no longer deposit in ${collection}.`
+        : `Nothing to revoke: ${collection} was not granted to ${client}.`,
+    );
   }
 }
 

@@ -9,6 +9,7 @@ import { Report } from '../src/operations/verify/report.ts';
 import { ResumePoint } from '../src/operations/verify/resume-point.ts';
 import { summaryOf, summaryText } from '../src/operations/verify/verification-summary.ts';
 import { type Verification, verifyService } from '../src/operations/verify/verify-service.ts';
+import { recordSuccess } from '../src/service/backends/last-success.ts';
 import { openLog, viewDirectory } from '../src/service/backends/open-backends.ts';
 import { exists } from '../src/tools/files/access.ts';
 import { printable } from '../src/tools/terminal/printable.ts';
@@ -88,6 +89,7 @@ await runCommand(
       );
     }
     say(values.json ? json({ summary: summaryOf(report) }) : summaryText(report));
+    if (what === 'all' && report.findings === 0) await recordSuccess(config.dataDir, 'verification');
     return report.findings > 0 ? 1 : 0;
   },
   { onlyPrints: true },

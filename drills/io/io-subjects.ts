@@ -51,10 +51,10 @@ const backup: Subject = {
   name: 'backup',
   watched: 'copy',
   prepare: (folder) => makeDataFolder(path.join(folder, 'data')),
-  ...command('backup', (folder) => [path.join(folder, 'copy')]),
+  ...command('backup', (folder) => [path.join(folder, 'copy'), '--init']),
   check: checking(
     'backup',
-    (folder) => [path.join(folder, 'copy')],
+    (folder) => [path.join(folder, 'copy'), '--init'],
     async (folder, wasUndone) => [
       ...(await copyFaults(folder)),
       ...(wasUndone ? await leftovers(path.join(folder, 'copy')) : []), // nothing else sweeps a backup
@@ -67,7 +67,7 @@ const restore: Subject = {
   watched: 'copy',
   prepare: async (folder) => {
     await makeDataFolder(path.join(folder, 'data'));
-    await mustPass('backup', [path.join(folder, 'backup')], path.join(folder, 'data'));
+    await mustPass('backup', [path.join(folder, 'backup'), '--init'], path.join(folder, 'data'));
   },
   ...command('restore', (folder) => [path.join(folder, 'backup')], 'copy'),
   check: checking('restore', (folder) => [path.join(folder, 'backup')], copyFaults, 'copy'),

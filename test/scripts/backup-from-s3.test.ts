@@ -34,7 +34,7 @@ test('a backup from S3 and a restore into S3 go on while the store restarts', as
   };
   const backup = await temporaryFolder(t);
   proxy.inject({ kind: 'after', event: restart }, /^GET .*v1\/sha256\//, 1);
-  const backedUp = await runScript(service.folder, 'backup', [backup, '--json'], {
+  const backedUp = await runScript(service.folder, 'backup', ['--init', backup, '--json'], {
     env: storeIn('originals'),
   });
   t.is(backedUp.code, 0, backedUp.err);

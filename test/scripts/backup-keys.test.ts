@@ -27,7 +27,7 @@ test('keys that lie elsewhere are backed up, and restored to where the settings 
   await chmod(path.join(secrets, 'webhook-key'), 0o444); // like the secrets of containers
   await mkdir(path.join(service.folder, 'keys'));
   await writeFile(path.join(service.folder, 'keys/old.key'), Buffer.from([0, 255, 254]));
-  const made = await runScript(service.folder, 'backup', [backup, '--json'], before);
+  const made = await runScript(service.folder, 'backup', ['--init', backup, '--json'], before);
   t.is(made.code, 0, made.err);
   const names = ['anchor-ed25519.pem', 'webhook-aes256.key', 'old.key'];
   t.deepEqual((JSON.parse(made.out) as { keys: string[] }).keys, names);
@@ -63,7 +63,7 @@ test('a key that has changed replaces the one of the backup before', async (t) =
   const settings = { env: keysIn(secrets) };
   for (const key of ['first', 'second']) {
     await writeFile(path.join(secrets, 'webhook-key'), key);
-    t.is((await runScript(service.folder, 'backup', [backup], settings)).code, 0);
+    t.is((await runScript(service.folder, 'backup', ['--init', backup], settings)).code, 0);
     t.is(await readFile(path.join(backup, 'keys/webhook-aes256.key'), 'utf8'), key);
   }
 });
@@ -80,7 +80,7 @@ test('a backup removes what one that was killed left, and copies no unfinished k
   await mkdir(path.join(service.folder, 'keys'));
   for (const name of ['old.key', `old.key.${uuid}`])
     await writeFile(path.join(service.folder, 'keys', name), 'old');
-  const made = await runScript(service.folder, 'backup', [backup, '--json']);
+  const made = await runScript(service.folder, 'backup', ['--init', backup, '--json']);
   t.is(made.code, 0, made.err);
   t.deepEqual((JSON.parse(made.out) as { keys: string[] }).keys, ['old.key']);
   for (const name of left) t.false(existsSync(path.join(backup, name)), name);

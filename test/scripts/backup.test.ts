@@ -7,6 +7,7 @@ import { openLog } from '../../src/service/backends/open-backends.ts';
 import { archivePart, entryPart, formOf, formType } from '../../testing/http/deposit-bodies.ts';
 import { runScript } from '../../testing/processes/run-script.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
+import { Exposition } from '../../testing/service/exposition.ts';
 import { RunningService } from '../../testing/service/running-service.ts';
 
 const body = (): Uint8Array<ArrayBuffer> => new Uint8Array(formOf([archivePart(), entryPart()]));
@@ -22,13 +23,13 @@ test('a backup under load is whole, the next brings only what is new, and a rest
       if ((await alice.post('/1/software/', body(), formType)).status === 201) acknowledged += 1;
     }
   })();
-  const first = await runScript(service.folder, 'backup', [backup, '--json']);
+  const first = await runScript(service.folder, 'backup', ['--init', backup, '--json']);
   t.is(first.code, 0, first.err);
   over.abort();
   await load;
   await alice.waitFor(`/1/software/${acknowledged}/status/`, 'done');
 
-  const second = await runScript(service.folder, 'backup', [backup, '--json', '--verify']);
+  const second = await runScript(service.folder, 'backup', ['--init', backup, '--json', '--verify']);
   t.is(second.code, 0, second.err);
   const facts = JSON.parse(second.out) as { events: number; newEvents: number };
   t.true(facts.newEvents < facts.events);
@@ -79,14 +80,14 @@ test('only its owner can read the files of a backup and of what is restored from
     );
     return { count: names.length, open: open.flat() };
   };
-  t.is((await runScript(service.folder, 'backup', [backup])).code, 0);
+  t.is((await runScript(service.folder, 'backup', ['--init', backup])).code, 0);
   const stored = await readable(backup);
   t.true(stored.count > 5, 'log, objects, keys and facts');
   t.deepEqual(stored.open, []);
   // As an earlier release left them.
   for (const name of ['event-log.sqlite', 'archives/small.sqlite', 'backup.json'])
     await chmod(path.join(backup, name), 0o644);
-  t.is((await runScript(service.folder, 'backup', [backup])).code, 0);
+  t.is((await runScript(service.folder, 'backup', ['--init', backup])).code, 0);
   t.deepEqual((await readable(backup)).open, []);
   t.is((await runScript(elsewhere, 'restore', [backup])).code, 0);
   t.deepEqual((await readable(elsewhere)).open, []);
@@ -97,7 +98,7 @@ test('neither a backup nor a restore goes where something else is', async (t) =>
   await service.register('alice', { collections: ['software'] });
   const [backup, unfinished] = [await temporaryFolder(t), await temporaryFolder(t)];
   for (const inside of [service.folder, path.join(service.folder, 'backup')]) {
-    const refused = await runScript(service.folder, 'backup', [inside]);
+    const refused = await runScript(service.folder, 'backup', ['--init', inside]);
     t.is(refused.code, 1);
     t.regex(refused.err, /is a data folder or lies in one/);
   }
@@ -105,7 +106,7 @@ test('neither a backup nor a restore goes where something else is', async (t) =>
     (await runScript(service.folder, 'restore', [unfinished])).err,
     /holds no backup that was finished/,
   );
-  t.is((await runScript(service.folder, 'backup', [backup])).code, 0);
+  t.is((await runScript(service.folder, 'backup', ['--init', backup])).code, 0);
   const file = path.join(backup, 'backup.json');
   const whole = await readFile(file, 'utf8');
   for (const damaged of ['', 'null', '{}', whole.slice(0, 30)]) {
@@ -123,4 +124,27 @@ test('neither a backup nor a restore goes where something else is', async (t) =>
   t.is(foreign.code, 1);
   t.regex(foreign.err, /holds something else|holds more/);
   await other.startAgain();
+});
+
+test('a folder without a backup is refused unless it is to get one, and the age of the last backup is reported', async (t) => {
+  await using service = await RunningService.start();
+  const folder = await temporaryFolder(t);
+  const missing = path.join(folder, 'not-mounted');
+  for (const place of [missing, folder]) {
+    const refused = await runScript(service.folder, 'backup', [place]);
+    t.is(refused.code, 1);
+    t.is(refused.err, `${place} has no backup yet. If it is the right folder, add --init.\n`);
+  }
+  t.deepEqual(await readdir(folder), []);
+  const age = async () =>
+    (await Exposition.of(service.folder)).value('deposit_last_success_age_seconds', { of: 'backup' });
+  t.is(await age(), undefined);
+  t.is((await runScript(service.folder, 'backup', [missing, '--init'])).code, 0);
+  t.is((await runScript(service.folder, 'backup', [missing])).code, 0);
+  t.true(((await age()) ?? -1) >= 0);
+  const { out } = await runScript(service.folder, 'status', []);
+  t.regex(
+    out,
+    /^Last complete backup: [\d.]+ s ago\. Last verification without a finding: never on this node\.$/m,
+  );
 });

@@ -28,7 +28,7 @@ test('a damaged object that no event names leaves a backup complete', async (t) 
   const orphan = await service.service.store.put(pieces(Buffer.alloc(100_000, 'x')));
   await appendFile(fileOf(service.folder, orphan), 'y');
   const backup = await temporaryFolder(t);
-  const ran = await runScript(service.folder, 'backup', [backup, '--json']);
+  const ran = await runScript(service.folder, 'backup', ['--init', backup, '--json']);
   t.is(ran.code, 0, ran.err);
   t.regex(ran.err, new RegExp(`^Not copied: ${orphan.sha256}\\..* No event names it\\.$`, 'm'));
   t.like(JSON.parse(ran.out), { complete: true, failed: [{ sha256: orphan.sha256, isNamed: false }] });
@@ -44,13 +44,13 @@ for (const [how, spoil] of [
   test(`an object that an event names and that is ${how} is named by backup, restore and migrate`, async (t) => {
     await using service = await serviceWithDeposit();
     const backup = await temporaryFolder(t);
-    t.is((await runScript(service.folder, 'backup', [backup])).code, 0);
+    t.is((await runScript(service.folder, 'backup', ['--init', backup])).code, 0);
     const wanted = await addArchive(service);
     await spoil(fileOf(service.folder, wanted));
     const named = (ran: Ran) =>
       new RegExp(`: ${wanted.sha256}\\..* An event names it\\.$`, 'm').test(ran.err);
 
-    const later = await runScript(service.folder, 'backup', [backup, '--json']);
+    const later = await runScript(service.folder, 'backup', ['--init', backup, '--json']);
     t.is(later.code, 1);
     t.true(named(later), later.err);
     const facts = JSON.parse(later.out) as { objects: number; failed: unknown[] };
@@ -80,7 +80,7 @@ test('an object that a backup has lost since is named by restore', async (t) => 
   await using service = await serviceWithDeposit();
   const wanted = await addArchive(service);
   const [backup, elsewhere] = [await temporaryFolder(t), await temporaryFolder(t)];
-  t.is((await runScript(service.folder, 'backup', [backup])).code, 0);
+  t.is((await runScript(service.folder, 'backup', ['--init', backup])).code, 0);
   await rm(fileOf(backup, wanted));
   const restored = await runScript(elsewhere, 'restore', [backup]);
   t.is(restored.code, 1);
@@ -91,7 +91,7 @@ test('with --verify a restore compares the digests of what is there, and replace
   await using service = await serviceWithDeposit();
   const wanted = await addArchive(service);
   const [backup, elsewhere] = [await temporaryFolder(t), await temporaryFolder(t)];
-  t.is((await runScript(service.folder, 'backup', [backup])).code, 0);
+  t.is((await runScript(service.folder, 'backup', ['--init', backup])).code, 0);
   t.is((await runScript(elsewhere, 'restore', [backup])).code, 0);
   await writeFile(fileOf(elsewhere, wanted), Buffer.alloc(wanted.length, 'z'));
   const again = await runScript(elsewhere, 'restore', [backup, '--json']);
@@ -132,7 +132,7 @@ test('where a list of the store is short or the store is not ready, gc removes n
       DEPOSIT_S3_SECRET_KEY: secretKey,
     };
     const backup = await temporaryFolder(t);
-    const ran = await runScript(service.folder, 'backup', [backup, '--json'], { env });
+    const ran = await runScript(service.folder, 'backup', ['--init', backup, '--json'], { env });
     t.is(ran.code, code, ran.err);
     t.like(JSON.parse(ran.out), { complete: true, objects: 1 });
     if (code === 1) t.regex(ran.err, /The list of objects may have been short: .*AccessDenied/);

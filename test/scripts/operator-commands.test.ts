@@ -355,6 +355,8 @@ test('rates are of one run of a service, and the widest status fits into 100 col
         isWhole: true,
       },
       diskFreeBytes: 1,
+      lastBackup: null,
+      lastVerification: null,
     };
   };
   const rates = ({ views, reactors }: ReturnType<typeof withRates>) =>

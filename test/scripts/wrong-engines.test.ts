@@ -50,7 +50,7 @@ test('commands that were not told where the log is do nothing, beside the servic
   const backup = path.join(elsewhere, 'backup');
   const commands = [
     ['gc', '--remove', '--older-than', '0s'],
-    ['backup', backup],
+    ['backup', '--init', backup],
     ['client', 'add', 'bob'],
     ['rebuild', '--all'],
     ['export'],
@@ -277,7 +277,7 @@ test('a command asks the service once', async (t) => {
   for (const [command, ...args] of [
     ['gc'],
     ['rebuild', '--all', '--check'],
-    ['backup', await temporaryFolder(t)],
+    ['backup', '--init', await temporaryFolder(t)],
   ]) {
     asked = 0;
     await runScript(folder, command ?? '', args);

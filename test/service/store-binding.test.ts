@@ -76,7 +76,7 @@ test('a service and commands whose log and store differ are refused with both id
   const elsewhere = await temporaryFolder(t);
   for (const [command, args] of [
     ['gc', ['--remove', '--more-than-a-tenth', '--older-than', '0s']],
-    ['backup', [elsewhere]],
+    ['backup', ['--init', elsewhere]],
     ['migrate', ['--from', `file:${archives}`, '--to', `file:${elsewhere}/archives`]],
   ] as const) {
     const ran = await runScript(one, command, args, { env });
@@ -171,7 +171,7 @@ test('a restore draws a new id for both, migrate keeps it', async (t) => {
   const folder = await stoppedService(t);
   const [backup, restored] = [await temporaryFolder(t), await temporaryFolder(t)];
   const { log: id } = await idsIn(folder);
-  t.is((await runScript(folder, 'backup', [backup])).code, 0);
+  t.is((await runScript(folder, 'backup', ['--init', backup])).code, 0);
   t.is((await runScript(restored, 'restore', [backup])).code, 0);
   const drawn = await idsIn(restored);
   t.truthy(drawn.log);
@@ -179,7 +179,7 @@ test('a restore draws a new id for both, migrate keeps it', async (t) => {
   t.not(drawn.log, id);
   t.is((await runScript(restored, 'restore', [backup])).code, 0);
   t.deepEqual(await idsIn(restored), drawn, 'the same run again');
-  t.is((await runScript(restored, 'backup', [backup])).code, 0, 'the next backup continues it');
+  t.is((await runScript(restored, 'backup', ['--init', backup])).code, 0, 'the next backup continues it');
 
   const log = `sqlite:${path.join(backup, 'moved.sqlite')}`;
   const archives = path.join(backup, 'moved');
@@ -201,7 +201,7 @@ test('a restore draws a new id for both, migrate keeps it', async (t) => {
 test('a restore into the store of another log is refused, unless it is taken over', async (t) => {
   const folder = await stoppedService(t);
   const backup = await temporaryFolder(t);
-  t.is((await runScript(folder, 'backup', [backup])).code, 0);
+  t.is((await runScript(folder, 'backup', ['--init', backup])).code, 0);
   const { log: id } = await idsIn(folder);
   for (const name of ['event-log.sqlite', 'event-log.sqlite.head']) await rm(path.join(folder, name));
   const refused = await runScript(folder, 'restore', [backup]);

@@ -75,7 +75,7 @@ for (const commit of COMMITS) {
     await succeeds(t, folder, 'restore', backup);
     await succeeds(t, folder, 'verify', '--all', ...anchors);
     await showsAll(t, fixture, folder);
-    const { out } = await succeeds(t, folder, 'backup', backup, '--verify', '--json');
+    const { out } = await succeeds(t, folder, 'backup', '--init', backup, '--verify', '--json');
     const { events, newEvents } = JSON.parse(out) as { readonly events: number; readonly newEvents: number };
     t.true(newEvents > 0 && newEvents < events, out);
     await succeeds(t, folder, 'verify', '--all', ...anchors);

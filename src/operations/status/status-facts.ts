@@ -10,6 +10,7 @@ import type { ObjectStore } from '../../object-store/object-store.ts';
 import { parkedEvents } from '../../reactors/parking.ts';
 import { REACTORS, REACTORS_WITH_PARKING } from '../../reactors/reactor-names.ts';
 import { countStuck } from '../../reactors/sweep/stuck-deposits.ts';
+import { lastSuccess } from '../../service/backends/last-success.ts';
 import { openDeliveriesOf, openView, type StoredView } from '../../service/backends/open-backends.ts';
 import type { LogServer } from '../../service/backends/open-event-log.ts';
 import {
@@ -66,6 +67,9 @@ export async function statusFacts(
     parked: parked.flat(),
     store: { engine: config.archiveStore.kind, note: durabilityNote(config), ...objects },
     diskFreeBytes: disk.bavail * disk.bsize,
+    /** Times of the last complete backup, and of the last `verify --all` without a finding, on this node. */
+    lastBackup: lastSuccess(config.dataDir, 'backup'),
+    lastVerification: lastSuccess(config.dataDir, 'verification'),
   };
 }
 

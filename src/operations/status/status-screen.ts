@@ -25,6 +25,7 @@ export function statusScreen(facts: Status): string {
     `Parked events: ${facts.parked.length}${facts.parked.length > 0 ? ' ("npm run parked -- list" shows them)' : ''}`,
     storeLine(facts),
     ...(facts.store.note === null ? [] : [`  ${facts.store.note}`]),
+    choresLine(facts),
     '',
   ].join('\n');
 }
@@ -113,6 +114,14 @@ function storeLine({ store, diskFreeBytes }: Status): string {
   const least = store.isWhole ? '' : 'at least ';
   const free = `${size(diskFreeBytes)} free in the data folder`;
   return `Archives (${store.engine}): ${least}${pluralize(store.objects, 'object')}, ${least}${size(store.bytes)}; ${free}`;
+}
+
+function choresLine({ at, lastBackup, lastVerification }: Status): string {
+  const age = (time: string | null): string =>
+    time === null
+      ? 'never on this node'
+      : `${span(Math.max(0, (Date.parse(at) - Date.parse(time)) / 1000))} ago`;
+  return `Last complete backup: ${age(lastBackup)}. Last verification without a finding: ${age(lastVerification)}.`;
 }
 
 function rate({ rate: events }: { readonly rate: number | null }): string {

@@ -2,8 +2,9 @@ import path from 'node:path';
 import type { Config } from '../../config/config.ts';
 import { problemsOf, type ReadinessChecks } from '../../http/middleware/health.ts';
 import type { Server } from '../../http/server/server.ts';
-import type { Metrics } from '../../observability/metrics.ts';
+import { ageOf, type Metrics } from '../../observability/metrics.ts';
 import { files } from '../../tools/files.ts';
+import { CHORES, lastSuccess } from '../backends/last-success.ts';
 
 export type ObservedConfig = Pick<Config, 'roles' | 'dataDir' | 'eventLog' | 'archiveStore'>;
 
@@ -38,6 +39,7 @@ export function observeNode(metrics: Metrics, { config, version, readiness, serv
     for (const check of Object.keys(readiness)) passed.set({ check }, found.has(check) ? 0 : 1);
   });
 
+  observeChores(metrics, config.dataDir);
   const free = metrics.gauge('disk_free_bytes', 'Free space where this is kept', ['kept']);
   const size = metrics.gauge('disk_size_bytes', 'Size of the disk where this is kept', ['kept']);
   for (const [kept, folder] of Object.entries(foldersOf(config))) {
@@ -47,6 +49,21 @@ export function observeNode(metrics: Metrics, { config, version, readiness, serv
       size.set({ kept }, blocks * bsize);
     });
   }
+}
+
+/** Observes the ages of the last complete backup and of the last verification without a finding. */
+function observeChores(metrics: Metrics, dataDir: string): void {
+  const age = metrics.gauge(
+    'last_success_age_seconds',
+    'Age of the last complete backup, and of the last verify --all without a finding, of this node; none without one',
+    ['of'],
+  );
+  metrics.onScrape('chores', () => {
+    for (const chore of CHORES) {
+      const time = lastSuccess(dataDir, chore);
+      if (time !== null) age.set({ of: chore }, ageOf(time));
+    }
+  });
 }
 
 function foldersOf({ dataDir, eventLog, archiveStore }: ObservedConfig): Record<string, string> {

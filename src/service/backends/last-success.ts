@@ -1,0 +1,35 @@
+import path from 'node:path';
+import { clock } from '../../tools/clock.ts';
+import { writeFileAtomic } from '../../tools/files/write-file-atomic.ts';
+import { files } from '../../tools/files.ts';
+
+/** Work of operators whose last success is recorded. */
+export type Chore = 'backup' | 'verification';
+export const CHORES: readonly Chore[] = ['backup', 'verification'];
+
+/**
+ * Records in the data folder that a backup was complete, or that a verification of everything found nothing. Does
+ * nothing where the user may not write, as an auditor.
+ */
+export async function recordSuccess(dataDir: string, chore: Chore): Promise<void> {
+  try {
+    await writeFileAtomic(fileOf(dataDir, chore), `${clock.date().toISOString()}\n`, { durable: true });
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (!['EACCES', 'EPERM', 'EROFS'].includes(code)) throw error;
+  }
+}
+
+/** Returns the time of the last success on this node, RFC 3339; `null` if none is recorded. */
+export function lastSuccess(dataDir: string, chore: Chore): string | null {
+  try {
+    const text = files.readFileSync(fileOf(dataDir, chore), 'utf8').trim();
+    return Number.isNaN(Date.parse(text)) ? null : text;
+  } catch {
+    return null; // missing, or not readable for this user
+  }
+}
+
+function fileOf(dataDir: string, chore: Chore): string {
+  return path.join(dataDir, `last-${chore}`);
+}
