@@ -50,7 +50,9 @@ function scriptNames() {
 }
 
 function commandNames() {
-  return [...scriptNames(), 'start'].filter((name) => !OF_DEVELOPERS.has(name)).sort();
+  return [...scriptNames(), 'start']
+    .filter((name) => !OF_DEVELOPERS.has(name))
+    .toSorted((one, other) => one.localeCompare(other));
 }
 
 /** Starts the command on the Node of the project, and ends as it ends. */

@@ -191,7 +191,7 @@ test('no file lies loose, and no folder of src, client or testing has more than 
     scripts: Readonly<Record<string, string>>;
   };
   t.deepEqual(
-    commands.filter((name) => !scripts[name]?.includes(`scripts/${name}.ts`)),
+    commands.filter((name) => !scripts[name]?.includes(`bin/deposit-service.js ${name}`)),
     [],
   );
   const full = [...folders].filter(([, inside]) => inside.length > 16);

@@ -40,7 +40,7 @@ const CALLS = [
   'anchor --json',
   'verify --all --json',
   'verify 1 --json',
-  'backup <out>/backup --verify --json',
+  'backup <out>/backup --init --verify --json',
   'restore <out>/backup --verify --json > restored',
   'restore <out>/missing --json > other',
   'export --stream collection-software',

@@ -3,6 +3,7 @@ import { clients, deposits } from '../../domain/aggregates.ts';
 import type { DepositLoaded } from '../../domain/deposit/events.ts';
 import type { EventLog, Json, RecordedEvent } from '../../event-log/event-log.ts';
 import type { ObjectStore } from '../../object-store/object-store.ts';
+import { actorOf, timeOf } from '../history/history-metadata.ts';
 import { matchingFields, maybeInside, type SearchTerm } from './search-term.ts';
 
 /** Conditions on events; all of them must hold. */
@@ -91,8 +92,7 @@ function acceptanceCheck(): (event: RecordedEvent) => boolean {
 }
 
 function fits(event: RecordedEvent, { types, actor, reason, since, until }: SearchConditions): boolean {
-  const time =
-    since === undefined && until === undefined ? 0 : Date.parse(String(event.metadata['occurredAt']));
+  const time = since === undefined && until === undefined ? 0 : Date.parse(timeOf(event));
   return (
     (types === undefined || types.includes(event.type)) &&
     (actor === undefined || isBy(event, actor)) &&
@@ -102,9 +102,9 @@ function fits(event: RecordedEvent, { types, actor, reason, since, until }: Sear
   );
 }
 
-function isBy({ metadata }: RecordedEvent, actor: string): boolean {
-  const { kind, name } = (metadata['actor'] ?? {}) as { readonly kind?: Json; readonly name?: Json };
-  return name === actor || `${kind} ${name}` === actor;
+function isBy(event: RecordedEvent, actor: string): boolean {
+  const whole = actorOf(event);
+  return whole === actor || whole.endsWith(` ${actor}`);
 }
 
 /** Whether a reason or warning anywhere in the data has this code, or this text in lower case. */

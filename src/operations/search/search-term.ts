@@ -2,7 +2,7 @@ import type { DepositLoaded } from '../../domain/deposit/events.ts';
 import type { Json, RecordedEvent } from '../../event-log/event-log.ts';
 import { type CoreSwhid, formatSwhid, parseQualifiedSwhid, type Swhid } from '../../swhid/swhid.ts';
 
-/** What to search for: a SWHID, or a text that an event contains as a whole value. */
+/** A SWHID to search for, or a text that an event contains as a whole value. */
 export type SearchTerm =
   | { readonly kind: 'swhid'; readonly swhid: Swhid }
   /** A digest, a UUID or the URL of an origin. */
