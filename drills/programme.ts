@@ -156,6 +156,13 @@ export const PROGRAMME: readonly PlannedDrill[] = [
     limit: [300, 60],
   },
   {
+    name: 'unread-answers',
+    what: 'Has a client ask for 1,200 long lists and read nothing of them.',
+    full: [],
+    short: SHORT,
+    limit: [300, 120],
+  },
+  {
     name: 'wrong-passwords',
     what: 'Tries 64 wrong passwords at a time for 30 seconds beside deposits of 1 MiB.',
     full: [],

@@ -29,6 +29,7 @@ import { authenticate } from './middleware/authenticate.ts';
 import type { Credentials } from './middleware/credentials.ts';
 import { health, type ReadinessChecks, refuseUntil } from './middleware/health.ts';
 import { landingPage } from './middleware/landing-page.ts';
+import { limitUnsent } from './middleware/limit-unsent.ts';
 import { limitWrites } from './middleware/limit-writes.ts';
 import { observeRequests } from './middleware/observe-requests.ts';
 import { readTarget } from './middleware/request-target.ts';
@@ -89,6 +90,7 @@ export function createHandler(options: AppOptions, clients?: ClientOptions): Han
   app.silent = true; // errors are answered and logged by answerErrors
   app.use(observeRequests(options.logger, options.observer));
   app.use(answerErrors(options.logger, options));
+  app.use(limitUnsent());
   app.use(readTarget());
   app.use(health(options.readiness, options.parked));
   const answers = clients && new ResponseCache({ ...options, credentials: clients.credentials });

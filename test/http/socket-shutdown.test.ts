@@ -5,9 +5,16 @@ import http from 'node:http';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
+import Koa from 'koa';
+import type { ClientLogin } from '../../projections/client-logins.ts';
+import { answerErrors } from '../../src/http/middleware/answer-errors.ts';
+import { limitUnsent } from '../../src/http/middleware/limit-unsent.ts';
+import { LongAnswers, sendInPieces } from '../../src/http/responses/long-answers.ts';
 import { refuseTunnel } from '../../src/http/server/parse-errors.ts';
 import { Server } from '../../src/http/server/server.ts';
 import { closeIdle, limitHalfOpen } from '../../src/http/server/socket-shutdown.ts';
+import type { ServiceState } from '../../src/http/service-context.ts';
+import { silentLogger } from '../../src/tools/logger.ts';
 import { assertErrorDocument } from '../../testing/documents/sword-error.ts';
 import { archiveHeaders, helloZip, partial } from '../../testing/http/deposit-bodies.ts';
 import { RawConnection } from '../../testing/http/raw-connection.ts';
@@ -306,4 +313,107 @@ test('a service that is told to stop answers what is on its way to it, and has i
   t.regex(head, /^connection: close$/im);
   await connection.untilEnded();
   await stopped;
+});
+
+/** Serves an app with the login of the client that `User-Agent` names. */
+async function serveApp(t: ExecutionContext<Context>, use: (app: Koa<ServiceState>) => void): Promise<string> {
+  const app = new Koa<ServiceState>();
+  app.silent = true;
+  const errors = {
+    depositNamespace: 'https://www.softwareheritage.org/schema/2018/deposit',
+    generator: { name: 'Test', version: '1', uri: 'https://deposit.example/' },
+    observer: { refused: () => undefined },
+  };
+  app.use(answerErrors(silentLogger, errors));
+  app.use((ctx, next) => {
+    ctx.state.login = { client: ctx.get('User-Agent') } as ClientLogin; // all that limits use of a login
+    return next();
+  });
+  use(app);
+  const server = app.listen(0, '127.0.0.1');
+  t.teardown(() => server.closeAllConnections());
+  t.teardown(() => server.close());
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
+/** Sends a request and reads nothing of its answer but what the system buffers. */
+function unread(url: string, client: string): Socket {
+  const socket = net.connect(Number(new URL(url).port), '127.0.0.1');
+  socket.on('error', () => undefined); // closed by the server
+  socket.pause();
+  socket.write(`GET / HTTP/1.1\r\nHost: x\r\nUser-Agent: ${client}\r\n\r\n`);
+  return socket;
+}
+
+test('a client that reads none of its lists waits for itself alone, and what it has ends with it', async (t) => {
+  const answers = new LongAnswers();
+  const begun: string[] = [];
+  let made = 0;
+  const piece = 'x'.repeat(1024 ** 2);
+  const url = await serveApp(t, (app) =>
+    app.use(async (ctx) => {
+      await answers.begin(ctx);
+      begun.push(ctx.state.login.client);
+      await sendInPieces(
+        ctx,
+        Iterator.from(Array.from({ length: 50 })).map(() => {
+          made += 1;
+          return piece;
+        }),
+      );
+    }),
+  );
+  const sockets = Array.from({ length: 20 }, () => unread(url, 'alice'));
+  await until(async () => begun.length === 4);
+  const other = await fetch(url, { headers: { 'User-Agent': 'bob' } });
+  t.is((await other.text()).length, 50 * piece.length);
+  t.deepEqual(begun, ['alice', 'alice', 'alice', 'alice', 'bob']);
+  t.true(made < 50 + 4 * 20, 'a body is made as far as it is read');
+  for (const socket of sockets) socket.destroy();
+  const again = await fetch(url, { headers: { 'User-Agent': 'alice' } });
+  t.is(again.status, 200);
+  await again.body?.cancel();
+  t.deepEqual(begun.slice(5), ['alice'], 'nothing is begun for a client that has gone');
+});
+
+test('too many lists of a client are refused, and others are served', async (t) => {
+  const answers = new LongAnswers();
+  const url = await serveApp(t, (app) =>
+    app.use(async (ctx) => {
+      await answers.begin(ctx);
+      if (ctx.state.login.client === 'alice') await once(ctx.res, 'close');
+      ctx.body = 'read';
+    }),
+  );
+  const sockets = Array.from({ length: 68 }, () => unread(url, 'alice'));
+  await pause(300);
+  const refused = await fetch(url, { headers: { 'User-Agent': 'alice' } });
+  t.is(refused.status, 503);
+  t.is(refused.headers.get('retry-after'), '5');
+  assertErrorDocument(t, await refused.text(), 'ServiceUnavailable');
+  t.is((await fetch(url, { headers: { 'User-Agent': 'bob' } })).status, 200);
+  for (const socket of sockets) socket.destroy();
+});
+
+test('bodies that are not read are bounded, for each client', async (t) => {
+  const body = 'x'.repeat(7 * 1024 ** 2);
+  const url = await serveApp(t, (app) => {
+    app.use(limitUnsent());
+    app.use((ctx) => {
+      ctx.body = body;
+    });
+  });
+  const first = unread(url, 'alice');
+  await pause(300);
+  const second = await fetch(url, { headers: { 'User-Agent': 'alice' } });
+  t.is(second.status, 503);
+  assertErrorDocument(t, await second.text(), 'ServiceUnavailable');
+  const other = await fetch(url, { headers: { 'User-Agent': 'bob' } });
+  t.is((await other.text()).length, body.length);
+  first.destroy();
+  await until(async () => {
+    const answer = await fetch(url, { headers: { 'User-Agent': 'alice' } });
+    return (await answer.text()).length === body.length;
+  });
 });

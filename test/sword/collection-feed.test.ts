@@ -1,7 +1,7 @@
 import test from 'ava';
 import * as fc from 'fast-check';
 import { collectionFeed, type DepositList } from '../../src/sword/documents/collection-feed.ts';
-import { type Document, render } from '../../src/sword/documents/document.ts';
+import { type Document, render, renderInPieces } from '../../src/sword/documents/document.ts';
 import { Iris } from '../../src/sword/iris.ts';
 import { type BodyElement, xmlBody } from '../../src/sword/xml/xml-body.ts';
 import { xmlText } from '../../src/sword/xml/xml-text.ts';
@@ -81,4 +81,15 @@ test('lists are written as all other documents are', (t) => {
   };
   fc.assert(fc.property(element, (root) => xmlText(root, namespaces) === xmlBody(root, namespaces)));
   t.pass();
+});
+
+test('a list in pieces is the same text', (t) => {
+  for (const format of ['xml', 'json'] as const) {
+    for (const deposits of [[], list.deposits, [...list.deposits, ...list.deposits]]) {
+      const many = { ...list, deposits };
+      const pieces = [...renderInPieces(collectionFeed(many, language), format, language)];
+      t.is(pieces.join(''), render(collectionFeed(many, language), format, language));
+      t.true(pieces.length > deposits.length);
+    }
+  }
 });

@@ -7,6 +7,7 @@ import type { DryRunHandler } from '../http-module.ts';
 import { isDryRun } from '../requests/deposit-request.ts';
 import { collectionNamed, WRITES } from '../requests/write-checks.ts';
 import { answerDepositList } from '../responses/answer-deposit-list.ts';
+import { LongAnswers } from '../responses/long-answers.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
 import { grantedCollection } from './deposit-resource.ts';
 import { resource } from './resource.ts';
@@ -19,10 +20,12 @@ export function collectionIri(
   dryRun: DryRunHandler | undefined,
 ): ServiceMiddleware {
   const { checks, deposits, collections, lookup, iris } = parts;
+  const longAnswers = new LongAnswers();
   return resource<CollectionView>({
     find: async (ctx) => collectionNamed(collections, grantedCollection(ctx)),
     handlers: {
-      GET: async (ctx, collection) => answerDepositList(ctx, collection, deposits.queries, language),
+      GET: (ctx, collection) =>
+        answerDepositList(ctx, collection, deposits.queries, language, longAnswers),
       POST: async (ctx, view) => {
         if (!isDryRun(ctx)) return create(ctx, view);
         if (dryRun) return dryRun.answer(ctx, view);

@@ -2,13 +2,14 @@ import type { CollectionView } from '../../../projections/collections.ts';
 import type { DepositStatusView } from '../../../projections/deposit-status.ts';
 import type { DepositQueries } from '../../deposits/queries.ts';
 import { collectionFeed, type ListedDeposit } from '../../sword/documents/collection-feed.ts';
-import { type RenderContext, render } from '../../sword/documents/document.ts';
+import { type RenderContext, render, renderInPieces } from '../../sword/documents/document.ts';
 import { FEED_TYPE, negotiateAmong, type Offers } from '../../sword/headers/negotiate.ts';
 import { notFound } from '../../sword/sword-error.ts';
 import { clock } from '../../tools/clock.ts';
-import { depositQueryIn, linkHeader, pageLinks } from '../requests/deposit-query.ts';
+import { depositQueryIn, linkHeader, PAGE_SIZE, pageLinks } from '../requests/deposit-query.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { identifiersOf } from './answer-documents.ts';
+import { type LongAnswers, sendInPieces } from './long-answers.ts';
 
 export const LIST_OFFERS: Offers = [
   { contentType: 'application/xml', format: 'xml' },
@@ -18,13 +19,15 @@ export const LIST_OFFERS: Offers = [
 ];
 
 /** Answers with a page of the client's deposits in a collection, from this node's views. */
-export function answerDepositList(
+export async function answerDepositList(
   ctx: ServiceContext,
   { collection, title }: CollectionView,
   queries: DepositQueries,
   renderContext: RenderContext,
-): void {
+  longAnswers: LongAnswers,
+): Promise<void> {
   const query = depositQueryIn(ctx, collection);
+  await longAnswers.begin(ctx);
   const page = queries.list(query);
   if (!query.cursor && query.page > page.lastPage) {
     throw notFound(`There is no page ${query.page} of these deposits: the last page is ${page.lastPage}.`);
@@ -42,8 +45,11 @@ export function answerDepositList(
   const { contentType, format } = negotiateAmong(LIST_OFFERS, ctx.req.headers.accept);
   ctx.vary('Accept');
   ctx.set('Link', linkHeader(links));
-  ctx.body = render(collectionFeed(list, renderContext), format, renderContext);
-  ctx.set('Content-Type', contentType);
+  const document = collectionFeed(list, renderContext);
+  const isLong = page.deposits.length > PAGE_SIZE;
+  if (!isLong) ctx.body = render(document, format, renderContext);
+  ctx.set('Content-Type', contentType); // assigning a string to the body has changed it
+  if (isLong) await sendInPieces(ctx, renderInPieces(document, format, renderContext));
 }
 
 function toListedDeposit(deposit: DepositStatusView): ListedDeposit {

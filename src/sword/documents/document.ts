@@ -1,7 +1,7 @@
 import type { Iris } from '../iris.ts';
 import { ATOM } from '../namespaces.ts';
 import { type BodyElement, element, xmlBody } from '../xml/xml-body.ts';
-import { xmlText } from '../xml/xml-text.ts';
+import { xmlPieces, xmlText } from '../xml/xml-text.ts';
 
 /** The software of this service, named in receipts and errors. */
 export type Generator = { readonly name: string; readonly version: string; readonly uri: string };
@@ -93,6 +93,45 @@ export function render(
   { depositNamespace }: Pick<RenderContext, 'depositNamespace'>,
 ): string {
   return format === 'xml' ? asXml(document, depositNamespace) : asJson(document);
+}
+
+/** Renders the same text in pieces of one part each, described when they are asked for. */
+export function renderInPieces(
+  document: Document,
+  format: Format,
+  { depositNamespace }: Pick<RenderContext, 'depositNamespace'>,
+): Iterable<string> {
+  if (format === 'json') return jsonPieces(document);
+  const { element: name, attributes, facts, namespace: defaultNamespace = ATOM } = document;
+  const root = element(name, '', attributes);
+  return xmlPieces(root, childrenOf(facts), { defaultNamespace, depositNamespace });
+}
+
+function* childrenOf(facts: readonly Fact[]): Iterable<BodyElement> {
+  for (const { elements = [], parts = [] } of facts) {
+    yield* elements;
+    for (const part of isMany(parts) ? parts : [parts]) yield toElement(part);
+  }
+}
+
+function* jsonPieces({ facts }: Document): Iterable<string> {
+  let separator = '{';
+  for (const { name, value, parts } of facts) {
+    if (name === undefined) continue;
+    yield `${separator}${JSON.stringify(name)}:`;
+    if (parts === undefined) yield JSON.stringify(value);
+    else if (!isMany(parts)) yield JSON.stringify(toObject(parts.facts));
+    else {
+      let between = '[';
+      for (const part of parts) {
+        yield `${between}${JSON.stringify(toObject(part.facts))}`;
+        between = ',';
+      }
+      yield between === '[' ? '[]' : ']';
+    }
+    separator = ',';
+  }
+  yield '}';
 }
 
 function asXml(document: Document, depositNamespace: string): string {

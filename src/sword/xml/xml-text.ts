@@ -11,11 +11,26 @@ export function xmlText(
   return `<?xml version="1.0" encoding="UTF-8"?>${textOf(declaring(root, namespaces))}`;
 }
 
-function textOf({ name, attributes, content }: BodyElement): string {
-  const values = Object.entries(attributes).map(([key, value]) => ` ${key}="${quotedValue(value)}"`);
+/** Renders the same text in pieces, for a root with children: one for each, which is asked for when it is needed. */
+export function* xmlPieces(
+  root: BodyElement,
+  children: Iterable<BodyElement>,
+  namespaces: { readonly defaultNamespace: string; readonly depositNamespace: string },
+): Generator<string, void> {
+  yield `<?xml version="1.0" encoding="UTF-8"?><${tagOf(declaring(root, namespaces))}>`;
+  for (const child of children) yield textOf(child);
+  yield `</${root.name}>`;
+}
+
+function textOf(node: BodyElement): string {
+  const { name, content } = node;
   const inner = typeof content === 'string' ? escapeMarkup(escaped(content)) : content.map(textOf).join('');
-  const tag = `${name}${values.join('')}`;
-  return inner === '' ? `<${tag}/>` : `<${tag}>${inner}</${name}>`;
+  return inner === '' ? `<${tagOf(node)}/>` : `<${tagOf(node)}>${inner}</${name}>`;
+}
+
+function tagOf({ name, attributes }: BodyElement): string {
+  const values = Object.entries(attributes).map(([key, value]) => ` ${key}="${quotedValue(value)}"`);
+  return `${name}${values.join('')}`;
 }
 
 function quotedValue(value: string): string {
