@@ -82,7 +82,9 @@ async function drill(connections: number, seconds: number): Promise<Finding> {
       ...(memory > MAX_MEMORY_MIB ? [`The service had ${memory} MiB.`] : []),
       ...(p99 > MAX_STATUS_MS ? [`The 99th percentile of a status was ${Math.round(p99)} ms.`] : []),
       ...(cpu > MAX_IDLE_CPU
-        ? [`${WORK_ENDS_MS} ms after the client had gone, the service used ${Math.round(cpu * 100)} % of a core.`]
+        ? [
+            `${WORK_ENDS_MS} ms after the client had gone, the service used ${Math.round(cpu * 100)} % of a core.`,
+          ]
         : []),
       ...(code === 0 ? [] : [`The service ended with ${code}: ${service.said}`]),
     ],
@@ -113,7 +115,8 @@ async function fillCollection(client: TestClient): Promise<void> {
 async function createDeposit(client: TestClient, title: string): Promise<Response> {
   const entry = `<entry xmlns="http://www.w3.org/2005/Atom"><title>${title}</title></entry>`;
   const answer = await client.post('/1/drill/', entry, { ...entryHeaders(), ...partial });
-  if (answer.status !== 201) throw new Error(`A deposit was answered ${answer.status}: ${await answer.text()}`);
+  if (answer.status !== 201)
+    throw new Error(`A deposit was answered ${answer.status}: ${await answer.text()}`);
   return answer;
 }
 

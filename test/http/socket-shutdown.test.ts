@@ -316,7 +316,10 @@ test('a service that is told to stop answers what is on its way to it, and has i
 });
 
 /** Serves an app with the login of the client that `User-Agent` names. */
-async function serveApp(t: ExecutionContext<Context>, use: (app: Koa<ServiceState>) => void): Promise<string> {
+async function serveApp(
+  t: ExecutionContext<Context>,
+  use: (app: Koa<ServiceState>) => void,
+): Promise<string> {
   const app = new Koa<ServiceState>();
   app.silent = true;
   const errors = {

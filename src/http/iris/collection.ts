@@ -24,8 +24,7 @@ export function collectionIri(
   return resource<CollectionView>({
     find: async (ctx) => collectionNamed(collections, grantedCollection(ctx)),
     handlers: {
-      GET: (ctx, collection) =>
-        answerDepositList(ctx, collection, deposits.queries, language, longAnswers),
+      GET: (ctx, collection) => answerDepositList(ctx, collection, deposits.queries, language, longAnswers),
       POST: async (ctx, view) => {
         if (!isDryRun(ctx)) return create(ctx, view);
         if (dryRun) return dryRun.answer(ctx, view);
