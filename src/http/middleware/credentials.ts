@@ -138,7 +138,7 @@ function parseBasic(authorization: string | undefined): { name: string; password
   return colon < 1 ? undefined : { name: text.slice(0, colon), password: text.slice(colon + 1) };
 }
 
-function unauthorized(): SwordError {
+export function unauthorized(): SwordError {
   const headers = { 'WWW-Authenticate': 'Basic realm="deposit", charset="UTF-8"' };
   return new SwordError(
     'Unauthorized',

@@ -10,16 +10,15 @@ import {
 import type { Change } from '../../domain/deposit/commands.ts';
 import { assertArchives, assertChangeLimit } from '../../domain/deposit/limits.ts';
 import { assertIdentifiedBy } from '../../domain/deposit/metadata/decide-metadata.ts';
-import { EventLogUnavailable } from '../../event-log/event-log.ts';
 import { assertMatches, assertNoneMatches, entityTag } from '../../sword/headers/entity-tag.ts';
 import { parseIdempotencyKey } from '../../sword/headers/idempotency-key.ts';
 import { TAR_TYPE, ZIP_TYPE } from '../../sword/headers/media-type.ts';
 import { notFound } from '../../sword/sword-error.ts';
 import type { View } from '../../views/view.ts';
-import { assertGranted } from '../iris/deposit-resource.ts';
 import { notAllowed } from '../iris/resource.ts';
 import { identifiersOf } from '../responses/answer-documents.ts';
 import type { ServiceContext } from '../service-context.ts';
+import { confirmLogin } from './confirm-login.ts';
 import {
   type Accepted,
   type BodyKind,
@@ -90,9 +89,6 @@ export const WRITES = {
   complete: { isFinalWithoutHeader: true, status: 'any' },
   remove: { isFinalWithoutHeader: false, status: 'partial' },
 } as const satisfies Readonly<Record<string, WriteRule>>;
-
-/** Time limit for the views of this node to contain what revoked a login or a grant. */
-const CONFIRM_TIMEOUT_MS = 2000;
 
 /** A write, and what its checks have found out so far. */
 type CheckedWrite = {
@@ -179,7 +175,7 @@ export class WriteChecks {
       target: normalizePath(ctx.path),
       inProgress,
       slug,
-      confirm: () => confirmLogin(write, deposits),
+      confirm: () => confirmLogin(ctx, write.collection, deposits),
       receive: async (instead) => {
         if (!request || !body) return { archive: null, entry: null };
         const validator = validatorOf({ body, inProgress, slug });
@@ -188,19 +184,6 @@ export class WriteChecks {
       },
     };
   }
-}
-
-/** Evaluates login and grant as the log has them now: both may have been revoked while the body arrived. */
-async function confirmLogin(
-  { ctx, collection }: CheckedWrite,
-  { log, projector }: WriteCheckParts['deposits'],
-): Promise<void> {
-  const head = await log.head();
-  if (head !== undefined && !(await projector.passed(head, CONFIRM_TIMEOUT_MS)))
-    throw new EventLogUnavailable(
-      'The views of this node are behind the event log, so the login is not confirmed.',
-    );
-  assertGranted(await ctx.state.verifyAgain(), collection);
 }
 
 function parseHeaders(write: CheckedWrite): void {
