@@ -93,7 +93,7 @@ async function appends(log: EventLog, writers: number, count: number): Promise<v
 
 async function serving(observer: HttpObserver): Promise<{ url: string; close: () => void }> {
   const app = new Koa<ServiceState>();
-  app.use(observeRequests(silentLogger, observer));
+  app.use(observeRequests({ logger: silentLogger, observer, scheme: 'http' }));
   app.use((ctx) => {
     ctx.body = 'x'.repeat(1400);
   });

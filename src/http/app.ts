@@ -88,12 +88,13 @@ export type ClientOptions = HttpSettings & {
 export function createHandler(options: AppOptions, clients?: ClientOptions): Handler {
   const app = new Koa<ServiceState>();
   app.silent = true; // errors are answered and logged by answerErrors
-  app.use(observeRequests(options.logger, options.observer));
+  const scheme = clients?.baseUrl.startsWith('https:') ? 'https' : 'http';
+  app.use(observeRequests({ ...options, scheme }));
   app.use(answerErrors(options.logger, options));
   app.use(limitUnsent());
   app.use(readTarget());
   app.use(health(options.readiness, options.parked));
-  const answers = clients && new ResponseCache({ ...options, credentials: clients.credentials });
+  const answers = clients && new ResponseCache({ ...options, scheme, credentials: clients.credentials });
   if (clients && answers)
     useClients(app, { ...options, ...clients, answers, iris: new Iris(clients.baseUrl) });
   app.use((ctx) => {

@@ -104,7 +104,27 @@ function processMetrics(): Registry {
   if (processRegistry) return processRegistry;
   processRegistry = new Registry();
   collectDefaultMetrics({ register: processRegistry });
+  for (const what of ['handles', 'requests', 'resources']) renameGauge(processRegistry, what);
   return processRegistry;
+}
+
+/** Gives a gauge that ends in `_total`, as only counters may, another name; the old one remains for one release. */
+function renameGauge(registry: Registry, what: string): void {
+  const old = registry.getSingleMetric(`nodejs_active_${what}_total`);
+  if (!(old instanceof Gauge)) return;
+  const named = {
+    name: `nodejs_${what}`,
+    help: `Number of active libuv ${what} of all types`,
+    registers: [registry],
+  };
+  new Gauge({
+    ...named,
+    async collect() {
+      const { values } = await old.get();
+      this.set(values[0]?.value ?? 0);
+    },
+  });
+  Object.assign(old, { help: `Deprecated, use ${named.name}` });
 }
 
 /** Returns the seconds since a moment of `clock.monotonic()`. */

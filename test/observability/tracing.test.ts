@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { ServiceProcess } from '../../drills/service-process.ts';
@@ -7,6 +8,7 @@ import { readConfig } from '../../src/config/config.ts';
 import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import type { RecordedEvent } from '../../src/event-log/event-log.ts';
 import { chainHash, hashOf } from '../../src/event-log/integrity/hash-chain.ts';
+import { WebhookKey } from '../../src/modules/webhooks/webhook-key.ts';
 import { openLog } from '../../src/service/backends/open-backends.ts';
 import { archivePart, entryPart, final, formOf, formType } from '../../testing/http/deposit-bodies.ts';
 import { EventSource } from '../../testing/http/event-source.ts';
@@ -14,6 +16,7 @@ import { freePort } from '../../testing/processes/free-port.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { TestClient } from '../../testing/service/running-service.ts';
 import { type ReceivedSpan, TraceCollector } from '../../testing/service/trace-collector.ts';
+import { WebhookReceiver } from '../../testing/service/webhook-receiver.ts';
 
 const CALLER = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' };
 
@@ -23,12 +26,15 @@ test('one trace goes from the request, in the trace of its caller, to the load',
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     OTEL_SERVICE_NAME: 'deposits-of-a-test',
     OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
+    DEPOSIT_BASE_URL: 'https://deposit.example/', // a proxy ends TLS
+    DEPOSIT_TRUST_PROXY: 'true',
   });
   t.is(collector.resource.get('service.name'), 'deposits-of-a-test');
   t.is(collector.resource.get('deployment.environment.name'), 'test');
 
   const post = collector.named('POST /1/:collection');
   t.like(post, { traceId: CALLER.traceId, parentSpanId: CALLER.spanId });
+  t.is(post?.attributes.find(({ key }) => key === 'url.scheme')?.value.stringValue, 'https');
   const checker = collector.named('checker DepositCompleted');
   t.is(checker?.parentSpanId, post?.spanId);
   const loader = collector.named('loader DepositVerified');
@@ -71,13 +77,32 @@ test('one trace goes from the request, in the trace of its caller, to the load',
   for (const event of events) t.is(hashOf(event.stream, event.revision, event), chainHash(event) ?? '');
 });
 
+test('what the notifier appends is in its span, of the trace of the request and of a retry', async (t) => {
+  await using collector = await TraceCollector.start();
+  await using receiver = await WebhookReceiver.start();
+  receiver.manners = () => (receiver.received.length === 1 ? 500 : 204);
+  await depositIn(
+    t,
+    { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, DEPOSIT_WEBHOOK_ALLOW_PRIVATE: 'true' },
+    { receiver },
+  );
+  const first = collector.named('notifier DepositCreated');
+  t.like(first, { traceId: CALLER.traceId, parentSpanId: collector.named('POST /1/:collection')?.spanId });
+  t.deepEqual(childrenOf(first, collector), ['append']);
+  const retry = collector.named('notifier retries');
+  t.true(childrenOf(retry, collector).length >= 2, 'the claim and the outcome');
+  const roots = collector.spans.filter(({ name, parentSpanId }) => name === 'append' && !parentSpanId);
+  t.deepEqual(roots, []);
+});
+
 test('who samples is asked: a caller that is not recorded leaves no spans, and its trace is carried on', async (t) => {
   await using collector = await TraceCollector.start();
   const traced = {
     OTEL_TRACES_EXPORTER: 'otlp',
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
   };
-  const events = await depositIn(t, { ...traced, OTEL_TRACES_SAMPLER: 'parentbased_always_on' }, '00');
+  const sampled = { ...traced, OTEL_TRACES_SAMPLER: 'parentbased_always_on' };
+  const events = await depositIn(t, sampled, { flags: '00' });
   t.deepEqual(
     collector.spans.filter(({ traceId }) => traceId === CALLER.traceId),
     [],
@@ -139,15 +164,20 @@ test('tracing is switched on by the standard variables, and their mistakes are t
 async function depositIn(
   t: ExecutionContext,
   env: Record<string, string>,
-  flags = '01',
+  { flags = '01', receiver }: { readonly flags?: string; readonly receiver?: WebhookReceiver } = {},
 ): Promise<RecordedEvent[]> {
   const folder = await temporaryFolder(t);
-  const open = () => openLog(readConfig({ DEPOSIT_DATA_DIR: folder }));
+  const config = readConfig({ DEPOSIT_DATA_DIR: folder });
+  const open = () => openLog(config);
   {
     await using log = await open();
     const administration = new AdminCommands(log, { kind: 'operator', name: 'test' });
     await administration.registerClient('alice', 'secret');
     await administration.grant('alice', 'software');
+    if (receiver) {
+      const secret = (await WebhookKey.make(config.webhooks.keyFile)).seal(receiver.secret, 'alice');
+      await administration.client({ type: 'SetWebhook', client: 'alice', url: receiver.url, secret });
+    }
   }
   {
     await using service = await ServiceProcess.start(folder, await freePort(), env);
@@ -157,6 +187,7 @@ async function depositIn(
     const headers = { ...formType, ...final, traceparent };
     t.is((await alice.post('/1/software/', formOf([archivePart(), entryPart()]), headers)).status, 201);
     await alice.waitFor('/1/software/1/status/', 'done');
+    while (receiver && receiver.taken.length < 5) await setTimeout(50);
     t.is(await service.end('SIGTERM'), 0);
   }
   await using log = await open();

@@ -11,6 +11,7 @@ export type ReceivedSpan = {
   /** Missing or empty in the root span of a trace. */
   readonly parentSpanId?: string;
   readonly name: string;
+  readonly attributes: readonly Attribute[];
   readonly status: { readonly code?: number };
 };
 

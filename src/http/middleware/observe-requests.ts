@@ -16,12 +16,19 @@ const LONGEST_PATH = 256;
 /** Facts of a request that are known only after its response. */
 export type AnsweredAs = { readonly client: string | undefined; readonly route: string };
 
+export type ObservingOptions = {
+  readonly logger: Logger;
+  readonly observer: HttpObserver;
+  /** Scheme that clients use, also if a proxy ends TLS. */
+  readonly scheme: 'http' | 'https';
+};
+
 /** Gives each request its id and the headers of every response, and observes it. */
-export function observeRequests(logger: Logger, observer: HttpObserver): ServiceMiddleware {
+export function observeRequests(options: ObservingOptions): ServiceMiddleware {
   return (ctx, next) => {
     const state: Partial<typeof ctx.state> = ctx.state;
     const answeredAs = (): AnsweredAs => ({ client: state.login?.client, route: routeOf(ctx) });
-    const { requestId, run } = observeRequest(ctx, { logger, observer }, answeredAs);
+    const { requestId, run } = observeRequest(ctx, options, answeredAs);
     state.requestId = requestId;
     ctx.set(REQUEST_ID, requestId);
     ctx.set('X-Content-Type-Options', 'nosniff');
@@ -37,7 +44,7 @@ export function observeRequests(logger: Logger, observer: HttpObserver): Service
  */
 export function observeRequest(
   { req, res }: { readonly req: IncomingMessage; readonly res: ServerResponse },
-  { logger, observer }: { readonly logger: Logger; readonly observer: HttpObserver },
+  { logger, observer, scheme }: ObservingOptions,
   answeredAs: () => AnsweredAs,
 ): { readonly requestId: string; readonly run: <Result>(work: () => Result) => Result } {
   const started = clock.monotonic();
@@ -48,6 +55,7 @@ export function observeRequest(
     ? undefined
     : beginServerSpan(method, req.headers, {
         'http.request.method': method,
+        'url.scheme': scheme,
         'url.path': target.slice(0, LONGEST_PATH),
       });
   observer.began();

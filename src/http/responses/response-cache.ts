@@ -1,19 +1,13 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
-import type { Logger } from '../../tools/logger.ts';
 import { LruCache } from '../../tools/lru-cache.ts';
-import type { HttpObserver } from '../http-observer.ts';
 import { isGranted, type OwnedDeposit } from '../iris/deposit-resource.ts';
 import type { Credentials } from '../middleware/credentials.ts';
-import { observeRequest, REQUEST_ID } from '../middleware/observe-requests.ts';
+import { type ObservingOptions, observeRequest, REQUEST_ID } from '../middleware/observe-requests.ts';
 import { isHost } from '../middleware/request-target.ts';
 import { routeOf } from '../route-of.ts';
 import type { ServiceContext } from '../service-context.ts';
 
-export type ResponseCacheOptions = {
-  readonly credentials: Credentials;
-  readonly logger: Logger;
-  readonly observer: HttpObserver;
-};
+export type ResponseCacheOptions = ObservingOptions & { readonly credentials: Credentials };
 
 /** Returns without waiting whether the cached response is still valid for its deposit. */
 export type Validator = () => boolean;

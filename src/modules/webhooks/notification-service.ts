@@ -1,5 +1,6 @@
 import type { ConsumerGroups } from '../../event-log/consumer-groups/consumer-group.ts';
 import type { EventLog } from '../../event-log/event-log.ts';
+import { observedReactor } from '../../observability/port-observers.ts';
 import { EventLogParking } from '../../reactors/parking.ts';
 import { ReactorRunner, type RunnerStatus } from '../../reactors/reactor-runner.ts';
 import type { NotificationViews } from '../../reactors/sweep/notification-views.ts';
@@ -75,7 +76,7 @@ export class NotificationService implements AsyncDisposable {
     });
     const parking = new EventLogParking(log);
     this.#notifier = new Notifier(log, parking, this.#webhooks, this.#sender, settings);
-    this.runner = new ReactorRunner(this.#notifier, {
+    this.runner = new ReactorRunner(observedReactor(this.#notifier), {
       deliveries,
       parking,
       logger,

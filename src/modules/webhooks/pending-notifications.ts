@@ -13,6 +13,7 @@ import type { EventLog, Position } from '../../event-log/event-log.ts';
 import { clock } from '../../tools/clock.ts';
 import type { BackoffOptions } from '../../tools/concurrency/backoff.ts';
 import { random } from '../../tools/random.ts';
+import { inSpan } from '../../tools/span.ts';
 import { type CircuitBreaker, MAX_PAUSE_MS, retryPause } from './circuit-breaker.ts';
 import type { Outcome as Delivery, Failure } from './webhook-client.ts';
 import type { WebhookSender } from './webhook-sender.ts';
@@ -58,8 +59,22 @@ export class PendingNotifications {
     this.#pauses = pauses;
   }
 
-  /** Delivers with an acquired permit of the circuit breaker. Resolves to the position of the outcome in the log. */
-  async deliver(
+  /**
+   * Delivers with an acquired permit of the circuit breaker, in a trace of its own. Resolves to the position of the
+   * outcome in the log.
+   */
+  deliver(
+    depositId: number,
+    webhook: ClientWebhook,
+    breaker: CircuitBreaker,
+    signal: AbortSignal,
+  ): Promise<Position | undefined> {
+    return inSpan('notifier retries', { attributes: { 'deposit.id': depositId } }, () =>
+      this.#deliver(depositId, webhook, breaker, signal),
+    );
+  }
+
+  async #deliver(
     depositId: number,
     webhook: ClientWebhook,
     breaker: CircuitBreaker,
