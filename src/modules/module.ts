@@ -3,6 +3,7 @@ import type { Config } from '../config/config.ts';
 import type { ConsumerGroups } from '../event-log/consumer-groups/consumer-group.ts';
 import type { EventLog } from '../event-log/event-log.ts';
 import type { HttpModule } from '../http/http-module.ts';
+import type { Reactor } from '../reactors/reactor.ts';
 import type { NotificationViews } from '../reactors/sweep/notification-views.ts';
 import type { Logger } from '../tools/logger.ts';
 import type { Projector } from '../views/projector.ts';
@@ -36,10 +37,18 @@ export type Module = {
   readonly name: 'resumable-uploads' | 'dry-run' | 'status-events' | 'webhooks' | 'anchors';
   /** Opens what it adds to HTTP, on a node that serves clients. Resolves to `undefined` if its settings switch it off. */
   readonly serve?: (parts: ModuleParts) => Promise<HttpModule | undefined>;
-  /** Starts its reactor, on a node with reactors. `ready` resolves when the views have caught up. */
+  /**
+   * Starts its reactor, as `observed` returns it, on a node with reactors. `ready` resolves when the views have caught
+   * up.
+   */
   readonly react?: (
     parts: ModuleParts,
-    about: { readonly baseUrl: string; readonly maker: Maker; readonly ready: Promise<void> },
+    about: {
+      readonly baseUrl: string;
+      readonly maker: Maker;
+      readonly ready: Promise<void>;
+      readonly observed: (reactor: Reactor) => Reactor;
+    },
   ) => NotificationService;
   /** Starts to anchor the log, on every node. */
   readonly anchor?: (parts: ModuleParts) => Anchoring;

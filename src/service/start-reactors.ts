@@ -47,7 +47,7 @@ export function startReactors(
     const lastError = deliveries.lastError(name);
     if (lastError !== undefined) throw new Error(lastError);
   };
-  const about = { baseUrl, maker: packageInfo(), ready: viewsReady };
+  const about = { baseUrl, maker: packageInfo(), ready: viewsReady, observed: observedReactor };
   const notifications = modules.find(({ react }) => react)?.react?.(node, about);
   const sweep = new Sweep({
     log,

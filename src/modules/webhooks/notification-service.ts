@@ -1,7 +1,7 @@
 import type { ConsumerGroups } from '../../event-log/consumer-groups/consumer-group.ts';
 import type { EventLog } from '../../event-log/event-log.ts';
-import { observedReactor } from '../../observability/port-observers.ts';
 import { EventLogParking } from '../../reactors/parking.ts';
+import type { Reactor } from '../../reactors/reactor.ts';
 import { ReactorRunner, type RunnerStatus } from '../../reactors/reactor-runner.ts';
 import type { NotificationViews } from '../../reactors/sweep/notification-views.ts';
 import { Iris } from '../../sword/iris.ts';
@@ -28,6 +28,8 @@ export type NotificationOptions = {
   readonly config: { readonly webhooks: NotificationSettings; readonly refIdAliases: boolean };
   /** Resolves when the views of this node have caught up. */
   readonly ready: Promise<void>;
+  /** Returns the reactor with its attempts observed. */
+  readonly observed: (reactor: Reactor) => Reactor;
   /** Called if receiving events ends with an error. */
   readonly fail: (error: unknown) => void;
 };
@@ -76,7 +78,7 @@ export class NotificationService implements AsyncDisposable {
     });
     const parking = new EventLogParking(log);
     this.#notifier = new Notifier(log, parking, this.#webhooks, this.#sender, settings);
-    this.runner = new ReactorRunner(observedReactor(this.#notifier), {
+    this.runner = new ReactorRunner(options.observed(this.#notifier), {
       deliveries,
       parking,
       logger,
