@@ -402,6 +402,39 @@ test('If-None-Match lets no write through while there is what it names', async (
   t.is((await alice.delete(edit, { 'If-None-Match': '"other"' })).status, 204);
 });
 
+test('If-None-Match: * does not concern a new deposit, and If-Match lets a read through only at its revision', async (t) => {
+  const { alice } = t.context;
+  const any = { ...archiveHeaders(), ...partial, 'If-None-Match': '*' };
+  const created = await alice.post('/1/software/', helloZip, any);
+  t.is(created.status, 201);
+  const edit = new URL(created.headers.get('location') ?? '').pathname;
+  const tag = created.headers.get('etag') ?? '';
+  const ofDeposit = tag.replace('-xml', '');
+  for (const iri of ['metadata', 'media', 'media/1', 'status', 'content', 'statement', 'history']) {
+    const target = edit.replace('metadata', iri);
+    await assertSwordError(t, await alice.get(target, { 'If-Match': '"1-99"' }), 412, 'ETagNotMatched', iri);
+    const head = await alice.send('HEAD', target, { headers: { 'If-Match': '"1-99"' } });
+    t.is(head.status, 412, iri);
+    for (const matching of [tag, ofDeposit, '*'])
+      t.true((await alice.get(target, { 'If-Match': matching })).ok, `${iri} ${matching}`);
+  }
+});
+
+test('PUT with Content-Range is refused: the part would replace the whole', async (t) => {
+  const { alice } = t.context;
+  const id = await begun(t);
+  const media = `/1/software/${id}/media/`;
+  const range = { 'Content-Range': 'bytes 0-99/1000' };
+  for (const [target, headers, body] of [
+    [media, archiveHeaders(), helloZip],
+    [`${media}1`, archiveHeaders(), helloZip],
+    [`/1/software/${id}/metadata/`, entryHeaders(), helloEntry],
+  ] as const) {
+    const refused = await alice.put(target, body, { ...headers, ...partial, ...range });
+    await assertSwordError(t, refused, 400, 'ErrorBadRequest', target);
+  }
+});
+
 test('of writes at the same time with the same If-Match one gets through', async (t) => {
   const { alice } = t.context;
   const id = await begun(t);

@@ -87,6 +87,10 @@ export async function wrongRequests(world: World): Promise<readonly Refusal[]> {
     ['addArchive', { path: done, ...zip }, 405, 'MethodNotAllowed'],
     ['getArchives', { path: done, headers: { 'Accept-Packaging': 'urn:x' } }, 406, 'ErrorContent'],
     ['getArchive', { path: { ...done, file: 2 } }, 404, 'NotFound'],
+    ...['getReceipt', 'getArchives', 'getStatus', 'getContent', 'getStatement', 'getHistory'].map(
+      (id): Refusal => [id, { path: done, headers: { 'If-Match': '"1-99"' } }, 412, 'ETagNotMatched'],
+    ),
+    ['getArchive', { path: { ...done, file: 1 }, headers: { 'If-Match': '"1-99"' } }, 412, 'ETagNotMatched'],
     ['followDeposit', { path: done, headers: { 'Last-Event-ID': 'x' } }, 400, 'ErrorBadRequest'],
     ['getHistory', { path: done, query: { from: 'x' } }, 400, 'ErrorBadRequest'],
     ['resolveIdentifier', { path: { swhid: 'swh:1:dir:0' } }, 400, 'ErrorBadRequest'],

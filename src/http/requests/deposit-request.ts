@@ -43,6 +43,7 @@ export type DepositRequest = {
 export function parseDepositRequest({ req }: Context): DepositRequest {
   const { headers, method } = req;
   refuseTransferCodings(headers['transfer-encoding']);
+  if (method === 'PUT' && headers['content-range'] !== undefined) throw partialPut(headers['content-range']);
   if (method === 'POST') parseIdempotencyKey(headers['idempotency-key']);
   return {
     inProgress: parseInProgress(headers['in-progress']),
@@ -55,6 +56,13 @@ export function parseDepositRequest({ req }: Context): DepositRequest {
     slug: parseSlug(headers['slug']),
     declaredLength: declaredLength(headers),
   };
+}
+
+/** Builds the error for a PUT of a part (RFC 9110, 14.5), which would replace the whole by it. */
+function partialPut(range: string): SwordError {
+  return badRequest(
+    `Content-Range ${quoted(range)} is not possible with PUT: send the whole, without the header.`,
+  );
 }
 
 /**

@@ -6,7 +6,7 @@ import { ObjectCorrupt, ObjectMissing, type ObjectStore } from '../../object-sto
 import { parseAcceptPackaging } from '../../sword/headers/accept-packaging.ts';
 import { attachment } from '../../sword/headers/content-disposition.ts';
 import { digestField } from '../../sword/headers/digest-fields.ts';
-import { entityTag, isNotModified, type Tagged } from '../../sword/headers/entity-tag.ts';
+import { assertMatches, entityTag, isNotModified, type Tagged } from '../../sword/headers/entity-tag.ts';
 import { ZIP_TYPE } from '../../sword/headers/media-type.ts';
 import { BINARY, SIMPLE_ZIP } from '../../sword/namespaces.ts';
 import { notFound } from '../../sword/sword-error.ts';
@@ -59,8 +59,12 @@ export async function answerArchive(
   await streamChunks(ctx, body.iterator());
 }
 
-/** Returns whether the client has the current version, and answers 304 if so. */
+/**
+ * Returns whether the client has the current version, and answers 304 if so.
+ * @throws {SwordError} 412: the client requires another revision.
+ */
 function answersNotModified(ctx: ServiceContext, { depositId, revision }: AtRevision, of?: Tagged): boolean {
+  assertMatches(ctx.req.headers['if-match'], entityTag(depositId, revision));
   const tag = entityTag(depositId, revision, of);
   ctx.set('ETag', tag);
   if (!isNotModified(ctx.req.headers['if-none-match'], tag)) return false;

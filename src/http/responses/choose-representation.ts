@@ -1,4 +1,4 @@
-import { entityTag, isNotModified, type Tagged } from '../../sword/headers/entity-tag.ts';
+import { assertMatches, entityTag, isNotModified, type Tagged } from '../../sword/headers/entity-tag.ts';
 import { negotiateAmong, type Offers, type Representation } from '../../sword/headers/negotiate.ts';
 import type { ServiceContext } from '../service-context.ts';
 
@@ -15,12 +15,14 @@ export type AtRevision = {
 /**
  * Chooses the representation to answer with. Returns `undefined` if the client has the current version, which is
  * answered with 304.
+ * @throws {SwordError} 412: a read requires another revision by `If-Match`.
  */
 export function chooseRepresentation<Format extends Tagged>(
   ctx: ServiceContext,
   { depositId, revision, isWhole = true, isOvertaken = false }: AtRevision,
   offers: Offers<Format>,
 ): Representation<Format> | undefined {
+  if (isRead(ctx)) assertMatches(ctx.req.headers['if-match'], entityTag(depositId, revision));
   const chosen = negotiateAmong(offers, ctx.req.headers.accept);
   const tag = entityTag(depositId, revision, chosen.format);
   const isCurrent = isRead(ctx) && !isOvertaken && isNotModified(ctx.req.headers['if-none-match'], tag);
