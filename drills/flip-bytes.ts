@@ -18,7 +18,7 @@ import { DRILL_PASSWORD, drillClient, registerDrill, scratchFolder, settled } fr
 import { ServiceProcess } from './service-process.ts';
 
 const HELP = `Makes deposits of many kinds in a real service, stops it, changes one byte of a copy of its files at a time, and
-looks whether "npm run verify" names each. Then tampers with the log as its owner could, which anchors must show.
+looks whether "deposit-service verify" names each. Then tampers with the log as its owner could, which anchors must show.
 
   node drills/flip-bytes.ts [--deposits 200] [--flips 100] [--seed 1] [--crash]
 

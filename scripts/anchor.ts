@@ -8,17 +8,18 @@ import { readOptions, runCommand, say, UsageError, warn } from '../src/operation
 import { openServiceLog } from '../src/operations/command/service-engines.ts';
 import { assertExists } from '../src/service/backends/backend-not-found.ts';
 
-const HELP = `Makes an anchor: a signed statement of everything that the log holds at this moment.
+const HELP = `Creates an anchor: a signed statement about everything in the event log at this moment.
 
-  npm run anchor -- [--file FILE] [--json]
-  npm run -s anchor -- --public-key > anchor-key.pem
+Usage: deposit-service anchor [--file FILE] [--json]
+       deposit-service anchor --public-key > anchor-key.pem
 
-The anchor goes into the log and, as a line, into FILE (default: DEPOSIT_ANCHOR_FILE). Keep that file and the public
-key where nobody who can write to the log can write: "npm run verify -- --anchors FILE --key anchor-key.pem" then
-proves that nothing of what was there was removed or rewritten. Nothing is made when nothing has come since the last.
-The service makes them by itself every DEPOSIT_ANCHOR_INTERVAL minutes.
+The anchor is appended to the log and written as a line to FILE (default: DEPOSIT_ANCHOR_FILE). Store that file and the
+public key where nobody can write who can write to the log. "deposit-service verify --anchors FILE --key anchor-key.pem"
+then proves that nothing was removed or rewritten. No anchor is created if the log has no new event. The service creates
+them by itself every DEPOSIT_ANCHOR_INTERVAL minutes. The key is in DEPOSIT_ANCHOR_KEY_FILE; it is created if missing.
 
-The key is in DEPOSIT_ANCHOR_KEY_FILE and made when it is not there.
+Example: deposit-service anchor --file /mnt/elsewhere/anchors.ndjson
+
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 `;
 

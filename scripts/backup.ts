@@ -30,20 +30,23 @@ import { lockFile } from '../src/tools/files/lock-file.ts';
 import { makeDirectory } from '../src/tools/files/make-directory.ts';
 import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
 
-const HELP = `Copies everything that is kept into a folder, from any engine, while the service runs.
+const HELP = `Copies the event log, the objects and the keys into a folder, from any engine, while the service runs.
 
-  npm run backup -- DIR [--init] [--verify] [--json]
+Usage: deposit-service backup DIR [--init] [--verify] [--json]
 
---init: begins a backup in a folder that has none, which is created if it does not exist. Without it such a folder is
-refused, since it may be that of a disk that is not mounted.
+--init    begin a backup in a folder that has none; the folder is created if it does not exist. Without it such a folder
+          is refused, since it may be that of a disk that is not mounted
+--verify  read every object of the backup again and replace what is damaged
+--json    print the result as JSON
 
-First the event log, then the archives, so whatever an event of the backup names is there. Into the same folder again
-it only brings what is new; one that was cut off is gone on with. What is there is compared with the log, never
-overwritten. --verify reads every object of the backup again and replaces what is damaged.
-A backup is complete when it has every object that its events name. Objects that are missing or damaged are named, and
-the others are copied. A damaged object that no event names leaves the backup complete.
-The folder holds the log, the archives and the keys of this service, those that DEPOSIT_WEBHOOK_KEY_FILE and
-DEPOSIT_ANCHOR_KEY_FILE name, too: keep it as safe as the data folder. Only you can read its files.
+The log is copied first, then the objects, so the backup has every object that its events name. Later runs copy only what
+is new. An interrupted backup is resumed. What is there is compared with the log, never overwritten. A backup is complete
+when it has every object that its events name. Missing and damaged objects are named, and the others are copied.
+The folder contains the keys, also those of DEPOSIT_WEBHOOK_KEY_FILE and DEPOSIT_ANCHOR_KEY_FILE. Protect it like the data
+folder. Only you can read its files.
+
+Example: deposit-service backup /srv/backup --init
+
 Exit codes: 0 complete, 1 refused, failed or not complete, or the store was not ready before or after its objects were
 listed, 2 wrong usage.
 `;

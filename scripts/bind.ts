@@ -6,14 +6,16 @@ import { appendBinding, lastBinding } from '../src/service/backends/store-bindin
 import { lockDataFolder } from '../src/service/operator-port/data-directory-lock.ts';
 import { random } from '../src/tools/random.ts';
 
-const HELP = `Gives the event log and the archive store of the settings a new id, which says that they belong together.
+const HELP = `Gives the event log and the object store of the settings a new id, which says that they belong together.
 
-  npm run bind -- [--incomplete] [--json]
+Usage: deposit-service bind [--incomplete] [--json]
 
-For a log and a store that were brought back by other means than "npm run restore". The first start of a service and
-restore do this themselves. No service may run on either. A service on another log that used this store is refused from
-then on. The store must have 99 % of the objects that the events of the log name.
---incomplete: binds them whatever the store has.
+--incomplete  bind them even if the store has less than 99 % of the objects that the events of the log name
+
+Use it after the log and the store were restored by other means than "deposit-service restore". The first start of a
+service and restore do this themselves. No service may run on either. A service on another log that used this store is
+refused from then on.
+
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 `;
 

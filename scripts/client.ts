@@ -24,26 +24,29 @@ import { openLogReadOnly, openServiceLog } from '../src/operations/command/servi
 import { credentialOf, generatePassword } from '../src/tools/password.ts';
 import { foldByKey, foldStream } from '../src/views/fold.ts';
 
-const HELP = `Registers clients and changes what they may do, beside a running service or without one.
+const HELP = `Registers clients and changes their settings. The service may run.
 
-  npm run client -- add NAME [--password-stdin] [--collection C]… [--domain D] [--provider-url U]
-  npm run client -- passwd NAME [--password-stdin]
-  npm run client -- grant NAME COLLECTION…       opens a collection that does not exist yet
-  npm run client -- revoke NAME COLLECTION…
-  npm run client -- set NAME [--domain D] [--provider-url U]   an empty value removes it
-  npm run client -- disable NAME
-  npm run client -- enable NAME
-  npm run client -- webhook NAME URL [--secret-stdin]   notifies of every change of status; shows a new secret once
-  npm run client -- webhook NAME --off
-  npm run client -- webhook NAME --failures [--json]    what waits to be tried again or was given up
-  npm run client -- webhook NAME --retry [DEPOSIT_ID…]  tries that now
-  npm run client -- show NAME [--json]
-  npm run client -- list [--json]
+Usage: deposit-service client add NAME [--password-stdin] [--collection C]… [--domain D] [--provider-url U]
+       deposit-service client passwd NAME [--password-stdin]
+       deposit-service client grant NAME COLLECTION…       creates a collection that does not exist
+       deposit-service client revoke NAME COLLECTION…
+       deposit-service client set NAME [--domain D] [--provider-url U]   an empty value removes it
+       deposit-service client disable NAME
+       deposit-service client enable NAME
+       deposit-service client webhook NAME URL [--secret-stdin]   notifies of every change of status; prints a new secret
+       deposit-service client webhook NAME --off
+       deposit-service client webhook NAME --failures [--json]    notifications that wait for a retry, or that expired
+       deposit-service client webhook NAME --retry [DEPOSIT_ID…]  sends them now
+       deposit-service client show NAME [--json]
+       deposit-service client list [--json]
 
-Without --password-stdin a password is generated and printed, this once.
---domain: host under which at least one url field of each deposit must lie.
---provider-url: where the origins of the client's deposits lie.
+Without --password-stdin a password is generated and printed once.
+--domain        host; at least one url field of each deposit must be on it or below it
+--provider-url  URL that begins the origin of each of the client's deposits
 A webhook is an https URL in a public network; see docs/interface.md for what is sent and how it is signed.
+
+Example: deposit-service client add alice --collection software --domain alice.example
+
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 `;
 

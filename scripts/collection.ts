@@ -20,14 +20,17 @@ import {
 import { openLogReadOnly, openServiceLog } from '../src/operations/command/service-engines.ts';
 import { foldByKey, foldStream } from '../src/views/fold.ts';
 
-const HELP = `Opens collections and says what the service document tells of them.
+const HELP = `Creates collections and sets their entries in the service document.
 
-  npm run collection -- add NAME [--title T] [--abstract A] [--treatment T] [--policy P] [--accept TYPE]…
-  npm run collection -- set NAME [the same options]
-  npm run collection -- show NAME [--json]
-  npm run collection -- list [--json]
+Usage: deposit-service collection add NAME [--title T] [--abstract A] [--treatment T] [--policy P] [--accept TYPE]…
+       deposit-service collection set NAME [the same options]
+       deposit-service collection show NAME [--json]
+       deposit-service collection list [--json]
 
---accept: application/zip, application/x-tar (compressed tars go with it), or both, which is the default.
+--accept  application/zip, application/x-tar (also compressed), or both, which is the default
+
+Example: deposit-service collection add software --title 'Research software'
+
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 `;
 

@@ -15,13 +15,13 @@ import { clock } from '../src/tools/clock.ts';
 import { silentLogger } from '../src/tools/logger.ts';
 import { generatePassword } from '../src/tools/password.ts';
 
-const HELP = `Shows the main job: starts a service on a free port and in a temporary folder, deposits the
-source code of this project over HTTP, prints every event as it happens, then the identifiers and the
-commands that compute them again.
+const HELP = `Runs the whole workflow: starts a service on a free port and in a temporary folder, deposits the source code of this
+project over HTTP, prints every event as it happens, then the identifiers and the git commands that compute them again.
 
-  npm run demo [-- --exit]
+Usage: deposit-service demo [--exit]
 
---exit  ends by itself; otherwise the service stays up until Ctrl-C.
+--exit  end when the deposit is done; otherwise the service runs until Ctrl-C
+
 Exit codes: 0 done, 1 the deposit did not become done, 2 wrong usage.
 `;
 

@@ -8,14 +8,18 @@ import { openView } from '../src/service/backends/open-backends.ts';
 import { printableLine } from '../src/tools/terminal/printable.ts';
 import { columnsOf, wrapLines } from '../src/tools/terminal/wrap-lines.ts';
 
-const HELP = `Lists deposits, the newest first.
+const HELP = `Lists deposits, the newest first, from the views of this node.
 
-  npm run deposits -- [--status S] [--client C] [--collection C] [--since TIME] [--limit N] [--json]
+Usage: deposit-service deposits [--status S] [--client C] [--collection C] [--since TIME] [--limit N] [--json]
 
---status: ${STATUSES.join(', ')}.
---since: changed at or after this time, RFC 3339 as in 2026-03-01T10:00:00Z, or a date.
---limit: at most so many, 100 when not told; 0 for all.
-Read from the views of this node. Exit codes: 0 done, 1 failed, 2 wrong usage.
+--status  ${STATUSES.join(', ')}
+--since   changed at or after this time, RFC 3339 as in 2026-03-01T10:00:00Z, or a date
+--limit   at most N deposits, 100 by default; 0 for all
+--json    print one JSON object per deposit
+
+Example: deposit-service deposits --status rejected --since 2026-03-01
+
+Exit codes: 0 done, 1 failed, 2 wrong usage.
 `;
 
 /** Columns of a terminal: it would wrap a line that is longer without a mark. */

@@ -7,15 +7,17 @@ import { type DrillRun, runPlanned } from '../drills/run-drill.ts';
 import { readArguments, runCommand, say, stopSignal, UsageError } from '../src/operations/command/command.ts';
 import { clock } from '../src/tools/clock.ts';
 
-const HELP = `Hurts the service in every way there is a drill for, one after the other, and tells what was tried and what held.
+const HELP = `Injects faults into real processes of the service, and checks that its guarantees hold.
 
-  npm run drills [-- --short] [--only NAME]… [--list] [--json] [--report FILE] [--keep DIR]
+Usage: npm run drills [-- --short] [--only NAME]… [--list] [--json] [--report FILE] [--keep DIR]
 
---short   a form of each that takes seconds, where it has one; all together some minutes
---only    these drills alone; --list names all
---json    one line of JSON a drill, then one of all
---report  writes what was found as Markdown
---keep    what drills and services said is left in this folder, to be looked at
+--short   the short form of each drill; all together take some minutes
+--only    only this drill; may be repeated
+--list    print the names of all drills
+--json    print one JSON object per drill, then one for all
+--report  write the results as Markdown
+--keep    retain the output of drills and services in this folder
+
 Exit codes: 0 all held, 1 something broke, 2 wrong usage.
 `;
 

@@ -10,11 +10,15 @@ import { openView } from '../src/service/backends/open-backends.ts';
 import { clock } from '../src/tools/clock.ts';
 import { progressBar } from '../src/tools/terminal/progress-bar.ts';
 
-const HELP = `Deletes partial deposits that nobody has gone on with: an event each, with its reason, that names you.
+const HELP = `Deletes partial deposits that have not changed for a time. Each gets an event with the reason, which names you.
 
-  npm run expire -- --older-than 30d [--dry-run] [--json]
+Usage: deposit-service expire --older-than 30d [--dry-run] [--json]
 
-Their clients get 404 from then on; their history stays. One that is changed in the meantime is left alone.
+--older-than  duration without a change, as in 45s, 90m, 24h or 30d
+--dry-run     only report what would be deleted
+
+Clients then get 404; the history stays. A deposit that changes meanwhile is left unchanged.
+
 Exit codes: 0 done, 1 failed, 2 wrong usage.
 `;
 

@@ -21,18 +21,22 @@ import { assertExists } from '../src/service/backends/backend-not-found.ts';
 import { openLogAudit } from '../src/service/backends/open-event-log.ts';
 import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
 
-const HELP = `Writes the event log as NDJSON: an event a line in the order of all, each with everything that belongs to it.
+const HELP = `Writes the event log as NDJSON: one self-contained event per line, in the order of the log.
 
-  npm run -s export -- [--from POSITION] [--stream STREAM] [--audit] [--output FILE]
+Usage: deposit-service export [--from POSITION] [--stream STREAM] [--audit] [--output FILE]
 
-The last line tells how many events stand before it and the Merkle root over them, which is that of an anchor over
-as many events, so that an export that lacks lines does not pass for a whole one.
+--from    begin with the event at this position
+--stream  only the events of one stream
+--output  write a file, readable only for you, that appears when it is complete; by default standard output
+--audit   for auditors: digests of passwords and secrets of webhooks are null. These lines keep their hash, but it cannot
+          be recomputed from them
 
---from: begins with the event at this position. --stream: only the events of one stream.
---output: appears whole or not at all, readable only for you; without it the lines go to standard output.
---audit: for auditors. Digests of passwords and secrets of webhooks are null. These lines keep their hash, but it cannot
-be recomputed from them. Without --audit, keep the export as safe as the data folder.
-A whole export, made without --audit, can be brought into an empty log with "npm run import". The service may run.
+The last line has the number of events and the Merkle root over them, as in an anchor, so an incomplete export is noticed.
+Without --audit, protect the export like the data folder. "deposit-service import" reads a whole export without --audit
+into an empty log. The service may run.
+
+Example: deposit-service export --output log.ndjson
+
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 `;
 
@@ -92,7 +96,7 @@ async function* chunks(
   let text = '';
   for await (const record of records) {
     if (record.kind === 'unreadable') {
-      const message = `The event at position ${record.position} ${record.reason}. "npm run verify" tells more.`;
+      const message = `The event at position ${record.position} ${record.reason}. "deposit-service verify" tells more.`;
       throw Object.assign(new Error(message), { code: 'EVENT_UNREADABLE' });
     }
     const shown = audit ? redactedEvent(record.event) : record.event;

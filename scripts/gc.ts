@@ -18,17 +18,18 @@ import { lockDataFolder } from '../src/service/operator-port/data-directory-lock
 import { clock } from '../src/tools/clock.ts';
 import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
 
-const HELP = `Finds what no event names: objects left by requests that failed, and parts of uploads that were cut off.
+const HELP = `Finds objects that no event names: leftovers of failed requests, and parts of interrupted uploads.
 
-  npm run gc -- [--remove [--more-than-a-tenth]] [--older-than 24h] [--json]
+Usage: deposit-service gc [--remove [--more-than-a-tenth]] [--older-than 24h] [--json]
 
-Without --remove it only tells (--dry-run, the default). --older-than: only what was stored longer ago, as in 90m
-or 30d; 24h when not told. It must be longer than any upload takes from its first byte to its answer, for what is
-stored may be named until then; no less than 1h where a service may run on the log: beside one, and where the log is
-not an embedded one in the data folder. With less no service can start until it is done.
-Objects that an event names are never removed. Nothing is removed if the store does not list all objects that events
-name, or is not ready before or after its objects are listed.
---more-than-a-tenth: removes objects even if they are more than a tenth of all objects of the store.
+--remove             remove them; without it, gc only reports (--dry-run, the default)
+--older-than         only what was stored longer ago, as in 90m or 30d; 24h by default. Choose a period longer than your
+                     slowest upload. Below 1h, the service must be stopped while gc runs, and the log must be embedded
+--more-than-a-tenth  remove them even if they are more than a tenth of all objects
+
+Objects that an event names are never removed. Nothing is removed if the store does not list all of them, or is not ready
+before or after the list.
+
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 `;
 

@@ -18,17 +18,18 @@ import {
 } from '../src/operations/command/command.ts';
 import { openGroupsOf } from '../src/service/backends/open-backends.ts';
 
-const HELP = `The groups of the reactors (persistent subscriptions) on a server of EventStoreDB or KurrentDB. Nodes make and delete
-them by themselves if their user is in $ops or $admins. Otherwise run these two with such a user in DEPOSIT_EVENT_LOG.
+const HELP = `Creates or deletes the groups of the reactors (persistent subscriptions) on EventStoreDB or KurrentDB. Nodes do this by
+themselves if their user is in $ops or $admins. Otherwise run it with such a user in DEPOSIT_EVENT_LOG.
 
-  npm run groups -- create [--json]
-  npm run groups -- delete-retired [--unused-for 10m] [--json]
+Usage: deposit-service groups create [--json]
+       deposit-service groups delete-retired [--unused-for 10m] [--json]
 
-create: makes the group of this release, before its nodes start. It begins where the groups of an older release have got
-to, or at the beginning of the log. A group that is there stays as it is.
-delete-retired: deletes the groups of older releases after no node was connected to them for this time, 10m by default.
-One with a connected node is left. A node of an older release that starts later makes its groups again from the beginning
-of the log and sends all notifications again.
+create          creates the group of this release, before its nodes start. It begins at the position of the groups of an
+                older release, or at the beginning of the log. An existing group stays unchanged
+delete-retired  deletes the groups of older releases after no node was connected to them for this time, 10m by default.
+                A node of an older release that starts later creates its groups again from the beginning of the log, and
+                sends all notifications again
+
 Exit codes: 0 done, 1 failed, not permitted, or a group is in use, 2 wrong usage.
 `;
 

@@ -15,18 +15,19 @@ import { openLog } from '../src/service/backends/open-backends.ts';
 import { lockDataFolder } from '../src/service/operator-port/data-directory-lock.ts';
 import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
 
-const HELP = `Brings a whole export into an empty event log: the same events with their ids and hashes, in the same order.
+const HELP = `Imports a whole export into an empty event log: the same events with their ids and hashes, in the same order.
 
-  npm run import -- FILE [--partial]
-  npm run -s export | … npm run import -- -          from standard input
+Usage: deposit-service import FILE [--partial]
+       deposit-service export | … deposit-service import -          from standard input
 
-The log (DEPOSIT_EVENT_LOG) must be empty or hold what an earlier run of the same import brought: a run that was
-broken off goes on after it. An embedded log must not be in use by a service.
-A line that was cut or changed is refused with its number, and an export that lacks lines with what is missing: its
-last line must be there and fit the others. A file is looked at to its end before anything is taken; what came from
-standard input is in the log by then, which must not be used before a whole export has gone on from there.
---partial: takes an export that lacks its last line, as those of older releases do, or that is of a part of a log.
-Nothing tells then whether it is whole; anchors kept elsewhere do afterwards, with "npm run verify -- --anchors FILE".
+--partial  accept an export without its last line, as of older releases, or of a part of a log. Only anchors stored
+           elsewhere then show whether it is whole: "deposit-service verify --anchors FILE"
+
+The log (DEPOSIT_EVENT_LOG) must be empty, or contain what an earlier run of the same import wrote. To resume an
+interrupted run, repeat the same command. No service may use an embedded log. A changed line is refused with its number,
+and an incomplete export with what is missing. A file is read to its end before anything is written. From standard input
+events are written at once: do not use that log before a whole export was imported.
+
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 `;
 

@@ -25,32 +25,29 @@ import { describeFsError } from '../src/tools/files/describe-fs-error.ts';
 import { lockFile } from '../src/tools/files/lock-file.ts';
 import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
 
-const HELP = `Copies a service's event log or archives from one engine to another, and verifies the copy.
+const HELP = `Copies the event log or the objects of a service from one engine to another, and verifies the copy.
 
-  npm run migrate -- --from sqlite:FILE --to 'esdb://USER:PASSWORD@HOST:2113?tls=true' [--json]
-  npm run migrate -- --from file:FOLDER --to 's3://HOST:9000/BUCKET?tls=true' [--log PLACE] [--verify] [--json]
+Usage: deposit-service migrate --from sqlite:FILE --to 'esdb://USER:PASSWORD@HOST:2113?tls=true' [--json]
+       deposit-service migrate --from file:FOLDER --to 's3://HOST:9000/BUCKET?tls=true' [--log PLACE] [--verify] [--json]
 
-The event log: sqlite:FILE or esdb://…, from either to either. Every event keeps its id, contents, stream, revision
-and place in the order of all. At the end both logs are compared event by event and every hash is recomputed.
-The archives: file:FOLDER or s3://…, from either to either. What the target holds already is not copied again.
-Objects that are missing or damaged are named, and the others are copied. The objects that the events of --log name must
-be in the target at the end; without --log it is the event log of the settings (DEPOSIT_EVENT_LOG, DEPOSIT_DATA_DIR).
---verify reads every byte of the target again and replaces what is damaged there.
+--from, --to  the event log: sqlite:FILE, esdb://… or kurrentdb://…; the objects: file:FOLDER or s3://…; @FILE reads the
+              place from a file, so that no password is in the list of processes
+--log         event log whose objects must be in the target at the end; by default that of the settings
+--verify      read every byte of the target again and replace what is damaged
 
-Instead of a place, @FILE names a file that holds it, for a password that nobody should see in the list of processes.
-The keys of an S3 store come from DEPOSIT_S3_ACCESS_KEY and DEPOSIT_S3_SECRET_KEY or their …_FILE; from s3 to s3
-both sides take the same keys.
+Every event keeps its id, contents, stream, revision and place in the order of all. At the end both logs are compared event
+by event, and every hash is recomputed. Objects that the target has are not copied again. Missing and damaged objects are
+named, and the others are copied. The keys of an S3 store come from DEPOSIT_S3_ACCESS_KEY and DEPOSIT_S3_SECRET_KEY or
+their …_FILE; from s3 to s3 both sides have the same keys. Log and objects keep the id by which they belong together. A log
+that does not belong to the objects is refused, and so is a target that belongs to another log.
 
-Log and archives keep the id by which they belong together. A log that does not belong to the archives is refused, and
-so is a target that belongs to another log.
-
-The target must be empty or hold what an earlier run brought: a run that was broken off is begun again with the same
-command and goes on. A move, with little time without service:
-  1. Run it for the log and for the archives while the service runs. This takes most of the time.
+The target must be empty or contain what an earlier run wrote. To resume an interrupted run, repeat the same command.
+A move with little downtime:
+  1. Run it for the log and for the objects while the service runs. This takes most of the time.
   2. Stop the service.
-  3. Run both again: they bring what has come since.
+  3. Run both again: they copy what is new.
   4. Set DEPOSIT_EVENT_LOG and DEPOSIT_ARCHIVE_STORE to the new places.
-  5. Start the service. Each node builds its views again from the new log: what it had is of the old one.
+  5. Start the service. Each node builds its views again from the new log.
 
 Exit codes: 0 done, 1 refused or failed, an object that an event names could not be copied, or the source was not ready
 before or after its objects were listed, 2 wrong usage.

@@ -19,15 +19,17 @@ import { parkedEvents } from '../src/reactors/parking.ts';
 import { REACTORS_WITH_PARKING } from '../src/reactors/reactor-names.ts';
 import { printableLine } from '../src/tools/terminal/printable.ts';
 
-const HELP = `Events that the checker, the loader or the notifier did not get through, and that wait for an operator.
+const HELP = `Lists events that the checker, the loader or the notifier could not handle, and retries or skips them.
 
-  npm run parked -- list [--reactor NAME] [--json]
-  npm run parked -- show EVENT_ID [--reactor NAME] [--json]
-  npm run parked -- retry EVENT_ID… | --all [--reactor NAME]
-  npm run parked -- skip EVENT_ID [--reactor NAME] --reason TEXT
+Usage: deposit-service parked list [--reactor NAME] [--json]
+       deposit-service parked show EVENT_ID [--reactor NAME] [--json]
+       deposit-service parked retry EVENT_ID… | --all [--reactor NAME]
+       deposit-service parked skip EVENT_ID [--reactor NAME] --reason TEXT
 
---reactor: ${REACTORS_WITH_PARKING.join(', ')}; only what this one did not get through, needed where several have parked the event.
-retry has the running service try them again; skip leaves them for good. Both append an event that names you.
+--reactor  ${REACTORS_WITH_PARKING.join(', ')}; required if several of them have parked the event
+
+retry lets the running service handle them again; skip leaves them for good. Both append an event that names you.
+
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage.
 `;
 

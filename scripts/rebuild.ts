@@ -17,15 +17,17 @@ import { Rebuild } from '../src/views/rebuild.ts';
 import type { ViewDifference } from '../src/views/view-difference.ts';
 
 const names = everyView.map(({ name }) => name);
-const HELP = `Builds all views anew from the event log, beside those in use, compares those named, then switches in one step.
+const HELP = `Builds all views again from the event log next to those in use, compares the named ones, then switches in one step.
 
-  npm run rebuild -- VIEW… | --all [--check] [--json]
+Usage: deposit-service rebuild VIEW… | --all [--check] [--json]
 
 Views: ${names.join(', ')}
---check: only compare and list what differs; nothing is switched.
+--check  only compare, and list the differences; nothing is switched
+--json   print the result as JSON
 
-Runs while the service runs, which serves on, or without it. A rebuild that was cut off is gone on with. The views
-that were in use before are kept until the next rebuild.
+Runs with and without the service, which serves meanwhile. An interrupted rebuild is resumed. The views that were in use
+before are retained until the next rebuild.
+
 Exit codes: 0 done (--check: no differences), 1 failed (--check: differences), 2 wrong usage.
 `;
 

@@ -37,22 +37,22 @@ import { lockDataFolder } from '../src/service/operator-port/data-directory-lock
 import { random } from '../src/tools/random.ts';
 import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
 
-const HELP = `Brings a backup into an empty data folder, or into the engines that the settings name.
+const HELP = `Restores a backup into an empty data folder, or into the engines of the settings. The service must not run.
 
-  npm run restore -- DIR [--last-complete | --latest] [--verify] [--take-over] [--json]
+Usage: deposit-service restore DIR [--last-complete | --latest] [--verify] [--take-over] [--json]
 
-The service must not run. Nothing is overwritten: a log that holds anything else than the beginning of the backup is
-refused. A restore that was cut off is gone on with. Every event is compared and every hash recomputed at the end;
-every object is verified on its way. The keys go to where DEPOSIT_WEBHOOK_KEY_FILE and DEPOSIT_ANCHOR_KEY_FILE have
-them, or into the data folder. Views are built when the service starts: what a node still has of the log as it was, it
-notices then and builds anew.
-If the last backup into DIR was cut off or not complete, choose what to restore:
---last-complete: the events of the last complete backup, and their objects. Later events are left out.
---latest: all events, and the objects that are there.
-Log and archives get a new id, by which they belong together. Archives that have an id already are refused.
---take-over: gives archives that are there the new id, whatever log they belonged to.
---verify: reads every restored object again, compares its digest, and replaces what is damaged.
-Exit codes: 0 done, 1 refused or failed, an object that an event names is missing, or a key could not be brought,
+--last-complete  the events of the last complete backup, and their objects; later events are left out
+--latest         all events, and the objects that are there
+--verify         read every restored object again, compare its digest, and replace what is damaged
+--take-over      give objects that are there the new id, whatever log they belonged to
+
+Nothing is overwritten: a log that contains anything but the beginning of the backup is refused. To resume an interrupted
+run, repeat the same command. Every event is compared and every hash recomputed at the end; every object is verified while
+it is copied. The keys go where DEPOSIT_WEBHOOK_KEY_FILE and DEPOSIT_ANCHOR_KEY_FILE say, or into the data folder. Views
+are built when the service starts. If the last backup into DIR was interrupted or not complete, choose --last-complete or
+--latest. Log and objects get a new id, by which they belong together. Objects that have an id are refused.
+
+Exit codes: 0 done, 1 refused or failed, an object that an event names is missing, or a key could not be written,
 2 wrong usage.
 `;
 
@@ -107,7 +107,7 @@ await runCommand(HELP, async (args) => {
     say(
       `Restored ${pluralize(total, 'event')} and ${pluralize(objects.objects, 'object')} (${pluralize(objects.bytes, 'byte')})${backup?.events === total ? ` of ${backup.finishedAt}` : ''}.`,
     );
-    say('"npm run verify -- --all" proves that everything is there and right.');
+    say('"deposit-service verify --all" proves that everything is there and right.');
   }
   return keyProblems.length > 0 ? 1 : code;
 });

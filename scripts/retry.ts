@@ -22,22 +22,24 @@ import { parkedEvents } from '../src/reactors/parking.ts';
 import { REACTORS } from '../src/reactors/reactor-names.ts';
 import { progressBar } from '../src/tools/terminal/progress-bar.ts';
 
-const HELP = `Has the service load failed deposits again, check rejected ones again, or begin anew with stuck ones.
+const HELP = `Lets the service load failed deposits again, check rejected ones again, or start stuck ones again.
 
-  npm run retry -- ID… [--recheck] [--json]
-  npm run retry -- --status failed|rejected [--json]
-  npm run retry -- --stuck [--json]
-  npm run retry -- --reason CODE [--json]
+Usage: deposit-service retry ID… [--recheck] [--json]
+       deposit-service retry --status failed|rejected [--json]
+       deposit-service retry --stuck [--json]
+       deposit-service retry --reason CODE [--json]
 
---recheck: also deposits that were rejected, after the rule or the configuration at fault was changed.
---status: all that are in this state, as the views of this node have it; with rejected, --recheck is meant.
---stuck: all that wait for checks or loading and have not changed for longer than DEPOSIT_STUCK_AFTER.
---reason: all that were rejected or failed for this reason, or wait for an object that cannot be read: OBJECT_MISSING,
-OBJECT_CORRUPT or OBJECT_UNREADABLE. Those go on by themselves within a minute or two once the object can be read.
-Each gets an event that names you: ChecksRetried for a deposit that is deposited or rejected, LoadingRetried for one
-that is verified, loading or failed. An outcome of the attempt before it then changes nothing. For a deposit that waits
-for an object the event is ParkedRetried, which begins no new attempt.
-Exit codes: 0 all are tried again, 1 some are not (each with its reason), 2 wrong usage.
+--recheck  also rejected deposits, after the rule or the configuration at fault was changed
+--status   all in this state, from the views of this node; rejected implies --recheck
+--stuck    all that wait for checks or loading and have not changed for longer than DEPOSIT_STUCK_AFTER
+--reason   all that were rejected or failed for this reason, or wait for an object: OBJECT_MISSING, OBJECT_CORRUPT or
+           OBJECT_UNREADABLE. Those continue by themselves within a minute or two once the object is readable
+
+Each gets an event that names you: ChecksRetried for a deposit that is deposited or rejected, LoadingRetried for one that
+is verified, loading or failed. A late outcome of the attempt before then changes nothing. For a deposit that waits for an
+object the event is ParkedRetried, which begins no new attempt.
+
+Exit codes: 0 all are retried, 1 some are not (each with its reason), 2 wrong usage.
 `;
 
 type Retried = {

@@ -12,8 +12,8 @@ import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
 
 const HELP = `Searches the event log for an identifier, or for events, and names their deposits.
 
-  npm run search -- WHAT [conditions] [--json]
-  npm run search -- conditions [--json]
+Usage: deposit-service search WHAT [conditions] [--json]
+       deposit-service search conditions [--json]
 
 WHAT: a SWHID of any kind, with or without qualifiers; a digest (SHA-256, SHA-1 or MD5 in hex); an origin URL; the id of
 an event, a deposit or a correlation. A file or folder inside a deposit is searched in the manifests.
@@ -26,12 +26,14 @@ Conditions, all of which must hold:
   --since, --until   RFC 3339 time as in 2026-03-01T10:00:00Z, or a date; --until is exclusive
   --accepted-later   deposits that were rejected and then loaded
 
---limit N: at most N events, 100 by default; 0 for all. --json: one JSON object per event.
+--limit N  at most N events, 100 by default; 0 for all
+--json     one JSON object per event
+
 The log is read once, from its beginning. The service may run.
 
-Examples:
-  npm run search -- swh:1:dir:48a62520846dc880f80677c7b704869d4f74177c
-  npm run search -- --type DepositRejected --client alice --since 2026-03-01
+Examples: deposit-service search swh:1:dir:48a62520846dc880f80677c7b704869d4f74177c
+          deposit-service search --type DepositRejected --client alice --since 2026-03-01
+
 Exit codes: 0 found, 1 nothing found or failed, 2 wrong usage.
 `;
 

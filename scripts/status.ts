@@ -8,15 +8,18 @@ import { logServerOf, openExistingLog, openExistingStore } from '../src/service/
 import { clock } from '../src/tools/clock.ts';
 import { printable } from '../src/tools/terminal/printable.ts';
 
-const HELP = `Shows how the service on this data folder is, on one screen.
+const HELP = `Shows the state of the service on this data folder on one screen. Works with and without a running service.
 
-  npm run status -- [--watch] [--json]
+Usage: deposit-service status [--watch] [--json]
 
-Each view and reactor with its position in the log, its lag (in events, counted up to 1,000, and the age of the oldest
-that waits) and its rate (events a second since the look before), what reactors have done since the start and their last
-error, deposits by state, the oldest on its way in each, notifications, parked events, what is stored, and views whose
-files are damaged. Works beside the service, and without it. --watch: again every two seconds until Ctrl-C; with --json
-an object a line, with whole positions. Exit codes: 0 shown, 1 failed, 2 wrong usage.
+--watch  again every two seconds until Ctrl-C
+--json   one JSON object, with whole positions
+
+Shown are each view and reactor with its position in the log, its lag (in events, up to 1,000, and the age of the oldest)
+and its rate, the last error of each reactor, deposits by state with the oldest of each, notifications, parked events,
+what is stored, the ages of the last backup and verification, and views whose files are damaged.
+
+Exit codes: 0 shown, 1 failed, 2 wrong usage.
 `;
 
 /** Milliseconds between two updates. */

@@ -15,33 +15,30 @@ import { exists } from '../src/tools/files/access.ts';
 import { printable } from '../src/tools/terminal/printable.ts';
 import { ProgressBars } from '../src/tools/terminal/progress-bar.ts';
 
-const HELP = `Proves that neither history nor bytes were altered, or names what was. Writes nothing; the service may run.
+const HELP = `Proves that neither history nor bytes were altered, or names what was. The service may run.
 
-  npm run verify -- --all [--anchors FILE] [--key PUBLIC.pem]… [--resume] [--state FILE]
-  npm run verify -- --anchors FILE [--key PUBLIC.pem]…     the log alone, against anchors kept elsewhere
-  npm run verify -- DEPOSIT…                               these deposits and all that they need
-      each with [--limit N] [--json]
+Usage: deposit-service verify --all [--anchors FILE] [--key PUBLIC.pem]… [--resume] [--state FILE]
+       deposit-service verify --anchors FILE [--key PUBLIC.pem]…     the log alone, against anchors stored elsewhere
+       deposit-service verify DEPOSIT…                               these deposits and all that they need
+       each with [--limit N] [--json]
 
-The log: every hash recomputed, every event linked to the one before it in its stream, no revision or position left
-out, ids, what the types of events are, which deposit ids were handed out; and the files of the embedded log.
-The objects: every archive, entry, listing and manifest that an event names, read and hashed again, with the
-length and the MD5 that the event tells; with --all all others in the store, too.
-The identifiers: the archives of every loaded deposit are read again, its tree and its SWHIDs computed anew.
-The views of this node: built anew from the log and compared, with --all; one that could not be is named.
-The anchors: the signature of each, and the root over the log as it was then; those in the log with --all, those in
-FILE when it is given. Whoever can write here can also cut off the end of the log, write a stream anew with fitting
-hashes, exchange events of different streams and take the anchors in the log along: only anchors kept elsewhere show
-that, and no DEPOSIT… is compared with any.
---key: the anchors must be signed with one of these keys. Without it the key of this data folder is taken, which
-proves less: whoever can write here could have signed them. With --all alone anchors of another key before the first
-one of it are noted only, since a log may have moved here.
+Log          every hash recomputed, every event linked to the one before it in its stream, no revision or position left
+             out, ids, types of events, deposit ids that were given out; the files of the embedded log
+Objects      every archive, entry, listing and manifest that an event names, read and hashed again, with the length and
+             the MD5 of the event; with --all all other objects, too
+Identifiers  the archives of every loaded deposit read again, its tree and its SWHIDs recomputed
+Views        with --all: rebuilt from the log and compared. Views that cannot be compared are listed
+Anchors      the signature of each, and the root over the log; those in the log with --all, those in FILE if it is given.
+             Only anchors stored elsewhere reveal a truncated or rewritten log; DEPOSIT… is not compared with any
 
---resume: goes on where an interrupted --all was; objects and deposits that were proven then are not read again.
---state: where it is remembered (default: verify-state.json in the data folder). Whoever can write there can have
-objects and deposits passed over: --resume trusts it.
---limit: findings that are printed (default 1000); all are counted.
---json: a line for each finding, then the summary.
-Notes tell what was not looked at, and change no exit code.
+--key     the anchors must be signed with one of these keys. Without it the key of this data folder is used, which proves
+          less: someone who can write here could have signed them
+--resume  continue an interrupted --all; objects and deposits that were proven then are not read again
+--state   file for the progress (default: verify-state.json in the data folder). --resume trusts it
+--limit   findings that are printed (default 1000); all are counted
+--json    one JSON object per finding, then the summary
+
+Notes report what was not checked, and change no exit code.
 Exit codes: 0 all proven, 1 something was found or could not be read, 2 wrong usage.
 `;
 

@@ -283,7 +283,7 @@ test('a damaged view is named by status with its mend, and hides nothing else', 
   const file = path.join(service.folder, 'views', 'views.1.sqlite');
   const bytes = await readFile(file);
   await writeFile(file, bytes.fill(0, 4096));
-  const sentence = `The views in ${file} are damaged: "npm run rebuild -- --all" mends them.`;
+  const sentence = `The views in ${file} are damaged: "deposit-service rebuild --all" mends them.`;
   const status = await runScript(service.folder, 'status', ['--json']);
   t.is(status.code, 0, status.err);
   t.like(JSON.parse(status.out), {

@@ -230,6 +230,6 @@ test('commands say what is wrong, with an exit code that tells usage from refusa
   for (const command of ['client', 'collection']) {
     const help = await runScript(folder, command, ['--help']);
     t.is(help.code, 0);
-    t.regex(help.out, /npm run \w+ -- add NAME/);
+    t.regex(help.out, /deposit-service \w+ add NAME/);
   }
 });

@@ -25,7 +25,7 @@ test('stuck deposits are shown by status and verify, and retried by one command 
     deposits: { stuck: { byStatus: { deposited: 2 }, afterSeconds: 2.002 } },
   });
   const screen = (await runScript(service.folder, 'status', [], { env })).out;
-  t.regex(screen, /stuck, unchanged for over 2 s: 2 deposited \("npm run retry -- --stuck"\)/);
+  t.regex(screen, /stuck, unchanged for over 2 s: 2 deposited \("deposit-service retry --stuck"\)/);
   const verified = await runScript(service.folder, 'verify', ['--all', '--json'], { env });
   t.is(verified.code, 0, verified.err);
   t.regex(

@@ -48,10 +48,16 @@ export async function runCommand(
   } catch (error) {
     const { code = '', message, stack } = error as NodeJS.ErrnoException;
     const usage = error instanceof UsageError || code.startsWith('ERR_PARSE_ARGS');
-    const text = describeFsError(error) ?? (usage || code !== '' ? message : stack);
+    const text = describeFsError(error) ?? (usage || code !== '' ? refusalOf(code, message) : stack);
     warn(String(text));
     process.exitCode = usage ? 2 : 1;
   }
+}
+
+/** Returns the message of a refusal; Node adds advice about positional arguments to that of an unknown option. */
+function refusalOf(code: string, message: string): string {
+  if (code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION') return message;
+  return `${message.split('. To specify')[0]}. --help lists the options.`;
 }
 
 type Options = NonNullable<ParseArgsConfig['options']>;
@@ -120,7 +126,7 @@ export function stopSignal(text: string): AbortSignal {
 }
 
 /**
- * Handles a closed standard output, as in `npm run client -- list | head -1`, which would otherwise end the command in
+ * Handles a closed standard output, as in `deposit-service client list | head -1`, which would otherwise end the command in
  * the middle of its work.
  * With `endsProcess`, the process exits quietly, since the reader has read enough. Otherwise it finishes its work
  * without output. Any other failed write makes the command fail.

@@ -135,7 +135,7 @@ export class Orphans implements Disposable {
     if (lacking === 0) return;
     throw codedError(
       'STORE_LACKS_OBJECTS',
-      `The store does not list ${pluralize(lacking, 'object')} that events name, among them ${String(row?.['first'])}: nothing is removed. "npm run verify -- --all" names what is missing.`,
+      `The store does not list ${pluralize(lacking, 'object')} that events name, among them ${String(row?.['first'])}: nothing is removed. "deposit-service verify --all" names what is missing.`,
     );
   }
 }

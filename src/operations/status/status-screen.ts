@@ -22,7 +22,7 @@ export function statusScreen(facts: Status): string {
     '',
     ...depositLines(facts),
     ...notificationLines(facts),
-    `Parked events: ${facts.parked.length}${facts.parked.length > 0 ? ' ("npm run parked -- list" shows them)' : ''}`,
+    `Parked events: ${facts.parked.length}${facts.parked.length > 0 ? ' ("deposit-service parked list" shows them)' : ''}`,
     storeLine(facts),
     ...(facts.store.note === null ? [] : [`  ${facts.store.note}`]),
     choresLine(facts),
@@ -85,7 +85,7 @@ function stuckLines({ stuck }: NonNullable<Status['deposits']>): string[] {
   if (counts.length === 0) return [];
   const list = counts.map(([status, count]) => `${number(count)} ${status}`).join(', ');
   return [
-    `  stuck, unchanged for over ${span(Math.round(stuck.afterSeconds))}: ${list} ("npm run retry -- --stuck")`,
+    `  stuck, unchanged for over ${span(Math.round(stuck.afterSeconds))}: ${list} ("deposit-service retry --stuck")`,
   ];
 }
 
@@ -97,7 +97,7 @@ function notificationLines({ notifications, sweep }: Status): string[] {
       ? []
       : [`${number(taken)} taken, ${number(failed)} tries not, ${number(tooOld)} too old to be sent`];
   const held = `${pluralize(waiting, 'deposit')} ${waiting === 1 ? 'waits' : 'wait'}`;
-  const how = waiting > 0 ? ' ("npm run client -- webhook NAME --failures" tells why)' : '';
+  const how = waiting > 0 ? ' ("deposit-service client webhook NAME --failures" tells why)' : '';
   return [
     `Notifications: ${[...done, held].join('; ')}${how}`,
     ...(keyProblem === null ? [] : [`  some cannot be sent: ${keyProblem}`]),

@@ -56,12 +56,12 @@ export function viewsCheck(
 
 function textOf({ view, key, kind }: ViewDifference): string {
   if (!everyView.some(({ name }) => name === view))
-    return `The file of the views ${view} is damaged: ${key}; "npm run rebuild -- --all" mends it.`;
+    return `The file of the views ${view} is damaged: ${key}; "deposit-service rebuild --all" mends it.`;
   const texts = {
     missing: `lacks ${key}`,
     'not of the log': `shows ${key || 'an entry without a key'}, of which the log says nothing`,
     different: `shows something else of ${key} than the log says`,
     damaged: `is damaged: ${key}`,
   };
-  return `The view ${view} ${texts[kind]}; "npm run rebuild -- ${view}" mends it.`;
+  return `The view ${view} ${texts[kind]}; "deposit-service rebuild ${view}" mends it.`;
 }

@@ -106,12 +106,12 @@ function assertFolder({ archiveStore }: Pick<Config, 'archiveStore'>): void {
 
 function incompleteStoreError(present: number, named: number): OtherStore {
   return new OtherStore(
-    `The archive store has no id, and only ${present} of the ${named} objects that the event log names: bring the archives back, or check DEPOSIT_EVENT_LOG and DEPOSIT_ARCHIVE_STORE. If the others are lost, "npm run bind -- --incomplete" binds both.`,
+    `The archive store has no id, and only ${present} of the ${named} objects that the event log names: bring the archives back, or check DEPOSIT_EVENT_LOG and DEPOSIT_ARCHIVE_STORE. If the others are lost, "deposit-service bind --incomplete" binds both.`,
   );
 }
 
 function foreignStoreError(listed: number): OtherStore {
   return new OtherStore(
-    `The archive store has no id but ${listed} objects, and the event log names none of them: check DEPOSIT_EVENT_LOG and DEPOSIT_ARCHIVE_STORE. If both are right, "npm run bind -- --incomplete" binds them.`,
+    `The archive store has no id but ${listed} objects, and the event log names none of them: check DEPOSIT_EVENT_LOG and DEPOSIT_ARCHIVE_STORE. If both are right, "deposit-service bind --incomplete" binds them.`,
   );
 }

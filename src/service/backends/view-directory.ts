@@ -39,9 +39,12 @@ export function openView(config: Config, { name }: { readonly name: string }): S
   } catch (cause) {
     file?.[Symbol.dispose]();
     if (!isDamage(cause)) throw noView(name, folder, cause);
-    throw new ViewUnavailable(`The views in ${path} are damaged: "npm run rebuild -- --all" mends them.`, {
-      cause,
-    });
+    throw new ViewUnavailable(
+      `The views in ${path} are damaged: "deposit-service rebuild --all" mends them.`,
+      {
+        cause,
+      },
+    );
   }
   file[Symbol.dispose]();
   throw noView(name, folder);
@@ -59,7 +62,7 @@ function storedView(file: ViewFile, name: string): StoredView {
 }
 
 function noView(name: string, folder: string, cause?: unknown): Error {
-  const text = `There is no view ${name} in ${folder}: the service makes it when it starts, or "npm run rebuild".`;
+  const text = `There is no view ${name} in ${folder}: the service makes it when it starts, or "deposit-service rebuild".`;
   return Object.assign(new Error(text, { cause }), { code: 'NO_VIEW' });
 }
 

@@ -216,8 +216,10 @@ export class ViewFile implements Disposable {
       if (!isDamage(cause)) throw cause;
       const found = `the view ${view} in ${this.path} is damaged`;
       if (!this.#writes)
-        throw new ViewUnavailable(`T${found.slice(1)}: "npm run rebuild -- ${view}" mends it.`, { cause });
-      this.#damage = `${found}: npm run rebuild -- ${view} mends it, or a new start.`;
+        throw new ViewUnavailable(`T${found.slice(1)}: "deposit-service rebuild ${view}" mends it.`, {
+          cause,
+        });
+      this.#damage = `${found}: deposit-service rebuild ${view} mends it, or a new start.`;
       markDamaged(this.path);
       throw new ViewUnavailable(`What is asked for cannot be read: ${this.#damage}`, { cause });
     }

@@ -40,7 +40,7 @@ export function stuckCheck(report: Report, stuckAfter: number, now = clock.now()
       const ids = stuck.slice(0, MAX_NAMED).map((stream) => stream.slice(deposits.prefix.length));
       const others = stuck.length > MAX_NAMED ? ` and ${stuck.length - MAX_NAMED} more` : '';
       report.notes.push(
-        `${pluralize(stuck.length, 'deposit')} wait for checks or loading, unchanged for over ${duration(stuckAfter)}: ${ids.join(', ')}${others}. Running reactors begin with them by themselves; "npm run retry -- --stuck" does so now.`,
+        `${pluralize(stuck.length, 'deposit')} wait for checks or loading, unchanged for over ${duration(stuckAfter)}: ${ids.join(', ')}${others}. Running reactors begin with them by themselves; "deposit-service retry --stuck" does so now.`,
       );
     },
   };
