@@ -25,3 +25,13 @@ export async function threadsNamed(pid: number, name: RegExp): Promise<number[]>
   );
   return threads.filter((_, index) => named[index]).map(Number);
 }
+
+/** Resolves to the processor time of all threads of the process, in milliseconds. */
+export async function processorTime(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+  const [user, system] = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(11, 13);
+  return (Number(user) + Number(system)) * 10; // clock ticks of 10 ms
+}

@@ -170,6 +170,13 @@ export const PROGRAMME: readonly PlannedDrill[] = [
     limit: [300, 0],
   },
   {
+    name: 'unbounded-reads',
+    what: 'Reads large directories, 160 requests at a time, beside the status reads of another client.',
+    full: [],
+    short: SHORT,
+    limit: [300, 120],
+  },
+  {
     name: 'bombs-beside',
     what: 'Deposits eight archive bombs at once beside a normal archive.',
     full: [],

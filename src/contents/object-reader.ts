@@ -1,24 +1,25 @@
+import { addAbortSignal, type Readable } from 'node:stream';
 import type { ArchiveLimits } from '../archives/inspection.ts';
 import { tarEnd } from '../archives/tar/tar-writer.ts';
-import { readDirectoryOf } from '../archives/tree/deposit-tree-search.ts';
+import type { TreeEntry } from '../archives/tree/deposit-tree.ts';
+import type { EntryQuery } from '../archives/tree/manifest-reads.ts';
 import type { ArchiveWorkers } from '../archives/workers/archive-workers.ts';
 import type { ObjectStore } from '../object-store/object-store.ts';
 import { depositRevision } from '../swhid/deposit-revision.ts';
-import { directoryBodyOf } from '../swhid/directory.ts';
 import { gitObjectId } from '../swhid/git-object.ts';
 import { revisionBody } from '../swhid/revision.ts';
 import { snapshotBody } from '../swhid/snapshot.ts';
 import { codedError } from '../tools/coded-error.ts';
 import { FairSemaphore } from '../tools/concurrency/fair-semaphore.ts';
-import type { Place, ResolvedObject } from './resolver.ts';
+import type { Place, ResolvedObject, TreeSearch } from './resolver.ts';
 
 type Content = Extract<Place, { type: 'cnt' }>;
-type Directory = Extract<Place, { type: 'dir' }>;
+type DirectoryPlace = Extract<Place, { type: 'dir' }>;
 
 export type ObjectReaderParts = {
   readonly store: ObjectStore;
-  /** Reads members; it has a thread for each of {@link MAX_READS}. */
-  readonly workers: Pick<ArchiveWorkers, 'read'>;
+  /** Reads archives and manifests; it has a thread for each of {@link MAX_READS}. */
+  readonly workers: Pick<ArchiveWorkers, 'read' | 'find'>;
   readonly limits: Pick<ArchiveLimits, 'wallTime' | 'wallBytesPerMs'>;
 };
 
@@ -29,19 +30,21 @@ const [MAX_WAITING, WAITING_TIMEOUT_MS] = [64, 15_000];
 /** Minimum rate at which a client must read, so that others do not wait for it indefinitely. */
 const MIN_RATE_BYTES_PER_S = 128 * 1024;
 
-/** Restores the bytes of objects from what was deposited. Verifies them against the object's id. */
-export class ObjectReader {
+/**
+ * Restores the bytes of objects from what was deposited. Verifies them against the object's id. What may be large is
+ * read in worker threads, under a permit of the client, and ends with the signal.
+ */
+export class ObjectReader implements TreeSearch {
   readonly #store: ObjectStore;
   readonly #workers: ObjectReaderParts['workers'];
   readonly #limits: ObjectReaderParts['limits'];
-  readonly #reads = new FairSemaphore({
+  readonly #permits = new FairSemaphore({
     limit: MAX_READS,
     ownerLimit: MAX_READS / 2,
     waiting: MAX_WAITING,
     ownerWaiting: MAX_WAITING / 2,
     timeoutMs: WAITING_TIMEOUT_MS,
-    refuse: () =>
-      codedError('READERS_BUSY', `${MAX_READS} readings are under way, or ${MAX_READS / 2} of one client.`),
+    refuse: () => codedError('READERS_BUSY', BUSY),
   });
 
   constructor({ store, workers, limits }: ObjectReaderParts) {
@@ -50,30 +53,72 @@ export class ObjectReader {
     this.#limits = limits;
   }
 
+  permit(client: string, signal?: AbortSignal): Promise<Disposable> {
+    return this.#permits.acquire(client, signal);
+  }
+
+  async find(manifest: string, query: EntryQuery, signal?: AbortSignal): Promise<TreeEntry | undefined> {
+    await using object = await this.#store.materialize(manifest);
+    const { source, length } = object;
+    const order = { kind: 'find', manifest: { source, sha256: manifest }, query } as const;
+    return await this.#workers.find(order, this.#timeFor(length, 0), signal);
+  }
+
   /**
-   * Returns the bytes that are hashed for the id of an object, without the header; not for contents.
+   * Returns the bytes that are hashed for the id of a revision or snapshot, without the header.
    * @throws {Error} the bytes do not match the id
    */
-  async body(object: ResolvedObject): Promise<Buffer> {
-    const [type, body] = await this.#bodyOf(object);
-    const { id } = object.swhid;
+  small({ swhid: { id }, place, loaded, deposit }: ResolvedObject): Buffer {
+    const isRevision = place.type === 'rev';
+    const body = isRevision
+      ? revisionBody(depositRevision({ ...deposit, ...loaded }))
+      : snapshotBody([{ name: 'HEAD', targetType: 'revision', target: loaded.revision }]);
+    const type = isRevision ? 'commit' : 'snapshot';
     if (gitObjectId(type, body) !== id) throw new Error(`The ${type} ${id} cannot be made again.`);
     return body;
   }
 
   /** Yields the bytes of a content. @throws READERS_BUSY */
-  async *content({ swhid: { id }, deposit }: ResolvedObject, place: Content): AsyncGenerator<Uint8Array> {
-    using _permit = await this.#reads.acquire(deposit.client);
+  async *content(
+    { swhid: { id }, deposit }: ResolvedObject,
+    place: Content,
+    signal: AbortSignal,
+  ): AsyncGenerator<Uint8Array> {
+    using _permit = await this.permit(deposit.client, signal);
     await using archive = await this.#store.materialize(place.archive);
     const { path, mode, sha256, length } = place;
-    const member = { path, mode, id, sha256, length };
-    const time = this.#timeFor(archive.length, place.length);
-    yield* this.#workers.read({ kind: 'content', archive: archive.source, member }, time);
+    const order = {
+      kind: 'content',
+      archive: archive.source,
+      member: { path, mode, id, sha256, length },
+    } as const;
+    yield* this.#read(this.#workers.read(order, this.#timeFor(archive.length, length)), signal);
+  }
+
+  /**
+   * Yields the bytes that are hashed for the id of a directory, without the header; reports their length before.
+   * @throws READERS_BUSY
+   */
+  async *directory(
+    { swhid: { id }, loaded, deposit }: ResolvedObject,
+    { path }: DirectoryPlace,
+    signal: AbortSignal,
+    onLength: (bytes: number) => void,
+  ): AsyncGenerator<Uint8Array> {
+    using _permit = await this.permit(deposit.client, signal);
+    await using manifest = await this.#store.materialize(loaded.manifest);
+    const { source, length } = manifest;
+    const order = { kind: 'directory', manifest: { source, sha256: loaded.manifest }, path, id } as const;
+    yield* this.#read(this.#workers.read(order, this.#timeFor(length, length), onLength), signal);
   }
 
   /** Yields a directory as a tar archive. @throws READERS_BUSY */
-  async *tar({ loaded, deposit }: ResolvedObject, { path }: Directory): AsyncGenerator<Uint8Array> {
-    using _permit = await this.#reads.acquire(deposit.client);
+  async *tar(
+    { loaded, deposit }: ResolvedObject,
+    { path }: DirectoryPlace,
+    signal: AbortSignal,
+  ): AsyncGenerator<Uint8Array> {
+    using _permit = await this.permit(deposit.client, signal);
     await using manifest = await this.#store.materialize(loaded.manifest);
     let directories = true;
     for (const sha256 of new Set(loaded.archives)) {
@@ -86,27 +131,18 @@ export class ObjectReader {
         path,
         directories,
       };
-      yield* this.#workers.read(order, this.#timeFor(archive.length, loaded.bytes));
+      yield* this.#read(this.#workers.read(order, this.#timeFor(archive.length, loaded.bytes)), signal);
       directories = false;
     }
     yield tarEnd;
   }
 
-  async #bodyOf({ place, loaded, deposit }: ResolvedObject) {
-    switch (place.type) {
-      case 'rev':
-        return ['commit', revisionBody(depositRevision({ ...deposit, ...loaded }))] as const;
-      case 'snp':
-        return [
-          'snapshot',
-          snapshotBody([{ name: 'HEAD', targetType: 'revision', target: loaded.revision }]),
-        ] as const;
-      case 'dir': {
-        const { body } = await this.#store.get(loaded.manifest);
-        return ['tree', directoryBodyOf(await readDirectoryOf(body, place.path))] as const;
-      }
-      case 'cnt':
-        throw new TypeError('The bytes of a content are streamed.');
+  /** Yields the chunks until the signal aborts, which destroys the stream and so aborts the read. */
+  async *#read(chunks: Readable, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    try {
+      yield* addAbortSignal(signal, chunks);
+    } catch (error) {
+      throw signal.aborted ? signal.reason : error;
     }
   }
 
@@ -120,3 +156,5 @@ export class ObjectReader {
     );
   }
 }
+
+const BUSY = 'Too many contents and directories are being read at the moment: try again later.';

@@ -1,4 +1,5 @@
-import { findEntry } from '../archives/tree/deposit-tree-search.ts';
+import type { TreeEntry } from '../archives/tree/deposit-tree.ts';
+import type { EntryQuery } from '../archives/tree/manifest-reads.ts';
 import { deposits } from '../domain/aggregates.ts';
 import type { DepositEvent, DepositLoaded } from '../domain/deposit/events.ts';
 import { type EventLog, occurredAt } from '../event-log/event-log.ts';
@@ -48,33 +49,48 @@ const PAGE_SIZE = 100;
 export const SEARCHED_TREES = 100;
 const SEARCHED_BYTES = 256 * 1024 ** 2;
 
+/** Searches trees of deposits, which is expensive. */
+export interface TreeSearch {
+  /** Resolves to the permit of a client for its searches, one after the other. @throws READERS_BUSY */
+  permit(client: string, signal?: AbortSignal): Promise<Disposable>;
+  /** Resolves to the first entry that matches, of the manifest with this digest. To be called under a permit. */
+  find(manifest: string, query: EntryQuery, signal?: AbortSignal): Promise<TreeEntry | undefined>;
+}
+
 export type ResolverParts = {
   readonly deposits: LoadedDeposits;
   readonly log: EventLog;
-  readonly store: ObjectStore;
+  readonly store: Pick<ObjectStore, 'stat'>;
+  readonly search: TreeSearch;
 };
 
 /** Finds what SWHIDs name among the deposits of a client that are done. */
 export class Resolver {
   readonly #deposits: LoadedDeposits;
   readonly #log: EventLog;
-  readonly #store: ObjectStore;
+  readonly #store: ResolverParts['store'];
+  readonly #search: TreeSearch;
 
-  constructor({ deposits: loaded, log, store }: ResolverParts) {
+  constructor({ deposits: loaded, log, store, search }: ResolverParts) {
     this.#deposits = loaded;
     this.#log = log;
     this.#store = store;
+    this.#search = search;
   }
 
   /**
    * Returns the object of the first reading of the SWHID that names one. Includes every deposit that any node has
    * reported as done.
-   * @throws {EventLogUnavailable}
+   * @throws {EventLogUnavailable} @throws READERS_BUSY @throws the reason of the signal
    */
-  async resolve(requester: Requester, readings: readonly Swhid[]): Promise<ResolvedObject | undefined> {
-    const known = await this.#resolveNow(requester, readings);
+  async resolve(
+    requester: Requester,
+    readings: readonly Swhid[],
+    signal?: AbortSignal,
+  ): Promise<ResolvedObject | undefined> {
+    const known = await this.#resolveNow(requester, readings, signal);
     if (known || !(await this.#deposits.catchUp())) return known;
-    return this.#resolveNow(requester, readings);
+    return this.#resolveNow(requester, readings, signal);
   }
 
   /** Returns the deposits that contain the object, according to the views of this node. */
@@ -87,58 +103,81 @@ export class Resolver {
     return { deposits: page, next: found.length > PAGE_SIZE ? (page.at(-1)?.depositId ?? null) : null };
   }
 
-  async #resolveNow(requester: Requester, readings: readonly Swhid[]): Promise<ResolvedObject | undefined> {
+  async #resolveNow(
+    requester: Requester,
+    readings: readonly Swhid[],
+    signal: AbortSignal | undefined,
+  ): Promise<ResolvedObject | undefined> {
     for (const swhid of readings) {
       const conditions = swhid.type === 'cnt' && mayBeAnywhere(swhid) ? undefined : conditionsOf(swhid);
       const [deposit] = conditions ? this.#deposits.find(requester, conditions, 1) : [];
-      const found = deposit && (await this.#inDeposit(swhid, deposit));
+      const found = deposit && (await this.#inDeposit(swhid, deposit, signal));
       if (found) return found;
     }
     for (const swhid of readings.filter(mayBeAnywhere)) {
-      const found = await this.#inNewest(requester, swhid);
+      const found = await this.#inNewest(requester, swhid, signal);
       if (found) return found;
     }
     return undefined;
   }
 
   /** Searches the newest trees, within limits that do not depend on the number of deposits. */
-  async #inNewest(requester: Requester, swhid: Swhid): Promise<ResolvedObject | undefined> {
+  async #inNewest(
+    requester: Requester,
+    swhid: Swhid,
+    signal: AbortSignal | undefined,
+  ): Promise<ResolvedObject | undefined> {
+    const newest = this.#deposits.newestOfTrees(requester, SEARCHED_TREES, swhid.qualifiers.origin);
+    if (newest.length === 0) return undefined;
+    using _permit = await this.#search.permit(requester.client, signal);
     let bytes = 0;
-    for (const deposit of this.#deposits.newestOfTrees(requester, SEARCHED_TREES, swhid.qualifiers.origin)) {
+    for (const deposit of newest) {
       const known = await this.#loadedEvent(deposit);
       if (!known) continue;
       bytes += (await this.#store.stat(known.loaded.manifest))?.length ?? 0;
       if (bytes > SEARCHED_BYTES) return undefined;
-      const place = await this.#placeInside(swhid, known.loaded);
+      const place = await this.#placeInside(swhid, known.loaded, signal);
       if (place) return { swhid, place, deposit, ...known };
     }
     return undefined;
   }
 
-  async #inDeposit(swhid: Swhid, deposit: LoadedDeposit): Promise<ResolvedObject | undefined> {
+  async #inDeposit(
+    swhid: Swhid,
+    deposit: LoadedDeposit,
+    signal: AbortSignal | undefined,
+  ): Promise<ResolvedObject | undefined> {
     const known = await this.#loadedEvent(deposit);
-    const place = known && (await this.#placeOf(swhid, known.loaded));
+    const place = known && (await this.#placeOf(swhid, known.loaded, deposit.client, signal));
     return place && { swhid, place, deposit, ...known };
   }
 
-  async #placeOf(swhid: Swhid, loaded: DepositLoaded['data']): Promise<Place | undefined> {
+  async #placeOf(
+    swhid: Swhid,
+    loaded: DepositLoaded['data'],
+    client: string,
+    signal: AbortSignal | undefined,
+  ): Promise<Place | undefined> {
     const { type, id, qualifiers } = swhid;
     if (type === 'rev' || type === 'snp')
       return loaded[type === 'rev' ? 'revision' : 'snapshot'] === id ? { type } : undefined;
     const path = withoutSlashes(qualifiers.path);
     if (type === 'dir' && id === loaded.directory && (path ?? '') === '') return { type, path: '' };
-    return isAnchored(swhid) ? this.#placeInside(swhid, loaded) : undefined;
+    if (!isAnchored(swhid)) return undefined;
+    using _permit = await this.#search.permit(client, signal);
+    return await this.#placeInside(swhid, loaded, signal);
   }
 
   async #placeInside(
     { type, id, qualifiers }: Swhid,
     loaded: DepositLoaded['data'],
+    signal: AbortSignal | undefined,
   ): Promise<Place | undefined> {
     const path = withoutSlashes(qualifiers.path);
     if (path === '' || type === 'rel') return undefined;
-    const { body } = await this.#store.get(loaded.manifest);
     const kind = type === 'dir' ? 'directory' : 'leaf';
-    const entry = await findEntry(body, { kind, id, ...(path !== undefined && { path }) });
+    const query = { kind, id, ...(path !== undefined && { path }) } as const;
+    const entry = await this.#search.find(loaded.manifest, query, signal);
     if (!entry) return undefined;
     return 'archive' in entry ? { type: 'cnt', ...entry } : { type: 'dir', path: entry.path };
   }

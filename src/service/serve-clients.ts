@@ -39,12 +39,13 @@ export async function serveClients(
   const objects = projector.add(loadedObjects);
   const loaded = new LoadedDeposits(objects, projector.queries, log);
   const [limits, isShared] = [retryLimits(config.eventLog), config.eventLog.kind !== 'sqlite'];
+  const objectReader = new ObjectReader({ store, workers, limits: config.archiveLimits });
   const parts = {
     deposits: openDeposits(log, projector, isShared, config.maxArchives, limits),
     credentials: new Credentials(projector.add(clientLogins), passwordRenewal(log, logger)),
     collections: projector.add(collections),
-    resolver: new Resolver({ deposits: loaded, log, store }),
-    objects: new ObjectReader({ store, workers, limits: config.archiveLimits }),
+    resolver: new Resolver({ deposits: loaded, log, store, search: objectReader }),
+    objects: objectReader,
   };
   let caughtUp = false;
   const ready = projector.start(fail, progress).then(() => {

@@ -5,8 +5,10 @@ import test from 'ava';
 import { encodeTree } from '../../src/archives/tree/deposit-tree.ts';
 import { ArchiveWorkers } from '../../src/archives/workers/archive-workers.ts';
 import { contentId } from '../../src/swhid/content.ts';
+import { type Directory, directoryBody, directoryId } from '../../src/swhid/directory.ts';
 import { tarOf, zipOf } from '../../testing/archives/archive-builders.ts';
 import { demoTarBzip2, demoTarXz } from '../../testing/archives/demo-tars.ts';
+import { until } from '../../testing/service/running-service.ts';
 
 const PATIENT = 30_000;
 const small = Buffer.from('small\n');
@@ -146,4 +148,56 @@ test('who does not read on takes a thread for as long as was granted, or until t
     { name: 'JobAborted' },
   );
   t.true((await buffer(readers.read(order, PATIENT))).equals(large), 'there is a thread again');
+});
+
+/** Returns a manifest with a directory `many` of empty files, which makes it some megabytes long. */
+function largeManifest() {
+  const id = contentId(Buffer.alloc(0));
+  const leaf = { mode: '100644', id, length: 0, sha256: hash('sha256', '') } as const;
+  const names = Array.from({ length: 30_000 }, (_, number) => String(number)).sort();
+  const many: Directory = new Map(names.map((name) => [name, leaf]));
+  const directory = directoryId(many);
+  const header = { directory: directoryId(new Map([['many', many]])), files: 1, bytes: 0, archives: ['a'] };
+  const bytes = encodeTree(header, [
+    { path: 'many', mode: '40000', id: directory },
+    ...names.map((name) => ({ path: `many/${name}`, archive: 'a', ...leaf })),
+  ]);
+  const manifest = { source: { kind: 'bytes', bytes }, sha256: hash('sha256', bytes) } as const;
+  return { manifest, directory, body: directoryBody(many) };
+}
+
+test('a directory is found in a manifest, and its bytes are those of its id', async (t) => {
+  await using workers = new ArchiveWorkers({ size: 1, isBackground: false });
+  const { manifest, directory, body } = largeManifest();
+  const query = { kind: 'directory', id: directory } as const;
+  t.like(await workers.find({ kind: 'find', manifest, query }, PATIENT), { path: 'many' });
+  const elsewhere = { ...query, path: 'elsewhere' };
+  t.is(await workers.find({ kind: 'find', manifest, query: elsewhere }, PATIENT), undefined);
+  const lengths: number[] = [];
+  const order = { kind: 'directory', manifest, path: 'many', id: directory } as const;
+  const bytes = await buffer(workers.read(order, PATIENT, (length) => lengths.push(length)));
+  t.true(bytes.equals(body));
+  t.deepEqual(lengths, [body.length]);
+  const wrong = { ...order, id: '0'.repeat(40) };
+  await t.throwsAsync(buffer(workers.read(wrong, PATIENT)), { message: /cannot be made again/ });
+  const changed = { ...manifest, sha256: hash('sha256', 'another') };
+  for (const read of [
+    workers.find({ kind: 'find', manifest: changed, query }, PATIENT),
+    buffer(workers.read({ ...order, manifest: changed }, PATIENT)),
+  ])
+    await t.throwsAsync(read, { code: 'OBJECT_CORRUPT' });
+});
+
+test('a search and a read of a directory end when nobody waits for them', async (t) => {
+  await using workers = new ArchiveWorkers({ size: 1, isBackground: false });
+  const { manifest, directory } = largeManifest();
+  const gone = new AbortController();
+  const query = { kind: 'leaf', id: '0'.repeat(40) } as const;
+  const order = { kind: 'directory', manifest, path: 'many', id: directory } as const;
+  const search = workers.find({ kind: 'find', manifest, query }, PATIENT, gone.signal);
+  gone.abort(new Error('left'));
+  await t.throwsAsync(search, { message: 'left' });
+  workers.read(order, PATIENT).destroy();
+  await until(async () => workers.load.busy === 0);
+  t.pass();
 });

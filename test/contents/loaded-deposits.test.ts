@@ -75,7 +75,7 @@ test('of many deposits that have an object a hundred are told at once', async (t
   const deposits = new LoadedDeposits(projector.add(loadedObjects), projector, log);
   await projector.start((error) => t.fail(String(error)));
   const store = undefined as never; // a root directory is known without its manifest
-  const resolver = new Resolver({ deposits, log, store });
+  const resolver = new Resolver({ deposits, log, store, search: store });
   const object = await resolver.resolve(alice, [{ type: 'dir', id: directory, qualifiers: {} }]);
   if (!object) return t.fail();
   const { deposits: found, next } = resolver.depositsWith(alice, object);
@@ -100,7 +100,7 @@ test('what another node has loaded is waited for, and not known as long as it do
   t.deepEqual(late.find(alice, { directory }, 1), []);
   await t.throwsAsync(late.catchUp(), { code: 'EVENT_LOG_UNAVAILABLE' });
   const deposits = new LoadedDeposits(view, projector, log);
-  const resolver = new Resolver({ deposits, log, store: undefined as never });
+  const resolver = new Resolver({ deposits, log, store: undefined as never, search: undefined as never });
   const [caughtUp, object] = await Promise.all([
     deposits.catchUp(),
     resolver.resolve(alice, [{ type: 'dir', id: directory, qualifiers: {} }]),
@@ -125,11 +125,43 @@ test('a snapshot is made again from its deposit, and no other bytes are given fo
   const unused = undefined as never; // objects made from events need neither store nor archives
   const bytes = new ObjectReader({ store: unused, workers: unused, limits: unused });
   const branches = [{ name: 'HEAD', targetType: 'revision', target: revision }] as const;
-  const bodyOf = (id: string) => {
+  const bodyOf = (id: string): Buffer => {
     const swhid = { type: 'snp', id, qualifiers: {} } as const;
     const deposit = { client: 'alice', collection: 'software', ...loadedData };
-    return bytes.body({ swhid, place: { type: 'snp' }, deposit, loaded: loadedData, loadedAt: '' });
+    return bytes.small({ swhid, place: { type: 'snp' }, deposit, loaded: loadedData, loadedAt: '' });
   };
-  t.deepEqual(await bodyOf(snapshotId(branches)), snapshotBody(branches));
-  await t.throwsAsync(bodyOf(snapshot), { message: `The snapshot ${snapshot} cannot be made again.` });
+  t.deepEqual(bodyOf(snapshotId(branches)), snapshotBody(branches));
+  t.throws(() => bodyOf(snapshot), { message: `The snapshot ${snapshot} cannot be made again.` });
+});
+
+test('one client has half of the permits of reads and of waiting, and a read that ended gives its permit back', async (t) => {
+  const unused = undefined as never;
+  const reader = new ObjectReader({ store: unused, workers: unused, limits: unused });
+  const held = [await reader.permit('alice'), await reader.permit('alice')];
+  const gone = new AbortController();
+  const waiting = Array.from({ length: 32 }, () => reader.permit('alice', gone.signal));
+  await t.throwsAsync(reader.permit('alice'), { code: 'READERS_BUSY', message: /^Too many contents/ });
+  const [bob, carol] = [await reader.permit('bob'), await reader.permit('carol')];
+  gone.abort(new Error('left'));
+  for (const permit of waiting) await t.throwsAsync(permit, { message: 'left' });
+  for (const permit of [...held, bob, carol]) permit[Symbol.dispose]();
+  await reader.permit('alice');
+});
+
+test('a search that is refused, aborted or not found leaves nothing open', async (t) => {
+  const closed: string[] = [];
+  const object = {
+    source: { kind: 'bytes', bytes: Buffer.alloc(0) } as const,
+    length: 0,
+    [Symbol.asyncDispose]: async () => void closed.push('manifest'),
+  };
+  const find = (_order: unknown, _time: number, signal?: AbortSignal) =>
+    Promise.reject(signal?.aborted ? signal.reason : new Error('broken'));
+  const store = { materialize: async () => object } as never;
+  const limits = { wallTime: 1, wallBytesPerMs: 1 };
+  const reader = new ObjectReader({ store, workers: { find, read: undefined as never }, limits });
+  const query = { kind: 'leaf', id: directory } as const;
+  await t.throwsAsync(reader.find('a', query, AbortSignal.abort(new Error('left'))), { message: 'left' });
+  await t.throwsAsync(reader.find('a', query), { message: 'broken' });
+  t.deepEqual(closed, ['manifest', 'manifest']);
 });

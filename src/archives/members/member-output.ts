@@ -73,6 +73,14 @@ export class TarOutput extends ContentOutput {
     this.#below = below;
   }
 
+  /** Writes directories, by their paths. */
+  async directories(paths: readonly string[]): Promise<void> {
+    for (const path of paths) {
+      this.#sender.write(tarHeader({ type: 'directory', path: path.slice(this.#below) }));
+      await this.drained();
+    }
+  }
+
   override begin(member: WantedMember): void {
     const { mode, length } = member;
     super.begin(member);

@@ -2,6 +2,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { LocalSource } from '../../object-store/object-store.ts';
 import type { ArchiveLimits, OverlayListing } from '../inspection.ts';
 import type { WantedMember } from '../members/member-output.ts';
+import type { EntryQuery, ManifestSource } from '../tree/manifest-reads.ts';
 
 /** A check or a load: its result is the reply. */
 export type CheckJob =
@@ -13,24 +14,42 @@ export type CheckJob =
     }
   | { readonly kind: 'overlay'; readonly listings: readonly OverlayListing[] };
 
-/** A read of members from one archive. */
-export type MemberOrder = { readonly archive: LocalSource } & (
-  | { readonly kind: 'content'; readonly member: WantedMember }
+/** A search for an entry in a manifest: its result is the reply. */
+export type FindOrder = {
+  readonly kind: 'find';
+  readonly manifest: ManifestSource;
+  readonly query: EntryQuery;
+};
+
+/** A read of bytes. */
+export type ReadOrder =
+  /** One member of an archive. */
+  | { readonly kind: 'content'; readonly archive: LocalSource; readonly member: WantedMember }
+  /** The bytes that are hashed for the id of a directory; their length is sent before them. */
+  | {
+      readonly kind: 'directory';
+      readonly manifest: ManifestSource;
+      readonly path: string;
+      readonly id: string;
+    }
   /** The members of a directory of a deposit that are in the archive, as a tar without its end. */
   | {
       readonly kind: 'tree';
+      readonly archive: LocalSource;
       /** SHA-256 of the archive, as the manifest names it. */
       readonly sha256: string;
-      readonly manifest: { readonly source: LocalSource; readonly sha256: string };
+      readonly manifest: ManifestSource;
       /** Path of the directory; empty for the root. */
       readonly path: string;
       /** Whether to include the directories themselves, which belong to no archive. */
       readonly directories: boolean;
-    }
-);
+    };
 
-/** A job for a worker thread. The bytes of members are sent through the port, one chunk per requesting message. */
-export type ArchiveJob = CheckJob | (MemberOrder & { readonly port: MessagePort });
+/**
+ * A job for a worker thread. The bytes that are read are sent through the port, one chunk per requesting message;
+ * closing the port aborts the job.
+ */
+export type ArchiveJob = CheckJob | ((FindOrder | ReadOrder) & { readonly port: MessagePort });
 
 /** The reply to a job: its result, or an error, of which only these fields pass between threads. */
 export type ArchiveReply =

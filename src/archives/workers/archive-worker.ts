@@ -6,9 +6,10 @@ import { readArchive } from '../inspect.ts';
 import type { Overlay, Reading } from '../inspection.ts';
 import { ContentOutput, TarOutput } from '../members/member-output.ts';
 import { readMembers } from '../read-members.ts';
+import type { TreeEntry } from '../tree/deposit-tree.ts';
+import { directoryBytes, findEntry, manifestPieces, readTreePlan } from '../tree/manifest-reads.ts';
 import { mergeListings } from '../tree/merge-archives.ts';
-import { readTreePlan, tarDirectories } from '../tree/tree-plan.ts';
-import type { ArchiveJob, ArchiveReply } from './archive-job.ts';
+import type { ArchiveJob, ArchiveReply, ReadOrder } from './archive-job.ts';
 import { ChunkSender } from './chunk-sender.ts';
 import { BEGUN } from './worker-pool.ts';
 
@@ -23,7 +24,7 @@ if ((workerData as { isBackground: boolean }).isBackground) lowerThreadPriority(
 parentPort?.on('message', (job: ArchiveJob) => void answer(job));
 parentPort?.postMessage(BEGUN);
 
-type Result = Reading | Overlay | undefined;
+type Result = Reading | Overlay | TreeEntry | undefined;
 
 async function answer(job: ArchiveJob): Promise<void> {
   const reply = await work(job).catch((error: Error & { code?: string; syscall?: string }) => {
@@ -41,22 +42,34 @@ async function work(job: ArchiveJob): Promise<{ result: Result }> {
   if (job.kind === 'inspect') return { result: await readArchive(job.source, job.sha256, job.limits) };
   if (job.kind === 'overlay') return { result: mergeListings(job.listings) };
   const sender = new ChunkSender(job.port);
-  if (job.kind === 'content') {
-    const { archive, member } = job;
-    await readMembers(archive, new Map([[member.path, member]]), new ContentOutput(sender));
-  } else {
-    const { wanted, directories, below } = readTreePlan(job);
-    if (job.directories) await tarDirectories(directories, below, sender);
-    await readMembers(job.archive, wanted, new TarOutput(sender, below));
-  }
+  if (job.kind === 'find')
+    return { result: await findEntry(manifestPieces(job.manifest, sender), job.query) };
+  await send(job, sender);
   await sender.finish();
   return { result: undefined };
+}
+
+async function send(order: ReadOrder, sender: ChunkSender): Promise<void> {
+  if (order.kind === 'content') {
+    const { archive, member } = order;
+    await readMembers(archive, new Map([[member.path, member]]), new ContentOutput(sender));
+  } else if (order.kind === 'directory') {
+    const body = await directoryBytes(manifestPieces(order.manifest, sender), order);
+    sender.announce(body.length);
+    sender.write(body);
+  } else {
+    const about = { path: order.path, archive: order.sha256 };
+    const { wanted, directories, below } = await readTreePlan(manifestPieces(order.manifest, sender), about);
+    const output = new TarOutput(sender, below);
+    if (order.directories) await output.directories(directories);
+    await readMembers(order.archive, wanted, output);
+  }
 }
 
 /** Returns the buffers to transfer instead of copy: they can be tens of megabytes long. */
 function documentsOf(result: Result): ArrayBuffer[] {
   const outcome = result && 'inspection' in result ? result.inspection : result;
-  if (outcome?.outcome !== 'accepted') return [];
+  if (!outcome || !('outcome' in outcome) || outcome.outcome !== 'accepted') return [];
   return [('listing' in outcome ? outcome.listing : outcome.manifest).buffer as ArrayBuffer];
 }
 

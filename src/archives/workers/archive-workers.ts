@@ -14,7 +14,8 @@ import {
   type Reading,
   trustReading,
 } from '../inspection.ts';
-import type { ArchiveJob, ArchiveReply, CheckJob, MemberOrder } from './archive-job.ts';
+import type { TreeEntry } from '../tree/deposit-tree.ts';
+import type { ArchiveJob, ArchiveReply, CheckJob, FindOrder, ReadOrder } from './archive-job.ts';
 import { JobAborted, type PoolLoad, WorkerPool } from './worker-pool.ts';
 
 export type ArchiveWorkersOptions = {
@@ -31,8 +32,8 @@ export type ArchiveWorkersOptions = {
 };
 
 /**
- * Reads archives in worker threads: hostile bytes can crash or occupy only one of them. The jobs are checks and loads,
- * or reads of members.
+ * Reads archives and manifests in worker threads: hostile bytes can crash or occupy only one of them. The jobs are checks
+ * and loads, or reads for clients.
  */
 export class ArchiveWorkers implements ArchiveReader {
   readonly #pool: WorkerPool<ArchiveJob, ArchiveReply>;
@@ -81,10 +82,10 @@ export class ArchiveWorkers implements ArchiveReader {
   }
 
   /**
-   * Returns the bytes of members as a stream. It fails, before its last byte, if they have changed or the read
-   * takes longer than `milliseconds`; destroying it aborts the read.
+   * Returns the bytes as a stream. It fails, before its last byte, if they have changed or the read takes longer than
+   * `milliseconds`; destroying it aborts the read. `onLength` is called before the first byte of a directory.
    */
-  read(order: MemberOrder, milliseconds: number): Readable {
+  read(order: ReadOrder, milliseconds: number, onLength?: (bytes: number) => void): Readable {
     const { port1: chunks, port2: port } = new MessageChannel();
     const readable = new Readable({
       read: () => chunks.postMessage(null),
@@ -93,9 +94,32 @@ export class ArchiveWorkers implements ArchiveReader {
         done(error);
       },
     });
-    chunks.on('message', (chunk: Uint8Array | null) => readable.push(chunk));
+    chunks.on('message', (message: Uint8Array | number | null) => {
+      if (typeof message === 'number') onLength?.(message);
+      else readable.push(message);
+    });
     this.#run({ ...order, port }, milliseconds, '', [port]).catch((error: Error) => readable.destroy(error));
     return readable;
+  }
+
+  /**
+   * Resolves to the first entry of a manifest that matches. Rejects with the reason of the signal once the worker has
+   * aborted the search.
+   */
+  async find(order: FindOrder, milliseconds: number, signal?: AbortSignal): Promise<TreeEntry | undefined> {
+    signal?.throwIfAborted();
+    const { port1: control, port2: port } = new MessageChannel();
+    const abort = () => control.close();
+    signal?.addEventListener('abort', abort);
+    try {
+      const found = await this.#run({ ...order, port }, milliseconds, '', [port]);
+      return found as TreeEntry | undefined; // as for this kind of job
+    } catch (error) {
+      throw signal?.aborted ? signal.reason : error;
+    } finally {
+      signal?.removeEventListener('abort', abort);
+      control.close();
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -32,6 +32,11 @@ export class ChunkSender {
     });
   }
 
+  /** Sends the number of bytes that will follow. */
+  announce(length: number): void {
+    this.#port.postMessage(length);
+  }
+
   /** Copies the bytes into chunks. */
   write(bytes: Uint8Array): void {
     for (let at = 0; at < bytes.length; ) {

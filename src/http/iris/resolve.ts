@@ -2,6 +2,7 @@ import type { ObjectReader } from '../../contents/object-reader.ts';
 import { type ResolvedObject, type Resolver, SEARCHED_TREES } from '../../contents/resolver.ts';
 import type { RenderContext } from '../../sword/documents/document.ts';
 import { badRequest, notFound, quoted } from '../../sword/sword-error.ts';
+import { untilClientGone } from '../requests/request-body.ts';
 import { swhidsIn } from '../requests/swhid-in-path.ts';
 import { answerObject } from '../responses/answer-object.ts';
 import type { ServiceContext, ServiceMiddleware } from '../service-context.ts';
@@ -19,7 +20,10 @@ export function resolveIri(
   return resource<ResolvedObject>({
     find: async (ctx) => {
       const text = ctx.path.slice(PREFIX.length);
-      const found = await resolver.resolve(ctx.state.login, swhidsIn(text));
+      const readings = swhidsIn(text);
+      const found = await untilClientGone(ctx, (signal) =>
+        resolver.resolve(ctx.state.login, readings, signal),
+      );
       if (!found) throw notFound(`No deposit of this client that is done has ${quoted(text)}. ${HINT}`);
       return found;
     },

@@ -118,6 +118,7 @@ type OtherCode =
   | ContentMismatch['code']
   | ObjectStoreUnavailable['code']
   | 'EVENT_LOG_UNAVAILABLE'
+  | 'READERS_BUSY'
   | 'VIEW_UNAVAILABLE'
   | 'CONCURRENT_WRITES'
   | 'WRONG_EXPECTED_REVISION'
@@ -130,6 +131,7 @@ const OTHER_CODES: Readonly<Record<OtherCode, SwordErrorCode>> = {
   TOO_LARGE: 'MaxUploadSizeExceeded',
   ARCHIVE_STORE_UNAVAILABLE: 'ServiceUnavailable',
   EVENT_LOG_UNAVAILABLE: 'ServiceUnavailable',
+  READERS_BUSY: 'ServiceUnavailable',
   VIEW_UNAVAILABLE: 'ServiceUnavailable',
   CONCURRENT_WRITES: 'Conflict',
   WRONG_EXPECTED_REVISION: 'Conflict',
@@ -156,7 +158,8 @@ function swordErrorOf(error: unknown): SwordError {
       'An unexpected error occurred; the operator can find it in the log.',
     );
   if (code === 'MaxUploadSizeExceeded') return archiveTooLarge((error as Error).message, error as Error);
-  const summary = SUMMARIES[code] ?? (error as Error).message;
+  const isBusy = (error as { code?: string }).code === 'READERS_BUSY';
+  const summary = (isBusy ? undefined : SUMMARIES[code]) ?? (error as Error).message;
   const headers = code === 'ServiceUnavailable' ? { 'Retry-After': '5' } : { ...allowHeader(code) };
   return new SwordError(code, summary, { headers, cause: error });
 }

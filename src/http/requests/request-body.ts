@@ -9,6 +9,28 @@ export class ClientGone extends Error {
   readonly code = 'CLIENT_GONE';
 }
 
+/**
+ * Runs the work with a signal that aborts when the connection closes before the answer was sent; the work then rejects
+ * with {@link ClientGone}.
+ */
+export async function untilClientGone<Outcome>(
+  { res }: Context,
+  work: (signal: AbortSignal) => Promise<Outcome>,
+): Promise<Outcome> {
+  const gone = new AbortController();
+  const abort = () =>
+    gone.abort(new ClientGone('The client closed the connection before its answer was whole.'));
+  if (res.closed) abort();
+  res.once('close', abort);
+  try {
+    return await work(gone.signal);
+  } catch (error) {
+    throw gone.signal.aborted ? gone.signal.reason : error;
+  } finally {
+    res.off('close', abort);
+  }
+}
+
 /** Returns whether the error means that the client closed the connection. */
 export function isClientGone(error: unknown): boolean {
   if (error instanceof ClientGone) return true;

@@ -7,7 +7,7 @@ import { type ObjectDocument, objectDocument } from '../../sword/documents/objec
 import { attachment } from '../../sword/headers/content-disposition.ts';
 import { isNotModified } from '../../sword/headers/entity-tag.ts';
 import { DOCUMENT_OFFERS, negotiateAmong, type Offers } from '../../sword/headers/negotiate.ts';
-import { SwordError } from '../../sword/sword-error.ts';
+import { untilClientGone } from '../requests/request-body.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { streamChunks } from './stream-response.ts';
 
@@ -53,22 +53,25 @@ async function answerBytes(
     return;
   }
   ctx.set('Content-Disposition', attachment(name));
-  if (format === 'tar' && place.type === 'dir') await stream(ctx, () => objects.tar(object, place));
-  else if (place.type === 'cnt') {
-    ctx.set('Content-Length', String(place.length));
-    await stream(ctx, () => objects.content(object, place));
-  } else ctx.body = await objects.body(object);
-  ctx.set('Content-Type', format === 'tar' ? TAR.contentType : BYTES.contentType);
-}
-
-async function stream(ctx: ServiceContext, open: () => AsyncGenerator<Uint8Array>): Promise<void> {
-  ctx.status = 200;
-  if (ctx.method === 'HEAD') return;
-  try {
-    await streamChunks(ctx, open());
-  } catch (error) {
-    throw isBusy(error) ? busy(error) : error;
+  if (!('path' in place)) {
+    ctx.body = objects.small(object);
+    ctx.set('Content-Type', BYTES.contentType); // assigning the body has changed it
+    return;
   }
+  const setLength = (bytes: number) => ctx.set('Content-Length', String(bytes));
+  if (place.type === 'cnt') setLength(place.length);
+  await untilClientGone(ctx, async (signal) => {
+    const chunks =
+      place.type === 'cnt'
+        ? objects.content(object, place, signal)
+        : format === 'tar'
+          ? objects.tar(object, place, signal)
+          : objects.directory(object, place, signal, setLength);
+    if (ctx.method !== 'HEAD') return streamChunks(ctx, chunks);
+    if (place.type === 'dir' && format === 'bytes') await chunks.next(); // the length comes before the first chunk
+    await chunks.return(undefined);
+    ctx.status = 200;
+  });
 }
 
 function toObjectDocument(
@@ -113,13 +116,4 @@ function toObjectDocument(
 
 function pathIn(place: Place): string | undefined {
   return 'path' in place ? `/${place.path}` : undefined;
-}
-
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'READERS_BUSY';
-}
-
-function busy(cause: unknown): SwordError {
-  const summary = 'Too many contents and directories are being read at the moment: try again later.';
-  return new SwordError('ServiceUnavailable', summary, { headers: { 'Retry-After': '5' }, cause });
 }

@@ -1,4 +1,4 @@
-import { findEntry } from '../../archives/tree/deposit-tree-search.ts';
+import { findEntry } from '../../archives/tree/manifest-reads.ts';
 import { clients, deposits } from '../../domain/aggregates.ts';
 import type { DepositLoaded } from '../../domain/deposit/events.ts';
 import type { EventLog, Json, RecordedEvent } from '../../event-log/event-log.ts';

@@ -1,0 +1,127 @@
+import { type LocalSource, ObjectCorrupt } from '../../object-store/object-store.ts';
+import { type DirectoryEntry, directoryBodyOf, directoryMode } from '../../swhid/directory.ts';
+import { escapePath } from '../../swhid/escape-path.ts';
+import { gitObjectId } from '../../swhid/git-object.ts';
+import { clock } from '../../tools/clock.ts';
+import { ArchiveBytes } from '../archive-bytes.ts';
+import type { WantedMember, WantedMembers } from '../members/member-output.ts';
+import type { ChunkSender } from '../workers/chunk-sender.ts';
+import { decodeEntry, type TreeEntry } from './deposit-tree.ts';
+
+/** A manifest in a file or in memory, and the SHA-256 that its bytes must have. */
+export type ManifestSource = { readonly source: LocalSource; readonly sha256: string };
+
+/** The bytes of a manifest, which are verified only at their end. */
+type Pieces = AsyncIterable<Uint8Array>;
+
+export type EntryQuery = {
+  readonly kind: 'directory' | 'leaf';
+  /** 40 hex digits. */
+  readonly id: string;
+  /** Latin1 string of raw bytes, without a slash at either end; any path if omitted. */
+  readonly path?: string;
+};
+
+/** Resolves to the first matching entry. */
+export async function findEntry(
+  manifest: Pieces,
+  { kind, id, path }: EntryQuery,
+): Promise<TreeEntry | undefined> {
+  const start = path === undefined ? '' : `{"path":"${escapePath(path)}",`;
+  const wanted = `"id":"${id}"`;
+  let found: TreeEntry | undefined;
+  for await (const lines of linesOf(manifest)) {
+    if (found || !lines.includes(wanted)) continue; // to its end all the same: only there its bytes are verified
+    found = lines
+      .split('\n')
+      .filter((line) => line.includes(wanted) && line.startsWith(start))
+      .map(decodeEntry)
+      .find((entry) => (entry.mode === directoryMode) === (kind === 'directory'));
+  }
+  return found;
+}
+
+/** Resolves to the bytes that are hashed for the id of a directory. @throws {Error} they do not match it */
+export async function directoryBytes(
+  manifest: Pieces,
+  { path, id }: { readonly path: string; readonly id: string },
+): Promise<Buffer> {
+  const prefix = path === '' ? '' : `${path}/`;
+  const start = `{"path":"${escapePath(prefix)}`;
+  const entries: DirectoryEntry[] = [];
+  for await (const lines of linesOf(manifest)) {
+    for (const line of lines.split('\n')) {
+      if (!line.startsWith(start) || pathAfter(start, line).includes('/')) continue;
+      const { path: whole, mode, id: entry } = decodeEntry(line);
+      entries.push({ name: whole.slice(prefix.length), mode, id: entry });
+    }
+  }
+  const body = directoryBodyOf(entries);
+  if (gitObjectId('tree', body) !== id) throw new Error(`The tree ${id} cannot be made again.`);
+  return body;
+}
+
+export type TreePlan = {
+  readonly wanted: WantedMembers;
+  /** Paths of the directory itself and of those in it, in the order of their bytes. */
+  readonly directories: readonly string[];
+  /** Length of the common prefix of all paths in the directory. */
+  readonly below: number;
+};
+
+/** Resolves to the members of a directory that are in one archive. */
+export async function readTreePlan(
+  manifest: Pieces,
+  { path, archive }: { readonly path: string; readonly archive: string },
+): Promise<TreePlan> {
+  const prefix = path === '' ? '' : `${path}/`;
+  const start = `{"path":"${escapePath(prefix)}`;
+  const wanted = new Map<string, WantedMember>();
+  const directories = [prefix];
+  for await (const lines of linesOf(manifest)) {
+    for (const line of lines.split('\n')) {
+      if (!line.startsWith(start)) continue;
+      const entry = decodeEntry(line);
+      if (entry.mode === directoryMode) directories.push(entry.path);
+      else if (entry.archive === archive) wanted.set(entry.path, wantedOf(entry));
+    }
+  }
+  return { wanted, directories, below: prefix.length };
+}
+
+function wantedOf({ path, mode, id, sha256, length }: WantedMember): WantedMember {
+  return { path, mode, id, sha256, length };
+}
+
+function pathAfter(start: string, line: string): string {
+  return line.slice(start.length, line.indexOf('"', start.length));
+}
+
+/**
+ * Yields whole lines, many at once. Manifests are ASCII; their header is a line, too, but has neither path
+ * nor id.
+ */
+async function* linesOf(manifest: Pieces): AsyncGenerator<string> {
+  let rest = '';
+  for await (const piece of manifest) {
+    const text = rest + Buffer.from(piece.buffer, piece.byteOffset, piece.length).toString('latin1');
+    const end = text.lastIndexOf('\n') + 1;
+    rest = text.slice(end);
+    if (end > 0) yield text.slice(0, end);
+  }
+}
+
+/** Yields the bytes of a manifest, for as long as the sender has a reader. @throws {ObjectCorrupt} at their end */
+export async function* manifestPieces(
+  { source, sha256 }: ManifestSource,
+  sender: ChunkSender,
+): AsyncGenerator<Uint8Array> {
+  using bytes = ArchiveBytes.open(source);
+  for (const piece of bytes.borrowedPieces()) {
+    await clock.nextTurn(); // in which the port reports that it was closed
+    await sender.drained();
+    yield piece;
+  }
+  const found = bytes.digest();
+  if (found !== sha256) throw new ObjectCorrupt(sha256, `their SHA-256 is ${found}`);
+}
