@@ -6,6 +6,7 @@ import type { NotificationSettings } from '../modules/webhooks/notification-sett
 import type { XmlLimits } from '../sword/entry/xml-tree.ts';
 import { currentUser } from '../tools/current-user.ts';
 import { describeFsError } from '../tools/files/describe-fs-error.ts';
+import { PASSWORD_COST, type PasswordCost } from '../tools/password.ts';
 import { combinationProblems } from './cross-checks.ts';
 import type { S3Place } from './s3-url.ts';
 import { type Read, SETTINGS, type SettingName } from './settings.ts';
@@ -48,6 +49,8 @@ export type Config = {
   readonly archiveWorkers: number;
   /** Pause after the first failed attempt of a check or a load; no setting changes it. */
   readonly reactionPause: number;
+  /** Costs at which passwords are hashed; no setting changes them. */
+  readonly passwordCost: PasswordCost;
   /** Time without a change after which the sweep looks for work that no delivery announced. */
   readonly stuckAfter: number;
   readonly trustProxy: boolean;
@@ -198,6 +201,7 @@ function assemble(read: Read): Omit<Config, 'tracing' | 'operator'> {
     archiveLimits: limits,
     archiveWorkers: read('DEPOSIT_ARCHIVE_WORKERS'),
     reactionPause: 300,
+    passwordCost: PASSWORD_COST,
     stuckAfter: Math.max(read('DEPOSIT_STUCK_AFTER') * 1000, 2 * longestCheck),
     trustProxy: read('DEPOSIT_TRUST_PROXY'),
     operatorHost: read('DEPOSIT_OPERATOR_HOST'),

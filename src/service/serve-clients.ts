@@ -42,7 +42,11 @@ export async function serveClients(
   const objectReader = new ObjectReader({ store, workers, limits: config.archiveLimits });
   const parts = {
     deposits: openDeposits(log, projector, isShared, config.maxArchives, limits),
-    credentials: new Credentials(projector.add(clientLogins), passwordRenewal(log, logger)),
+    credentials: new Credentials(
+      projector.add(clientLogins),
+      passwordRenewal(log, logger),
+      config.passwordCost,
+    ),
     collections: projector.add(collections),
     resolver: new Resolver({ deposits: loaded, log, store, search: objectReader }),
     objects: objectReader,

@@ -6,7 +6,10 @@ import { random } from './random.ts';
 
 const derive = promisify<string, Buffer, number, object, Buffer>(scrypt);
 
-const COST = { N: 2 ** 15, r: 8, p: 3 } as const;
+/** Cost parameters of scrypt. */
+export type PasswordCost = Pick<Credential, 'N' | 'r' | 'p'>;
+
+export const PASSWORD_COST: PasswordCost = { N: 2 ** 15, r: 8, p: 3 };
 const DIGEST_BYTES = 32;
 const MAX_PASSWORD_BYTES = 1024;
 
@@ -20,8 +23,13 @@ export async function credentialOf(password: string): Promise<Credential> {
     throw new BadPassword(text);
   }
   const salt = random.bytes(16);
-  const digest = await scryptOf(normalized, salt, COST);
-  return { scheme: 'scrypt', ...COST, salt: salt.toString('base64'), digest: digest.toString('base64') };
+  const digest = await scryptOf(normalized, salt, PASSWORD_COST);
+  return {
+    scheme: 'scrypt',
+    ...PASSWORD_COST,
+    salt: salt.toString('base64'),
+    digest: digest.toString('base64'),
+  };
 }
 
 /** Resolves to whether the password matches, in constant time. */
@@ -33,19 +41,17 @@ export async function matches(password: string, credential: Credential): Promise
 }
 
 /** Whether the password was hashed at lower costs than the present ones. */
-export function needsRehash({ N, r, p }: Credential): boolean {
-  return N * r * p < COST.N * COST.r * COST.p;
+export function needsRehash({ N, r, p }: Credential, present: PasswordCost = PASSWORD_COST): boolean {
+  return N * r * p < present.N * present.r * present.p;
 }
 
 /**
- * Credential that unknown names are compared with, so that they are refused as slowly as a wrong password.
+ * Returns a credential that unknown names are compared with, so that they are refused as slowly as a wrong password.
  */
-export const DUMMY_CREDENTIAL: Credential = {
-  scheme: 'scrypt',
-  ...COST,
-  salt: random.bytes(16).toString('base64'),
-  digest: random.bytes(DIGEST_BYTES).toString('base64'),
-};
+export function dummyCredential({ N, r, p }: PasswordCost): Credential {
+  const [salt, digest] = [random.bytes(16).toString('base64'), random.bytes(DIGEST_BYTES).toString('base64')];
+  return { scheme: 'scrypt', N, r, p, salt, digest };
+}
 
 /** Returns a random password of 144 bits that can be typed. */
 export function generatePassword(): string {
@@ -62,10 +68,6 @@ function normalize(password: string): string | undefined {
   return length >= 1 && length <= MAX_PASSWORD_BYTES ? normalized : undefined;
 }
 
-function scryptOf(
-  password: string,
-  salt: Buffer,
-  { N, r, p }: Pick<Credential, 'N' | 'r' | 'p'>,
-): Promise<Buffer> {
+function scryptOf(password: string, salt: Buffer, { N, r, p }: PasswordCost): Promise<Buffer> {
   return derive(password, salt, DIGEST_BYTES, { N, r, p, maxmem: 64 * 1024 ** 2 });
 }

@@ -10,7 +10,7 @@ import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import type { ClientEvent, Credential } from '../../src/domain/client/client.ts';
 import { printWelcome } from '../../src/service/process/welcome.ts';
 import { createLogger } from '../../src/tools/logger.ts';
-import { credentialOf, matches, needsRehash } from '../../src/tools/password.ts';
+import { credentialOf, matches, needsRehash, PASSWORD_COST } from '../../src/tools/password.ts';
 import { MemoryEventLog } from '../../testing/event-log/memory-event-log.ts';
 import { temporaryFolder } from '../../testing/processes/temporary-folder.ts';
 import { RunningService, TestClient, until } from '../../testing/service/running-service.ts';
@@ -37,7 +37,7 @@ test('a password has 1 to 1,024 bytes in composed form', async (t) => {
 });
 
 test('a password that was kept at lower costs is kept at those of today when its client logs in', async (t) => {
-  await using service = await RunningService.start();
+  await using service = await RunningService.start({ passwordCost: PASSWORD_COST });
   const credential = cheapCredential('secret');
   await service.administration.client({ type: 'RegisterClient', client: 'alice', credential });
   const alice = new TestClient(service.url, 'alice');

@@ -6,7 +6,7 @@ import { AdminCommands } from '../../src/deposits/admin-commands.ts';
 import { type Service, startService } from '../../src/service/service.ts';
 import { type Logger, silentLogger } from '../../src/tools/logger.ts';
 import { enginesFor, stopEnginesFor } from './engines-under-test.ts';
-import { secretCredential } from './secret-password.ts';
+import { QUICK_COST, quickCredential } from './secret-password.ts';
 
 /** A service on a free port and a temporary folder, and its clients. */
 export class RunningService implements AsyncDisposable {
@@ -54,7 +54,7 @@ export class RunningService implements AsyncDisposable {
     } = {},
   ): Promise<TestClient> {
     const { administration } = this;
-    await administration.client({ type: 'RegisterClient', client: name, credential: secretCredential });
+    await administration.client({ type: 'RegisterClient', client: name, credential: quickCredential });
     if (options.domain)
       await administration.client({ type: 'SetDomain', client: name, domain: options.domain });
     const { providerUrl } = options;
@@ -88,7 +88,10 @@ export class RunningService implements AsyncDisposable {
 }
 
 async function serviceIn(folder: string, overrides: Partial<Config>, logger: Logger): Promise<Service> {
-  const config = readConfig({ DEPOSIT_PORT: '0', DEPOSIT_DATA_DIR: folder });
+  const config = {
+    ...readConfig({ DEPOSIT_PORT: '0', DEPOSIT_DATA_DIR: folder }),
+    passwordCost: QUICK_COST,
+  };
   const engines = await enginesFor(folder);
   const service = await startService({ ...config, ...engines, ...overrides }, { logger });
   try {

@@ -1,9 +1,18 @@
 import type { Credential } from '../../src/domain/client/client.ts';
+import type { PasswordCost } from '../../src/tools/password.ts';
 
-/**
- * Credential of the password `secret`, at the costs of `src/tools/password.ts`: deriving it for each client would take
- * most of the time of the suite.
- */
+/** Costs of the logins in tests: those of the service would take a third of the time of the suite. */
+export const QUICK_COST: PasswordCost = { N: 256, r: 8, p: 1 };
+
+/** Credential of the password `secret` at {@link QUICK_COST}. */
+export const quickCredential: Credential = {
+  scheme: 'scrypt',
+  ...QUICK_COST,
+  salt: '7OUZh12GS77qPF8ucQp09A==',
+  digest: 'M4uVbOxDalz/Tyi3mm1kYH5w2CpdbDUwO5/PJkLfLCY=',
+};
+
+/** Credential of the password `secret` at the costs of the service. */
 export const secretCredential: Credential = {
   scheme: 'scrypt',
   N: 32768,

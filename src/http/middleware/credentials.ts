@@ -1,10 +1,17 @@
 import { hash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import type { ClientLogin } from '../../../projections/client-logins.ts';
+import type { Credential } from '../../domain/client/client.ts';
 import { SwordError } from '../../sword/sword-error.ts';
 import { FairSemaphore } from '../../tools/concurrency/fair-semaphore.ts';
 import { LruCache } from '../../tools/lru-cache.ts';
-import { DUMMY_CREDENTIAL, matches, needsRehash } from '../../tools/password.ts';
+import {
+  dummyCredential,
+  matches,
+  needsRehash,
+  PASSWORD_COST,
+  type PasswordCost,
+} from '../../tools/password.ts';
 import { random } from '../../tools/random.ts';
 import type { View } from '../../views/view.ts';
 import { LoginAttempts, networkOf } from './login-attempts.ts';
@@ -30,6 +37,8 @@ const MAX_WAITING = 32;
 export class Credentials {
   readonly #logins: Pick<View<ClientLogin>, 'get'>;
   readonly #renew: RenewPassword;
+  readonly #cost: PasswordCost;
+  readonly #unknown: Credential;
   readonly #attempts = new LoginAttempts();
   /** Key of the hash: 144 bits, kept short since every request hashes it. */
   readonly #key = random.bytes(18).toString('base64');
@@ -42,9 +51,11 @@ export class Credentials {
     refuse: tooManyLogins,
   });
 
-  constructor(logins: Pick<View<ClientLogin>, 'get'>, renew: RenewPassword) {
+  constructor(logins: Pick<View<ClientLogin>, 'get'>, renew: RenewPassword, cost = PASSWORD_COST) {
     this.#logins = logins;
     this.#renew = renew;
+    this.#cost = cost;
+    this.#unknown = dummyCredential(cost);
   }
 
   /** Number of passwords that wait to be verified. */
@@ -124,8 +135,8 @@ export class Credentials {
 
   async #isRight(password: string, login: ClientLogin | undefined, address: string): Promise<boolean> {
     using _permit = await this.#permits.acquire(networkOf(address));
-    const right = await matches(password, login?.credential ?? DUMMY_CREDENTIAL);
-    if (right && login && needsRehash(login.credential)) await this.#renew(login, password);
+    const right = await matches(password, login?.credential ?? this.#unknown);
+    if (right && login && needsRehash(login.credential, this.#cost)) await this.#renew(login, password);
     return right;
   }
 }
