@@ -10,10 +10,12 @@ const HELP = `Runs the tests: format, types, lint, supply chain, then the suite.
   npm run test:long
 
 FILE: test files instead of the suite, as in test/config/config.test.ts or 'test/http/*.test.ts'.
---long: what takes longer instead: the HTTP suite again on the other engines, several nodes and their faults, the S3
-        store, resumable uploads, the command-line client, tracing, moving between engines, operators' commands in
-        all their ways, archives with costly headers, how services start and what they load, data of older releases;
-        then the archive store and some drills on a real MinIO, if MINIO_BIN names one or minio is on the path.
+--long: what takes longer instead: the HTTP suite again on the other engines, several nodes and their faults, the
+        contract of the log on EventStoreDB, the S3 store, resumable uploads, clients of depositors, tracing, backups,
+        moving between engines, operators' commands in all their ways, objects that cannot be read, tampered logs,
+        archives with costly headers, how services start and what they load, histories of the simulation, data of
+        older releases; then the archive store and some drills on a real MinIO, if MINIO_BIN names one or minio is on
+        the path.
 The last line counts the tests, and a failed step before them as one more that failed.
 Exit codes: 0 all passed, 1 something failed, 2 wrong usage.
 `;
@@ -31,19 +33,22 @@ const LONG = [
   'test/object-store/{minio,s3}-*.test.ts',
   'test/archives/{costly-headers,many-members}.test.ts',
   'test/client/**/*.test.ts',
+  'test/client-families/**/*.test.ts',
   'test/corpus/costly.test.ts',
-  'test/event-log/{log-copy,server-rules,server-rules-double}.test.ts',
+  'test/drills/histories.test.ts',
+  'test/event-log/{eventstoredb-event-log,log-copy,server-rules,server-rules-double}.test.ts',
   'test/golden/{commands,commands-json}.test.ts',
   'test/http/{full-views-disk,login-attempts,resumable-upload}.test.ts',
   'test/modules/webhooks/{key-health-check,several-nodes}.test.ts',
-  'test/scripts/{backup-keys,groups,history,incomplete-copies,migrate,operator-commands,rebuild,usage,wrong-engines}.test.ts',
+  'test/reactors/unreadable-objects.test.ts',
+  'test/scripts/{backup,backup-from-s3,backup-keys,groups,history,incomplete-copies,migrate,operator-commands,rebuild,usage,wrong-engines}.test.ts',
   'test/modules/modules.test.ts',
   'test/observability/tracing.test.ts',
   'test/service/{loaded-modules,starting,store-binding}.test.ts',
-  'test/simulation/mutations-found.test.ts',
+  'test/simulation/{histories,mutations-found}.test.ts',
   'test/sweep/**/*.test.ts',
   'test/upgrade/**/*.test.ts',
-  'test/verify/{distributed,nothing-hidden,only-reading}.test.ts',
+  'test/verify/{distributed,nothing-hidden,only-reading,tampering}.test.ts',
 ];
 /** Tests on a real MinIO, which this program starts. */
 const [ON_MINIO, ON_MINIO_FILES] = ['test/on-minio.ts', 'test/object-store/real-*.test.ts'];
